@@ -1,0 +1,57 @@
+# Everything runs in .venv, which make builds itself: Python 3.11+, a C compiler and make are enough.
+PYTHON ?= python3
+VENV   := .venv
+RUN    := $(VENV)/bin/python
+PIP    := $(RUN) -m pip -qq --disable-pip-version-check
+
+# A virtual environment remembers where it was made: a copied or moved tree gets its own.
+HERE      := $(firstword $(shell pwd | cksum))
+CREATED   := $(VENV)/.created-$(HERE)
+INSTALLED := $(VENV)/.installed-$(HERE)
+BENCH     := $(VENV)/.bench-$(HERE)
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint bench clean
+
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-6s %s\n", $$1, $$2 }' Makefile
+
+demo: $(INSTALLED) ## run examples/demo.py
+	@$(RUN) examples/demo.py
+
+test: lint ## lint, then the tests and every example in the docstrings, README and docs
+	@echo "== tests"
+	@$(RUN) -m pytest -q -n 2
+
+lint: $(INSTALLED) ## ruff, mypy, import-linter
+	@echo "== lint"
+	@$(RUN) -m ruff check --quiet .
+	@$(RUN) -m ruff format --quiet --check .
+	@$(RUN) -m mypy --no-error-summary
+	@report=$$($(VENV)/bin/lint-imports --no-logo) || { echo "$$report"; exit 1; }
+
+bench: $(BENCH) ## measure against NumPy and OpenDP
+	@$(RUN) -m benchmarks
+
+clean: ## remove .venv and everything built
+	rm -rf $(VENV) build dist src/*.egg-info src/lastbit/_kernel.c src/lastbit/_kernel.*.so
+	rm -rf .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(CREATED):
+	@command -v $(PYTHON) >/dev/null || { echo "lastbit needs Python 3.11 or newer: $(PYTHON) was not found." >&2; exit 1; }
+	@$(PYTHON) tools/check_machine.py
+	@echo "== making $(VENV)"
+	@$(PYTHON) -m venv --clear $(VENV)
+	@touch $@
+
+$(INSTALLED): $(CREATED) pyproject.toml setup.py $(wildcard src/lastbit/*.pyx src/lastbit/*.pxd)
+	@echo "== installing requirements, compiling the kernel"
+	@$(PIP) install $$($(RUN) tools/requirements.py dev)
+	@$(PIP) install --no-build-isolation --editable .
+	@touch $@
+
+$(BENCH): $(INSTALLED)
+	@echo "== installing what the benchmarks compare with"
+	@$(PIP) install $$($(RUN) tools/requirements.py bench)
+	@touch $@

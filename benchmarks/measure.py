@@ -1,0 +1,106 @@
+"""One way of timing: both sides alternate in one process, and the ratio of their medians is what counts."""
+
+from __future__ import annotations
+
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import time
+import tracemalloc
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+
+Work = Callable[[], object]
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Seconds of repeated runs."""
+
+    seconds: list[float]
+
+    @property
+    def median(self) -> float:
+        return statistics.median(self.seconds)
+
+    @property
+    def spread(self) -> float:
+        """Half the distance between the quartiles, as a share of the median."""
+        low, _, high = statistics.quantiles(self.seconds, n=4)
+        return (high - low) / 2 / self.median
+
+
+def alternate(*sides: Work, runs: int = 21) -> list[Timing]:
+    """Time the sides in turn, after one round that warms caches and tables."""
+    seconds: list[list[float]] = [[] for _ in sides]
+    for run in range(runs + 1):
+        for side, taken in zip(sides, seconds, strict=True):
+            start = time.perf_counter()
+            side()
+            if run:
+                taken.append(time.perf_counter() - start)
+    return [Timing(taken) for taken in seconds]
+
+
+def shown(seconds: float) -> str:
+    """Seconds in the unit a person would choose."""
+    for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
+        if seconds >= size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds * 1e9:.3g} ns"
+
+
+def heading(title: str) -> None:
+    print(f"\n{title}\n{'-' * len(title)}")
+
+
+def compare(label: str, ours: Work, theirs: Work, *, against: str, target: float | None, runs: int = 21) -> float:
+    """Print one line, ours against theirs, and return the ratio of the medians."""
+    mine, other = alternate(ours, theirs, runs=runs)
+    ratio = mine.median / other.median
+    verdict = "" if target is None else f"  target {target:g}: {'met' if ratio <= target else 'MISSED'}"
+    print(
+        f"{label:<34} {shown(mine.median):>8} ±{mine.spread:4.0%}  {against} {shown(other.median):>8} "
+        f"±{other.spread:4.0%}  ratio {ratio:5.2f}  {runs} runs{verdict}"
+    )
+    return ratio
+
+
+def report(label: str, value: float, show: Callable[[float], str], target: float, note: str) -> None:
+    """Print one line for a figure with a bound of its own."""
+    print(f"{label:<34} {show(value):>8}  {note}  target {show(target)}: {'met' if value <= target else 'MISSED'}")
+
+
+def peak_beyond(work: Callable[[], object], result_bytes: int) -> int:
+    """Bytes allocated at the peak beyond the result itself."""
+    work()
+    tracemalloc.start()
+    kept = work()
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    del kept
+    return peak - result_bytes
+
+
+def seconds_of_command(*arguments: str, runs: int = 9) -> Timing:
+    """Wall time of a fresh Python."""
+    taken = []
+    for _ in range(runs):
+        start = time.perf_counter()
+        subprocess.run([sys.executable, *arguments], check=True)
+        taken.append(time.perf_counter() - start)
+    return Timing(taken)
+
+
+def machine(*packages: str) -> str:
+    """What a figure was measured on."""
+    names = []
+    for package in packages:
+        try:
+            names.append(f"{package} {version(package)}")
+        except PackageNotFoundError:
+            names.append(f"{package} absent")
+    return f"Python {platform.python_version()}, {', '.join(names)}, {os.cpu_count()} cores, {platform.machine()}"

@@ -1,0 +1,8 @@
+"""The auditor: the exact output law of a running program, and a verdict on its privacy."""
+
+from lastbit.audit.enumerator import Enumerator
+from lastbit.audit.law import Law, law
+from lastbit.audit.loss import Loss, loss
+from lastbit.audit.verdict import Verdict, Verdicts, check, check_all
+
+__all__ = ["Enumerator", "Law", "Loss", "Verdict", "Verdicts", "check", "check_all", "law", "loss"]

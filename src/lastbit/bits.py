@@ -1,0 +1,173 @@
+"""Random words: where every draw begins. A source is any object whose `words(n)` gives n uint64.
+
+`SystemBits` is the one to use. `Tape` replays chosen words, for tests and proofs only.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Iterable
+from operator import index
+from typing import Any, Final, Protocol
+
+import numpy as np
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+from numpy.typing import NDArray
+
+from lastbit.errors import BitsError, ParameterError, TapeEnded
+
+Words = NDArray[np.uint64]
+
+_BLOCK: Final = 8192
+"""Words per call of the cipher: 64 KB stays in the first caches."""
+
+_KEY_LIFE: Final = 1 << 21
+"""Words under one key: 16 MB, then the operating system gives a new one."""
+
+_ZEROS: Final = bytes(8 * _BLOCK)
+_SLACK: Final = 2  # update_into wants room for one more AES block, which it leaves alone
+
+
+class Bits(Protocol):
+    """What a source of randomness has to offer."""
+
+    def words(self, n: int, /) -> Any:
+        """The next n words, uniform on [0, 2^64), as an array of uint64."""
+        ...
+
+
+def checked_words(source: Bits, n: int) -> Words:
+    """n words of a source, or BitsError: a short or misshapen answer must not pass as randomness."""
+    answer = source.words(n)
+    if not isinstance(answer, np.ndarray) or answer.dtype != np.uint64 or answer.shape != (n,):
+        raise BitsError(f"words({n}) must give a NumPy array of {n} uint64. Nothing was drawn; mend the source.")
+    return answer
+
+
+_forks = 0
+
+
+def _count_fork() -> None:
+    global _forks
+    _forks += 1
+
+
+os.register_at_fork(after_in_child=_count_fork)
+
+
+def _process() -> tuple[int, int]:
+    # The count tells processes apart when an id is used again; the id catches forks that Python did not see.
+    return os.getpid(), _forks
+
+
+class _Stream:
+    """AES-256-CTR under one key, buffered. Used by one caller at a time, in the process that made it."""
+
+    __slots__ = ("_buffer", "_encryptor", "_next", "left", "process")
+
+    def __init__(self) -> None:
+        self.process = _process()
+        self.left = _KEY_LIFE
+        self._encryptor = Cipher(algorithms.AES256(os.urandom(32)), modes.CTR(bytes(16))).encryptor()
+        self._buffer = np.empty(0, np.uint64)
+        self._next = 0
+
+    def take(self, n: int) -> Words:
+        """The next n words; n is at most one block."""
+        self.left -= n
+        start, stop = self._next, self._next + n
+        if stop <= len(self._buffer):
+            self._next = stop
+            return self._buffer[start:stop].copy()
+        kept = self._buffer[start:]
+        self._next = 0
+        if 2 * n >= _BLOCK:
+            self._buffer = self._buffer[:0]
+            fresh = self._fresh(n - len(kept))
+            return np.concatenate((kept, fresh)) if len(kept) else fresh
+        # A first fill is small and later ones grow, so that one draw does not pay for thousands.
+        self._buffer = self._fresh(min(_BLOCK, max(64, n, 4 * len(self._buffer))))
+        self._next = n - len(kept)
+        return np.concatenate((kept, self._buffer[: self._next]))
+
+    def _fresh(self, n: int) -> Words:
+        room = np.empty(n + _SLACK, np.uint64)
+        self._encryptor.update_into(memoryview(_ZEROS)[: 8 * n], room.view(np.uint8).data)
+        return room[:n]
+
+
+class SystemBits:
+    """Words of AES-256-CTR, keyed and re-keyed by the operating system. Threads and forks are safe.
+
+    Each call takes a keystream out of a pool and puts it back when done. So no two callers ever hold the same
+    one (threads, signal handlers), no lock can be left locked by a fork, and a stream that crossed into
+    another process is thrown away.
+
+    >>> SystemBits().words(3).dtype
+    dtype('uint64')
+    """
+
+    __slots__ = ("_pool",)
+
+    def __init__(self) -> None:
+        self._pool: deque[_Stream] = deque()
+
+    def words(self, n: int) -> Words:
+        """The next n words, as an array of uint64 that nobody else holds."""
+        if 0 <= n <= _BLOCK:
+            return self._take(n)
+        if n < 0:
+            raise ParameterError(f"words(n) needs n of at least 0: got {n}.")
+        result = np.empty(n, np.uint64)
+        for start in range(0, n, _BLOCK):
+            part = result[start : start + _BLOCK]
+            part[:] = self._take(len(part))
+        return result
+
+    def _take(self, n: int) -> Words:
+        while True:
+            try:
+                stream = self._pool.pop()
+            except IndexError:
+                stream = _Stream()
+            if stream.process != _process() or stream.left < n:
+                continue
+            words = stream.take(n)
+            # A fork while the words were made (from a signal handler) leaves them in both processes: drop them.
+            if stream.process == _process():
+                self._pool.append(stream)
+                return words
+
+    def __repr__(self) -> str:
+        return "SystemBits()"
+
+    def __reduce__(self) -> tuple[type[SystemBits], tuple[()]]:
+        # A copy or a pickle carries no key: it starts anew.
+        return SystemBits, ()
+
+
+class Tape:
+    """Chosen words, replayed and counted: for tests and proofs, never for a release.
+
+    >>> tape = Tape([5, 7])
+    >>> int(tape.words(1)[0]), tape.consumed
+    (5, 1)
+    """
+
+    def __init__(self, words: Iterable[int]) -> None:
+        try:
+            self._words = np.fromiter((index(word) for word in words), np.uint64)
+        except (TypeError, OverflowError):
+            raise ParameterError("a tape must hold integers from 0 to 2^64 - 1, one for each word.") from None
+        self.consumed = 0
+
+    def words(self, n: int) -> Words:
+        """The next n words. When fewer are left the tape is used up and TapeEnded is raised."""
+        start, self.consumed = self.consumed, min(self.consumed + n, len(self._words))
+        if start + n > len(self._words):
+            raise TapeEnded(f"the tape ended: {start} words were read, {n} more asked, {len(self._words)} there.")
+        return self._words[start : start + n].copy()
+
+    def __repr__(self) -> str:
+        return f"<Tape: {self.consumed} of {len(self._words)} words consumed>"

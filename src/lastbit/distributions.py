@@ -1,0 +1,181 @@
+"""The laws a `Draw` can draw from: how to invert each, and its probabilities as fractions.
+
+A distribution is one cell, or several combined: a geometric X of a small rate is (V << m) + L, where V is geometric
+of rate r^(2^m) and L is geometric below 2^m, independent of V. So short tables serve every scale.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from itertools import count
+from numbers import Rational
+from typing import Final
+
+from lastbit.errors import ParameterError
+from lastbit.exact import Rate
+from lastbit.inversion import Falling, Geometric, Partition, Signed, Truncated, Uniform, Weighted, resolve
+
+Masses = Iterator[tuple[int, Fraction]]
+
+# The scale of the coarsest level stays below 2^8, so its table ends after 2^8 · 64 ln 2 cells a side, and goes
+# down to 2^5 where the finer levels, of at most 2^12 cells each, have room.
+_COARSE_BITS: Final = 8
+_SMALL_BITS: Final = 5
+_FINE_BITS: Final = 12
+
+
+@dataclass(frozen=True, eq=False)
+class Distribution:
+    """A law on the integers: its cells, coarsest level first, and its masses, likeliest side first.
+
+    `shifts[i]` is how many bits the cell of `levels[i + 1]` adds below what the levels before it say.
+    """
+
+    levels: tuple[Partition, ...]
+    shifts: tuple[int, ...]
+    masses: Callable[[], Masses]
+    words: int = 1
+    """Words a sample takes at once for each level; more are read only while those do not decide."""
+    cells: int = 0
+    """How many samples make a table pay that serves one call only; 0 for a table that is kept."""
+
+    @property
+    def endless(self) -> bool:
+        """Whether the masses go on for ever."""
+        top = self.levels[0]
+        return isinstance(top, Falling) and top.last is None
+
+    @property
+    def block(self) -> int:
+        """Words a sample takes at once."""
+        return self.words * len(self.levels)
+
+    def value(self, block: Sequence[int], read: Callable[[], int]) -> int:
+        """The sample whose block of words this is, further words read as needed: the specification."""
+        starts = self._starts(block)
+        cells = [resolve(level, u, 64 * self.words, read) for level, u in zip(self.levels, starts, strict=True)]
+        return self._combined(cells)
+
+    def decided(self, block: Sequence[int]) -> int | None:
+        """The sample whose block of words this is, or None when it takes more words to tell."""
+        cells = []
+        for level, u in zip(self.levels, self._starts(block), strict=True):
+            if (cell := level.cell(u, 64 * self.words)) is None:
+                return None
+            cells.append(cell)
+        return self._combined(cells)
+
+    def _starts(self, block: Sequence[int]) -> list[int]:
+        return [joined(block[i : i + self.words]) for i in range(0, len(block), self.words)]
+
+    def _combined(self, cells: list[int]) -> int:
+        value = cells[0]
+        for shift, cell in zip(self.shifts, cells[1:], strict=True):
+            # Below zero the magnitude -1-value grows by the cell, so its bits are written inverted.
+            value = value << shift | (cell if value >= 0 else (1 << shift) - 1 - cell)
+        return value
+
+
+def joined(words: Sequence[int]) -> int:
+    """The integer whose digits in base 2^64 are these words, highest first."""
+    result = 0
+    for word in words:
+        result = result << 64 | word
+    return result
+
+
+def _levels(rate: Rate, coarsest: type[Geometric] | type[Signed]) -> tuple[tuple[Partition, ...], tuple[int, ...]]:
+    scale = (1 << rate.y) // ((1 << rate.y) - rate.x)  # 1/(1-r), the mean and one
+    parts = max(0, -(-(scale.bit_length() - _COARSE_BITS) // _FINE_BITS))
+    below = min(scale.bit_length() - _SMALL_BITS, parts * _FINE_BITS) if parts else 0
+    shifts = tuple((below + i) // parts for i in range(parts))
+    levels: list[Partition] = [coarsest(rate, 1 << below)]
+    for shift in shifts:
+        below -= shift
+        levels.append(Truncated(rate, (1 << shift) - 1, 1 << below))
+    return tuple(levels), shifts
+
+
+@lru_cache(maxsize=64)
+def geometric(rate: Rate) -> Distribution:
+    """P(X >= i) = r^i on 0, 1, 2, …"""
+
+    def masses() -> Masses:
+        r, tail = rate.fraction, Fraction(1)
+        for i in count():
+            yield i, tail * (1 - r)
+            tail *= r
+
+    return Distribution(*_levels(rate, Geometric), masses)
+
+
+@lru_cache(maxsize=64)
+def laplace(rate: Rate) -> Distribution:
+    """P(X = i) = r^|i| · (1-r)/(1+r) on all integers."""
+
+    def masses() -> Masses:
+        r = rate.fraction
+        mass = (1 - r) / (1 + r)
+        yield 0, mass
+        for i in count(1):
+            mass *= r
+            yield i, mass
+            yield -i, mass
+
+    return Distribution(*_levels(rate, Signed), masses)
+
+
+@lru_cache(maxsize=64)
+def truncated_geometric(rate: Rate, below: int) -> Distribution:
+    """P(X = i) proportional to r^i on 0, …, below-1."""
+
+    def masses() -> Masses:
+        r = rate.fraction
+        mass = (1 - r) / (1 - r**below)
+        for i in range(below):
+            yield i, mass
+            mass *= r
+
+    return Distribution((Truncated(rate, below - 1),), (), masses)
+
+
+@lru_cache(maxsize=64)
+def uniform(n: int) -> Distribution:
+    """P(X = i) = 1/n on 0, …, n-1."""
+
+    def masses() -> Masses:
+        return ((i, Fraction(1, n)) for i in range(n))
+
+    return Distribution((Uniform(n),), (), masses, max(1, -(-(n - 1).bit_length() // 64)))
+
+
+def bernoulli(p: Fraction) -> Distribution:
+    """0 with probability p, 1 otherwise."""
+    return _weighted(Weighted((p.numerator, p.denominator)))
+
+
+def weighted(weights: Sequence[int | Fraction]) -> Distribution:
+    """P(X = i) proportional to the i-th weight."""
+    exact = [weight if type(weight) is int else _weight(weight) for weight in weights]
+    if not exact or min(exact) < 0 or not any(exact):
+        raise ParameterError("weights must be exact, none negative and at least one positive. Nothing was drawn.")
+    return _weighted(Weighted.of(exact))
+
+
+def _weight(weight: object) -> int | Fraction:
+    if isinstance(weight, Rational) and not isinstance(weight, bool):
+        return Fraction(int(weight.numerator), int(weight.denominator))
+    raise ParameterError(f"weights must be integers or Fractions: got {type(weight).__name__}. Nothing was drawn.")
+
+
+def _weighted(partition: Weighted) -> Distribution:
+    def masses() -> Masses:
+        before, total = 0, partition.cumulative[-1]
+        for i, after in enumerate(partition.cumulative):
+            yield i, Fraction(after - before, total)
+            before = after
+
+    return Distribution((partition,), (), masses, cells=len(partition.cumulative))

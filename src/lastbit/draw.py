@@ -1,0 +1,234 @@
+"""`Draw`: the only door to randomness. `Sampler` runs it for real, fast.
+
+A vector draw reads a block of words for all its samples first, in sample order. The rare samples that their block
+did not decide then read further words, in sample order too. `Reference` keeps to the same order.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from fractions import Fraction
+from typing import Any, Final, overload
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lastbit import _kernel, distributions
+from lastbit.bits import Bits, SystemBits, Words, checked_words
+from lastbit.distributions import Distribution
+from lastbit.errors import ParameterError
+from lastbit.exact import Number, Rate, number, whole
+from lastbit.inversion import Uniform
+from lastbit.tables import Table
+
+Samples = NDArray[Any]
+"""int64, or Python integers (dtype object) when a sample does not fit."""
+
+
+class Draw(ABC):
+    """What a mechanism may ask of chance. With `size` a draw gives an array, without it one int.
+
+    >>> from lastbit import Rate, Sampler
+    >>> draw = Sampler()
+    >>> 0 <= draw.integer(6) < 6, draw.geometric(Rate.from_epsilon(1), size=3).dtype
+    (True, dtype('int64'))
+    """
+
+    @overload
+    def bernoulli(self, p: Number) -> bool: ...
+    @overload
+    def bernoulli(self, p: Number, size: int) -> NDArray[np.bool_]: ...
+    def bernoulli(self, p: Number, size: int | None = None) -> bool | NDArray[np.bool_]:
+        """True with probability exactly p: U < p."""
+        exact = number(p, "p")
+        if not 0 <= exact <= 1:
+            raise ParameterError(f"p must be from 0 to 1: got {p}. It is a probability.")
+        zeros = self._draw(distributions.bernoulli(exact), size)
+        return zeros == 0 if isinstance(zeros, int) else np.equal(zeros, 0).astype(np.bool_)
+
+    @overload
+    def integer(self, n: int) -> int: ...
+    @overload
+    def integer(self, n: int, size: int) -> Samples: ...
+    def integer(self, n: int, size: int | None = None) -> int | Samples:
+        """Uniform on 0, …, n-1: ⌊U·n⌋. Any n will do, beyond 2^64 too."""
+        return self._draw(distributions.uniform(whole(n, "n")), size)
+
+    @overload
+    def index(self, weights: Sequence[int | Fraction]) -> int: ...
+    @overload
+    def index(self, weights: Sequence[int | Fraction], size: int) -> Samples: ...
+    def index(self, weights: Sequence[int | Fraction], size: int | None = None) -> int | Samples:
+        """i with probability proportional to the i-th exact weight, by inversion in the order given."""
+        return self._draw(distributions.weighted(weights), size)
+
+    @overload
+    def geometric(self, rate: Rate) -> int: ...
+    @overload
+    def geometric(self, rate: Rate, size: int) -> Samples: ...
+    def geometric(self, rate: Rate, size: int | None = None) -> int | Samples:
+        """P(X >= i) = r^i on 0, 1, 2, …"""
+        return self._draw(distributions.geometric(rate), size)
+
+    @overload
+    def truncated_geometric(self, rate: Rate, below: int) -> int: ...
+    @overload
+    def truncated_geometric(self, rate: Rate, below: int, size: int) -> Samples: ...
+    def truncated_geometric(self, rate: Rate, below: int, size: int | None = None) -> int | Samples:
+        """P(X = i) proportional to r^i on 0, …, below-1."""
+        return self._draw(distributions.truncated_geometric(rate, whole(below, "below")), size)
+
+    @overload
+    def laplace(self, rate: Rate) -> int: ...
+    @overload
+    def laplace(self, rate: Rate, size: int) -> Samples: ...
+    def laplace(self, rate: Rate, size: int | None = None) -> int | Samples:
+        """Discrete Laplace, P(X = i) proportional to r^|i|: the difference of two geometrics."""
+        return self._draw(distributions.laplace(rate), size)
+
+    def permutation(self, n: int) -> NDArray[np.int64]:
+        """A uniform permutation of 0, …, n-1."""
+        return self._permutation(whole(n, "n", least=0))
+
+    @abstractmethod
+    def words(self, n: int) -> Words:
+        """n raw words."""
+
+    @abstractmethod
+    def _one(self, distribution: Distribution) -> int: ...
+
+    @abstractmethod
+    def _many(self, distribution: Distribution, n: int) -> Samples: ...
+
+    @abstractmethod
+    def _permutation(self, n: int) -> NDArray[np.int64]: ...
+
+    def _draw(self, distribution: Distribution, size: int | None) -> int | Samples:
+        if size is None:
+            return self._one(distribution)
+        return self._many(distribution, whole(size, "size", least=0))
+
+
+_CHUNK: Final = 8192
+"""Words in hand at a time: what a draw needs beyond its result, whatever its size."""
+
+Decide = Callable[[int, Words, NDArray[np.int64]], Iterable[int]]
+"""(start, words, out) fills out with samples start, start+1, … and names those the words did not decide."""
+
+
+class Sampler(Draw):
+    """Draws for real: the same values and words as `Reference`, thousands of times faster.
+
+    >>> import lastbit as lb
+    >>> lb.Sampler(lb.Tape([0, 1 << 63])).bernoulli("1/2", size=2)
+    array([ True, False])
+    """
+
+    def __init__(self, bits: Bits | None = None) -> None:
+        self._bits: Bits = SystemBits() if bits is None else bits
+
+    def __repr__(self) -> str:
+        return f"Sampler({self._bits!r})"
+
+    def words(self, n: int) -> Words:
+        """n raw words of the source."""
+        return checked_words(self._bits, whole(n, "n", least=0))
+
+    def _one(self, distribution: Distribution) -> int:
+        words = checked_words(self._bits, distribution.block)
+        inverters = None if distribution.cells else _inverters_of(distribution)
+        if inverters is not None:
+            out = np.empty(1, np.int64)
+            if not _decide_by_tables(inverters, distribution.shifts, words, out):
+                return int(out[0])
+        return distribution.value(words.tolist(), self._read)
+
+    def _many(self, distribution: Distribution, n: int) -> Samples:
+        return self._fill(
+            np.empty(n, np.int64),
+            distribution.block,
+            _decide(distribution, n),
+            lambda _, block: distribution.value(block, self._read),
+        )
+
+    def _permutation(self, n: int) -> NDArray[np.int64]:
+        # Pick i is uniform on 0, …, i; pick 0 takes no word.
+        picks = np.zeros(n, np.int64)
+        self._fill(
+            picks[1:],
+            1,
+            lambda start, words, out: _kernel.uniform(words, start + 2, 1, out),
+            lambda i, block: distributions.uniform(i + 2).value(block, self._read),
+        )
+        _kernel.shuffle(picks)
+        return picks
+
+    def _read(self) -> int:
+        return int(checked_words(self._bits, 1)[0])
+
+    def _fill(self, out: Samples, step: int, decide: Decide, settle: Callable[[int, list[int]], int]) -> Samples:
+        doubtful: list[tuple[int, list[int]]] = []
+        chunk = max(1, _CHUNK // step)
+        for start in range(0, len(out), chunk):
+            part = out[start : start + chunk]
+            words = checked_words(self._bits, len(part) * step)
+            for k in decide(start, words, part):
+                doubtful.append((start + k, words[k * step : (k + 1) * step].tolist()))
+        for i, block in doubtful:
+            value = settle(i, block)
+            if not _fits(value):
+                out = out.astype(object)
+            out[i] = value
+        return out
+
+
+def _fits(value: int) -> bool:
+    return -(1 << 63) <= value < 1 << 63
+
+
+_inverters: WeakKeyDictionary[Distribution, list[_kernel.Inverter] | None] = WeakKeyDictionary()
+
+
+def _inverters_of(distribution: Distribution) -> list[_kernel.Inverter] | None:
+    """One kernel table for each level, or None where there is none or its values could leave int64."""
+    try:
+        return _inverters[distribution]
+    except KeyError:
+        tables = [table for level in distribution.levels if (table := Table.of(level))]
+        small = len(tables) == len(distribution.levels) and _fits(len(tables[0].thresholds) << sum(distribution.shifts))
+        kept = [_kernel.Inverter(t.thresholds, t.guide, t.origin, t.direction) for t in tables] if small else None
+        return _inverters.setdefault(distribution, kept)
+
+
+def _decide(distribution: Distribution, n: int) -> Decide:
+    partition = distribution.levels[0]
+    if isinstance(partition, Uniform) and partition.n <= 1 << 63:
+        size = partition.n
+        return lambda _, words, out: _kernel.uniform(words, size, 0, out)
+    inverters = _inverters_of(distribution) if n >= distribution.cells else None
+    if inverters is None:
+        return lambda _, words, out: _decide_one_by_one(distribution, words.tolist(), out)
+    return lambda _, words, out: _decide_by_tables(inverters, distribution.shifts, words, out)
+
+
+def _decide_by_tables(
+    inverters: list[_kernel.Inverter], shifts: tuple[int, ...], words: Words, out: NDArray[np.int64]
+) -> list[int]:
+    step = len(inverters)
+    doubts = inverters[0].first(words, step, out)
+    for level, shift in enumerate(shifts, start=1):
+        doubts += inverters[level].finer(words, level, step, shift, out)
+    return sorted(set(doubts)) if doubts else doubts
+
+
+def _decide_one_by_one(distribution: Distribution, words: list[int], out: NDArray[np.int64]) -> list[int]:
+    doubts = []
+    for k in range(len(out)):
+        value = distribution.decided(words[k * distribution.block : (k + 1) * distribution.block])
+        if value is None or not _fits(value):
+            doubts.append(k)
+        else:
+            out[k] = value
+    return doubts

@@ -1,0 +1,194 @@
+"""The one primitive: a uniform real U, revealed 64 bits at a time until it lies inside one cell.
+
+A partition cuts [0, 1) into cells at exact real numbers. The words read so far say u/2^bits <= U < (u+1)/2^bits;
+when that interval meets one cell only, the draw is decided, otherwise it reads one more word. Nothing is
+rounded, so a cell is hit with exactly its length.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import accumulate
+from math import lcm
+from typing import Protocol
+
+from lastbit.exact import Rate
+
+Bounds = tuple[int, int]
+"""Integers (lower, upper) around 2^bits · v; equal exactly when 2^bits · v is known to be that integer."""
+
+
+class Partition(Protocol):
+    """A way of cutting [0, 1) into numbered cells."""
+
+    def cell(self, u: int, bits: int) -> int | None:
+        """The cell that holds all of [u, u+1)/2^bits, or None when the interval meets more than one."""
+        ...
+
+
+def resolve(partition: Partition, u: int, bits: int, read: Callable[[], int]) -> int:
+    """The cell U lies in, given its first bits; reads further words only while they do not decide."""
+    while (cell := partition.cell(u, bits)) is None:
+        u, bits = (u << 64) | read(), bits + 64
+    return cell
+
+
+@dataclass(frozen=True)
+class Uniform:
+    """Cells of equal length in rising order: the cell is ⌊U·n⌋.
+
+    >>> Uniform(6).cell(1 << 63, 64)
+    3
+    """
+
+    n: int
+
+    def cell(self, u: int, bits: int) -> int | None:
+        """⌊U·n⌋ where it is the same at both ends of the interval."""
+        first, last = u * self.n >> bits, ((u + 1) * self.n - 1) >> bits
+        return first if first == last else None
+
+
+@dataclass(frozen=True)
+class Weighted:
+    """Cells proportional to exact weights, in their order: weights (2, 1) put cell 0 on U < 2/3."""
+
+    cumulative: tuple[int, ...]
+
+    @classmethod
+    def of(cls, weights: Sequence[int | Fraction]) -> Weighted:
+        """Bring the weights over one denominator, which leaves their ratios alone."""
+        common = lcm(*[weight.denominator for weight in weights])
+        return cls(tuple(accumulate([weight.numerator * (common // weight.denominator) for weight in weights])))
+
+    def cell(self, u: int, bits: int) -> int | None:
+        """The cell that both ends of the interval lie in."""
+        total = self.cumulative[-1]
+        first = bisect_right(self.cumulative, u * total >> bits)
+        last = bisect_right(self.cumulative, ((u + 1) * total - 1) >> bits)
+        return first if first == last else None
+
+
+class Falling(ABC):
+    """Cells numbered downwards in U by a survival function: the cell is the largest j with U < S(j).
+
+    Every law here is a line in a power: S(j) = offset + factor·R^|j| with R = r^stride, for `first` < j <= `last`
+    (None where there is no end). S is 1 at `first` and 0 past `last`.
+    """
+
+    rate: Rate
+    stride: int
+    first: int | None
+    last: int | None
+
+    @abstractmethod
+    def line(self, negative: bool, bits: int) -> tuple[Bounds, Bounds]:
+        """Bounds of 2^bits · factor and of 2^bits · offset, for j < 0 or for j >= 0."""
+
+    def bounds(self, j: int, bits: int) -> Bounds:
+        """Bounds of 2^bits · S(j)."""
+        (factor, offset), tail = self.line(j < 0, bits), power(self.rate, self.stride * abs(j), bits)
+        lower, upper = min(factor[0] * t for t in tail), max(factor[1] * t for t in tail)
+        return offset[0] + (lower >> bits), offset[1] - (-upper >> bits)
+
+    def floor(self, j: int, bits: int) -> tuple[int, bool]:
+        """⌊2^bits · S(j)⌋, and whether S(j) is exactly that over 2^bits.
+
+        The loop ends: S(j) is over a power of two only for the geometric, whose bounds are then equal; the
+        others have an odd denominator above 1 (r is in lowest terms).
+        """
+        guard = 64
+        while True:
+            lower, upper = self.bounds(j, bits + guard)
+            if lower >> guard == upper >> guard:
+                return lower >> guard, lower == upper and lower & ((1 << guard) - 1) == 0
+            guard *= 2
+
+    def cell(self, u: int, bits: int) -> int | None:
+        """By doubling steps from an end, then by halving."""
+        # Invariant: U < S(low) for certain, U >= S(high) for certain. A straddled S(j) on the way settles it.
+        low, high, stride = self.first, None if self.last is None else self.last + 1, 1
+        while low is None or high is None or high - low > 1:
+            if low is not None and high is not None:
+                j = (low + high) // 2
+            else:
+                j = (low or 0) + stride if low is not None else (high or 0) - stride
+                stride *= 2
+            threshold, exact = self.floor(j, bits)
+            if u == threshold and not exact:
+                return None
+            if u < threshold:
+                low = j
+            else:
+                high = j
+        return low
+
+
+def power(rate: Rate, exponent: int, bits: int) -> Bounds:
+    """Bounds of 2^bits · r^exponent, by squaring; equal when r^exponent is a fraction over 2^bits."""
+    lower = upper = 1 << bits
+    for digit in bin(exponent)[2:]:
+        lower, upper = lower * lower >> bits, -(-upper * upper >> bits)
+        if digit == "1":
+            lower, upper = lower * rate.x >> rate.y, -(-upper * rate.x >> rate.y)
+    return lower, upper
+
+
+def _inverse(value: Bounds, bits: int) -> Bounds:
+    """Bounds of 2^bits / v from bounds of 2^bits · v, for v > 0; useless ones while v is not told from 0."""
+    square = 1 << 2 * bits
+    return square // value[1], -(-square // max(1, value[0]))
+
+
+@dataclass(frozen=True)
+class Geometric(Falling):
+    """S(j) = R^j for j >= 0: the geometric law of rate R = r^stride."""
+
+    rate: Rate
+    stride: int = 1
+    first: int | None = field(default=0, init=False)
+    last: int | None = field(default=None, init=False)
+
+    def line(self, negative: bool, bits: int) -> tuple[Bounds, Bounds]:
+        """1 and 0."""
+        return (1 << bits, 1 << bits), (0, 0)
+
+
+@dataclass(frozen=True)
+class Truncated(Falling):
+    """The geometric law of rate R given that it is at most `last`: S(j) = 1 - (1 - R^j)/(1 - R^(last+1))."""
+
+    rate: Rate
+    last: int
+    stride: int = 1
+    first: int | None = field(default=0, init=False)
+
+    def line(self, negative: bool, bits: int) -> tuple[Bounds, Bounds]:
+        """1/(1 - R^(last+1)), and 1 less that."""
+        one, end = 1 << bits, power(self.rate, self.stride * (self.last + 1), bits)
+        factor = _inverse((one - end[1], one - end[0]), bits)
+        return factor, (one - factor[1], one - factor[0])
+
+
+@dataclass(frozen=True)
+class Signed(Falling):
+    """A side and a geometric magnitude in one cell: j >= 0 is (+, j), j < 0 is (-, -1-j).
+
+    The side + has probability 1/(1+r), and either magnitude is geometric of rate R, so S(j) is R^j/(1+r) for
+    j >= 0 and 1 - r·R^-j/(1+r) below. With stride 1 this is the discrete Laplace: P(X = j) ~ r^|j|.
+    """
+
+    rate: Rate
+    stride: int = 1
+    first: int | None = field(default=None, init=False)
+    last: int | None = field(default=None, init=False)
+
+    def line(self, negative: bool, bits: int) -> tuple[Bounds, Bounds]:
+        """1/(1+r) and 0, or below zero 1/(1+r) - 1 and 1."""
+        one, r = 1 << bits, power(self.rate, 1, bits)
+        factor = _inverse((one + r[0], one + r[1]), bits)
+        return (factor, (0, 0)) if not negative else ((factor[0] - one, factor[1] - one), (one, one))

@@ -1,0 +1,56 @@
+"""`Reference`: the draws as their definitions read, one sample after the other in Python integers."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lastbit import distributions
+from lastbit.bits import Bits, Words, checked_words
+from lastbit.distributions import Distribution
+from lastbit.draw import Draw, Samples
+from lastbit.exact import whole
+
+
+class Reference(Draw):
+    """Draws slowly and obviously: the executable specification that `Sampler` must equal, word for word.
+
+    >>> import lastbit as lb
+    >>> lb.Reference(lb.Tape([1 << 63])).integer(6)
+    3
+    """
+
+    def __init__(self, bits: Bits) -> None:
+        self._bits = bits
+
+    def __repr__(self) -> str:
+        return f"Reference({self._bits!r})"
+
+    def words(self, n: int) -> Words:
+        """n raw words of the source."""
+        return checked_words(self._bits, whole(n, "n", least=0))
+
+    def _one(self, distribution: Distribution) -> int:
+        return self._values([distribution])[0]
+
+    def _many(self, distribution: Distribution, n: int) -> Samples:
+        values = self._values([distribution] * n)
+        try:
+            return np.array(values, np.int64)
+        except OverflowError:
+            return np.array(values, object)
+
+    def _permutation(self, n: int) -> NDArray[np.int64]:
+        picks = self._values([distributions.uniform(i + 1) for i in range(1, n)])
+        order = list(range(n))
+        for i, pick in enumerate(picks, start=1):
+            order[i], order[pick] = order[pick], i
+        return np.array(order, np.int64)
+
+    def _values(self, laws: list[Distribution]) -> list[int]:
+        # All blocks first, then what the undecided need beyond theirs.
+        blocks = [[self._read() for _ in range(law.block)] for law in laws]
+        return [law.value(block, self._read) for law, block in zip(laws, blocks, strict=True)]
+
+    def _read(self) -> int:
+        return int(checked_words(self._bits, 1)[0])

@@ -1,0 +1,133 @@
+"""What a mechanism hands back: published values only, frozen, and easy to show.
+
+Equality and hashing go by the published values, so that the auditor can tell outcomes apart.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from lastbit.errors import LastbitError
+from lastbit.exact import Cost, Eta
+
+MOST_ROWS = 40
+
+
+@dataclass(frozen=True, eq=False)
+class Release(ABC):
+    """The base of all releases: a subclass adds its published fields and says which columns people see."""
+
+    mechanism: str
+    cost: Cost
+
+    @abstractmethod
+    def columns(self) -> dict[str, Sequence[Any]]:
+        """The table people see, column by column, all of one length."""
+
+    def _key(self) -> tuple[Hashable, ...]:
+        return (type(self), *(hashable(getattr(self, each.name)) for each in fields(self) if each.compare))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Release) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    @property
+    def title(self) -> str:
+        """The line above the table."""
+        return f"{self.mechanism}, {cost_text(self.cost)}"
+
+    def __str__(self) -> str:
+        return "\n".join([self.title, text_table(*self._cells()), *self._left_out()])
+
+    def _repr_html_(self) -> str:
+        names, rows = self._cells()
+        head = "".join(f"<th>{html.escape(name)}</th>" for name in names)
+        body = "".join("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
+        caption = html.escape(" ".join([self.title, *self._left_out()]))
+        return f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+    def to_json(self) -> str:
+        """Everything published, as JSON. Numbers that are not whole are exact fractions written as text."""
+        columns = {name: [_plain(value) for value in column] for name, column in self.columns().items()}
+        return json.dumps({"mechanism": self.mechanism, "cost": cost_text(self.cost), **columns}, ensure_ascii=False)
+
+    def plot(self, path: str | None = None) -> Any:
+        """Draw the first column against the last as bars; write a picture when given a path. Needs matplotlib."""
+        try:
+            from matplotlib.figure import Figure
+        except ImportError:
+            raise LastbitError("plot needs matplotlib. Install it with: pip install 'lastbit[plot]'") from None
+        columns = self.columns()
+        names = list(columns)
+        label, name = names[0], names[-1]
+        figure = Figure(figsize=(6, 4), layout="constrained")
+        axes = figure.subplots()
+        axes.bar([_shown(place) for place in columns[label]], [float(height) for height in columns[name]])
+        axes.set(xlabel=label, ylabel=name, title=self.title)
+        axes.tick_params(axis="x", rotation=45)
+        if path is not None:
+            figure.savefig(path)
+        return figure
+
+    def _cells(self) -> tuple[list[str], list[list[str]]]:
+        columns = self.columns()
+        shown = [[_shown(value) for value in column[:MOST_ROWS]] for column in columns.values()]
+        return list(columns), [list(row) for row in zip(*shown, strict=True)]
+
+    def _left_out(self) -> list[str]:
+        rows = len(next(iter(self.columns().values())))
+        return [f"… and {rows - MOST_ROWS:,} more rows"] if rows > MOST_ROWS else []
+
+
+def text_table(names: list[str], rows: list[list[str]]) -> str:
+    """Columns aligned to the right, for a terminal.
+
+    >>> print(text_table(["item", "gap"], [["flu", "12"]]))
+    item  gap
+     flu   12
+    """
+    widths = [max(map(len, column)) for column in zip(names, *rows, strict=True)]
+    lines = [[cell.rjust(width) for cell, width in zip(row, widths, strict=True)] for row in (names, *rows)]
+    return "\n".join("  ".join(line) for line in lines)
+
+
+def hashable(value: object) -> Hashable:
+    """A published value in a form that can be compared and hashed: arrays become tuples."""
+    if isinstance(value, np.ndarray):
+        return tuple(value.tolist())
+    if isinstance(value, list | tuple):
+        return tuple(hashable(item) for item in value)
+    return value
+
+
+def cost_text(cost: Cost) -> str:
+    """A cost as people write it.
+
+    >>> cost_text(Fraction(1, 10)), cost_text(Eta(1, 1, 1))
+    ('epsilon 1/10', 'eta (1, 1, 1)')
+    """
+    return f"eta ({cost.x}, {cost.y}, {cost.z})" if isinstance(cost, Eta) else f"epsilon {cost}"
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, Fraction) and value.denominator != 1:
+        return f"{float(value):.6g}"
+    return "" if value is None else str(value)
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, Fraction):
+        return value.numerator if value.denominator == 1 else str(value)
+    return value if isinstance(value, int | float | str | None) else str(value)

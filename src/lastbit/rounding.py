@@ -1,0 +1,82 @@
+"""MPFR, rounded outward: the one place where a real number is approximated, always on the stated side."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+
+import gmpy2
+
+Bounds = tuple["gmpy2.mpfr", "gmpy2.mpfr"]
+
+
+def exp_upper(exponent: Fraction, bits: int) -> int:
+    """⌈2^bits · e^exponent⌉, exactly.
+
+    >>> exp_upper(Fraction(-1, 10), 8)
+    232
+    """
+    return ceiling(lambda precision: exp_bounds(exponent, exponent, precision), bits)
+
+
+def log_upper(value: Fraction, times: Fraction = Fraction(1)) -> float:
+    """A float at or above times·ln(value), for a value of at least 1: the nearest such float."""
+    exact = -log_lower(1 / value, _precision(value)) * times
+    result = float(exact)
+    return result if Fraction(result) >= exact else math.nextafter(result, math.inf)
+
+
+def log_float_lower(value: Fraction) -> float:
+    """A float at or below ln(value), for a value of at least 1: the nearest such float."""
+    exact = log_lower(value, _precision(value))
+    result = float(exact)
+    return result if Fraction(result) <= exact else math.nextafter(result, -math.inf)
+
+
+def _precision(value: Fraction) -> int:
+    """128 bits, and as many more as it takes to tell the value from 1."""
+    gap = abs(value - 1)
+    return 128 + max(0, gap.denominator.bit_length() - gap.numerator.bit_length())
+
+
+def _rounding(mode: int, precision: int) -> gmpy2.context:
+    return gmpy2.context(precision=precision, round=mode, emin=gmpy2.get_emin_min(), emax=gmpy2.get_emax_max())
+
+
+def log_lower(value: Fraction, precision: int) -> Fraction:
+    """A fraction at or below ln(value)."""
+    with _rounding(gmpy2.RoundDown, precision):
+        log = gmpy2.log(gmpy2.mpfr(gmpy2.mpq(value)))
+    return fraction(log)
+
+
+def fraction(value: gmpy2.mpfr) -> Fraction:
+    """The exact value of an MPFR number."""
+    return Fraction(*(int(part) for part in value.as_integer_ratio()))
+
+
+def exp_bounds(lower: Fraction, upper: Fraction, precision: int) -> Bounds:
+    """At or below e^lower, and at or above e^upper."""
+    with _rounding(gmpy2.RoundDown, precision):
+        below = gmpy2.exp(gmpy2.mpfr(gmpy2.mpq(lower)))
+    with _rounding(gmpy2.RoundUp, precision):
+        above = gmpy2.exp(gmpy2.mpfr(gmpy2.mpq(upper)))
+    return below, above
+
+
+def power_bounds(base: Fraction, exponent: Fraction, precision: int) -> Bounds:
+    """At or below base^exponent, and at or above it."""
+    lower, upper = log_lower(base, precision), -log_lower(1 / base, precision)
+    return exp_bounds(lower * exponent, upper * exponent, precision)
+
+
+def ceiling(bounds: Callable[[int], Bounds], bits: int) -> int:
+    """⌈2^bits · v⌉ for an irrational v enclosed ever more tightly: at some precision both ends agree."""
+    precision = bits + 64
+    while True:
+        with _rounding(gmpy2.RoundToNearest, precision):
+            lower, upper = (int(gmpy2.ceil(gmpy2.mul_2exp(end, bits))) for end in bounds(precision))
+        if lower == upper:
+            return upper
+        precision *= 2

@@ -1,0 +1,79 @@
+"""From a partition to the integer table the kernel walks: T(j) = ⌊2^64 · S(j)⌋, each the exact floor.
+
+The powers are followed in fixed point with a known error; where that error leaves a floor in doubt (about once
+in 2^60 entries) the exact one is computed instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import count
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lastbit.inversion import Falling, Partition, Weighted, power
+
+MAX_CELLS: Final = 1 << 15
+"""Finite partitions beyond this are inverted cell by cell: their table would not pay."""
+
+_GUIDE_BITS: Final = range(11, 14)
+_TOP: Final = (1 << 64) - 1
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A word w is in cell origin + direction·#{k : w < thresholds[k]}, in doubt where w equals a threshold.
+
+    Thresholds fall, and the last is 0. `guide[b]` counts those above every word with leading bits b.
+    """
+
+    thresholds: NDArray[np.uint64]
+    guide: NDArray[np.uint16]
+    origin: int
+    direction: int
+
+    @classmethod
+    def of(cls, partition: Partition) -> Table | None:
+        """The table of a partition, or None where there is none."""
+        if isinstance(partition, Weighted) and len(partition.cumulative) <= MAX_CELLS:
+            *inner, total = partition.cumulative
+            return cls._of([(part << 64) // total for part in reversed(inner)], len(inner), -1)
+        if isinstance(partition, Falling) and (partition.last is None or partition.last < MAX_CELLS):
+            below = [] if partition.first == 0 else list(_thresholds(partition, -1))[::-1]
+            start = 1 if partition.first == 0 else 0
+            return cls._of(below + list(_thresholds(partition, 1, start)), start - 1 - len(below), 1)
+        return None
+
+    @classmethod
+    def _of(cls, falling: list[int], origin: int, direction: int) -> Table:
+        thresholds = np.array([*falling, 0], np.uint64)
+        bits = min(max(len(falling).bit_length(), _GUIDE_BITS[0]), _GUIDE_BITS[-1])
+        # The largest word of each bucket, compared with the thresholds in rising order.
+        largest = (np.arange(1, (1 << bits) + 1, dtype=np.uint64) << np.uint64(64 - bits)) - np.uint64(1)
+        guide = len(thresholds) - np.searchsorted(thresholds[::-1], largest, side="right")
+        return cls(thresholds, guide.astype(np.uint16), origin, direction)
+
+
+def _thresholds(law: Falling, direction: int, start: int = 1) -> Iterator[int]:
+    """T(start·direction), T((start+1)·direction), … until they stay at 0, at 2^64 - 1, or the law ends.
+
+    With q = ⌊2^bits·R⌋ and t(i) = ⌊t(i-1)·q/2^bits⌋, 2^bits·R^i is at least t(i) and less than t(i) + 2i + 1.
+    """
+    bits = 256
+    factor, offset = law.line(direction < 0, bits)
+    ratio = power(law.rate, law.stride, bits)[0]
+    tail = 1 << bits if start == 0 else ratio
+    for i in count(start) if law.last is None else range(start, law.last + 1):
+        near, far = (tail, tail + 2 * i + 1) if direction > 0 else (tail + 2 * i + 1, tail)
+        lower = (offset[0] + (factor[0] * near >> bits)) >> (bits - 64)
+        upper = (offset[1] + (factor[1] * far >> bits) + 1) >> (bits - 64)
+        threshold = lower if lower == upper else law.floor(direction * i, 64)[0]
+        if law.last is None and threshold == 0:
+            return
+        yield threshold
+        if threshold == _TOP and direction < 0:
+            return
+        tail = tail * ratio >> bits
