@@ -6,6 +6,7 @@ from lastbit.draw import Draw, Sampler
 from lastbit.errors import AuditError, BitsError, LastbitError, ParameterError, TapeEnded
 from lastbit.exact import Eta, Rate
 from lastbit.mechanisms.laplace import DiscreteLaplace
+from lastbit.mechanisms.private_selection import PrivateSelection, scored
 from lastbit.reference import Reference
 from lastbit.release import Release
 
@@ -20,6 +21,7 @@ __all__ = [
     "Eta",
     "LastbitError",
     "ParameterError",
+    "PrivateSelection",
     "Rate",
     "Reference",
     "Release",
@@ -28,4 +30,5 @@ __all__ = [
     "Tape",
     "TapeEnded",
     "audit",
+    "scored",
 ]
