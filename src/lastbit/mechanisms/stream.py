@@ -184,12 +184,12 @@ class Run:
         """The answer to one query; `threshold` overrides the mechanism's for this query."""
         plan = self._plan
         base = plan.threshold if threshold is None else on_grid(plan.grid, threshold, "threshold")
-        excess = plan.grid.step(value) - base
+        step = plan.grid.step(value)
         if plan.clamp is not None:
-            excess = max(plan.clamp[0], min(plan.clamp[1], excess))
+            step = max(base + plan.clamp[0], min(base + plan.clamp[1], step))
         self._stay()
         with self._lock:
-            passed = self._open().one(excess)
+            passed = self._open().one(step, base)
             return BELOW if passed is None else self._above(*passed)
 
     def ask_many(self, values: Any, thresholds: Any = None) -> Answers:
@@ -214,10 +214,10 @@ class Run:
             while done < total and not self.exhausted:
                 stop = done + hidden.ready(total - done)
                 steps = plan.grid.steps(values[done:stop]) if plain else values[done:stop]
-                excess = steps - (plan.threshold if bases is None else bases[done:stop])
+                base = plan.threshold if bases is None else bases[done:stop]
                 if plan.clamp is not None:
-                    excess = np.clip(excess, plan.clamp[0], plan.clamp[1])
-                for k in hidden.many(excess):
+                    steps = np.clip(steps, base + plan.clamp[0], base + plan.clamp[1])
+                for k in hidden.many(steps, base):
                     if (passed := hidden.passed(k)) is not None:
                         above[done + k] = self._above(*passed)
                     if self.exhausted:

@@ -90,10 +90,10 @@ class HiddenNoise:
     def __reduce_ex__(self, protocol: object) -> NoReturn:
         raise RunBound("a run cannot be copied or pickled: its noise is secret and used once. Start another run.")
 
-    def one(self, excess: int) -> tuple[Branch, int] | None:
-        """The branch by which a query this far over the threshold is above, and its gap; None when it is below."""
+    def one(self, step: int, base: int) -> tuple[Branch, int] | None:
+        """The branch by which a query is above its threshold `base`, and the gap; None when it is below."""
         self._take(1)
-        self._needed = self._threshold - excess
+        self._needed = self._threshold + base - step
         if self._width is not None:
             self._needed = max(-self._width, min(self._width, self._needed))
         return self._passed(self._at)
@@ -104,19 +104,22 @@ class HiddenNoise:
             self._refill()
         return min(most, len(self._noise[0]) - self._next)
 
-    def many(self, excess: NDArray[Any]) -> list[int]:
+    def many(self, steps: NDArray[Any], base: int | NDArray[Any]) -> list[int]:
         """Which of the next queries are above, were they all asked; their noise must be `ready`."""
-        self._take(len(excess))
+        self._take(len(steps))
         if abs(self._threshold) > _ROOM or any(branch.margin > _ROOM for branch in self._branches):
-            excess = excess.astype(object)
-        self._row = self._threshold - excess
+            steps, base = steps.astype(object), np.array(base, object)
+        self._row = (self._threshold + base) - steps
         if self._width is not None:
             self._row = np.clip(self._row, -self._width, self._width)
-        self._hit = np.zeros(len(excess), np.bool_)
+        self._hit = np.zeros(len(steps), np.bool_)
         for i, branch in enumerate(self._branches):
-            self._hit |= self._noise[i][self._at : self._next] >= self._row + branch.margin
+            np.logical_or(self._hit, self._reaches(i, branch.margin), out=self._hit)
         found: list[int] = np.flatnonzero(self._hit).tolist()
         return found
+
+    def _reaches(self, i: int, margin: int) -> NDArray[np.bool_]:
+        return self._noise[i][self._at : self._next] >= (self._row + margin if margin else self._row)
 
     def passed(self, k: int) -> tuple[Branch, int] | None:
         """What `one` would have said of query k of the `many`."""
