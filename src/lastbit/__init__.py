@@ -7,6 +7,8 @@ from lastbit.draw import Draw, Sampler
 from lastbit.errors import AuditError, BitsError, LastbitError, ParameterError, TapeEnded
 from lastbit.exact import Eta, Rate
 from lastbit.mechanisms.laplace import DiscreteLaplace
+from lastbit.mechanisms.select_and_measure import SelectAndMeasure
+from lastbit.mechanisms.top_k import NoisyMax, NoisyTopK
 from lastbit.reference import Reference
 from lastbit.release import Release
 
@@ -21,11 +23,14 @@ __all__ = [
     "Draw",
     "Eta",
     "LastbitError",
+    "NoisyMax",
+    "NoisyTopK",
     "ParameterError",
     "Rate",
     "Reference",
     "Release",
     "Sampler",
+    "SelectAndMeasure",
     "SystemBits",
     "Tape",
     "TapeEnded",
