@@ -2,6 +2,7 @@
 
 from lastbit import audit
 from lastbit.bits import Bits, SystemBits, Tape
+from lastbit.counts import Counts
 from lastbit.draw import Draw, Sampler
 from lastbit.errors import (
     AuditError,
@@ -16,8 +17,10 @@ from lastbit.exact import Eta, Rate
 from lastbit.mechanisms.adaptive_sparse_vector import AdaptiveSparseVector
 from lastbit.mechanisms.laplace import DiscreteLaplace
 from lastbit.mechanisms.private_selection import PrivateSelection, scored
+from lastbit.mechanisms.select_and_measure import SelectAndMeasure
 from lastbit.mechanisms.sparse_vector import SparseVector
 from lastbit.mechanisms.stream import Answer, Answers, Run
+from lastbit.mechanisms.top_k import NoisyMax, NoisyTopK
 from lastbit.reference import Reference
 from lastbit.release import Release
 
@@ -30,10 +33,13 @@ __all__ = [
     "AuditError",
     "Bits",
     "BitsError",
+    "Counts",
     "DiscreteLaplace",
     "Draw",
     "Eta",
     "LastbitError",
+    "NoisyMax",
+    "NoisyTopK",
     "ParameterError",
     "PrivateSelection",
     "Rate",
@@ -43,6 +49,7 @@ __all__ = [
     "RunBound",
     "RunExhausted",
     "Sampler",
+    "SelectAndMeasure",
     "SparseVector",
     "SystemBits",
     "Tape",
