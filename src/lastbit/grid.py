@@ -17,6 +17,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from lastbit import _kernel
 from lastbit.errors import ParameterError
 from lastbit.exact import Number, positive
 
@@ -25,7 +26,8 @@ Steps = NDArray[np.int64]
 LIMIT: Final = 1 << 61
 """The largest ⌊v·q⌋, either side of zero."""
 
-_HALF: Final = (1 << 26) - 1
+_BLOCK: Final = 1 << 18
+"""Records summed at a time: what a sum needs beyond its records, whatever their number."""
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -68,12 +70,33 @@ class Grid:
             )
         return steps.numerator
 
+    def total(self, values: object, least: int, most: int) -> int:
+        """The sum of the values in steps, each clamped to [least, most] first: any number of them, exactly.
+
+        >>> Grid("1/10").total([0.31, float("nan"), 10**9], 0, 20)
+        23
+        """
+        if not isinstance(values, np.ndarray) or values.dtype.kind not in "biuf":
+            return _sum(np.clip(self.steps(values), least, most))
+        flat = values.ravel()
+        blocks = (flat[i : i + _BLOCK] for i in range(0, len(flat), _BLOCK))
+        if values.dtype.kind == "f" and self.resolution.numerator == 1:
+            floor = _floor(self.resolution.denominator, least, most)
+            if floor is not None:
+                return sum(floor.total(_bits(block)) for block in blocks)
+        return sum(_sum(np.clip(self._steps_of_array(block), least, most)) for block in blocks)
+
     def _steps_of_array(self, values: NDArray[Any]) -> Steps:
         factor, divisor = self.resolution.denominator, self.resolution.numerator
         scaled = _scaled_floats(values, factor) if values.dtype.kind == "f" else _scaled_whole(values, factor)
         if divisor == 1:
             return scaled
         return scaled // divisor if divisor <= LIMIT else np.where(scaled < 0, -1, 0)
+
+
+def _sum(steps: Steps) -> int:
+    """The sum of steps within ±2^61, by halves that cannot overflow."""
+    return (int((steps >> 32).sum()) << 32) + int((steps & 0xFFFFFFFF).sum())
 
 
 def _clamped(value: int) -> int:
@@ -105,26 +128,25 @@ def _scaled_whole(values: NDArray[Any], factor: int) -> Steps:
     return scaled
 
 
-def _scaled_floats(values: NDArray[Any], factor: int) -> Steps:
-    """⌊v·factor⌋ of floats, clamped."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        values = np.nan_to_num(values.astype(np.float64, copy=False), nan=-np.inf, posinf=np.inf, neginf=-np.inf)
-        if factor & (factor - 1) == 0:
-            # Scaling by a power of two is exact, but for overflow to infinity, which is clamped anyway.
-            dyadic: Steps = np.clip(np.floor(np.ldexp(values, factor.bit_length() - 1)), -LIMIT, LIMIT).astype(np.int64)
-            return dyadic
-    if factor >= 1 << 34:
-        return np.fromiter((_clamped(_scaled(value, factor)) for value in values.tolist()), np.int64, len(values))
-    # From 2^52 on a float is whole.
-    large = _scaled_whole(np.clip(values, -LIMIT, LIMIT).astype(np.int64), factor)
-    # Below, v = m / 2^shift with a whole m of 53 bits, taken in two halves so that m·factor = high·2^26 + low.
-    mantissa, exponent = np.frexp(np.where(np.abs(values) < 1 << 52, values, 0))
-    whole = np.ldexp(mantissa, 53).astype(np.int64)
-    low = (whole & _HALF) * factor
-    high = (whole >> 26) * factor + (low >> 26)
-    low &= _HALF
-    shift = 53 - exponent.astype(np.int64)
-    down, up = np.clip(shift - 26, 0, 63), np.clip(26 - shift, 0, 26)
-    near = np.clip(high, -(LIMIT >> up) - 1, LIMIT >> up) << up
-    small = np.where(shift >= 26, high >> down, near + (low >> np.clip(shift, 0, 63)))
-    return np.where(np.abs(values) < 1 << 52, np.clip(small, -LIMIT, LIMIT), large)
+def _scaled_floats(values: NDArray[Any], factor: int, least: int = -LIMIT, most: int = LIMIT) -> Steps:
+    """⌊v·factor⌋ of floats, clamped to [least, most]."""
+    floor = _floor(factor, least, most)
+    if floor is None:
+        exact = (_scaled(value, factor) for value in values.tolist())
+        return np.fromiter((max(least, min(most, value)) for value in exact), np.int64, len(values))
+    out = np.empty(len(values), np.int64)
+    floor.each(_bits(values), out)
+    return out
+
+
+def _bits(values: NDArray[Any]) -> NDArray[np.uint64]:
+    return np.ascontiguousarray(values, np.float64).view(np.uint64)
+
+
+def _floor(factor: int, least: int, most: int) -> _kernel.Floor | None:
+    """The kernel's way of scaling, or None where the factor is beyond it."""
+    twos = (factor & -factor).bit_length() - 1
+    if factor > LIMIT or factor >> twos >= 1 << 32:
+        return None
+    top = (-(-max(abs(least), abs(most)) // factor) - 1).bit_length()
+    return _kernel.Floor(factor >> twos, twos, top, least, most)
