@@ -7,6 +7,7 @@ sensitivity alone when the resolution divides it, and clamping never raises it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -66,7 +67,7 @@ class Grid:
         if steps.denominator != 1:
             raise ParameterError(
                 f"resolution must divide {name}: got resolution {self.resolution} and {name} {amount}. "
-                f"Use resolution={amount / -(-steps.numerator // steps.denominator)}."
+                f"Use resolution={abs(amount) / math.ceil(abs(steps))}."
             )
         return steps.numerator
 
@@ -121,11 +122,11 @@ def _scaled_whole(values: NDArray[Any], factor: int) -> Steps:
     edge = LIMIT // factor
     if values.dtype.kind == "u":
         values = np.minimum(values, min(edge + 1, np.iinfo(values.dtype).max))
-    inside = np.clip(values.astype(np.int64), -edge - 1, edge + 1)
-    scaled = np.clip(inside, -edge, edge) * min(factor, LIMIT)
-    scaled[inside > edge] = LIMIT
-    scaled[inside < -edge] = -LIMIT
-    return scaled
+    scaled: Steps = np.clip(values.astype(np.int64, copy=False), -edge - 1, edge + 1)
+    if factor != 1:
+        # One beyond the edge is beyond the limit, and below 2^63 still.
+        scaled *= min(factor, LIMIT)
+    return np.clip(scaled, -LIMIT, LIMIT, out=scaled)
 
 
 def _scaled_floats(values: NDArray[Any], factor: int, least: int = -LIMIT, most: int = LIMIT) -> Steps:

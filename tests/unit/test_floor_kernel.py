@@ -66,3 +66,12 @@ def test_a_total_of_many_records_does_not_overflow() -> None:
 
 def test_shorter_floats_mean_their_exact_value() -> None:
     assert Grid("1/10").total(np.array([0.3, -0.3], np.float32), -9, 9) == 3 - 4
+
+
+@given(st.lists(st.integers(-(2**63), 2**64 - 1), max_size=40), st.sampled_from([*FACTORS, 1 << 63, 1 << 70]))
+def test_whole_numbers_are_scaled_exactly(values: list[int], factor: int) -> None:
+    for kind in (np.int64, np.uint64, np.int8, np.bool_):
+        limits = (0, 1) if kind is np.bool_ else (np.iinfo(kind).min, np.iinfo(kind).max)
+        fitting = [max(int(limits[0]), min(int(limits[1]), value)) for value in values]
+        expected = [max(-LIMIT, min(LIMIT, value * factor)) for value in fitting]
+        assert Grid(Fraction(1, factor)).steps(np.array(fitting, kind)).tolist() == expected
