@@ -14,15 +14,18 @@ from lastbit.errors import (
     TapeEnded,
 )
 from lastbit.exact import Eta, Rate
+from lastbit.measurement import Measurement
 from lastbit.mechanisms.adaptive_sparse_vector import AdaptiveSparseVector
 from lastbit.mechanisms.laplace import DiscreteLaplace
 from lastbit.mechanisms.private_selection import PrivateSelection, scored
 from lastbit.mechanisms.select_and_measure import SelectAndMeasure
+from lastbit.mechanisms.snapping import Snapping
 from lastbit.mechanisms.sparse_vector import SparseVector
 from lastbit.mechanisms.stream import Answer, Answers, Run
 from lastbit.mechanisms.top_k import NoisyMax, NoisyTopK
 from lastbit.reference import Reference
 from lastbit.release import Release
+from lastbit.sums import Exact, exact_mean, exact_sum, exact_variance, histogram
 
 __version__ = "0.1.0"
 
@@ -37,7 +40,9 @@ __all__ = [
     "DiscreteLaplace",
     "Draw",
     "Eta",
+    "Exact",
     "LastbitError",
+    "Measurement",
     "NoisyMax",
     "NoisyTopK",
     "ParameterError",
@@ -50,10 +55,15 @@ __all__ = [
     "RunExhausted",
     "Sampler",
     "SelectAndMeasure",
+    "Snapping",
     "SparseVector",
     "SystemBits",
     "Tape",
     "TapeEnded",
     "audit",
+    "exact_mean",
+    "exact_sum",
+    "exact_variance",
+    "histogram",
     "scored",
 ]
