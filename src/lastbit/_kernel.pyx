@@ -164,10 +164,15 @@ cdef class Weights:
         cdef uint64_t last = self.last, sum_high = 0, sum_low = 0, low = 0
         cdef Py_ssize_t i
         with nogil:
+            # The same three times, so that the compiler knows the number of digits where it matters most.
             if digits == 1:
-                # The same again, so that the compiler leaves out the loop over digits.
                 for i in range(exponents.shape[0]):
                     sum_high += weight(factors, 1, last, <uint64_t>exponents[i] - <uint64_t>least, &low)
+                    sum_low += low
+                    sum_high += sum_low < low
+            elif digits == 2:
+                for i in range(exponents.shape[0]):
+                    sum_high += weight(factors, 2, last, <uint64_t>exponents[i] - <uint64_t>least, &low)
                     sum_low += low
                     sum_high += sum_low < low
             else:

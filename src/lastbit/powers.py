@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from lastbit.exact import Rate
 from lastbit.inversion import power
 
-CHUNK: Final = 1 << 15
+CHUNK: Final = 1 << 13
 """Exponents in hand at a time."""
 
 Terms = list[tuple[int, int]]
