@@ -16,6 +16,7 @@ from lastbit.errors import (
 from lastbit.exact import Eta, Rate
 from lastbit.measurement import Measurement
 from lastbit.mechanisms.adaptive_sparse_vector import AdaptiveSparseVector
+from lastbit.mechanisms.exponential import Choice, ExponentialMechanism, Ranking
 from lastbit.mechanisms.laplace import DiscreteLaplace
 from lastbit.mechanisms.private_selection import PrivateSelection, scored
 from lastbit.mechanisms.select_and_measure import SelectAndMeasure
@@ -36,17 +37,20 @@ __all__ = [
     "AuditError",
     "Bits",
     "BitsError",
+    "Choice",
     "Counts",
     "DiscreteLaplace",
     "Draw",
     "Eta",
     "Exact",
+    "ExponentialMechanism",
     "LastbitError",
     "Measurement",
     "NoisyMax",
     "NoisyTopK",
     "ParameterError",
     "PrivateSelection",
+    "Ranking",
     "Rate",
     "Reference",
     "Release",
