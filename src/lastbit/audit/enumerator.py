@@ -1,9 +1,10 @@
 """`Enumerator`: a `Draw` that takes every branch, with the exact probability of each.
 
 A run is the sequence of its choices. The enumerator runs the program again and again, replaying a prefix of choices and
-then taking the first cell of every new draw; each cell not taken is left open. Draws with finitely many cells are
-followed to the end. The tails of endless draws, and runs so unlikely that they look endless themselves (a loop that
-chance alone ends), are followed heaviest first, until what is left open is below the tolerance.
+then taking the first cell of every new draw; the cells not taken are left open. A run so unlikely that it looks endless
+(a loop that chance alone ends) is put off and left open too. What is open is followed heaviest first, until it weighs
+no more than the tolerance. If then only finite draws are open, they are followed to the end as long as that does not
+double the work: so a finite program has nothing unexplored, and one that tosses coins for ever still comes to an end.
 """
 
 from __future__ import annotations
@@ -71,12 +72,13 @@ class Enumerator(Draw):
         self._bits = GUARD + (1 / tolerance).__ceil__().bit_length() if tolerance else 2 * GUARD
         self._limit = int(tolerance * (1 << self._bits))
         self._unlikely = self._limit >> _UNLIKELY
-        self._endless = seconds is not None or tolerance > 0
+        self._may_end = seconds is not None or tolerance > 0
         self._deadline = None if seconds is None else time.monotonic() + seconds
         self._kept, self._scales = Kept(self._bits), Scales()
-        self._finite: list[Open] = []
-        self._tails: list[tuple[int, int, Open]] = []
-        self._tail_mass = 0
+        self._open: list[tuple[int, int, Open]] = []
+        self._open_mass = 0
+        self._endless_open = 0
+        self._most: int | None = None
         self._order = count()
         self._draws = 0
         self.branches = 0
@@ -99,7 +101,7 @@ class Enumerator(Draw):
                     if self.branches % _REPEAT_EVERY == 0:
                         self._repeat(program, outcome[0])
                     self.branches += 1
-                    progress.show(self.branches, lambda: self._tail_mass / (1 << self._bits))
+                    progress.show(self.branches, lambda: self._open_mass / (1 << self._bits))
                 more = not self._late() and self._next()
         masses = {outcome: self._sum([parts]) for outcome, parts in found.values()}
         return masses, 1 - self._sum([parts for _, parts in found.values()])
@@ -166,19 +168,20 @@ class Enumerator(Draw):
             self._values[depth] = cells.values[i]
 
     def _next(self) -> bool:
-        """Set up the next run; False when what is left open is within the limit."""
-        if self._finite:
-            before, cells, i, mass = self._finite.pop()
-        elif self._tail_mass > self._limit:
-            left, _, (before, cells, i, mass) = heappop(self._tails)
-            self._tail_mass += left
-        else:
-            return False
+        """Set up the next run, down the heaviest open branch; False when enough was explored."""
+        if self._open_mass <= self._limit:
+            self._most = self._most or 2 * self.branches
+            if not self._open or (self._limit and (self._endless_open or self.branches >= self._most)):
+                return False
+        left, _, (before, cells, i, mass) = heappop(self._open)
+        self._open_mass += left
         if cells is None:
             # Followed further down now than when it was put off, or it would never end.
+            self._endless_open -= 1
             self._unlikely = mass[3] >> _UNLIKELY
             self._begin(before, mass)
         else:
+            self._endless_open -= cells.endless
             self._unlikely = min(self._limit, mass[3]) >> _UNLIKELY
             self._leave_open(before, cells, i + 1, mass)
             self._begin((before, _depth_after(before), cells, i), self._times(mass, cells, i))
@@ -194,19 +197,18 @@ class Enumerator(Draw):
         )
 
     def _leave_open(self, before: Step | None, cells: Cells, i: int, mass: Mass) -> None:
+        """Keep the cells from i on of a draw for later."""
         if len(cells.values) > i or cells.reach(i + 1):
-            if cells.endless:
-                self._leave_tail((mass[3] * cells.rest[i] >> self._bits) + 1, (before, cells, i, mass))
-            else:
-                self._finite.append((before, cells, i, mass))
+            self._push((mass[3] * cells.rest[i] >> self._bits) + 1, cells.endless, (before, cells, i, mass))
 
-    def _leave_tail(self, upper: int, rest: Open) -> None:
-        if not self._endless:
+    def _push(self, upper: int, endless: bool, rest: Open) -> None:
+        if endless and not self._may_end:
             raise AuditError(
                 "tolerance must be above 0 for a program with an endless draw: got 0. Give a tolerance, or seconds."
             )
-        self._tail_mass += upper
-        heappush(self._tails, (-upper, next(self._order), rest))
+        self._endless_open += endless
+        self._open_mass += upper
+        heappush(self._open, (-upper, next(self._order), rest))
 
     def _one(self, distribution: Distribution) -> int:
         cells = self._kept.of(distribution)
@@ -223,7 +225,7 @@ class Enumerator(Draw):
         step, mass = self._step, self._mass
         self._draws += 1
         if mass[3] <= self._unlikely or (self._draws % _LOOK_EVERY == 0 and self._late()):
-            self._leave_tail(mass[3], (step, None, 0, mass))
+            self._push(mass[3], True, (step, None, 0, mass))
             raise _PutOff
         self._leave_open(step, cells, 1, mass)
         value = cells.values[0]

@@ -56,7 +56,7 @@ def loss(
     """The privacy loss between a program and its neighbour, in both directions.
 
     >>> print(loss(lambda draw: draw.bernoulli("1/3"), lambda draw: draw.bernoulli("2/3")))
-    loss from 0.693147181 to 0.693147181 nats, witness True
+    loss from 0.693147181 to 0.693147181 nats, witness False
     """
     exact = tolerated(tolerance)
     budget = Budget(seconds)
@@ -71,7 +71,7 @@ def between(one: Law, other: Law, tolerance: Fraction) -> Loss:
     """The loss between two laws; as much as the tolerance may be set aside where they were not explored to the end."""
     zero = gmpy2.mpq(0)
     p, q = one.exact, other.exact
-    outcomes = sorted(p.keys() | q.keys(), key=lambda o: max(p.get(o, zero), q.get(o, zero)))
+    outcomes = sorted(dict.fromkeys([*p, *q]), key=lambda o: max(p.get(o, zero), q.get(o, zero)))
     lower, witness = _certain(one, other, outcomes)
     # Set aside the rarest outcomes, as far as the tolerance goes; when nothing is unexplored there is no need to.
     aside = [gmpy2.mpq(one.unexplored), gmpy2.mpq(other.unexplored)]

@@ -32,7 +32,7 @@ class Progress:
             self._due = time.monotonic() + _EVERY
             if sys.stderr.isatty():
                 self._shown = True
-                sys.stderr.write(f"\r\x1b[Kexplored {branches:,} branches, {left():.2g} of the tails left")
+                sys.stderr.write(f"\r\x1b[Kexplored {branches:,} branches, {left():.2g} of the probability left")
                 sys.stderr.flush()
 
 
