@@ -82,18 +82,17 @@ def judge(cost: Cost, one: Law, other: Law, tolerance: Fraction, values: Any = N
     witness: tuple[Hashable, ...] = ()
     for p, q in ((one, other), (other, one)):
         pairs = [(outcome, mass, q.exact.get(outcome, zero)) for outcome, mass in p.exact.items()]
-        ahead = sorted(
-            ((a - odds_upper * b, n) for n, (_, a, b) in enumerate(pairs) if a > odds_upper * b), reverse=True
-        )
+        ahead = [(odds_upper * b - a, n) for n, (_, a, b) in enumerate(pairs) if a > odds_upper * b]
+        ahead.sort()
         unseen = odds_upper * gmpy2.mpq(q.unexplored)
-        if sum((excess for excess, _ in ahead), zero) > unseen:
-            witness = tuple(pairs[n][0] for _, n in (ahead[:1] if ahead[0][0] > unseen else ahead))
+        if -sum((short for short, _ in ahead), zero) > unseen:
+            witness = tuple(pairs[n][0] for _, n in (ahead[:1] if -ahead[0][0] > unseen else ahead))
             break
         within = (max(zero, a - odds_lower * b) for _, a, b in pairs)
         delta = max(delta, gmpy2.mpq(p.unexplored) + sum(within, zero))
     enough = max(one.unexplored, other.unexplored) <= tolerance and delta <= (1 + odds_upper) * gmpy2.mpq(tolerance)
     verdict: Literal["holds", "violated", "undecided"] = "violated" if witness else "holds" if enough else "undecided"
-    aside = min(Fraction(1), tolerance * SET_ASIDE)
+    aside = min(tolerance * SET_ASIDE, max(tolerance, Fraction(1, SET_ASIDE)))
     return Verdict(verdict, cost, fraction_of(delta), witness, between(one, other, aside), values, neighbour)
 
 
