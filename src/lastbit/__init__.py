@@ -3,15 +3,29 @@
 from lastbit import audit
 from lastbit.bits import Bits, SystemBits, Tape
 from lastbit.draw import Draw, Sampler
-from lastbit.errors import AuditError, BitsError, LastbitError, ParameterError, TapeEnded
+from lastbit.errors import (
+    AuditError,
+    BitsError,
+    LastbitError,
+    ParameterError,
+    RunBound,
+    RunExhausted,
+    TapeEnded,
+)
 from lastbit.exact import Eta, Rate
+from lastbit.mechanisms.adaptive_sparse_vector import AdaptiveSparseVector
 from lastbit.mechanisms.laplace import DiscreteLaplace
+from lastbit.mechanisms.sparse_vector import SparseVector
+from lastbit.mechanisms.stream import Answer, Answers, Run
 from lastbit.reference import Reference
 from lastbit.release import Release
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "AdaptiveSparseVector",
+    "Answer",
+    "Answers",
     "AuditError",
     "Bits",
     "BitsError",
@@ -23,7 +37,11 @@ __all__ = [
     "Rate",
     "Reference",
     "Release",
+    "Run",
+    "RunBound",
+    "RunExhausted",
     "Sampler",
+    "SparseVector",
     "SystemBits",
     "Tape",
     "TapeEnded",

@@ -1,0 +1,1 @@
+"""Post-processing: what a release is worth, exactly."""
