@@ -72,7 +72,10 @@ class Grid:
 
     def values(self, steps: Sequence[int] | Steps) -> tuple[Fraction, ...]:
         """Steps as exact values."""
-        return tuple(int(step) * self.resolution for step in steps)
+        above, below = self.resolution.numerator, self.resolution.denominator
+        whole = steps.tolist() if isinstance(steps, np.ndarray) else [int(step) for step in steps]
+        # One whole number is far quicker to make a Fraction of than a product of two Fractions.
+        return tuple([Fraction(step * above) if below == 1 else Fraction(step * above, below) for step in whole])
 
     def count(self, amount: Fraction, name: str) -> int:
         """How many steps a public amount has; refused unless it is a whole number of them."""
@@ -119,6 +122,8 @@ def _clamped(value: int) -> int:
 
 def _scaled(value: object, factor: int) -> int:
     """⌊value·factor⌋ of any number, clamped where it is not finite."""
+    if type(value) is int:
+        return value * factor
     above, below = _ratio(value)
     return above * factor // below if below else above * LIMIT
 
