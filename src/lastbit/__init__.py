@@ -2,6 +2,7 @@
 
 from lastbit import audit
 from lastbit.bits import Bits, SystemBits, Tape
+from lastbit.counts import Counts
 from lastbit.draw import Draw, Sampler
 from lastbit.errors import AuditError, BitsError, LastbitError, ParameterError, TapeEnded
 from lastbit.exact import Eta, Rate
@@ -15,6 +16,7 @@ __all__ = [
     "AuditError",
     "Bits",
     "BitsError",
+    "Counts",
     "DiscreteLaplace",
     "Draw",
     "Eta",
