@@ -1,14 +1,30 @@
 """lastbit: differential privacy that holds to the last bit."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from lastbit import audit
 from lastbit.bits import Bits, SystemBits, Tape
 from lastbit.counts import Counts
 from lastbit.draw import Draw, Sampler
-from lastbit.errors import AuditError, BitsError, LastbitError, ParameterError, TapeEnded
+from lastbit.errors import (
+    AuditError,
+    BitsError,
+    BudgetExceeded,
+    DataError,
+    LastbitError,
+    LedgerError,
+    ParameterError,
+    TapeEnded,
+)
 from lastbit.exact import Eta, Rate
 from lastbit.mechanisms.laplace import DiscreteLaplace
 from lastbit.reference import Reference
 from lastbit.release import Release
+
+if TYPE_CHECKING:
+    from lastbit.data import count
+    from lastbit.ledger import Ledger
 
 __version__ = "0.1.0"
 
@@ -16,11 +32,15 @@ __all__ = [
     "AuditError",
     "Bits",
     "BitsError",
+    "BudgetExceeded",
     "Counts",
+    "DataError",
     "DiscreteLaplace",
     "Draw",
     "Eta",
     "LastbitError",
+    "Ledger",
+    "LedgerError",
     "ParameterError",
     "Rate",
     "Reference",
@@ -30,4 +50,14 @@ __all__ = [
     "Tape",
     "TapeEnded",
     "audit",
+    "count",
 ]
+
+_LOADED_WHEN_USED = {"count": "lastbit.data", "Ledger": "lastbit.ledger"}
+
+
+def __getattr__(name: str) -> object:
+    """Load what needs an extra when it is first used; without the extra that says what to install."""
+    if name in _LOADED_WHEN_USED:
+        return getattr(import_module(_LOADED_WHEN_USED[name]), name)
+    raise AttributeError(f"module 'lastbit' has no attribute {name!r}")
