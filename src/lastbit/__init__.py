@@ -19,6 +19,8 @@ from lastbit.errors import (
 )
 from lastbit.exact import Eta, Rate
 from lastbit.mechanisms.laplace import DiscreteLaplace
+from lastbit.mechanisms.select_and_measure import SelectAndMeasure
+from lastbit.mechanisms.top_k import NoisyMax, NoisyTopK
 from lastbit.reference import Reference
 from lastbit.release import Release
 
@@ -41,11 +43,14 @@ __all__ = [
     "LastbitError",
     "Ledger",
     "LedgerError",
+    "NoisyMax",
+    "NoisyTopK",
     "ParameterError",
     "Rate",
     "Reference",
     "Release",
     "Sampler",
+    "SelectAndMeasure",
     "SystemBits",
     "Tape",
     "TapeEnded",

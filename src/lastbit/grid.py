@@ -26,6 +26,8 @@ LIMIT: Final = 1 << 61
 """The largest ⌊v·q⌋, either side of zero."""
 
 _HALF: Final = (1 << 26) - 1
+_CHUNK: Final = 1 << 14
+"""Floats in hand at a time: what their conversion needs beyond its result, whatever its size."""
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -70,10 +72,15 @@ class Grid:
 
     def _steps_of_array(self, values: NDArray[Any]) -> Steps:
         factor, divisor = self.resolution.denominator, self.resolution.numerator
-        scaled = _scaled_floats(values, factor) if values.dtype.kind == "f" else _scaled_whole(values, factor)
-        if divisor == 1:
-            return scaled
-        return scaled // divisor if divisor <= LIMIT else np.where(scaled < 0, -1, 0)
+        if values.dtype.kind == "f":
+            scaled = np.empty(len(values), np.int64)
+            for start in range(0, len(values), _CHUNK):
+                scaled[start : start + _CHUNK] = _scaled_floats(values[start : start + _CHUNK], factor)
+        else:
+            scaled = _scaled_whole(values, factor)
+        if divisor > 1:
+            np.floor_divide(scaled, divisor, out=scaled) if divisor <= LIMIT else np.right_shift(scaled, 63, out=scaled)
+        return scaled
 
 
 def _clamped(value: int) -> int:
@@ -98,11 +105,10 @@ def _scaled_whole(values: NDArray[Any], factor: int) -> Steps:
     edge = LIMIT // factor
     if values.dtype.kind == "u":
         values = np.minimum(values, min(edge + 1, np.iinfo(values.dtype).max))
-    inside = np.clip(values.astype(np.int64), -edge - 1, edge + 1)
-    scaled = np.clip(inside, -edge, edge) * min(factor, LIMIT)
-    scaled[inside > edge] = LIMIT
-    scaled[inside < -edge] = -LIMIT
-    return scaled
+    # (edge + 1)·factor is above LIMIT and below 2^63.
+    scaled = np.clip(values.astype(np.int64, copy=False), -edge - 1, edge + 1)
+    scaled *= min(factor, LIMIT)
+    return np.clip(scaled, -LIMIT, LIMIT, out=scaled)
 
 
 def _scaled_floats(values: NDArray[Any], factor: int) -> Steps:
