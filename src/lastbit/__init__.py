@@ -18,6 +18,7 @@ from lastbit.errors import (
     TapeEnded,
 )
 from lastbit.exact import Eta, Rate
+from lastbit.mechanisms.exponential import Choice, ExponentialMechanism, Ranking
 from lastbit.mechanisms.laplace import DiscreteLaplace
 from lastbit.mechanisms.select_and_measure import SelectAndMeasure
 from lastbit.mechanisms.top_k import NoisyMax, NoisyTopK
@@ -35,17 +36,20 @@ __all__ = [
     "Bits",
     "BitsError",
     "BudgetExceeded",
+    "Choice",
     "Counts",
     "DataError",
     "DiscreteLaplace",
     "Draw",
     "Eta",
+    "ExponentialMechanism",
     "LastbitError",
     "Ledger",
     "LedgerError",
     "NoisyMax",
     "NoisyTopK",
     "ParameterError",
+    "Ranking",
     "Rate",
     "Reference",
     "Release",

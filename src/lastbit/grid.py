@@ -56,6 +56,16 @@ class Grid:
         """One value in steps."""
         return _clamped(_scaled(value, self.resolution.denominator)) // self.resolution.numerator
 
+    def beyond(self, value: object, step: int) -> Fraction:
+        """How far a value lies above this step, in steps: from 0 to below 1, and 0 where the grid clamps it.
+
+        >>> Grid("1/10").beyond(Fraction(1, 4), 2)
+        Fraction(1, 2)
+        """
+        above, below = _ratio(value)
+        part = Fraction(above, below) / self.resolution - step if below else Fraction(0)
+        return part if 0 <= part < 1 else Fraction(0)
+
     def values(self, steps: Sequence[int] | Steps) -> tuple[Fraction, ...]:
         """Steps as exact values."""
         return tuple(int(step) * self.resolution for step in steps)
@@ -89,20 +99,27 @@ def _clamped(value: int) -> int:
 
 def _scaled(value: object, factor: int) -> int:
     """⌊value·factor⌋ of any number, clamped where it is not finite."""
+    above, below = _ratio(value)
+    return above * factor // below if below else above * LIMIT
+
+
+def _ratio(value: object) -> tuple[int, int]:
+    """The exact value of any number as a fraction; ±1/0 where it is not finite, NaN counting as lowest."""
     if isinstance(value, Rational):
-        return int(value.numerator) * factor // int(value.denominator)
+        return int(value.numerator), int(value.denominator)
     if isinstance(value, Real | Decimal):
         exact = value if isinstance(value, Decimal) else float(value)
         if exact != exact or exact in (float("inf"), float("-inf")):
-            return LIMIT if exact > 0 and exact == exact else -LIMIT
-        above, below = exact.as_integer_ratio()
-        return above * factor // below
+            return (1 if exact > 0 and exact == exact else -1), 0
+        return exact.as_integer_ratio()
     raise ParameterError(f"a value must be a number: got {type(value).__name__}.")
 
 
 def _scaled_whole(values: NDArray[Any], factor: int) -> Steps:
     """⌊v·factor⌋ of whole values, clamped."""
     edge = LIMIT // factor
+    if factor == 1 and values.dtype.kind != "u":
+        return np.clip(values.astype(np.int64, copy=False), -LIMIT, LIMIT)
     if values.dtype.kind == "u":
         values = np.minimum(values, min(edge + 1, np.iinfo(values.dtype).max))
     # (edge + 1)·factor is above LIMIT and below 2^63.
@@ -114,11 +131,13 @@ def _scaled_whole(values: NDArray[Any], factor: int) -> Steps:
 def _scaled_floats(values: NDArray[Any], factor: int) -> Steps:
     """⌊v·factor⌋ of floats, clamped."""
     with np.errstate(over="ignore", invalid="ignore"):
-        values = np.nan_to_num(values.astype(np.float64, copy=False), nan=-np.inf, posinf=np.inf, neginf=-np.inf)
-        if factor & (factor - 1) == 0:
-            # Scaling by a power of two is exact, but for overflow to infinity, which is clamped anyway.
-            dyadic: Steps = np.clip(np.floor(np.ldexp(values, factor.bit_length() - 1)), -LIMIT, LIMIT).astype(np.int64)
-            return dyadic
+        values = values.astype(np.float64, copy=False)
+        if factor & (factor - 1) == 0 and factor < 1 << 1023:
+            # Scaling by a power of two is exact, but for overflow to infinity, which is clamped anyway. fmax drops NaN.
+            dyadic = np.floor(values if factor == 1 else values * float(factor))
+            steps: Steps = np.fmin(np.fmax(dyadic, -LIMIT), LIMIT).astype(np.int64)
+            return steps
+        values = np.nan_to_num(values, nan=-np.inf, posinf=np.inf, neginf=-np.inf)
     if factor >= 1 << 34:
         return np.fromiter((_clamped(_scaled(value, factor)) for value in values.tolist()), np.int64, len(values))
     # From 2^52 on a float is whole.
