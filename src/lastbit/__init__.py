@@ -1,5 +1,8 @@
 """lastbit: differential privacy that holds to the last bit."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from lastbit import audit
 from lastbit.bits import Bits, SystemBits, Tape
 from lastbit.counts import Counts
@@ -7,7 +10,10 @@ from lastbit.draw import Draw, Sampler
 from lastbit.errors import (
     AuditError,
     BitsError,
+    BudgetExceeded,
+    DataError,
     LastbitError,
+    LedgerError,
     ParameterError,
     RunBound,
     RunExhausted,
@@ -28,6 +34,10 @@ from lastbit.reference import Reference
 from lastbit.release import Release
 from lastbit.sums import Exact, exact_mean, exact_sum, exact_variance, histogram
 
+if TYPE_CHECKING:
+    from lastbit.data import count
+    from lastbit.ledger import Ledger
+
 __version__ = "0.1.0"
 
 __all__ = [
@@ -37,14 +47,18 @@ __all__ = [
     "AuditError",
     "Bits",
     "BitsError",
+    "BudgetExceeded",
     "Choice",
     "Counts",
+    "DataError",
     "DiscreteLaplace",
     "Draw",
     "Eta",
     "Exact",
     "ExponentialMechanism",
     "LastbitError",
+    "Ledger",
+    "LedgerError",
     "Measurement",
     "NoisyMax",
     "NoisyTopK",
@@ -65,9 +79,19 @@ __all__ = [
     "Tape",
     "TapeEnded",
     "audit",
+    "count",
     "exact_mean",
     "exact_sum",
     "exact_variance",
     "histogram",
     "scored",
 ]
+
+_LOADED_WHEN_USED = {"count": "lastbit.data", "Ledger": "lastbit.ledger"}
+
+
+def __getattr__(name: str) -> object:
+    """Load what needs an extra when it is first used; without the extra that says what to install."""
+    if name in _LOADED_WHEN_USED:
+        return getattr(import_module(_LOADED_WHEN_USED[name]), name)
+    raise AttributeError(f"module 'lastbit' has no attribute {name!r}")
