@@ -6,6 +6,7 @@ import math
 from fractions import Fraction
 from itertools import product
 
+import gmpy2
 import pytest
 
 import lastbit as lb
@@ -51,7 +52,7 @@ def outputs(found: Law) -> dict:
 
 
 def as_law(masses) -> Law:
-    return Law(masses, Fraction(0), 0)
+    return Law({outcome: gmpy2.mpq(mass) for outcome, mass in masses.items()}, Fraction(0), 0)
 
 
 def selection(masses, **options):
