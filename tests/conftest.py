@@ -1,6 +1,16 @@
-"""Every run is the same run: Hypothesis derives its examples from the test, never from the clock or a database."""
+"""Every run is the same run, and every run ends.
 
+Hypothesis derives its examples from the test, never from the clock or a database. Where lastbit raises its
+precision until a floor is certain, a loop that would go on for ever fails here instead.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
 from hypothesis import HealthCheck, settings
+
+from lastbit import inversion, rounding
 
 settings.register_profile(
     "lastbit",
@@ -11,3 +21,21 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("lastbit")
+
+ENOUGH_BITS = 1 << 14
+"""More than any tape or parameter of these tests can need."""
+
+
+@pytest.fixture(scope="session", autouse=True)
+def loops_end() -> Iterator[None]:
+    def bounded(function: Callable[..., Any]) -> Callable[..., Any]:
+        def checked(first: Any, second: Any, bits: int) -> Any:
+            assert bits <= ENOUGH_BITS, f"{function.__name__} was asked for {bits} bits: this loop may never end"
+            return function(first, second, bits)
+
+        return checked
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(inversion, "power", bounded(inversion.power))
+        patch.setattr(rounding, "exp_bounds", bounded(rounding.exp_bounds))
+        yield

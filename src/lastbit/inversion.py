@@ -12,6 +12,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 from itertools import accumulate
 from math import lcm
 from typing import Protocol
@@ -91,7 +92,9 @@ class Falling(ABC):
 
     def bounds(self, j: int, bits: int) -> Bounds:
         """Bounds of 2^bits · S(j)."""
-        (factor, offset), tail = self.line(j < 0, bits), power(self.rate, self.stride * abs(j), bits)
+        step, rising, falling = _parts(self, bits)
+        factor, offset = falling if j < 0 else rising
+        tail = _power(step, abs(j), bits)
         lower, upper = min(factor[0] * t for t in tail), max(factor[1] * t for t in tail)
         return offset[0] + (lower >> bits), offset[1] - (-upper >> bits)
 
@@ -99,13 +102,15 @@ class Falling(ABC):
         """⌊2^bits · S(j)⌋, and whether S(j) is exactly that over 2^bits.
 
         The loop ends: S(j) is over a power of two only for the geometric, whose bounds are then equal; the
-        others have an odd denominator above 1 (r is in lowest terms).
+        others have an odd denominator above 1 (r is in lowest terms). `Truncated` knows when that could take for ever.
         """
         guard = 64
         while True:
             lower, upper = self.bounds(j, bits + guard)
-            if lower >> guard == upper >> guard:
-                return lower >> guard, lower == upper and lower & ((1 << guard) - 1) == 0
+            # S(j) is above 0 and below 1, however little: what the bounds say beyond that is their error.
+            low, high = max(0, lower >> guard), min((1 << bits) - 1, upper >> guard)
+            if low == high:
+                return low, lower == upper and lower & ((1 << guard) - 1) == 0
             guard *= 2
 
     def cell(self, u: int, bits: int) -> int | None:
@@ -128,14 +133,25 @@ class Falling(ABC):
         return low
 
 
-def power(rate: Rate, exponent: int, bits: int) -> Bounds:
-    """Bounds of 2^bits · r^exponent, by squaring; equal when r^exponent is a fraction over 2^bits."""
+def _power(base: Bounds, exponent: int, bits: int) -> Bounds:
+    """Bounds of 2^bits · v^exponent from bounds of 2^bits · v, by squaring; equal where nothing had to be rounded."""
     lower = upper = 1 << bits
     for digit in bin(exponent)[2:]:
         lower, upper = lower * lower >> bits, -(-upper * upper >> bits)
         if digit == "1":
-            lower, upper = lower * rate.x >> rate.y, -(-upper * rate.x >> rate.y)
+            lower, upper = lower * base[0] >> bits, -(-upper * base[1] >> bits)
     return lower, upper
+
+
+def power(rate: Rate, exponent: int, bits: int) -> Bounds:
+    """Bounds of 2^bits · r^exponent."""
+    return _power((rate.x << bits >> rate.y, -(-rate.x << bits >> rate.y)), exponent, bits)
+
+
+@lru_cache(maxsize=256)
+def _parts(law: Falling, bits: int) -> tuple[Bounds, tuple[Bounds, Bounds], tuple[Bounds, Bounds]]:
+    """What does not depend on j: bounds of R, and the line on either side of zero."""
+    return power(law.rate, law.stride, bits), law.line(False, bits), law.line(True, bits)
 
 
 def _inverse(value: Bounds, bits: int) -> Bounds:
@@ -172,6 +188,19 @@ class Truncated(Falling):
         one, end = 1 << bits, power(self.rate, self.stride * (self.last + 1), bits)
         factor = _inverse((one - end[1], one - end[0]), bits)
         return factor, (one - factor[1], one - factor[0])
+
+    def floor(self, j: int, bits: int) -> tuple[int, bool]:
+        """As always, but for an S(j) that is less than a fraction over 2^bits by next to nothing.
+
+        S(j) = R^j - d with d = (1 - R^j)/(1/E - 1) for E = R^(last+1). Where R^j is N/2^bits exactly and 2^bits·d is
+        below 1, the floor is N - 1, however many bits it would take to see d.
+        """
+        lower, upper = power(self.rate, self.stride * j, bits)
+        if lower == upper:
+            one, end = 1 << bits + 64, power(self.rate, self.stride * (self.last + 1), bits + 64)[1]
+            if end << bits < one - end:
+                return lower - 1, False
+        return super().floor(j, bits)
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,9 @@ class Table:
         """The table of a partition, or None where there is none."""
         if isinstance(partition, Weighted) and len(partition.cumulative) <= MAX_CELLS:
             *inner, total = partition.cumulative
-            return cls._of([(part << 64) // total for part in reversed(inner)], len(inner), -1)
+            # Before weights of zero at the end U < 1 holds for every word.
+            below = [(part << 64) // total for part in reversed(inner) if part < total]
+            return cls._of(below, len(below), -1)
         if isinstance(partition, Falling) and (partition.last is None or partition.last < MAX_CELLS):
             below = [] if partition.first == 0 else list(_thresholds(partition, -1))[::-1]
             start = 1 if partition.first == 0 else 0
@@ -60,14 +62,15 @@ class Table:
 def _thresholds(law: Falling, direction: int, start: int = 1) -> Iterator[int]:
     """T(start·direction), T((start+1)·direction), … until they stay at 0, at 2^64 - 1, or the law ends.
 
-    With q = ⌊2^bits·R⌋ and t(i) = ⌊t(i-1)·q/2^bits⌋, 2^bits·R^i is at least t(i) and less than t(i) + 2i + 1.
+    With q <= 2^bits·R <= q + w and t(i) = ⌊t(i-1)·q/2^bits⌋, 2^bits·R^i is from t(i) to t(i) + i·(w + 1).
     """
     bits = 256
     factor, offset = law.line(direction < 0, bits)
-    ratio = power(law.rate, law.stride, bits)[0]
+    ratio, most = power(law.rate, law.stride, bits)
     tail = 1 << bits if start == 0 else ratio
     for i in count(start) if law.last is None else range(start, law.last + 1):
-        near, far = (tail, tail + 2 * i + 1) if direction > 0 else (tail + 2 * i + 1, tail)
+        error = i * (most - ratio + 1)
+        near, far = (tail, tail + error) if direction > 0 else (tail + error, tail)
         lower = (offset[0] + (factor[0] * near >> bits)) >> (bits - 64)
         upper = (offset[1] + (factor[1] * far >> bits) + 1) >> (bits - 64)
         threshold = lower if lower == upper else law.floor(direction * i, 64)[0]
