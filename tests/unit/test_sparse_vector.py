@@ -195,7 +195,6 @@ def _ask_in_child(run, pipe):
         pipe.send("answered")
 
 
-@pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="there is no fork here")
 def test_a_forked_run_refuses(either):
     context = multiprocessing.get_context("fork")
     ours, theirs = context.Pipe()
