@@ -307,7 +307,7 @@ def test_memory_stays_where_it_is():
         return size
 
     peak(1)
-    assert peak(400_000) < peak(40_000) + 50_000
+    assert peak(800_000) < peak(80_000) + 20_000
 
 
 # Parameters
