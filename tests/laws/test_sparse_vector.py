@@ -104,7 +104,7 @@ def test_clamped_keeps_its_cost_on_three_queries(width, limit, gaps, monotone, n
 
 @pytest.mark.parametrize(("limit", "values"), [(1, [0, 1]), (2, [1, 0]), (1, [0, 0, 1])])
 def test_unclamped_is_algorithm_1_with_discrete_noise(limit, values):
-    epsilon, tolerance = 4, Fraction(1, 1 << 12)
+    epsilon, tolerance = 4, Fraction(1, 1 << 10)
     ours = lb.audit.law(
         lb.SparseVector(threshold=1, limit=limit, epsilon=epsilon, split="even").program(values), tolerance
     )

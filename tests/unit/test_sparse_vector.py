@@ -78,13 +78,14 @@ def test_gaps_off_or_on_a_grid():
     assert [run.ask(10 + gap).gap for gap in (0, 1, 2, 4, 5, 99)] == [0, 0, 2, 2, 5, 5]
 
 
-def test_the_clamp_brings_the_value_into_its_range_and_the_threshold_near_it():
-    high = [5, *[HALF - HALF // 1000] * 20]  # the smallest words are the largest noise
-    free, held = (sparse(clamp=clamp).start(lb.Sampler(lb.Tape(high))) for clamp in (None, (-100, 100, 3)))
+def test_the_clamp_brings_the_threshold_near_the_value_and_the_value_into_its_range():
+    # The smallest words are the largest noise: here a great deal for the threshold, some for the query.
+    free, held = (sparse(clamp=clamp).start(lb.Sampler(lb.Tape([1 << 20, 1 << 60]))) for clamp in (None, (-99, 99, 3)))
     assert not free.ask(17).above
-    assert not held.ask(17).above
-    run = noiseless(sparse(clamp=(-2, 4, 3)))
-    assert run.ask(10**6).gap == 3  # 4 over, and the threshold is brought to within 3 of it
+    assert held.ask(17).above
+    for run in (noiseless(sparse(clamp=(-2, 4, 30))), noiseless(sparse(threshold=3, clamp=(-2, 4, 30)))):
+        assert run.ask(10**6).gap == 4
+        assert run.ask_many([10**6]).gaps == (4,)
 
 
 def test_values_off_the_grid_are_floored_and_never_raise():
@@ -334,6 +335,7 @@ def test_memory_stays_where_it_is():
         (lb.SparseVector, {"clamp": (0, 1)}),
         (lb.SparseVector, {"clamp": "012"}),
         (lb.SparseVector, {"epsilon": None}),
+        (lb.SparseVector, {"monotone": "no"}),
         (lb.AdaptiveSparseVector, {"branches": 1}),
         (lb.AdaptiveSparseVector, {"branches": 17}),
         (lb.AdaptiveSparseVector, {"sigma": -1}),
@@ -358,6 +360,7 @@ def test_wrong_queries_are_refused_before_anything_is_drawn():
         lambda: run.ask_many([1, 2], thresholds=[1]),
         lambda: run.ask_many([1, 2], thresholds=5),
         lambda: run.stream(5),
+        lambda: next(run.stream([(1, 2, 3)])),
     ]
     for each in wrong:
         with pytest.raises(lb.ParameterError):
@@ -375,6 +378,7 @@ def test_mechanisms_are_plain_values():
     assert sparse(gaps=[1, 2]) == sparse(gaps=(1, 2))
     assert len({sparse(gaps=[1, 2]), sparse(gaps=(1, 2))}) == 1
     assert pickle.loads(pickle.dumps(sparse())) == sparse()
+    assert sparse(clamp=[0, 1, "2"]) == sparse(clamp=(0, 1.0, 2))
     assert sparse().parameters["threshold"] == "10"
     assert hash(lb.AdaptiveSparseVector(threshold=0, limit=1, epsilon=1, sigma=[3]))
 

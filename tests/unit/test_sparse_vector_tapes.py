@@ -11,7 +11,7 @@ from lastbit.tables import Table
 MECHANISMS = {
     "plain": lb.SparseVector(threshold=40, limit=3, epsilon=1),
     "fine": lb.SparseVector(threshold=40, limit=2, epsilon=1, resolution="1/1000"),
-    "clamped": lb.SparseVector(threshold=40, limit=3, epsilon=1, clamp=(-40, 40, 25), gaps=[1, 5, 20]),
+    "clamped": lb.SparseVector(threshold=40, limit=3, epsilon=1, clamp=(-40, 2, 25), gaps=[1, 5, 20]),
     "adaptive": lb.AdaptiveSparseVector(threshold=40, limit=3, epsilon=1, branches=3),
     "huge noise": lb.SparseVector(threshold=0, limit=2, epsilon="1e-19"),
     "huge margin": lb.AdaptiveSparseVector(threshold=0, limit=2, epsilon="1e-19"),

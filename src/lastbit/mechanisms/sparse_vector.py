@@ -47,6 +47,8 @@ class SparseVector(StreamMechanism):
         if isinstance(gaps, tuple):
             self._derive(gaps=self.grid.values(gaps))
         clamp = None if self.clamp is None else self._clamp_steps(self.clamp)
+        if clamp is not None:
+            self._derive(clamp=self.grid.values(clamp))
         (rate,) = self._rates((1,), self.limit)
         self._derive(plan=replace(self._planned([Branch(rate, 0, 1)], self.limit), clamp=clamp, gaps=gaps))
 

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Se
 from dataclasses import dataclass
 from fractions import Fraction
 from threading import Lock
-from typing import Any, Final, NoReturn, overload
+from typing import Any, Final, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from lastbit.draw import Draw
 from lastbit.errors import ParameterError, RunBound, RunExhausted
 from lastbit.exact import Number, Rate, number
 from lastbit.grid import LIMIT, Grid, Steps
-from lastbit.mechanisms.stream_noise import Branch, HiddenNoise
+from lastbit.mechanisms.stream_noise import Branch, HiddenNoise, Unshared
 
 Query = Number | tuple[Number, Number]
 """A value, or a value and the threshold it is compared with."""
@@ -142,7 +142,7 @@ class Plan:
         return Answer(True, steps * self.grid.resolution if self.gaps else None, branch.units * self.unit)
 
 
-class Run:
+class Run(Unshared):
     """Answers queries until its budget is spent. It holds the noisy threshold and never shows it.
 
     Built by a mechanism's `start()`. Threads may share a run: its answers come one after the other.
@@ -176,9 +176,6 @@ class Run:
 
     def __repr__(self) -> str:
         return f"<Run: spent {self.spent}{', exhausted' if self.exhausted else ''}>"
-
-    def __reduce_ex__(self, protocol: object) -> NoReturn:
-        raise RunBound("a run cannot be copied or pickled: its noise is secret and used once. Start another run.")
 
     def ask(self, value: Number, threshold: Number | None = None) -> Answer:
         """The answer to one query; `threshold` overrides the mechanism's for this query."""
@@ -265,7 +262,7 @@ class Run:
                 return
 
     def _ask(self, query: Query) -> Answer:
-        return self.ask(*query) if isinstance(query, tuple) else self.ask(query)
+        return self.ask(*query) if isinstance(query, tuple) and len(query) == 2 else self.ask(query)
 
     def _stay(self) -> None:
         if self._process != process():

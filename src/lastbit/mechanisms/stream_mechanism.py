@@ -84,6 +84,8 @@ class StreamMechanism(Mechanism):
     def __post_init__(self) -> None:
         super().__post_init__()
         limit = whole(self.limit, "limit")
+        if not isinstance(self.monotone, bool):  # anything else that counts as true would halve the noise by mistake
+            raise ParameterError(f"monotone must be True or False: got {type(self.monotone).__name__}.")
         self._derive(limit=limit, share=share_of(self.split, limit, self.monotone))
 
     def _rates(self, units: Sequence[int], total: int) -> list[Rate]:
