@@ -14,9 +14,10 @@ from lastbit.errors import (
 )
 from lastbit.exact import Eta, Rate
 from lastbit.mechanisms.adaptive_sparse_vector import AdaptiveSparseVector
+from lastbit.mechanisms.answers import Answer, Answers
 from lastbit.mechanisms.laplace import DiscreteLaplace
 from lastbit.mechanisms.sparse_vector import SparseVector
-from lastbit.mechanisms.stream import Answer, Answers, Run
+from lastbit.mechanisms.stream import Run
 from lastbit.reference import Reference
 from lastbit.release import Release
 

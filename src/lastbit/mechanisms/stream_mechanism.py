@@ -12,8 +12,9 @@ import gmpy2
 from lastbit.draw import Draw
 from lastbit.errors import ParameterError
 from lastbit.exact import Eta, Number, Rate, number, rate_of, whole
+from lastbit.mechanisms.answers import Answers
 from lastbit.mechanisms.mechanism import Mechanism, Program, chance
-from lastbit.mechanisms.stream import Answers, Plan, Run, on_grid
+from lastbit.mechanisms.stream import Plan, Run, on_grid
 from lastbit.mechanisms.stream_noise import Branch
 from lastbit.release import Release
 
