@@ -22,13 +22,13 @@ from lastbit.errors import (
 from lastbit.exact import Eta, Rate
 from lastbit.measurement import Measurement
 from lastbit.mechanisms.adaptive_sparse_vector import AdaptiveSparseVector
+from lastbit.mechanisms.answers import Answer, Answers
 from lastbit.mechanisms.exponential import Choice, ExponentialMechanism, Ranking
 from lastbit.mechanisms.laplace import DiscreteLaplace
 from lastbit.mechanisms.private_selection import PrivateSelection, scored
 from lastbit.mechanisms.select_and_measure import SelectAndMeasure
 from lastbit.mechanisms.snapping import Snapping
 from lastbit.mechanisms.sparse_vector import SparseVector
-from lastbit.mechanisms.stream import Answer, Answers, Run
 from lastbit.mechanisms.top_k import NoisyMax, NoisyTopK
 from lastbit.reference import Reference
 from lastbit.release import Release

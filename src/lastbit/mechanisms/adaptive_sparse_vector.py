@@ -10,7 +10,8 @@ from typing import Final
 from lastbit.errors import ParameterError
 from lastbit.estimate.sparse_vector import GapNoise
 from lastbit.exact import Number, Rate, whole
-from lastbit.mechanisms.stream import Answer, on_grid
+from lastbit.mechanisms.answers import Answer
+from lastbit.mechanisms.stream import on_grid
 from lastbit.mechanisms.stream_mechanism import StreamMechanism
 from lastbit.mechanisms.stream_noise import Branch
 

@@ -30,9 +30,9 @@ class SparseVector(StreamMechanism):
     Checked:  tests/laws/test_sparse_vector.py, exactly, up to three queries and two above.
     Speed:    one Laplace draw and one comparison a query, thousands at a time in NumPy; memory does not grow.
 
-    >>> mechanism = SparseVector(threshold=100, limit=2, epsilon=1)
+    >>> mechanism = SparseVector(threshold=1000, limit=2, epsilon=1)
     >>> run = mechanism.start()
-    >>> run.ask(5).above, run.ask(1000).above, run.exhausted
+    >>> run.ask(0).above, run.ask(2000).above, run.exhausted
     (False, True, False)
     >>> float(mechanism.share)
     0.284...
@@ -47,6 +47,8 @@ class SparseVector(StreamMechanism):
         if isinstance(gaps, tuple):
             self._derive(gaps=self.grid.values(gaps))
         clamp = None if self.clamp is None else self._clamp_steps(self.clamp)
+        if clamp is not None:
+            self._derive(clamp=self.grid.values(clamp))
         (rate,) = self._rates((1,), self.limit)
         self._derive(plan=replace(self._planned([Branch(rate, 0, 1)], self.limit), clamp=clamp, gaps=gaps))
 

@@ -1,4 +1,4 @@
-"""A run over a stream of queries: what it answers, and how it is asked."""
+"""A run over a stream of queries: how it is asked, one by one, many at a time, or as they come."""
 
 from __future__ import annotations
 
@@ -6,92 +6,20 @@ from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Se
 from dataclasses import dataclass
 from fractions import Fraction
 from threading import Lock
-from typing import Any, Final, NoReturn, overload
+from typing import Any, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lastbit.bits import process
 from lastbit.draw import Draw
 from lastbit.errors import ParameterError, RunBound, RunExhausted
 from lastbit.exact import Number, Rate, number
 from lastbit.grid import LIMIT, Grid, Steps
-from lastbit.mechanisms.stream_noise import Branch, HiddenNoise
+from lastbit.mechanisms.answers import BELOW, Answer, Answers
+from lastbit.mechanisms.stream_noise import Branch, HiddenNoise, Unshared
 
 Query = Number | tuple[Number, Number]
 """A value, or a value and the threshold it is compared with."""
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """Whether a query was above, how far, and what the answer spent.
-
-    `spent` is in epsilon; for a mechanism built with eta= it is a multiple of that eta.
-
-    >>> Answer(True, Fraction(3), Fraction(1, 10))
-    Answer(above=True, gap=Fraction(3, 1), spent=Fraction(1, 10))
-    """
-
-    above: bool
-    gap: Fraction | None
-    spent: Fraction
-
-
-BELOW: Final = Answer(False, None, Fraction(0))
-
-
-class Answers(Sequence[Answer]):
-    """The answers to many queries, in order. Only those above take memory.
-
-    >>> answers = Answers(1000, {7: Answer(True, Fraction(3), Fraction(1, 10))})
-    >>> len(answers), answers.indices, answers[7].gap, answers[8].above
-    (1000, (7,), Fraction(3, 1), False)
-    """
-
-    __slots__ = ("_above", "_length")
-
-    def __init__(self, length: int, above: dict[int, Answer]) -> None:
-        self._length = length
-        self._above = above
-
-    def __len__(self) -> int:
-        return self._length
-
-    @overload
-    def __getitem__(self, place: int) -> Answer: ...
-    @overload
-    def __getitem__(self, place: slice) -> tuple[Answer, ...]: ...
-    def __getitem__(self, place: int | slice) -> Answer | tuple[Answer, ...]:
-        places = range(self._length)[place]
-        if isinstance(places, int):
-            return self._above.get(places, BELOW)
-        return tuple(self._above.get(each, BELOW) for each in places)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Answers) and (self._length, self._above) == (other._length, other._above)
-
-    def __hash__(self) -> int:
-        return hash((self._length, *self._above.items()))
-
-    def __repr__(self) -> str:
-        return f"<{self._length:,} answers, {len(self._above):,} above>"
-
-    @property
-    def indices(self) -> tuple[int, ...]:
-        """Which queries were above."""
-        return tuple(self._above)
-
-    @property
-    def gaps(self) -> tuple[Fraction | None, ...]:
-        """The gaps of those above."""
-        return tuple(answer.gap for answer in self._above.values())
-
-    @property
-    def above(self) -> NDArray[np.bool_]:
-        """For each query whether it was above."""
-        result = np.zeros(self._length, np.bool_)
-        result[list(self._above)] = True
-        return result
 
 
 def on_grid(grid: Grid, amount: Number, name: str) -> int:
@@ -142,14 +70,14 @@ class Plan:
         return Answer(True, steps * self.grid.resolution if self.gaps else None, branch.units * self.unit)
 
 
-class Run:
+class Run(Unshared):
     """Answers queries until its budget is spent. It holds the noisy threshold and never shows it.
 
     Built by a mechanism's `start()`. Threads may share a run: its answers come one after the other.
 
     >>> import lastbit as lb
-    >>> run = lb.SparseVector(threshold=100, limit=1, epsilon=1).start()
-    >>> run.ask(-1000).above, run.ask(1000).above, run.exhausted
+    >>> run = lb.SparseVector(threshold=1000, limit=1, epsilon=1).start()
+    >>> run.ask(0).above, run.ask(2000).above, run.exhausted
     (False, True, True)
     """
 
@@ -177,9 +105,6 @@ class Run:
     def __repr__(self) -> str:
         return f"<Run: spent {self.spent}{', exhausted' if self.exhausted else ''}>"
 
-    def __reduce_ex__(self, protocol: object) -> NoReturn:
-        raise RunBound("a run cannot be copied or pickled: its noise is secret and used once. Start another run.")
-
     def ask(self, value: Number, threshold: Number | None = None) -> Answer:
         """The answer to one query; `threshold` overrides the mechanism's for this query."""
         plan = self._plan
@@ -196,8 +121,8 @@ class Run:
         """The answers to queries in order, up to the one that exhausts the run: the same as asking one by one.
 
         >>> import lastbit as lb
-        >>> run = lb.SparseVector(threshold=100, limit=2, epsilon=1).start()
-        >>> run.ask_many([0, 1000, 0, 1000, 0]).indices
+        >>> run = lb.SparseVector(threshold=1000, limit=2, epsilon=1).start()
+        >>> run.ask_many([0, 2000, 0, 2000, 0]).indices
         (1, 3)
         """
         plan = self._plan
@@ -236,8 +161,8 @@ class Run:
         A query is a value, or a tuple of a value and its threshold. After the last answer no further query is taken.
 
         >>> import lastbit as lb
-        >>> run = lb.SparseVector(threshold=100, limit=1, epsilon=1).start()
-        >>> [answer.above for answer in run.stream(iter([0, 0, 1000, 0]))]
+        >>> run = lb.SparseVector(threshold=1000, limit=1, epsilon=1).start()
+        >>> [answer.above for answer in run.stream(iter([0, 0, 2000, 0]))]
         [False, False, True]
         """
         self._stay()
@@ -250,18 +175,22 @@ class Run:
 
     def _stream(self, queries: Iterable[Query]) -> Iterator[Answer]:
         for query in queries:
+            if self.exhausted:  # by another user of the run, while this one waited
+                return
             yield self._ask(query)
             if self.exhausted:
                 return
 
     async def _stream_async(self, queries: AsyncIterable[Query]) -> AsyncIterator[Answer]:
         async for query in queries:
+            if self.exhausted:  # by another user of the run, while this one waited
+                return
             yield self._ask(query)
             if self.exhausted:
                 return
 
     def _ask(self, query: Query) -> Answer:
-        return self.ask(*query) if isinstance(query, tuple) else self.ask(query)
+        return self.ask(*query) if isinstance(query, tuple) and len(query) == 2 else self.ask(query)
 
     def _stay(self) -> None:
         if self._process != process():

@@ -12,8 +12,9 @@ import gmpy2
 from lastbit.draw import Draw
 from lastbit.errors import ParameterError
 from lastbit.exact import Eta, Number, Rate, number, rate_of, whole
+from lastbit.mechanisms.answers import Answers
 from lastbit.mechanisms.mechanism import Mechanism, Program, chance
-from lastbit.mechanisms.stream import Answers, Plan, Run, on_grid
+from lastbit.mechanisms.stream import Plan, Run, on_grid
 from lastbit.mechanisms.stream_noise import Branch
 from lastbit.release import Release
 
@@ -84,6 +85,8 @@ class StreamMechanism(Mechanism):
     def __post_init__(self) -> None:
         super().__post_init__()
         limit = whole(self.limit, "limit")
+        if not isinstance(self.monotone, bool):  # anything else that counts as true would halve the noise by mistake
+            raise ParameterError(f"monotone must be True or False: got {type(self.monotone).__name__}.")
         self._derive(limit=limit, share=share_of(self.split, limit, self.monotone))
 
     def _rates(self, units: Sequence[int], total: int) -> list[Rate]:
@@ -123,5 +126,8 @@ class StreamMechanism(Mechanism):
         return Selection(self.name, self.cost, len(answers), answers.indices, answers.gaps, spent)
 
     def program(self, values: Any) -> Program:
-        """A whole run over these values as a program: it gives the tuple of all answers."""
-        return lambda draw: tuple(self.answers(values, draw))
+        """A whole run over these values as a program: it gives the tuple of all answers.
+
+        It asks one by one, which on a branch of a few queries is faster than asking many, and the same.
+        """
+        return lambda draw: tuple(self.start(draw).stream(values))

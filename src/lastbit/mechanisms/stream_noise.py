@@ -1,6 +1,6 @@
 """The noise of a run: what nobody may see.
 
-The noise of the queries is drawn ahead, in blocks: four blocks of one query each, then of 2, 4, 8, … up to 8192. A
+The noise of the queries is drawn ahead, in blocks: four blocks of one query each, then of 2, 4, 8, … up to 16384. A
 query takes the next noise of the block, and the next block is drawn when a query needs it. So asking one by one and
 asking many read the same words and get the same noise, a run needs the same memory however long it goes on, a short run
 draws next to nothing in vain, and the auditor, which follows every draw, meets no draw that is never used among the
@@ -25,8 +25,8 @@ from lastbit.exact import Rate
 SINGLES: Final = 4
 """How many blocks of one query a run begins with."""
 
-LARGEST: Final = 8192
-"""Queries in a block at most: 64 KB of noise."""
+LARGEST: Final = 16384
+"""Queries in a block at most: 128 KB of noise a branch."""
 
 _ROOM: Final = 1 << 60
 """Thresholds and margins up to this leave int64 room for all that is added to them."""
@@ -42,7 +42,16 @@ class Branch:
     """What an answer by this branch spends."""
 
 
-class HiddenNoise:
+class Unshared:
+    """What holds secret noise that may be used once: it cannot be copied or pickled."""
+
+    __slots__ = ()
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        raise RunBound("a run cannot be copied or pickled: its noise is secret and used once. Start another run.")
+
+
+class HiddenNoise(Unshared):
     """A noisy threshold and the noise of the queries to come.
 
     `width` is the clamp of the threshold around each query, in steps. Of a gap only what `gaps` allows leaves here:
@@ -87,9 +96,6 @@ class HiddenNoise:
     def __repr__(self) -> str:
         return "<hidden noise>"
 
-    def __reduce_ex__(self, protocol: object) -> NoReturn:
-        raise RunBound("a run cannot be copied or pickled: its noise is secret and used once. Start another run.")
-
     def one(self, step: int, base: int) -> tuple[Branch, int] | None:
         """The branch by which a query is above its threshold `base`, and the gap; None when it is below."""
         self._take(1)
@@ -115,11 +121,7 @@ class HiddenNoise:
         self._hit = np.zeros(len(steps), np.bool_)
         for i, branch in enumerate(self._branches):
             np.logical_or(self._hit, self._reaches(i, branch.margin), out=self._hit)
-        found: list[int] = np.flatnonzero(self._hit).tolist()
-        return found
-
-    def _reaches(self, i: int, margin: int) -> NDArray[np.bool_]:
-        return self._noise[i][self._at : self._next] >= (self._row + margin if margin else self._row)
+        return [int(k) for k in np.flatnonzero(self._hit)]
 
     def passed(self, k: int) -> tuple[Branch, int] | None:
         """What `one` would have said of query k of the `many`."""
@@ -136,6 +138,9 @@ class HiddenNoise:
         if isinstance(self._gaps, tuple):
             return self._gaps[bisect_right(self._gaps, self._noise[i].item(position) - self._needed) - 1]
         return self._noise[i].item(position) - self._needed if self._gaps else 0
+
+    def _reaches(self, i: int, margin: int) -> NDArray[np.bool_]:
+        return self._noise[i][self._at : self._next] >= (self._row + margin if margin else self._row)
 
     def _take(self, n: int) -> None:
         # The noise is used up before anything is done with it: whatever happens then, no query gets it again.

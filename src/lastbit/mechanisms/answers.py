@@ -1,0 +1,83 @@
+"""What a run over a stream of queries answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Whether a query was above, how far, and what the answer spent.
+
+    `spent` is in epsilon; for a mechanism built with eta= it is a multiple of that eta.
+
+    >>> Answer(True, Fraction(3), Fraction(1, 10))
+    Answer(above=True, gap=Fraction(3, 1), spent=Fraction(1, 10))
+    """
+
+    above: bool
+    gap: Fraction | None
+    spent: Fraction
+
+
+BELOW: Final = Answer(False, None, Fraction(0))
+
+
+class Answers(Sequence[Answer]):
+    """The answers to many queries, in order. Only those above take memory.
+
+    >>> answers = Answers(1000, {7: Answer(True, Fraction(3), Fraction(1, 10))})
+    >>> len(answers), answers.indices, answers[7].gap, answers[8].above
+    (1000, (7,), Fraction(3, 1), False)
+    """
+
+    __slots__ = ("_above", "_length")
+
+    def __init__(self, length: int, above: dict[int, Answer]) -> None:
+        self._length = length
+        self._above = above
+
+    def __len__(self) -> int:
+        return self._length
+
+    @overload
+    def __getitem__(self, place: int) -> Answer: ...
+    @overload
+    def __getitem__(self, place: slice) -> tuple[Answer, ...]: ...
+    def __getitem__(self, place: int | slice) -> Answer | tuple[Answer, ...]:
+        places = range(self._length)[place]
+        if isinstance(places, int):
+            return self._above.get(places, BELOW)
+        return tuple(self._above.get(each, BELOW) for each in places)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Answers) and (self._length, self._above) == (other._length, other._above)
+
+    def __hash__(self) -> int:
+        return hash((self._length, *self._above.items()))
+
+    def __repr__(self) -> str:
+        return f"<{self._length:,} answers, {len(self._above):,} above>"
+
+    @property
+    def indices(self) -> tuple[int, ...]:
+        """Which queries were above."""
+        return tuple(self._above)
+
+    @property
+    def gaps(self) -> tuple[Fraction | None, ...]:
+        """The gaps of those above."""
+        return tuple(answer.gap for answer in self._above.values())
+
+    @property
+    def above(self) -> NDArray[np.bool_]:
+        """For each query whether it was above."""
+        result = np.zeros(self._length, np.bool_)
+        result[list(self._above)] = True
+        return result
