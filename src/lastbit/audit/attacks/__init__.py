@@ -1,0 +1,1 @@
+"""Attacks that break the usual floating-point mechanisms, and must gain nothing here."""
