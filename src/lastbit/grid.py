@@ -20,12 +20,15 @@ from numpy.typing import NDArray
 
 from lastbit import _kernel
 from lastbit.errors import ParameterError
-from lastbit.exact import Number, positive
+from lastbit.exact import MAX_BITS, Number, positive
 
 Steps = NDArray[np.int64]
 
 LIMIT: Final = 1 << 61
 """The largest ⌊v·q⌋, either side of zero."""
+
+_LARGE: Final = MAX_BITS
+"""Powers of ten beyond which a decimal is clamped, or below which it is less than any resolution, unread."""
 
 _BLOCK: Final = 1 << 18
 """Records summed at a time: what a sum needs beyond its records, whatever their number."""
@@ -108,11 +111,18 @@ def _scaled(value: object, factor: int) -> int:
     """⌊value·factor⌋ of any number, clamped where it is not finite."""
     if isinstance(value, Rational):
         return int(value.numerator) * factor // int(value.denominator)
-    if isinstance(value, Real | Decimal):
-        exact = value if isinstance(value, Decimal) else float(value)
-        if exact != exact or exact in (float("inf"), float("-inf")):
-            return LIMIT if exact > 0 and exact == exact else -LIMIT
-        above, below = exact.as_integer_ratio()
+    if isinstance(value, Decimal):
+        if not value.is_finite() or value.adjusted() > _LARGE:
+            return LIMIT if not value.is_nan() and value > 0 else -LIMIT
+        if value.adjusted() < -_LARGE:
+            return -1 if value < 0 else 0
+        above, below = value.as_integer_ratio()
+        return above * factor // below
+    if isinstance(value, Real):
+        real = float(value)
+        if not math.isfinite(real):
+            return LIMIT if real > 0 else -LIMIT
+        above, below = real.as_integer_ratio()
         return above * factor // below
     raise ParameterError(f"a value must be a number: got {type(value).__name__}.")
 

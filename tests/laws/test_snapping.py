@@ -1,6 +1,7 @@
 """Snapping, exactly: its law, its loss, and what it promises about accuracy and bias."""
 
 import math
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -68,7 +69,10 @@ def exceeds(masses: Masses, value: Fraction, distance: Fraction) -> Fraction:
 def test_the_law_is_the_definition_s(setting: tuple) -> None:
     mechanism = built(setting)
     precision = mechanism.precision + 8
-    for value in places(mechanism)[::3]:
+    # From these places some noise, either way, ends exactly on the border of a cell.
+    noise = paper.noise(Fraction(11, 16), mechanism.scale, precision)
+    on_border = [mechanism.middle + mechanism.unit * (mechanism.snap / 2 + sign * noise) for sign in (-1, 1)]
+    for value in places(mechanism)[::3] + on_border:
         defined = snapped_law(
             lambda u: paper.noise(u, mechanism.scale, precision),
             lambda a, b: a + b,
@@ -182,6 +186,7 @@ def test_ties_go_up(side: int, steps: int) -> None:
 
 def test_zero_has_one_sign() -> None:
     mechanism = lb.Snapping(epsilon=4, bounds=(-2, 2))
+    assert mechanism.law(Decimal("-1e-999999")) == mechanism.law(0)
     assert mechanism.law(0.0) == mechanism.law(-0.0) == mechanism.law(Fraction(0))
     release = mechanism.release(-0.0, Fixed(0, (2 << mechanism._further) - 1))
     assert release.value == 0
@@ -195,9 +200,10 @@ def test_bounds_hold_whatever_comes(setting: tuple) -> None:
     at_lower, at_upper = mechanism.law(lower), mechanism.law(upper)
     assert min(at_lower) == lower
     assert max(at_lower) == upper
-    for value in (float("nan"), -float("inf"), lower - 1, np.float64("nan"), -1e308):
+    odd = [Decimal("nan"), Decimal("sNaN"), Decimal("-inf"), Decimal("-1e999999")]
+    for value in (float("nan"), -float("inf"), lower - 1, np.float64("nan"), -1e308, *odd):
         assert mechanism.law(value) == at_lower
-    for value in (float("inf"), upper + 1, np.array(np.inf), 1e308, [upper + 1]):
+    for value in (float("inf"), upper + 1, np.array(np.inf), 1e308, [upper + 1], Decimal("inf"), Decimal("1e999999")):
         assert mechanism.law(value) == at_upper
 
 

@@ -29,6 +29,9 @@ _COIN: Final = Rate(1, 1)
 _LEAST_PRECISION: Final = 118
 """Bits the notes ask for, whatever the bounds."""
 
+_LARGE: Final = 1 << 14
+"""Powers of ten that no parameter has, nor any product of them and the precision."""
+
 _GUARD: Final = 8
 """Bits beyond the precision that the cost speaks of. They pay for the bound in `Snapping`'s Law, which is ours."""
 
@@ -207,9 +210,9 @@ class Snapping(Mechanism):
         if not isinstance(raw, Sequence | np.ndarray) or isinstance(raw, str | bytes) or len(raw) != 1:
             raise ParameterError("values must be one number, or a list of one. Release several one by one.")
         exact = _exact(raw[0])
-        if exact is None:
-            return self.half if raw[0] > 0 else -self.half
-        return max(-self.half, min(self.half, (exact - self.middle) / self.unit))
+        if isinstance(exact, Fraction):
+            return max(-self.half, min(self.half, (exact - self.middle) / self.unit))
+        return self.half if exact > 0 else -self.half
 
     def _noise(self, index: int) -> gmpy2.mpq:
         """-λ·LN(u), both operations rounded to nearest, for the u that comes -index places before 1."""
@@ -260,11 +263,19 @@ def _widening(epsilon: Fraction, gamma: Fraction) -> Fraction:
     return shortened_upper(coarsest / 2 * (1 - 2 * log_lower(gamma, 128)))
 
 
-def _exact(value: Any) -> Fraction | None:
-    """The exact value of a number, None where it is not finite."""
+def _exact(value: Any) -> Fraction | float:
+    """The exact value of a number, or the infinity on its side where it is not finite; NaN is lowest.
+
+    A decimal with an exponent that no parameter could have is not written out: it is infinite, or zero, which moves
+    the value by less than the cost sets aside.
+    """
     if isinstance(value, Rational):
         return Fraction(int(value.numerator), int(value.denominator))
-    if isinstance(value, Real | Decimal):
-        exact = value if isinstance(value, Decimal) else float(value)
-        return Fraction(exact) if math.isfinite(exact) else None
+    if isinstance(value, Decimal):
+        if not value.is_finite() or value.adjusted() > _LARGE:
+            return -math.inf if value.is_nan() or value.is_signed() else math.inf
+        return Fraction(value) if value.adjusted() >= -_LARGE else Fraction(0)
+    if isinstance(value, Real):
+        real = float(value)
+        return Fraction(real) if math.isfinite(real) else math.inf if real > 0 else -math.inf
     raise ParameterError(f"a value must be a number: got {type(value).__name__}.")
