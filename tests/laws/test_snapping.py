@@ -275,6 +275,25 @@ def test_bias_is_within_its_bound(setting: tuple) -> None:
         assert abs(bias) <= mechanism.bias_bound(value) <= mechanism.maximum_bias
 
 
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_the_bias_bound_is_that_of_noise_shifted_by_half_a_step(setting: tuple) -> None:
+    # E clamp(X) = -B + ∫ P(X > t) dt from -B to B, caught between sums over slices, as P(X > t) falls.
+    mechanism = built(setting)
+    half, scale, slices = float(mechanism.half), float(mechanism.scale), 2000
+    width = 2 * half / slices
+    for value in places(mechanism):
+        start = abs(float((value - mechanism.middle) / mechanism.unit))
+        centre = start - float(mechanism.snap) / 2
+
+        def beyond(t: float, centre: float = centre) -> float:
+            tail = math.exp(-abs(t - centre) / scale) / 2
+            return tail if t >= centre else 1 - tail
+
+        sums = [beyond(-half + i * width) * width for i in range(slices + 1)]
+        most, least = (start + half - sum(part) for part in (sums[1:], sums[:-1]))
+        assert least < mechanism.bias_bound(value) / mechanism.unit < most
+
+
 def test_the_printed_bias_is_too_small() -> None:
     # The last term of section 6.4 as printed, with its factor, against the exact bias at the bound.
     mechanism = lb.Snapping(epsilon="1/2", bounds=(-1, 1))
