@@ -94,7 +94,7 @@ def test_a_release_follows_the_law(monkeypatch: pytest.MonkeyPatch) -> None:
         object.__setattr__(mechanism, "precision", 6)
         for value in places(mechanism)[::4]:
             law = mechanism.law(value)
-            found = lb.audit.law(mechanism.program(value), Fraction(1, 500))
+            found = lb.audit.law(lambda draw, m=mechanism, v=value: m.release(v, draw), Fraction(1, 500))
             assert found.unexplored <= Fraction(1, 500)
             for release in found:
                 lower, upper = found[release]
@@ -109,6 +109,16 @@ def test_the_loss_is_within_epsilon(setting: tuple) -> None:
         law = mechanism.law(value)
         for (neighbour,) in mechanism.neighbours([value]):
             assert verdict(mechanism.cost, law, mechanism.law(neighbour)).holds
+
+
+def test_the_auditor_checks_it_like_any_other() -> None:
+    mechanism = lb.Snapping(epsilon=1, bounds=(0, 8))
+    verdicts = lb.audit.check_all(mechanism, [3])
+    assert verdicts.holds
+    assert len(verdicts.each) == 2
+    assert all(each.delta == 0 for each in verdicts.each)
+    found = lb.audit.law(mechanism.program(3), 0)
+    assert {release.value: p for release, p in found.masses.items()} == mechanism.law(3)
 
 
 @pytest.mark.parametrize("setting", SETTINGS[:6])

@@ -19,7 +19,7 @@ from lastbit.estimate.accuracy import least_epsilon, share
 from lastbit.exact import Eta, Number, Rate, cost_of, positive
 from lastbit.grid import Grid
 from lastbit.measurement import Interval, Measurement
-from lastbit.mechanisms.mechanism import Mechanism, chance
+from lastbit.mechanisms.mechanism import Mechanism, Program, chance
 from lastbit.rounding import exp_bounds, fraction, log_lower, shortened_upper, to_nearest
 from lastbit.sums import listed, span, within
 
@@ -125,9 +125,19 @@ class Snapping(Mechanism):
         toward = 1 - 2 * (bits & 1)
         place = (gmpy2.mpq(start) + toward * noise) / gmpy2.mpq(self.snap) + _HALF
         steps = int(place.numerator // place.denominator)
-        return SnappedValue(self.name, self.cost, True, self._published(steps), self)
+        return self._release(self._published(steps))
 
-    def law(self, value: Number) -> dict[Fraction, Fraction]:
+    def program(self, values: Any) -> Program:
+        """For the auditor: the exact `law` in place of the 2^125 branches of a release.
+
+        >>> from lastbit import audit
+        >>> audit.check(Snapping(epsilon=1, bounds=(0, 8)), 3, 4).holds
+        True
+        """
+        outcomes, masses = zip(*self.law(values).items(), strict=True)
+        return lambda draw: self._release(outcomes[draw.index(masses)])
+
+    def law(self, value: Any) -> dict[Fraction, Fraction]:
         """The exact probability of every value that a release of this one can publish.
 
         The noise falls as U rises, so an outcome is an interval of U, and P(U < u) = u for every u that U can be.
@@ -221,6 +231,9 @@ class Snapping(Mechanism):
         with to_nearest(further + 1):
             u = gmpy2.div_2exp(gmpy2.mpfr(leading), further + exponent)
             return -gmpy2.mpq(gmpy2.mpfr(gmpy2.mpq(self.scale)) * gmpy2.log(u))
+
+    def _release(self, published: Fraction) -> SnappedValue:
+        return SnappedValue(self.name, self.cost, True, published, self)
 
     def _published(self, steps: int) -> Fraction:
         return self.middle + self.unit * max(-self.half, min(self.half, steps * self.snap))
