@@ -159,5 +159,5 @@ def _floor(factor: int, least: int, most: int) -> _kernel.Floor | None:
     twos = (factor & -factor).bit_length() - 1
     if factor > LIMIT or factor >> twos >= 1 << 32:
         return None
-    top = (-(-max(abs(least), abs(most)) // factor) - 1).bit_length()
+    top = (-(-max(abs(least), abs(most), 1) // factor) - 1).bit_length()
     return _kernel.Floor(factor >> twos, twos, top, least, most)
