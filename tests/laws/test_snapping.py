@@ -137,6 +137,7 @@ def test_the_worst_loss_is_epsilon_but_for_a_hair(setting: tuple) -> None:
         {"epsilon": Fraction(1, 1 << 200), "bounds": (0, 1 << 202)},
         {"epsilon": Fraction(1, 1 << 90), "bounds": (-(1 << 92), 0)},
         {"eta": lb.Eta(3, 2, 1), "bounds": (0, 20)},
+        {"eta": lb.Eta((1 << 600) - 1, 600, 1), "bounds": (0, 1 << 602)},
         {"epsilon": 1, "bounds": (0, 5), "gamma": "1/20"},
         {"epsilon": 30, "bounds": (0, 1)},
     ],

@@ -101,7 +101,8 @@ class Snapping(Mechanism):
     def __post_init__(self) -> None:
         unit = positive(self.sensitivity, "sensitivity", "It is how far one person can move a value.")
         (lower, upper), cost = span(self.bounds), cost_of(self.epsilon, self.eta)
-        epsilon = log_lower(1 / cost.fraction, 256) if isinstance(cost, Eta) else cost
+        # Bits enough to tell 2^-eta from 1.
+        epsilon = log_lower(1 / cost.fraction, 256 + cost.y * cost.z) if isinstance(cost, Eta) else cost
         precision = max(_LEAST_PRECISION, _bits(1 / epsilon) + 2)
         half = (upper - lower) / 2 / unit
         if self.gamma is not None:
