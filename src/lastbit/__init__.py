@@ -29,6 +29,7 @@ from lastbit.mechanisms.private_selection import PrivateSelection, scored
 from lastbit.mechanisms.select_and_measure import SelectAndMeasure
 from lastbit.mechanisms.snapping import Snapping
 from lastbit.mechanisms.sparse_vector import SparseVector
+from lastbit.mechanisms.stream import Run
 from lastbit.mechanisms.top_k import NoisyMax, NoisyTopK
 from lastbit.reference import Reference
 from lastbit.release import Release

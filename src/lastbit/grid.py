@@ -133,6 +133,8 @@ def _ratio(value: object) -> tuple[int, int]:
     if isinstance(value, Rational):
         return int(value.numerator), int(value.denominator)
     if isinstance(value, Decimal):
+        if value.is_finite() and not value:
+            return 0, 1
         if not value.is_finite() or value.adjusted() > _LARGE:
             return (1 if not value.is_nan() and value > 0 else -1), 0
         if value.adjusted() < -_LARGE:
@@ -176,5 +178,5 @@ def _floor(factor: int, least: int, most: int) -> _kernel.Floor | None:
     twos = (factor & -factor).bit_length() - 1
     if factor > LIMIT or factor >> twos >= 1 << 32:
         return None
-    top = (-(-max(abs(least), abs(most)) // factor) - 1).bit_length()
+    top = (-(-max(abs(least), abs(most), 1) // factor) - 1).bit_length()
     return _kernel.Floor(factor >> twos, twos, top, least, most)

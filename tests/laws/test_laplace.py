@@ -137,8 +137,15 @@ def test_for_accuracy_finds_the_least_epsilon(quarters: int, level: str, sensiti
     assert less.accuracy(level) > wish
 
 
+def test_for_accuracy_searches_up_to_the_largest_epsilon() -> None:
+    found = lb.DiscreteLaplace.for_accuracy(0, "0.6", sensitivity=1000)
+    assert 1024 < found.epsilon < 2048
+    assert found.accuracy("0.6") == 0
+    assert lb.DiscreteLaplace(epsilon=found.epsilon - Fraction(1, 10**5), sensitivity=1000).accuracy("0.6") == 1
+
+
 @pytest.mark.parametrize("bounds", [None, (-2, 3)])
-@pytest.mark.parametrize("value", [-4, 0, 3, 9])
+@pytest.mark.parametrize("value", [-40, -4, 0, 3, 9, 50])
 def test_intervals_cover(bounds: tuple | None, value: int) -> None:
     mechanism, level = lb.DiscreteLaplace(eta=THREE_QUARTERS, bounds=bounds), Fraction(8, 10)
     law = lb.audit.law(lambda draw: mechanism.release(value, draw), tolerance=Fraction(1, 1000))
@@ -170,19 +177,31 @@ def test_noise_beyond_int64_is_added_exactly(epsilon: str) -> None:
     assert list(mechanism.release(values, lb.Sampler(lb.Tape(words))).values) == expected
 
 
+class Given(lb.audit.Enumerator):
+    """Draws what it was given."""
+
+    def __init__(self, *values: int) -> None:
+        super().__init__()
+        self._values = values
+
+    def _many(self, distribution: object, n: int) -> np.ndarray:
+        return np.resize(np.array(self._values, np.int64), n)
+
+
+def test_noise_that_only_just_fits_int64_is_added_exactly() -> None:
+    noise = [(1 << 63) - 1, -(1 << 63), 1 << 62, (1 << 62) + 1, -(1 << 62) - 1]
+    for each in noise:
+        for value in (1 << 61, -(1 << 61), 0):
+            assert lb.DiscreteLaplace(epsilon=1).release([value], Given(each)).values == (value + each,)
+
+
 def test_one_number_releases_as_one_number() -> None:
-    class Still(lb.audit.Enumerator):
-        """Draws zero."""
-
-        def _many(self, distribution: object, n: int) -> np.ndarray:
-            return np.zeros(n, np.int64)
-
     for value in (42, 42.9, Fraction(85, 2), np.float64(42.5), np.int64(42), np.array(42.7)):
-        release = lb.DiscreteLaplace(epsilon=1).release(value, Still())
+        release = lb.DiscreteLaplace(epsilon=1).release(value, Given(0))
         assert release.values == (42,)
         assert int(release) == 42
         assert float(release) == 42.0
-    many = lb.DiscreteLaplace(epsilon=1, resolution="1/2").release([1.6, -0.1], Still())
+    many = lb.DiscreteLaplace(epsilon=1, resolution="1/2").release([1.6, -0.1], Given(0))
     assert many.values == (Fraction(3, 2), Fraction(-1, 2))
     with pytest.raises(TypeError, match="is not one number"):
         float(many)

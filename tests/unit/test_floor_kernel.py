@@ -75,3 +75,10 @@ def test_whole_numbers_are_scaled_exactly(values: list[int], factor: int) -> Non
         fitting = [max(int(limits[0]), min(int(limits[1]), value)) for value in values]
         expected = [max(-LIMIT, min(LIMIT, value * factor)) for value in fitting]
         assert Grid(Fraction(1, factor)).steps(np.array(fitting, kind)).tolist() == expected
+
+
+@pytest.mark.parametrize("factor", FACTORS)
+def test_bounds_may_be_close_together(factor: int) -> None:
+    for least, most in ((0, 0), (0, 1), (-1, 0), (5, 5)):
+        total = Grid(Fraction(1, factor)).total(np.array(EDGES), least, most)
+        assert total == sum(max(least, min(most, exact_step(value, Fraction(1, factor)))) for value in EDGES)

@@ -71,7 +71,7 @@ class DiscreteLaplace(Mechanism):
     Cost:     epsilon, or eta: the bounds are free.
     Assumes:  one person moves the values by at most `sensitivity` in total, all distances added up.
     Checked:  tests/laws/test_laplace.py, exactly, against the closed form, Algorithm 3, and on neighbours.
-    Speed:    one draw a value; a million values in about a third of the time of NumPy's float Laplace.
+    Speed:    one draw a value; a million values in about half the time of NumPy's float Laplace.
 
     >>> count = DiscreteLaplace(epsilon=1).release(412)
     >>> abs(int(count) - 412) < 100

@@ -37,13 +37,22 @@ def uniform(draw: Draw, first_exponent: int = 1, bits: int = 52) -> Fraction:
 def noise(u: Fraction, scale: Fraction, precision: int = PRECISION) -> Fraction:
     """λ ⊗ LN(u), section 3, both rounded to nearest.
 
-    Erratum A8 is about the same line in another paper, where the scale is inverted and the sign missing.
-
     >>> round(float(noise(Fraction(1, 2), Fraction(10))), 3)
     -6.931
     """
     with to_nearest(precision):
         return fraction(gmpy2.mpfr(gmpy2.mpq(scale)) * gmpy2.log(gmpy2.mpfr(gmpy2.mpq(u))))
+
+
+def noise_as_printed_elsewhere(u: Fraction, epsilon: Fraction, precision: int = PRECISION) -> Fraction:
+    """(ε/2)·ln(1 - u) at sensitivity 1, as the base-2 exponential mechanism's paper prints it in section 4.1.
+
+    Erratum A8: the scale is inverted and the noise goes one way only. Right is ±(1/ε)·ln u, as in `noise`.
+
+    >>> round(float(noise_as_printed_elsewhere(Fraction(1, 2), Fraction(1, 10))), 4)
+    -0.0347
+    """
+    return noise(1 - u, epsilon / 2, precision)
 
 
 def redefined(epsilon: Fraction, bound: Fraction, precision: int = PRECISION) -> Fraction:
