@@ -27,6 +27,9 @@ LIMIT: Final = 1 << 61
 
 _HALF: Final = (1 << 26) - 1
 
+_DIGITS: Final = 5000
+"""A Decimal with more digits before or after the point counts as infinite or as 10^-5000: it might take for ever."""
+
 
 @dataclass(frozen=True, slots=True, init=False)
 class Grid:
@@ -100,11 +103,17 @@ def _ratio(value: object) -> tuple[int, int]:
     """The exact value of any number as a fraction; ±1/0 where it is not finite, NaN counting as lowest."""
     if isinstance(value, Rational):
         return int(value.numerator), int(value.denominator)
+    if isinstance(value, Decimal) and value.is_finite() and abs(value.adjusted()) > _DIGITS:
+        sign = (value > 0) - (value < 0)
+        return (sign, 0 if value.adjusted() > 0 else 10**_DIGITS) if sign else (0, 1)
     if isinstance(value, Real | Decimal):
         exact = value if isinstance(value, Decimal) else float(value)
-        if exact != exact or exact in (float("inf"), float("-inf")):
-            return (1 if exact > 0 and exact == exact else -1), 0
-        return exact.as_integer_ratio()
+        try:
+            return exact.as_integer_ratio()
+        except OverflowError:
+            return (1 if exact > 0 else -1), 0
+        except ValueError:
+            return -1, 0
     raise ParameterError(f"a value must be a number: got {type(value).__name__}.")
 
 
