@@ -161,8 +161,8 @@ class ExponentialMechanism(Mechanism):
         values = scores.ravel().tolist() if isinstance(scores, np.ndarray) else scores
         for i, value in enumerate(values):
             step = int(steps[i])
-            # At the upper bound nothing is above the step. A word is drawn whatever the score is.
-            part = self.grid.beyond(value, step) if step < self.highest else Fraction(0)
+            # A word is drawn whatever the score is. What is above the upper bound then is clamped with the rest.
+            part = self.grid.beyond(value, step)
             steps[i] = step + draw.index((part.denominator - part.numerator, part.numerator))
         return steps
 
