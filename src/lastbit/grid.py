@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from math import isfinite
 from numbers import Rational, Real
 from typing import Any, Final
 
@@ -18,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lastbit.errors import ParameterError
-from lastbit.exact import Number, positive
+from lastbit.exact import MAX_BITS, Number, positive
 
 Steps = NDArray[np.int64]
 
@@ -26,9 +27,8 @@ LIMIT: Final = 1 << 61
 """The largest ⌊v·q⌋, either side of zero."""
 
 _HALF: Final = (1 << 26) - 1
-
-_DIGITS: Final = 5000
-"""A Decimal with more digits before or after the point counts as infinite or as 10^-5000: it might take for ever."""
+_LARGE: Final = MAX_BITS
+"""Powers of ten beyond which a decimal is clamped, or counts as this small one, which is less than any resolution."""
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -103,17 +103,14 @@ def _ratio(value: object) -> tuple[int, int]:
     """The exact value of any number as a fraction; ±1/0 where it is not finite, NaN counting as lowest."""
     if isinstance(value, Rational):
         return int(value.numerator), int(value.denominator)
-    if isinstance(value, Decimal) and value.is_finite() and abs(value.adjusted()) > _DIGITS:
-        sign = (value > 0) - (value < 0)
-        return (sign, 0 if value.adjusted() > 0 else 10**_DIGITS) if sign else (0, 1)
-    if isinstance(value, Real | Decimal):
-        exact = value if isinstance(value, Decimal) else float(value)
-        try:
-            return exact.as_integer_ratio()
-        except OverflowError:
-            return (1 if exact > 0 else -1), 0
-        except ValueError:
-            return -1, 0
+    if isinstance(value, Decimal):
+        if value.is_finite() and abs(value.adjusted()) <= _LARGE:
+            return value.as_integer_ratio()
+        sign = -1 if value.is_nan() else (value > 0) - (value < 0)
+        return (sign, 0 if value.adjusted() >= 0 else 10**_LARGE) if sign else (0, 1)
+    if isinstance(value, Real):
+        real = float(value)
+        return real.as_integer_ratio() if isfinite(real) else (1 if real > 0 else -1, 0)
     raise ParameterError(f"a value must be a number: got {type(value).__name__}.")
 
 

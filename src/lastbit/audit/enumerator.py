@@ -1,9 +1,10 @@
 """`Enumerator`: a `Draw` that takes every branch, with the exact probability of each.
 
 A run is the sequence of its choices. The enumerator runs the program again and again, replaying a prefix of choices and
-then taking the first cell of every new draw; each cell not taken is left open with its exact mass. Draws with finitely
-many cells are followed to the end. The tails of endless draws are followed heaviest first, until what is left open is
-below the tolerance.
+then taking the first cell of every new draw; the cells not taken are left open with their exact mass. What is open is
+followed heaviest first, until it weighs no more than the tolerance. If then only finite draws are open, they are
+followed to the end as long as that does not double the work: so a finite program has nothing unexplored, and one that
+tosses coins for ever still comes to an end.
 """
 
 from __future__ import annotations
@@ -74,9 +75,8 @@ class Enumerator(Draw):
 
     def __init__(self) -> None:
         self._kept: dict[Hashable, _Cells] = {}
-        self._finite: list[Open] = []
-        self._tails: list[tuple[float, int, Open]] = []
-        self._tail_mass = gmpy2.mpq(0)
+        self._open: list[tuple[float, int, Open]] = []
+        self._endless_open = 0
         self._order = count()
         self._prefix: list[Choice] = []
         self._depth = 0
@@ -92,57 +92,47 @@ class Enumerator(Draw):
         """
         limit = gmpy2.mpq(tolerance.numerator, tolerance.denominator)
         found: dict[Hashable, gmpy2.mpq] = {}
-        total = gmpy2.mpq(0)
+        left = gmpy2.mpq(1)
+        most: int | None = None
         start = time.monotonic()
-        self._begin((), gmpy2.mpq(1))
         with _Notice() as notice:
             while True:
                 outcome = hashable(program(self))
                 if self._depth != len(self._prefix):
                     raise AuditError(_NOT_A_PROGRAM)
                 found[outcome] = found.get(outcome, 0) + self._mass
-                total += self._mass
+                left -= self._mass
                 self.branches += 1
                 if self.branches % _LOOK_EVERY == 0:
                     elapsed = time.monotonic() - start
                     if seconds is not None and elapsed > seconds:
                         break
-                    notice.show(elapsed, self.branches, float(1 - total))
-                if not self._next(limit):
+                    notice.show(elapsed, self.branches, float(left))
+                if left <= limit:
+                    most = most or 2 * self.branches
+                    if self._endless_open or self.branches >= most:
+                        break
+                if not self._open:
                     break
-        return {outcome: _fraction(mass) for outcome, mass in found.items()}, _fraction(1 - total)
+                self._next()
+        return {outcome: _fraction(mass) for outcome, mass in found.items()}, _fraction(left)
 
-    def _begin(self, prefix: tuple[Choice, ...], mass: gmpy2.mpq) -> None:
-        self._prefix, self._depth, self._mass = list(prefix), 0, mass
-
-    def _next(self, limit: gmpy2.mpq) -> bool:
-        if self._finite:
-            before, cells, i, mass = self._finite.pop()
-        elif self._tail_mass > limit:
-            _, _, (before, cells, i, mass) = heappop(self._tails)
-            self._tail_mass -= mass * cells.rest[i]
-        else:
-            return False
-        self._begin((*before, (cells, i)), mass * cells.masses[i])
+    def _next(self) -> None:
+        """Replay the choices before the heaviest open cells, and take the first of those."""
+        _, _, (before, cells, i, mass) = heappop(self._open)
+        self._endless_open -= cells.endless
         self._leave_open(before, cells, i + 1, mass)
-        return True
+        self._prefix, self._depth, self._mass = [*before, (cells, i)], 0, mass * cells.masses[i]
 
     def _leave_open(self, before: tuple[Choice, ...], cells: _Cells, i: int, mass: gmpy2.mpq) -> None:
-        if not cells.reach(i + 1):
-            return
-        if cells.endless:
-            left = mass * cells.rest[i]
-            self._tail_mass += left
-            heappush(self._tails, (-float(left), next(self._order), (before, cells, i, mass)))
-        else:
-            self._finite.append((before, cells, i, mass))
+        if cells.reach(i + 1):
+            self._endless_open += cells.endless
+            heappush(self._open, (-float(mass * cells.rest[i]), next(self._order), (before, cells, i, mass)))
 
     def _one(self, distribution: Distribution) -> int:
-        # A table that is kept belongs to a distribution that is kept; others are the same when their cells are.
-        key: Hashable = distribution.levels if distribution.cells else distribution
-        cells = self._kept.get(key)
+        cells = self._kept.get(distribution.levels)
         if cells is None:
-            cells = self._kept[key] = _Cells(distribution)
+            cells = self._kept[distribution.levels] = _Cells(distribution)
         depth = self._depth
         self._depth += 1
         if depth < len(self._prefix):
