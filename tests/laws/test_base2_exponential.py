@@ -9,6 +9,7 @@ import pytest
 
 from lastbit import Draw, Eta, ExponentialMechanism, LastbitError, ParameterError, Reference, Sampler, Tape, audit
 from lastbit.papers import base2_exponential as paper
+from lastbit.papers import base2_sampling as sampling
 from lastbit.rounding import fraction, power_bounds
 
 HALF, THREE_QUARTERS, QUARTER = Eta(1, 1, 1), Eta(3, 2, 1), Eta(1, 1, 2)
@@ -30,32 +31,32 @@ def test_precision_is_the_least_that_suffices_or_the_next_power_of_two(
     least = max(2, *(bits_of(value) for value in [*sums, *partial_sums, eta.fraction**u_max]))
     # Single weights computed on the way may need their numerators: (x/2^y)^z first.
     least = max(least, eta.x.bit_length(), *(bits_of(eta.fraction**u) for u in range(u_min, u_max + 1)))
-    assert paper.check_precision(u_min, u_max, o_max, eta, least)
-    assert not paper.check_precision(u_min, u_max, o_max, eta, least - 1)
-    found = paper.compute_precision(u_min, u_max, o_max, eta)
+    assert sampling.check_precision(u_min, u_max, o_max, eta, least)
+    assert not sampling.check_precision(u_min, u_max, o_max, eta, least - 1)
+    found = sampling.compute_precision(u_min, u_max, o_max, eta)
     assert least <= found < 2 * least
     assert found & (found - 1) == 0
-    assert least <= paper.sufficient_precision(u_min, u_max, o_max, eta)
+    assert least <= sampling.sufficient_precision(u_min, u_max, o_max, eta)
 
 
 def test_negative_utilities_are_refused_by_the_precision() -> None:
-    for function in (paper.sufficient_precision, paper.compute_precision):
+    for function in (sampling.sufficient_precision, sampling.compute_precision):
         with pytest.raises(ParameterError, match="Shift"):
             function(-1, 3, 5, HALF)
 
 
 def exact_weights(eta: Eta, utilities: list[int], p: int) -> list[object]:
-    with paper.exact_arithmetic(p):
-        b = paper.base(eta)
+    with sampling.exact_arithmetic(p):
+        b = sampling.base(eta)
         return [b**u for u in utilities]
 
 
 SAMPLERS = {
-    "Algorithm 2": partial(paper.normalized_sample, tries=1),
-    "Algorithm 2, all weights": partial(paper.normalized_sample, scan_all=True, tries=1),
-    "Algorithm 2, k = 2": partial(paper.normalized_sample, k=2, tries=2),
-    "Algorithm 4": partial(paper.optimized_sample, tries=1),
-    "Algorithm 4, two tries": partial(paper.optimized_sample, tries=2),
+    "Algorithm 2": partial(sampling.normalized_sample, tries=1),
+    "Algorithm 2, all weights": partial(sampling.normalized_sample, scan_all=True, tries=1),
+    "Algorithm 2, k = 2": partial(sampling.normalized_sample, k=2, tries=2),
+    "Algorithm 4": partial(sampling.optimized_sample, tries=1),
+    "Algorithm 4, two tries": partial(sampling.optimized_sample, tries=2),
 }
 
 
@@ -80,6 +81,15 @@ def test_samplers_have_the_normalized_law(name: str, eta: Eta, utilities: list[i
     above = min(Fraction(2) ** g for g in range(-8, 8) if Fraction(2) ** g >= sum(exact))
     tries = SAMPLERS[name].keywords["tries"]
     assert law.masses.get(None, Fraction(0)) == (1 - sum(exact) / above) ** tries
+
+
+@pytest.mark.parametrize("sample", [partial(sampling.normalized_sample, scan_all=True), sampling.optimized_sample])
+def test_without_end_they_try_until_there_is_a_sample(sample: Callable) -> None:
+    weights = exact_weights(HALF, [0, 0, 0], 2)
+    law = audit.law(lambda draw: sample(draw, weights, 2), "1/1000")
+    assert set(law) == {0, 1, 2}
+    assert all(law[i][0] <= Fraction(1, 3) <= law[i][1] for i in law)
+    assert law.unexplored <= Fraction(1, 1000)
 
 
 @pytest.mark.parametrize("empirical", [False, True])
@@ -125,11 +135,11 @@ def test_too_little_precision_raises_instead_of_rounding() -> None:
         exact_weights(THREE_QUARTERS, [2], 3)
     weights = exact_weights(HALF, [0, 5], 8)
     with pytest.raises(gmpy2.InexactResultError):
-        paper.normalized_sample(Reference(Tape([0] * 30)), weights, 4)
+        sampling.normalized_sample(Reference(Tape([0] * 30)), weights, 4)
     # A cut that p bits cannot tell from its neighbours is an error where the value falls beside it.
     fine = exact_weights(HALF, [3, 3, 1], 8)
     with pytest.raises(LastbitError, match="precision"):
-        paper.normalized_sample(Reference(Tape([0] * 30)), fine, 2)
+        sampling.normalized_sample(Reference(Tape([0] * 30)), fine, 2)
 
 
 def test_the_algorithms_run_on_every_draw() -> None:

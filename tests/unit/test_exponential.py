@@ -123,6 +123,7 @@ def test_a_mechanism_pickles_and_says_its_parameters_only() -> None:
     mechanism = ExponentialMechanism(epsilon="1/3", monotone=True, bounds=(0, 9))
     again = pickle.loads(pickle.dumps(mechanism))
     assert again == mechanism
+    assert hash(again) == hash(ExponentialMechanism(epsilon="1/3", monotone=True, bounds=[0, 9]))
     assert again.rate == mechanism.rate
     assert mechanism.parameters == {
         "epsilon": "1/3",
