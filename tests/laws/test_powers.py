@@ -92,6 +92,19 @@ def test_a_long_sum_that_cancels_up_to_a_far_rest() -> None:
     assert moved.cell(1 << 63, 64) == 1
 
 
+@pytest.mark.parametrize("draws", [Reference, Sampler])
+def test_a_dense_range_whose_first_boundary_lies_next_to_a_word(draws: type) -> None:
+    # 1/2 over 1 - 2^-2000: above 1/2 by 2^-2001 and a hair, so about 2^46 in units of 2^-2048.
+    exponents = np.arange(2000)
+    partition = Powers(HALF, exponents)
+    assert partition.cell((1 << 63) - 1, 64) == 0
+    assert partition.cell(1 << 63, 64) is None
+    assert partition.cell((1 << 2047) + (1 << 46), 2048) == 0
+    assert partition.cell((1 << 2047) + (1 << 48), 2048) == 1
+    tape = Tape([1 << 63, 0, 0, 5, 6])
+    assert (draws(tape).power_index(HALF, exponents), tape.consumed) == (1, 4)
+
+
 def test_sign_is_that_of_the_fraction() -> None:
     random = Random(4)
     for _ in range(400):
