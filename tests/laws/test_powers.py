@@ -7,7 +7,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from lastbit import AuditError, ParameterError, Rate, Reference, Sampler, Tape, _kernel, audit
+from lastbit import AuditError, ParameterError, Rate, Reference, Sampler, Tape, _kernel, audit, powers
 from lastbit.inversion import power
 from lastbit.power_table import SCALE, PowerTable
 from lastbit.powers import Powers, is_zero, sign
@@ -114,6 +114,16 @@ def test_sign_is_that_of_the_fraction() -> None:
         total = sum(a * rate.fraction**d for d, a in terms)
         assert sign(rate, terms) == (total > 0) - (total < 0)
         assert is_zero(rate, terms) == (total == 0)
+
+
+def test_bounds_hold_at_any_precision() -> None:
+    random = Random(7)
+    for _ in range(400):
+        rate, precision = random.choice(RATES), random.choice([4, 9, 40])
+        terms = [(d, random.choice([-3, -1, 1, 2])) for d in sorted(random.sample(range(90), random.randint(1, 5)))]
+        total = sum(a * rate.fraction ** (d - terms[0][0]) for d, a in terms) * (1 << precision)
+        lower, upper = powers._bounds(rate, terms, precision)
+        assert lower <= total <= upper
 
 
 @pytest.mark.parametrize("rate", RATES)
