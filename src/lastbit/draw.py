@@ -75,7 +75,7 @@ class Draw(ABC):
         whole(len(exponents), "the number of exponents")
         if exponents[:1].dtype != np.int64:
             raise ParameterError("exponents must be int64. Nothing was drawn.")
-        return self._one(distributions.powers(Powers(rate, exponents)))
+        return self._one(distributions.powers(Powers(_checked(rate), exponents)))
 
     @overload
     def geometric(self, rate: Rate) -> int: ...

@@ -6,17 +6,17 @@ fixed point. Only boundaries that those leave in doubt are compared exactly, as 
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import takewhile
 from typing import Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lastbit.exact import Rate
-from lastbit.inversion import power
+from lastbit.inversion import Bounds, power
 
 CHUNK: Final = 1 << 13
 """Exponents in hand at a time."""
@@ -85,7 +85,10 @@ class Powers:
         """The first and the last cell that the interval may meet, from bounds of the weights in fixed point."""
         distinct, which, counts = self._groups
         precision = bits + 64 + len(which).bit_length()
-        bounds = [power(self.rate, exponent, precision) for exponent in distinct]
+        bounds, last = [(1 << precision, 1 << precision)], 0
+        for exponent in distinct[1:]:
+            bounds.append(_times_power(self.rate, exponent - last, precision, bounds[-1]))
+            last = exponent
         lower, upper = (sum(count * each[side] for count, each in zip(counts, bounds, strict=True)) for side in (0, 1))
         start, stop = u * lower >> bits, -(-(u + 1) * upper >> bits)
         low = high = below = above = 0
@@ -120,16 +123,34 @@ def sign(rate: Rate, terms: Terms) -> int:
         return 0
     precision = 128
     while True:
-        bounds = [power(rate, d - terms[0][0], precision) for d, _ in terms]
-        if sum(a * bound[a < 0] for (_, a), bound in zip(terms, bounds, strict=True)) > 0:
-            return 1
-        if sum(a * bound[a > 0] for (_, a), bound in zip(terms, bounds, strict=True)) < 0:
-            return -1
-        visible = sum(1 for _ in takewhile(lambda bound: bound[0], bounds))
+        lower, upper = _bounds(rate, terms, precision)
+        if lower > 0 or upper < 0:
+            return 1 if lower > 0 else -1
+        visible = bisect_left(terms, True, key=lambda term: power(rate, term[0] - terms[0][0], precision)[0] == 0)
         if is_zero(rate, terms[:visible]):
             terms = terms[visible:]
         else:
             precision *= 2
+
+
+def _bounds(rate: Rate, terms: Terms, precision: int) -> Bounds:
+    """Bounds of 2^precision times the sum of all a·r^(d - first d), from the far end: one factor for each gap."""
+    lower = upper = 0
+    last = terms[-1][0]
+    for d, a in reversed(terms):
+        lower, upper = _times_power(rate, last - d, precision, (lower, upper))
+        lower, upper, last = lower + (a << precision), upper + (a << precision), d
+    return lower, upper
+
+
+def _times_power(rate: Rate, exponent: int, precision: int, bounds: Bounds) -> Bounds:
+    """Bounds of v·r^exponent from bounds of v, both in units of 2^-precision."""
+    lower, upper = bounds
+    if exponent * rate.y <= precision:
+        factor, shift = rate.x**exponent, exponent * rate.y
+        return lower * factor >> shift, -(-upper * factor >> shift)
+    near = power(rate, exponent, precision)
+    return lower * near[lower < 0] >> precision, -(-upper * near[upper > 0] >> precision)
 
 
 def is_zero(rate: Rate, terms: Terms) -> bool:

@@ -7,7 +7,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from lastbit import AuditError, ParameterError, Rate, Reference, Sampler, Tape, _kernel, audit
+from lastbit import AuditError, ParameterError, Rate, Reference, Sampler, Tape, _kernel, audit, powers
 from lastbit.inversion import power
 from lastbit.power_table import SCALE, PowerTable
 from lastbit.powers import Powers, is_zero, sign
@@ -92,6 +92,19 @@ def test_a_long_sum_that_cancels_up_to_a_far_rest() -> None:
     assert moved.cell(1 << 63, 64) == 1
 
 
+@pytest.mark.parametrize("draws", [Reference, Sampler])
+def test_a_dense_range_whose_first_boundary_lies_next_to_a_word(draws: type) -> None:
+    # 1/2 over 1 - 2^-2000: above 1/2 by 2^-2001 and a hair, so about 2^46 in units of 2^-2048.
+    exponents = np.arange(2000)
+    partition = Powers(HALF, exponents)
+    assert partition.cell((1 << 63) - 1, 64) == 0
+    assert partition.cell(1 << 63, 64) is None
+    assert partition.cell((1 << 2047) + (1 << 46), 2048) == 0
+    assert partition.cell((1 << 2047) + (1 << 48), 2048) == 1
+    tape = Tape([1 << 63, 0, 0, 5, 6])
+    assert (draws(tape).power_index(HALF, exponents), tape.consumed) == (1, 4)
+
+
 def test_sign_is_that_of_the_fraction() -> None:
     random = Random(4)
     for _ in range(400):
@@ -101,6 +114,16 @@ def test_sign_is_that_of_the_fraction() -> None:
         total = sum(a * rate.fraction**d for d, a in terms)
         assert sign(rate, terms) == (total > 0) - (total < 0)
         assert is_zero(rate, terms) == (total == 0)
+
+
+def test_bounds_hold_at_any_precision() -> None:
+    random = Random(7)
+    for _ in range(400):
+        rate, precision = random.choice(RATES), random.choice([4, 9, 40])
+        terms = [(d, random.choice([-3, -1, 1, 2])) for d in sorted(random.sample(range(90), random.randint(1, 5)))]
+        total = sum(a * rate.fraction ** (d - terms[0][0]) for d, a in terms) * (1 << precision)
+        lower, upper = powers._bounds(rate, terms, precision)
+        assert lower <= total <= upper
 
 
 @pytest.mark.parametrize("rate", RATES)

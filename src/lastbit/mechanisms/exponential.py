@@ -24,7 +24,13 @@ _KEPT: Final = 1 << 20
 
 @dataclass(frozen=True, eq=False)
 class Choice(Release):
-    """The outcome that was picked: its place in the list, and the outcome itself where it was passed."""
+    """The outcome that was picked: its place in the list, and the outcome itself where it was passed.
+
+    >>> print(ExponentialMechanism(epsilon=1).release([0, 1000], outcomes=["a", "b"]))
+    ExponentialMechanism, epsilon 1
+    index  outcome
+        1        b
+    """
 
     index: int
     outcome: Any = field(default=None, compare=False)
@@ -39,7 +45,14 @@ class Choice(Release):
 
 @dataclass(frozen=True, eq=False)
 class Ranking(Release):
-    """The outcomes that were picked, in the order in which they were: places, and outcomes where they were passed."""
+    """The outcomes that were picked, in the order in which they were: places, and outcomes where they were passed.
+
+    >>> print(ExponentialMechanism(epsilon=1).ranking([0, 1000], 2, outcomes=["a", "b"]))
+    ExponentialMechanism, epsilon 1
+    rank  index  outcome
+       1      1        b
+       2      0        a
+    """
 
     indices: tuple[int, ...]
     outcomes: tuple[Any, ...] | None = field(default=None, compare=False)
@@ -88,6 +101,7 @@ class ExponentialMechanism(Mechanism):
         lowest, highest = -LIMIT, LIMIT
         if self.bounds is not None:
             lowest, highest = _bounds_in_steps(self.grid, self.bounds)
+            self._derive(bounds=tuple(self.bounds))
         self._derive(rate=self._rate(1), lowest=lowest, highest=highest)
 
     def _rate(self, picks: int) -> Rate:
@@ -161,8 +175,8 @@ class ExponentialMechanism(Mechanism):
         values = scores.ravel().tolist() if isinstance(scores, np.ndarray) else scores
         for i, value in enumerate(values):
             step = int(steps[i])
-            # At the upper bound nothing is above the step. A word is drawn whatever the score is.
-            part = self.grid.beyond(value, step) if step < self.highest else Fraction(0)
+            # A word is drawn whatever the score is. What is above the upper bound then is clamped with the rest.
+            part = self.grid.beyond(value, step)
             steps[i] = step + draw.index((part.denominator - part.numerator, part.numerator))
         return steps
 
