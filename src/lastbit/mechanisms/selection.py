@@ -17,8 +17,8 @@ from lastbit.draw import Draw, Samples
 from lastbit.exact import MAX_RATE_BITS, Rate
 from lastbit.grid import Steps
 
-_COARSE_BITS: Final = 6
-"""A geometric of a scale below 2^8 takes one word, so that is how coarse the first look at everyone is."""
+_COARSE_BITS: Final = 6, 8
+"""The first look at everyone has a scale below 2^6, or below 2^8: up to there a geometric takes one word."""
 
 _ROOM: Final = 1 << 62
 """Steps stay within 2^61, so noise below this can be added to them in int64; beyond, Python integers are needed."""
@@ -54,10 +54,11 @@ class Selector:
 
     @classmethod
     def of(cls, k: int, rate: Rate) -> Selector:
-        """With the M that makes a V take one word, as far as that can be."""
+        """With an M that makes a V take one word, where there is one; otherwise everyone gets all of X at once."""
         scale = (1 << rate.y) // ((1 << rate.y) - rate.x)
         most = (MAX_RATE_BITS // rate.y).bit_length() - 1
-        return cls(k, rate, max(0, min(scale.bit_length() - _COARSE_BITS, most)))
+        shift = max(0, min(scale.bit_length() - _COARSE_BITS[0], most))
+        return cls(k, rate, shift if scale.bit_length() - shift <= _COARSE_BITS[1] else 0)
 
     def select(self, n: int, steps_of: StepsOf, draw: Draw) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """The selected of n, best first, and the gaps in steps: one for each selected that has a next one."""
