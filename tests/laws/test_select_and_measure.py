@@ -58,6 +58,20 @@ def test_the_measurement_is_of_whoever_was_selected() -> None:
         assert of_index * share - law.unexplored <= mass <= (of_index + law.unexplored) * share
 
 
+def test_the_estimates_are_unbiased() -> None:
+    """Two counts far apart: the mean of every estimate over the law is the count, up to what is unexplored."""
+    mechanism = lb.SelectAndMeasure(k=2, eta=lb.Eta(1, 16, 1), resolution=1, monotone=True)
+
+    def program(draw: lb.Draw) -> tuple[Fraction, ...]:
+        return mechanism.release([40, 0], draw).estimates
+
+    law = lb.audit.law(program, "1/1000")
+    for i, count in enumerate((40, 0)):
+        mean = sum(estimates[i] * mass for estimates, mass in law.masses.items())
+        # No estimate left out is further than 60 from the count, but for runs that are 4^-20 of what is left out.
+        assert abs(mean - count * (1 - law.unexplored)) <= 60 * law.unexplored
+
+
 @pytest.mark.parametrize("split", ["1/2", "1/4"])
 def test_the_error_falls_as_the_theory_says(split: str) -> None:
     """k = 10 counts far apart: the selection is certain, and the squared error falls by 60% when ratio = 1/2."""
