@@ -46,12 +46,12 @@ SHAPES = [(1, 1), (2, 1), (5, 4), (5, 5), (40, 3), (100, 2), (300, 20)]
     [
         (n, k, epsilon)
         for n, k in SHAPES
-        for epsilon in ("3", "1/500", "1e-9", "2e-18", "1e-25")
+        for epsilon in ("3", "1/500", "1e-9", "5e-19", "2.2e-19", "1e-25")
         if n < 9 or "-" not in epsilon
     ],
 )
 def test_the_selection_is_its_plain_reading(n: int, k: int, epsilon: str) -> None:
-    """Also where noise is beyond int64 (1e-25), and where only its sum with the steps is (about 2^-58)."""
+    """Also where noise is beyond int64 (1e-25), and where only its sum with the steps is (about 2^-61)."""
     selector = Selector.of(k, lb.Rate.from_epsilon(epsilon))
     source = Random(n * k)
     for spread in (1, 10**6, 1 << 61):
