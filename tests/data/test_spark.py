@@ -25,6 +25,8 @@ if has_java():
         os.environ["PYSPARK_PYTHON"] = sys.executable
         builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
         builder = builder.config("spark.sql.shuffle.partitions", "2").config("spark.log.level", "ERROR")
+        # A short life: compile little, and collect with one thread.
+        builder = builder.config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
         session = builder.config("spark.driver.bindAddress", "127.0.0.1").getOrCreate()
         yield session
         session.stop()
@@ -34,7 +36,8 @@ if has_java():
         columns = [field.name for field in TABLE.schema]
         types = "patient long, diagnosis string, ward long, days long, score double"
         frame = session.createDataFrame([tuple(row[name] for name in columns) for row in TABLE.to_pylist()], types)
-        for name, (arguments, values, sensitivity, monotone) in CASES.items():
+        for name in ("distinct units", "product", "whole weights on a grid", "weights"):
+            arguments, values, sensitivity, monotone = CASES[name]
             counts = lb.count(frame, **arguments)
             assert (name, list(counts.values)) == (name, values)
             assert (counts.sensitivity, counts.monotone) == (sensitivity, monotone)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import io
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -140,7 +141,9 @@ def _parquet(connection: duckdb.DuckDBPyConnection, path: Path, wanted: Wanted) 
 
 def _csv(connection: duckdb.DuckDBPyConnection, path: Path, wanted: Wanted) -> duckdb.DuckDBPyRelation:
     separator = _SEPARATORS[_suffix(path)]
-    with (gzip.open if path.suffix == ".gz" else open)(path, "rt", encoding="utf-8-sig", newline="") as file:
+    # More than the header is decoded at a time: rows that are no UTF-8 must not matter here.
+    raw = gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb")
+    with io.TextIOWrapper(raw, encoding="utf-8-sig", errors="replace", newline="") as file:
         header = next(csv.reader(file, delimiter=separator), [])
     wanted.check(header)
     if len(set(header)) != len(header):
@@ -159,6 +162,8 @@ def _csv(connection: duckdb.DuckDBPyConnection, path: Path, wanted: Wanted) -> d
 
 
 def _json(connection: duckdb.DuckDBPyConnection, path: Path, wanted: Wanted) -> duckdb.DuckDBPyRelation:
+    # Which names occur counts as public, as a header does; no type is taken from the rows.
+    wanted.check(connection.read_json(str(path)).columns)
     rows = connection.read_json(str(path), columns=dict.fromkeys(wanted.names, _TEXT), records="true")
     return _with_numbers(rows, wanted)
 
