@@ -142,9 +142,9 @@ def _parquet(connection: duckdb.DuckDBPyConnection, path: Path, wanted: Wanted) 
 def _csv(connection: duckdb.DuckDBPyConnection, path: Path, wanted: Wanted) -> duckdb.DuckDBPyRelation:
     separator = _SEPARATORS[_suffix(path)]
     # More than the header is decoded at a time: rows that are no UTF-8 must not matter here.
-    raw = gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb")
-    with io.TextIOWrapper(raw, encoding="utf-8-sig", errors="replace", newline="") as file:
-        header = next(csv.reader(file, delimiter=separator), [])
+    with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as raw:
+        lines = io.TextIOWrapper(raw, encoding="utf-8-sig", errors="replace", newline="")
+        header = next(csv.reader(lines, delimiter=separator), [])
     wanted.check(header)
     if len(set(header)) != len(header):
         raise ParameterError(f"the columns of {path} must have different names. Rename those that are alike.")
