@@ -42,7 +42,7 @@ def checked_words(source: Bits, n: int) -> Words:
     answer = source.words(n)
     if not isinstance(answer, np.ndarray) or answer.dtype != np.uint64 or answer.shape != (n,):
         raise BitsError(f"words({n}) must give a NumPy array of {n} uint64. Nothing was drawn; mend the source.")
-    return answer
+    return np.ascontiguousarray(answer)
 
 
 _forks = 0
@@ -56,7 +56,8 @@ def _count_fork() -> None:
 os.register_at_fork(after_in_child=_count_fork)
 
 
-def _process() -> tuple[int, int]:
+def process() -> tuple[int, int]:
+    """Which process this is: what must not be used on both sides of a fork remembers it."""
     # The count tells processes apart when an id is used again; the id catches forks that Python did not see.
     return os.getpid(), _forks
 
@@ -67,7 +68,7 @@ class _Stream:
     __slots__ = ("_buffer", "_encryptor", "_next", "left", "process")
 
     def __init__(self) -> None:
-        self.process = _process()
+        self.process = process()
         self.left = _KEY_LIFE
         self._encryptor = Cipher(algorithms.AES256(os.urandom(32)), modes.CTR(bytes(16))).encryptor()
         self._buffer = np.empty(0, np.uint64)
@@ -131,11 +132,11 @@ class SystemBits:
                 stream = self._pool.pop()
             except IndexError:
                 stream = _Stream()
-            if stream.process != _process() or stream.left < n:
+            if stream.process != process() or stream.left < n:
                 continue
             words = stream.take(n)
             # A fork while the words were made (from a signal handler) leaves them in both processes: drop them.
-            if stream.process == _process():
+            if stream.process == process():
                 self._pool.append(stream)
                 return words
 

@@ -83,7 +83,7 @@ class Draw(ABC):
     def geometric(self, rate: Rate, size: int) -> Samples: ...
     def geometric(self, rate: Rate, size: int | None = None) -> int | Samples:
         """P(X >= i) = r^i on 0, 1, 2, …"""
-        return self._draw(distributions.geometric(rate), size)
+        return self._draw(distributions.geometric(_checked(rate)), size)
 
     @overload
     def truncated_geometric(self, rate: Rate, below: int) -> int: ...
@@ -91,7 +91,7 @@ class Draw(ABC):
     def truncated_geometric(self, rate: Rate, below: int, size: int) -> Samples: ...
     def truncated_geometric(self, rate: Rate, below: int, size: int | None = None) -> int | Samples:
         """P(X = i) proportional to r^i on 0, …, below-1."""
-        return self._draw(distributions.truncated_geometric(rate, whole(below, "below")), size)
+        return self._draw(distributions.truncated_geometric(_checked(rate), whole(below, "below")), size)
 
     @overload
     def laplace(self, rate: Rate) -> int: ...
@@ -99,7 +99,7 @@ class Draw(ABC):
     def laplace(self, rate: Rate, size: int) -> Samples: ...
     def laplace(self, rate: Rate, size: int | None = None) -> int | Samples:
         """Discrete Laplace, P(X = i) proportional to r^|i|: the difference of two geometrics."""
-        return self._draw(distributions.laplace(rate), size)
+        return self._draw(distributions.laplace(_checked(rate)), size)
 
     def permutation(self, n: int) -> NDArray[np.int64]:
         """A uniform permutation of 0, …, n-1."""
@@ -122,6 +122,14 @@ class Draw(ABC):
         if size is None:
             return self._one(distribution)
         return self._many(distribution, whole(size, "size", least=0))
+
+
+def _checked(rate: Rate) -> Rate:
+    if not isinstance(rate, Rate):
+        raise ParameterError(
+            f"rate must be a lastbit.Rate: got {type(rate).__name__}. Write Rate.from_epsilon('1/20')."
+        )
+    return rate
 
 
 _CHUNK: Final = 8192

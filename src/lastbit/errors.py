@@ -28,6 +28,14 @@ class AuditError(LastbitError):
     """A program cannot be audited: it does not depend on its draws alone, or asks for raw words."""
 
 
+class RunExhausted(LastbitError):
+    """A run has spent its budget and answers no more. Nothing was drawn."""
+
+
+class RunBound(LastbitError, TypeError):
+    """A run holds secret noise, so it stays where it began: no copy, no pickle, no use in a forked process."""
+
+
 class DataError(LastbitError):
     """A table cannot be read or counted. The message names columns and kinds of errors, never what rows hold."""
 

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import html
 import json
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -33,7 +35,7 @@ class Release(ABC):
         """The table people see, column by column, all of one length."""
 
     def _key(self) -> tuple[Hashable, ...]:
-        return (type(self), *(hashable(getattr(self, each.name)) for each in fields(self) if each.compare))
+        return (type(self), *[hashable(getattr(self, name)) for name in _compared(type(self))])
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Release) and self._key() == other._key()
@@ -101,13 +103,39 @@ def text_table(names: list[str], rows: list[list[str]]) -> str:
     return "\n".join("  ".join(line) for line in lines)
 
 
+@lru_cache
+def _compared(release: type[Release]) -> tuple[str, ...]:
+    return tuple(each.name for each in fields(release) if each.compare)
+
+
 def hashable(value: object) -> Hashable:
-    """A published value in a form that can be compared and hashed: arrays become tuples."""
+    """A published value in a form that can be compared and hashed.
+
+    Arrays become tuples. Whoever sees a float can tell -0.0 from 0.0, and one NaN is like another, so those two are
+    replaced by their names: == would say otherwise.
+    """
+    kind = type(value)
+    if kind is int or kind is Fraction or kind is str:
+        return value
     if isinstance(value, np.ndarray):
-        return tuple(value.tolist())
+        return hashable(value.tolist())
     if isinstance(value, list | tuple):
-        return tuple(hashable(item) for item in value)
+        return tuple([hashable(item) for item in value])
+    if isinstance(value, float) and (value != value or (value == 0 and math.copysign(1, value) < 0)):
+        return FloatName("nan" if value != value else "-0.0")
     return value
+
+
+class FloatName(str):
+    """A float that == does not tell apart, under its name."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, FloatName) and str.__eq__(self, other)
+
+    def __hash__(self) -> int:
+        return hash((FloatName, str(self)))
 
 
 def cost_text(cost: Cost) -> str:
@@ -120,7 +148,7 @@ def cost_text(cost: Cost) -> str:
 
 
 def _shown(value: object) -> str:
-    if isinstance(value, Fraction) and value.denominator != 1:
+    if isinstance(value, float) or (isinstance(value, Fraction) and value.denominator != 1):
         return f"{float(value):.6g}"
     return "" if value is None else str(value)
 

@@ -1,14 +1,14 @@
 """`Enumerator`: a `Draw` that takes every branch, with the exact probability of each.
 
 A run is the sequence of its choices. The enumerator runs the program again and again, replaying a prefix of choices and
-then taking the first cell of every new draw; each cell not taken is left open with its exact mass. Draws with finitely
-many cells are followed to the end. The tails of endless draws are followed heaviest first, until what is left open is
-below the tolerance.
+then taking the first cell of every new draw; the cells not taken are left open. A run so unlikely that it looks endless
+(a loop that chance alone ends) is put off and left open too. What is open is followed heaviest first, until it weighs
+no more than the tolerance. If then only finite draws are open, they are followed to the end as long as that does not
+double the work: so a finite program has nothing unexplored, and one that tosses coins for ever still comes to an end.
 """
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Hashable
 from fractions import Fraction
@@ -21,47 +21,39 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lastbit import distributions
+from lastbit.audit.cells import GUARD, Cells, Kept, Scales
+from lastbit.audit.progress import Progress
 from lastbit.bits import Words
 from lastbit.distributions import Distribution
 from lastbit.draw import Draw, Samples
 from lastbit.errors import AuditError
 from lastbit.mechanisms.mechanism import Program
-from lastbit.release import hashable
+from lastbit.release import Release, hashable
 
-_NOTICE_AFTER: Final = 1.0
-_LOOK_EVERY: Final = 256
-
-
-class _Cells:
-    """The values and masses of a distribution, made as far as they are asked for."""
-
-    __slots__ = ("_source", "endless", "masses", "rest", "values")
-
-    def __init__(self, distribution: Distribution) -> None:
-        self._source = distribution.masses()
-        self.endless = distribution.endless
-        self.values: list[int] = []
-        self.masses: list[gmpy2.mpq] = []
-        self.rest = [gmpy2.mpq(1)]
-        """rest[i] is the mass of the cells from i on."""
-        self.reach(1)
-
-    def reach(self, i: int) -> bool:
-        """Whether there is a cell i - 1; cells without mass are passed over."""
-        while len(self.values) < i:
-            value, mass = next(self._source, (0, None))
-            if mass is None:
-                return False
-            if mass:
-                self.values.append(value)
-                self.masses.append(gmpy2.mpq(mass.numerator, mass.denominator))
-                self.rest.append(self.rest[-1] - self.masses[-1])
-        return True
+_REPEAT_EVERY: Final = 256
+_LOOK_EVERY: Final = 1024
+_UNLIKELY: Final = 12
+"""A run is put off when it is less likely than the tolerance by this many bits."""
 
 
-Choice = tuple[_Cells, int]
-Open = tuple[tuple[Choice, ...], _Cells, int, "gmpy2.mpq"]
-"""The choices before, the draw, its first cell not taken, and the mass of the choices before."""
+Mass = tuple["gmpy2.mpz", int, int, int]
+"""The probability of a run so far: a numerator, the power of two and the number of the product of odd parts below it;
+and 2^bits times that probability, rounded up."""
+
+Step = tuple["Step | None", int, Cells, int]
+"""The step before, how many there are before this one, the draw, and the cell chosen."""
+
+Open = tuple[Step | None, Cells | None, int, Mass]
+"""What was not taken: after a step, the cells from i on of a draw; or, without a draw, a run put off."""
+
+_Parts = dict[int, tuple["gmpy2.mpz", int]]
+"""The mass of an outcome: a numerator and an exponent for each scale."""
+
+_Found = tuple[Hashable, _Parts]
+
+
+class _PutOff(BaseException):
+    """Ends a run from inside. No program should catch it, so it is no Exception."""
 
 
 class Enumerator(Draw):
@@ -73,90 +65,185 @@ class Enumerator(Draw):
     """
 
     def __init__(self) -> None:
-        self._kept: dict[Hashable, _Cells] = {}
-        self._finite: list[Open] = []
-        self._tails: list[tuple[float, int, Open]] = []
-        self._tail_mass = gmpy2.mpq(0)
-        self._order = count()
-        self._prefix: list[Choice] = []
-        self._depth = 0
-        self._mass = gmpy2.mpq(1)
         self.branches = 0
+        self._start(Fraction(0), None)
+
+    def _start(self, tolerance: Fraction, seconds: float | None) -> None:
+        self._bits = GUARD + (1 / tolerance).__ceil__().bit_length() if tolerance else 2 * GUARD
+        self._limit = int(tolerance * (1 << self._bits))
+        self._unlikely = self._limit >> _UNLIKELY
+        self._may_end = seconds is not None or tolerance > 0
+        self._deadline = None if seconds is None else time.monotonic() + seconds
+        self._kept, self._scales = Kept(self._bits), Scales()
+        self._open: list[tuple[int, int, Open]] = []
+        self._open_mass = 0
+        self._endless_open = 0
+        self._most: int | None = None
+        self._order = count()
+        self._draws = 0
+        self.branches = 0
+        self._begin(None, (gmpy2.mpz(1), 0, 0, 1 << self._bits))
 
     def explore(
         self, program: Program, tolerance: Fraction, *, seconds: float | None = None
-    ) -> tuple[dict[Hashable, Fraction], Fraction]:
-        """The mass found for each outcome, and the mass left unexplored.
+    ) -> tuple[dict[Hashable, gmpy2.mpq], gmpy2.mpq]:
+        """The mass found for each outcome, and the mass left unexplored: together exactly 1.
 
-        With `seconds` it stops after that time at the latest, with whatever is then unexplored.
+        With `seconds` it stops after that time, with whatever is then unexplored.
         """
-        limit = gmpy2.mpq(tolerance.numerator, tolerance.denominator)
-        found: dict[Hashable, gmpy2.mpq] = {}
-        total = gmpy2.mpq(0)
-        start = time.monotonic()
-        self._begin((), gmpy2.mpq(1))
-        with _Notice() as notice:
-            while True:
-                outcome = hashable(program(self))
-                if self._depth != len(self._prefix):
-                    raise AuditError(_NOT_A_PROGRAM)
-                found[outcome] = found.get(outcome, 0) + self._mass
-                total += self._mass
-                self.branches += 1
-                if self.branches % _LOOK_EVERY == 0:
-                    elapsed = time.monotonic() - start
-                    if seconds is not None and elapsed > seconds:
-                        break
-                    notice.show(elapsed, self.branches, float(1 - total))
-                if not self._next(limit):
-                    break
-        return {outcome: _fraction(mass) for outcome, mass in found.items()}, _fraction(1 - total)
+        self._start(tolerance, seconds)
+        found: dict[Hashable, _Found] = {}
+        with Progress() as progress:
+            more = True
+            while more:
+                if (outcome := self._run(program)) is not None:
+                    self._add(found, outcome[0])
+                    if self.branches % _REPEAT_EVERY == 0:
+                        self._repeat(program, outcome[0])
+                    self.branches += 1
+                    progress.show(self.branches, lambda: self._open_mass / (1 << self._bits))
+                more = not self._late() and self._next()
+        masses = {outcome: self._sum([parts]) for outcome, parts in found.values()}
+        return masses, 1 - self._sum([parts for _, parts in found.values()])
 
-    def _begin(self, prefix: tuple[Choice, ...], mass: gmpy2.mpq) -> None:
-        self._prefix, self._depth, self._mass = list(prefix), 0, mass
+    def _run(self, program: Program) -> tuple[Hashable] | None:
+        """The outcome of one run; None when it was put off."""
+        try:
+            outcome = hashable(program(self))
+        except _PutOff:
+            return None
+        if self._depth != len(self._values):
+            raise AuditError(_NOT_A_PROGRAM)
+        return (outcome,)
 
-    def _next(self, limit: gmpy2.mpq) -> bool:
-        if self._finite:
-            before, cells, i, mass = self._finite.pop()
-        elif self._tail_mass > limit:
-            _, _, (before, cells, i, mass) = heappop(self._tails)
-            self._tail_mass -= mass * cells.rest[i]
+    def _repeat(self, program: Program, outcome: Hashable) -> None:
+        """Run the same choices once more: a program that depends on them alone does the same."""
+        self._depth, drawn = 0, len(self._values)
+        try:
+            again = self._run(program)
+        except AuditError:
+            again = None
+        if again is None or again[0] != outcome or drawn != len(self._values):
+            raise AuditError(_NOT_A_PROGRAM)
+
+    def _add(self, found: dict[Hashable, _Found], outcome: Hashable) -> None:
+        numerator, exponent, scale, _ = self._mass
+        # A release computes what it is compared by anew each time: here it is needed more often than that.
+        key = outcome._key() if isinstance(outcome, Release) else outcome
+        try:
+            _, parts = found.setdefault(key, (outcome, {}))
+        except TypeError:
+            raise AuditError(
+                f"a program must return something hashable: got {type(outcome).__name__}. Return a tuple of numbers."
+            ) from None
+        known = parts.get(scale)
+        if known is not None:
+            other, shift = known[0], exponent - known[1]
+            if shift >= 0:
+                numerator += other << shift
+            else:
+                numerator, exponent = (numerator << -shift) + other, known[1]
+        parts[scale] = numerator, exponent
+
+    def _sum(self, found: list[_Parts]) -> gmpy2.mpq:
+        """The sum of masses: over one power of two for each scale, and only then as fractions."""
+        numerators: dict[int, gmpy2.mpz] = {}
+        deepest = max((exponent for parts in found for _, exponent in parts.values()), default=0)
+        for parts in found:
+            for scale, (numerator, exponent) in parts.items():
+                numerators[scale] = numerators.get(scale, 0) + (numerator << deepest - exponent)
+        products = self._scales.products
+        each = (gmpy2.mpq(above, products[scale] << deepest) for scale, above in numerators.items())
+        return sum(each, gmpy2.mpq(0))
+
+    def _begin(self, step: Step | None, mass: Mass) -> None:
+        """Set up the replay of the choices up to and with this step."""
+        depth = _depth_after(step)
+        self._replayed: list[Cells] = [_NOTHING] * depth
+        self._values = [0] * depth
+        self._step, self._mass, self._depth = step, mass, 0
+        while step is not None:
+            step, depth, cells, i = step
+            self._replayed[depth] = cells
+            self._values[depth] = cells.values[i]
+
+    def _next(self) -> bool:
+        """Set up the next run, down the heaviest open branch; False when enough was explored."""
+        if self._open_mass <= self._limit:
+            self._most = self._most or 2 * self.branches
+            if not self._open or (self._limit and (self._endless_open or self.branches >= self._most)):
+                return False
+        left, _, (before, cells, i, mass) = heappop(self._open)
+        self._open_mass += left
+        if cells is None:
+            # Followed further down now than when it was put off, or it would never end.
+            self._endless_open -= 1
+            self._unlikely = mass[3] >> _UNLIKELY
+            self._begin(before, mass)
         else:
-            return False
-        self._begin((*before, (cells, i)), mass * cells.masses[i])
-        self._leave_open(before, cells, i + 1, mass)
+            self._endless_open -= cells.endless
+            self._unlikely = min(self._limit, mass[3]) >> _UNLIKELY
+            self._leave_open(before, cells, i + 1, mass)
+            self._begin((before, _depth_after(before), cells, i), self._times(mass, cells, i))
         return True
 
-    def _leave_open(self, before: tuple[Choice, ...], cells: _Cells, i: int, mass: gmpy2.mpq) -> None:
-        if not cells.reach(i + 1):
-            return
-        if cells.endless:
-            left = mass * cells.rest[i]
-            self._tail_mass += left
-            heappush(self._tails, (-float(left), next(self._order), (before, cells, i, mass)))
-        else:
-            self._finite.append((before, cells, i, mass))
+    def _times(self, mass: Mass, cells: Cells, i: int) -> Mass:
+        numerator, exponent, scale, upper = mass
+        return (
+            numerator * cells.numerators[i],
+            exponent + cells.exponents[i],
+            self._scales.times(scale, cells.odd[i]),
+            (upper * cells.upper[i] >> self._bits) + 1,
+        )
+
+    def _leave_open(self, before: Step | None, cells: Cells, i: int, mass: Mass) -> None:
+        """Keep the cells from i on of a draw for later."""
+        if len(cells.values) > i or cells.reach(i + 1):
+            self._push((mass[3] * cells.rest[i] >> self._bits) + 1, cells.endless, (before, cells, i, mass))
+
+    def _push(self, upper: int, endless: bool, rest: Open) -> None:
+        if endless and not self._may_end:
+            raise AuditError(
+                "tolerance must be above 0 for a program with an endless draw: got 0. Give a tolerance, or seconds."
+            )
+        self._endless_open += endless
+        self._open_mass += upper
+        heappush(self._open, (-upper, next(self._order), rest))
 
     def _one(self, distribution: Distribution) -> int:
-        # A table that is kept belongs to a distribution that is kept; others are the same when their cells are.
-        key: Hashable = distribution.levels if distribution.cells else distribution
-        cells = self._kept.get(key)
-        if cells is None:
-            cells = self._kept[key] = _Cells(distribution)
+        cells = self._kept.of(distribution)
         depth = self._depth
-        self._depth += 1
-        if depth < len(self._prefix):
-            expected, i = self._prefix[depth]
-            if expected is not cells:
+        self._depth = depth + 1
+        if depth < len(self._values):
+            if self._replayed[depth] is not cells:
                 raise AuditError(_NOT_A_PROGRAM)
-            return cells.values[i]
-        self._leave_open(tuple(self._prefix), cells, 1, self._mass)
-        self._prefix.append((cells, 0))
-        self._mass *= cells.masses[0]
-        return cells.values[0]
+            return self._values[depth]
+        return self._first_cell(cells)
+
+    def _first_cell(self, cells: Cells) -> int:
+        """Take the first cell of a new draw."""
+        step, mass = self._step, self._mass
+        self._draws += 1
+        if mass[3] <= self._unlikely or (self._draws % _LOOK_EVERY == 0 and self._late()):
+            self._push(mass[3], True, (step, None, 0, mass))
+            raise _PutOff
+        self._leave_open(step, cells, 1, mass)
+        value = cells.values[0]
+        self._step = (step, _depth_after(step), cells, 0)
+        self._mass = self._times(mass, cells, 0)
+        self._replayed.append(cells)
+        self._values.append(value)
+        return value
 
     def _many(self, distribution: Distribution, n: int) -> Samples:
-        values = [self._one(distribution) for _ in range(n)]
+        cells = self._kept.of(distribution)
+        start, end = self._depth, self._depth + n
+        self._depth = end
+        if self._replayed[start:end] != [cells] * (min(end, len(self._values)) - start):
+            raise AuditError(_NOT_A_PROGRAM)
+        for _ in range(len(self._values), end):
+            self._first_cell(cells)
+        values = self._values[start:end]
         try:
             return np.array(values, np.int64)
         except OverflowError:
@@ -169,10 +256,15 @@ class Enumerator(Draw):
             order[i], order[pick] = order[pick], i
         return np.array(order, np.int64)
 
+    def _late(self) -> bool:
+        return self._deadline is not None and time.monotonic() > self._deadline
+
     def words(self, n: int) -> Words:
         """Refused: 2^64 branches a word are too many."""
         raise AuditError("a program that reads raw words cannot be enumerated. Use the named draws instead.")
 
+
+_NOTHING: Final = Cells(distributions.uniform(1), 1)
 
 _NOT_A_PROGRAM: Final = (
     "the program did not repeat itself when given the same draws. It must depend on its Draw alone: no other "
@@ -180,26 +272,5 @@ _NOT_A_PROGRAM: Final = (
 )
 
 
-def _fraction(value: gmpy2.mpq) -> Fraction:
-    return Fraction(int(value.numerator), int(value.denominator))
-
-
-class _Notice:
-    """One line on a terminal, kept up to date while a run takes long."""
-
-    def __init__(self) -> None:
-        self._shown = 0.0
-
-    def __enter__(self) -> _Notice:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._shown:
-            sys.stderr.write("\r\x1b[K")
-
-    def show(self, elapsed: float, branches: int, left: float) -> None:
-        """Say how far the run is, twice a second."""
-        if elapsed > self._shown + (0.5 if self._shown else _NOTICE_AFTER) and sys.stderr.isatty():
-            self._shown = elapsed
-            sys.stderr.write(f"\rexplored {branches:,} branches, {left:.2g} of the probability left")
-            sys.stderr.flush()
+def _depth_after(step: Step | None) -> int:
+    return 0 if step is None else step[1] + 1

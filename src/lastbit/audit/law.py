@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Final
+
+import gmpy2
 
 from lastbit.audit.enumerator import Enumerator
 from lastbit.errors import ParameterError
 from lastbit.exact import Number, number
 from lastbit.mechanisms.mechanism import Program
-from lastbit.release import text_table
+from lastbit.release import MOST_ROWS, Release, hashable, text_table
 
 TOLERANCE: Final = Fraction(1, 1 << 40)
 
@@ -21,50 +24,84 @@ class Law:
     """What a program publishes, and how likely each outcome is: exactly, up to what was left unexplored.
 
     `law[outcome]` encloses the probability of an outcome, seen or not. The two ends differ by `unexplored`, which is 0
-    when every branch was followed.
+    when every branch was followed. Outcomes are told apart by ==, and floats also by sign of zero and as NaN.
+
+    >>> coin = law(lambda draw: draw.bernoulli("1/3"))
+    >>> print(coin)
+    2 outcomes on 2 branches, every branch explored
+    outcome  probability  exactly
+      False     0.666667      2/3
+       True     0.333333      1/3
     """
 
-    masses: Mapping[Hashable, Fraction]
+    exact: Mapping[Hashable, gmpy2.mpq]
+    """The masses found, as gmpy2 rationals."""
     unexplored: Fraction
     branches: int
 
+    @cached_property
+    def masses(self) -> dict[Hashable, Fraction]:
+        """The mass found for each outcome; the probability is at least this."""
+        return {outcome: fraction_of(mass) for outcome, mass in self.exact.items()}
+
     def __getitem__(self, outcome: Hashable) -> tuple[Fraction, Fraction]:
-        lower = self.masses.get(outcome, Fraction(0))
+        lower = fraction_of(self.exact.get(hashable(outcome), gmpy2.mpq(0)))
         return lower, lower + self.unexplored
 
     def __iter__(self) -> Iterator[Hashable]:
-        return iter(self.masses)
+        return iter(self.exact)
 
     def __len__(self) -> int:
-        return len(self.masses)
+        return len(self.exact)
 
     def __str__(self) -> str:
-        ordered = sorted(self.masses.items(), key=lambda item: -item[1])
+        ordered = sorted(self.exact.items(), key=lambda item: -item[1])
         table = text_table(
-            ["outcome", "probability", "at least"],
-            [[str(outcome), f"{float(mass):.6g}", _short(mass)] for outcome, mass in ordered],
+            ["outcome", "probability", "at least" if self.unexplored else "exactly"],
+            [[shown(outcome), f"{float(mass):.6g}", _short(mass)] for outcome, mass in ordered[:MOST_ROWS]],
         )
         left = f"unexplored {float(self.unexplored):.3g}" if self.unexplored else "every branch explored"
-        return f"{len(self):,} outcomes on {self.branches:,} branches, {left}\n{table}"
+        more = [f"… and {len(self) - MOST_ROWS:,} more outcomes"] if len(self) > MOST_ROWS else []
+        return "\n".join([f"{len(self):,} outcomes on {self.branches:,} branches, {left}", table, *more])
 
 
-def _short(mass: Fraction) -> str:
-    text = str(mass)
-    return text if len(text) <= 24 else "…"
+def _short(mass: gmpy2.mpq) -> str:
+    text = str(mass) if mass.denominator.bit_length() < 64 else ""
+    return text if 0 < len(text) <= 24 else "…"
+
+
+def shown(outcome: Hashable) -> str:
+    """An outcome in one line: what a release published, without its name and cost."""
+    if isinstance(outcome, Release):
+        columns = {name: [shown(value) for value in column] for name, column in outcome.columns().items()}
+        return " ".join(f"{name}={','.join(column)}" for name, column in columns.items())
+    return str(outcome)
+
+
+def fraction_of(value: gmpy2.mpq) -> Fraction:
+    """A gmpy2 rational as a Fraction."""
+    return Fraction(int(value.numerator), int(value.denominator))
+
+
+def tolerated(tolerance: Number) -> Fraction:
+    """A tolerance as a fraction, refused unless it is a probability below 1."""
+    exact = number(tolerance, "tolerance")
+    if not 0 <= exact < 1:
+        raise ParameterError(f"tolerance must be from 0 to below 1: got {tolerance}. It is a probability.")
+    return exact
 
 
 def law(program: Program, tolerance: Number = TOLERANCE, *, seconds: float | None = None) -> Law:
     """The output law of a program: any callable that takes a Draw and returns something hashable.
 
-    Endless draws are followed until less than `tolerance` is left open, or until `seconds` have passed.
+    Endless draws are followed until less than `tolerance` is left open, or until `seconds` have passed. With a
+    tolerance of 0 every branch is followed to the end, however unlikely.
 
     >>> dice = law(lambda draw: draw.integer(6) + draw.integer(6) + 2)
     >>> dice[7]
     (Fraction(1, 6), Fraction(1, 6))
     """
-    exact = number(tolerance, "tolerance")
-    if not 0 <= exact < 1:
-        raise ParameterError(f"tolerance must be from 0 to below 1: got {tolerance}. It is a probability.")
+    exact = tolerated(tolerance)
     enumerator = Enumerator()
     masses, unexplored = enumerator.explore(program, exact, seconds=seconds)
-    return Law(masses, unexplored, enumerator.branches)
+    return Law(masses, fraction_of(unexplored), enumerator.branches)

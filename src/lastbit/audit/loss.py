@@ -8,8 +8,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
-from lastbit.audit.law import TOLERANCE, Law, law
-from lastbit.exact import Number, number
+import gmpy2
+
+from lastbit.audit.law import TOLERANCE, Law, fraction_of, law, shown, tolerated
+from lastbit.audit.progress import Budget
+from lastbit.exact import Number
 from lastbit.mechanisms.mechanism import Program
 from lastbit.rounding import log_float_lower, log_upper
 
@@ -21,9 +24,10 @@ SET_ASIDE: Final = 1 << 10
 class Loss:
     """The largest |ln(P/Q)| over all outcomes, in nats.
 
-    `lower` is certain: the `witness` is an outcome whose two probabilities are that far apart. `upper` holds for every
-    event but for a probability of `delta`: P(S) <= e^upper·Q(S) + delta, and the other way round. When both laws were
-    explored to the end, delta is 0 and `upper` bounds the loss itself.
+    `lower` is certain: the `witness` is an outcome whose two probabilities are that far apart (None when nothing tells
+    the two apart for certain). `upper` holds for every event but for a probability of `delta`: P(S) <= e^upper·Q(S) +
+    delta, and the other way round. When both laws were explored to the end, delta is 0 and `upper` bounds the loss
+    itself.
     """
 
     lower: float
@@ -31,9 +35,15 @@ class Loss:
     witness: Hashable
     delta: Fraction
 
+    @property
+    def lower_bits(self) -> float:
+        """`lower` in base 2, to the nearest: for reading, not for proofs."""
+        return self.lower / math.log(2)
+
     def __str__(self) -> str:
         apart = f" apart from a probability of {float(self.delta):.3g}" if self.delta else ""
-        return f"loss from {self.lower:.9g} to {self.upper:.9g} nats{apart}, witness {self.witness!r}"
+        proof = f", witness {shown(self.witness)}" if self.lower else ""
+        return f"loss from {self.lower:.9g} to {self.upper:.9g} nats{apart}{proof}"
 
 
 def loss(
@@ -45,33 +55,51 @@ def loss(
 ) -> Loss:
     """The privacy loss between a program and its neighbour, in both directions.
 
-    >>> loss(lambda draw: draw.bernoulli("1/3"), lambda draw: draw.bernoulli("2/3")).witness in (True, False)
-    True
+    >>> print(loss(lambda draw: draw.bernoulli("1/3"), lambda draw: draw.bernoulli("2/3")))
+    loss from 0.693147181 to 0.693147181 nats, witness False
     """
-    exact = number(tolerance, "tolerance")
+    exact = tolerated(tolerance)
+    budget = Budget(seconds)
     one, other = (
-        each if isinstance(each, Law) else law(each, exact / SET_ASIDE, seconds=seconds)
-        for each in (program, neighbour)
+        each if isinstance(each, Law) else law(each, exact / SET_ASIDE, seconds=budget.share(parts))
+        for each, parts in ((program, 2), (neighbour, 1))
     )
-    outcomes = sorted(one.masses.keys() | other.masses.keys(), key=lambda o: max(one[o][0], other[o][0]))
-    lower, witness = max((_certain(one, other, o) for o in outcomes), key=lambda pair: pair[0])
+    return between(one, other, exact)
+
+
+def between(one: Law, other: Law, tolerance: Fraction) -> Loss:
+    """The loss between two laws; as much as the tolerance may be set aside where they were not explored to the end."""
+    zero = gmpy2.mpq(0)
+    p, q = one.exact, other.exact
+    outcomes = sorted(dict.fromkeys([*p, *q]), key=lambda o: max(p.get(o, zero), q.get(o, zero)))
+    lower, witness = _certain(one, other, outcomes)
     # Set aside the rarest outcomes, as far as the tolerance goes; when nothing is unexplored there is no need to.
-    aside = [one.unexplored, other.unexplored]
-    ratio: Fraction | None = Fraction(1)
+    aside = [gmpy2.mpq(one.unexplored), gmpy2.mpq(other.unexplored)]
+    rare = any(aside)
+    limit, ratio = gmpy2.mpq(tolerance), gmpy2.mpq(1)
+    endless = max(aside) > limit
     for outcome in outcomes:
-        p, q = one[outcome][0], other[outcome][0]
-        if any(aside) and max(aside[0] + p, aside[1] + q) <= exact:
-            aside = [aside[0] + p, aside[1] + q]
-        else:
-            ratio = None if ratio is None or p == 0 or q == 0 else max(ratio, p / q, q / p)
-    upper = math.inf if ratio is None or max(aside) > exact else log_upper(ratio)
-    return Loss(lower, upper, witness, max(aside))
+        a, b = p.get(outcome, zero), q.get(outcome, zero)
+        if rare and max(aside[0] + a, aside[1] + b) <= limit:
+            aside[0] += a
+            aside[1] += b
+        elif a == 0 or b == 0:
+            endless = True
+        elif a > ratio * b or b > ratio * a:
+            ratio = max(a / b, b / a)
+    upper = math.inf if endless else log_upper(fraction_of(ratio))
+    return Loss(lower, upper, witness, fraction_of(max(aside)))
 
 
-def _certain(one: Law, other: Law, outcome: Hashable) -> tuple[float, Hashable]:
-    """A loss that this outcome proves."""
-    best = 0.0
-    for (least, _), (_, most) in ((one[outcome], other[outcome]), (other[outcome], one[outcome])):
-        if least > most:
-            best = max(best, log_float_lower(least / most) if most else math.inf)
-    return best, outcome
+def _certain(one: Law, other: Law, outcomes: list[Hashable]) -> tuple[float, Hashable]:
+    """The largest loss that an outcome proves, and the outcome."""
+    zero, best, witness = gmpy2.mpq(0), gmpy2.mpq(1), None
+    for p, q in ((one, other), (other, one)):
+        left = gmpy2.mpq(q.unexplored)
+        for outcome in outcomes:
+            least, most = p.exact.get(outcome, zero), q.exact.get(outcome, zero) + left
+            if least > 0 and most == 0:
+                return math.inf, outcome
+            if least > best * most:
+                best, witness = least / most, outcome
+    return log_float_lower(fraction_of(best)), witness

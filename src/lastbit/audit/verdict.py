@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Literal
 
-from lastbit.audit.law import TOLERANCE, Law, law
-from lastbit.audit.loss import SET_ASIDE, Loss, loss
+import gmpy2
+
+from lastbit.audit.law import TOLERANCE, Law, fraction_of, law, shown, tolerated
+from lastbit.audit.loss import SET_ASIDE, Loss, between
+from lastbit.audit.progress import Budget
 from lastbit.errors import ParameterError
-from lastbit.exact import Cost, Number, number, odds_bounds
-from lastbit.mechanisms.mechanism import Mechanism
+from lastbit.exact import Cost, Number, odds_bounds
+from lastbit.mechanisms.mechanism import Mechanism, Program
 from lastbit.release import cost_text
 
 
@@ -40,7 +43,8 @@ class Verdict:
 
     def __str__(self) -> str:
         apart = f", delta {float(self.delta):.3g}" if self.delta else ""
-        proof = f", witness {', '.join(map(repr, self.witness[:3]))}" if self.witness else ""
+        more = f" and {len(self.witness) - 3:,} more" if len(self.witness) > 3 else ""
+        proof = f", witness {', '.join(map(shown, self.witness[:3]))}{more}" if self.witness else ""
         return f"{self.verdict}: {self.loss}; cost {cost_text(self.cost)}{apart}{proof}"
 
 
@@ -72,24 +76,45 @@ def judge(cost: Cost, one: Law, other: Law, tolerance: Fraction, values: Any = N
     over all outcomes is above e^cost·u, then the outcomes that add to it form an event that proves the violation.
     Otherwise that sum is part of delta, and small. So only exploring too little can leave the question open.
     """
-    odds_lower, odds_upper = odds_bounds(cost)
-    delta = Fraction(0)
+    odds_lower, odds_upper = (gmpy2.mpq(odds) for odds in odds_bounds(cost))
+    zero = gmpy2.mpq(0)
+    delta = zero
     witness: tuple[Hashable, ...] = ()
     for p, q in ((one, other), (other, one)):
-        ahead = [(mass, outcome) for outcome, mass in p.masses.items() if mass > odds_upper * q[outcome][0]]
-        excess = sum(((mass - odds_upper * q[outcome][0]) for mass, outcome in ahead), Fraction(0))
-        if excess > odds_upper * q.unexplored:
-            ahead.sort(key=lambda pair: pair[0] - odds_upper * q[pair[1]][1], reverse=True)
-            alone = ahead[0][0] > odds_upper * q[ahead[0][1]][1]
-            witness = tuple(outcome for _, outcome in (ahead[:1] if alone else ahead))
+        pairs = [(outcome, mass, q.exact.get(outcome, zero)) for outcome, mass in p.exact.items()]
+        ahead = [(odds_upper * b - a, n) for n, (_, a, b) in enumerate(pairs) if a > odds_upper * b]
+        ahead.sort()
+        unseen = odds_upper * gmpy2.mpq(q.unexplored)
+        if -sum((short for short, _ in ahead), zero) > unseen:
+            witness = tuple(pairs[n][0] for _, n in (ahead[:1] if -ahead[0][0] > unseen else ahead))
             break
-        within = (max(Fraction(0), mass - odds_lower * q[outcome][0]) for outcome, mass in p.masses.items())
-        delta = max(delta, p.unexplored + sum(within, Fraction(0)))
-    enough = max(one.unexplored, other.unexplored) <= tolerance and delta <= (1 + odds_upper) * tolerance
+        within = (max(zero, a - odds_lower * b) for _, a, b in pairs)
+        delta = max(delta, gmpy2.mpq(p.unexplored) + sum(within, zero))
+    enough = max(one.unexplored, other.unexplored) <= tolerance and delta <= (1 + odds_upper) * gmpy2.mpq(tolerance)
     verdict: Literal["holds", "violated", "undecided"] = "violated" if witness else "holds" if enough else "undecided"
-    return Verdict(
-        verdict, cost, delta, witness, loss(one, other, min(Fraction(1), tolerance * SET_ASIDE)), values, neighbour
-    )
+    aside = min(tolerance * SET_ASIDE, max(tolerance, Fraction(1, SET_ASIDE)))
+    return Verdict(verdict, cost, fraction_of(delta), witness, between(one, other, aside), values, neighbour)
+
+
+def compare(
+    program: Program,
+    neighbour: Program,
+    cost: Cost,
+    tolerance: Number = TOLERANCE,
+    *,
+    seconds: float | None = None,
+) -> Verdict:
+    """Compare the exact laws of two programs with the cost they claim. `seconds` is for both together.
+
+    >>> from lastbit import Eta
+    >>> compare(lambda draw: draw.bernoulli("1/4"), lambda draw: draw.bernoulli("1/8"), Eta(1, 1, 1)).verdict
+    'holds'
+    >>> compare(lambda draw: draw.bernoulli("1/4"), lambda draw: draw.bernoulli("1/9"), Eta(1, 1, 1)).witness
+    (True,)
+    """
+    exact, budget = tolerated(tolerance), Budget(seconds)
+    one, other = (law(each, exact, seconds=budget.share(parts)) for each, parts in ((program, 2), (neighbour, 1)))
+    return judge(cost, one, other, exact)
 
 
 def check(
@@ -106,9 +131,9 @@ def check(
     >>> lb.audit.check(lb.DiscreteLaplace(epsilon=1), [3], [4]).holds
     True
     """
-    exact = number(tolerance, "tolerance")
-    one, other = (law(mechanism.program(each), exact, seconds=seconds) for each in (values, neighbour))
-    return judge(mechanism.cost, one, other, exact, values, neighbour)
+    programs = mechanism.program(values), mechanism.program(neighbour)
+    verdict = compare(*programs, mechanism.cost, tolerance, seconds=seconds)
+    return replace(verdict, values=values, neighbour=neighbour)
 
 
 def check_all(
@@ -124,13 +149,18 @@ def check_all(
     >>> print(lb.audit.check_all(lb.DiscreteLaplace(eta=lb.Eta(1, 1, 1)), [0], tolerance="1/1000"))
     2 neighbours, worst holds: ...
     """
-    exact = number(tolerance, "tolerance")
-    one = law(mechanism.program(values), exact, seconds=seconds)
-    neighbours: Iterable[Any] = mechanism.neighbours(values)
-    verdicts = tuple(
-        judge(mechanism.cost, one, law(mechanism.program(each), exact, seconds=seconds), exact, values, each)
-        for each in neighbours
-    )
-    if not verdicts:
+    exact, budget = tolerated(tolerance), Budget(seconds)
+    neighbours = list(mechanism.neighbours(values))
+    if not neighbours:
         raise ParameterError("values must have a neighbour to compare with: got none. Pass at least one value.")
-    return Verdicts(verdicts)
+    one = law(mechanism.program(values), exact, seconds=budget.share(len(neighbours) + 1))
+    others = (
+        law(mechanism.program(each), exact, seconds=budget.share(len(neighbours) - before))
+        for before, each in enumerate(neighbours)
+    )
+    return Verdicts(
+        tuple(
+            judge(mechanism.cost, one, other, exact, values, each)
+            for other, each in zip(others, neighbours, strict=True)
+        )
+    )

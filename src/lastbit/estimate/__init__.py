@@ -1,1 +1,1 @@
-"""Better numbers from what was released: post-processing, which costs nothing."""
+"""Post-processing: what a release is worth, exactly."""

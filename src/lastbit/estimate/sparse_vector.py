@@ -1,0 +1,178 @@
+"""What a free gap is worth: an estimate of the value, its variance, and a lower confidence bound, all exact.
+
+A query reported above with gap g says value + X = threshold + g, where X is the query's noise less the threshold's:
+two independent discrete Laplace variables. Ding et al. (free gap), section 6.2, with discrete noise in Lemma 7.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from lastbit.errors import ParameterError
+from lastbit.exact import Number, Rate, number, positive
+from lastbit.inversion import power
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A value and the variance of its error."""
+
+    value: Fraction
+    variance: Fraction
+
+
+def variance_weighted(*estimates: Estimate) -> Estimate:
+    """Independent estimates of one value, each weighted by the inverse of its variance: the best linear combination.
+
+    >>> variance_weighted(Estimate(Fraction(10), Fraction(1)), Estimate(Fraction(14), Fraction(3)))
+    Estimate(value=Fraction(11, 1), variance=Fraction(3, 4))
+    """
+    if not estimates or any(each.variance <= 0 for each in estimates):
+        raise ParameterError("estimates must be at least one, each with a variance above 0.")
+    weight = sum((1 / each.variance for each in estimates), Fraction(0))
+    total = sum((each.value / each.variance for each in estimates), Fraction(0))
+    return Estimate(total / weight, 1 / weight)
+
+
+def laplace_variance(rate: Rate) -> Fraction:
+    """The variance of discrete Laplace noise, in steps squared: 2r/(1-r)².
+
+    >>> laplace_variance(Rate(1, 1))
+    Fraction(4, 1)
+    """
+    r = rate.fraction
+    return 2 * r / (1 - r) ** 2
+
+
+@dataclass(frozen=True, slots=True)
+class GapNoise:
+    """The law of X = query noise - threshold noise, on the grid: symmetric about 0.
+
+    >>> noise = GapNoise(Rate(1, 1), Rate(3, 2), Fraction(1))
+    >>> noise.at_least(0) + noise.at_least(1)
+    Fraction(1, 1)
+    """
+
+    threshold_rate: Rate
+    query_rate: Rate
+    resolution: Fraction
+
+    @property
+    def variance(self) -> Fraction:
+        """The variance of threshold + gap as an estimate of the value."""
+        return (laplace_variance(self.threshold_rate) + laplace_variance(self.query_rate)) * self.resolution**2
+
+    def estimate(self, threshold: Number, gap: Number) -> Estimate:
+        """Threshold plus gap as an estimate of the value.
+
+        The variance is that of X, and the error is X whether or not the query is reported. Given that it was
+        reported X is not centred: reported queries are overestimated, the more the further they are below.
+
+        >>> GapNoise(Rate(1, 1), Rate(1, 1), Fraction(1)).estimate(100, 7)
+        Estimate(value=Fraction(107, 1), variance=Fraction(8, 1))
+        """
+        return Estimate(number(threshold, "threshold") + number(gap, "gap"), self.variance)
+
+    def at_least(self, steps: int) -> Fraction:
+        """P(X >= steps), exactly: Lemma 7 for discrete noise. The fraction has about |steps| times 64 bits."""
+        t = abs(steps) + (steps < 0)
+        tail = self._tail(t, *(rate.fraction ** (t + 1) for rate in self._slow_fast))
+        return 1 - tail if steps < 0 else tail
+
+    def lower_bound(self, threshold: Number, gap: Number, confidence: Number) -> LowerBound:
+        """A number at or below the value with probability `confidence` or more: see `LowerBound` for of what.
+
+        >>> bound = GapNoise(Rate(1, 1), Rate(3, 2), Fraction(1)).lower_bound(100, 20, confidence="0.95")
+        >>> bound.value, float(bound.coverage)
+        (Fraction(111, 1), 0.961...)
+        """
+        level = number(confidence, "confidence")
+        if not Fraction(1, 2) <= level < 1:
+            raise ParameterError(f"confidence must be from 1/2 to below 1: got {confidence}. Write 0.95 for 95%.")
+        # value >= threshold + gap - t exactly when X <= t: the least t with P(X >= t+1) at most 1 - level.
+        low, high = -1, 1
+        while self._more_than(high + 1, 1 - level):
+            low, high = high, 2 * high
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if self._more_than(middle + 1, 1 - level) else (low, middle)
+        start = number(threshold, "threshold")
+        return LowerBound(start + number(gap, "gap") - high * self.resolution, start, level, high, self)
+
+    @property
+    def _slow_fast(self) -> tuple[Rate, Rate]:
+        """The two rates, the one that falls more slowly first."""
+        one, other = self.threshold_rate, self.query_rate
+        return (one, other) if one.fraction >= other.fraction else (other, one)
+
+    def _tail(self, t: int, slow: Fraction, fast: Fraction) -> Fraction:
+        """P(X >= t) for t >= 0, from a^(t+1) and b^(t+1): rising in the first, falling in the second.
+
+        For a > b, P(X = k) = (1-a)²(1-b)² / ((a-b)(1-ab)) · (a^(|k|+1)/(1-a²) - b^(|k|+1)/(1-b²)); for a = b it is
+        (1-a)⁴/(1-a²)² · (|k| + (1+a²)/(1-a²)) · a^|k|.
+        """
+        a, b = (rate.fraction for rate in self._slow_fast)
+        if a == b:
+            mean = (1 + a * a) / (1 - a * a)
+            return (1 - a) ** 4 / (1 - a * a) ** 2 * ((t + mean) / (1 - a) + a / (1 - a) ** 2) * slow / a
+        scale = (1 - a) ** 2 * (1 - b) ** 2 / ((a - b) * (1 - a * b))
+        return scale * (slow / ((1 - a * a) * (1 - a)) - fast / ((1 - b * b) * (1 - b)))
+
+    def _more_than(self, t: int, level: Fraction) -> bool:
+        """Whether P(X >= t) > level, from powers enclosed ever more tightly: at enough bits they are exact."""
+        bits = 512
+        while True:
+            one = 1 << bits
+            slow, fast = (power(rate, t + 1, bits) for rate in self._slow_fast)
+            lower = self._tail(t, Fraction(slow[0], one), Fraction(fast[1], one))
+            upper = self._tail(t, Fraction(slow[1], one), Fraction(fast[0], one))
+            if lower > level or upper <= level:
+                return lower > level
+            bits *= 2
+
+
+@dataclass(frozen=True, slots=True)
+class LowerBound:
+    """A lower confidence bound, labelled with what its confidence means.
+
+    `coverage` is the probability that the bound is at or below the value before it is known whether the query will be
+    reported: at least `confidence`. Reports favour large noise, so among reported queries the bound fails more
+    often, and far below the threshold almost always: `coverage_given_report` says how often, for a supposed value. It
+    is about one query asked alone.
+    """
+
+    value: Fraction
+    threshold: Fraction
+    confidence: Fraction
+    steps: int
+    """How far the bound is below threshold + gap, on the grid."""
+    noise: GapNoise
+
+    @property
+    def coverage(self) -> Fraction:
+        """P(bound <= value) over all that can happen to the query, exactly."""
+        return self.noise.at_least(-self.steps)
+
+    def coverage_given_report(self, value: Number) -> Fraction:
+        """P(bound <= value, given that the query is reported above) if this were its value, exactly.
+
+        >>> bound = GapNoise(Rate(1, 1), Rate(3, 2), Fraction(1)).lower_bound(100, 20, confidence="0.95")
+        >>> float(bound.coverage_given_report(100)), float(bound.coverage_given_report(95))
+        (0.93..., 0.75...)
+        """
+        below = (self.threshold - number(value, "value")) / self.noise.resolution
+        if below.denominator != 1:
+            raise ParameterError(f"value must be on the grid of {self.noise.resolution}: got {value}.")
+        reported = self.noise.at_least(below.numerator)
+        missed = self.noise.at_least(max(below.numerator, self.steps + 1))
+        return 1 - missed / reported
+
+
+def measured(value: Number, variance: Number) -> Estimate:
+    """A measurement with the variance of its noise, ready for `variance_weighted`.
+
+    >>> measured("12.5", 2)
+    Estimate(value=Fraction(25, 2), variance=Fraction(2, 1))
+    """
+    return Estimate(number(value, "value"), positive(variance, "variance", "It is the spread of the noise."))

@@ -1,0 +1,282 @@
+"""A run over a stream of queries: what it answers, and how it is asked."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from threading import Lock
+from typing import Any, Final, NoReturn, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lastbit.bits import process
+from lastbit.draw import Draw
+from lastbit.errors import ParameterError, RunBound, RunExhausted
+from lastbit.exact import Number, Rate, number
+from lastbit.grid import LIMIT, Grid, Steps
+from lastbit.mechanisms.stream_noise import Branch, HiddenNoise
+
+Query = Number | tuple[Number, Number]
+"""A value, or a value and the threshold it is compared with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Whether a query was above, how far, and what the answer spent.
+
+    `spent` is in epsilon; for a mechanism built with eta= it is a multiple of that eta.
+
+    >>> Answer(True, Fraction(3), Fraction(1, 10))
+    Answer(above=True, gap=Fraction(3, 1), spent=Fraction(1, 10))
+    """
+
+    above: bool
+    gap: Fraction | None
+    spent: Fraction
+
+
+BELOW: Final = Answer(False, None, Fraction(0))
+
+
+class Answers(Sequence[Answer]):
+    """The answers to many queries, in order. Only those above take memory.
+
+    >>> answers = Answers(1000, {7: Answer(True, Fraction(3), Fraction(1, 10))})
+    >>> len(answers), answers.indices, answers[7].gap, answers[8].above
+    (1000, (7,), Fraction(3, 1), False)
+    """
+
+    __slots__ = ("_above", "_length")
+
+    def __init__(self, length: int, above: dict[int, Answer]) -> None:
+        self._length = length
+        self._above = above
+
+    def __len__(self) -> int:
+        return self._length
+
+    @overload
+    def __getitem__(self, place: int) -> Answer: ...
+    @overload
+    def __getitem__(self, place: slice) -> tuple[Answer, ...]: ...
+    def __getitem__(self, place: int | slice) -> Answer | tuple[Answer, ...]:
+        places = range(self._length)[place]
+        if isinstance(places, int):
+            return self._above.get(places, BELOW)
+        return tuple(self._above.get(each, BELOW) for each in places)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Answers) and (self._length, self._above) == (other._length, other._above)
+
+    def __hash__(self) -> int:
+        return hash((self._length, *self._above.items()))
+
+    def __repr__(self) -> str:
+        return f"<{self._length:,} answers, {len(self._above):,} above>"
+
+    @property
+    def indices(self) -> tuple[int, ...]:
+        """Which queries were above."""
+        return tuple(self._above)
+
+    @property
+    def gaps(self) -> tuple[Fraction | None, ...]:
+        """The gaps of those above."""
+        return tuple(answer.gap for answer in self._above.values())
+
+    @property
+    def above(self) -> NDArray[np.bool_]:
+        """For each query whether it was above."""
+        result = np.zeros(self._length, np.bool_)
+        result[list(self._above)] = True
+        return result
+
+
+def on_grid(grid: Grid, amount: Number, name: str) -> int:
+    """A public amount in steps, refused unless it is a whole number of them.
+
+    >>> on_grid(Grid("1/10"), 0.3, "threshold")
+    3
+    """
+    steps = number(amount, name) / grid.resolution
+    if steps.denominator != 1 or abs(steps) > LIMIT:
+        raise ParameterError(
+            f"{name} must be a whole number of steps of the resolution {grid.resolution}, at most 2^61 of them: got "
+            f"{amount}. Nothing was drawn; round it, or use another resolution."
+        )
+    return steps.numerator
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """All that is public about a run; numbers of steps are on the grid."""
+
+    grid: Grid
+    threshold: int
+    threshold_rate: Rate
+    branches: tuple[Branch, ...]
+    units: int
+    """What the queries may spend, in whole units."""
+    opening: Fraction
+    """What the threshold spends, once."""
+    unit: Fraction
+    """What one unit is worth."""
+    clamp: tuple[int, int, int] | None = None
+    gaps: bool | tuple[int, ...] = True
+
+    @property
+    def dearest(self) -> int:
+        """The most an answer can spend, in units: a run goes on while this much is left."""
+        return max(branch.units for branch in self.branches)
+
+    def bases(self, thresholds: object, n: int) -> Steps:
+        """One threshold for each of n queries, in steps."""
+        if not isinstance(thresholds, Sequence | np.ndarray) or len(thresholds) != n:
+            raise ParameterError("thresholds must be a sequence with one threshold for each value. Nothing was drawn.")
+        return np.fromiter((on_grid(self.grid, each, "threshold") for each in thresholds), np.int64, n)
+
+    def answer(self, branch: Branch, steps: int) -> Answer:
+        """The answer to a query that was above, by a gap of so many steps."""
+        return Answer(True, steps * self.grid.resolution if self.gaps else None, branch.units * self.unit)
+
+
+class Run:
+    """Answers queries until its budget is spent. It holds the noisy threshold and never shows it.
+
+    Built by a mechanism's `start()`. Threads may share a run: its answers come one after the other.
+
+    >>> import lastbit as lb
+    >>> run = lb.SparseVector(threshold=100, limit=1, epsilon=1).start()
+    >>> run.ask(-1000).above, run.ask(1000).above, run.exhausted
+    (False, True, True)
+    """
+
+    __slots__ = ("__weakref__", "_hidden", "_left", "_lock", "_plan", "_process")
+
+    def __init__(self, plan: Plan, draw: Draw) -> None:
+        self._plan = plan
+        self._lock = Lock()
+        self._process = process()
+        self._left = plan.units
+        self._hidden: HiddenNoise | None = HiddenNoise(
+            draw, plan.threshold_rate, plan.branches, None if plan.clamp is None else plan.clamp[2], plan.gaps
+        )
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether the run has answered its last query."""
+        return self._left < self._plan.dearest
+
+    @property
+    def spent(self) -> Fraction:
+        """What the run has spent so far, the threshold's part included."""
+        return self._plan.opening + (self._plan.units - self._left) * self._plan.unit
+
+    def __repr__(self) -> str:
+        return f"<Run: spent {self.spent}{', exhausted' if self.exhausted else ''}>"
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        raise RunBound("a run cannot be copied or pickled: its noise is secret and used once. Start another run.")
+
+    def ask(self, value: Number, threshold: Number | None = None) -> Answer:
+        """The answer to one query; `threshold` overrides the mechanism's for this query."""
+        plan = self._plan
+        base = plan.threshold if threshold is None else on_grid(plan.grid, threshold, "threshold")
+        step = plan.grid.step(value)
+        if plan.clamp is not None:
+            step = max(base + plan.clamp[0], min(base + plan.clamp[1], step))
+        self._stay()
+        with self._lock:
+            passed = self._open().one(step, base)
+            return BELOW if passed is None else self._above(*passed)
+
+    def ask_many(self, values: Any, thresholds: Any = None) -> Answers:
+        """The answers to queries in order, up to the one that exhausts the run: the same as asking one by one.
+
+        >>> import lastbit as lb
+        >>> run = lb.SparseVector(threshold=100, limit=2, epsilon=1).start()
+        >>> run.ask_many([0, 1000, 0, 1000, 0]).indices
+        (1, 3)
+        """
+        plan = self._plan
+        plain = isinstance(values, np.ndarray) and values.dtype.kind in "biuf"
+        # Anything but a plain array is converted first: a wrong type must not end a run half asked.
+        values = values.ravel() if plain else plan.grid.steps(values)
+        total = len(values)
+        bases = None if thresholds is None else plan.bases(thresholds, total)
+        above: dict[int, Answer] = {}
+        done = 0
+        self._stay()
+        with self._lock:
+            hidden = self._open()
+            while done < total and not self.exhausted:
+                stop = done + hidden.ready(total - done)
+                steps = plan.grid.steps(values[done:stop]) if plain else values[done:stop]
+                base = plan.threshold if bases is None else bases[done:stop]
+                if plan.clamp is not None:
+                    steps = np.clip(steps, base + plan.clamp[0], base + plan.clamp[1])
+                for k in hidden.many(steps, base):
+                    if (passed := hidden.passed(k)) is not None:
+                        above[done + k] = self._above(*passed)
+                    if self.exhausted:
+                        stop = done + k + 1
+                        break
+                done = stop
+        return Answers(done, above)
+
+    @overload
+    def stream(self, queries: Iterable[Query]) -> Iterator[Answer]: ...
+    @overload
+    def stream(self, queries: AsyncIterable[Query]) -> AsyncIterator[Answer]: ...
+    def stream(self, queries: Iterable[Query] | AsyncIterable[Query]) -> Iterator[Answer] | AsyncIterator[Answer]:
+        """The answers to a stream as it comes, for `for` or `async for`; it ends when the run is exhausted.
+
+        A query is a value, or a tuple of a value and its threshold. After the last answer no further query is taken.
+
+        >>> import lastbit as lb
+        >>> run = lb.SparseVector(threshold=100, limit=1, epsilon=1).start()
+        >>> [answer.above for answer in run.stream(iter([0, 0, 1000, 0]))]
+        [False, False, True]
+        """
+        self._stay()
+        self._open()
+        if isinstance(queries, AsyncIterable):
+            return self._stream_async(queries)
+        if isinstance(queries, Iterable):
+            return self._stream(queries)
+        raise ParameterError(f"queries must be an iterable or an async iterable: got {type(queries).__name__}.")
+
+    def _stream(self, queries: Iterable[Query]) -> Iterator[Answer]:
+        for query in queries:
+            yield self._ask(query)
+            if self.exhausted:
+                return
+
+    async def _stream_async(self, queries: AsyncIterable[Query]) -> AsyncIterator[Answer]:
+        async for query in queries:
+            yield self._ask(query)
+            if self.exhausted:
+                return
+
+    def _ask(self, query: Query) -> Answer:
+        return self.ask(*query) if isinstance(query, tuple) else self.ask(query)
+
+    def _stay(self) -> None:
+        if self._process != process():
+            raise RunBound(
+                "a run cannot go on in a forked process: its noise would be used twice. Nothing was drawn; start "
+                "another run there."
+            )
+
+    def _open(self) -> HiddenNoise:
+        if self._hidden is None:
+            raise RunExhausted("the run has spent its budget. Nothing was drawn; start another run, at its full cost.")
+        return self._hidden
+
+    def _above(self, branch: Branch, steps: int) -> Answer:
+        self._left -= branch.units
+        if self.exhausted:
+            self._hidden = None  # it is of no more use to anyone but an attacker
+        return self._plan.answer(branch, steps)

@@ -1,0 +1,127 @@
+"""What the mechanisms that answer a stream have in common: a threshold, a limit, a split, and how a run starts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, Final
+
+import gmpy2
+
+from lastbit.draw import Draw
+from lastbit.errors import ParameterError
+from lastbit.exact import Eta, Number, Rate, number, rate_of, whole
+from lastbit.mechanisms.mechanism import Mechanism, Program, chance
+from lastbit.mechanisms.stream import Answers, Plan, Run, on_grid
+from lastbit.mechanisms.stream_noise import Branch
+from lastbit.release import Release
+
+SPLIT_DENOMINATOR: Final = 1 << 20
+"""The optimal split's cube root is rounded down to a whole part of this."""
+
+
+def optimal_share(limit: int, monotone: bool) -> Fraction:
+    """The threshold's share of the cost: 1/(1 + s), s the cube root of (2·limit)², or of limit² when monotone.
+
+    That is the ratio 1 : (2c)^⅔ of Lyu, Su and Li, which makes the variance of a gap smallest. The root is rounded down
+    to a multiple of 2^-20, so the share is a fixed rational; any share is private, and this one is the best to 2^-40.
+
+    >>> optimal_share(4, monotone=False), optimal_share(8, monotone=True)
+    (Fraction(1, 5), Fraction(1, 5))
+    """
+    power = limit**2 if monotone else 4 * limit**2
+    root, _ = gmpy2.iroot(power * SPLIT_DENOMINATOR**3, 3)
+    return Fraction(SPLIT_DENOMINATOR, SPLIT_DENOMINATOR + int(root))
+
+
+def share_of(split: Number, limit: int, monotone: bool) -> Fraction:
+    """The threshold's share of the cost, by the name of a split or as a number between 0 and 1."""
+    if split == "optimal":
+        return optimal_share(limit, monotone)
+    if split == "even":
+        return Fraction(1, 2)
+    share = number(split, "split")
+    if not 0 < share < 1:
+        raise ParameterError(
+            f"split must be 'optimal', 'even', or a number between 0 and 1: got {split}. It is the threshold's share "
+            "of the cost."
+        )
+    return share
+
+
+@dataclass(frozen=True, eq=False)
+class Selection(Release):
+    """The queries that were above, each with its gap and what it spent, out of those `answered`."""
+
+    answered: int
+    indices: tuple[int, ...]
+    gaps: tuple[Fraction | None, ...]
+    spent: tuple[Fraction, ...]
+
+    @property
+    def title(self) -> str:
+        """The line above the table."""
+        return f"{super().title}: {len(self.indices):,} of {self.answered:,} queries above"
+
+    def columns(self) -> dict[str, Sequence[Any]]:
+        """The queries above, by their place in the stream."""
+        return {"query": self.indices, "spent": self.spent, "gap": self.gaps}
+
+
+@dataclass(frozen=True, kw_only=True)
+class StreamMechanism(Mechanism):
+    """Answers a stream of queries: the threshold takes its share of the cost, the answers above take the rest."""
+
+    threshold: Number
+    limit: int
+    split: Number = "optimal"
+    monotone: bool = False
+    share: Fraction = field(init=False, repr=False, compare=False)
+    """The threshold's share of the cost."""
+    plan: Plan = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        limit = whole(self.limit, "limit")
+        self._derive(limit=limit, share=share_of(self.split, limit, self.monotone))
+
+    def _rates(self, units: Sequence[int], total: int) -> list[Rate]:
+        """The query noise of answers that spend so many units, of this total.
+
+        Noise of loss λ per step on a query that is above costs 2λ a step of sensitivity: one for the query's own
+        move, one for the threshold's. When all queries move the same way one of the two is zero.
+        """
+        moves = 1 if self.monotone else 2
+        return [rate_of(self.cost, (1 - self.share) * each / (total * moves * self.reach)) for each in units]
+
+    def _planned(self, branches: Sequence[Branch], total: int) -> Plan:
+        whole_cost = Fraction(1) if isinstance(self.cost, Eta) else self.cost
+        return Plan(
+            grid=self.grid,
+            threshold=on_grid(self.grid, self.threshold, "threshold"),
+            threshold_rate=rate_of(self.cost, self.share / self.reach),
+            branches=tuple(branches),
+            units=total,
+            opening=self.share * whole_cost,
+            unit=(1 - self.share) * whole_cost / total,
+        )
+
+    def start(self, draw: Draw | None = None) -> Run:
+        """Draw the noisy threshold and begin. Charge `cost` before you call this: a run can spend all of it."""
+        return Run(self.plan, chance(draw))
+
+    def answers(self, values: Any, draw: Draw | None = None) -> Answers:
+        """A whole run over these values."""
+        return self.start(draw).ask_many(values)
+
+    def release(self, values: Any, draw: Draw | None = None) -> Selection:
+        """A whole run over these values, as a table of the queries above."""
+        answers = self.answers(values, draw)
+        above = [answers[index] for index in answers.indices]
+        spent = tuple(answer.spent for answer in above)
+        return Selection(self.name, self.cost, len(answers), answers.indices, answers.gaps, spent)
+
+    def program(self, values: Any) -> Program:
+        """A whole run over these values as a program: it gives the tuple of all answers."""
+        return lambda draw: tuple(self.answers(values, draw))

@@ -1,0 +1,150 @@
+"""The noise of a run: what nobody may see.
+
+The noise of the queries is drawn ahead, in blocks: four blocks of one query each, then of 2, 4, 8, … up to 8192. A
+query takes the next noise of the block, and the next block is drawn when a query needs it. So asking one by one and
+asking many read the same words and get the same noise, a run needs the same memory however long it goes on, a short run
+draws next to nothing in vain, and the auditor, which follows every draw, meets no draw that is never used among the
+first four queries.
+
+No method here gives a secret a local name: a traceback that prints the variables of every frame prints none of them.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass
+from typing import Any, Final, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lastbit.draw import Draw, Samples
+from lastbit.errors import RunBound
+from lastbit.exact import Rate
+
+SINGLES: Final = 4
+"""How many blocks of one query a run begins with."""
+
+LARGEST: Final = 8192
+"""Queries in a block at most: 64 KB of noise."""
+
+_ROOM: Final = 1 << 60
+"""Thresholds and margins up to this leave int64 room for all that is added to them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """A way to be above: noise of this rate carries the query at least `margin` steps over the noisy threshold."""
+
+    rate: Rate
+    margin: int
+    units: int
+    """What an answer by this branch spends."""
+
+
+class HiddenNoise:
+    """A noisy threshold and the noise of the queries to come.
+
+    `width` is the clamp of the threshold around each query, in steps. Of a gap only what `gaps` allows leaves here:
+    all of it, none, or the last of these rising gaps that it reaches.
+    """
+
+    __slots__ = (
+        "_at",
+        "_branches",
+        "_draw",
+        "_gaps",
+        "_hit",
+        "_needed",
+        "_next",
+        "_noise",
+        "_row",
+        "_singles",
+        "_threshold",
+        "_width",
+    )
+
+    def __init__(
+        self,
+        draw: Draw,
+        threshold_rate: Rate,
+        branches: tuple[Branch, ...],
+        width: int | None,
+        gaps: bool | tuple[int, ...],
+    ) -> None:
+        self._draw = draw
+        self._gaps = (0, *gaps) if isinstance(gaps, tuple) else gaps
+        self._branches = branches
+        self._width = width
+        self._threshold = draw.laplace(threshold_rate)
+        self._noise: list[Samples] = [np.empty(0, np.int64)]
+        self._singles = SINGLES
+        self._at = self._next = 0
+        self._needed = 0
+        self._row: NDArray[Any] = np.empty(0, np.int64)
+        self._hit: NDArray[np.bool_] = np.empty(0, np.bool_)
+
+    def __repr__(self) -> str:
+        return "<hidden noise>"
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        raise RunBound("a run cannot be copied or pickled: its noise is secret and used once. Start another run.")
+
+    def one(self, step: int, base: int) -> tuple[Branch, int] | None:
+        """The branch by which a query is above its threshold `base`, and the gap; None when it is below."""
+        self._take(1)
+        self._needed = self._threshold + base - step
+        if self._width is not None:
+            self._needed = max(-self._width, min(self._width, self._needed))
+        return self._passed(self._at)
+
+    def ready(self, most: int) -> int:
+        """How many of the next queries have their noise drawn: at least one, at most `most`."""
+        if self._next == len(self._noise[0]):
+            self._refill()
+        return min(most, len(self._noise[0]) - self._next)
+
+    def many(self, steps: NDArray[Any], base: int | NDArray[Any]) -> list[int]:
+        """Which of the next queries are above, were they all asked; their noise must be `ready`."""
+        self._take(len(steps))
+        if abs(self._threshold) > _ROOM or any(branch.margin > _ROOM for branch in self._branches):
+            steps, base = steps.astype(object), np.array(base, object)
+        self._row = (self._threshold + base) - steps
+        if self._width is not None:
+            self._row = np.clip(self._row, -self._width, self._width)
+        self._hit = np.zeros(len(steps), np.bool_)
+        for i, branch in enumerate(self._branches):
+            np.logical_or(self._hit, self._reaches(i, branch.margin), out=self._hit)
+        found: list[int] = np.flatnonzero(self._hit).tolist()
+        return found
+
+    def _reaches(self, i: int, margin: int) -> NDArray[np.bool_]:
+        return self._noise[i][self._at : self._next] >= (self._row + margin if margin else self._row)
+
+    def passed(self, k: int) -> tuple[Branch, int] | None:
+        """What `one` would have said of query k of the `many`."""
+        self._needed = self._row.item(k)
+        return self._passed(self._at + k)
+
+    def _passed(self, position: int) -> tuple[Branch, int] | None:
+        for i, branch in enumerate(self._branches):
+            if self._noise[i].item(position) - self._needed >= branch.margin:
+                return branch, self._published(i, position)
+        return None
+
+    def _published(self, i: int, position: int) -> int:
+        if isinstance(self._gaps, tuple):
+            return self._gaps[bisect_right(self._gaps, self._noise[i].item(position) - self._needed) - 1]
+        return self._noise[i].item(position) - self._needed if self._gaps else 0
+
+    def _take(self, n: int) -> None:
+        # The noise is used up before anything is done with it: whatever happens then, no query gets it again.
+        self.ready(n)
+        self._at = self._next
+        self._next += n
+
+    def _refill(self) -> None:
+        size = 1 if self._singles else min(LARGEST, 2 * len(self._noise[0]))
+        self._noise = [self._draw.laplace(branch.rate, size) for branch in self._branches]
+        self._singles = max(0, self._singles - 1)
+        self._next = 0

@@ -1,0 +1,124 @@
+"""Ilvento, "Implementing the sparse vector technique and variants": Algorithms 2, 4 and 5.
+
+Where the paper has a database and queries, these take the values of the queries, less their thresholds. Every number is
+a multiple of the granularity γ. As in the print, flooring is left to the caller (erratum B11: flooring to a γ that
+divides Δ adds nothing to the sensitivity).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lastbit.draw import Draw
+from lastbit.errors import ParameterError
+from lastbit.exact import Eta, Number, Rate, number
+from lastbit.papers.sparse_vector_sampling import clamp, clamped_disc_lap, cond_lazy_threshold, lazy_threshold
+
+Gaps = tuple[bool, ...]
+"""(a⁰, a¹, a², …): whether a query was above, and whether by each of the gaps; (False,) for ⊥."""
+
+
+class Inputs:
+    """What all three mechanisms take: the queries' values, the public range, and the privacy parameters.
+
+    >>> Inputs([0, 9], (-4, 4), width=8, limit=1, eta1=Eta(1, 1, 1), eta2=Eta(1, 2, 1)).queries
+    [0, 4]
+    """
+
+    def __init__(
+        self,
+        queries: Sequence[Number],
+        query_range: tuple[Number, Number],
+        *,
+        width: Number,
+        limit: int,
+        eta1: Eta,
+        eta2: Eta,
+        gaps: Sequence[Number] = (),
+        sensitivity: Number = 1,
+        granularity: Number = 1,
+    ) -> None:
+        self.gamma = number(granularity, "granularity")
+        self.q_min, self.q_max = (self._steps(end) for end in query_range)
+        self.queries = [max(self.q_min, min(self.q_max, self._steps(query))) for query in queries]
+        self.w, self.c = self._steps(width), limit
+        self.gaps = [self._steps(gap) for gap in gaps]
+        # Erratum B12: G must be ascending, or "the largest gap reached" means nothing.
+        if self.gaps != sorted(set(self.gaps)) or min(self.gaps, default=0) < 0:
+            raise ParameterError("gaps must rise, none below 0. Sort them.")
+        delta = number(sensitivity, "sensitivity")
+        self.threshold_rate = Rate.from_eta(eta1, self.gamma / delta)
+        self.query_rate = Rate.from_eta(eta2, self.gamma / (2 * limit * delta))
+
+    def _steps(self, amount: Number) -> int:
+        steps = number(amount, "value") / self.gamma
+        if steps.denominator != 1:
+            raise ParameterError(f"every value must be a multiple of the granularity {self.gamma}: got {amount}.")
+        return steps.numerator
+
+    def clamped_rho(self, draw: Draw) -> int:
+        """CLAMPEDDISCLAP(η₁/Δ, γ, Q_min - w, Q_max + w)."""
+        return clamped_disc_lap(draw, self.threshold_rate.fraction, self.q_min - self.w, self.q_max + self.w)
+
+
+def disc_sv(draw: Draw, inputs: Inputs) -> tuple[bool, ...]:
+    """DISCSV, Algorithm 2, with η₁ and η₂ given instead of η/2 each. The answers, as far as they go."""
+    answers: list[bool] = []
+    base = inputs.query_rate.fraction
+    rho = inputs.clamped_rho(draw)
+    count = 0
+    for query in inputs.queries:
+        rho_i = clamp(rho, query, inputs.w)
+        answer = lazy_threshold(draw, base, rho_i - query)
+        answers.append(answer)
+        if answer:
+            count += 1
+        if count >= inputs.c:
+            break
+    return tuple(answers)
+
+
+def gap_sv(draw: Draw, inputs: Inputs) -> tuple[Gaps, ...]:
+    """GAPSV, Algorithm 4: with noise of unlimited range, clamped after it is drawn."""
+    answers: list[Gaps] = []
+    rho = draw.laplace(inputs.threshold_rate)
+    count = 0
+    for query in inputs.queries:
+        nu = draw.laplace(inputs.query_rate)
+        rho_i = clamp(rho, query, inputs.w)
+        if nu + query >= rho_i:
+            answers.append((True, *(nu + query >= rho_i + gap for gap in inputs.gaps)))
+            count += 1
+            if count >= inputs.c:
+                break
+        else:
+            answers.append((False,))
+    return tuple(answers)
+
+
+def sim_gap_sv(draw: Draw, inputs: Inputs) -> tuple[Gaps, ...]:
+    """SIMGAPSV, Algorithm 5, line 11 corrected (erratum A1): each gap is conditioned on the one before it.
+
+    Line 2's BOUNDEDLAP is CLAMPEDDISCLAP.
+    """
+    answers: list[Gaps] = []
+    base = inputs.query_rate.fraction
+    rho = inputs.clamped_rho(draw)
+    count = 0
+    for query in inputs.queries:
+        rho_i = clamp(rho, query, inputs.w)
+        above = [lazy_threshold(draw, base, rho_i - query)]
+        if above[0]:
+            reached = 0
+            for gap in inputs.gaps:
+                tau_c = rho_i - query + reached
+                tau = rho_i - query + gap
+                above.append(above[-1] and cond_lazy_threshold(draw, base, tau, tau_c))
+                reached = gap
+            answers.append(tuple(above))
+            count += 1
+            if count >= inputs.c:
+                break
+        else:
+            answers.append((False,))
+    return tuple(answers)

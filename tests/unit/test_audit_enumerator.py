@@ -1,0 +1,304 @@
+"""The enumerator: every branch, its exact mass, nothing lost, nothing waited for."""
+
+import itertools
+import time
+from fractions import Fraction
+from math import factorial
+
+import pytest
+
+import lastbit as lb
+from lastbit.audit import Enumerator, law
+
+HALF = lb.Rate.from_eta(lb.Eta(1, 1, 1))
+CROOKED = lb.Rate.from_epsilon("0.7")
+
+
+def total(found):
+    return sum(found.masses.values(), found.unexplored)
+
+
+@pytest.mark.parametrize(
+    ("program", "expected"),
+    [
+        (lambda draw: "always", {"always": 1}),
+        (lambda draw: draw.bernoulli("1/3"), {True: Fraction(1, 3), False: Fraction(2, 3)}),
+        (lambda draw: draw.index([1, 0, 2]), {0: Fraction(1, 3), 2: Fraction(2, 3)}),
+        (lambda draw: draw.index([0, 0, 5]), {2: 1}),
+        (lambda draw: draw.integer(1), {0: 1}),
+        (lambda draw: draw.truncated_geometric(HALF, 2), {0: Fraction(2, 3), 1: Fraction(1, 3)}),
+        (lambda draw: draw.bernoulli(draw.integer(2)), {False: Fraction(1, 2), True: Fraction(1, 2)}),
+        (lambda draw: tuple(draw.integer(2, size=0)), {(): 1}),
+        (
+            lambda draw: draw.integer(2) if draw.bernoulli("1/4") else 2,
+            {2: Fraction(3, 4), 0: Fraction(1, 8), 1: Fraction(1, 8)},
+        ),
+    ],
+)
+def test_finite_programs_are_followed_to_the_end(program, expected):
+    for tolerance in (0, Fraction(1, 2**40)):
+        found = law(program, tolerance)
+        assert found.masses == expected
+        assert found.unexplored == 0
+
+
+def test_vectors_and_single_draws_have_one_law():
+    one_by_one = law(lambda draw: tuple(draw.integer(3) for _ in range(4)))
+    at_once = law(lambda draw: draw.integer(3, size=4))
+    assert one_by_one.masses == at_once.masses == {t: Fraction(1, 81) for t in itertools.product(range(3), repeat=4)}
+
+
+def test_permutations_are_uniform():
+    found = law(lambda draw: draw.permutation(4))
+    assert found.masses == {order: Fraction(1, factorial(4)) for order in itertools.permutations(range(4))}
+
+
+@pytest.mark.parametrize("rate", [HALF, CROOKED])
+@pytest.mark.parametrize("bits", [1, 8, 30, 90])
+def test_tails_are_accounted_for_exactly(rate, bits):
+    found = law(lambda draw: draw.geometric(rate), Fraction(1, 2**bits))
+    r = rate.fraction
+    assert found.masses == {i: r**i * (1 - r) for i in range(len(found))}
+    assert found.unexplored == r ** len(found)
+    assert found.unexplored <= Fraction(1, 2**bits) <= r ** (len(found) - 1)
+
+
+def test_nothing_is_lost_between_finite_draws_and_tails():
+    def program(draw):
+        side = draw.index([1, 3, 3])
+        return (side, *draw.laplace(CROOKED, size=side), draw.integer(1 + side))
+
+    found = law(program, Fraction(1, 1000))
+    assert total(found) == 1
+    assert 0 < found.unexplored <= Fraction(1, 1000)
+    r = CROOKED.fraction
+    zero = (1 - r) / (1 + r)
+    assert found[0, 0] == (Fraction(1, 7), Fraction(1, 7) + found.unexplored)
+    assert found[2, 0, 1, 2][0] == Fraction(3, 7) * zero**2 * r / 3
+    assert found["never"] == (0, found.unexplored)
+
+
+def test_masses_of_an_outcome_add_up_over_unlike_denominators():
+    def program(draw):
+        return draw.integer(6) == 0 if draw.bernoulli("1/5") else draw.index([2, 5]) == 0
+
+    assert law(program)[True][0] == Fraction(1, 5) * Fraction(1, 6) + Fraction(4, 5) * Fraction(2, 7)
+
+
+def test_a_loop_that_chance_ends_is_cut_and_reported():
+    def program(draw):
+        rounds = 0
+        while draw.bernoulli("2/3"):
+            rounds += 1
+        return rounds
+
+    for tolerance in (Fraction(1, 100), Fraction(1, 2**40)):
+        found = law(program, tolerance)
+        assert all(mass == Fraction(2, 3) ** rounds / 3 for rounds, mass in found.masses.items())
+        assert total(found) == 1
+        assert 0 < found.unexplored <= tolerance
+
+
+def test_a_loop_inside_a_tail_is_followed_as_far_as_the_tolerance_asks():
+    def program(draw):
+        stop = draw.geometric(HALF)
+        while not draw.bernoulli("1/2"):
+            stop += 1
+        return stop
+
+    found = law(program, Fraction(1, 2**16))
+    # The sum of two geometrics: each total has (total + 1) ways. What is seen is never more.
+    whole = {total: Fraction(total + 1, 2 ** (total + 2)) for total in found}
+    assert all(found[key][0] <= whole[key] <= found[key][1] for key in found)
+    assert total(found) == 1
+    assert found.unexplored <= Fraction(1, 2**16)
+
+
+def test_with_tolerance_zero_even_unlikely_ends_are_reached():
+    def program(draw):
+        return next((i for i in range(300) if draw.bernoulli("1/2")), "end")
+
+    found = law(program, 0)
+    assert found.unexplored == 0
+    assert found.masses["end"] == Fraction(1, 2**300)
+
+
+def test_an_endless_draw_needs_a_tolerance():
+    with pytest.raises(lb.AuditError, match="tolerance must be above 0"):
+        law(lambda draw: draw.geometric(HALF), 0)
+    found = law(lambda draw: draw.geometric(HALF), 0, seconds=0.05)
+    assert total(found) == 1
+    assert found.unexplored > 0
+
+
+def test_more_distributions_than_a_cache_holds():
+    found = law(lambda draw: sum(draw.integer(n) for n in range(1, 3)) + draw.integer(100 + draw.integer(70)))
+    assert total(found) == 1
+    again = law(lambda draw: [draw.integer(1) for _ in range(200)] and [draw.integer(n) for n in (*[1] * 9, 2)][-1])
+    assert again.masses == {0: Fraction(1, 2), 1: Fraction(1, 2)}
+
+
+def test_a_distribution_made_anew_is_still_the_same_draw():
+    def program(draw):
+        first = draw.integer(5)
+        for n in range(300, 400):  # pushes everything else out of the caches of distributions
+            lb.Reference(lb.Tape([0])).integer(n)
+        return first, draw.integer(5)
+
+    assert law(program).masses == {pair: Fraction(1, 25) for pair in itertools.product(range(5), repeat=2)}
+
+
+class Remembers:
+    """Breaks the contract after a while."""
+
+    def __init__(self, after):
+        self.runs, self.after = 0, after
+
+    def late(self):
+        self.runs += 1
+        return self.runs > self.after
+
+
+def forgets_a_draw():
+    memory = Remembers(1)
+    return lambda draw: draw.integer(2) if memory.late() else (draw.integer(2), draw.integer(2))
+
+
+def asks_something_else():
+    memory = Remembers(1)
+    return lambda draw: draw.integer(3 if memory.late() else 2)
+
+
+def asks_for_another_vector():
+    memory = Remembers(1)
+    return lambda draw: draw.geometric(CROOKED if memory.late() else HALF, size=2)
+
+
+def answers_differently():
+    memory = Remembers(0)
+    return lambda draw: (draw.integer(2), memory.runs, memory.late())
+
+
+def draws_more_later():
+    memory = Remembers(1)
+    return lambda draw: [draw.integer(2) for _ in range(2 if memory.late() else 1)] and "same"
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [forgets_a_draw, asks_something_else, asks_for_another_vector, answers_differently, draws_more_later],
+)
+def test_what_is_not_a_function_of_its_draws_is_refused(broken):
+    with pytest.raises(lb.AuditError, match="did not repeat itself"):
+        law(broken())
+
+
+def test_a_change_of_mind_late_in_the_run_is_noticed_too():
+    memory = Remembers(700)
+    with pytest.raises(lb.AuditError, match="did not repeat itself"):
+        law(lambda draw: (draw.integer(2000), memory.late(), memory.runs if memory.runs > 700 else 0))
+
+
+def test_raw_words_and_unhashable_outcomes_are_refused():
+    with pytest.raises(lb.AuditError, match="raw words"):
+        law(lambda draw: int(draw.words(1)[0]))
+    with pytest.raises(lb.AuditError, match="hashable: got dict"):
+        law(lambda draw: {})
+
+
+def test_errors_of_the_program_come_through():
+    with pytest.raises(ZeroDivisionError):
+        law(lambda draw: 1 // draw.integer(2))
+
+
+def test_a_program_that_swallows_errors_does_not_swallow_a_cut():
+    def program(draw):
+        try:
+            while draw.bernoulli("1/2"):
+                pass
+        except Exception:
+            return "swallowed"
+        return "ended"
+
+    found = law(program, Fraction(1, 2**20))
+    assert list(found) == ["ended"]
+    assert total(found) == 1
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        lambda draw: tuple(draw.laplace(CROOKED, size=6)),
+        lambda draw: next(i for i in itertools.count() if draw.bernoulli(0)),
+        lambda draw: draw.permutation(40)[0],
+    ],
+    ids=["many branches", "never ends", "finite but huge"],
+)
+def test_the_time_budget_is_kept(program):
+    start = time.monotonic()
+    found = law(program, Fraction(1, 2**200), seconds=0.2)
+    assert time.monotonic() - start < 5
+    assert total(found) == 1
+    assert found.unexplored > Fraction(1, 2**200)
+
+
+def test_outcomes_are_told_apart_as_an_observer_would():
+    found = law(lambda draw: [0.0, -0.0, float("nan"), float("inf")][draw.integer(4)])
+    assert len(found) == 4
+    assert {found[x][0] for x in (0.0, -0.0, float("nan"), float("inf"))} == {Fraction(1, 4)}
+    assert law(lambda draw: float("nan") if draw.integer(2) else (lambda: float("nan"))()).masses.popitem()[1] == 1
+    nested = law(lambda draw: ([1.0, -0.0 if draw.integer(2) else 0.0], "text", None, b"bytes", Fraction(1, 2)))
+    assert len(nested) == 2
+    arrays = law(lambda draw: draw.integer(2, size=2) + 0.5)
+    assert arrays[0.5, 1.5] == (Fraction(1, 4), Fraction(1, 4))
+
+
+def test_a_release_as_an_outcome():
+    mechanism = lb.DiscreteLaplace(eta=lb.Eta(1, 1, 1))
+    found = law(mechanism.program([3]), Fraction(1, 2**10))
+    masses = {outcome.values[0] - 3: mass for outcome, mass in found.masses.items()}
+    assert all(mass == Fraction(1, 3) / 2 ** abs(int(noise)) for noise, mass in masses.items())
+
+
+def test_one_enumerator_can_be_used_again():
+    enumerator = Enumerator()
+    first = enumerator.explore(lambda draw: draw.geometric(HALF), Fraction(1, 100))
+    second = enumerator.explore(lambda draw: draw.geometric(HALF), Fraction(1, 100))
+    assert first == second
+
+
+def test_progress_is_shown_on_a_terminal_only(monkeypatch):
+    from lastbit.audit import progress
+
+    written = []
+
+    class Stream:
+        def __init__(self, terminal):
+            self.terminal = terminal
+
+        def isatty(self):
+            return self.terminal
+
+        def write(self, text):
+            written.append(text)
+
+        def flush(self):
+            pass
+
+    monkeypatch.setattr(progress, "_AFTER", -1.0)
+    monkeypatch.setattr(progress.sys, "stderr", Stream(False))
+    law(lambda draw: draw.geometric(HALF))
+    assert written == []
+    monkeypatch.setattr(progress.sys, "stderr", Stream(True))
+    law(lambda draw: draw.geometric(HALF))
+    assert "branches" in written[0]
+    assert written[-1] == "\r\x1b[K"
+
+
+def test_a_law_prints_its_likeliest_outcomes_and_says_how_many_more():
+    text = str(law(lambda draw: draw.integer(1000) // 2 if draw.bernoulli("1/2") else "often"))
+    assert text.splitlines()[0] == "501 outcomes on 1,001 branches, every branch explored"
+    assert text.splitlines()[2].split() == ["often", "0.5", "1/2"]
+    assert text.splitlines()[-1] == "… and 461 more outcomes"
+    with pytest.raises(lb.ParameterError, match="tolerance must be from 0 to below 1: got 1"):
+        law(lambda draw: 0, 1)
