@@ -70,3 +70,13 @@ def test_what_the_work_raises_comes_through_the_bar() -> None:
 
     with pytest.raises(lb.DataError):
         watched(fails, lambda: -1.0, patience=0.01, console=Console(file=io.StringIO()))
+
+
+def test_an_interval_reaches_exactly_as_far_as_noise_within_the_bound() -> None:
+    mechanism = lb.NoisyTopK(k=1, eta=lb.Eta(1, 1, 1), resolution="1/2", monotone=True)
+    reach, gap = steps_within(mechanism.selector.rate, 5, "0.9"), 20
+    # The noises, whole steps and fraction, are from 0 to below reach: so the floored gap is off by -reach to reach - 1.
+    possible = range(gap - reach, gap + reach)
+    intervals = gap_intervals(mechanism, tuple(possible), 5, "0.9")
+    assert all(low <= Fraction(gap, 2) <= high for low, high in intervals)
+    assert intervals[-1][0] == intervals[0][1] == Fraction(gap, 2)

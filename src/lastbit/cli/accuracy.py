@@ -27,10 +27,12 @@ def probability(level: Number) -> Fraction:
 
 
 def steps_within(rate: Rate, n: int, level: Number) -> int:
-    """Steps that all n noises stay below, with at least this probability.
+    """Steps that all n noises stay below, with at least this probability: the least such number by the bound above.
 
-    >>> steps_within(Rate(1, 1), 1, "3/4")
-    2
+    Logarithms are rounded outward, so that it is one more where the bound is met exactly.
+
+    >>> steps_within(Rate(1, 1), 1, "0.9")
+    4
     """
     doubt = 1 - probability(level)
     return max(1, math.ceil(Fraction(log_upper(n / doubt)) / Fraction(log_float_lower(1 / rate.fraction))))
