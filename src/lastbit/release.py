@@ -74,7 +74,7 @@ class Release(ABC):
         label, name = names[0], names[-1]
         figure = Figure(figsize=(6, 4), layout="constrained")
         axes = figure.subplots()
-        axes.bar([_shown(place) for place in columns[label]], [float(height) for height in columns[name]])
+        axes.bar([_shown(place) for place in columns[label]], [float(height or 0) for height in columns[name]])
         axes.set(xlabel=label, ylabel=name, title=self.title)
         axes.tick_params(axis="x", rotation=45)
         if path is not None:

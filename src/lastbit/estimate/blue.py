@@ -36,9 +36,11 @@ def blue(measurements: Sequence[Fraction], gaps: Sequence[Fraction], ratio: Frac
             "Pass one less than there are measurements."
         )
     ahead = [Fraction(0), *accumulate(gaps[: k - 1])]
-    total = sum(measurements, Fraction(0)) + sum(((k - j) * gap for j, gap in enumerate(gaps[: k - 1], 1)), Fraction(0))
+    # Every measurement, carried to the first value by the gaps, on average.
+    first = (sum(measurements, Fraction(0)) + sum(ahead, Fraction(0))) / k
+    weight = ratio / (1 + ratio)
     return tuple(
-        (total + ratio * k * measured - k * before) / ((1 + ratio) * k)
+        first - before + weight * (measured - first + before)
         for measured, before in zip(measurements, ahead, strict=True)
     )
 

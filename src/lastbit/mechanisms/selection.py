@@ -17,8 +17,8 @@ from lastbit.draw import Draw, Samples
 from lastbit.exact import MAX_RATE_BITS, Rate
 from lastbit.grid import Steps
 
-_COARSE_BITS: Final = 6
-"""A geometric of a scale below 2^8 takes one word, so that is how coarse the first look at everyone is."""
+_COARSE_BITS: Final = 6, 8
+"""The first look at everyone has a scale below 2^6, or below 2^8: up to there a geometric takes one word."""
 
 _ROOM: Final = 1 << 62
 """Steps stay within 2^61, so noise below this can be added to them in int64; beyond, Python integers are needed."""
@@ -47,17 +47,20 @@ class Selector:
     shift: int
     """log2 of M."""
     coarse: Rate = field(init=False, repr=False, compare=False)
+    wide: bool = field(init=False, repr=False, compare=False)
+    """Whether noise of 2^62 steps can come: at a scale below 2^32 it would take 2^24 words of zero in a row."""
 
     def __post_init__(self) -> None:
         coarse = Rate(self.rate.x ** (1 << self.shift), self.rate.y << self.shift)
         object.__setattr__(self, "coarse", coarse)
+        object.__setattr__(self, "wide", _scale(self.rate) >= 1 << 32)
 
     @classmethod
     def of(cls, k: int, rate: Rate) -> Selector:
-        """With the M that makes a V take one word, as far as that can be."""
-        scale = (1 << rate.y) // ((1 << rate.y) - rate.x)
-        most = (MAX_RATE_BITS // rate.y).bit_length() - 1
-        return cls(k, rate, max(0, min(scale.bit_length() - _COARSE_BITS, most)))
+        """With an M that makes a V take one word, where there is one; otherwise everyone gets all of X at once."""
+        bits, most = _scale(rate).bit_length(), (MAX_RATE_BITS // rate.y).bit_length() - 1
+        shift = max(0, min(bits - _COARSE_BITS[0], most))
+        return cls(k, rate, shift if bits - shift <= _COARSE_BITS[1] else 0)
 
     def select(self, n: int, steps_of: StepsOf, draw: Draw) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """The selected of n, best first, and the gaps in steps: one for each selected that has a next one."""
@@ -92,13 +95,18 @@ class Selector:
     def noisy(self, n: int, steps_of: StepsOf, draw: Draw) -> Samples:
         """Everyone's steps + V·M."""
         least = draw.geometric(self.coarse, n)
-        if least.dtype == object or least.max() >= _ROOM >> self.shift:
+        if least.dtype == object or (self.wide and least.max() >= _ROOM >> self.shift):
             least = least.astype(object)
         least <<= self.shift
         for start in range(0, n, _CHUNK):
             part = slice(start, start + _CHUNK)
             least[part] += steps_of(part)
         return least
+
+
+def _scale(rate: Rate) -> int:
+    """⌊1/(1-r)⌋, about how many steps the noise of this rate is long."""
+    return (1 << rate.y) // ((1 << rate.y) - rate.x)
 
 
 def _kth_largest(values: NDArray[Any], k: int) -> Any:

@@ -56,9 +56,10 @@ class NoisyTopK(Selecting):
               candidates are public.
     Checked:  tests/laws/test_top_k.py, exactly: against the integral over continuous noise for n <= 4, against the
               paper's Algorithms 2 and 4, and the loss on all neighbours for n <= 3.
-    Speed:    one word a candidate and one partial sort, or two words once the noise is past 2^14 steps. Those in play
-              (the top k+1, and who came within 1/128 of the noise of them) take two more, so the time and the number
-              of words tell how many those are: k+1, and by how much near-ties exceed it.
+    Speed:    one word a candidate and two passes, while the noise is shorter than about 2^17 steps; then two words or
+              more. Those in play (the top k+1, and who came within a thirty-second of the noise of the last of them)
+              take two words more. So time and the number of words tell how many are in play: k+1, and how many came
+              that close, which depends on the data as well as on the noise.
 
     >>> import lastbit as lb
     >>> top = lb.NoisyTopK(k=2, epsilon=1, monotone=True).release([5000, 10, 9000, 20])

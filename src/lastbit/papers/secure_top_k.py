@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from functools import cmp_to_key
+from functools import cmp_to_key, lru_cache
 from itertools import pairwise
 
 from lastbit.draw import Draw
@@ -18,6 +18,7 @@ Answer = tuple[tuple[int, int], ...]
 """(j₁, g₁), …, (jₖ, gₖ)."""
 
 
+@lru_cache
 def _rate(cost: Cost, k: int, per_unit: int, refined: int) -> Rate:
     """e^(-ε·γ/2k) for γ = γ*/refined."""
     return rate_of(cost, Fraction(1, 2 * k * per_unit * refined))
