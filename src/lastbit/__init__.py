@@ -91,8 +91,10 @@ __all__ = [
 _LOADED_WHEN_USED = {"count": "lastbit.data", "Ledger": "lastbit.ledger"}
 
 
-def __getattr__(name: str) -> object:
-    """Load what needs an extra when it is first used; without the extra that says what to install."""
-    if name in _LOADED_WHEN_USED:
-        return getattr(import_module(_LOADED_WHEN_USED[name]), name)
-    raise AttributeError(f"module 'lastbit' has no attribute {name!r}")
+if not TYPE_CHECKING:  # a type checker would take every name for one of these
+
+    def __getattr__(name: str) -> object:
+        """Load what needs an extra when it is first used; without the extra that says what to install."""
+        if name in _LOADED_WHEN_USED:
+            return getattr(import_module(_LOADED_WHEN_USED[name]), name)
+        raise AttributeError(f"module 'lastbit' has no attribute {name!r}")
