@@ -1,0 +1,1 @@
+"""Attacks that break textbook mechanisms, run against those and against ours."""
