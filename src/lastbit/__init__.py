@@ -1,12 +1,19 @@
 """lastbit: differential privacy that holds to the last bit."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from lastbit import audit
 from lastbit.bits import Bits, SystemBits, Tape
+from lastbit.counts import Counts
 from lastbit.draw import Draw, Sampler
 from lastbit.errors import (
     AuditError,
     BitsError,
+    BudgetExceeded,
+    DataError,
     LastbitError,
+    LedgerError,
     ParameterError,
     RunBound,
     RunExhausted,
@@ -14,11 +21,18 @@ from lastbit.errors import (
 )
 from lastbit.exact import Eta, Rate
 from lastbit.mechanisms.adaptive_sparse_vector import AdaptiveSparseVector
+from lastbit.mechanisms.exponential import Choice, ExponentialMechanism, Ranking
 from lastbit.mechanisms.laplace import DiscreteLaplace
+from lastbit.mechanisms.select_and_measure import SelectAndMeasure
 from lastbit.mechanisms.sparse_vector import SparseVector
 from lastbit.mechanisms.stream import Answer, Answers, Run
+from lastbit.mechanisms.top_k import NoisyMax, NoisyTopK
 from lastbit.reference import Reference
 from lastbit.release import Release
+
+if TYPE_CHECKING:
+    from lastbit.data import count
+    from lastbit.ledger import Ledger
 
 __version__ = "0.1.0"
 
@@ -29,11 +43,21 @@ __all__ = [
     "AuditError",
     "Bits",
     "BitsError",
+    "BudgetExceeded",
+    "Choice",
+    "Counts",
+    "DataError",
     "DiscreteLaplace",
     "Draw",
     "Eta",
+    "ExponentialMechanism",
     "LastbitError",
+    "Ledger",
+    "LedgerError",
+    "NoisyMax",
+    "NoisyTopK",
     "ParameterError",
+    "Ranking",
     "Rate",
     "Reference",
     "Release",
@@ -41,9 +65,22 @@ __all__ = [
     "RunBound",
     "RunExhausted",
     "Sampler",
+    "SelectAndMeasure",
     "SparseVector",
     "SystemBits",
     "Tape",
     "TapeEnded",
     "audit",
+    "count",
 ]
+
+_LOADED_WHEN_USED = {"count": "lastbit.data", "Ledger": "lastbit.ledger"}
+
+
+if not TYPE_CHECKING:  # a type checker would take every name for one of these
+
+    def __getattr__(name: str) -> object:
+        """Load what needs an extra when it is first used; without the extra that says what to install."""
+        if name in _LOADED_WHEN_USED:
+            return getattr(import_module(_LOADED_WHEN_USED[name]), name)
+        raise AttributeError(f"module 'lastbit' has no attribute {name!r}")

@@ -14,9 +14,10 @@ from itertools import count
 from numbers import Rational
 from typing import Final
 
-from lastbit.errors import ParameterError
+from lastbit.errors import AuditError, ParameterError
 from lastbit.exact import Rate
 from lastbit.inversion import Falling, Geometric, Partition, Signed, Truncated, Uniform, Weighted, resolve
+from lastbit.powers import Powers
 
 Masses = Iterator[tuple[int, Fraction]]
 
@@ -25,6 +26,9 @@ Masses = Iterator[tuple[int, Fraction]]
 _COARSE_BITS: Final = 8
 _SMALL_BITS: Final = 5
 _FINE_BITS: Final = 12
+
+_MOST_MASS_BITS: Final = 1 << 22
+"""Masses of more bits than this are not written out."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,3 +183,19 @@ def _weighted(partition: Weighted) -> Distribution:
             before = after
 
     return Distribution((partition,), (), masses, cells=len(partition.cumulative))
+
+
+def powers(partition: Powers) -> Distribution:
+    """P(X = i) proportional to r^e(i)."""
+
+    def masses() -> Masses:
+        rate, exponents = partition.rate, partition.relative
+        if (most := max(exponents)) * rate.y > _MOST_MASS_BITS:
+            raise AuditError(
+                "exponents must be closer together to write their masses out. Give bounds, or values nearer each other."
+            )
+        weights = [rate.x**each << rate.y * (most - each) for each in exponents]
+        total = sum(weights)
+        return ((i, Fraction(weight, total)) for i, weight in enumerate(weights))
+
+    return Distribution((partition,), (), masses, cells=len(partition.exponents))

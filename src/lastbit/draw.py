@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, Final, overload
 from weakref import WeakKeyDictionary
 
@@ -21,6 +22,8 @@ from lastbit.distributions import Distribution
 from lastbit.errors import ParameterError
 from lastbit.exact import Number, Rate, number, whole
 from lastbit.inversion import Uniform
+from lastbit.power_table import PowerTable
+from lastbit.powers import CHUNK, Exponents, Powers
 from lastbit.tables import Table
 
 Samples = NDArray[Any]
@@ -63,6 +66,16 @@ class Draw(ABC):
     def index(self, weights: Sequence[int | Fraction], size: int | None = None) -> int | Samples:
         """i with probability proportional to the i-th exact weight, by inversion in the order given."""
         return self._draw(distributions.weighted(weights), size)
+
+    def power_index(self, rate: Rate, exponents: Exponents) -> int:
+        """i with probability proportional to r^exponents[i]: an int64 array, or what can be sliced into such arrays.
+
+        Nothing is cut off, however far apart the exponents are; only their differences matter.
+        """
+        whole(len(exponents), "the number of exponents")
+        if exponents[:1].dtype != np.int64:
+            raise ParameterError("exponents must be int64. Nothing was drawn.")
+        return self._one(distributions.powers(Powers(rate, exponents)))
 
     @overload
     def geometric(self, rate: Rate) -> int: ...
@@ -146,6 +159,9 @@ class Sampler(Draw):
 
     def _one(self, distribution: Distribution) -> int:
         words = checked_words(self._bits, distribution.block)
+        top = distribution.levels[0]
+        if isinstance(top, Powers) and (index := _decide_power(top, int(words[0]))) is not None:
+            return index
         inverters = None if distribution.cells else _inverters_of(distribution)
         if inverters is not None:
             out = np.empty(1, np.int64)
@@ -240,3 +256,30 @@ def _decide_one_by_one(distribution: Distribution, words: list[int], out: NDArra
         else:
             out[k] = value
     return doubts
+
+
+@lru_cache(maxsize=16)
+def _weights_of(rate: Rate) -> tuple[_kernel.Weights, int]:
+    table = PowerTable.of(rate)
+    return _kernel.Weights(table.factors, table.digits, table.last), table.error
+
+
+def _decide_power(powers: Powers, word: int) -> int | None:
+    """The cell of a word from weights of 111 bits, or None where their error or the word itself leaves it in doubt."""
+    weights, error = _weights_of(powers.rate)
+    error *= len(powers.exponents)
+    parts = [weights.total(chunk, powers.least) for chunk in powers.chunks()]
+    total = sum(parts)
+    # U times the true total lies in [start, stop), and a true running sum less than `error` above ours.
+    start, stop = word * total >> 64, -(-(word + 1) * (total + error) >> 64)
+    if stop > total:
+        return None
+    first = before = 0
+    while before + parts[first] < stop:
+        before += parts[first]
+        first += 1
+    goal = stop - before
+    chunk = powers.exponents[first * CHUNK : (first + 1) * CHUNK]
+    place, inside = weights.locate(chunk, powers.least, goal >> 64, goal & ((1 << 64) - 1))
+    index = first * CHUNK + place
+    return index if index == 0 or before + inside + error <= start else None

@@ -3,6 +3,10 @@
 A message says what was expected, what came, and what to do. Parameters may be shown; private values never.
 """
 
+from __future__ import annotations
+
+from fractions import Fraction
+
 
 class LastbitError(Exception):
     """The root: `except lastbit.LastbitError` catches all of ours and nothing else."""
@@ -30,3 +34,28 @@ class RunExhausted(LastbitError):
 
 class RunBound(LastbitError, TypeError):
     """A run holds secret noise, so it stays where it began: no copy, no pickle, no use in a forked process."""
+
+
+class DataError(LastbitError):
+    """A table cannot be read or counted. The message names columns and kinds of errors, never what rows hold."""
+
+
+class LedgerError(LastbitError):
+    """A ledger cannot be opened or does not have the account. Nothing was drawn and nothing was charged."""
+
+
+class BudgetExceeded(LedgerError):
+    """A data set's limit does not allow a release. Nothing was drawn and nothing was charged.
+
+    `requested`, `spent` and `limit` are exact, in epsilon.
+    """
+
+    def __init__(self, dataset: str, requested: Fraction, spent: Fraction, limit: Fraction) -> None:
+        self.dataset, self.requested, self.spent, self.limit = dataset, requested, spent, limit
+        super().__init__(
+            f"the budget of {dataset!r} allows no more than {limit - spent}: requested {requested}, spent {spent}, "
+            f"limit {limit}. Nothing was drawn and nothing was charged. Ask for less, or raise the limit."
+        )
+
+    def __reduce__(self) -> tuple[type[BudgetExceeded], tuple[str, Fraction, Fraction, Fraction]]:
+        return BudgetExceeded, (self.dataset, self.requested, self.spent, self.limit)

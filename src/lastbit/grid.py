@@ -29,6 +29,8 @@ LIMIT: Final = 1 << 61
 _HALF: Final = (1 << 26) - 1
 _LARGE: Final = MAX_BITS
 """Powers of ten beyond which a decimal is clamped, or below which it is less than any resolution, unread."""
+_CHUNK: Final = 1 << 14
+"""Floats in hand at a time: what their conversion needs beyond its result, whatever its size."""
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -57,6 +59,16 @@ class Grid:
         """One value in steps."""
         return _clamped(_scaled(value, self.resolution.denominator)) // self.resolution.numerator
 
+    def beyond(self, value: object, step: int) -> Fraction:
+        """How far a value lies above this step, in steps: from 0 to below 1, and 0 where the grid clamps it.
+
+        >>> Grid("1/10").beyond(Fraction(1, 4), 2)
+        Fraction(1, 2)
+        """
+        above, below = _ratio(value)
+        part = Fraction(above, below) / self.resolution - step if below else Fraction(0)
+        return part if 0 <= part < 1 else Fraction(0)
+
     def values(self, steps: Sequence[int] | Steps) -> tuple[Fraction, ...]:
         """Steps as exact values."""
         above, below = self.resolution.numerator, self.resolution.denominator
@@ -76,10 +88,15 @@ class Grid:
 
     def _steps_of_array(self, values: NDArray[Any]) -> Steps:
         factor, divisor = self.resolution.denominator, self.resolution.numerator
-        scaled = _scaled_floats(values, factor) if values.dtype.kind == "f" else _scaled_whole(values, factor)
-        if divisor == 1:
-            return scaled
-        return scaled // divisor if divisor <= LIMIT else np.where(scaled < 0, -1, 0)
+        if values.dtype.kind == "f":
+            scaled = np.empty(len(values), np.int64)
+            for start in range(0, len(values), _CHUNK):
+                scaled[start : start + _CHUNK] = _scaled_floats(values[start : start + _CHUNK], factor)
+        else:
+            scaled = _scaled_whole(values, factor)
+        if divisor > 1:
+            np.floor_divide(scaled, divisor, out=scaled) if divisor <= LIMIT else np.right_shift(scaled, 63, out=scaled)
+        return scaled
 
 
 def _clamped(value: int) -> int:
@@ -90,44 +107,49 @@ def _scaled(value: object, factor: int) -> int:
     """⌊value·factor⌋ of any number, clamped where it is not finite."""
     if type(value) is int:
         return value * factor
+    above, below = _ratio(value)
+    return above * factor // below if below else above * LIMIT
+
+
+def _ratio(value: object) -> tuple[int, int]:
+    """The exact value of any number as a fraction; ±1/0 where it is not finite, NaN counting as lowest."""
     if isinstance(value, Rational):
-        return int(value.numerator) * factor // int(value.denominator)
+        return int(value.numerator), int(value.denominator)
     if isinstance(value, Decimal):
         if not value.is_finite() or value.adjusted() > _LARGE:
-            return LIMIT if not value.is_nan() and value > 0 else -LIMIT
+            return (1 if not value.is_nan() and value > 0 else -1), 0
         if value.adjusted() < -_LARGE:
-            return -1 if value < 0 else 0
-        above, below = value.as_integer_ratio()
-        return above * factor // below
+            return (-1 if value < 0 else 0), 10**_LARGE
+        return value.as_integer_ratio()
     if isinstance(value, Real):
         real = float(value)
-        if not isfinite(real):
-            return LIMIT if real > 0 else -LIMIT
-        above, below = real.as_integer_ratio()
-        return above * factor // below
+        return real.as_integer_ratio() if isfinite(real) else ((1 if real > 0 else -1), 0)
     raise ParameterError(f"a value must be a number: got {type(value).__name__}.")
 
 
 def _scaled_whole(values: NDArray[Any], factor: int) -> Steps:
     """⌊v·factor⌋ of whole values, clamped."""
     edge = LIMIT // factor
+    if factor == 1 and values.dtype.kind != "u":
+        return np.clip(values.astype(np.int64, copy=False), -LIMIT, LIMIT)
     if values.dtype.kind == "u":
         values = np.minimum(values, min(edge + 1, np.iinfo(values.dtype).max))
-    inside = np.clip(values.astype(np.int64), -edge - 1, edge + 1)
-    scaled = np.clip(inside, -edge, edge) * min(factor, LIMIT)
-    scaled[inside > edge] = LIMIT
-    scaled[inside < -edge] = -LIMIT
-    return scaled
+    # (edge + 1)·factor is above LIMIT and below 2^63.
+    scaled = np.clip(values.astype(np.int64, copy=False), -edge - 1, edge + 1)
+    scaled *= min(factor, LIMIT)
+    return np.clip(scaled, -LIMIT, LIMIT, out=scaled)
 
 
 def _scaled_floats(values: NDArray[Any], factor: int) -> Steps:
     """⌊v·factor⌋ of floats, clamped."""
     with np.errstate(over="ignore", invalid="ignore"):
-        values = np.nan_to_num(values.astype(np.float64, copy=False), nan=-np.inf, posinf=np.inf, neginf=-np.inf)
-        if factor & (factor - 1) == 0:
-            # Scaling by a power of two is exact, but for overflow to infinity, which is clamped anyway.
-            dyadic: Steps = np.clip(np.floor(np.ldexp(values, factor.bit_length() - 1)), -LIMIT, LIMIT).astype(np.int64)
-            return dyadic
+        values = values.astype(np.float64, copy=False)
+        if factor & (factor - 1) == 0 and factor < 1 << 1023:
+            # Scaling by a power of two is exact, but for overflow to infinity, which is clamped anyway. fmax drops NaN.
+            dyadic = np.floor(values if factor == 1 else values * float(factor))
+            steps: Steps = np.fmin(np.fmax(dyadic, -LIMIT), LIMIT).astype(np.int64)
+            return steps
+        values = np.nan_to_num(values, nan=-np.inf, posinf=np.inf, neginf=-np.inf)
     if factor >= 1 << 34:
         return np.fromiter((_clamped(_scaled(value, factor)) for value in values.tolist()), np.int64, len(values))
     # From 2^52 on a float is whole.

@@ -1,0 +1,146 @@
+"""Public candidates: what a table may be counted by, whatever is in it.
+
+The items come from a list, a range, a file with one item per line, or a column of another, public table. Nothing here
+looks at the private table but for the type of its columns.
+"""
+
+from __future__ import annotations
+
+import datetime
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import product
+from pathlib import Path
+from typing import Any, Final
+
+import narwhals as nw
+
+from lastbit.errors import ParameterError
+
+Items = tuple[Any, ...]
+
+NO_DOMAIN: Final = (
+    "domain must be given: the items that can be released have to be public, and which items occur in the data is "
+    "not. Pass a list, a range, a file with one item per line, or a column of another table."
+)
+
+
+def items_of(domain: object) -> Items:
+    """The items of one column: nulls and blank lines left out, each item once, in the order given.
+
+    >>> items_of(["flu", "cold", None, "flu"]), items_of(range(3))
+    (('flu', 'cold'), (0, 1, 2))
+    """
+    if domain is None:
+        raise ParameterError(NO_DOMAIN)
+    items = tuple(item for item in dict.fromkeys(_listed(domain)) if item is not None)
+    if not items:
+        raise ParameterError("domain must hold at least one item: got none. There would be nothing to release.")
+    return items
+
+
+def _listed(domain: object) -> Iterable[Any]:
+    if isinstance(domain, str | os.PathLike):
+        return _lines(Path(domain))
+    if isinstance(domain, range | list | tuple):
+        return domain
+    if isinstance(domain, set | frozenset):
+        raise ParameterError("domain must have an order: got a set. Pass sorted(domain).")
+    table = nw.from_native(domain, allow_series=True, pass_through=True)
+    if isinstance(table, nw.LazyFrame):
+        table = table.collect()
+    if isinstance(table, nw.DataFrame):
+        if len(table.columns) != 1:
+            raise ParameterError(
+                f"domain must be one column: got a table with {len(table.columns)}. Select the one with the items."
+            )
+        table = table[table.columns[0]]
+    if isinstance(table, nw.Series):
+        return table.drop_nulls().to_list()
+    raise ParameterError(f"domain must be a list, a range, a file or a column: got {type(domain).__name__}.")
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise ParameterError(f"domain must be a file with one item per line: {path}: {reason}.") from None
+    return [line for line in text.splitlines() if line.strip()]
+
+
+def domains_of(domain: object, columns: Sequence[str]) -> list[Items]:
+    """One domain for each column: for one column the domain itself, for several a list or a mapping of domains."""
+    if len(columns) == 1 and not isinstance(domain, Mapping):
+        return [items_of(domain)]
+    if domain is None:
+        raise ParameterError(NO_DOMAIN)
+    if isinstance(domain, Mapping):
+        if set(domain) != set(columns):
+            raise ParameterError(
+                f"domain must have one entry for each of {', '.join(columns)}: got {', '.join(domain)}."
+            )
+        return [items_of(domain[column]) for column in columns]
+    if not isinstance(domain, list | tuple) or len(domain) != len(columns):
+        raise ParameterError(
+            f"domain must be a list of {len(columns)} domains, one for each of {', '.join(columns)}. "
+            "The items are all their combinations."
+        )
+    return [items_of(each) for each in domain]
+
+
+def combined(domains: Sequence[Items]) -> Items:
+    """The items of a product domain: bare for one column, tuples for several.
+
+    >>> combined([("a", "b"), (1, 2)])
+    (('a', 1), ('a', 2), ('b', 1), ('b', 2))
+    """
+    return domains[0] if len(domains) == 1 else tuple(product(*domains))
+
+
+def typed(items: Items, dtype: nw.dtypes.DType, column: str) -> Items:
+    """The items as the column's type has them, so that text from a file meets whole numbers or dates."""
+    for matches, kind, convert in _KINDS:
+        if matches(dtype):
+            try:
+                return tuple(dict.fromkeys(convert(item) for item in items))
+            except (ValueError, TypeError, OverflowError, LookupError):
+                raise ParameterError(
+                    f"domain must hold {kind}, as the column {column!r} does. "
+                    "Give its items in that form, or change the type of the column."
+                ) from None
+    return items
+
+
+def _text(item: object) -> str:
+    if not isinstance(item, str):
+        raise TypeError
+    return item
+
+
+def _whole(item: Any) -> int:
+    if isinstance(item, bool) or (not isinstance(item, str) and item != int(item)):
+        raise TypeError
+    return int(item)
+
+
+def _truth(item: object) -> bool:
+    return item if isinstance(item, bool) else {"true": True, "false": False}[str(item).lower()]
+
+
+def _date(item: Any) -> datetime.date:
+    return datetime.date.fromisoformat(item) if isinstance(item, str) else item
+
+
+def _moment(item: Any) -> datetime.datetime:
+    return datetime.datetime.fromisoformat(item) if isinstance(item, str) else item
+
+
+_KINDS: Final[tuple[tuple[Callable[[nw.dtypes.DType], bool], str, Callable[[Any], Any]], ...]] = (
+    (lambda dtype: dtype in (nw.String, nw.Categorical, nw.Enum), "text", _text),
+    (lambda dtype: dtype.is_integer(), "whole numbers", _whole),
+    (lambda dtype: dtype.is_float(), "numbers", float),
+    (lambda dtype: dtype == nw.Boolean, "true and false", _truth),
+    (lambda dtype: dtype == nw.Date, "dates", _date),
+    (lambda dtype: dtype == nw.Datetime, "dates with times", _moment),
+)

@@ -1,0 +1,133 @@
+"""Measurements and gaps together: the best linear unbiased estimate of what was selected, and how far off it is.
+
+Measurement i is value i plus noise of variance v, gap i is the difference of values i and i+1 and of two noises of
+variance ratio·v, one for each value, all independent. The paper has ratio = 4 and saves up to a fifth of the variance;
+exponential noise on counts has ratio = 1/2 and saves up to two thirds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import accumulate
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lastbit.errors import ParameterError
+from lastbit.exact import Number, Rate, number
+
+
+def blue(measurements: Sequence[Fraction], gaps: Sequence[Fraction], ratio: Fraction) -> tuple[Fraction, ...]:
+    """The best linear unbiased estimate of k values from k measurements and the k-1 gaps between them.
+
+    It is the paper's Theorem 3 for any ratio of the variances: (Σα + ratio·k·αᵢ + p - k·pᵢ₋₁) / ((1 + ratio)·k), with
+    p = Σ(k-j)·gⱼ and pᵢ the sum of the first i gaps. A k-th gap, to a value not measured, adds nothing.
+
+    >>> blue([Fraction(10), Fraction(4)], [Fraction(3)], Fraction(1, 2))
+    (Fraction(9, 1), Fraction(5, 1))
+    """
+    k = len(measurements)
+    if len(gaps) not in (k - 1, k) or not k:
+        raise ParameterError(
+            f"gaps must be those between the measurements: got {len(gaps)} gaps and {k} measurements. "
+            "Pass one less than there are measurements."
+        )
+    ahead = [Fraction(0), *accumulate(gaps[: k - 1])]
+    total = sum(measurements, Fraction(0)) + sum(((k - j) * gap for j, gap in enumerate(gaps[: k - 1], 1)), Fraction(0))
+    return tuple(
+        (total + ratio * k * measured - k * before) / ((1 + ratio) * k)
+        for measured, before in zip(measurements, ahead, strict=True)
+    )
+
+
+def variance_left(k: int, ratio: Fraction) -> Fraction:
+    """The variance of `blue` as a share of that of a measurement: (1 + ratio·k) / ((1 + ratio)·k), Corollary 1.
+
+    >>> variance_left(10, Fraction(1, 2))
+    Fraction(2, 5)
+    """
+    return (1 + ratio * k) / ((1 + ratio) * k)
+
+
+def geometric_variance(rate: Rate) -> Fraction:
+    """r / (1-r)²: the variance of geometric noise, in squared steps.
+
+    >>> from lastbit import Eta
+    >>> geometric_variance(Rate.from_eta(Eta(1, 1, 1)))
+    Fraction(2, 1)
+    """
+    return rate.fraction / (1 - rate.fraction) ** 2
+
+
+def laplace_variance(rate: Rate) -> Fraction:
+    """2r / (1-r)²: the variance of discrete Laplace noise, the difference of two geometrics, in squared steps."""
+    return 2 * geometric_variance(rate)
+
+
+def error_bounds(k: int, selection: Rate, measurement: Rate, level: Number) -> tuple[float, float]:
+    """(low, high), in steps: the error of `blue` lies between them with probability `level`, each tail alike.
+
+    The noise of the measurements is discrete Laplace, that of the gaps exponential. For k = 1 there are no gaps, and
+    the bounds are the least whole ones. Otherwise the law of the sum is inverted from its characteristic function; the
+    probability is right to four digits.
+
+    >>> from lastbit import Eta
+    >>> half = Rate.from_eta(Eta(1, 1, 1))
+    >>> error_bounds(1, half, half, "0.95")
+    (-4.0, 4.0)
+    """
+    exact = number(level, "level")
+    if not 0 < exact < 1:
+        raise ParameterError(f"level must be above 0 and below 1: got {level}. It is a probability.")
+    if k == 1:
+        # The least m with P(|X| > m) = 2·r^(m+1)/(1+r) at most 1 - level.
+        r = measurement.fraction
+        widest = max(0, math.ceil(-math.log((1 - exact) * (1 + r) / 2) / _loss(measurement)) - 1)
+        return float(-widest), float(widest)
+    law = _ErrorLaw(k, selection, measurement)
+    return law.quantile(float(1 - exact) / 2), law.quantile(1 - float(1 - exact) / 2)
+
+
+def _loss(rate: Rate) -> float:
+    return -math.log1p(-float(1 - rate.fraction))
+
+
+class _ErrorLaw:
+    """The law of the error of `blue`, in steps, as its characteristic function at many points."""
+
+    _POINTS: Final = 1 << 13
+    _REACH: Final = 40
+    """Standard deviations either side that are told apart."""
+
+    def __init__(self, k: int, selection: Rate, measurement: Rate) -> None:
+        ratio = geometric_variance(selection) / laplace_variance(measurement)
+        self._end = self._REACH * math.sqrt(laplace_variance(measurement) * variance_left(k, ratio))
+        step = math.pi / self._end
+        self._times = (np.arange(self._POINTS) + 0.5) * step
+        # Weights of the measurement noises, own and others'; those of the gap noises are (k-1)·others and -others.
+        others = 1 / (1 + float(ratio)) / k
+        own = others + float(ratio) / (1 + float(ratio))
+        loss, r, t = _loss(selection), float(measurement.fraction), self._times
+        spectrum = _laplace_spectrum(r, own * t) * _laplace_spectrum(r, others * t) ** (k - 1)
+        spectrum = spectrum / (1 - 1j * (k - 1) * others * t / loss) / (1 + 1j * others * t / loss) ** (k - 1)
+        self._terms = spectrum * step / (math.pi * t)
+
+    def below(self, x: float) -> float:
+        """The probability of an error below x, by the formula of Gil-Pelaez."""
+        return 0.5 - float(np.imag(np.exp(-1j * self._times * x) * self._terms).sum())
+
+    def quantile(self, probability: float) -> float:
+        """Where `below` reaches the probability, by halving."""
+        low, high = -self._end, self._end
+        for _ in range(48):
+            middle = (low + high) / 2
+            low, high = (middle, high) if self.below(middle) < probability else (low, middle)
+        return high
+
+
+def _laplace_spectrum(r: float, t: NDArray[Any]) -> NDArray[Any]:
+    """The characteristic function of discrete Laplace noise; 1 - cos t is written so that small t lose nothing."""
+    return (1 - r) ** 2 / ((1 - r) ** 2 + 4 * r * np.sin(t / 2) ** 2)

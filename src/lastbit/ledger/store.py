@@ -1,0 +1,162 @@
+"""Where a ledger keeps its books: tables, versions and transactions, the same on SQLite and on PostgreSQL.
+
+Sums are exact fractions, so they are kept as text. Every transaction that writes holds the only right to write: in
+SQLite it begins IMMEDIATE, in PostgreSQL it locks the account's row.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+from lastbit.errors import LastbitError, LedgerError
+
+try:
+    import sqlalchemy as sa
+except ImportError:
+    raise LastbitError("Ledger needs SQLAlchemy. Install it with: pip install 'lastbit[ledger]'") from None
+
+METADATA: Final = sa.MetaData()
+
+SCHEMA: Final = sa.Table("lastbit_schema", METADATA, sa.Column("version", sa.Integer, nullable=False))
+
+ACCOUNTS: Final = sa.Table(
+    "lastbit_accounts",
+    METADATA,
+    sa.Column("dataset", sa.Text, primary_key=True),
+    sa.Column("budget", sa.Text, nullable=False),  # "limit" is a word of SQL
+    sa.Column("spent", sa.Text, nullable=False),
+)
+
+ENTRIES: Final = sa.Table(
+    "lastbit_entries",
+    METADATA,
+    sa.Column("id", sa.Integer, primary_key=True, autoincrement=True),
+    sa.Column("dataset", sa.Text, sa.ForeignKey("lastbit_accounts.dataset"), nullable=False, index=True),
+    sa.Column("kind", sa.Text, nullable=False),
+    sa.Column("time", sa.Text, nullable=False),
+    sa.Column("mechanism", sa.Text, nullable=False),
+    sa.Column("parameters", sa.Text, nullable=False),
+    sa.Column("cost", sa.Text, nullable=False),
+    sa.Column("amount", sa.Text, nullable=False),
+    sa.Column("note", sa.Text, nullable=False),
+    sa.Column("released", sa.Text),
+)
+
+VERSION: Final = 1
+
+MIGRATIONS: dict[int, Callable[[sa.Connection], None]] = {}
+"""MIGRATIONS[v] turns the tables of version v into those of version v + 1, in the transaction that finds them old."""
+
+_BUSY_SECONDS: Final = 60
+_LOCK: Final = 0x6C617374626974  # "lastbit": whoever makes or changes tables in PostgreSQL holds this
+
+
+class Store:
+    """A database, and transactions on it. A connection is opened for each, so that forks and threads share none."""
+
+    def __init__(self, place: str | os.PathLike[str]) -> None:
+        self.url = _url(place)
+        self._sqlite = self.url.get_backend_name() == "sqlite"
+        try:
+            self._engine = sa.create_engine(
+                self.url,
+                poolclass=sa.pool.NullPool,
+                hide_parameters=True,
+                connect_args=self._connect_args(),
+            )
+        except ImportError:
+            raise LastbitError("this ledger needs psycopg. Install it with: pip install 'lastbit[postgres]'") from None
+        if self._sqlite:
+            sa.event.listen(self._engine, "connect", _prepare_sqlite)
+            sa.event.listen(self._engine, "begin", _begin_sqlite)
+
+    def _connect_args(self) -> dict[str, Any]:
+        if self._sqlite:
+            return {"timeout": _BUSY_SECONDS}
+        return {"connect_timeout": _BUSY_SECONDS, "options": f"-c lock_timeout={_BUSY_SECONDS}s"}
+
+    def __repr__(self) -> str:
+        return self.url.database or "" if self._sqlite else self.url.render_as_string(hide_password=True)
+
+    @property
+    def missing(self) -> bool:
+        """Whether there is no file yet."""
+        return self._sqlite and not Path(self.url.database or "").exists()
+
+    @contextmanager
+    def transaction(self, *, create: bool = False) -> Iterator[sa.Connection]:
+        """All or nothing, with the tables there and up to date. What the database says goes no further."""
+        problem = ""
+        try:
+            if self.missing and not create:
+                raise LedgerError(f"there is no ledger at {self!r}. Make one by creating an account in it.")
+            with self._engine.begin() as connection:
+                self._update(connection, create)
+                yield connection
+        except sa.exc.SQLAlchemyError as error:
+            # The message may hold a password or a note: only the kind is passed on, without the chain.
+            problem = type(getattr(error, "orig", None) or error).__name__
+        if problem:
+            raise LedgerError(
+                f"the ledger at {self!r} could not be used: {problem}. Nothing was drawn; if a charge was under way, "
+                "look at the history to see whether it counts."
+            )
+
+    def _update(self, connection: sa.Connection, create: bool) -> None:
+        version = self._version(connection)
+        if version == VERSION:
+            return
+        if not self._sqlite:
+            connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
+            version = self._version(connection)
+        if version is None:
+            if not create:
+                raise LedgerError(f"there is no ledger at {self!r}. Make one by creating an account in it.")
+            METADATA.create_all(connection)
+            connection.execute(SCHEMA.insert().values(version=VERSION))
+            return
+        if version > VERSION:
+            raise LedgerError(
+                f"the ledger at {self!r} has version {version}, this lastbit knows {VERSION}. Install a newer lastbit."
+            )
+        for old in range(version, VERSION):
+            MIGRATIONS[old](connection)
+        connection.execute(SCHEMA.update().values(version=VERSION))
+
+    def _version(self, connection: sa.Connection) -> int | None:
+        if not sa.inspect(connection).has_table(SCHEMA.name):
+            return None
+        return int(connection.execute(sa.select(SCHEMA.c.version)).scalar_one())
+
+
+def _url(place: str | os.PathLike[str]) -> sa.URL:
+    text = os.fspath(place)
+    if "://" not in text:
+        if not text or text == ":memory:":
+            raise LedgerError("a ledger must outlive the program: give it a file, or the URL of a PostgreSQL database.")
+        return sa.URL.create("sqlite", database=text)
+    try:
+        url = sa.make_url(text)
+    except sa.exc.ArgumentError:
+        raise LedgerError("a ledger's URL must look like postgresql://user@host/database.") from None
+    name = url.get_backend_name()
+    if name in ("postgresql", "postgres"):
+        return url.set(drivername="postgresql+psycopg")
+    if name == "sqlite" and url.database:
+        return url
+    raise LedgerError(f"a ledger lives in SQLite or PostgreSQL: got {name}. Give it a file or a postgresql:// URL.")
+
+
+def _prepare_sqlite(connection: Any, _: Any) -> None:
+    # Python's driver must not begin transactions of its own, and a commit must be on the disk before noise is drawn.
+    connection.isolation_level = None
+    connection.execute("PRAGMA synchronous = EXTRA")
+    connection.execute("PRAGMA foreign_keys = ON")
+
+
+def _begin_sqlite(connection: sa.Connection) -> None:
+    connection.exec_driver_sql("BEGIN IMMEDIATE")

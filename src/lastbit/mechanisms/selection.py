@@ -1,0 +1,99 @@
+"""The selection itself, on whole steps: which candidates are on top after noise, and by how much.
+
+Exponential noise is a whole number of steps, geometric, and a fraction of one. The fractions are alike for all
+candidates and independent of the steps, so all that matters of them is their order: one uniform permutation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lastbit.draw import Draw, Samples
+from lastbit.exact import MAX_RATE_BITS, Rate
+from lastbit.grid import Steps
+
+_COARSE_BITS: Final = 6
+"""A geometric of a scale below 2^8 takes one word, so that is how coarse the first look at everyone is."""
+
+_ROOM: Final = 1 << 62
+"""Steps stay within 2^61, so noise below this can be added to them in int64; beyond, Python integers are needed."""
+
+_CHUNK: Final = 1 << 16
+"""Candidates whose steps are in hand at a time: what a selection needs beyond one array, whatever its size."""
+
+_GROUPS: Final = 8
+"""Groups for each one selected: few of the selected share one then."""
+
+StepsOf = Callable[[slice | list[int]], Steps]
+"""The steps of some of the candidates."""
+
+
+@dataclass(frozen=True)
+class Selector:
+    """The k largest of steps + exponential noise of this rate, and the floor of each gap to the next.
+
+    A geometric X is V·M + L with V geometric of rate r^M, L geometric below M and independent of V. Everyone gets a
+    V; who cannot reach the top k+1 whatever the L is out, and only the others, those in play, get an L and a place in
+    the permutation. Who is in play depends on the V alone, so this is the law in which everyone gets both.
+    """
+
+    k: int
+    rate: Rate
+    shift: int
+    """log2 of M."""
+    coarse: Rate = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        coarse = Rate(self.rate.x ** (1 << self.shift), self.rate.y << self.shift)
+        object.__setattr__(self, "coarse", coarse)
+
+    @classmethod
+    def of(cls, k: int, rate: Rate) -> Selector:
+        """With the M that makes a V take one word, as far as that can be."""
+        scale = (1 << rate.y) // ((1 << rate.y) - rate.x)
+        most = (MAX_RATE_BITS // rate.y).bit_length() - 1
+        return cls(k, rate, max(0, min(scale.bit_length() - _COARSE_BITS, most)))
+
+    def select(self, n: int, steps_of: StepsOf, draw: Draw) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """The selected of n, best first, and the gaps in steps: one for each selected that has a next one."""
+        kept, below = min(self.k + 1, n), (1 << self.shift) - 1
+        least = self._noisy(n, steps_of, draw)
+        in_play = np.flatnonzero(least >= _bound(least, kept) - below)
+        near = least[in_play]
+        in_play = in_play[near >= _kth_largest(near, kept) - below]
+        cells = least[in_play]
+        if self.shift:
+            cells += draw.truncated_geometric(self.rate, 1 << self.shift, len(in_play))
+        fractions = draw.permutation(len(in_play))
+        best = np.lexsort((fractions, cells))[: -kept - 1 : -1]
+        cells, fractions = cells[best], fractions[best]
+        # The floor of a difference is the difference of the floors, less one where the fraction is smaller (Lemma 5.8).
+        gaps = cells[:-1] - cells[1:] - (fractions[:-1] < fractions[1:])
+        return tuple(in_play[best[: self.k]].tolist()), tuple(gaps.tolist())
+
+    def _noisy(self, n: int, steps_of: StepsOf, draw: Draw) -> Samples:
+        """Everyone's steps + V·M."""
+        least = draw.geometric(self.coarse, n)
+        if least.dtype == object or least.max() >= _ROOM >> self.shift:
+            least = least.astype(object)
+        least <<= self.shift
+        for start in range(0, n, _CHUNK):
+            part = slice(start, start + _CHUNK)
+            least[part] += steps_of(part)
+        return least
+
+
+def _kth_largest(values: NDArray[Any], k: int) -> Any:
+    return np.partition(values, len(values) - k)[-k]
+
+
+def _bound(values: NDArray[Any], k: int) -> Any:
+    """The k-th largest, or less, in one pass: the k-th largest of the largest of each of many groups."""
+    size = max(1, len(values) // (_GROUPS * k))
+    groups = len(values) // size
+    return _kth_largest(values[: size * groups].reshape(size, groups).max(axis=0), k)

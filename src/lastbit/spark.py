@@ -1,0 +1,1 @@
+"""Noisy top-k where the candidates are: in Spark."""

@@ -1,0 +1,86 @@
+"""One table and what must come of it, on every engine."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any, Final
+
+import pyarrow as pa
+
+TABLE: Final = pa.table(
+    {
+        # Patient 1 has the flu three times; one row has no patient, one no diagnosis, two are out of the domain.
+        "patient": pa.array([1, 1, 1, 2, None, 3, 3, 4, 4, 5], pa.int64()),
+        "diagnosis": pa.array(["flu", "flu", "flu", "flu", "flu", "cold", "?", "cold", None, "unknown"]),
+        "ward": pa.array([1, 1, 2, 2, 1, 1, 1, 2, 2, 2], pa.int64()),
+        "days": pa.array([1, 2, 9, None, 5, 2**62, 1, -(2**62), 3, 1], pa.int64()),
+        "score": pa.array([0.3, 0.5, 0.24, float("nan"), 9.0, float("inf"), 1.0, float("-inf"), 2.0, None]),
+    }
+)
+DIAGNOSES: Final = ["gout", "flu", "cold"]
+
+CASES: Final[dict[str, tuple[dict[str, Any], list[int | Fraction], Fraction, bool]]] = {
+    "distinct units": ({"by": "diagnosis", "unit": "patient", "domain": DIAGNOSES}, [0, 2, 2], Fraction(1), True),
+    "rows as units": ({"by": "diagnosis", "domain": DIAGNOSES}, [0, 5, 2], Fraction(1), True),
+    "large domain": (
+        {"by": "diagnosis", "unit": "patient", "domain": ["flu", *map(str, range(2000)), "cold"]},
+        [2, *[0] * 2000, 2],
+        Fraction(1),
+        True,
+    ),
+    "whole numbers": ({"by": "ward", "unit": "patient", "domain": range(4)}, [0, 2, 4, 0], Fraction(1), True),
+    "whole numbers from text": ({"by": "ward", "unit": "patient", "domain": ["2", "1"]}, [4, 2], Fraction(1), True),
+    "product": (
+        {"by": ["diagnosis", "ward"], "unit": "patient", "domain": [["flu", "cold"], [1, 2]]},
+        [1, 2, 1, 1],
+        Fraction(1),
+        True,
+    ),
+    "product by name": (
+        {"by": ["diagnosis", "ward"], "unit": "patient", "domain": {"ward": [2], "diagnosis": ["flu", "cold"]}},
+        [2, 1],
+        Fraction(1),
+        True,
+    ),
+    # Flu: patient 1 brings 1 + 2 + 9 -> 5, patient 2 null -> 0. Cold: patient 3 brings 5, patient 4 brings 0.
+    "whole weights": (
+        {"by": "diagnosis", "unit": "patient", "domain": DIAGNOSES, "weights": "days", "bounds": (0, 5)},
+        [0, 5, 5],
+        Fraction(5),
+        True,
+    ),
+    # Steps of 3/2 from -3 to 3: flu 1 -> 0, 2 -> 1, 9 -> 2 gives 3, clamped to 2; null -> -2. Cold: 2 and -2.
+    "whole weights on a grid": (
+        {
+            "by": "diagnosis",
+            "unit": "patient",
+            "domain": DIAGNOSES,
+            "weights": "days",
+            "bounds": (-3, 3),
+            "resolution": "3/2",
+        },
+        [0, 0, 0],
+        Fraction(3),
+        False,
+    ),
+    "whole weights by rows": (
+        {"by": "diagnosis", "domain": DIAGNOSES, "weights": "days", "bounds": (-3, 3), "resolution": "3/10"},
+        [0, Fraction(9, 10) + Fraction(18, 10) + 3 - 3 + 3, 0],
+        Fraction(3),
+        False,
+    ),
+    # Quarters: 0.3 -> 1, 0.5 -> 2, 0.24 -> 0, so patient 1 brings 3/4; NaN is lowest. Cold: 1 and 0.
+    "weights": (
+        {
+            "by": "diagnosis",
+            "unit": "patient",
+            "domain": DIAGNOSES,
+            "weights": "score",
+            "bounds": (0, 1),
+            "resolution": "1/4",
+        },
+        [0, Fraction(3, 4), 1],
+        Fraction(1),
+        True,
+    ),
+}

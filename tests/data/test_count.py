@@ -1,0 +1,158 @@
+"""`count` on every engine that runs in this process: the same exact numbers from all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import duckdb
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import lastbit as lb
+from tests.data.cases import CASES, DIAGNOSES, TABLE
+
+
+def duckdb_relation(table: pa.Table) -> Any:
+    return duckdb.connect().from_arrow(table)
+
+
+def pandas_frame(table: pa.Table) -> pd.DataFrame:
+    return table.to_pandas(types_mapper={pa.int64(): pd.Int64Dtype()}.get)
+
+
+ENGINES: dict[str, Callable[[pa.Table], Any]] = {
+    "pandas": pandas_frame,
+    "polars": pl.from_arrow,
+    "polars lazy": lambda table: pl.from_arrow(table).lazy(),
+    "pyarrow": lambda table: table,
+    "duckdb": duckdb_relation,
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_same_numbers_on_every_engine(engine: str, case: str) -> None:
+    arguments, values, sensitivity, monotone = CASES[case]
+    counts = lb.count(ENGINES[engine](TABLE), **arguments)
+    assert list(counts.values) == values
+    assert (counts.sensitivity, counts.monotone) == (sensitivity, monotone)
+
+
+def test_items_keep_the_order_of_the_domain() -> None:
+    assert lb.count(TABLE, by="diagnosis", domain=DIAGNOSES).items == tuple(DIAGNOSES)
+    product = lb.count(TABLE, by=["ward", "diagnosis"], domain=[range(2), ["b", "a"]])
+    assert product.items == ((0, "b"), (0, "a"), (1, "b"), (1, "a"))
+
+
+def test_a_domain_from_a_file_and_from_a_column(tmp_path: Any) -> None:
+    path = tmp_path / "diagnoses.txt"
+    path.write_text("gout\nflu\n\ncold\nflu\n", encoding="utf-8")
+    column = ["gout", "flu", None, "cold", "flu"]
+    domains = [
+        path,
+        str(path),
+        pd.Series(column),
+        pl.Series(column),
+        pa.chunked_array([column]),
+        pl.DataFrame({"name": column}),
+        pl.LazyFrame({"name": column}),
+        duckdb_relation(pa.table({"name": column})),
+    ]
+    for domain in domains:
+        counts = lb.count(TABLE, by="diagnosis", unit="patient", domain=domain)
+        assert (counts.items, counts.values.tolist()) == (tuple(DIAGNOSES), [0, 2, 2])
+
+
+def test_dates_and_truths_from_text() -> None:
+    table = pl.DataFrame({"day": ["2026-01-01", "2026-01-02"], "well": [True, False]}).with_columns(
+        pl.col("day").str.to_date()
+    )
+    assert lb.count(table, by="day", domain=["2026-01-02", "2026-01-03"]).values.tolist() == [1, 0]
+    assert lb.count(table, by="well", domain=["true", "false"]).values.tolist() == [1, 1]
+
+
+REFUSED: dict[str, tuple[dict[str, Any], str]] = {
+    "no domain": ({"by": "diagnosis"}, "domain must be given: the items .* have to be public"),
+    "empty domain": ({"by": "diagnosis", "domain": []}, "at least one item"),
+    "a set": ({"by": "diagnosis", "domain": {"flu"}}, "must have an order"),
+    "missing file": ({"by": "diagnosis", "domain": "nowhere.txt"}, "nowhere.txt: No such file"),
+    "wrong type": ({"by": "diagnosis", "domain": range(3)}, "domain must hold text, as the column 'diagnosis' does"),
+    "text for numbers": ({"by": "ward", "domain": ["one"]}, "domain must hold whole numbers"),
+    "no such column": ({"by": "diagnose", "domain": ["flu"]}, "no column 'diagnose': the table has patient, diagnosis"),
+    "twice": ({"by": "ward", "unit": "ward", "domain": [1]}, "must be different columns"),
+    "one domain for two": ({"by": ["ward", "diagnosis"], "domain": [[1]]}, "a list of 2 domains"),
+    "other columns": ({"by": ["ward", "diagnosis"], "domain": {"ward": [1]}}, "one entry for each of ward, diagnosis"),
+    "bounds alone": ({"by": "ward", "domain": [1], "bounds": (0, 1)}, "bounds are for weights"),
+    "weights alone": ({"by": "ward", "domain": [1], "weights": "days"}, "weights need public bounds"),
+    "bounds off the grid": (
+        {"by": "ward", "domain": [1], "weights": "days", "bounds": (0, "1/2")},
+        "resolution must divide",
+    ),
+    "bounds reversed": ({"by": "ward", "domain": [1], "weights": "days", "bounds": (2, 1)}, "a lower and an upper one"),
+    "bounds of nothing": (
+        {"by": "ward", "domain": [1], "weights": "days", "bounds": (0, 0)},
+        "a lower and an upper one",
+    ),
+    "bounds too wide": (
+        {"by": "ward", "domain": [1], "weights": "days", "bounds": (0, 2**31 + 1)},
+        "at most 2\\^31 steps",
+    ),
+    "weights of text": (
+        {"by": "ward", "domain": [1], "weights": "diagnosis", "bounds": (0, 1)},
+        "weights must be numbers",
+    ),
+    "inexact grid": (
+        {"by": "ward", "domain": [1], "weights": "score", "bounds": (0, 1), "resolution": "1/10"},
+        "power of two .* Use resolution='1/128'",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_is_refused_says_what_to_do(case: str) -> None:
+    arguments, message = REFUSED[case]
+    with pytest.raises(lb.ParameterError, match=message):
+        lb.count(TABLE, **arguments)
+
+
+def test_what_is_no_table_is_refused() -> None:
+    with pytest.raises(lb.ParameterError, match="must be a table that Narwhals knows: got int"):
+        lb.count(5, by="ward", domain=[1])
+
+
+def test_an_engine_that_fails_does_not_quote_the_rows() -> None:
+    broken = duckdb.sql("select cast(name as integer) as ward from (values ('1'), ('secret')) as t(name)")
+    with pytest.raises(lb.DataError) as caught:
+        lb.count(broken, by="ward", domain=[1])
+    assert "ConversionException" in str(caught.value)
+    assert "secret" not in str(caught.value)
+    assert caught.value.__cause__ is caught.value.__context__ is None
+
+
+ROWS = st.lists(
+    st.tuples(st.integers(0, 4), st.sampled_from(["flu", "cold", "other", None]), st.integers(-9, 9)), max_size=30
+)
+
+
+def tabulated(rows: list[Any]) -> pa.Table:
+    columns = list(zip(*rows, strict=True)) or [(), (), ()]
+    types = {"patient": pa.int64(), "diagnosis": pa.string(), "days": pa.int64()}
+    return pa.table({name: pa.array(c, t) for (name, t), c in zip(types.items(), columns, strict=True)})
+
+
+@given(ROWS, st.integers(0, 4), st.sampled_from([(0, 5), (-3, 4), (-6, -1)]))
+def test_one_unit_moves_each_number_by_no_more_than_the_sensitivity(
+    rows: list[Any], leaver: int, bounds: tuple[int, int]
+) -> None:
+    stayed = [row for row in rows if row[0] != leaver]
+    for extra in ({}, {"weights": "days", "bounds": bounds}):
+        arguments = {"by": "diagnosis", "unit": "patient", "domain": ["flu", "cold"], **extra}
+        before, after = (lb.count(tabulated(each), **arguments) for each in (rows, stayed))
+        moves = [int(a) - int(b) for a, b in zip(before.values, after.values, strict=True)]
+        assert max(map(abs, moves)) <= before.sensitivity
+        assert not before.monotone or min(moves) >= 0 or max(moves) <= 0

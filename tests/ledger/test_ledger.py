@@ -1,0 +1,225 @@
+"""What a ledger promises, on both databases."""
+
+from __future__ import annotations
+
+import logging
+import pickle
+import sqlite3
+from datetime import UTC, datetime
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+import lastbit as lb
+from lastbit.ledger import store
+
+SECRET = 918_273_645
+
+
+def laplace(epsilon: Any) -> lb.DiscreteLaplace:
+    return lb.DiscreteLaplace(epsilon=epsilon)
+
+
+class Failing(lb.DiscreteLaplace):
+    """Draws and then fails."""
+
+    def release(self, values: Any, draw: lb.Draw | None = None) -> Any:
+        super().release(values, draw)
+        raise RuntimeError("the printer is on fire")
+
+
+def test_sums_are_exact(place: str) -> None:
+    ledger = lb.Ledger(place)
+    ledger.create("clinic", epsilon="0.3")
+    for _ in range(3):
+        ledger.release("clinic", laplace("0.1"), [1])
+    assert ledger.account("clinic").remaining == 0
+    with pytest.raises(lb.BudgetExceeded):
+        ledger.release("clinic", laplace("1e-100"), [1])
+
+
+def test_an_eta_is_charged_rounded_up(place: str) -> None:
+    ledger = lb.Ledger(place)
+    ledger.create("clinic", epsilon=1)
+    eta = lb.Eta(3, 2, 1)
+    ledger.release("clinic", lb.DiscreteLaplace(eta=eta), [1])
+    spent = ledger.account("clinic").spent
+    assert spent == Fraction(eta.epsilon_upper)
+    assert ledger.history("clinic")[-1].cost == "eta (3, 2, 1)"
+
+
+def test_a_refusal_says_everything_and_draws_nothing(place: str) -> None:
+    ledger = lb.Ledger(place)
+    ledger.create("clinic", epsilon=1)
+    ledger.release("clinic", laplace("2/3"), [1])
+    before = ledger.history("clinic")
+    tape = lb.Tape([1, 2, 3])
+    with pytest.raises(lb.BudgetExceeded) as caught:
+        ledger.release("clinic", laplace("1/2"), [SECRET], draw=lb.Sampler(tape))
+    refusal = caught.value
+    assert (refusal.requested, refusal.spent, refusal.limit) == (Fraction(1, 2), Fraction(2, 3), Fraction(1))
+    assert "requested 1/2, spent 2/3, limit 1. Nothing was drawn and nothing was charged." in str(refusal)
+    assert tape.consumed == 0
+    assert ledger.history("clinic") == before
+    assert str(SECRET) not in str(refusal)
+    copy = pickle.loads(pickle.dumps(refusal))
+    assert (str(copy), copy.requested) == (str(refusal), refusal.requested)
+
+
+def test_the_charge_is_on_disk_before_anything_is_drawn(place: str) -> None:
+    ledger = lb.Ledger(place)
+    ledger.create("clinic", epsilon=1)
+    seen: list[Any] = []
+
+    class Watching:
+        def words(self, n: int) -> Any:
+            # Another connection, as another process would have.
+            seen.append((lb.Ledger(place).account("clinic").spent, lb.Ledger(place).history("clinic")[-1].released))
+            return lb.SystemBits().words(n)
+
+    ledger.release("clinic", laplace("1/4"), [1], draw=lb.Sampler(Watching()))
+    assert seen
+    assert set(seen) == {(Fraction(1, 4), None)}
+    assert ledger.history("clinic")[-1].released is not None
+
+
+def test_a_release_that_fails_stays_charged(place: str) -> None:
+    ledger = lb.Ledger(place)
+    ledger.create("clinic", epsilon=1)
+    with pytest.raises(RuntimeError):
+        ledger.release("clinic", Failing(epsilon="1/4"), [1])
+    assert ledger.account("clinic").spent == Fraction(1, 4)
+    assert ledger.history("clinic")[-1].released is None
+
+
+def test_the_history_tells_everything_public(place: str) -> None:
+    ledger = lb.Ledger(place)
+    ledger.create("clinic", epsilon=1, note="2026")
+    ledger.create("school", epsilon=5)
+    start = datetime.now(UTC)
+    ledger.release("clinic", laplace("1/3"), [5], note="weekly 'report'")
+    ledger.raise_limit("clinic", epsilon=2, note="the board said so")
+    made, charged, raised = ledger.history("clinic")
+    assert (made.kind, made.amount, made.note) == ("create", 1, "2026")
+    assert (charged.kind, charged.amount, charged.note) == ("charge", Fraction(1, 3), "weekly 'report'")
+    assert (charged.mechanism, charged.cost) == ("DiscreteLaplace", "epsilon 1/3")
+    assert charged.parameters == laplace("1/3").parameters
+    assert charged.released is not None
+    assert start <= charged.time <= charged.released
+    assert (raised.kind, raised.amount, raised.note) == ("raise", 2, "the board said so")
+    assert [account.dataset for account in ledger.accounts()] == ["clinic", "school"]
+    assert ledger.account("clinic").remaining == Fraction(5, 3)
+
+
+def test_limits_only_rise_and_accounts_are_made_once(place: str) -> None:
+    ledger = lb.Ledger(place)
+    ledger.create("clinic", epsilon=2)
+    with pytest.raises(lb.LedgerError, match="must be above that, got 2"):
+        ledger.raise_limit("clinic", epsilon=2)
+    with pytest.raises(lb.LedgerError, match="already"):
+        ledger.create("clinic", epsilon=9)
+    with pytest.raises(lb.LedgerError, match="no account named 'school'"):
+        ledger.charge("school", laplace(1))
+    with pytest.raises(lb.ParameterError, match="epsilon must be positive"):
+        ledger.create("school", epsilon=0)
+    assert [entry.kind for entry in ledger.history("clinic")] == ["create"]
+
+
+def test_private_values_are_in_no_book_and_no_log(place: str, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    ledger = lb.Ledger(place)
+    ledger.create("clinic", epsilon=10)
+    counts = lb.Counts(items=["a", "b"], values=[SECRET, 0])
+    ledger.release("clinic", laplace(1), counts.values)
+    with pytest.raises(RuntimeError):
+        ledger.release("clinic", Failing(epsilon=1), counts.values)
+    assert str(SECRET) not in caplog.text + repr(ledger.history("clinic")) + repr(ledger)
+    with store.Store(place).transaction() as books:
+        for table in store.METADATA.sorted_tables:
+            assert str(SECRET) not in repr(books.execute(sa.select(table)).all())
+
+
+def test_a_ledger_that_is_not_there_is_not_made_by_looking(tmp_path: Path) -> None:
+    missing = tmp_path / "budget.db"
+    with pytest.raises(lb.LedgerError, match="there is no ledger at"):
+        lb.Ledger(missing).account("clinic")
+    assert not missing.exists()
+
+
+@pytest.mark.parametrize("place", ["", ":memory:", "mysql://host/base", "postgresql", "sqlite://", "://"])
+def test_places_that_cannot_hold_a_ledger(place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(lb.LedgerError):
+        lb.Ledger(place).account("clinic")
+
+
+def test_a_server_that_is_away_is_one_line_without_the_password() -> None:
+    ledger = lb.Ledger("postgresql://anna:hunter2@127.0.0.1:1/nowhere")
+    with pytest.raises(lb.LedgerError) as caught:
+        ledger.account("clinic")
+    assert "hunter2" not in str(caught.value) + repr(ledger) + repr(caught.value.__cause__)
+    assert "could not be used: OperationalError" in str(caught.value)
+
+
+def test_a_file_that_is_no_ledger_is_left_alone(tmp_path: Path) -> None:
+    other = tmp_path / "notes.txt"
+    other.write_text("this is no database, and long enough to be sure of it" * 20)
+    with pytest.raises(lb.LedgerError, match="DatabaseError"):
+        lb.Ledger(other).create("clinic", epsilon=1)
+    assert other.read_text().startswith("this is no database")
+
+
+VERSION_1 = """
+CREATE TABLE lastbit_schema (version INTEGER NOT NULL);
+INSERT INTO lastbit_schema VALUES (1);
+CREATE TABLE lastbit_accounts (dataset TEXT NOT NULL PRIMARY KEY, budget TEXT NOT NULL, spent TEXT NOT NULL);
+INSERT INTO lastbit_accounts VALUES ('clinic', '3', '1/7');
+CREATE TABLE lastbit_entries (
+    id INTEGER NOT NULL PRIMARY KEY, dataset TEXT NOT NULL REFERENCES lastbit_accounts (dataset), kind TEXT NOT NULL,
+    time TEXT NOT NULL, mechanism TEXT NOT NULL, parameters TEXT NOT NULL, cost TEXT NOT NULL, amount TEXT NOT NULL,
+    note TEXT NOT NULL, released TEXT
+);
+INSERT INTO lastbit_entries VALUES (1, 'clinic', 'create', '2026-01-01T00:00:00+00:00', '', '{}', '', '3', '', NULL);
+INSERT INTO lastbit_entries VALUES (2, 'clinic', 'charge', '2026-01-02T00:00:00+00:00', 'NoisyTopK',
+    '{"k": "3", "epsilon": "1/7"}', 'epsilon 1/7', '1/7', 'old', '2026-01-02T00:00:01+00:00');
+"""
+
+
+@pytest.fixture
+def old_file(tmp_path: Path) -> Path:
+    """A ledger as the first version wrote it."""
+    path = tmp_path / "old.db"
+    connection = sqlite3.connect(path)
+    connection.executescript(VERSION_1)
+    connection.close()
+    return path
+
+
+def test_a_file_of_version_1_opens_and_goes_on(old_file: Path) -> None:
+    ledger = lb.Ledger(old_file)
+    assert ledger.account("clinic").spent == Fraction(1, 7)
+    entry = ledger.history("clinic")[1]
+    assert (entry.mechanism, entry.parameters["k"], entry.note) == ("NoisyTopK", "3", "old")
+    ledger.release("clinic", laplace("6/7"), [1])
+    assert ledger.account("clinic").spent == 1
+    assert [each.id for each in ledger.history("clinic")] == [1, 2, 3]
+
+
+def test_an_old_file_is_brought_up_to_date_once(old_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    steps = []
+
+    def to_version_2(connection: sa.Connection) -> None:
+        steps.append(2)
+        connection.exec_driver_sql("ALTER TABLE lastbit_entries ADD COLUMN signed TEXT")
+
+    monkeypatch.setattr(store, "VERSION", 2)
+    monkeypatch.setattr(store, "MIGRATIONS", {1: to_version_2})
+    for _ in range(2):
+        assert lb.Ledger(old_file).account("clinic").spent == Fraction(1, 7)
+    assert steps == [2]
+    monkeypatch.undo()
+    with pytest.raises(lb.LedgerError, match=r"has version 2, this lastbit knows 1\. Install a newer lastbit"):
+        lb.Ledger(old_file).account("clinic")

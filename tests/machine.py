@@ -1,0 +1,32 @@
+"""What this machine has to test with: a PostgreSQL server, a Java for Spark."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+
+def postgres(program: str) -> str | None:
+    """The path of a program of the PostgreSQL server; Debian keeps them off the PATH."""
+    debian = sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
+    return shutil.which(program) or shutil.which(program, path=os.pathsep.join(map(str, debian)))
+
+
+def has_postgres() -> bool:
+    return bool(postgres("initdb") and postgres("postgres"))
+
+
+def has_java() -> bool:
+    home = os.environ.get("JAVA_HOME")
+    return bool(shutil.which("java") or (home and Path(home, "bin/java").exists()))
+
+
+def missing() -> list[str]:
+    """One line for each thing that is not there."""
+    lacks = []
+    if not has_postgres():
+        lacks.append("ledgers in PostgreSQL. Install a server (initdb, postgres) to test them.")
+    if not has_java():
+        lacks.append("Spark. Install Java 17 or newer to test it.")
+    return lacks

@@ -1,0 +1,133 @@
+"""`power_index` on Sampler and on Reference: the same cell and the same words on every tape, boundaries above all."""
+
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import accumulate
+from random import Random
+
+import numpy as np
+import pytest
+
+from lastbit import Rate, Reference, Sampler, Tape, draw
+from lastbit.powers import CHUNK, Powers
+
+WORD = 1 << 64
+RATES = [Rate(1, 1), Rate(3, 2), Rate(255, 8), Rate.from_epsilon("1/2"), Rate.from_epsilon("1/500"), Rate(1, 70)]
+
+
+def both(rate: Rate, exponents: np.ndarray, words: list[int]) -> tuple[int, int]:
+    results = []
+    for twin in (Sampler, Reference):
+        tape = Tape(words)
+        results.append((twin(tape).power_index(rate, exponents), tape.consumed))
+    assert results[0] == results[1], words
+    return results[0]
+
+
+def inner_cuts(rate: Rate, exponents: list[int]) -> list[Fraction]:
+    """Exactly where one cell ends and the next begins."""
+    most = max(exponents)
+    sums = list(accumulate(rate.x**e << rate.y * (most - e) for e in exponents))
+    return [Fraction(part, sums[-1]) for part in sums[:-1]]
+
+
+def around(cut: Fraction, depth: int) -> Iterator[list[int]]:
+    """Tapes that follow a cut for `depth` words and end one below it, on it (and go on low or high), or one above."""
+    path = (cut.numerator << 64 * depth) // cut.denominator
+    for last in (path - 1, path, path + 1):
+        if 0 <= last < 1 << 64 * depth:
+            head = [last >> 64 * i & WORD - 1 for i in reversed(range(depth))]
+            yield from ([*head, *[word] * 3, 9] for word in ((0, WORD - 1) if last == path else (9,)))
+
+
+def cases() -> Iterator[tuple[Rate, list[int]]]:
+    random = Random(1)
+    for rate in RATES:
+        yield rate, [0, 0, 1]
+        yield rate, [3, 1, 0, 2, 2, 7]
+        yield rate, [random.randrange(60) for _ in range(random.randint(2, 9))]
+        yield rate, [0] * 8
+        yield rate, [0, *range(1, 12), 11]
+
+
+@pytest.mark.parametrize(("rate", "exponents"), list(cases()))
+def test_both_sides_of_every_boundary(rate: Rate, exponents: list[int]) -> None:
+    cuts = inner_cuts(rate, exponents)
+    for cut in cuts:
+        for depth in (1, 2, 3):
+            for words in around(cut, depth):
+                cell, used = both(rate, np.array(exponents), words)
+                start = sum((Fraction(word, WORD**i) for i, word in enumerate(words[:used], start=1)), Fraction(0))
+                end = start + Fraction(1, WORD**used)
+                assert cell == 0 or cuts[cell - 1] <= start
+                assert cell == len(cuts) or end <= cuts[cell]
+                # One word fewer did not decide: some cut runs through what they say.
+                if used > 1:
+                    coarse = WORD ** (used - 1)
+                    floor = start.numerator * coarse // start.denominator
+                    assert any(floor < each * coarse < floor + 1 for each in cuts)
+
+
+@pytest.mark.parametrize(("rate", "exponents"), list(cases()))
+def test_the_fast_path_stands_back_where_a_word_straddles(rate: Rate, exponents: list[int]) -> None:
+    partition = Powers(rate, np.array(exponents))
+    for cut in inner_cuts(rate, exponents):
+        word = (cut.numerator << 64) // cut.denominator
+        for near in range(max(0, word - 2), min(WORD, word + 3)):
+            assert draw._decide_power(partition, near) in (None, partition.cell(near, 64))
+        assert partition.cell(word, 64) is not None or draw._decide_power(partition, word) is None
+
+
+def test_random_tapes() -> None:
+    random = Random(2)
+    for _ in range(300):
+        rate = random.choice(RATES)
+        exponents = np.array([random.randrange(1 << random.randint(1, 40)) for _ in range(random.randint(1, 30))])
+        both(rate, exponents, [random.getrandbits(64) for _ in range(8)])
+
+
+def test_far_cells_at_both_ends_of_the_tape() -> None:
+    exponents = np.array([80, 300, 0, 1000, 10**9, 90])
+    for rate in RATES[:5]:
+        for head in ([0], [0, 0], [WORD - 1], [WORD - 1, WORD - 1], [0, 0, 0, 0, 1], [WORD - 1] * 5):
+            both(rate, exponents, [*head, 1 << 60, 3, 5])
+
+
+def test_more_cells_than_a_chunk() -> None:
+    random = Random(3)
+    n = 2 * CHUNK + 100
+    exponents = [random.randrange(40) for _ in range(n)]
+    rate = Rate(1, 1)
+    cuts = inner_cuts(rate, exponents)
+    places = [0, 1, CHUNK - 2, CHUNK - 1, CHUNK, 2 * CHUNK - 1, 2 * CHUNK, n - 3, n - 2]
+    as_array = np.array(exponents)
+    partition = Powers(rate, as_array)
+    for place in places:
+        path = cuts[place].numerator * WORD // cuts[place].denominator
+        for word in (path - 1, path, path + 1):
+            assert draw._decide_power(partition, word) in (None, partition.cell(word, 64))
+        middle = (cuts[place] + (cuts[place + 1] if place + 1 < len(cuts) else 1)) / 2
+        word = middle.numerator * WORD // middle.denominator
+        tape = Tape([word])
+        assert Sampler(tape).power_index(rate, as_array) == place + 1
+
+
+def test_exponents_may_come_in_slices() -> None:
+    class Counting:
+        """The numbers from 0 on, made when asked for."""
+
+        longest = 0
+
+        def __len__(self) -> int:
+            return 100_000
+
+        def __getitem__(self, part: slice) -> np.ndarray:
+            found = np.arange(*part.indices(len(self)))
+            Counting.longest = max(Counting.longest, len(found))
+            return found
+
+    rate = Rate.from_epsilon("1/30000")
+    for word in (0, 1 << 62, 1 << 63, WORD - (1 << 50)):
+        cell = Sampler(Tape([word])).power_index(rate, Counting())
+        assert cell == Sampler(Tape([word])).power_index(rate, np.arange(100_000))
+    assert Counting.longest == CHUNK

@@ -1,0 +1,65 @@
+"""Counts: public items and promises, private values that show nowhere."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from lastbit import ParameterError
+from lastbit.counts import Counts, unpacked
+
+
+def test_whole_values_become_a_read_only_array() -> None:
+    for values in ([1, 2], (1, 2), np.array([1, 2], np.int8), np.array([1, 2], np.uint64), np.array([True, False])):
+        counts = Counts(items="ab", values=values)
+        assert counts.values.dtype == np.int64
+        assert counts.values.tolist() == [int(value) for value in values]
+        with pytest.raises(ValueError, match="read-only"):
+            counts.values[0] = 5
+
+
+def test_an_array_stays_writable_for_its_owner() -> None:
+    mine = np.array([1, 2], np.int64)
+    Counts(items="ab", values=mine)
+    mine[0] = 5
+
+
+def test_a_count_beyond_int64_stays_large() -> None:
+    assert Counts(items="a", values=np.array([(1 << 64) - 1], np.uint64)).values.tolist() == [(1 << 63) - 1]
+    assert Counts(items="a", values=[1 << 70]).values == (Fraction(1 << 70),)
+
+
+def test_sums_stay_exact() -> None:
+    assert Counts(items="ab", values=[Fraction(1, 3), 2]).values == (Fraction(1, 3), Fraction(2))
+
+
+def test_the_values_show_nowhere() -> None:
+    counts = Counts(items=["x", "y"], values=[4242, 7], sensitivity="1/2")
+    assert repr(counts) == str(counts) == "<Counts: 2 items, sensitivity 1/2, not monotone>"
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"items": "abc"}, "3 items and 2 values"),
+        ({"items": "ab", "sensitivity": 0}, "sensitivity must be positive"),
+        ({"items": "ab", "monotone": 1}, "monotone must be True or False"),
+        ({"items": "ab", "values": [4242.5, 1]}, "must be exact"),
+        ({"items": "ab", "values": np.array([4242.5, 1])}, "must be exact"),
+    ],
+)
+def test_what_cannot_be_counts_is_refused_without_showing_values(parameters: dict[str, object], message: str) -> None:
+    with pytest.raises(ParameterError, match=message) as refusal:
+        Counts(**({"values": [4242, 1]} | parameters))
+    assert "4242" not in str(refusal.value)
+
+
+def test_counts_that_move_further_than_promised_are_refused() -> None:
+    counts = Counts(items="ab", values=[1, 2], sensitivity=3)
+    with pytest.raises(ParameterError, match="sensitivity=3"):
+        unpacked(counts, Fraction(2), monotone=False)
+    with pytest.raises(ParameterError, match="without monotone=True"):
+        unpacked(counts, Fraction(3), monotone=True)
+    values, items = unpacked(counts, Fraction(3), monotone=False)
+    assert (values.tolist(), items) == ([1, 2], ("a", "b"))
+    assert unpacked([1, 2], Fraction(2), monotone=True) == ([1, 2], None)
