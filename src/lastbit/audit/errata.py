@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from math import log
+from math import isinf, log
+from textwrap import wrap
 
 from lastbit.audit.attacks.everything import all_attacks
 from lastbit.audit.broken.gallery import TOLERANCE, Hearing, hearings
@@ -25,7 +26,7 @@ def page() -> str:
     """The whole page."""
     heard = list(hearings())
     rows = [
-        f"| {hearing.case.name} | {bits_of(hearing.case.cost)} | {_found(hearing.published)} | {_repaired(hearing)} |"
+        f"| {hearing.case.name} | {bits_of(hearing.case.cost)} | {found(hearing.published)} | {_repaired(hearing)} |"
         for hearing in heard
     ]
     return "\n".join(
@@ -63,22 +64,28 @@ def bits_of(cost: Cost) -> str:
     return f"{nats / log(2):.4g} bits"
 
 
-def _found(verdict: Verdict) -> str:
-    return f"{verdict.loss.lower_bits:.4g} bits ({verdict.verdict})"
+def found(verdict: Verdict) -> str:
+    """The loss found, to base 2, and the verdict."""
+    return f"{_number(verdict.loss.lower_bits)} bits ({verdict.verdict})"
+
+
+def _number(value: float) -> str:
+    return "∞" if isinf(value) else f"{value:.4g}"
 
 
 def _repaired(hearing: Hearing) -> str:
-    return "" if hearing.repaired is None else _found(hearing.repaired)
+    return "" if hearing.repaired is None else found(hearing.repaired)
 
 
 def _section(hearing: Hearing) -> Iterator[str]:
     case, verdict = hearing.case, hearing.published
     yield f"## {case.name[0].upper()}{case.name[1:]}"
     yield ""
-    yield f"{case.source}. {case.why}"
+    yield from wrap(f"{case.source}. {case.why}", 120)
     yield ""
     more = f" and {len(verdict.witness) - 1} more" if len(verdict.witness) > 1 else ""
-    yield f"Witness: `{shown(verdict.witness[0])}`{more}." if verdict.witness else "No witness."
+    first, second = (f"{float(chance):.6g}" for chance in hearing.chances)
+    yield f"Witness: `{shown(verdict.witness[0])}`{more}, probability {first} against {second}."
     yield ""
 
 

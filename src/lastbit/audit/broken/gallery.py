@@ -16,7 +16,8 @@ from lastbit.audit.broken import (
     sparse_vector_variants,
 )
 from lastbit.audit.broken.case import Case
-from lastbit.audit.verdict import Verdict, compare
+from lastbit.audit.law import law
+from lastbit.audit.verdict import Verdict, compare, judge
 
 GALLERY: Final[tuple[Case, ...]] = (
     *printed_sparse_vector.CASES,
@@ -32,10 +33,11 @@ TOLERANCE: Final = Fraction(1, 1 << 16)
 
 @dataclass(frozen=True)
 class Hearing:
-    """A case, the verdict on it as published, and on its repair."""
+    """A case, the verdict on it as published, the two probabilities of the witness, and the verdict on its repair."""
 
     case: Case
     published: Verdict
+    chances: tuple[Fraction, Fraction]
     repaired: Verdict | None
 
 
@@ -46,8 +48,11 @@ def hear(case: Case, tolerance: Fraction = TOLERANCE) -> Hearing:
     >>> hearing.published.verdict, hearing.repaired.verdict
     ('violated', 'holds')
     """
+    one, other = law(case.program, tolerance), law(case.neighbour, tolerance)
+    published = judge(case.cost, one, other, tolerance)
+    first, second = (sum((found[each][0] for each in published.witness), Fraction(0)) for found in (one, other))
     repaired = None if case.repaired is None else compare(*case.repaired, case.cost, tolerance)
-    return Hearing(case, compare(case.program, case.neighbour, case.cost, tolerance), repaired)
+    return Hearing(case, published, (first, second), repaired)
 
 
 def hearings() -> Iterator[Hearing]:
