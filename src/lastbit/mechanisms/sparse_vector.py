@@ -30,9 +30,9 @@ class SparseVector(StreamMechanism):
     Checked:  tests/laws/test_sparse_vector.py, exactly, up to three queries and two above.
     Speed:    one Laplace draw and one comparison a query, thousands at a time in NumPy; memory does not grow.
 
-    >>> mechanism = SparseVector(threshold=100, limit=2, epsilon=1)
+    >>> mechanism = SparseVector(threshold=1000, limit=2, epsilon=1)
     >>> run = mechanism.start()
-    >>> run.ask(5).above, run.ask(1000).above, run.exhausted
+    >>> run.ask(0).above, run.ask(2000).above, run.exhausted
     (False, True, False)
     >>> float(mechanism.share)
     0.284...

@@ -148,8 +148,8 @@ class Run:
     Built by a mechanism's `start()`. Threads may share a run: its answers come one after the other.
 
     >>> import lastbit as lb
-    >>> run = lb.SparseVector(threshold=100, limit=1, epsilon=1).start()
-    >>> run.ask(-1000).above, run.ask(1000).above, run.exhausted
+    >>> run = lb.SparseVector(threshold=1000, limit=1, epsilon=1).start()
+    >>> run.ask(0).above, run.ask(2000).above, run.exhausted
     (False, True, True)
     """
 
@@ -196,8 +196,8 @@ class Run:
         """The answers to queries in order, up to the one that exhausts the run: the same as asking one by one.
 
         >>> import lastbit as lb
-        >>> run = lb.SparseVector(threshold=100, limit=2, epsilon=1).start()
-        >>> run.ask_many([0, 1000, 0, 1000, 0]).indices
+        >>> run = lb.SparseVector(threshold=1000, limit=2, epsilon=1).start()
+        >>> run.ask_many([0, 2000, 0, 2000, 0]).indices
         (1, 3)
         """
         plan = self._plan
@@ -236,8 +236,8 @@ class Run:
         A query is a value, or a tuple of a value and its threshold. After the last answer no further query is taken.
 
         >>> import lastbit as lb
-        >>> run = lb.SparseVector(threshold=100, limit=1, epsilon=1).start()
-        >>> [answer.above for answer in run.stream(iter([0, 0, 1000, 0]))]
+        >>> run = lb.SparseVector(threshold=1000, limit=1, epsilon=1).start()
+        >>> [answer.above for answer in run.stream(iter([0, 0, 2000, 0]))]
         [False, False, True]
         """
         self._stay()
@@ -250,12 +250,16 @@ class Run:
 
     def _stream(self, queries: Iterable[Query]) -> Iterator[Answer]:
         for query in queries:
+            if self.exhausted:  # by another user of the run, while this one waited
+                return
             yield self._ask(query)
             if self.exhausted:
                 return
 
     async def _stream_async(self, queries: AsyncIterable[Query]) -> AsyncIterator[Answer]:
         async for query in queries:
+            if self.exhausted:  # by another user of the run, while this one waited
+                return
             yield self._ask(query)
             if self.exhausted:
                 return

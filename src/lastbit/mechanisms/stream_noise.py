@@ -1,6 +1,6 @@
 """The noise of a run: what nobody may see.
 
-The noise of the queries is drawn ahead, in blocks: four blocks of one query each, then of 2, 4, 8, … up to 8192. A
+The noise of the queries is drawn ahead, in blocks: four blocks of one query each, then of 2, 4, 8, … up to 16384. A
 query takes the next noise of the block, and the next block is drawn when a query needs it. So asking one by one and
 asking many read the same words and get the same noise, a run needs the same memory however long it goes on, a short run
 draws next to nothing in vain, and the auditor, which follows every draw, meets no draw that is never used among the
@@ -25,8 +25,8 @@ from lastbit.exact import Rate
 SINGLES: Final = 4
 """How many blocks of one query a run begins with."""
 
-LARGEST: Final = 8192
-"""Queries in a block at most: 64 KB of noise."""
+LARGEST: Final = 16384
+"""Queries in a block at most: 128 KB of noise a branch."""
 
 _ROOM: Final = 1 << 60
 """Thresholds and margins up to this leave int64 room for all that is added to them."""

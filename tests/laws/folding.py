@@ -1,0 +1,62 @@
+"""Discrete Laplace noise folded at ±bound, so that programs that only compare it have finitely many branches.
+
+Folding moves all mass from the bound outwards onto it. A comparison `noise >= t` comes out the same before and after
+for every t from 1-bound to bound. So the law of a program that makes no other use of its noise is left alone, exactly.
+"""
+
+from fractions import Fraction
+from functools import cache
+
+from lastbit import distributions
+from lastbit.draw import Draw
+
+
+@cache
+def folded_law(rate, bound):
+    r = rate.fraction
+    inner = [r ** abs(k) for k in range(1 - bound, bound)]
+    end = r**bound / (1 - r)
+    return distributions.weighted([end, *inner, end])
+
+
+class Folding(Draw):
+    """Another draw, with its Laplace noise folded: `bounds` says where, for each rate."""
+
+    def __init__(self, draw, bounds):
+        self._draw_below, self._bounds = draw, bounds
+
+    def laplace(self, rate, size=None):
+        bound = self._bounds[rate]
+        return self._draw(folded_law(rate, bound), size) - bound
+
+    def words(self, n):
+        return self._draw_below.words(n)
+
+    def _one(self, distribution):
+        return self._draw_below._one(distribution)
+
+    def _many(self, distribution, n):
+        return self._draw_below._many(distribution, n)
+
+    def _permutation(self, n):
+        return self._draw_below._permutation(n)
+
+
+def folded(mechanism, values):
+    """The program of a clamped SparseVector whose gaps are off or on a grid, folded where it does not matter."""
+    plan = mechanism.plan
+    least, most, width = plan.clamp
+    reach = max(plan.gaps) if isinstance(plan.gaps, tuple) else 0
+    # z clamped to within w of q is z >= q+t for each t from 1-w to w; query noise is compared with -w, …, w + gap.
+    threshold_bound = max(abs(least), abs(most)) + max(width, 1)
+    query_bound = width + max(reach, 1)
+    rates = {plan.threshold_rate: threshold_bound}
+    rates[plan.branches[0].rate] = max(query_bound, rates.get(plan.branches[0].rate, 0))
+    program = mechanism.program(values)
+    return lambda draw: program(Folding(draw, rates))
+
+
+def exact(law):
+    """The masses of a law that was explored to the end."""
+    assert law.unexplored == Fraction(0)
+    return dict(law.masses)

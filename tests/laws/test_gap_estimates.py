@@ -1,0 +1,128 @@
+"""What a gap is worth: Lemma 7 with discrete noise, coverage, and the variance of the optimal split."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import lastbit as lb
+from lastbit.audit import law
+from lastbit.estimate.sparse_vector import (
+    Estimate,
+    GapNoise,
+    laplace_variance,
+    measured,
+    variance_weighted,
+)
+
+NOISES = [
+    GapNoise(lb.Rate(1, 1), lb.Rate(3, 2), Fraction(1)),
+    GapNoise(lb.Rate(3, 2), lb.Rate(1, 1), Fraction(1)),
+    GapNoise(lb.Rate(1, 1), lb.Rate(1, 1), Fraction(1)),
+    GapNoise(lb.Rate(3, 2), lb.Rate(3, 2), Fraction(1, 4)),
+]
+
+
+@pytest.mark.parametrize("noise", NOISES, ids=str)
+def test_lemma_7_is_the_convolution(noise):
+    a, b = noise.threshold_rate.fraction, noise.query_rate.fraction
+
+    def at_least(r, k):
+        """P(Laplace >= k)."""
+        return r**k / (1 + r) if k > 0 else 1 - r ** (1 - k) / (1 + r)
+
+    for t in (-3, 0, 1, 5):
+        # Over threshold noise z in ±200, and all that is beyond bounded by its mass.
+        partial = sum(a ** abs(z) * (1 - a) / (1 + a) * at_least(b, t + z) for z in range(-200, 201))
+        beyond = 2 * a**201 / (1 + a)
+        assert partial <= noise.at_least(t) <= partial + beyond
+
+
+@pytest.mark.parametrize("noise", NOISES, ids=str)
+def test_the_law_is_that_of_the_draws(noise):
+    found = law(lambda draw: draw.laplace(noise.query_rate) - draw.laplace(noise.threshold_rate), Fraction(1, 1 << 10))
+    for k in range(-2, 3):
+        lower, upper = found[k]
+        assert lower <= noise.at_least(k) - noise.at_least(k + 1) <= upper
+
+
+@pytest.mark.parametrize("noise", NOISES, ids=str)
+@pytest.mark.parametrize("confidence", ["1/2", "0.9", "0.95", "0.999"])
+def test_the_lower_bound_is_the_highest_with_its_coverage(noise, confidence):
+    bound = noise.lower_bound(10, 3, confidence)
+    assert bound.value == 13 - bound.steps * noise.resolution
+    assert bound.coverage >= Fraction(confidence)
+    assert bound.steps == 0 or noise.at_least(1 - bound.steps) < Fraction(confidence)
+
+
+def test_a_bound_whose_coverage_is_exactly_the_confidence_is_found():
+    noise = NOISES[0]
+    level = noise.at_least(-7)
+    assert noise.lower_bound(0, 0, level).steps == 7
+
+
+def test_a_fine_grid_is_no_obstacle():
+    fine = lb.SparseVector(threshold=0, limit=10, epsilon="1/10", resolution="1/1000").gap_noise
+    coarse = lb.SparseVector(threshold=0, limit=10, epsilon="1/10").gap_noise
+    assert abs(fine.lower_bound(0, 0, "0.95").value - coarse.lower_bound(0, 0, "0.95").value) <= 1
+
+
+def test_coverage_given_a_report_is_the_conditional_law():
+    noise = NOISES[0]
+    bound = noise.lower_bound(100, 4, "0.95")
+    for value in (105, 100, 95, 80):
+        reported = [k for k in range(-400, 401) if value + k >= 100]
+        masses = {k: noise.at_least(k) - noise.at_least(k + 1) for k in reported}
+        covered = sum(mass for k, mass in masses.items() if k <= bound.steps)
+        beyond = noise.at_least(401)
+        assert bound.coverage_given_report(value) == covered / (sum(masses.values()) + beyond)
+
+
+def test_erratum_b3_figures():
+    """Given a report the coverage is lower: .90 at the threshold and .72 five below it, for a stated .95."""
+    noise = GapNoise(lb.Rate.from_epsilon("1/200"), lb.Rate.from_epsilon("1/400"), Fraction(1, 100))
+    bound = noise.lower_bound(0, 0, "0.95")
+    figures = bound.coverage, bound.coverage_given_report(0), bound.coverage_given_report(-5)
+    assert [round(float(each), 2) for each in figures] == [0.95, 0.90, 0.72]
+
+
+def test_variance_weighting_is_the_best_combination():
+    gap, second = Estimate(Fraction(12), Fraction(8)), measured(9, 4)
+    best = variance_weighted(gap, second)
+    assert best == Estimate(Fraction(10), Fraction(8, 3))
+    for weight in (Fraction(k, 12) for k in range(13)):
+        assert weight**2 * gap.variance + (1 - weight) ** 2 * second.variance >= best.variance
+
+
+@pytest.mark.parametrize("k", [1, 5, 25])
+def test_the_optimal_split_has_the_variance_of_section_6_2(k):
+    """Var(gap) = 8(1+(2k)^⅔)³/ε² and Var(combined)/Var(measured) = s/(s+k²), s = (1+∛(4k²))³, on a fine grid."""
+    epsilon = Fraction(1, 2)
+    tested = lb.SparseVector(threshold=0, limit=k, epsilon=epsilon / 2)
+    cube = (1 + (2 * k) ** (2 / 3)) ** 3
+    gap = Estimate(Fraction(0), tested.gap_noise.variance)
+    assert abs(float(gap.variance) / (8 * cube / float(epsilon) ** 2) - 1) < 0.01
+    second = Estimate(Fraction(0), laplace_variance(lb.Rate.from_epsilon(epsilon / (2 * k))))
+    ratio = variance_weighted(gap, second).variance / second.variance
+    assert abs(float(ratio) / (cube / (cube + k**2)) - 1) < 0.01
+
+
+def test_no_other_split_has_a_smaller_variance():
+    best = lb.SparseVector(threshold=0, limit=4, epsilon=1, resolution="1/100").gap_noise.variance
+    for split in ("0.1", "0.15", "0.19", "0.21", "0.3", "even"):
+        assert (
+            lb.SparseVector(threshold=0, limit=4, epsilon=1, resolution="1/100", split=split).gap_noise.variance > best
+        )
+
+
+def test_the_variance_formula_holds_on_a_seeded_tape():
+    """The gaps of 6,000 runs on one fixed tape, within 5% of the formula."""
+    k, runs = 2, 6_000
+    words = np.random.Generator(np.random.PCG64(20260101)).integers(0, 2**64, 3 * runs, np.uint64)
+    sampler = lb.Sampler(lb.Tape(words.tolist()))
+    tested = lb.SparseVector(threshold=0, limit=k, epsilon="1/4")
+    answers = [answer for _ in range(runs) for answer in tested.start(sampler).stream([10**4] * k)]
+    errors = np.array([int(answer.gap) - 10**4 for answer in answers], float)
+    assert len(errors) == k * runs
+    formula = 8 * (1 + (2 * k) ** (2 / 3)) ** 3 / (1 / 2) ** 2
+    assert abs(np.mean(errors**2) / formula - 1) < 0.05
