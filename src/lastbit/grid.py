@@ -119,7 +119,7 @@ def _ratio(value: object) -> tuple[int, int]:
         if not value.is_finite() or value.adjusted() > _LARGE:
             return (1 if not value.is_nan() and value > 0 else -1), 0
         if value.adjusted() < -_LARGE:
-            return (-1 if value < 0 else 0), 10**_LARGE
+            return (value > 0) - (value < 0), 10**_LARGE
         return value.as_integer_ratio()
     if isinstance(value, Real):
         real = float(value)

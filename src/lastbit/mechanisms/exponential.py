@@ -61,7 +61,7 @@ class ExponentialMechanism(Mechanism):
     Cost:     epsilon or eta for one call, whichever method is called and however the scores are rounded. Where one
               person moves all scores the same way (monotone) the exponent is twice as large for the same cost.
     Assumes:  every score moves by at most `sensitivity`; the outcomes are public, and so is how many there are.
-    Checked:  tests/laws/test_exponential.py, exactly, n <= 5.
+    Checked:  tests/laws/test_exponential.py, exactly, n <= 101.
     Speed:    one word and one pass over the scores; the range of the scores does not matter. "randomized" takes a word
               and some microseconds for each score.
 

@@ -1,0 +1,124 @@
+"""Two attacks on the exponential mechanism in floating point: Ilvento, section 2.
+
+The naive mechanism is the paper's figure 1: weights by `exp`, a total by adding them up, and the first outcome whose
+share of the total reaches a uniform float. Its probabilities are exact here: the floats are computed as the program
+would, and a uniform float is a multiple of 2^-53. Outcomes come in runs of equal utility, since the second attack needs
+more of them than a list can hold; lower utilities are better, as in the paper.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Final
+
+from lastbit.audit.attacks.attack import Attack
+from lastbit.errors import ParameterError
+from lastbit.exact import odds_bounds, whole
+from lastbit.mechanisms.exponential import ExponentialMechanism
+
+Runs = list[tuple[int, int]]
+"""(utility, how many outcomes have it): the outcome the attacker watches is the first, alone in its run."""
+
+_GRAIN: Final = 1 << 53
+"""A uniform float is one of the multiples of 1/2^53 in [0, 1)."""
+
+
+def attacks(epsilon: int = 1, outcomes: int = 1000) -> Iterator[Attack]:
+    """Both attacks at this epsilon.
+
+    >>> [(attack.name, attack.succeeds, attack.withstood) for attack in attacks()]
+    [('zero rounding', True, True), ('truncated addition', True, True)]
+    """
+    yield zero_rounding(epsilon, outcomes)
+    yield truncated_addition(epsilon)
+
+
+def zero_rounding(epsilon: int = 1, outcomes: int = 1000) -> Attack:
+    """Attack 1: with Alice, all weights but the first are so small that `exp` gives 0.
+
+    Without her all are equal. So the naive mechanism always picks the first with her and one in `outcomes` without.
+    """
+    whole(outcomes, "outcomes", least=2)
+    x = next(x for x in range(2000 * 1000) if naive_weight(epsilon, x + 1) == 0)
+    return _attack(
+        "zero rounding", "Ilvento, Attack 1", epsilon, [(x, 1), (x + 1, outcomes - 1)], [(x, 1), (x, outcomes - 1)]
+    )
+
+
+def truncated_addition(epsilon: int = 1) -> Attack:
+    """Attack 2: with Alice, each of very many weights is lost when it is added to the first, though none is 0.
+
+    Without her they count, and together weigh as much as the first. So the naive mechanism always picks the first with
+    her, and every second time without.
+    """
+    # The sum starts at the first weight, 1 with Alice and exp(-ε/2) without.
+    first = naive_weight(epsilon, 1)
+    fitting = (
+        x for x in range(2000) if 1 + naive_weight(epsilon, x + 1) == 1 and first + naive_weight(epsilon, x) > first
+    )
+    x = next(fitting, None)
+    if x is None:
+        raise ParameterError(f"epsilon must be smaller for this attack: got {epsilon}. Use 1.")
+    count = _count_to_double(first, naive_weight(epsilon, x))
+    return _attack("truncated addition", "Ilvento, Attack 2", epsilon, [(0, 1), (x + 1, count)], [(1, 1), (x, count)])
+
+
+def _attack(name: str, source: str, epsilon: int, present: Runs, absent: Runs) -> Attack:
+    """The attacker says "present" on seeing the first outcome. No other rule does better: the rest are all alike."""
+    mechanism = ExponentialMechanism(epsilon=epsilon)
+    naive = [naive_chance_of_first(epsilon, runs) for runs in (present, absent)]
+    ours = [our_chance_of_first(mechanism, runs) for runs in (present, absent)]
+    odds = odds_bounds(mechanism.cost)[1]
+    return Attack(name, source, naive[0] - naive[1], ours[0] - ours[1], (odds - 1) / (odds + 1))
+
+
+def naive_weight(epsilon: float, utility: int) -> float:
+    """Line 10 of figure 1."""
+    return math.exp(-(epsilon / 2.0) * utility)
+
+
+def naive_chance_of_first(epsilon: float, runs: Runs) -> Fraction:
+    """The probability that the naive mechanism picks the first outcome, exactly."""
+    total = 0.0
+    for utility, count in runs:
+        total = after_run(total, naive_weight(epsilon, utility), count)
+    share = Fraction(naive_weight(epsilon, runs[0][0]) / total)
+    # Uniform floats 0/2^53, 1/2^53, … at or below the share.
+    return Fraction(min(math.floor(share * _GRAIN) + 1, _GRAIN), _GRAIN)
+
+
+def our_chance_of_first(mechanism: ExponentialMechanism, runs: Runs) -> Fraction:
+    """The probability that ours picks the first outcome: r^u over the sum of all, with scores -u."""
+    least = min(utility for utility, _ in runs)
+    weights = [mechanism.rate.fraction ** (utility - least) for utility, _ in runs]
+    return weights[0] / sum(count * weight for (_, count), weight in zip(runs, weights, strict=True))
+
+
+def after_run(total: float, weight: float, count: int) -> float:
+    """total + weight + … + weight, `count` float additions one after the other, in leaps.
+
+    Between two powers of two the sum is a multiple of one unit and each addition moves it by the same number of units,
+    unless the weight is half a unit off: a tie, which goes to the even neighbour. Then it moves one by one.
+
+    >>> after_run(1.0, 0.1, 10) == 1.0 + 0.1 + 0.1 + 0.1 + 0.1 + 0.1 + 0.1 + 0.1 + 0.1 + 0.1 + 0.1
+    True
+    """
+    while count > 0:
+        once = total + weight
+        step, next_step = once - total, once + weight - once
+        if step == 0:
+            return total
+        leaps = 1
+        if step == next_step and total > 0:
+            edge = math.ldexp(1.0, math.frexp(total)[1])
+            leaps = max(1, min(count, math.floor(Fraction(edge - once) / Fraction(step))))
+        total += leaps * step
+        count -= leaps
+    return total
+
+
+def _count_to_double(first: float, weight: float) -> int:
+    """How many such weights weigh as much as the first one."""
+    return math.floor(Fraction(first) / Fraction(weight))
