@@ -116,6 +116,8 @@ def _ratio(value: object) -> tuple[int, int]:
     if isinstance(value, Rational):
         return int(value.numerator), int(value.denominator)
     if isinstance(value, Decimal):
+        if value.is_zero():
+            return 0, 1
         if not value.is_finite() or value.adjusted() > _LARGE:
             return (1 if not value.is_nan() and value > 0 else -1), 0
         if value.adjusted() < -_LARGE:

@@ -103,15 +103,16 @@ def numbers(text: str) -> list[Fraction]:
 
 
 def all_mechanisms() -> Iterator[type[Mechanism]]:
-    """Every mechanism there is, by name."""
+    """Every mechanism there is, by name; not the bases that several of them share."""
     for module in iter_modules(mechanisms.__path__):
         import_module(f"{mechanisms.__name__}.{module.name}")
     found: dict[str, type[Mechanism]] = {}
     open_classes = list(Mechanism.__subclasses__())
     while open_classes:
         each = open_classes.pop()
-        open_classes += each.__subclasses__()
-        if not inspect.isabstract(each) and each.__module__.startswith(f"{mechanisms.__name__}."):
+        narrower = [sub for sub in each.__subclasses__() if sub.__module__.startswith(f"{mechanisms.__name__}.")]
+        open_classes += narrower
+        if not inspect.isabstract(each) and (not narrower or "Cost:" in (each.__doc__ or "")):
             found[each.__name__] = each
     return iter(found[name] for name in sorted(found))
 
