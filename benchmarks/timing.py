@@ -1,8 +1,8 @@
 """Does the time of a release tell what it ran on? A test in the style of dudect, for every mechanism's release.
 
 Two inputs, measured in a random order, interleaved in one process; the slowest measurements, which are the machine's,
-are cropped at several places; Welch's t says how far apart the means are. |t| above 4.5 is taken for a leak; below, none
-was seen with this many measurements on this machine, which is not a proof that there is none.
+are cropped at several places; Welch's t says how far apart the means are. |t| above 4.5 is taken for a leak; below,
+none was seen with this many measurements on this machine, which is not a proof that there is none.
 """
 
 from __future__ import annotations

@@ -1,0 +1,57 @@
+"""Mironov's attack: the low bits of a float give away what the noise was added to.
+
+The usual Laplace noise is scale·log(V) for a V with 53 bits, so only some floats can come out, and which ones depends
+on the value underneath. An output that one value can give and its neighbour cannot tells them apart for certain: no
+epsilon bounds that. (I. Mironov, On significance of the least significant bits for differential privacy, CCS 2012.)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Final
+
+_BITS: Final = 53
+_NEARBY: Final = 8
+"""How many U on either side of the likeliest are tried: more than rounding can be off by."""
+
+
+def numpy_noise(u: float, scale: float) -> float:
+    """What `numpy.random.Generator.laplace(0, scale)` makes of its uniform U, a multiple of 2^-53 above 0.
+
+    >>> numpy_noise(0.5, 3.0), round(numpy_noise(0.25, 1.0), 3)
+    (0.0, -0.693)
+    """
+    return 0.0 - scale * math.log(2.0 - u - u) if u >= 0.5 else 0.0 + scale * math.log(u + u)
+
+
+def possible(output: float, value: float, scale: float) -> bool:
+    """Whether `value + numpy.random.Generator.laplace(0, scale)` can be this output.
+
+    >>> possible(0.5, 0.5, 1.0), possible(1e-20, 0.0, 1.0)
+    (True, False)
+    """
+    tail = math.exp(-abs(output - value) / scale) / 2
+    likeliest = round((1 - tail if output > value else tail) * 2**_BITS)
+    candidates = range(max(1, likeliest - _NEARBY), min(2**_BITS - 1, likeliest + _NEARBY) + 1)
+    return any(value + numpy_noise(math.ldexp(numerator, -_BITS), scale) == output for numerator in candidates)
+
+
+def guess(output: float, value: float, neighbour: float, scale: float) -> float | None:
+    """The one of two values that this output must come from, or None when both, or neither, can give it.
+
+    >>> guess(1.5, 0.0, 1.0, 1.0) is None
+    True
+    """
+    first, second = possible(output, value, scale), possible(output, neighbour, scale)
+    return None if first == second else value if first else neighbour
+
+
+def success(outputs: Iterable[float], value: float, neighbour: float, scale: float) -> tuple[float, float]:
+    """The shares of these outputs, all from `value`, that the attack attributes rightly, and wrongly.
+
+    >>> success([0.25, 0.75], 0.0, 1.0, 1.0)[1]
+    0.0
+    """
+    guesses = [guess(output, value, neighbour, scale) for output in outputs]
+    return guesses.count(value) / len(guesses), guesses.count(neighbour) / len(guesses)
