@@ -20,15 +20,19 @@ from lastbit.errors import (
     TapeEnded,
 )
 from lastbit.exact import Eta, Rate
+from lastbit.measurement import Measurement
 from lastbit.mechanisms.adaptive_sparse_vector import AdaptiveSparseVector
 from lastbit.mechanisms.exponential import Choice, ExponentialMechanism, Ranking
 from lastbit.mechanisms.laplace import DiscreteLaplace
+from lastbit.mechanisms.private_selection import PrivateSelection, scored
 from lastbit.mechanisms.select_and_measure import SelectAndMeasure
+from lastbit.mechanisms.snapping import Snapping
 from lastbit.mechanisms.sparse_vector import SparseVector
 from lastbit.mechanisms.stream import Answer, Answers, Run
 from lastbit.mechanisms.top_k import NoisyMax, NoisyTopK
 from lastbit.reference import Reference
 from lastbit.release import Release
+from lastbit.sums import Exact, exact_mean, exact_sum, exact_variance, histogram
 
 if TYPE_CHECKING:
     from lastbit.data import count
@@ -50,13 +54,16 @@ __all__ = [
     "DiscreteLaplace",
     "Draw",
     "Eta",
+    "Exact",
     "ExponentialMechanism",
     "LastbitError",
     "Ledger",
     "LedgerError",
+    "Measurement",
     "NoisyMax",
     "NoisyTopK",
     "ParameterError",
+    "PrivateSelection",
     "Ranking",
     "Rate",
     "Reference",
@@ -66,12 +73,18 @@ __all__ = [
     "RunExhausted",
     "Sampler",
     "SelectAndMeasure",
+    "Snapping",
     "SparseVector",
     "SystemBits",
     "Tape",
     "TapeEnded",
     "audit",
     "count",
+    "exact_mean",
+    "exact_sum",
+    "exact_variance",
+    "histogram",
+    "scored",
 ]
 
 _LOADED_WHEN_USED = {"count": "lastbit.data", "Ledger": "lastbit.ledger"}

@@ -1,10 +1,10 @@
-"""Words and tables in, draws out. Integers only; imports nothing of ours.
+"""Words and tables in, draws out; the bits of floats in, steps of a grid out. Integers only; imports nothing of ours.
 
-Every function takes its words as they come, writes one value a sample, and lists the samples whose words did not
-decide. Those it leaves to the caller.
+Every function that draws takes its words as they come, writes one value a sample, and lists the samples whose words
+did not decide. Those it leaves to the caller.
 """
 
-from libc.stdint cimport int64_t, uint16_t, uint64_t
+from libc.stdint cimport int64_t, uint16_t, uint32_t, uint64_t
 
 cdef extern from *:
     """
@@ -114,6 +114,110 @@ def shuffle(int64_t[::1] out):
             pick = out[i]
             out[i] = out[pick] if pick < i else i
             out[pick] = i
+
+
+cdef extern from *:
+    """
+    #if defined(__GNUC__)
+    #define LASTBIT_INLINE static inline __attribute__((always_inline))
+    #else
+    #define LASTBIT_INLINE static inline
+    #endif
+    #if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__)
+    /* Four floats at a time where the processor can; the same integers either way. */
+    #define LASTBIT_WIDE __attribute__((target_clones("avx2", "default")))
+    #else
+    #define LASTBIT_WIDE
+    #endif
+
+    typedef struct { uint32_t odd; int64_t base, cap, least, most; } lastbit_scale;
+
+    /* floor(v * odd * 2^twos) clamped, for the float v with these bits; base is 1075 - twos. The magnitude is first
+       cut at `cap`, the bits of a power of two beyond every bound, so that nothing overflows. No branch depends on v.
+       way: 0 where odd is 1; 1 where |v| stays so small that the shift below never goes left; 2 in general. */
+    LASTBIT_INLINE int64_t lastbit_step(uint64_t bits, lastbit_scale s, int way) {
+        int64_t given = (int64_t)(bits & 0x7fffffffffffffffULL);
+        /* -1 below zero, else 0; -0.0 is zero. Below zero floor(-x) is ~(x - 1 unit), rounded down. */
+        int64_t sign = (int64_t)(bits & (0 - (uint64_t)given)) >> 63;
+        int64_t magnitude = given > s.cap ? s.cap : given;
+        /* Subnormals get a leading bit they do not have: they are shifted out of sight all the same. */
+        uint64_t m = ((uint64_t)magnitude & 0xfffffffffffffULL) | 0x10000000000000ULL, whole;
+        int64_t shift = s.base - (int64_t)((uint64_t)magnitude >> 52), result;
+        if (way == 0) {
+            shift += 9;
+            whole = ((m << 9) + (uint64_t)sign) >> (shift > 63 ? 63 : shift);
+        } else {
+            /* m * odd = high * 2^26 + low, with nine more bits below low for shifts to the left. */
+            uint64_t low = (uint64_t)(uint32_t)(m & 0x3ffffff) * s.odd;
+            uint64_t high = (uint64_t)(uint32_t)(m >> 26) * s.odd + (low >> 26) - 1;
+            low = ((low & 0x3ffffff) << 9) + 0x800000000ULL + (uint64_t)sign;
+            high += low >> 35;
+            shift -= 26;
+            if (way == 1) {
+                whole = high >> (shift > 63 ? 63 : shift);
+            } else {
+                int64_t down = shift > 63 ? 63 : shift < 0 ? 0 : shift, up = shift < 0 ? -shift : 0;
+                whole = ((high >> down) << up) | ((low & 0x7ffffffffULL) >> (35 - up));
+            }
+        }
+        result = (int64_t)(whole ^ (uint64_t)sign);
+        result = result < s.least ? s.least : result;
+        result = result > s.most ? s.most : result;
+        return given > 0x7ff0000000000000LL ? s.least : result;
+    }
+
+    #define LASTBIT_EACH(work, way) for (k = 0; k < n; k++) { int64_t step = lastbit_step(v[k], s, way); work; }
+    #define LASTBIT_ALL(work) \
+        if (way == 0) { LASTBIT_EACH(work, 0) } else if (way == 1) { LASTBIT_EACH(work, 1) } else { LASTBIT_EACH(work, 2) }
+
+    LASTBIT_WIDE static void lastbit_floor(const uint64_t *v, int64_t n, lastbit_scale s, int way, int64_t *out) {
+        int64_t k;
+        LASTBIT_ALL(out[k] = step)
+    }
+
+    /* The sum of step - least, in two halves of 32 bits, which hold 2^32 records. */
+    LASTBIT_WIDE static void lastbit_sum(const uint64_t *v, int64_t n, lastbit_scale s, int way, uint64_t *sums) {
+        int64_t k;
+        uint64_t low = 0, high = 0, over;
+        LASTBIT_ALL(over = (uint64_t)step - (uint64_t)s.least; low += over & 0xffffffffULL; high += over >> 32)
+        sums[0] = low;
+        sums[1] = high;
+    }
+    """
+    ctypedef struct scale "lastbit_scale":
+        uint32_t odd
+        int64_t base, cap, least, most
+    void floor_each "lastbit_floor"(const uint64_t *v, int64_t n, scale s, int way, int64_t *out) noexcept nogil
+    void floor_total "lastbit_sum"(const uint64_t *v, int64_t n, scale s, int way, uint64_t *sums) noexcept nogil
+
+
+cdef class Floor:
+    """⌊v·odd·2^twos⌋ of floats given by their bits, clamped to [least, most]; NaN gives least.
+
+    Needs odd < 2^32 and |least|, |most| <= 2^61; `top` is the least whole number with odd·2^(twos + top) beyond both.
+    """
+
+    cdef scale scale
+    cdef int way
+
+    def __init__(self, uint32_t odd, int64_t twos, int64_t top, int64_t least, int64_t most):
+        self.scale = scale(odd, 1075 - twos, (1023 + top) << 52, least, most)
+        self.way = 0 if odd == 1 else 1 if 1075 - twos - (1023 + top) >= 26 else 2
+
+    def each(self, const uint64_t[::1] bits, int64_t[::1] out):
+        """out[k] = the steps of the k-th float."""
+        with nogil:
+            if out.shape[0]:
+                floor_each(&bits[0], out.shape[0], self.scale, self.way, &out[0])
+
+    def total(self, const uint64_t[::1] bits):
+        """The sum of all steps, of at most 2^32 floats."""
+        cdef uint64_t sums[2]
+        sums[0] = sums[1] = 0
+        with nogil:
+            if bits.shape[0]:
+                floor_total(&bits[0], bits.shape[0], self.scale, self.way, sums)
+        return int(sums[0]) + (int(sums[1]) << 32) + int(bits.shape[0]) * int(self.scale.least)
 
 
 cdef inline uint64_t weight(

@@ -7,17 +7,18 @@ sensitivity alone when the resolution divides it, and clamping never raises it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from math import isfinite
 from numbers import Rational, Real
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lastbit import _kernel
 from lastbit.errors import ParameterError
 from lastbit.exact import MAX_BITS, Number, positive
 
@@ -26,11 +27,11 @@ Steps = NDArray[np.int64]
 LIMIT: Final = 1 << 61
 """The largest ⌊v·q⌋, either side of zero."""
 
-_HALF: Final = (1 << 26) - 1
 _LARGE: Final = MAX_BITS
 """Powers of ten beyond which a decimal is clamped, or below which it is less than any resolution, unread."""
-_CHUNK: Final = 1 << 14
-"""Floats in hand at a time: what their conversion needs beyond its result, whatever its size."""
+
+_BLOCK: Final = 1 << 18
+"""Records summed at a time: what a sum needs beyond its records, whatever their number."""
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -82,21 +83,37 @@ class Grid:
         if steps.denominator != 1:
             raise ParameterError(
                 f"resolution must divide {name}: got resolution {self.resolution} and {name} {amount}. "
-                f"Use resolution={amount / -(-steps.numerator // steps.denominator)}."
+                f"Use resolution={abs(amount) / math.ceil(abs(steps))}."
             )
         return steps.numerator
 
+    def total(self, values: object, least: int, most: int) -> int:
+        """The sum of the values in steps, each clamped to [least, most] first: any number of them, exactly.
+
+        >>> Grid("1/10").total([0.31, float("nan"), 10**9], 0, 20)
+        23
+        """
+        if not isinstance(values, np.ndarray) or values.dtype.kind not in "biuf":
+            return _sum(np.clip(self.steps(values), least, most))
+        flat = values.ravel()
+        blocks = (flat[i : i + _BLOCK] for i in range(0, len(flat), _BLOCK))
+        if values.dtype.kind == "f" and self.resolution.numerator == 1:
+            floor = _floor(self.resolution.denominator, least, most)
+            if floor is not None:
+                return sum(floor.total(_bits(block)) for block in blocks)
+        return sum(_sum(np.clip(self._steps_of_array(block), least, most)) for block in blocks)
+
     def _steps_of_array(self, values: NDArray[Any]) -> Steps:
         factor, divisor = self.resolution.denominator, self.resolution.numerator
-        if values.dtype.kind == "f":
-            scaled = np.empty(len(values), np.int64)
-            for start in range(0, len(values), _CHUNK):
-                scaled[start : start + _CHUNK] = _scaled_floats(values[start : start + _CHUNK], factor)
-        else:
-            scaled = _scaled_whole(values, factor)
+        scaled = _scaled_floats(values, factor) if values.dtype.kind == "f" else _scaled_whole(values, factor)
         if divisor > 1:
             np.floor_divide(scaled, divisor, out=scaled) if divisor <= LIMIT else np.right_shift(scaled, 63, out=scaled)
         return scaled
+
+
+def _sum(steps: Steps) -> int:
+    """The sum of steps within ±2^61, by halves that cannot overflow."""
+    return (int((steps >> 32).sum()) << 32) + int((steps & 0xFFFFFFFF).sum())
 
 
 def _clamped(value: int) -> int:
@@ -116,54 +133,48 @@ def _ratio(value: object) -> tuple[int, int]:
     if isinstance(value, Rational):
         return int(value.numerator), int(value.denominator)
     if isinstance(value, Decimal):
-        if value.is_zero():
-            return 0, 1
         if not value.is_finite() or value.adjusted() > _LARGE:
             return (1 if not value.is_nan() and value > 0 else -1), 0
         if value.adjusted() < -_LARGE:
-            return (value > 0) - (value < 0), 10**_LARGE
+            return (-1 if value < 0 else 0), 1 << MAX_BITS + 1
         return value.as_integer_ratio()
     if isinstance(value, Real):
         real = float(value)
-        return real.as_integer_ratio() if isfinite(real) else ((1 if real > 0 else -1), 0)
+        return real.as_integer_ratio() if math.isfinite(real) else (1 if real > 0 else -1, 0)
     raise ParameterError(f"a value must be a number: got {type(value).__name__}.")
 
 
 def _scaled_whole(values: NDArray[Any], factor: int) -> Steps:
     """⌊v·factor⌋ of whole values, clamped."""
     edge = LIMIT // factor
-    if factor == 1 and values.dtype.kind != "u":
-        return np.clip(values.astype(np.int64, copy=False), -LIMIT, LIMIT)
     if values.dtype.kind == "u":
         values = np.minimum(values, min(edge + 1, np.iinfo(values.dtype).max))
-    # (edge + 1)·factor is above LIMIT and below 2^63.
-    scaled = np.clip(values.astype(np.int64, copy=False), -edge - 1, edge + 1)
-    scaled *= min(factor, LIMIT)
+    scaled: Steps = np.clip(values.astype(np.int64, copy=False), -edge - 1, edge + 1)
+    if factor != 1:
+        # One beyond the edge is beyond the limit, and below 2^63 still.
+        scaled *= min(factor, LIMIT)
     return np.clip(scaled, -LIMIT, LIMIT, out=scaled)
 
 
-def _scaled_floats(values: NDArray[Any], factor: int) -> Steps:
-    """⌊v·factor⌋ of floats, clamped."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        values = values.astype(np.float64, copy=False)
-        if factor & (factor - 1) == 0 and factor < 1 << 1023:
-            # Scaling by a power of two is exact, but for overflow to infinity, which is clamped anyway. fmax drops NaN.
-            dyadic = np.floor(values if factor == 1 else values * float(factor))
-            steps: Steps = np.fmin(np.fmax(dyadic, -LIMIT), LIMIT).astype(np.int64)
-            return steps
-        values = np.nan_to_num(values, nan=-np.inf, posinf=np.inf, neginf=-np.inf)
-    if factor >= 1 << 34:
-        return np.fromiter((_clamped(_scaled(value, factor)) for value in values.tolist()), np.int64, len(values))
-    # From 2^52 on a float is whole.
-    large = _scaled_whole(np.clip(values, -LIMIT, LIMIT).astype(np.int64), factor)
-    # Below, v = m / 2^shift with a whole m of 53 bits, taken in two halves so that m·factor = high·2^26 + low.
-    mantissa, exponent = np.frexp(np.where(np.abs(values) < 1 << 52, values, 0))
-    whole = np.ldexp(mantissa, 53).astype(np.int64)
-    low = (whole & _HALF) * factor
-    high = (whole >> 26) * factor + (low >> 26)
-    low &= _HALF
-    shift = 53 - exponent.astype(np.int64)
-    down, up = np.clip(shift - 26, 0, 63), np.clip(26 - shift, 0, 26)
-    near = np.clip(high, -(LIMIT >> up) - 1, LIMIT >> up) << up
-    small = np.where(shift >= 26, high >> down, near + (low >> np.clip(shift, 0, 63)))
-    return np.where(np.abs(values) < 1 << 52, np.clip(small, -LIMIT, LIMIT), large)
+def _scaled_floats(values: NDArray[Any], factor: int, least: int = -LIMIT, most: int = LIMIT) -> Steps:
+    """⌊v·factor⌋ of floats, clamped to [least, most]."""
+    floor = _floor(factor, least, most)
+    if floor is None:
+        exact = (_scaled(value, factor) for value in values.tolist())
+        return np.fromiter((max(least, min(most, value)) for value in exact), np.int64, len(values))
+    out = np.empty(len(values), np.int64)
+    floor.each(_bits(values), out)
+    return out
+
+
+def _bits(values: NDArray[Any]) -> NDArray[np.uint64]:
+    return np.ascontiguousarray(values, np.float64).view(np.uint64)
+
+
+def _floor(factor: int, least: int, most: int) -> _kernel.Floor | None:
+    """The kernel's way of scaling, or None where the factor is beyond it."""
+    twos = (factor & -factor).bit_length() - 1
+    if factor > LIMIT or factor >> twos >= 1 << 32:
+        return None
+    top = (-(-max(abs(least), abs(most)) // factor) - 1).bit_length()
+    return _kernel.Floor(factor >> twos, twos, top, least, most)

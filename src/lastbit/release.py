@@ -160,7 +160,7 @@ def cost_text(cost: Cost) -> str:
 
 
 def _shown(value: object) -> str:
-    if isinstance(value, Fraction) and value.denominator != 1:
+    if isinstance(value, float) or (isinstance(value, Fraction) and value.denominator != 1):
         return f"{float(value):.6g}"
     return "" if value is None else str(value)
 

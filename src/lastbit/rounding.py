@@ -44,6 +44,21 @@ def _rounding(mode: int, precision: int) -> gmpy2.context:
     return gmpy2.context(precision=precision, round=mode, emin=gmpy2.get_emin_min(), emax=gmpy2.get_emax_max())
 
 
+def to_nearest(precision: int) -> gmpy2.context:
+    """A context in which every operation gives the nearest number of this many bits, proved by MPFR."""
+    return _rounding(gmpy2.RoundToNearest, precision)
+
+
+def shortened_upper(value: Fraction, precision: int = 53) -> Fraction:
+    """The least number of this many bits at or above a value.
+
+    >>> shortened_upper(Fraction(1, 3), 4)
+    Fraction(11, 32)
+    """
+    with _rounding(gmpy2.RoundUp, precision):
+        return fraction(gmpy2.mpfr(gmpy2.mpq(value)))
+
+
 def log_lower(value: Fraction, precision: int) -> Fraction:
     """A fraction at or below ln(value)."""
     with _rounding(gmpy2.RoundDown, precision):

@@ -3,6 +3,6 @@
 from lastbit.audit.enumerator import Enumerator
 from lastbit.audit.law import Law, law
 from lastbit.audit.loss import Loss, loss
-from lastbit.audit.verdict import Verdict, Verdicts, check, check_all, compare
+from lastbit.audit.verdict import Verdict, Verdicts, check, check_all, compare, judge
 
-__all__ = ["Enumerator", "Law", "Loss", "Verdict", "Verdicts", "check", "check_all", "compare", "law", "loss"]
+__all__ = ["Enumerator", "Law", "Loss", "Verdict", "Verdicts", "check", "check_all", "compare", "judge", "law", "loss"]

@@ -7,9 +7,10 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from lastbit.ledger import Account
+if TYPE_CHECKING:
+    from lastbit.ledger import Account
 
 
 @dataclass(frozen=True)

@@ -5,15 +5,16 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from lastbit.cli.options import Spending
 from lastbit.cli.showing import Report, account_data, account_line
-from lastbit.errors import BudgetExceeded, ParameterError
-from lastbit.ledger import Ledger
-from lastbit.ledger.ledger import amount_of
+from lastbit.errors import ParameterError
 from lastbit.mechanisms.mechanism import Mechanism
 from lastbit.release import Release, cost_text
+
+if TYPE_CHECKING:
+    from lastbit.ledger import Ledger
 
 Values = TypeVar("Values")
 
@@ -35,7 +36,7 @@ def spend(
         _check_plot()
     if book is not None:
         # Reading may take long: a refusal that is certain comes first. The charge looks again.
-        _affordable(*book, mechanism)
+        book[0].account(book[1]).charged(mechanism.cost)
     values = read()
     charge = None if book is None else book[0].charge(book[1], mechanism, note=spending.note)
     published = draw(values)
@@ -59,13 +60,9 @@ def _book(spending: Spending) -> tuple[Ledger, str] | None:
         raise ParameterError("--ledger and --dataset go together: a file, and the account in it to charge.")
     if spending.ledger is None or spending.dataset is None:
         return None
+    from lastbit.ledger import Ledger
+
     return Ledger(spending.ledger), spending.dataset
-
-
-def _affordable(ledger: Ledger, dataset: str, mechanism: Mechanism) -> None:
-    account, amount = ledger.account(dataset), amount_of(mechanism.cost)
-    if account.spent + amount > account.limit:
-        raise BudgetExceeded(dataset, amount, account.spent, account.limit)
 
 
 def _check_plot() -> None:
@@ -81,7 +78,7 @@ def _dry_run(spending: Spending, mechanism: Mechanism, book: tuple[Ledger, str] 
     data["parameters"] = mechanism.parameters
     if book is not None:
         account = book[0].account(book[1])
-        enough = account.spent + amount_of(mechanism.cost) <= account.limit
+        enough = account.allows(mechanism.cost)
         notes += [account_line(account), "The budget allows it." if enough else "The budget does not allow it."]
         data |= {"account": account_data(account), "allowed": enough}
     columns = {"parameter": list(mechanism.parameters), "value": list(mechanism.parameters.values())}

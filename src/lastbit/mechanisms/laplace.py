@@ -5,45 +5,129 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from functools import cached_property
+from typing import Any, Final
 
-from lastbit.draw import Draw
-from lastbit.exact import Number, Rate, rate_of
+import numpy as np
+
+from lastbit.draw import Draw, Samples
+from lastbit.errors import ParameterError
+from lastbit.estimate.accuracy import laplace_accuracy, least_epsilon, share, tail_at_most
+from lastbit.exact import Number, Rate, number, rate_of
+from lastbit.grid import Grid, Steps
+from lastbit.measurement import Interval, Measurement
 from lastbit.mechanisms.mechanism import Mechanism, chance
-from lastbit.release import Release
+from lastbit.sums import listed, span, within
+
+_ROOM: Final = 1 << 62
+"""Noise below this can be added to steps, which stay within 2^61, in int64."""
 
 
 @dataclass(frozen=True, eq=False)
-class Measurement(Release):
-    """Values with discrete Laplace noise, exactly as drawn."""
+class NoisyValues(Measurement):
+    """Values with discrete Laplace noise, exactly as drawn. `steps` are the same in units of `resolution`."""
 
-    values: tuple[Fraction, ...]
+    resolution: Fraction
+    steps: Samples
+    rate: Rate = field(compare=False)
+    ends: tuple[int, int] | None = field(compare=False)
 
-    def columns(self) -> dict[str, Sequence[Any]]:
-        """The values."""
-        return {"value": self.values}
+    @cached_property
+    def values(self) -> tuple[Fraction, ...]:
+        """The published values, exact: made when first asked for, as there may be millions."""
+        return Grid(self.resolution).values(self.steps)
+
+    def interval(self, level: Number = "0.95") -> Interval | tuple[Interval, ...]:
+        """From and to: for each value an interval that holds the true one with at least this probability.
+
+        A value that was clamped has no end on that side: the noise may have carried it any distance beyond.
+
+        >>> noisy = DiscreteLaplace(epsilon=1).release(10)
+        >>> low, high = noisy.interval("0.95")
+        >>> high - low
+        Fraction(6, 1)
+        """
+        reach = laplace_accuracy(self.rate, share(level, "level"))
+        low, high = self.ends or (None, None)
+        intervals = tuple(
+            (
+                None if step == low else (step - reach) * self.resolution,
+                None if step == high else (step + reach) * self.resolution,
+            )
+            for step in self.steps.tolist()
+        )
+        return intervals[0] if self.single else intervals
 
 
 @dataclass(frozen=True, kw_only=True)
 class DiscreteLaplace(Mechanism):
-    """Add integer noise on the grid.
+    """Add integer noise on the grid: for counts, sums, means and histograms.
 
-    >>> noisy = DiscreteLaplace(epsilon=1).release([10, 20])
-    >>> len(noisy.values)
-    2
+    Takes one number or many, or what `exact_sum` and its kin give. `bounds=(lower, upper)` clamps what is released.
+
+    Paper:    Ilvento, sparse vector, Mechanism 2; with bounds, equation 2 and Algorithm 3.
+    Law:      value + X·resolution, P(X = i) proportional to r^|i| for r = e^(-epsilon·resolution/sensitivity), rounded
+              up, or 2^(-eta·…); then clamped to the bounds.
+    Cost:     epsilon, or eta: the bounds are free.
+    Assumes:  one person moves the values by at most `sensitivity` in total, all distances added up.
+    Checked:  tests/laws/test_laplace.py, exactly, against the closed form, Algorithm 3, and on neighbours.
+    Speed:    one draw a value; a million values in about a third of the time of NumPy's float Laplace.
+
+    >>> count = DiscreteLaplace(epsilon=1).release(412)
+    >>> abs(int(count) - 412) < 100
+    True
+    >>> DiscreteLaplace(epsilon="1/10").accuracy("0.95")
+    Fraction(30, 1)
     """
 
+    bounds: tuple[Number, Number] | None = None
     rate: Rate = field(init=False, repr=False, compare=False)
+    ends: tuple[int, int] | None = field(init=False, repr=False, compare=False)
+    """The bounds in grid steps."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._derive(rate=rate_of(self.cost, Fraction(1, self.reach)))
+        self._derive(rate=rate_of(self.cost, Fraction(1, self.reach)), ends=_ends(self.bounds, self.grid))
 
-    def release(self, values: Any, draw: Draw | None = None) -> Measurement:
-        """The values, each with its own noise."""
-        steps = self.grid.steps(values)
-        noisy = steps + chance(draw).laplace(self.rate, len(steps))
-        return Measurement(self.name, self.cost, self.grid.values(noisy))
+    def release(self, values: Any, draw: Draw | None = None) -> NoisyValues:
+        """The values, each with its own noise.
+
+        >>> len(DiscreteLaplace(epsilon=1, bounds=(0, 100)).release([10, 20]).values)
+        2
+        """
+        raw, single = listed(within(values, self.reach * self.grid.resolution))
+        steps = self.grid.steps(raw)
+        noisy = _sum(steps, chance(draw).laplace(self.rate, len(steps)))
+        if self.ends is not None:
+            noisy = np.clip(noisy, *self.ends)
+        noisy.setflags(write=False)
+        return NoisyValues(self.name, self.cost, single, self.grid.resolution, noisy, self.rate, self.ends)
+
+    def accuracy(self, level: Number = "0.95") -> Fraction:
+        """The least distance that the noise of a value keeps within, with at least this probability.
+
+        >>> DiscreteLaplace(epsilon=1, resolution="1/4").accuracy("0.99")
+        Fraction(9, 2)
+        """
+        return laplace_accuracy(self.rate, share(level, "level")) * self.grid.resolution
+
+    @classmethod
+    def for_accuracy(cls, accuracy: Number, level: Number = "0.95", **parameters: Any) -> DiscreteLaplace:
+        """The mechanism with the least epsilon, to nine significant digits, whose `accuracy(level)` is at most this.
+
+        >>> DiscreteLaplace.for_accuracy(30, "0.95").epsilon
+        Fraction(490906199, 5000000000)
+        """
+        wish, probability = number(accuracy, "accuracy"), share(level, "level")
+        model = cls(epsilon=1, **parameters)
+        if wish < 0:
+            raise ParameterError(f"accuracy must not be negative: got {accuracy}. It is a distance.")
+        steps = wish // model.grid.resolution
+
+        def meets(epsilon: Fraction) -> bool:
+            return tail_at_most(Rate.from_epsilon(epsilon / model.reach), steps, 1 - probability)
+
+        return cls(epsilon=least_epsilon(meets), **parameters)
 
     def neighbours(self, values: Sequence[Number]) -> Iterator[tuple[Fraction, ...]]:
         """All vectors whose distances from these values add up to at most the sensitivity."""
@@ -51,3 +135,17 @@ class DiscreteLaplace(Mechanism):
         for each in super().neighbours(values):
             if sum(abs(a - b) for a, b in zip(start, each, strict=True)) <= self.reach * self.grid.resolution:
                 yield each
+
+
+def _sum(steps: Steps, noise: Samples) -> Samples:
+    if noise.dtype == object or (len(noise) and not -_ROOM <= noise.min() <= noise.max() <= _ROOM):
+        noise = noise.astype(object)
+    noise += steps
+    return noise
+
+
+def _ends(bounds: tuple[Number, Number] | None, grid: Grid) -> tuple[int, int] | None:
+    if bounds is None:
+        return None
+    lower, upper = span(bounds)
+    return grid.count(lower, "the lower bound"), grid.count(upper, "the upper bound")

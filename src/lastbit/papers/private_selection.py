@@ -1,0 +1,75 @@
+"""Ilvento, "Implementing the sparse vector technique and variants", section 6: selecting among private candidates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from fractions import Fraction
+
+from lastbit.draw import Draw
+from lastbit.exact import Rate
+
+Sample = tuple[Hashable, int]
+Sampling = Callable[[Draw], Sample]
+"""Q(D): an outcome x and its quality score q."""
+
+
+def pspc(draw: Draw, sample: Sampling, tau: int, gamma: Fraction, rounds: int) -> Sample | None:
+    """Algorithm 6, private selection with a known threshold.
+
+    Errata: A3, it costs 2ε1 + ε0, not the printed 2ε0 + ε1 (ε1 is the cost of one sample); and the second bound on the
+    number of steps is 1 + 1/(e·γ) with Euler's e.
+
+    >>> from lastbit import Reference, Tape
+    >>> pspc(Reference(Tape([0])), lambda draw: ("x", 3), 2, Fraction(1, 2), 10)
+    ('x', 3)
+    """
+    for _ in range(rounds):
+        x, q = sample(draw)
+        if q >= tau:
+            return x, q
+        if draw.bernoulli(gamma):
+            return None
+    return None
+
+
+def hard_stop(draw: Draw, sample: Sampling, gamma: Fraction, rounds: int) -> Sample:
+    """Algorithm 7, the best of a run that stops by chance or after `rounds`.
+
+    The printed CMP tosses a fair coin between two equals, so of three equal scores the last comes out twice as often as
+    either other. The law is the same as with uniform ties, since the samples are exchangeable.
+
+    >>> from lastbit import Reference, Tape
+    >>> hard_stop(Reference(Tape([0])), lambda draw: ("x", 3), Fraction(1, 2), 10)
+    ('x', 3)
+    """
+    best = sample(draw)
+    for _ in range(1, rounds):
+        if draw.bernoulli(gamma):
+            return best
+        best = _compare(draw, best, sample(draw))
+    # Line 7 tosses its coin after the last step too, where it changes nothing.
+    return best
+
+
+def _compare(draw: Draw, one: Sample, other: Sample) -> Sample:
+    if one[1] != other[1]:
+        return max(one, other, key=lambda sample: sample[1])
+    return (one, other)[draw.integer(2)]
+
+
+def get_sample(
+    draw: Draw, mechanisms: Sequence[Callable[[Draw], Hashable]], quality: Callable[[Hashable], int], rate: Rate, w: int
+) -> Sample:
+    """GETSAMPLE of Algorithm 7: a mechanism by lot, its outcome, and its score with clamped noise.
+
+    Erratum: A9, the noise must be at η/Δq (here the rate of one grid step); Lemma 6.1 holds as printed only at Δq = 1.
+
+    >>> from lastbit import Eta, Sampler
+    >>> get_sample(Sampler(), [lambda draw: "m"], lambda m: 2, Rate.from_eta(Eta(1, 1, 1)), 4)[0]
+    (0, 'm')
+    """
+    i = draw.integer(len(mechanisms))
+    m = mechanisms[i](draw)
+    noise = max(-2 * w, min(2 * w, draw.laplace(rate)))
+    score = max(0, min(w, quality(m)))
+    return (i, m), max(0, min(w, score + noise))

@@ -1,0 +1,195 @@
+"""Sums, means, variances and histograms without rounding, with the sensitivity they really have.
+
+Added up in floating point, a sum depends on the order of the records and on what it rounded away, and one person can
+move it by more than the bounds say (Casacuberta et al. 2022). Here every record is clamped to public bounds, floored to
+a grid and added in integers. The rule is public and total: NaN counts as the lower bound, infinities as the bound on
+their side. Both bounds must be on the grid, so that flooring leaves the sensitivity alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from fractions import Fraction
+from numbers import Real
+from typing import Any, Final
+
+import numpy as np
+
+from lastbit.errors import LastbitError, ParameterError
+from lastbit.exact import Number, number, whole
+from lastbit.grid import LIMIT, Grid, Steps
+
+_BLOCK: Final = 1 << 13
+_LIMB: Final = 24
+"""2^13 products of two limbs of 24 bits add up below 2^62."""
+
+
+@dataclass(frozen=True, eq=False)
+class Exact:
+    """A private value, or a row of them, with how far one person can move it: for a mechanism, not for publication.
+
+    `values` is a Fraction, or an array of whole numbers. For an array the sensitivity adds up the moves of all its
+    entries. A mechanism refuses an `Exact` whose sensitivity is above its own.
+
+    >>> exact_sum([1, 2, 3], bounds=(0, 10))
+    Exact(sensitivity=Fraction(10, 1), resolution=Fraction(1, 1))
+    """
+
+    values: Fraction | Steps = field(repr=False)
+    sensitivity: Fraction
+    resolution: Fraction
+    """The grid the values are on: it divides the sensitivity."""
+
+    def __reduce__(self) -> Any:
+        raise LastbitError("an Exact holds private values and is not written down. Release it, and keep the release.")
+
+
+def exact_sum(values: Any, *, bounds: tuple[Number, Number], resolution: Number = 1, replaces: bool = False) -> Exact:
+    """The sum of records, each clamped to the bounds and floored to a multiple of the resolution.
+
+    One person adds or removes a record, or `replaces` one when the number of records is public. A resolution that is
+    a power of two is the fastest.
+
+    >>> import lastbit as lb
+    >>> total = exact_sum([0.5, 7, float("nan"), 1e300], bounds=(0, 10), resolution="1/4")
+    >>> total.values, total.sensitivity
+    (Fraction(35, 2), Fraction(10, 1))
+    >>> noisy = lb.DiscreteLaplace(epsilon=1, sensitivity=10, resolution="1/4").release(total)
+    """
+    grid, least, most = _bounded(bounds, resolution)
+    furthest = most - least if replaces else max(abs(least), abs(most))
+    total = grid.total(values, least, most)
+    return Exact(total * grid.resolution, furthest * grid.resolution, grid.resolution)
+
+
+def exact_mean(values: Any, *, bounds: tuple[Number, Number], resolution: Number = 1) -> Exact:
+    """The mean of a public number of records, of which one person replaces one.
+
+    >>> mean = exact_mean([1, 2, 6], bounds=(0, 10))
+    >>> mean.values, mean.sensitivity, mean.resolution
+    (Fraction(3, 1), Fraction(10, 3), Fraction(1, 3))
+    """
+    grid, least, most = _bounded(bounds, resolution)
+    n = _count(values, least=1)
+    unit = grid.resolution / n
+    return Exact(grid.total(values, least, most) * unit, (most - least) * unit, unit)
+
+
+def exact_variance(values: Any, *, bounds: tuple[Number, Number], resolution: Number = 1) -> Exact:
+    """The sample variance (over n - 1) of a public number of records, of which one person replaces one.
+
+    Its sensitivity is (upper - lower)²/n: the rest may all be at one bound, and one record move to the other.
+
+    >>> variance = exact_variance([1, 2, 6], bounds=(0, 10))
+    >>> variance.values, variance.sensitivity
+    (Fraction(7, 1), Fraction(100, 3))
+    """
+    grid, least, most = _bounded(bounds, resolution)
+    n = _count(values, least=2)
+    total = squares = 0
+    for block in _blocks(values, grid):
+        above = np.clip(block, least, most) - least
+        first, second = _moments(above, (most - least).bit_length())
+        total, squares = total + first, squares + second
+    unit = grid.resolution**2 / (n * (n - 1))
+    return Exact((n * squares - total**2) * unit, Fraction((most - least) ** 2 * (n - 1)) * unit, unit)
+
+
+def histogram(values: Any, *, bounds: tuple[Number, Number], bins: int, replaces: bool = False) -> Exact:
+    """How many records fall into each of the equal, half-open bins between the bounds.
+
+    Records outside count in the first or the last bin, NaN in the first, the upper bound itself in the last. One person
+    adds or removes a record; one who `replaces` a record moves two bins.
+
+    >>> histogram([0.1, 0.1, 0.9, 5, float("nan")], bounds=(0, 1), bins=2).values
+    array([3, 2])
+    """
+    lower, upper = span(bounds)
+    width = (upper - lower) / whole(bins, "bins")
+    # A grid that both the bins and the bounds are on: floors of floors are floors.
+    common = math.lcm(width.denominator, lower.denominator)
+    grid, first, _ = _bounded(bounds, Fraction(math.gcd(int(width * common), int(lower * common)), common))
+    each = grid.count(width, "the width of a bin")
+    counts = np.zeros(bins, np.int64)
+    for block in _blocks(values, grid):
+        counts += np.bincount(np.clip((block - first) // each, 0, bins - 1), minlength=bins)
+    return Exact(counts, Fraction(2 if replaces else 1), Fraction(1))
+
+
+def span(bounds: object) -> tuple[Fraction, Fraction]:
+    """Public bounds as exact numbers, the lower below the upper.
+
+    >>> span((0, "1/2"))
+    (Fraction(0, 1), Fraction(1, 2))
+    """
+    if not isinstance(bounds, Sequence) or isinstance(bounds, str) or len(bounds) != 2:
+        raise ParameterError("bounds must be a pair (lower, upper) of numbers, known without looking at the data.")
+    lower, upper = number(bounds[0], "the lower bound"), number(bounds[1], "the upper bound")
+    if lower >= upper:
+        raise ParameterError(f"bounds must rise: got lower {lower} and upper {upper}. Write bounds=(lower, upper).")
+    return lower, upper
+
+
+def within(values: Any, sensitivity: Fraction) -> Any:
+    """The raw values of an `Exact`, refused where it says that one person moves them further; others as they are."""
+    if not isinstance(values, Exact):
+        return values
+    if values.sensitivity > sensitivity:
+        raise ParameterError(
+            f"the mechanism's sensitivity must cover that of the values: got {sensitivity} for values of sensitivity "
+            f"{values.sensitivity}. Build it with sensitivity={values.sensitivity}. Nothing was drawn."
+        )
+    return values.values
+
+
+def listed(values: Any) -> tuple[Any, bool]:
+    """Values as a list or an array, and whether they were one number rather than that.
+
+    >>> listed(3), listed([3])
+    (([3], True), ([3], False))
+    """
+    if isinstance(values, Real | Decimal):
+        return [values], True
+    if isinstance(values, np.ndarray) and values.ndim == 0:
+        return values.reshape(1), True
+    return values, False
+
+
+def _bounded(bounds: object, resolution: Number) -> tuple[Grid, int, int]:
+    (lower, upper), grid = span(bounds), Grid(resolution)
+    least, most = grid.count(lower, "the lower bound"), grid.count(upper, "the upper bound")
+    if max(abs(least), abs(most)) * grid.resolution.numerator > LIMIT:
+        raise ParameterError("resolution must leave at most 2^61 steps to either bound. Use a coarser one.")
+    return grid, least, most
+
+
+def _count(values: Any, least: int) -> int:
+    n = len(_flat(values))
+    if n < least:
+        raise ParameterError(f"there must be at least {least} records: got {n}. Their number is public here.")
+    return n
+
+
+def _blocks(values: Any, grid: Grid) -> Iterator[Steps]:
+    flat = _flat(values)
+    for start in range(0, len(flat), _BLOCK):
+        yield grid.steps(flat[start : start + _BLOCK])
+
+
+def _flat(values: Any) -> Any:
+    if isinstance(values, np.ndarray):
+        return values.ravel()
+    if isinstance(values, Sequence):
+        return values
+    raise ParameterError(f"records must be an array or a sequence of numbers: got {type(values).__name__}.")
+
+
+def _moments(above: Steps, bits: int) -> tuple[int, int]:
+    """Σx and Σx² of up to 2^13 whole numbers below 2^bits, limb by limb so that nothing overflows."""
+    limbs = [(above >> shift) & ((1 << _LIMB) - 1) for shift in range(0, bits, _LIMB)]
+    first = sum(int(limb.sum()) << _LIMB * i for i, limb in enumerate(limbs))
+    second = sum(int((a * b).sum()) << _LIMB * (i + j) for i, a in enumerate(limbs) for j, b in enumerate(limbs))
+    return first, second

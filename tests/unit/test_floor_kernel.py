@@ -1,0 +1,77 @@
+"""The kernel's floor of floats, against fractions: each value, and their sum."""
+
+import math
+import struct
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lastbit.grid import LIMIT, Grid
+
+EDGES = [0.0, -0.0, 5e-324, -5e-324, 2.2250738585072014e-308, -2.2250738585072014e-308, 0.5, -0.5, 1.0, -1.0]
+EDGES += [math.inf, -math.inf, math.nan, -math.nan, 2.0**52, -(2.0**52) - 1, 2.0**53 + 2, -(2.0**61), 2.0**61]
+EDGES += [math.nextafter(each, side) for each in (1.0, -1.0, 2.0**26, -(2.0**27), 2.0**35) for side in (-9e99, 9e99)]
+EDGES += [1.7976931348623157e308, -1.7976931348623157e308, 0.1, -0.1, 0.3, 2.0**60 + 256, -(2.0**60) - 256]
+
+# Odd part 1, small odd parts, the largest the kernel takes, and two beyond it.
+FACTORS = [1, 2, 3, 10, 1000, 1 << 20, 3 << 29, (1 << 32) - 1, 1 << 61, (1 << 32) + 1, 1 << 62]
+
+floats = st.integers(0, 2**64 - 1).map(lambda bits: struct.unpack("<d", struct.pack("<Q", bits))[0])
+moderate = st.builds(lambda m, e: math.ldexp(m, e), st.integers(-(2**53), 2**53), st.integers(-120, 12))
+
+
+def exact_step(value: float, resolution: Fraction) -> int:
+    if math.isnan(value) or math.isinf(value):
+        scaled = LIMIT if value > 0 else -LIMIT
+    else:
+        scaled = max(-LIMIT, min(LIMIT, math.floor(Fraction(value) * resolution.denominator)))
+    return scaled // resolution.numerator
+
+
+@pytest.mark.parametrize("factor", FACTORS)
+def test_edges_are_floored_exactly(factor: int) -> None:
+    steps = Grid(Fraction(1, factor)).steps(np.array(EDGES))
+    assert steps.tolist() == [exact_step(value, Fraction(1, factor)) for value in EDGES]
+
+
+@given(st.lists(floats | moderate, max_size=40), st.sampled_from(FACTORS), st.integers(1, 5))
+def test_any_floats_are_floored_exactly(values: list[float], factor: int, divisor: int) -> None:
+    resolution = Fraction(divisor, factor)
+    assert Grid(resolution).steps(np.array(values, float)).tolist() == [exact_step(v, resolution) for v in values]
+
+
+@given(
+    st.lists(floats | moderate, max_size=40),
+    st.sampled_from(FACTORS),
+    st.integers(1, 3),
+    st.lists(st.integers(-LIMIT, LIMIT) | st.integers(-9, 9), min_size=2, max_size=2),
+)
+def test_totals_are_exact_sums(values: list[float], factor: int, divisor: int, ends: list[int]) -> None:
+    resolution, (least, most) = Fraction(divisor, factor), sorted(ends)
+    least, most = least // divisor, most // divisor
+    expected = sum(max(least, min(most, exact_step(value, resolution))) for value in values)
+    assert Grid(resolution).total(np.array(values, float), least, most) == expected
+    assert Grid(resolution).total(values, least, most) == expected
+
+
+def test_a_total_of_many_records_does_not_overflow() -> None:
+    records = np.full(600_001, 2.0**60)
+    for kind in (np.float64, np.int64):
+        assert Grid(1).total(records.astype(kind), -LIMIT, LIMIT) == 600_001 << 60
+    assert Grid(1).total(-records[::2], -LIMIT, LIMIT) == -(300_001 << 60)
+
+
+def test_shorter_floats_mean_their_exact_value() -> None:
+    assert Grid("1/10").total(np.array([0.3, -0.3], np.float32), -9, 9) == 3 - 4
+
+
+@given(st.lists(st.integers(-(2**63), 2**64 - 1), max_size=40), st.sampled_from([*FACTORS, 1 << 63, 1 << 70]))
+def test_whole_numbers_are_scaled_exactly(values: list[int], factor: int) -> None:
+    for kind in (np.int64, np.uint64, np.int8, np.bool_):
+        limits = (0, 1) if kind is np.bool_ else (np.iinfo(kind).min, np.iinfo(kind).max)
+        fitting = [max(int(limits[0]), min(int(limits[1]), value)) for value in values]
+        expected = [max(-LIMIT, min(LIMIT, value * factor)) for value in fitting]
+        assert Grid(Fraction(1, factor)).steps(np.array(fitting, kind)).tolist() == expected
