@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib import import_module
-from importlib.util import find_spec
 from typing import Any
 
 import typer
 
-from lastbit.cli import budget, planning, releases
+from lastbit.cli import audit, budget, planning, releases
 from lastbit.cli.options import with_options
 
 _SETTINGS: dict[str, Any] = {
@@ -57,6 +55,4 @@ _add(accounts, "create", budget.create, "budget create clinic --ledger new.db --
 _add(accounts, "show", budget.show, "budget show --ledger budget.db")
 _add(accounts, "history", budget.history, "budget history clinic --ledger budget.db")
 _add(accounts, "raise", budget.raise_, "budget raise clinic --ledger budget.db --epsilon 4 --note 'agreed in May'")
-
-if find_spec("lastbit.cli.audit") is not None:
-    import_module("lastbit.cli.audit").register(app)
+audit.register(app)

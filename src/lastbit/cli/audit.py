@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lastbit.audit.target import Target, plot_laws
 from lastbit.errors import ParameterError
-from lastbit.exact import Cost, Eta, cost_of, whole
+
+if TYPE_CHECKING:
+    from lastbit.exact import Cost
 
 EXIT = {"holds": 0, "violated": 1, "undecided": 4}
 
@@ -53,6 +54,8 @@ def audit(
         return
     if target is None:
         raise ParameterError("audit needs a mechanism, FILE.py:PROGRAM, or --gallery.")
+    from lastbit.audit.target import Target, plot_laws
+
     found = Target.find(target, settings or [], _cost(epsilon, eta))
     if every:
         verdicts = found.check_all(values, tolerance, seconds)
@@ -69,6 +72,8 @@ def audit(
 
 
 def _cost(epsilon: str | None, eta: str | None) -> Cost | None:
+    from lastbit.exact import Eta, cost_of, whole
+
     if epsilon is None and eta is None:
         return None
     parts = None if eta is None else [whole(part, "eta") for part in eta.split(",")]
