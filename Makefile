@@ -9,12 +9,13 @@ HERE      := $(firstword $(shell pwd | cksum))
 CREATED   := $(VENV)/.created-$(HERE)
 INSTALLED := $(VENV)/.installed-$(HERE)
 BENCH     := $(VENV)/.bench-$(HERE)
+PAPERS    := $(VENV)/.experiments-$(HERE)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench clean
+.PHONY: help demo test lint bench experiments clean
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-6s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
 
 demo: $(INSTALLED) ## run examples/demo.py
 	@$(RUN) examples/demo.py
@@ -32,6 +33,9 @@ lint: $(INSTALLED) ## ruff, mypy, import-linter
 
 bench: $(BENCH) ## measure against NumPy and OpenDP
 	@$(RUN) -m benchmarks
+
+experiments: $(PAPERS) ## the papers' experiments again: DATA=folder of item,count files, ONLY="names"
+	@$(RUN) -m experiments $(if $(DATA),--data "$(DATA)") $(ONLY)
 
 clean: ## remove .venv and everything built
 	rm -rf $(VENV) build dist src/*.egg-info src/lastbit/_kernel.c src/lastbit/_kernel.*.so
@@ -54,4 +58,9 @@ $(INSTALLED): $(CREATED) pyproject.toml setup.py $(wildcard src/lastbit/*.pyx sr
 $(BENCH): $(INSTALLED)
 	@echo "== installing what the benchmarks compare with"
 	@$(PIP) install $$($(RUN) tools/requirements.py bench)
+	@touch $@
+
+$(PAPERS): $(INSTALLED)
+	@echo "== installing what the experiments compare with and draw with"
+	@$(PIP) install $$($(RUN) tools/requirements.py experiments)
 	@touch $@

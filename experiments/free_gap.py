@@ -1,0 +1,197 @@
+"""Sections 5.3, 6.2 and 7.2 of the free-gap paper: what the gaps take off the squared error of measurements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+import lastbit as lb
+from experiments import sparse_runs, top_k_runs
+from experiments.datasets import Dataset
+from experiments.harness import Row, Setting
+from experiments.page import table
+from experiments.plots import FOURTH, OURS, QUOTED, panels
+from lastbit.estimate.blue import geometric_variance, laplace_variance, variance_left
+
+CELLS = 1 << 21
+"""Draws in hand at a time."""
+RUNS_AN_ORDER = 100
+"""Sparse vector depends on the order of the queries: it is drawn anew for this many runs."""
+
+AS_PAPER, COUNTING, ENLARGED = "as in the paper", "counting queries", "as in the paper, counts enlarged"
+STYLES = {AS_PAPER: (QUOTED, "o"), ENLARGED: (FOURTH, "^"), COUNTING: (OURS, "s")}
+LABELS = {
+    ("top-k", AS_PAPER): "Laplace noise, as in the paper",
+    ("top-k", COUNTING): "exponential noise, counting queries",
+    ("sparse vector", AS_PAPER): "general queries, as in the paper",
+    ("sparse vector", ENLARGED): "the same, counts times records published / here",
+    ("sparse vector", COUNTING): "counting queries",
+}
+
+
+@dataclass(frozen=True)
+class Point:
+    """One point of a curve."""
+
+    dataset: Dataset
+    k: int
+    epsilon: Fraction
+    runs: int
+    kind: str
+
+    @property
+    def half(self) -> Fraction:
+        """The budget of the selection, and that of the measurements."""
+        return self.epsilon / 2
+
+    @property
+    def measuring(self) -> lb.Rate:
+        """k counts are measured with one half of the budget."""
+        return lb.Rate.from_epsilon(self.half / self.k)
+
+
+def points(setting: Setting, ks: list[int], epsilons: list[Fraction], runs: int) -> list[Point]:
+    """Every curve of a figure, the largest data set first, so that no process is left alone with it."""
+    kinds = (AS_PAPER, COUNTING, ENLARGED)
+    largest_first = sorted(setting.datasets, key=lambda each: -len(each.counts))
+    return [Point(d, k, e, runs, kind) for d in largest_first for k in ks for e in epsilons for kind in kinds]
+
+
+def both(point: Point) -> list[Row]:
+    """The improvement for top-k and for sparse vector at a point."""
+    if point.kind == ENLARGED:
+        return [sparse_vector(point)] if point.dataset.share < 1 else []
+    return [top_k(point), sparse_vector(point)]
+
+
+def top_k(point: Point) -> Row:
+    """Select with half the budget, measure with the other half, combine by the best linear unbiased estimate."""
+    draw, k = lb.Sampler(), point.k
+    steps = point.dataset.counts
+    mechanism = lb.SelectAndMeasure(k=k, epsilon=point.epsilon, resolution=1, monotone=True)
+    rate = lb.Rate.from_epsilon(point.half / (2 * k))
+    exponential = point.kind == COUNTING
+    chosen_by = geometric_variance(mechanism.selector.rate) if exponential else laplace_variance(rate)
+    ratio = chosen_by / laplace_variance(mechanism.measurement_rate)
+    errors = np.zeros(2)
+    for runs in chunks(point.runs, len(steps)):
+        if exponential:
+            chosen = top_k_runs.with_exponential_noise(mechanism.selector, steps, runs, draw)
+        else:
+            chosen = top_k_runs.with_laplace_noise(k, rate, steps, runs, draw)
+        noise = draw.laplace(mechanism.measurement_rate, runs * k).reshape(runs, k)
+        truth = steps[chosen.indices]
+        better = best_estimates(truth + noise, chosen.middles, float(ratio)) - truth
+        errors += np.square(noise).sum(dtype=float), np.square(better).sum()
+    return _row(point, "top-k", errors, float(variance_left(k, ratio)))
+
+
+def best_estimates(measured: NDArray[Any], gaps: NDArray[Any], ratio: float) -> NDArray[np.float64]:
+    """`lastbit.estimate.blue.blue` of each row, in floats."""
+    k = measured.shape[1]
+    gaps = gaps[:, : k - 1]
+    total = measured.sum(axis=1, keepdims=True) + (gaps * np.arange(k - 1, 0, -1)).sum(axis=1, keepdims=True)
+    before = np.concatenate((np.zeros((len(gaps), 1)), np.cumsum(gaps, axis=1)), axis=1)
+    estimates: NDArray[np.float64] = (total + ratio * k * measured - k * before) / ((1 + ratio) * k)
+    return estimates
+
+
+def sparse_vector(point: Point) -> Row:
+    """Select with half the budget, measure with the other half, weight by the inverse of the variances."""
+    draw, k = lb.Sampler(), point.k
+    dataset = point.dataset.enlarged() if point.kind == ENLARGED else point.dataset
+    mechanism = lb.SparseVector(
+        threshold=dataset.threshold(), limit=k, epsilon=point.half, monotone=point.kind == COUNTING
+    )
+    steps = dataset.counts
+    variances = float(laplace_variance(point.measuring)), float(mechanism.gap_noise.variance)
+    weight = variances[1] / sum(variances)
+    errors = np.zeros(2)
+    for runs in chunks(point.runs, 64 * k):
+        above = sparse_runs.ask(mechanism.plan, steps, orders_for(runs, len(steps), draw), runs, draw)
+        noise = draw.laplace(point.measuring, len(above.queries))
+        by_gap = mechanism.plan.threshold + above.gaps - steps[above.queries]
+        better = weight * noise + (1 - weight) * by_gap
+        errors += np.square(noise).sum(dtype=float), np.square(better).sum()
+    return _row(point, "sparse vector", errors, weight)
+
+
+def orders_for(runs: int, queries: int, draw: lb.Draw) -> NDArray[np.int64]:
+    """A new order of the queries for every hundred runs."""
+    return np.stack([draw.permutation(queries) for _ in range(-(-runs // RUNS_AN_ORDER))])
+
+
+def chunks(runs: int, cells: int) -> Iterator[int]:
+    """Runs at a time, when each needs so many draws."""
+    most = max(1, min(runs, CELLS // cells))
+    for start in range(0, runs, most):
+        yield min(most, runs - start)
+
+
+def _row(point: Point, method: str, errors: NDArray[np.float64], theory: float) -> Row:
+    return {
+        "method": method,
+        "kind": point.kind,
+        "dataset": point.dataset.name,
+        "k": point.k,
+        "epsilon": float(point.epsilon),
+        "improvement_percent": 100 * (1 - errors[1] / errors[0]),
+        "theory_percent": 100 * (1 - theory),
+        "runs": point.runs,
+    }
+
+
+def picture(rows: list[Row], axis: str) -> Figure:
+    """Improvement against k or epsilon: a row of panels for each method, a column for each data set."""
+    datasets = list(dict.fromkeys(row["dataset"] for row in rows))[::-1]  # the smallest first, as the papers list them
+    methods = ("sparse vector", "top-k")
+    figure, axes = panels(2, len(datasets))
+    for i, method in enumerate(methods):
+        for j, dataset in enumerate(datasets):
+            panel = axes[i, j]
+            for kind, (colour, marker) in STYLES.items():
+                here = [row for row in rows if (row["method"], row["dataset"], row["kind"]) == (method, dataset, kind)]
+                if here:
+                    x = [row[axis] for row in here]
+                    label = LABELS[method, kind]
+                    panel.plot(x, [row["improvement_percent"] for row in here], marker, color=colour, label=label)
+                    if kind != ENLARGED:
+                        panel.plot(x, [row["theory_percent"] for row in here], "-", color=colour, linewidth=1)
+            panel.set(title=f"{dataset}, {method}", xlabel="k" if axis == "k" else "ε")
+        axes[i, 0].set_ylabel("squared error taken off, %")
+        # The last column has every kind of curve.
+        place = "outside upper center" if i == 0 else "outside lower center"
+        figure.legend(*axes[i, -1].get_legend_handles_labels(), loc=place, ncols=3, title=method)
+    return figure
+
+
+def report(rows: list[Row], axis: str) -> str:
+    """The largest distance from theory, then every point of the figure as a table."""
+    top = [row for row in rows if row["method"] == "top-k"]
+    distance = max(abs(row["improvement_percent"] - row["theory_percent"]) for row in top)
+    best = max(top, key=lambda row: row["improvement_percent"])
+    lines = [
+        f"Measured (points) and theory (lines): for top-k they are never more than {distance:.2f} percentage points "
+        f"apart. The most the gaps take off here is {best['improvement_percent']:.1f}% (top-k, {best['kind']}, "
+        f"{best['dataset']}, k = {best['k']}, ε = {best['epsilon']:g}).",
+        "",
+        _table(rows, axis),
+    ]
+    return "\n".join(lines)
+
+
+def _table(rows: list[Row], axis: str) -> str:
+    places = sorted({row[axis] for row in rows})
+    names = ["% taken off, measured (theory)", "data", *(f"{axis if axis == 'k' else 'ε'} = {x:g}" for x in places)]
+    lines = []
+    for key in dict.fromkeys((row["method"], row["kind"], row["dataset"]) for row in rows):
+        here = {row[axis]: row for row in rows if (row["method"], row["kind"], row["dataset"]) == key}
+        cells = [f"{here[x]['improvement_percent']:.1f} ({here[x]['theory_percent']:.1f})" for x in places]
+        lines.append([f"{key[0]}: {LABELS[key[:2]]}", key[2], *cells])
+    return table(names, sorted(lines))
