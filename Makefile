@@ -22,7 +22,7 @@ demo: $(INSTALLED) ## run examples/demo.py
 
 test: lint ## lint, then the tests and every example in the docstrings, README and docs
 	@echo "== tests"
-	@$(RUN) -m pytest -q -n 2
+	@$(RUN) -m pytest -q -n 2 --dist loadgroup
 
 lint: $(INSTALLED) ## ruff, mypy, import-linter
 	@echo "== lint"

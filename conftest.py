@@ -1,12 +1,54 @@
-"""What this machine lacks to run every test is said at the end of each run: fewer tests must not pass for all."""
+"""A private PostgreSQL for the tests that want one; what the machine lacks is said at the end of each run."""
 
 from __future__ import annotations
 
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
-from tests.machine import missing
+import psycopg
+import pytest
+
+from tests.machine import missing, postgres
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    for lack in missing():
+    for lack in missing():  # fewer tests must not pass for all
         terminalreporter.write_line(f"NOT TESTED HERE: {lack}", red=True, bold=True)
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[str]:
+    """The directory of a running server's socket. It listens nowhere else, and PostgreSQL refuses to be root."""
+    home = Path(tempfile.mkdtemp(prefix="lastbit-pg-"))
+    other: dict[str, Any] = {}
+    if os.geteuid() == 0:
+        nobody = pwd.getpwnam("nobody")
+        os.chown(home, nobody.pw_uid, nobody.pw_gid)
+        other = {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
+    quiet: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": home, **other}
+    data = str(home / "data")
+    initdb = [postgres("initdb") or "", "-D", data, "-U", "lastbit", "--auth=trust", "--no-sync", "-E", "UTF8"]
+    subprocess.run(initdb, check=True, **quiet)
+    command = [postgres("postgres") or "", "-D", data, "-k", str(home), "-h", "", "-F", "-c", "max_connections=40"]
+    running = subprocess.Popen(command, **quiet)
+    try:
+        for _ in range(300):
+            try:
+                psycopg.connect(f"postgresql://lastbit@/postgres?host={home}").close()
+                break
+            except psycopg.OperationalError:
+                assert running.poll() is None, "PostgreSQL ended before it was ready"
+                time.sleep(0.1)
+        yield str(home)
+    finally:
+        running.send_signal(signal.SIGQUIT)
+        running.wait(30)
+        shutil.rmtree(home)

@@ -1,98 +1,35 @@
-"""lastbit: differential privacy that holds to the last bit."""
+"""lastbit: differential privacy that holds to the last bit.
 
+The public names are listed once, in `__init__.pyi`. Each loads when it is first used, so that a program or a command
+pays for what it needs; a name that needs an extra says what to install.
+"""
+
+import ast
 from importlib import import_module
-from typing import TYPE_CHECKING
-
-from lastbit import audit
-from lastbit.bits import Bits, SystemBits, Tape
-from lastbit.counts import Counts
-from lastbit.draw import Draw, Sampler
-from lastbit.errors import (
-    AuditError,
-    BitsError,
-    BudgetExceeded,
-    DataError,
-    LastbitError,
-    LedgerError,
-    ParameterError,
-    RunBound,
-    RunExhausted,
-    TapeEnded,
-)
-from lastbit.exact import Eta, Rate
-from lastbit.measurement import Measurement
-from lastbit.mechanisms.adaptive_sparse_vector import AdaptiveSparseVector
-from lastbit.mechanisms.answers import Answer, Answers
-from lastbit.mechanisms.exponential import Choice, ExponentialMechanism, Ranking
-from lastbit.mechanisms.laplace import DiscreteLaplace
-from lastbit.mechanisms.private_selection import PrivateSelection, scored
-from lastbit.mechanisms.select_and_measure import SelectAndMeasure
-from lastbit.mechanisms.snapping import Snapping
-from lastbit.mechanisms.sparse_vector import SparseVector
-from lastbit.mechanisms.stream import Run
-from lastbit.mechanisms.top_k import NoisyMax, NoisyTopK
-from lastbit.reference import Reference
-from lastbit.release import Release
-from lastbit.sums import Exact, exact_mean, exact_sum, exact_variance, histogram
-
-if TYPE_CHECKING:
-    from lastbit.data import count
-    from lastbit.ledger import Ledger
+from pathlib import Path
 
 __version__ = "0.1.0"
 
-__all__ = [
-    "AdaptiveSparseVector",
-    "Answer",
-    "Answers",
-    "AuditError",
-    "Bits",
-    "BitsError",
-    "BudgetExceeded",
-    "Choice",
-    "Counts",
-    "DataError",
-    "DiscreteLaplace",
-    "Draw",
-    "Eta",
-    "Exact",
-    "ExponentialMechanism",
-    "LastbitError",
-    "Ledger",
-    "LedgerError",
-    "Measurement",
-    "NoisyMax",
-    "NoisyTopK",
-    "ParameterError",
-    "PrivateSelection",
-    "Ranking",
-    "Rate",
-    "Reference",
-    "Release",
-    "Run",
-    "RunBound",
-    "RunExhausted",
-    "Sampler",
-    "SelectAndMeasure",
-    "Snapping",
-    "SparseVector",
-    "SystemBits",
-    "Tape",
-    "TapeEnded",
-    "audit",
-    "count",
-    "exact_mean",
-    "exact_sum",
-    "exact_variance",
-    "histogram",
-    "scored",
-]
 
-_LOADED_WHEN_USED = {"count": "lastbit.data", "Ledger": "lastbit.ledger"}
+def _homes() -> dict[str, str]:
+    """The module every public name lives in."""
+    statements = ast.parse(Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8")).body
+    sources = [statement for statement in statements if isinstance(statement, ast.ImportFrom) and statement.module]
+    return {alias.name: source.module or "" for source in sources for alias in source.names}
+
+
+_HOMES = _homes()
+__all__ = sorted(_HOMES)
 
 
 def __getattr__(name: str) -> object:
-    """Load what needs an extra when it is first used; without the extra that says what to install."""
-    if name in _LOADED_WHEN_USED:
-        return getattr(import_module(_LOADED_WHEN_USED[name]), name)
-    raise AttributeError(f"module 'lastbit' has no attribute {name!r}")
+    if name not in _HOMES:
+        raise AttributeError(f"module 'lastbit' has no attribute {name!r}")
+    home = _HOMES[name]
+    found = import_module(f"lastbit.{name}") if home == "lastbit" else getattr(import_module(home), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *__all__]

@@ -165,6 +165,8 @@ class Tape:
 
     def words(self, n: int) -> Words:
         """The next n words. When fewer are left the tape is used up and TapeEnded is raised."""
+        if n < 0:
+            raise ParameterError(f"words(n) needs n of at least 0: got {n}.")
         start, self.consumed = self.consumed, min(self.consumed + n, len(self._words))
         if start + n > len(self._words):
             raise TapeEnded(f"the tape ended: {start} words were read, {n} more asked, {len(self._words)} there.")

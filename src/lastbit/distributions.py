@@ -45,6 +45,8 @@ class Distribution:
     """Words a sample takes at once for each level; more are read only while those do not decide."""
     cells: int = 0
     """How many samples make a table pay that serves one call only; 0 for a table that is kept."""
+    narrow: bool = False
+    """Whether samples are 0 or 1, so that many of them may be kept in bytes."""
 
     @property
     def endless(self) -> bool:
@@ -158,7 +160,7 @@ def uniform(n: int) -> Distribution:
 
 def bernoulli(p: Fraction) -> Distribution:
     """0 with probability p, 1 otherwise."""
-    return _weighted(Weighted((p.numerator, p.denominator)))
+    return _weighted(Weighted((p.numerator, p.denominator)), narrow=True)
 
 
 def weighted(weights: Sequence[int | Fraction]) -> Distribution:
@@ -175,14 +177,14 @@ def _weight(weight: object) -> int | Fraction:
     raise ParameterError(f"weights must be integers or Fractions: got {type(weight).__name__}. Nothing was drawn.")
 
 
-def _weighted(partition: Weighted) -> Distribution:
+def _weighted(partition: Weighted, narrow: bool = False) -> Distribution:
     def masses() -> Masses:
         before, total = 0, partition.cumulative[-1]
         for i, after in enumerate(partition.cumulative):
             yield i, Fraction(after - before, total)
             before = after
 
-    return Distribution((partition,), (), masses, cells=len(partition.cumulative))
+    return Distribution((partition,), (), masses, cells=len(partition.cumulative), narrow=narrow)
 
 
 def powers(partition: Powers) -> Distribution:

@@ -48,8 +48,11 @@ class Draw(ABC):
         exact = number(p, "p")
         if not 0 <= exact <= 1:
             raise ParameterError(f"p must be from 0 to 1: got {p}. It is a probability.")
-        zeros = self._draw(distributions.bernoulli(exact), size)
-        return zeros == 0 if isinstance(zeros, int) else np.equal(zeros, 0).astype(np.bool_)
+        cells = self._draw(distributions.bernoulli(exact), size)
+        if isinstance(cells, int):
+            return cells == 0
+        result: NDArray[np.bool_] = np.equal(cells, 0, out=cells.view(np.bool_) if cells.itemsize == 1 else None)
+        return result
 
     @overload
     def integer(self, n: int) -> int: ...
@@ -171,7 +174,7 @@ class Sampler(Draw):
 
     def _many(self, distribution: Distribution, n: int) -> Samples:
         return self._fill(
-            np.empty(n, np.int64),
+            np.empty(n, np.int8 if distribution.narrow else np.int64),
             distribution.block,
             _decide(distribution, n),
             lambda _, block: distribution.value(block, self._read),
@@ -198,8 +201,11 @@ class Sampler(Draw):
         for start in range(0, len(out), chunk):
             part = out[start : start + chunk]
             words = checked_words(self._bits, len(part) * step)
-            for k in decide(start, words, part):
+            wide = part if part.itemsize == 8 else np.empty(len(part), np.int64)
+            for k in decide(start, words, wide):
                 doubtful.append((start + k, words[k * step : (k + 1) * step].tolist()))
+            if wide is not part:
+                part[:] = wide
         for i, block in doubtful:
             value = settle(i, block)
             if not _fits(value):

@@ -17,7 +17,7 @@ import gmpy2
 import numpy as np
 
 from lastbit.errors import ParameterError
-from lastbit.rounding import ceiling, exp_bounds, exp_upper, fraction, log_lower, log_upper, power_bounds
+from lastbit.rounding import ceiling, exp_bounds, exp_upper, fraction, log_lower, log_upper, power_bounds, precision_for
 
 Number = int | float | str | Fraction | Decimal
 
@@ -216,14 +216,16 @@ class Rate:
         Fraction(9, 16)
         """
         exponent = eta.z * positive(times, "times", "It scales the loss per step.")
-        root, exact = gmpy2.iroot(eta.x, exponent.denominator)
-        if exact and eta.y % exponent.denominator == 0:
-            y = eta.y // exponent.denominator * exponent.numerator
-            if y > MAX_RATE_BITS:
-                raise ParameterError(f"eta's y*z times {times} must be at most {MAX_RATE_BITS}: got {y}. Use less.")
-            return cls(int(root) ** exponent.numerator, y)
-        base = Fraction(eta.x, 1 << eta.y)
-        bits = _bits_for(_positive_epsilon(-log_lower(base, 64) * exponent))
+        x, y = _lowest_terms(eta.x, eta.y)
+        if y % exponent.denominator == 0:
+            root, whole_root = gmpy2.iroot(x, exponent.denominator)
+            bits = y // exponent.denominator * exponent.numerator
+            if whole_root and bits <= MAX_RATE_BITS:
+                return cls(int(root) ** exponent.numerator, bits)
+            if whole_root:
+                raise ParameterError(f"eta's y*z times {times} must be at most {MAX_RATE_BITS}: got {bits}. Use less.")
+        base = Fraction(x, 1 << y)
+        bits = _bits_for(_positive_epsilon(-log_lower(base, precision_for(base)) * exponent))
         return cls(ceiling(lambda precision: power_bounds(base, exponent, precision), bits), bits)
 
     @property

@@ -35,13 +35,25 @@ class Release(ABC):
         """The table people see, column by column, all of one length."""
 
     def _key(self) -> tuple[Hashable, ...]:
-        return (type(self), *[hashable(getattr(self, name)) for name in _compared(type(self))])
+        # Kept, because the auditor asks for it several times on every branch. All of it is published.
+        known: tuple[Hashable, ...] | None = self.__dict__.get("_known")
+        if known is None:
+            known = (type(self), *[hashable(getattr(self, name)) for name in _compared(type(self))])
+            self.__dict__["_known"] = known
+        return known
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Release) and self._key() == other._key()
 
     def __hash__(self) -> int:
-        return hash(self._key())
+        known: int | None = self.__dict__.get("_hash")
+        if known is None:
+            known = self.__dict__["_hash"] = hash(self._key())
+        return known
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What is kept for speed is not part of a release, and hashes of text differ from process to process.
+        return {name: value for name, value in self.__dict__.items() if name not in ("_known", "_hash")}
 
     @property
     def title(self) -> str:
@@ -114,16 +126,16 @@ def hashable(value: object) -> Hashable:
     Arrays become tuples. Whoever sees a float can tell -0.0 from 0.0, and one NaN is like another, so those two are
     replaced by their names: == would say otherwise.
     """
-    kind = type(value)
-    if kind is int or kind is Fraction or kind is str:
-        return value
     if isinstance(value, np.ndarray):
         return hashable(value.tolist())
     if isinstance(value, list | tuple):
-        return tuple([hashable(item) for item in value])
+        return tuple([item if type(item) in _PLAIN else hashable(item) for item in value])
     if isinstance(value, float) and (value != value or (value == 0 and math.copysign(1, value) < 0)):
         return FloatName("nan" if value != value else "-0.0")
     return value
+
+
+_PLAIN = frozenset({int, bool, str, Fraction, type(None)})
 
 
 class FloatName(str):

@@ -22,19 +22,19 @@ def exp_upper(exponent: Fraction, bits: int) -> int:
 
 def log_upper(value: Fraction, times: Fraction = Fraction(1)) -> float:
     """A float at or above times·ln(value), for a value of at least 1: the nearest such float."""
-    exact = -log_lower(1 / value, _precision(value)) * times
+    exact = -log_lower(1 / value, precision_for(value)) * times
     result = float(exact)
     return result if Fraction(result) >= exact else math.nextafter(result, math.inf)
 
 
 def log_float_lower(value: Fraction) -> float:
     """A float at or below ln(value), for a value of at least 1: the nearest such float."""
-    exact = log_lower(value, _precision(value))
+    exact = log_lower(value, precision_for(value))
     result = float(exact)
     return result if Fraction(result) <= exact else math.nextafter(result, -math.inf)
 
 
-def _precision(value: Fraction) -> int:
+def precision_for(value: Fraction) -> int:
     """128 bits, and as many more as it takes to tell the value from 1."""
     gap = abs(value - 1)
     return 128 + max(0, gap.denominator.bit_length() - gap.numerator.bit_length())

@@ -1,1 +1,105 @@
-"""Noisy top-k where the candidates are: in Spark."""
+"""Selecting from more candidates than one machine holds: the noise is drawn where the rows are, in Spark's executors.
+
+The noise of different candidates is independent, so it does not matter who draws it. A partition keeps those of its
+candidates that can still be among the top k+1 of all; the shortlists together hold everyone who is in play, and the
+driver finishes with them as one machine would.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lastbit.draw import Draw, Sampler, Samples
+from lastbit.errors import LastbitError, ParameterError
+from lastbit.grid import Grid, Steps
+
+try:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+except ImportError:
+    raise LastbitError("Spark needs pyspark and pyarrow. Install them with: pip install 'lastbit[spark]'") from None
+
+
+class Selector(Protocol):
+    """The three parts of a selection: noise for everyone, who is in play, and the end among those."""
+
+    @property
+    def k(self) -> int:
+        """How many are selected."""
+
+    def noisy(self, n: int, steps_of: Callable[[Any], Steps], draw: Draw, /) -> Samples:
+        """Noise for everyone."""
+
+    def in_play(self, least: Samples, /) -> NDArray[np.int64]:
+        """Who can still be selected, or be next to one who is."""
+
+    def finish(self, cells: Samples, draw: Draw, /) -> tuple[NDArray[np.int64], tuple[int, ...]]:
+        """The selected among those in play, and the gaps."""
+
+
+def select(
+    frame: Any, item: str, value: str, grid: Grid, selector: Selector, draw: Draw
+) -> tuple[tuple[Any, ...], tuple[int, ...]]:
+    """The selected items of a Spark DataFrame, best first, and the gaps in steps."""
+    types = dict(frame.dtypes)
+    for column in (item, value):
+        if column not in types:
+            raise ParameterError(f"there is no column {column!r}: the table has {', '.join(types)}.")
+    if types[value] not in ("tinyint", "smallint", "int", "bigint", "float", "double"):
+        raise ParameterError(f"values must be whole numbers or floats: the column {value!r} is {types[value]}.")
+
+    def shortlists(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        names, least = shortlist(batches, grid, selector, Sampler())
+        if names is not None:
+            # Text: noise may be beyond 64 bits.
+            yield pa.record_batch([names, pa.array([str(cell) for cell in least.tolist()])], names=["item", "least"])
+
+    rows = frame.select(frame[item].alias("item"), frame[value].alias("value"))
+    schema = f"item {types[item]}, least string"
+    found = rows.mapInArrow(shortlists, schema).collect()
+    return finished([row["item"] for row in found], [int(row["least"]) for row in found], selector, draw)
+
+
+def shortlist(
+    batches: Iterable[pa.RecordBatch], grid: Grid, selector: Selector, draw: Draw
+) -> tuple[pa.Array | None, Samples]:
+    """Who of a partition is in play, and with what noise: memory for one batch and the shortlist."""
+    names: pa.Array | None = None
+    least: Samples = np.empty(0, np.int64)
+    for batch in batches:
+        if batch.num_rows == 0:
+            continue
+        steps = grid.steps(_numbers(batch.column(1)))
+        least = np.concatenate((least, selector.noisy(len(steps), steps.__getitem__, draw)))
+        everyone = batch.column(0) if names is None else pa.concat_arrays([names, batch.column(0)])
+        chosen = selector.in_play(least)
+        names, least = everyone.take(pa.array(chosen)), least[chosen]
+    return names, least
+
+
+def finished(
+    names: list[Any], least: list[int], selector: Selector, draw: Draw
+) -> tuple[tuple[Any, ...], tuple[int, ...]]:
+    """The end of the selection, from the shortlists of all partitions in their order."""
+    if len(names) < selector.k:
+        # A shortlist of fewer than k is everyone there is.
+        raise ParameterError(
+            f"k must be at most the number of candidates: got k={selector.k} and {len(names):,} candidates. "
+            "Ask for fewer, or offer more."
+        )
+    small = all(-(1 << 62) <= cell < 1 << 62 for cell in least)
+    cells = np.array(least, np.int64 if small else object)
+    in_play = selector.in_play(cells)
+    best, gaps = selector.finish(cells[in_play], draw)
+    return tuple(names[index] for index in in_play[best].tolist()), gaps
+
+
+def _numbers(column: pa.Array) -> NDArray[Any]:
+    """A column as an array; null is lowest, as NaN is."""
+    lowest = float("nan") if pa.types.is_floating(column.type) else np.iinfo(column.type.to_pandas_dtype()).min
+    numbers: NDArray[Any] = pc.fill_null(column, pa.scalar(lowest, column.type)).to_numpy(zero_copy_only=False)
+    return numbers

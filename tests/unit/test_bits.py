@@ -1,200 +1,301 @@
-"""Sources of words: no word twice, whoever asks, in whatever process."""
-
-from __future__ import annotations
+"""Words: replayed from a tape, or AES-256-CTR keyed by the system, and never trusted from a source that errs."""
 
 import copy
-import multiprocessing
 import os
 import pickle
-import signal
-import struct
-import threading
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+from hypothesis import given
+from hypothesis import strategies as st
 
-import lastbit as lb
-from lastbit import bits
-
-
-def quads(words: np.ndarray) -> set[bytes]:
-    """Runs of four words: 256 bits, which two honest sources never share."""
-    raw = words.tobytes()
-    return {raw[i : i + 32] for i in range(0, len(raw) - 31, 8)}
+from lastbit import BitsError, ParameterError, Rate, Reference, Sampler, SystemBits, Tape, TapeEnded, bits
+from tests.oracle import WORD
 
 
-def from_child(work) -> bytes:
-    """What `work` gives in a forked process."""
-    reading, writing = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.close(reading)
-        with os.fdopen(writing, "wb") as out:
-            out.write(work())
-        os._exit(0)
-    os.close(writing)
-    with os.fdopen(reading, "rb") as source:
-        data = source.read()
-    os.waitpid(child, 0)
-    return data
+def keystream(key: bytes, n: int) -> list[int]:
+    """The first n words under a key, from AES on the counters 0, 1, 2, …: no CTR mode here."""
+    block = Cipher(algorithms.AES256(key), modes.ECB()).encryptor()
+    counters = b"".join(i.to_bytes(16, "big") for i in range(-(-n // 2)))
+    return np.frombuffer(block.update(counters), np.uint64)[:n].tolist()
 
 
-def test_a_forked_child_never_repeats_its_parents_words():
-    source = lb.SystemBits()
-    source.words(5)  # leaves words in the buffer
-    children = [np.frombuffer(from_child(lambda: source.words(500).tobytes()), np.uint64) for _ in range(3)]
-    everyone = [quads(source.words(500)), *map(quads, children)]
-    assert len(set.union(*everyone)) == sum(map(len, everyone))
+@pytest.fixture
+def keys(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
+    """The keys the operating system was asked for, which are known ones here."""
+    asked: list[bytes] = []
+
+    def urandom(n: int) -> bytes:
+        assert n == 32
+        asked.append(bytes([len(asked) + 1]) * n)
+        return asked[-1]
+
+    monkeypatch.setattr(os, "urandom", urandom)
+    return asked
 
 
-def test_grandchildren_and_pools_too():
-    source = lb.SystemBits()
-    source.words(3)
-
-    def nested() -> bytes:
-        return source.words(8).tobytes() + from_child(lambda: source.words(8).tobytes())
-
-    both = np.frombuffer(from_child(nested), np.uint64)
-    seen = quads(both) | quads(source.words(8))
-    assert len(seen) == len(quads(both)) + 5
-    with multiprocessing.get_context("fork").Pool(2) as pool:
-        parts = pool.map(_words_of_global, range(8), chunksize=1)
-    assert len(set().union(*(quads(np.array(part, np.uint64)) for part in parts))) == 8 * 13
+# -- Tape ------------------------------------------------------------------------------------------------
 
 
-_SHARED = lb.SystemBits()
-_SHARED.words(1)
+@given(st.lists(st.integers(0, WORD - 1), max_size=30), st.lists(st.integers(0, 8), max_size=12))
+def test_a_tape_replays_and_counts(words: list[int], sizes: list[int]) -> None:
+    tape, at = Tape(words), 0
+    for n in sizes:
+        if at + n > len(words):
+            with pytest.raises(
+                TapeEnded,
+                match=rf"^the tape ended: {at} words were read, {n} more asked, {len(words)} there\.$",
+            ):
+                tape.words(n)
+            at = len(words)
+        else:
+            got = tape.words(n)
+            assert got.dtype == np.uint64
+            assert got.tolist() == words[at : at + n]
+            at += n
+        assert tape.consumed == at
 
 
-def _words_of_global(_: int) -> list[int]:
-    return _SHARED.words(16).tolist()
+def test_a_tape_is_not_written_through() -> None:
+    source = np.array([1, 2, 3], np.uint64)
+    tape = Tape(source)
+    source[:] = 9
+    tape.words(1)[:] = 7
+    assert tape.words(2).tolist() == [2, 3]
 
 
-def test_threads_never_get_the_same_words():
-    source, found = lb.SystemBits(), []
-
-    def work() -> None:
-        mine = [source.words(size) for size in (1, 7, 64, 1000, 8192, 9000) for _ in range(6)]
-        found.append(np.concatenate(mine))
-
-    threads = [threading.Thread(target=work) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    everything = np.concatenate(found)
-    # Aligned pairs of words, so that a pair handed out twice is found wherever the calls began.
-    pairs = everything[:-1].astype(object) * (1 << 64) + everything[1:].astype(object)
-    assert len(everything) > 800_000
-    assert len(set(pairs.tolist())) == len(pairs)
+@pytest.mark.parametrize("words", [[-1], [WORD], [1.0], ["1"], [None], 5, [[1]]])
+def test_tapes_refused(words: Any) -> None:
+    with pytest.raises((ParameterError, TypeError)) as caught:
+        Tape(words)
+    assert words == 5 or str(caught.value) == "a tape must hold integers from 0 to 2^64 - 1, one for each word."
 
 
-def test_a_signal_handler_may_draw_in_the_middle_of_a_draw():
-    source, inner, outer = lb.SystemBits(), [], []
-    before = signal.signal(signal.SIGALRM, lambda *_: inner.append(source.words(4)))
-    try:
-        signal.setitimer(signal.ITIMER_REAL, 0.0005, 0.0005)
-        while len(inner) < 40:
-            outer.append(source.words(4))
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-    every = [words.tobytes() for words in inner + outer]
-    assert len(set(every)) == len(every)
+def test_a_tape_takes_any_integers() -> None:
+    assert Tape(iter([np.uint64(WORD - 1), np.int8(3), 0])).words(3).tolist() == [WORD - 1, 3, 0]
+    assert Tape([]).words(0).tolist() == []
 
 
-def test_keys_are_changed_after_their_life(monkeypatch):
-    asked = []
-    system = os.urandom
-    monkeypatch.setattr(bits, "_KEY_LIFE", 1000)
-    monkeypatch.setattr(bits.os, "urandom", lambda n: asked.append(n) or system(n))
-    source = lb.SystemBits()
-    for _ in range(10):
-        source.words(400)
-    assert asked == [32] * 5
-
-
-@pytest.mark.parametrize("n", [0, 1, 63, 64, 65, 8191, 8192, 8193, 50_000])
-def test_words_come_in_any_number(n):
-    words = lb.SystemBits().words(n)
-    assert words.dtype == np.uint64
-    assert words.shape == (n,)
-    assert len(np.unique(words)) == n
-    words[:] = 0  # the array is the caller's own
-
-
-def test_what_was_handed_out_is_not_handed_out_again_when_written_to():
-    source = lb.SystemBits()
-    first = source.words(10)
-    kept = first.copy()
-    first[:] = 7
-    assert not np.isin(source.words(10), np.append(kept, np.uint64(7))).any()
-
-
-def test_copies_and_pickles_carry_no_key():
-    source = lb.SystemBits()
-    source.words(5)
-    others = [copy.copy(source), copy.deepcopy(source), pickle.loads(pickle.dumps(source))]
-    seen = [quads(each.words(50)) for each in (source, *others)]
-    assert len(set.union(*seen)) == sum(map(len, seen))
-    assert repr(source) == "SystemBits()"
-
-
-def test_a_tape_replays_and_counts():
-    tape = lb.Tape([1, 2, 3])
-    assert tape.words(2).tolist() == [1, 2]
+@pytest.mark.parametrize("n", [-1, -5])
+def test_a_tape_does_not_run_backwards(n: int) -> None:
+    tape = Tape([1, 2, 3])
+    tape.words(2)
+    with pytest.raises(ParameterError):
+        tape.words(n)
     assert tape.consumed == 2
-    with pytest.raises(lb.TapeEnded):
-        tape.words(2)
-    assert tape.consumed == 3
-    assert repr(tape) == "<Tape: 3 of 3 words consumed>"
 
 
-@pytest.mark.parametrize("words", [[-1], [1 << 64], [1.5], ["1"], [None]])
-def test_a_tape_holds_words_only(words):
-    with pytest.raises(lb.ParameterError, match="tape must hold integers"):
-        lb.Tape(words)
+def test_a_tape_does_not_show_its_words() -> None:
+    tape = Tape([123456789, 987654321])
+    tape.words(1)
+    assert repr(tape) == "<Tape: 1 of 2 words consumed>"
 
 
-class Plugged:
-    def __init__(self, answer):
-        self.answer = answer
-
-    def words(self, n):
-        return self.answer(n)
+# -- SystemBits: the keystream ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    "answer",
+    "sizes",
     [
-        lambda n: np.zeros(n - 1, np.uint64),
-        lambda n: np.zeros(n + 1, np.uint64),
-        lambda n: np.zeros(n, np.int64),
-        lambda n: np.zeros(n, ">u8"),
-        lambda n: [0] * n,
-        lambda n: None,
-        lambda n: np.zeros((n, 1), np.uint64),
+        [1] * 300,
+        [3, 5, 0, 64, 1, 100, 4096, 1, 8192, 7],
+        [8192, 8192],
+        [8193, 1],
+        [5, 20_000, 5],
+        [4095, 4096, 4097, 1],
+        [0, 0, 1, 0],
+        [63, 2, 250, 3, 1000, 20, 4000, 100],
     ],
 )
-def test_a_source_that_breaks_its_word_is_found_out(answer):
-    for draw in (lb.Sampler(Plugged(answer)), lb.Reference(Plugged(answer))):
-        with pytest.raises(lb.BitsError, match="must give a NumPy array"):
-            draw.integer(6)
+def test_every_word_of_the_keystream_once_and_in_order(keys: list[bytes], sizes: list[int]) -> None:
+    source = SystemBits()
+    got = [source.words(n) for n in sizes]
+    assert [len(words) for words in got] == sizes
+    assert all(words.dtype == np.uint64 and words.shape == (n,) for words, n in zip(got, sizes, strict=True))
+    assert len(keys) == 1
+    assert np.concatenate(got).tolist() == keystream(keys[0], sum(sizes))
 
 
-def test_any_object_with_words_will_do():
-    system = lb.SystemBits()
-    strided = Plugged(lambda n: system.words(2 * n)[::2])
-    assert lb.Sampler(strided).laplace(lb.Rate(1, 1), 20_000).dtype == np.int64
+@given(st.lists(st.integers(0, 300) | st.integers(0, 20_000), max_size=20))
+def test_any_sizes(sizes: list[int]) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "urandom", lambda n: b"k" * n)
+        source = SystemBits()
+        got = [source.words(n) for n in sizes]
+    joined = np.concatenate([np.empty(0, np.uint64), *got])
+    assert joined.tolist() == keystream(b"k" * 32, len(joined))
 
 
-def test_the_keystream_is_aes_256_in_counter_mode(monkeypatch):
-    from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+def test_a_key_serves_its_life_and_no_longer(keys: list[bytes], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bits, "_KEY_LIFE", 100)
+    source = SystemBits()
+    got = [source.words(30).tolist() for _ in range(10)]
+    # Three times 30 words fit in 100: the tenth call is the first under the fourth key.
+    assert len(keys) == 4
+    expected = [keystream(key, 90) for key in keys]
+    assert got == [expected[i // 3][i % 3 * 30 : i % 3 * 30 + 30] for i in range(10)]
 
-    key = bytes(range(32))
-    monkeypatch.setattr(bits.os, "urandom", lambda n: key)
-    words = np.concatenate([(source := lb.SystemBits()).words(3), source.words(5000), source.words(9000)])
-    block = Cipher(algorithms.AES256(key), modes.ECB()).encryptor()
-    blocks = [block.update(struct.pack(">QQ", 0, i)) for i in range(32)]
-    assert words[:64].tobytes() == b"".join(blocks)
-    assert len(np.unique(words)) == len(words)
+
+def test_a_key_is_used_to_its_end(keys: list[bytes], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bits, "_KEY_LIFE", 100)
+    source = SystemBits()
+    for _ in range(4):
+        source.words(25)
+    assert len(keys) == 1
+    assert source.words(0).tolist() == []
+    source.words(1)
+    assert len(keys) == 2
+
+
+def test_long_answers_change_keys_too(keys: list[bytes], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bits, "_KEY_LIFE", 10_000)
+    words = SystemBits().words(50_000).tolist()
+    assert len(keys) == 6  # blocks of 8192, of which no two fit in one life; the rest of 848 fits in the last
+    assert words[:8192] == keystream(keys[0], 8192)
+    assert words[8192:16384] == keystream(keys[1], 8192)
+
+
+def test_the_real_key_life_holds(keys: list[bytes]) -> None:
+    source = SystemBits()
+    for _ in range(257):
+        source.words(8192)
+    assert len(keys) == 2
+
+
+def test_two_sources_have_two_keys(keys: list[bytes]) -> None:
+    SystemBits().words(1)
+    SystemBits().words(1)
+    assert len(set(keys)) == 2
+
+
+def test_answers_belong_to_the_caller(keys: list[bytes]) -> None:
+    source = SystemBits()
+    got = []
+    for n in (3, 5, 64, 100, 5000, 3, 9000):
+        words = source.words(n)
+        got += words.tolist()
+        assert words.flags.writeable
+        words[:] = 0
+    assert got == keystream(keys[0], len(got))
+
+
+def test_nothing_is_keyed_before_it_is_needed(keys: list[bytes]) -> None:
+    source = SystemBits()
+    assert keys == []
+    source.words(1)
+    assert len(keys) == 1
+
+
+@pytest.mark.parametrize("n", [-1, -(10**6)])
+def test_fewer_than_no_words(n: int) -> None:
+    with pytest.raises(ParameterError, match=rf"^words\(n\) needs n of at least 0: got {n}\."):
+        SystemBits().words(n)
+
+
+@pytest.mark.parametrize(
+    "duplicate",
+    [copy.copy, copy.deepcopy, lambda source: pickle.loads(pickle.dumps(source))],
+    ids=["copy", "deepcopy", "pickle"],
+)
+def test_copies_carry_no_state(keys: list[bytes], duplicate: Callable[[SystemBits], SystemBits]) -> None:
+    source = SystemBits()
+    source.words(10)
+    assert bytes([1]) * 8 not in pickle.dumps(source)
+    assert len(pickle.dumps(source)) == len(pickle.dumps(SystemBits()))
+    other = duplicate(source)
+    assert type(other) is SystemBits
+    other.words(10)
+    assert len(keys) == 2
+    assert source.words(5).tolist() == keystream(keys[0], 15)[10:]
+
+
+def test_a_sampler_copies_without_state(keys: list[bytes]) -> None:
+    sampler = Sampler()
+    sampler.words(3)
+    pickle.loads(pickle.dumps(sampler)).words(3)
+    copy.deepcopy(sampler).words(3)
+    assert len(keys) == 3
+
+
+def test_reprs_show_nothing(keys: list[bytes]) -> None:
+    source = SystemBits()
+    source.words(5)
+    assert repr(source) == str(source) == "SystemBits()"
+    assert repr(Sampler(source)) == "Sampler(SystemBits())"
+    assert not hasattr(source, "__dict__")
+
+
+# -- A source of one's own -------------------------------------------------------------------------------
+
+
+class Source:
+    """Answers as it is told."""
+
+    def __init__(self, answer: Callable[[int], Any]) -> None:
+        self.words = answer
+
+
+WRONG = {
+    "short": lambda n: np.zeros(max(n - 1, 0), np.uint64),
+    "long": lambda n: np.zeros(n + 1, np.uint64),
+    "empty": lambda _: np.empty(0, np.uint64),
+    "signed": lambda n: np.zeros(n, np.int64),
+    "narrow": lambda n: np.zeros(n, np.uint32),
+    "float": lambda n: np.zeros(n),
+    "object": lambda n: np.zeros(n, object),
+    "swapped": lambda n: np.zeros(n, np.dtype(np.uint64).newbyteorder()),
+    "column": lambda n: np.zeros((n, 1), np.uint64),
+    "list": lambda n: [0] * n,
+    "bytes": lambda n: bytes(8 * n),
+    "nothing": lambda _: None,
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+@pytest.mark.parametrize("draws", [Sampler, Reference])
+def test_wrong_answers_are_refused(draws: type[Sampler] | type[Reference], wrong: str) -> None:
+    draw, rate = draws(Source(WRONG[wrong])), Rate.from_epsilon(1)
+    for ask in (
+        lambda: draw.words(3),
+        lambda: draw.geometric(rate),
+        lambda: draw.geometric(rate, 5),
+        lambda: draw.laplace(rate, 5),
+        lambda: draw.bernoulli("1/2"),
+        lambda: draw.integer(6, 3),
+        lambda: draw.index([1, 2]),
+        lambda: draw.permutation(4),
+    ):
+        with pytest.raises(
+            BitsError,
+            match=r"^words\(\d+\) must give a NumPy array of \d+ uint64\. Nothing was drawn; mend the",
+        ):
+            ask()
+
+
+def test_a_strided_answer_is_as_good() -> None:
+    words = np.arange(1, 41, dtype=np.uint64) << np.uint64(58)
+    strided, plain = (
+        Sampler(Source(lambda n: words[: 2 * n : 2])),
+        Sampler(Source(lambda n: words[: 2 * n : 2].copy())),
+    )
+    rate = Rate.from_epsilon("1/2000")
+    assert strided.laplace(rate, 8).tolist() == plain.laplace(rate, 8).tolist()
+    assert strided.integer(6, 8).tolist() == plain.integer(6, 8).tolist()
+
+
+def test_a_frozen_answer_is_as_good() -> None:
+    words = np.arange(8, dtype=np.uint64) << np.uint64(60)
+    words.flags.writeable = False
+    assert Sampler(Source(lambda n: words[:n])).integer(16, 8).tolist() == list(range(8))
+
+
+def test_a_failing_source_fails_the_draw() -> None:
+    def broken(_: int) -> None:
+        raise OSError("unplugged")
+
+    for draws in (Sampler, Reference):
+        with pytest.raises(OSError, match="unplugged"):
+            draws(Source(broken)).integer(6)

@@ -28,7 +28,7 @@ from lastbit.distributions import Distribution
 from lastbit.draw import Draw, Samples
 from lastbit.errors import AuditError
 from lastbit.mechanisms.mechanism import Program
-from lastbit.release import Release, hashable
+from lastbit.release import hashable
 
 _REPEAT_EVERY: Final = 256
 _LOOK_EVERY: Final = 1024
@@ -48,8 +48,6 @@ Open = tuple[Step | None, Cells | None, int, Mass]
 
 _Parts = dict[int, tuple["gmpy2.mpz", int]]
 """The mass of an outcome: a numerator and an exponent for each scale."""
-
-_Found = tuple[Hashable, _Parts]
 
 
 class _PutOff(BaseException):
@@ -92,7 +90,7 @@ class Enumerator(Draw):
         With `seconds` it stops after that time, with whatever is then unexplored.
         """
         self._start(tolerance, seconds)
-        found: dict[Hashable, _Found] = {}
+        found: dict[Hashable, _Parts] = {}
         with Progress() as progress:
             more = True
             while more:
@@ -103,8 +101,8 @@ class Enumerator(Draw):
                     self.branches += 1
                     progress.show(self.branches, lambda: self._open_mass / (1 << self._bits))
                 more = not self._late() and self._next()
-        masses = {outcome: self._sum([parts]) for outcome, parts in found.values()}
-        return masses, 1 - self._sum([parts for _, parts in found.values()])
+        masses = {outcome: self._sum([parts]) for outcome, parts in found.items()}
+        return masses, 1 - self._sum(list(found.values()))
 
     def _run(self, program: Program) -> tuple[Hashable] | None:
         """The outcome of one run; None when it was put off."""
@@ -126,12 +124,10 @@ class Enumerator(Draw):
         if again is None or again[0] != outcome or drawn != len(self._values):
             raise AuditError(_NOT_A_PROGRAM)
 
-    def _add(self, found: dict[Hashable, _Found], outcome: Hashable) -> None:
+    def _add(self, found: dict[Hashable, _Parts], outcome: Hashable) -> None:
         numerator, exponent, scale, _ = self._mass
-        # A release computes what it is compared by anew each time: here it is needed more often than that.
-        key = outcome._key() if isinstance(outcome, Release) else outcome
         try:
-            _, parts = found.setdefault(key, (outcome, {}))
+            parts = found.setdefault(outcome, {})
         except TypeError:
             raise AuditError(
                 f"a program must return something hashable: got {type(outcome).__name__}. Return a tuple of numbers."
@@ -147,6 +143,9 @@ class Enumerator(Draw):
 
     def _sum(self, found: list[_Parts]) -> gmpy2.mpq:
         """The sum of masses: over one power of two for each scale, and only then as fractions."""
+        if len(found) == 1 and len(found[0]) == 1:
+            ((scale, (numerator, exponent)),) = found[0].items()
+            return gmpy2.mpq(numerator, self._scales.products[scale] << exponent)
         numerators: dict[int, gmpy2.mpz] = {}
         deepest = max((exponent for parts in found for _, exponent in parts.values()), default=0)
         for parts in found:

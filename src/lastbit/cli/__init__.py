@@ -1,1 +1,44 @@
-"""The `lastbit` command."""
+"""The `lastbit` command: from a table to a release in one line."""
+
+from __future__ import annotations
+
+import sys
+
+from lastbit.errors import BudgetExceeded, LastbitError
+
+USAGE, REFUSED, INTERRUPTED = 2, 3, 130
+
+
+def main() -> None:
+    """Run the command. Whatever goes wrong is one line; `--debug`, anywhere, adds the traceback."""
+    arguments = [argument for argument in sys.argv[1:] if argument != "--debug"]
+    sys.exit(_run(arguments, debug=len(arguments) != len(sys.argv) - 1))
+
+
+def _run(arguments: list[str], *, debug: bool) -> int:
+    try:
+        from lastbit.cli.app import app
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.startswith("lastbit"):
+            raise
+        return _say(f"the command needs {error.name}. Install it with: pip install 'lastbit[cli]'", USAGE)
+    try:
+        code = app(args=arguments, prog_name="lastbit", standalone_mode=False)
+        return code if isinstance(code, int) else 0
+    except KeyboardInterrupt:
+        return _say("interrupted. What was charged stays charged.", INTERRUPTED)
+    except Exception as error:
+        if debug:
+            raise
+        if isinstance(error, LastbitError):
+            return _say(str(error), REFUSED if isinstance(error, BudgetExceeded) else USAGE)
+        if hasattr(error, "format_message"):  # what Typer raises for a wrong option
+            command = getattr(getattr(error, "ctx", None), "command_path", "lastbit")
+            return _say(f"{error.format_message()} See: {command} --help", USAGE)
+        # The message of an error nobody foresaw may hold anything: only its kind is shown.
+        return _say(f"unexpected {type(error).__name__}. Run it again with --debug to see where.", 1)
+
+
+def _say(message: str, code: int) -> int:
+    print("lastbit:", " ".join(message.split()), file=sys.stderr)
+    return code

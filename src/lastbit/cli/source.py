@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import io
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -140,25 +141,25 @@ def _parquet(connection: duckdb.DuckDBPyConnection, path: Path, wanted: Wanted) 
 
 def _csv(connection: duckdb.DuckDBPyConnection, path: Path, wanted: Wanted) -> duckdb.DuckDBPyRelation:
     separator = _SEPARATORS[_suffix(path)]
-    with (gzip.open if path.suffix == ".gz" else open)(path, "rt", encoding="utf-8-sig", newline="") as file:
-        header = next(csv.reader(file, delimiter=separator), [])
+    # More than the header is decoded at a time: rows that are no UTF-8 must not matter here.
+    with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as raw:
+        lines = io.TextIOWrapper(raw, encoding="utf-8-sig", errors="replace", newline="")
+        header = next(csv.reader(lines, delimiter=separator), [])
     wanted.check(header)
     if len(set(header)) != len(header):
         raise ParameterError(f"the columns of {path} must have different names. Rename those that are alike.")
-    rows = connection.read_csv(
-        str(path),
-        auto_detect=False,
-        header=True,
-        columns=dict.fromkeys(header, _TEXT),
-        delimiter=separator,
-        quotechar='"',
-        escapechar='"',
-        ignore_errors=True,
+    columns = ", ".join(f"{_literal(name)}: '{_TEXT}'" for name in header)
+    # In SQL, because the method of the same name loads pandas, which takes longer than most files.
+    rows = connection.sql(
+        f"SELECT * FROM read_csv({_literal(str(path))}, auto_detect = false, header = true, columns = {{{columns}}}, "  # noqa: S608
+        f"delim = {_literal(separator)}, quote = '\"', escape = '\"', ignore_errors = true)"
     )
     return _with_numbers(rows, wanted)
 
 
 def _json(connection: duckdb.DuckDBPyConnection, path: Path, wanted: Wanted) -> duckdb.DuckDBPyRelation:
+    # Which names occur counts as public, as a header does; no type is taken from the rows.
+    wanted.check(connection.read_json(str(path)).columns)
     rows = connection.read_json(str(path), columns=dict.fromkeys(wanted.names, _TEXT), records="true")
     return _with_numbers(rows, wanted)
 
@@ -174,6 +175,10 @@ def _with_numbers(rows: duckdb.DuckDBPyRelation, wanted: Wanted) -> duckdb.DuckD
 
 def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
+
+
+def _literal(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
 
 
 _READERS: Final[dict[str, Callable[[duckdb.DuckDBPyConnection, Path, Wanted], duckdb.DuckDBPyRelation]]] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any
@@ -32,6 +32,17 @@ class Account:
     def remaining(self) -> Fraction:
         """What may still be spent."""
         return self.limit - self.spent
+
+    def allows(self, cost: Cost) -> bool:
+        """Whether the limit leaves room for a cost."""
+        return amount_of(cost) <= self.remaining
+
+    def charged(self, cost: Cost) -> Account:
+        """The account as it would be after a charge, or BudgetExceeded. This writes nothing."""
+        amount = amount_of(cost)
+        if not self.allows(cost):
+            raise BudgetExceeded(self.dataset, amount, self.spent, self.limit)
+        return replace(self, spent=self.spent + amount)
 
 
 @dataclass(frozen=True)
@@ -146,15 +157,11 @@ class Ledger:
 
     def charge(self, dataset: str, mechanism: Mechanism, *, note: str = "") -> Charge:
         """Take a mechanism's cost from the budget, or raise BudgetExceeded. When this returns, it is on disk."""
-        amount = amount_of(mechanism.cost)
         with self._store.transaction() as books:
-            account = _account(books, dataset, lock=True)
-            spent = account.spent + amount
-            if spent > account.limit:
-                raise BudgetExceeded(dataset, amount, account.spent, account.limit)
-            books.execute(ACCOUNTS.update().where(ACCOUNTS.c.dataset == dataset).values(spent=str(spent)))
-            entry = _write(books, dataset, "charge", amount, mechanism=mechanism, note=note)
-        return Charge(entry, Account(dataset, account.limit, spent))
+            account = _account(books, dataset, lock=True).charged(mechanism.cost)
+            books.execute(ACCOUNTS.update().where(ACCOUNTS.c.dataset == dataset).values(spent=str(account.spent)))
+            entry = _write(books, dataset, "charge", amount_of(mechanism.cost), mechanism=mechanism, note=note)
+        return Charge(entry, account)
 
     def record(self, charge: Charge) -> None:
         """Note that the release of a charge was done."""

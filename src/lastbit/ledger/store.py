@@ -12,12 +12,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from lastbit.errors import LastbitError, LedgerError
+import sqlalchemy as sa
 
-try:
-    import sqlalchemy as sa
-except ImportError:
-    raise LastbitError("Ledger needs SQLAlchemy. Install it with: pip install 'lastbit[ledger]'") from None
+from lastbit.errors import LastbitError, LedgerError
 
 METADATA: Final = sa.MetaData()
 

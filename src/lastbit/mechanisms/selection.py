@@ -64,22 +64,35 @@ class Selector:
 
     def select(self, n: int, steps_of: StepsOf, draw: Draw) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """The selected of n, best first, and the gaps in steps: one for each selected that has a next one."""
-        kept, below = min(self.k + 1, n), (1 << self.shift) - 1
-        least = self._noisy(n, steps_of, draw)
+        least = self.noisy(n, steps_of, draw)
+        in_play = self.in_play(least)
+        best, gaps = self.finish(least[in_play], draw)
+        return tuple(in_play[best].tolist()), gaps
+
+    def in_play(self, least: Samples) -> NDArray[np.int64]:
+        """Who of these, each with steps + V·M, can be among the top k+1 whatever the L: k+1 at least, if there are.
+
+        Those in play among some candidates contain all who are in play among more.
+        """
+        kept, below = min(self.k + 1, len(least)), (1 << self.shift) - 1
         in_play = np.flatnonzero(least >= _bound(least, kept) - below)
         near = least[in_play]
-        in_play = in_play[near >= _kth_largest(near, kept) - below]
-        cells = least[in_play]
+        nearest: NDArray[np.int64] = in_play[near >= _kth_largest(near, kept) - below]
+        return nearest
+
+    def finish(self, cells: Samples, draw: Draw) -> tuple[NDArray[np.int64], tuple[int, ...]]:
+        """The best k of those in play, from their steps + V·M, which are used up; and the gaps."""
+        kept = min(self.k + 1, len(cells))
         if self.shift:
-            cells += draw.truncated_geometric(self.rate, 1 << self.shift, len(in_play))
-        fractions = draw.permutation(len(in_play))
+            cells += draw.truncated_geometric(self.rate, 1 << self.shift, len(cells))
+        fractions = draw.permutation(len(cells))
         best = np.lexsort((fractions, cells))[: -kept - 1 : -1]
         cells, fractions = cells[best], fractions[best]
         # The floor of a difference is the difference of the floors, less one where the fraction is smaller (Lemma 5.8).
         gaps = cells[:-1] - cells[1:] - (fractions[:-1] < fractions[1:])
-        return tuple(in_play[best[: self.k]].tolist()), tuple(gaps.tolist())
+        return best[: self.k], tuple(gaps.tolist())
 
-    def _noisy(self, n: int, steps_of: StepsOf, draw: Draw) -> Samples:
+    def noisy(self, n: int, steps_of: StepsOf, draw: Draw) -> Samples:
         """Everyone's steps + V·M."""
         least = draw.geometric(self.coarse, n)
         if least.dtype == object or (self.wide and least.max() >= _ROOM >> self.shift):

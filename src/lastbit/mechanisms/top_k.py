@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -13,6 +14,14 @@ from lastbit.mechanisms.selecting import Selected, Selecting
 
 class TopK(Selected):
     """The k selected, best first: `indices`, `gaps`, and `items` when the values were Counts."""
+
+
+class TopItems(TopK):
+    """The k items selected from a distributed table, best first. Rows there have no places: `indices` are ranks."""
+
+    def columns(self) -> dict[str, Sequence[Any]]:
+        """Who, and the gap to the next."""
+        return {name: column for name, column in super().columns().items() if name != "index"}
 
 
 class Maximum(Selected):
@@ -64,6 +73,19 @@ class NoisyTopK(Selecting):
         """Select k of the values: numbers, or Counts. There must be at least k."""
         picked = self._pick(values, chance(draw))
         return TopK(self.name, self.cost, *picked[:3], self.grid.resolution)
+
+    def release_spark(
+        self, frame: Any, *, item: str = "item", value: str = "count", draw: Draw | None = None
+    ) -> TopItems:
+        """Select k rows of a Spark DataFrame with too many candidates for one machine: the same law as `release`.
+
+        Each row is a candidate: a public `item`, and a `value` that one person moves by at most `sensitivity`. The
+        noise is drawn in the executors, each with randomness of its own; back comes a shortlist of every partition.
+        """
+        from lastbit import spark
+
+        items, gap_steps = spark.select(frame, item, value, self.grid, self.selector, chance(draw))
+        return TopItems(self.name, self.cost, tuple(range(self.k)), gap_steps, items, self.grid.resolution)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,51 @@
+"""`lastbit top` on a Parquet file, against the same count in bare DuckDB; and how long the command takes to start."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from benchmarks.measure import alternate, compare, heading, report, shown
+
+ROWS, UNITS, ITEMS = 10**7, 10**6, 10**4
+
+BARE = """
+import duckdb, sys
+duckdb.sql(f"select item, count(distinct unit) from '{sys.argv[1]}' group by item").fetchall()
+"""
+
+
+def write(path: Path) -> None:
+    """Rows of units and items; a third of the rows repeat a unit in one of a few common items."""
+    import duckdb
+
+    duckdb.sql("select setseed(0.5)").fetchall()
+    duckdb.sql(
+        f"copy (select (random() * {UNITS})::int as unit, (pow(random(), 3) * {ITEMS})::int as item "
+        f"from range({ROWS})) to '{path}' (format parquet)"
+    )
+
+
+def run() -> None:
+    heading(f"lastbit top on Parquet: {ROWS:,} rows, {UNITS:,} units, {ITEMS:,} items, whole processes")
+    with tempfile.TemporaryDirectory() as name:
+        path = Path(name) / "visits.parquet"
+        write(path)
+        ours = ["-m", "lastbit.cli", "top", str(path), "--by", "item", "--unit", "unit", "--domain", f"0..{ITEMS - 1}"]
+        compare(
+            "lastbit top",
+            lambda: _python(*ours, "-k", "10", "--epsilon", "1", "--json"),
+            lambda: _python("-c", BARE, str(path)),
+            against="DuckDB",
+            target=1.3,
+            runs=5,
+        )
+    heading("start")
+    start, empty = alternate(lambda: _python("-m", "lastbit.cli", "--help"), lambda: _python("-c", "pass"), runs=9)
+    report("lastbit --help", start.median, shown, 0.4, f"a fresh Python, {shown(empty.median)} of it empty, 9 runs")
+
+
+def _python(*arguments: str) -> None:
+    subprocess.run([sys.executable, *arguments], check=True, capture_output=True)

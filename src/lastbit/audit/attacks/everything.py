@@ -1,0 +1,20 @@
+"""Every attack there is: each module here that has an `attacks` function is one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib import import_module
+from pkgutil import iter_modules
+
+from lastbit.audit import attacks as folder
+from lastbit.audit.attacks.attack import Attack
+
+
+def all_attacks() -> Iterator[Attack]:
+    """Run them one after the other.
+
+    >>> all(attack.succeeds and attack.withstood for attack in all_attacks())
+    True
+    """
+    for module in sorted(each.name for each in iter_modules(folder.__path__)):
+        yield from getattr(import_module(f"{folder.__name__}.{module}"), "attacks", tuple)()

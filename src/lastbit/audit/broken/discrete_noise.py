@@ -1,0 +1,69 @@
+"""What goes wrong when continuous proofs are run on integers: noise that ends, and ties that show."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from lastbit.audit.broken.case import Case
+from lastbit.draw import Draw
+from lastbit.exact import Eta, Rate
+from lastbit.mechanisms.mechanism import Program
+
+_STEP: Final = Eta(1, 1, 1)
+_RATE: Final = Rate.from_eta(_STEP)
+_WIDTH: Final = 6
+
+
+def cut_off(draw: Draw, value: int, *, printed: bool) -> int:
+    """A value with noise clamped to ±w; right is to clamp the sum, between bounds that do not depend on the value."""
+    noise = draw.laplace(_RATE)
+    if printed:
+        return value + max(-_WIDTH, min(_WIDTH, noise))
+    return max(-_WIDTH, min(_WIDTH, value + noise))
+
+
+def noisy_max(draw: Draw, values: Sequence[int], *, printed: bool) -> tuple[int, int]:
+    """The largest of value + geometric noise, and its lead over the next.
+
+    Printed, ties go to the lowest index and the lead is the difference. Right is a uniform order among equals, which
+    stands for the digits after the point, and a lead floored with them.
+    """
+    cells = [value + int(noise) for value, noise in zip(values, draw.geometric(_RATE, len(values)), strict=True)]
+    rank = [-i for i in range(len(values))] if printed else draw.permutation(len(values)).tolist()
+    first, second = sorted(range(len(values)), key=lambda i: (cells[i], rank[i]), reverse=True)[:2]
+    return first, cells[first] - cells[second] - (not printed and rank[first] < rank[second])
+
+
+def cut_off_instance(*, printed: bool) -> tuple[Program, Program]:
+    """The values 0 and 1."""
+    return lambda draw: cut_off(draw, 0, printed=printed), lambda draw: cut_off(draw, 1, printed=printed)
+
+
+def noisy_max_instance(*, printed: bool) -> tuple[Program, Program]:
+    """Three values that all move by 1."""
+    return (
+        lambda draw: noisy_max(draw, (0, 1, 1), printed=printed),
+        lambda draw: noisy_max(draw, (1, 0, 0), printed=printed),
+    )
+
+
+CASES = (
+    Case(
+        "discrete noise cut off at a bound",
+        "Ilvento, sparse vector, section 2",
+        "Where the noise ends there are results that only one of two neighbours can give.",
+        *cut_off_instance(printed=True),
+        _STEP,
+        cut_off_instance(printed=False),
+    ),
+    Case(
+        "discrete noisy max with ties by index and its gap",
+        "Ilvento, sparse vector, section 7; Ding et al., Free gap, section 5, run on integers",
+        "A lead of zero says that no lower index ties: which values share the top shows, where the proof assumes that "
+        "ties do not happen.",
+        *noisy_max_instance(printed=True),
+        Eta(1, 1, 2),
+        noisy_max_instance(printed=False),
+    ),
+)

@@ -1,0 +1,60 @@
+"""Every broken mechanism, and the auditor's verdict on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final
+
+from lastbit.audit.broken import (
+    discrete_noise,
+    printed_exponential,
+    printed_selection,
+    printed_snapping,
+    printed_sparse_vector,
+    sparse_vector_variants,
+)
+from lastbit.audit.broken.case import Case
+from lastbit.audit.law import law
+from lastbit.audit.verdict import Verdict, compare, judge
+
+GALLERY: Final[tuple[Case, ...]] = (
+    *printed_sparse_vector.CASES,
+    *printed_selection.CASES,
+    *printed_exponential.CASES,
+    *printed_snapping.CASES,
+    *sparse_vector_variants.CASES,
+    *discrete_noise.CASES,
+)
+
+TOLERANCE: Final = Fraction(1, 1 << 16)
+
+
+@dataclass(frozen=True)
+class Hearing:
+    """A case, the verdict on it as published, the two probabilities of the witness, and the verdict on its repair."""
+
+    case: Case
+    published: Verdict
+    chances: tuple[Fraction, Fraction]
+    repaired: Verdict | None
+
+
+def hear(case: Case, tolerance: Fraction = TOLERANCE) -> Hearing:
+    """Run a case and its repair on every branch.
+
+    >>> hearing = hear(discrete_noise.CASES[0])
+    >>> hearing.published.verdict, hearing.repaired.verdict
+    ('violated', 'holds')
+    """
+    one, other = law(case.program, tolerance), law(case.neighbour, tolerance)
+    published = judge(case.cost, one, other, tolerance)
+    first, second = (sum((found[each][0] for each in published.witness), Fraction(0)) for found in (one, other))
+    repaired = None if case.repaired is None else compare(*case.repaired, case.cost, tolerance)
+    return Hearing(case, published, (first, second), repaired)
+
+
+def hearings() -> Iterator[Hearing]:
+    """All of them, one after the other."""
+    return map(hear, GALLERY)

@@ -1,0 +1,171 @@
+"""The base-2 exponential mechanism's paper: four places that break privacy when followed to the letter."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import accumulate, count
+from math import ceil
+from typing import Final
+
+from lastbit.audit.broken.case import Case
+from lastbit.draw import Draw
+from lastbit.exact import Eta, Rate
+from lastbit.mechanisms.mechanism import Program
+
+_ETA, _BOUND = Eta(1, 1, 1), Eta(1, 1, 2)
+"""η = 1, and 2η: what the exponential mechanism promises when utilities move by at most 1. Lower utility is better."""
+
+
+def rounded_mechanism(draw: Draw, utilities: Sequence[Fraction], *, printed: bool) -> int:
+    """Mechanism 4: an index in proportion to 2^-ρ, ρ being the utility rounded up or down at random.
+
+    Printed, ⌊u⌋ has probability u - ⌊u⌋. Right is that ⌈u⌉ has it, as in the proof of Lemma 3.5.
+    """
+    whole = []
+    for utility in utilities:
+        below = utility.numerator // utility.denominator
+        up = draw.bernoulli(1 - (utility - below) if printed else utility - below)
+        whole.append(below + up)
+    return draw.index([_ETA.fraction**u for u in whole])
+
+
+def rounding_instance(n: int, *, printed: bool) -> tuple[Program, Program]:
+    """One utility just below 1 and n - 1 just above, against the other way round."""
+    near, far = Fraction(99, 100), Fraction(101, 100)
+    values, neighbour = [near, *[far] * (n - 1)], [far, *[near] * (n - 1)]
+    return (
+        lambda draw: rounded_mechanism(draw, values, printed=printed),
+        lambda draw: rounded_mechanism(draw, neighbour, printed=printed),
+    )
+
+
+def optimised_sample(draw: Draw, weights: Sequence[Fraction], *, printed: bool) -> int | str | None:
+    """Algorithm 4, NORMALIZEDSAMPLE one bit at a time, up to its first restart ("again").
+
+    None is where no element remains, which the paper does not foresee. Printed, line 8 ends the padding element at
+    2^k - t. Right is 2^k.
+    """
+    total = sum(weights)
+    k = _power_at_least(total)
+    ends = list(accumulate(weights))
+    padding = None
+    if _two(k) > total:
+        padding = len(ends)
+        ends.append(_two(k) - total if printed else _two(k))
+    s, remaining = Fraction(0), list(range(len(ends)))
+    for j in count(k - 1, -1):
+        if len(remaining) < 2:
+            break
+        s += draw.integer(2) * _two(j)
+        remaining = [i for i in remaining if ends[i] > s and not (i > 0 and ends[i - 1] >= s + _two(j))]
+    return None if not remaining else "again" if remaining == [padding] else remaining[0]
+
+
+def padding_instance(*, printed: bool) -> tuple[Program, Program]:
+    """Utilities (2, 1, 0, 1) against (2, 0, 0, 2).
+
+    Right and restarted until it ends, it is an exact draw in proportion to the weights, and is drawn as that.
+    Printed, it never restarts on these.
+    """
+
+    def program(utilities: tuple[int, ...]) -> Program:
+        weights = [_ETA.fraction**u for u in utilities]
+        return lambda draw: optimised_sample(draw, weights, printed=True) if printed else draw.index(weights)
+
+    return program((2, 1, 0, 1)), program((2, 0, 0, 2))
+
+
+def random_value_found(draw: Draw, total: Fraction, precision: int, *, printed: bool) -> bool:
+    """GETRANDOMVALUE of Algorithm 2 with k = 1: whether it hands back a number below the total weight.
+
+    Printed, one try is all, and its bits start at 2^g, twice too high. Right is to go on until a number is found, with
+    bits from 2^(g-1) down. All that a try decides here is whether its number is below the total; it is drawn as that.
+    """
+    g = _power_at_least(total)
+    last = _two(g - precision)
+    numbers = _two(g + 1 if printed else g) / last
+    while True:
+        found = draw.bernoulli(Fraction(ceil(total / last)) / numbers)
+        if found or printed:
+            return found
+
+
+MISSING_ETA: Final = Eta(255, 8, 1)
+
+
+def missing_instance(*, printed: bool) -> tuple[Program, Program]:
+    """257 outcomes of one utility, 1 or 0: the total weight is just below 2^8 or just above."""
+    low, high = 257 * MISSING_ETA.fraction, Fraction(257)
+    return (
+        lambda draw: random_value_found(draw, low, 17, printed=printed),
+        lambda draw: random_value_found(draw, high, 17, printed=printed),
+    )
+
+
+def laplace_instance(*, printed: bool) -> tuple[Program, Program]:
+    """Section 4.1's inverse transform at ε = 1, on 0 against 1, floored to whole numbers.
+
+    Printed, τ = (ε/2Δf)·ln(1-U). As -ln(1-U) is an exponential, ⌊τ⌋ is -1 less a geometric that falls by 2Δf/ε a step.
+    Right is ±(Δf/ε)·ln U, the Laplace law, here the discrete one.
+    """
+    printed_rate, rate = Rate.from_epsilon(2), Rate.from_epsilon(1)
+
+    def program(value: int) -> Program:
+        if printed:
+            return lambda draw: value - 1 - draw.geometric(printed_rate)
+        return lambda draw: value + draw.laplace(rate)
+
+    return program(0), program(1)
+
+
+def _two(exponent: int) -> Fraction:
+    return Fraction(2) ** exponent
+
+
+def _power_at_least(total: Fraction | int) -> int:
+    """The least k with 2^k at or above the total."""
+    k = (total.numerator // total.denominator).bit_length()
+    while _two(k - 1) >= total:
+        k -= 1
+    return k
+
+
+CASES = (
+    Case(
+        "randomized rounding the wrong way",
+        "Ilvento, base-2 exponential mechanism, Mechanism 4",
+        "0.99 is rounded to 0 and 1.01 to 2, nearly always: a difference of 0.02 becomes 2, twice what the utility may "
+        "move, on every outcome at once.",
+        *rounding_instance(5, printed=True),
+        _BOUND,
+        rounding_instance(5, printed=False),
+    ),
+    Case(
+        "weighted sampling with padding in the wrong place",
+        "Ilvento, base-2 exponential mechanism, Algorithm 4 line 8",
+        "The padding ends before the weights do, so it is crossed out too early and its share goes to an outcome, or "
+        "nothing remains.",
+        *padding_instance(printed=True),
+        _BOUND,
+        padding_instance(printed=False),
+    ),
+    Case(
+        "a random value that may be missing",
+        "Ilvento, base-2 exponential mechanism, Algorithm 2, GETRANDOMVALUE",
+        "With k = 1 the loop ends after one try whether or not a value was found, and how often none is found depends "
+        "on the total weight, whatever the privacy parameter.",
+        *missing_instance(printed=True),
+        Eta(255, 8, 2),
+        missing_instance(printed=False),
+    ),
+    Case(
+        "Laplace noise on one side, on the inverse scale",
+        "Ilvento, base-2 exponential mechanism, section 4.1",
+        "The noise never raises a value, so the larger of two neighbours is often given away for certain; and less "
+        "privacy would mean more noise.",
+        *laplace_instance(printed=True),
+        Fraction(1),
+        laplace_instance(printed=False),
+    ),
+)

@@ -1,0 +1,75 @@
+"""The snapping mechanism with a uniform number that may exceed 1: what "Geom(1/2)" without its support can mean."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import cache
+from typing import Final
+
+import gmpy2
+
+from lastbit.audit.broken.case import Case
+from lastbit.draw import Draw
+from lastbit.exact import Eta, Rate
+from lastbit.mechanisms.mechanism import Program
+
+_MANTISSAS: Final = 1 << 52
+_HALVING: Final = Rate.from_eta(Eta(1, 1, 1))
+BOUND: Final = 16
+"""B: values and results are clamped to ±B. λ = Λ = 1, so ε = 1."""
+
+COST: Final = 1 + (12 * BOUND + 2) * Fraction(1, 1 << 53)
+"""ε(1 + 12Bη) + 2η with η = 2^-53: what the snapping mechanism costs with doubles."""
+
+
+def snapped(draw: Draw, value: Fraction, first_exponent: int) -> int:
+    """clamp(⌊value + S·ln U*⌉), U* = (1.m)·2^-e with a mantissa m of 52 bits and e geometric from first_exponent on.
+
+    For one sign and exponent the result rises or falls with m through two whole numbers at most, so the mantissas are
+    drawn in two groups, counted exactly.
+    """
+    sign = 1 if draw.bernoulli(Fraction(1, 2)) else -1
+    exponent = first_exponent + draw.geometric(_HALVING)
+    first, last, at_first = _groups(value, sign, exponent)
+    return first if draw.index((at_first, _MANTISSAS - at_first)) == 0 else last
+
+
+@cache
+def _groups(value: Fraction, sign: int, exponent: int) -> tuple[int, int, int]:
+    """The result at the least and the greatest mantissa, and how many mantissas give the first."""
+    first, last = _result(value, sign, exponent, 0), _result(value, sign, exponent, _MANTISSAS - 1)
+    if first == last:
+        return first, last, _MANTISSAS
+    low, high = 0, _MANTISSAS - 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if _result(value, sign, exponent, middle) == first else (low, middle)
+    return first, last, high
+
+
+def _result(value: Fraction, sign: int, exponent: int, mantissa: int) -> int:
+    with gmpy2.context(precision=256):
+        log = gmpy2.log(gmpy2.mpfr(_MANTISSAS + mantissa)) - (52 + exponent) * gmpy2.const_log2()
+        nearest = int(gmpy2.floor(gmpy2.mpfr(gmpy2.mpq(value)) + sign * log + gmpy2.mpfr("0.5")))
+    return max(-BOUND, min(BOUND, nearest))
+
+
+def instance(first_exponent: int) -> tuple[Program, Program]:
+    """The values 1/2 and 3/2."""
+    return (
+        lambda draw: snapped(draw, Fraction(1, 2), first_exponent),
+        lambda draw: snapped(draw, Fraction(3, 2), first_exponent),
+    )
+
+
+CASES = (
+    Case(
+        "snapping with a uniform number up to 2",
+        "Covington, snapping, section 3, U*",
+        "With exponents from 0 on, half of all U* lie between 1 and 2, where ln U* has the wrong sign: the noise "
+        "is too often too small.",
+        *instance(0),
+        COST,
+        instance(1),
+    ),
+)

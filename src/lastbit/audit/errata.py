@@ -1,0 +1,93 @@
+"""docs/errata.md, produced by running the gallery: `python -m lastbit.audit.errata > docs/errata.md`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from math import isinf, log
+from textwrap import wrap
+
+from lastbit.audit.attacks.everything import all_attacks
+from lastbit.audit.broken.gallery import TOLERANCE, Hearing, hearings
+from lastbit.audit.law import shown
+from lastbit.audit.verdict import Verdict
+from lastbit.exact import Cost, Eta
+
+_HEAD = """# Errata: published mechanisms that do not keep their word
+
+This page is the output of `python -m lastbit.audit.errata`: each program below was run on every branch, with exact
+probabilities, on two neighbouring inputs. A loss is the logarithm, to base 2, of how far apart the probabilities of the
+witness are; "at least", because tails of endless draws are followed only until less than {tolerance} is left. The
+repaired program was run the same way. To run one yourself: `lastbit audit --gallery`.
+"""
+
+
+def page() -> str:
+    """The whole page."""
+    heard = list(hearings())
+    rows = [
+        f"| {hearing.case.name} | {bits_of(hearing.case.cost)} | {found(hearing.published)} | {_repaired(hearing)} |"
+        for hearing in heard
+    ]
+    return "\n".join(
+        [
+            _HEAD.format(tolerance=f"2^-{TOLERANCE.denominator.bit_length() - 1}"),
+            "| mechanism | claims | loses at least | repaired loses |",
+            "| --- | --- | --- | --- |",
+            *rows,
+            "",
+            *(line for hearing in heard for line in _section(hearing)),
+            "## Attacks",
+            "",
+            "How much likelier an attacker who sees one release names the first of two neighbours on the first than on",
+            "the second: 0 is a coin, 1 is certainty. Ours may give away what its privacy parameter allows.",
+            "",
+            "| attack | source | on the naive code | on ours | ours allows |",
+            "| --- | --- | --- | --- | --- |",
+            *(
+                f"| {attack.name} | {attack.source} | {float(attack.naive_advantage):.4g} "
+                f"| {float(attack.our_advantage):.4g} | {float(attack.our_bound):.4g} |"
+                for attack in all_attacks()
+            ),
+            "",
+        ]
+    )
+
+
+def bits_of(cost: Cost) -> str:
+    """A cost to base 2, for reading.
+
+    >>> bits_of(Eta(1, 1, 2))
+    '2 bits'
+    """
+    nats = cost.epsilon_upper if isinstance(cost, Eta) else float(cost)
+    return f"{nats / log(2):.4g} bits"
+
+
+def found(verdict: Verdict) -> str:
+    """The loss found, to base 2, and the verdict."""
+    return f"{_number(verdict.loss.lower_bits)} bits ({verdict.verdict})"
+
+
+def _number(value: float) -> str:
+    return "∞" if isinf(value) else f"{value:.4g}"
+
+
+def _repaired(hearing: Hearing) -> str:
+    return "" if hearing.repaired is None else found(hearing.repaired)
+
+
+def _section(hearing: Hearing) -> Iterator[str]:
+    case, verdict = hearing.case, hearing.published
+    yield f"## {case.name[0].upper()}{case.name[1:]}"
+    yield ""
+    yield from wrap(f"{case.source}. {case.why}", 120)
+    yield ""
+    more = f" and {len(verdict.witness) - 1} more" if len(verdict.witness) > 1 else ""
+    first, second = (f"{float(chance):.6g}" for chance in hearing.chances)
+    yield f"Witness: `{shown(verdict.witness[0])}`{more}, probability {first} against {second}."
+    yield ""
+
+
+if __name__ == "__main__":
+    sys.stdout.write(page())

@@ -1,0 +1,201 @@
+"""What to audit, by name: a mechanism of ours with parameters as text, or a program in a file of one's own."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Hashable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
+from types import ModuleType
+from typing import Any
+
+from lastbit import mechanisms
+from lastbit.audit.law import Law, law, shown, tolerated
+from lastbit.audit.loss import between
+from lastbit.audit.progress import Budget
+from lastbit.audit.verdict import Verdicts, check_all, judge
+from lastbit.errors import LastbitError, ParameterError
+from lastbit.exact import Cost, Eta, number, whole
+from lastbit.mechanisms.mechanism import Mechanism, Program
+
+
+@dataclass(frozen=True)
+class Target:
+    """A mechanism, or a function of one's own that takes a Draw, or values and a Draw."""
+
+    mechanism: Mechanism | None
+    module: ModuleType | None
+    function: Callable[..., Hashable] | None
+    cost: Cost | None
+
+    @classmethod
+    def find(cls, text: str, settings: list[str], cost: Cost | None) -> Target:
+        """The target that a person named.
+
+        >>> Target.find("DiscreteLaplace", ["epsilon=1"], None).cost
+        Fraction(1, 1)
+        """
+        if ":" not in text and not text.endswith(".py"):
+            mechanism = _mechanism(text, settings)
+            return cls(mechanism, None, None, mechanism.cost if cost is None else cost)
+        if settings:
+            raise ParameterError("--set is for our mechanisms: your program has its parameters already.")
+        path, _, name = text.rpartition(":")
+        if not path or not name:
+            raise ParameterError(f"a program must be named FILE.py:PROGRAM: got {text}.")
+        module = _module(path)
+        return cls(None, module, _function(module, name), cost)
+
+    def program(self, values: str | None) -> Program:
+        """The program on these values."""
+        if self.mechanism is not None:
+            if values is None:
+                raise ParameterError(f"{self.mechanism.name} needs --values, such as --values 3,1,2.")
+            return self.mechanism.program(numbers(values))
+        function = self.function
+        if function is None:
+            raise ParameterError("there is no program.")
+        if _takes_values(function):
+            if values is None:
+                raise ParameterError("this program takes values and a Draw: give it --values.")
+            given = numbers(values)
+            return lambda draw: function(given, draw)
+        return lambda draw: function(draw)
+
+    def neighbour(self, text: str) -> Program:
+        """The program on neighbouring values, or another program of the same file."""
+        if self.module is not None and self.function is not None and not _takes_values(self.function):
+            other = _function(self.module, text)
+            return lambda draw: other(draw)
+        return self.program(text)
+
+    def laws(self, values: str | None, neighbour: str | None, tolerance: str, seconds: float | None) -> list[Law]:
+        """The law, and the neighbour's when one is named."""
+        programs = [self.program(values)] + ([] if neighbour is None else [self.neighbour(neighbour)])
+        budget = Budget(seconds)
+        return [law(each, tolerance, seconds=budget.share(len(programs) - i)) for i, each in enumerate(programs)]
+
+    def judge(self, one: Law, other: Law, tolerance: str) -> tuple[str, str]:
+        """What to print on two laws, and the verdict; without a cost any finite loss holds."""
+        exact = tolerated(tolerance)
+        if self.cost is None:
+            return f"{between(one, other, exact)}; no cost was claimed", "holds"
+        verdict = judge(self.cost, one, other, exact)
+        return str(verdict), verdict.verdict
+
+    def check_all(self, values: str | None, tolerance: str, seconds: float | None) -> Verdicts:
+        """Every neighbour of these values; for mechanisms, which know what a neighbour is."""
+        if self.mechanism is None or values is None:
+            raise ParameterError("--all needs one of our mechanisms and --values.")
+        return check_all(self.mechanism, numbers(values), tolerance, seconds=seconds)
+
+
+def numbers(text: str) -> list[Fraction]:
+    """Values as exact numbers.
+
+    >>> numbers("3,0.5,1/3")
+    [Fraction(3, 1), Fraction(1, 2), Fraction(1, 3)]
+    """
+    return [number(part, "a value") for part in text.split(",")]
+
+
+def all_mechanisms() -> Iterator[type[Mechanism]]:
+    """Every mechanism there is, by name; not the bases that several of them share."""
+    for module in iter_modules(mechanisms.__path__):
+        import_module(f"{mechanisms.__name__}.{module.name}")
+    found: dict[str, type[Mechanism]] = {}
+    open_classes = list(Mechanism.__subclasses__())
+    while open_classes:
+        each = open_classes.pop()
+        narrower = [sub for sub in each.__subclasses__() if sub.__module__.startswith(f"{mechanisms.__name__}.")]
+        open_classes += narrower
+        if not inspect.isabstract(each) and (not narrower or "Cost:" in (each.__doc__ or "")):
+            found[each.__name__] = each
+    return iter(found[name] for name in sorted(found))
+
+
+def _mechanism(name: str, settings: list[str]) -> Mechanism:
+    known = {each.__name__: each for each in all_mechanisms()}
+    if name not in known:
+        raise ParameterError(f"no mechanism named {name}. There are: {', '.join(known)}.")
+    parameters = inspect.signature(known[name]).parameters
+    given: dict[str, Any] = {}
+    for setting in settings:
+        key, equals, value = setting.partition("=")
+        if not equals or key not in parameters:
+            raise ParameterError(f"--set must be NAME=VALUE: got {setting}. {name} has: {', '.join(parameters)}.")
+        given[key] = _setting(key, value)
+    try:
+        return known[name](**given)
+    except TypeError as error:
+        raise ParameterError(f"{name} needs more: {error}") from None
+
+
+def _setting(key: str, text: str) -> object:
+    plain = {"true": True, "false": False, "none": None}
+    if text.lower() in plain:
+        return plain[text.lower()]
+    if key == "eta":
+        return Eta(*(whole(part, "eta") for part in text.split(",")))
+    if "," in text:
+        return tuple(text.split(","))
+    return int(text) if text.lstrip("-").isdigit() else text
+
+
+def _module(path: str) -> ModuleType:
+    if not Path(path).is_file():
+        raise ParameterError(f"no file {path}.")
+    module = ModuleType(Path(path).stem)
+    module.__file__ = path
+    try:
+        exec(compile(Path(path).read_text(encoding="utf-8"), path, "exec"), module.__dict__)  # noqa: S102 - the user's own
+    except Exception as error:
+        raise LastbitError(f"{path} does not run: {type(error).__name__}: {error}") from None
+    return module
+
+
+def _function(module: ModuleType, name: str) -> Callable[..., Hashable]:
+    function = getattr(module, name, None)
+    if not callable(function):
+        raise ParameterError(f"no program named {name} in {module.__file__}.")
+    return function  # type: ignore[no-any-return]
+
+
+def _takes_values(function: Callable[..., Hashable]) -> bool:
+    required = [each for each in inspect.signature(function).parameters.values() if each.default is each.empty]
+    return len(required) == 2
+
+
+def plot_laws(laws: list[Law], path: str) -> None:
+    """Draw the laws side by side into a picture: the likeliest outcomes of either. Needs matplotlib."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise LastbitError("--plot needs matplotlib. Install it with: pip install 'lastbit[plot]'") from None
+    likely = sorted(
+        dict.fromkeys(outcome for each in laws for outcome in each), key=lambda o: -max(each[o][0] for each in laws)
+    )[:40]
+    # In the order people expect where outcomes have one.
+    labels = [shown(outcome) for outcome in likely]
+    order = sorted(range(len(labels)), key=lambda i: (_numeric(labels[i]), labels[i]))
+    figure = Figure(figsize=(8, 4), layout="constrained")
+    axes = figure.subplots()
+    width = 0.8 / len(laws)
+    for shift, (each, name) in enumerate(zip(laws, ("program", "neighbour"), strict=False)):
+        heights = [float(each[likely[i]][0]) for i in order]
+        axes.bar([x + shift * width for x in range(len(order))], heights, width, label=name)
+    axes.set_xticks([x + width * (len(laws) - 1) / 2 for x in range(len(order))], [labels[i] for i in order])
+    axes.tick_params(axis="x", rotation=90, labelsize=7)
+    axes.set(ylabel="probability", title=f"the {len(order)} likeliest outcomes")
+    axes.legend()
+    figure.savefig(path)
+
+
+def _numeric(label: str) -> float:
+    try:
+        return float(Fraction(label.rpartition("=")[2]))
+    except (ValueError, ZeroDivisionError):
+        return 0.0

@@ -1,0 +1,58 @@
+"""The commands and their examples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import typer
+
+from lastbit.cli import audit, budget, planning, releases
+from lastbit.cli.options import with_options
+
+_SETTINGS: dict[str, Any] = {
+    "add_completion": False,
+    "no_args_is_help": True,
+    "rich_markup_mode": None,  # plain help comes in half the time
+    "pretty_exceptions_enable": False,
+}
+_TABLE = "visits.csv --by diagnosis --unit patient --domain diagnoses.txt"
+_BUDGET = "--ledger budget.db --dataset clinic"
+
+app = typer.Typer(
+    name="lastbit",
+    help="Differential privacy that holds to the last bit: from a table to a release in one command.",
+    epilog="--debug, anywhere, shows where an error comes from.",
+    **_SETTINGS,
+)
+accounts = typer.Typer(help="Accounts with limits, and everything that was charged to them.", **_SETTINGS)
+app.add_typer(accounts, name="budget")
+
+
+def _add(to: typer.Typer, name: str, function: Callable[..., None], *examples: str) -> None:
+    lines = "\n".join(f"  lastbit {example}" for example in examples)
+    to.command(name, epilog=f"\b\nExample:\n{lines}")(function)
+
+
+_add(
+    app,
+    "top",
+    with_options(releases.top),
+    f"top {_TABLE} -k 3 --epsilon 1",
+    f"top {_TABLE} -k 3 --epsilon 0.5 {_BUDGET} --note weekly --json",
+)
+_add(app, "above", with_options(releases.above), f"above {_TABLE} --threshold 50 --limit 3 --epsilon 1")
+_add(app, "choose", with_options(releases.choose), f"choose {_TABLE} --epsilon 0.1")
+_add(app, "measure", with_options(releases.measure), f"measure {_TABLE} -k 3 --epsilon 1 {_BUDGET}")
+_add(
+    app,
+    "mean",
+    with_options(releases.mean),
+    "mean visits.csv --of cost --unit patient --bounds 0 1000 --epsilon 1",
+)
+_add(app, "plan", planning.plan, "plan -k 10 --items 10000 --epsilon 1", "plan -k 10 --items 10000 --within 50")
+_add(accounts, "create", budget.create, "budget create clinic --ledger new.db --epsilon 3")
+_add(accounts, "show", budget.show, "budget show --ledger budget.db")
+_add(accounts, "history", budget.history, "budget history clinic --ledger budget.db")
+_add(accounts, "raise", budget.raise_, "budget raise clinic --ledger budget.db --epsilon 4 --note 'agreed in May'")
+audit.register(app)

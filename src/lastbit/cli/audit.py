@@ -1,0 +1,102 @@
+"""`lastbit audit`: the exact law of a mechanism or of your own program, its loss, and a verdict."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from lastbit.errors import ParameterError
+
+if TYPE_CHECKING:
+    from lastbit.exact import Cost
+
+EXIT = {"holds": 0, "violated": 1, "undecided": 4}
+
+_EXAMPLES = """\b
+Example:
+  lastbit audit DiscreteLaplace --set eta=1,1,1 --values 3 --neighbour 4
+  lastbit audit NoisyMax --set epsilon=1 --set resolution=1 --values 0,1 --all --tolerance 1/1000
+  lastbit audit mymechanism.py:program --neighbour other --epsilon 1
+  lastbit audit --gallery
+\b
+It exits with 0 when the cost holds, 1 when it is violated, 4 when it could not be decided."""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to an application."""
+    app.command("audit", epilog=_EXAMPLES)(audit)
+
+
+def audit(
+    target: Annotated[
+        str | None,
+        typer.Argument(metavar="[MECHANISM|FILE.py:PROGRAM]", help="What to audit: one of ours by name, or yours."),
+    ] = None,
+    values: Annotated[str | None, typer.Option(metavar="A,B,…", help="The values it runs on.")] = None,
+    neighbour: Annotated[
+        str | None, typer.Option(metavar="A,B,…", help="Neighbouring values, or the name of another program.")
+    ] = None,
+    every: Annotated[bool, typer.Option("--all", help="Compare with every neighbour on the grid.")] = False,
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the mechanism; repeat it.")
+    ] = None,
+    epsilon: Annotated[str | None, typer.Option(metavar="NUMBER", help="What your program claims to cost.")] = None,
+    eta: Annotated[str | None, typer.Option(metavar="X,Y,Z", help="The same in base 2.")] = None,
+    tolerance: Annotated[str, typer.Option(metavar="NUMBER", help="How much may be left unexplored.")] = "1e-9",
+    seconds: Annotated[float | None, typer.Option(metavar="NUMBER", help="Stop after this time.")] = None,
+    plot: Annotated[str | None, typer.Option(metavar="FILE", help="Draw the law, or both, into a picture.")] = None,
+    gallery: Annotated[bool, typer.Option("--gallery", help="Run every known broken mechanism and attack.")] = False,
+) -> None:
+    """Follow every branch of a program with exact probabilities: its law, its privacy loss, a verdict."""
+    if gallery:
+        _gallery()
+        return
+    if target is None:
+        raise ParameterError("audit needs a mechanism, FILE.py:PROGRAM, or --gallery.")
+    from lastbit.audit.target import Target, plot_laws
+
+    found = Target.find(target, settings or [], _cost(epsilon, eta))
+    if every:
+        verdicts = found.check_all(values, tolerance, seconds)
+        print(verdicts)
+        raise typer.Exit(EXIT[verdicts.worst.verdict])
+    laws = found.laws(values, neighbour, tolerance, seconds)
+    print("\n\n".join(str(law) for law in laws))
+    if plot is not None:
+        plot_laws(laws, plot)
+    if neighbour is not None:
+        text, answer = found.judge(laws[0], laws[1], tolerance)
+        print(f"\n{text}")
+        raise typer.Exit(EXIT[answer])
+
+
+def _cost(epsilon: str | None, eta: str | None) -> Cost | None:
+    from lastbit.exact import Eta, cost_of, whole
+
+    if epsilon is None and eta is None:
+        return None
+    parts = None if eta is None else [whole(part, "eta") for part in eta.split(",")]
+    if parts is not None and len(parts) != 3:
+        raise ParameterError(f"eta must be X,Y,Z: got {eta}.")
+    return cost_of(epsilon, None if parts is None else Eta(*parts))
+
+
+def _gallery() -> None:
+    from lastbit.audit.attacks.everything import all_attacks
+    from lastbit.audit.broken.gallery import hearings
+    from lastbit.audit.errata import bits_of, found
+    from lastbit.release import text_table
+
+    rows = []
+    wrong = 0
+    for hearing in hearings():
+        repaired = "" if hearing.repaired is None else found(hearing.repaired)
+        rows.append([hearing.case.name, bits_of(hearing.case.cost), found(hearing.published), repaired])
+        wrong += hearing.published.verdict != "violated" or bool(hearing.repaired and not hearing.repaired.holds)
+    print(text_table(["mechanism", "claims", "loses at least", "repaired loses"], rows))
+    print()
+    for attack in all_attacks():
+        print(attack)
+        wrong += not (attack.succeeds and attack.withstood)
+    raise typer.Exit(1 if wrong else 0)

@@ -1,0 +1,82 @@
+"""Counting a table, with a bar for those who wait."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import TimeoutError as NotYet
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from lastbit.cli.options import Items, Table
+from lastbit.cli.source import Opened, Wanted, opened
+from lastbit.counts import Counts
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_PATIENCE: Final = 1.0
+"""Seconds after which a person wants to know how long it takes."""
+
+Result = TypeVar("Result")
+
+
+def counted(table: Table, items: Items) -> Counts:
+    """The counts of a table, exact and private."""
+    from lastbit.data import count
+
+    columns = (*items.by, *([table.unit] if table.unit else []))
+
+    def work(source: Opened) -> Counts:
+        return count(source.relation, by=items.by, unit=table.unit, domain=items.domains)
+
+    return read(table, Wanted(columns, distinct=table.unit is not None), work)
+
+
+def read(table: Table, wanted: Wanted, work: Callable[[Opened], Result]) -> Result:
+    """Open a table and work on it. The bar appears on a terminal, after a second."""
+    place: list[Opened] = []
+
+    def both() -> Result:
+        place.append(opened(table.source, wanted, table.table))
+        return work(place[0])
+
+    return watched(both, lambda: place[0].progress() if place else -1.0)
+
+
+def watched(
+    work: Callable[[], Result],
+    progress: Callable[[], float],
+    *,
+    patience: float = _PATIENCE,
+    console: Console | None = None,
+) -> Result:
+    """Do the work in another thread, and show how far it is once it takes longer than `patience`."""
+    if console is None and not sys.stderr.isatty():
+        return work()
+    with ThreadPoolExecutor(1) as pool:
+        future = pool.submit(work)
+        try:
+            return future.result(patience)
+        except NotYet:
+            if future.done():
+                raise
+            _show(future, progress, console)
+        return future.result()
+
+
+def _show(future: Future[Any], progress: Callable[[], float], console: Console | None) -> None:
+    from rich.console import Console as NewConsole
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("reading"), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console or NewConsole(stderr=True), transient=True) as bar:
+        task = bar.add_task("reading", total=None)
+        while not future.done():
+            done = progress()
+            if done >= 0:
+                bar.update(task, total=100, completed=done)
+            try:
+                future.exception(0.1)
+            except NotYet:
+                continue

@@ -1,0 +1,85 @@
+"""Releases for people and for machines."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from lastbit.ledger import Account
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a command has to say: a table with a line above and lines below, and the same as plain data."""
+
+    title: str
+    columns: Mapping[str, Sequence[Any]]
+    notes: Sequence[str] = ()
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+    def show(self, *, as_json: bool) -> None:
+        """Print it."""
+        if as_json:
+            print(json.dumps(self.data, ensure_ascii=False, default=_plain))
+            return
+        from rich.console import Console
+        from rich.table import Table
+        from rich.text import Text
+
+        # Text and no markup: an item such as [red] is an item.
+        console = Console(highlight=False, width=None if sys.stdout.isatty() else 200)
+        console.print(Text(self.title, style="bold"))
+        if self.columns:
+            table = Table(box=None, pad_edge=False, header_style="dim")
+            for name, column in self.columns.items():
+                numbers = all(value is None or isinstance(value, int | float | Fraction) for value in column)
+                table.add_column(Text(name), justify="right" if numbers else "left")
+            for row in zip(*self.columns.values(), strict=True):
+                table.add_row(*(Text(shown(value)) for value in row))
+            console.print(table)
+        for note in self.notes:
+            console.print(Text(note, style="dim"))
+
+
+def shown(value: object) -> str:
+    """A value as people read it: exact where it is short, to six digits where it is not.
+
+    >>> shown(Fraction(5, 2)), shown(Fraction(1, 3)), shown(None)
+    ('2.5', '0.333333', '')
+    """
+    if isinstance(value, Fraction | float):
+        return (
+            f"{value.numerator:,}" if isinstance(value, Fraction) and value.denominator == 1 else f"{float(value):.6g}"
+        )
+    if isinstance(value, tuple) and len(value) == 2 and all(isinstance(each, Fraction | float) for each in value):
+        return f"{shown(value[0])} to {shown(value[1])}"
+    if isinstance(value, tuple):
+        return ", ".join(map(shown, value))
+    return "" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def account_line(account: Account) -> str:
+    """One line on where an account stands."""
+    return (
+        f"{account.dataset}: spent {shown(account.spent)} of {shown(account.limit)}, "
+        f"{shown(account.remaining)} left (epsilon)"
+    )
+
+
+def account_data(account: Account) -> dict[str, str]:
+    """The same for machines: exact fractions as text."""
+    return {
+        "dataset": account.dataset,
+        "limit": str(account.limit),
+        "spent": str(account.spent),
+        "remaining": str(account.remaining),
+    }
+
+
+def _plain(value: object) -> object:
+    return value.numerator if isinstance(value, Fraction) and value.denominator == 1 else str(value)

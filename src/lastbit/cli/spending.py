@@ -1,0 +1,86 @@
+"""The one way from a mechanism to a release: look at the budget, read, charge, draw, record, show."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from lastbit.cli.options import Spending
+from lastbit.cli.showing import Report, account_data, account_line
+from lastbit.errors import ParameterError
+from lastbit.mechanisms.mechanism import Mechanism
+from lastbit.release import Release, cost_text
+
+if TYPE_CHECKING:
+    from lastbit.ledger import Ledger
+
+Values = TypeVar("Values")
+
+
+def spend(
+    spending: Spending,
+    mechanism: Mechanism,
+    *,
+    read: Callable[[], Values],
+    draw: Callable[[Values], Any],
+    report: Callable[[Any], Report],
+    promise: str = "",
+) -> None:
+    """Release and show. `promise` says before anything is spent what it will be worth."""
+    book = _book(spending)
+    if spending.dry_run:
+        return _dry_run(spending, mechanism, book, promise)
+    if spending.plot is not None:
+        _check_plot()
+    if book is not None:
+        # Reading may take long: a refusal that is certain comes first. The charge looks again.
+        book[0].account(book[1]).charged(mechanism.cost)
+    values = read()
+    charge = None if book is None else book[0].charge(book[1], mechanism, note=spending.note)
+    published = draw(values)
+    if book is not None and charge is not None:
+        book[0].record(charge)
+    result = report(published)
+    notes, data = list(result.notes), dict(result.data)
+    if charge is None:
+        print("lastbit: no ledger was charged. Keep count with --ledger FILE --dataset NAME.", file=sys.stderr)
+    else:
+        notes.append(account_line(charge.account))
+        data["account"] = account_data(charge.account)
+    if spending.plot is not None and isinstance(published, Release):
+        published.plot(spending.plot)
+    replace(result, notes=notes, data=data).show(as_json=spending.as_json)
+    return None
+
+
+def _book(spending: Spending) -> tuple[Ledger, str] | None:
+    if (spending.ledger is None) != (spending.dataset is None):
+        raise ParameterError("--ledger and --dataset go together: a file, and the account in it to charge.")
+    if spending.ledger is None or spending.dataset is None:
+        return None
+    from lastbit.ledger import Ledger
+
+    return Ledger(spending.ledger), spending.dataset
+
+
+def _check_plot() -> None:
+    try:
+        import matplotlib as _  # noqa: F401
+    except ImportError:
+        raise ParameterError("--plot needs matplotlib. Install it with: pip install 'lastbit[plot]'") from None
+
+
+def _dry_run(spending: Spending, mechanism: Mechanism, book: tuple[Ledger, str] | None, promise: str) -> None:
+    notes = [promise] if promise else []
+    data: dict[str, Any] = {"dry_run": True, "mechanism": mechanism.name, "cost": cost_text(mechanism.cost)}
+    data["parameters"] = mechanism.parameters
+    if book is not None:
+        account = book[0].account(book[1])
+        enough = account.allows(mechanism.cost)
+        notes += [account_line(account), "The budget allows it." if enough else "The budget does not allow it."]
+        data |= {"account": account_data(account), "allowed": enough}
+    columns = {"parameter": list(mechanism.parameters), "value": list(mechanism.parameters.values())}
+    title = f"{mechanism.name} would cost {cost_text(mechanism.cost)}. Nothing was read and nothing was spent."
+    Report(title, columns, notes, data).show(as_json=spending.as_json)

@@ -1,0 +1,193 @@
+"""The auditor convicts every broken mechanism, with a witness, and acquits its repair. The known figures come out."""
+
+from fractions import Fraction
+from itertools import product
+from math import log, log2
+
+import pytest
+
+import lastbit as lb
+from lastbit.audit import compare, law, loss
+from lastbit.audit.broken import (
+    discrete_noise,
+    printed_exponential,
+    printed_selection,
+    printed_snapping,
+    printed_sparse_vector,
+    sparse_vector_variants,
+)
+from lastbit.audit.broken.gallery import GALLERY, TOLERANCE
+from lastbit.audit.verdict import judge
+from lastbit.exact import odds_bounds
+from lastbit.papers.sparse_vector import disc_sv, sim_gap_sv
+
+
+@pytest.mark.parametrize("case", GALLERY, ids=lambda case: case.name)
+def test_convicted_as_published_and_acquitted_when_repaired(case):
+    one, other, *right = (law(program, TOLERANCE) for program in (case.program, case.neighbour, *case.repaired))
+    published = judge(case.cost, one, other, TOLERANCE)
+    assert published.verdict == "violated"
+    assert judge(case.cost, *right, TOLERANCE).verdict == "holds"
+    # The witness is checked again, from the laws alone.
+    odds, event = odds_bounds(case.cost)[1], published.witness
+
+    def proves(p, q):
+        return sum(p[outcome][0] for outcome in event) > odds * (sum(q[outcome][0] for outcome in event) + q.unexplored)
+
+    assert event
+    assert proves(one, other) or proves(other, one)
+
+
+def test_every_case_says_where_and_why():
+    assert len({case.name for case in GALLERY}) == len(GALLERY)
+    assert all(case.source and case.why and case.repaired for case in GALLERY)
+
+
+def bits(programs, tolerance=0):
+    return loss(*programs, tolerance).lower_bits
+
+
+@pytest.mark.parametrize(("gaps", "printed", "fixed"), [(3, "3.585", "2.56"), (4, "4.27", "2.57"), (8, "4.90", "2.57")])
+def test_gaps_conditioned_on_the_threshold(gaps, printed, fixed):
+    """A1, on the transcript ⊥ ⊥ ⊤ with every gap. With many gaps another transcript is worse still."""
+    programs = printed_sparse_vector.gap_instance(printed_sparse_vector.printed_sim_gap_sv, gaps)
+    one, other = (law(program, 0) for program in programs)
+    transcript = ((False,), (False,), (True,) * (gaps + 1))
+    figure = log2(one[transcript][0] / other[transcript][0])
+    assert f"{figure:.{len(printed) - 2}f}" == printed
+    assert loss(one, other, 0).lower_bits >= figure * (1 - 2**-40)
+    assert f"{bits(printed_sparse_vector.gap_instance(sim_gap_sv, gaps)):.2f}" == fixed
+
+
+def all_below(q, n, clamped):
+    """P(n times ⊥): ρ is discrete Laplace of base 1/2 clamped to [-1, 2], and so is every ν, unclamped."""
+    lap = {k: Fraction(1, 3) / 2 ** abs(k) for k in (0, 1)}
+    rho = {-1: Fraction(1, 3), **lap, 2: Fraction(1, 6)}
+
+    def short_of(t):  # P(ν < t)
+        return 1 - Fraction(2, 3) / 2**t if t >= 0 else Fraction(2, 3) / 2 ** (1 - t)
+
+    reach = {value: max(-1, min(1, value - q)) if clamped else value - q for value in rho}
+    return sum(mass * short_of(reach[value]) ** n for value, mass in rho.items())
+
+
+def test_an_unclamped_threshold_loses_with_every_answer():
+    """A2. The longer runs by the formula that the short one confirms."""
+    for mechanism, clamped in ((printed_sparse_vector.printed_disc_sv, False), (disc_sv, True)):
+        laws = [law(program, 0) for program in printed_sparse_vector.unclamped_instance(mechanism, 10)]
+        assert [found[(False,) * 10][0] for found in laws] == [all_below(q, 10, clamped) for q in (0, 1)]
+    for n, figure, places in ((10, "3.37", 2), (50, "16.1", 1), (200, "64.4", 1)):
+        ratio = all_below(0, n, False) / all_below(1, n, False)
+        assert f"{log2(max(ratio, 1 / ratio)):.{places}f}" == figure
+        assert Fraction(1, 2) <= all_below(0, n, True) / all_below(1, n, True) <= 2
+    assert loss(*printed_sparse_vector.unclamped_instance(disc_sv, 10), 0).upper <= log(2) * (1 + 2**-50)
+
+
+def test_private_selection_costs_twice_the_candidate():
+    """A3."""
+    programs = printed_selection.selection_instance(Fraction(2))
+    one, other = (law(program) for program in programs)
+    found = loss(one, other)
+    assert f"{found.lower:.4f}" == "1.3843"
+    assert log(other["a"][1] / one["a"][0]) >= found.lower
+    assert compare(*programs, printed_selection.PRINTED_COST).verdict == "violated"
+    assert compare(*programs, printed_selection.RIGHT_COST).verdict == "holds"
+
+
+def test_private_selection_is_the_sum_over_its_rounds():
+    stop, rounds = Fraction(1, 5), 4
+    first, _ = printed_selection.selection_instance(Fraction(2), stop, rounds)
+    a, b = Fraction(1, 10_000), Fraction(2, 3)
+    on = (1 - a - b) * (1 - stop)
+    found = law(first, 0)
+    assert found.masses["a"] == a * sum(on**i for i in range(rounds))
+    assert found.masses["b"] == b * sum(on**i for i in range(rounds))
+
+
+@pytest.mark.parametrize(("n", "figure"), [(3, "2.56"), (5, "3.06"), (9, "3.42")])
+def test_rounding_the_wrong_way(n, figure):
+    """A4."""
+    assert f"{bits(printed_exponential.rounding_instance(n, printed=True)):.2f}" == figure
+    assert bits(printed_exponential.rounding_instance(min(n, 5), printed=False)) < 2
+
+
+def test_padding_in_the_wrong_place():
+    """A5."""
+    ones = [Fraction(1)] * 3
+    printed = law(lambda draw: printed_exponential.optimised_sample(draw, ones, printed=True), 0)
+    assert printed.masses == {0: Fraction(1, 4), 1: Fraction(1, 4), 2: Fraction(1, 2)}
+    one, other = (law(program, 0) for program in printed_exponential.padding_instance(printed=True))
+    assert one[3][0] / other[3][0] == 9  # 3.17 bits, where the bound is 2
+    for weights in (ones, [Fraction(1, 4), Fraction(1, 2), Fraction(1), Fraction(1, 2)], [Fraction(3), Fraction(5)]):
+        right = law(lambda draw, weights=weights: printed_exponential.optimised_sample(draw, weights, printed=False), 0)
+        again = right[("again")][0]
+        assert [right[i][0] for i in range(len(weights))] == [(1 - again) * w / sum(weights) for w in weights]
+
+
+def test_a_missing_sample():
+    """A6."""
+    low, high = (law(program, 0) for program in printed_exponential.missing_instance(printed=True))
+    assert (f"{float(low[False][0]):.3f}", f"{float(high[False][0]):.3f}") == ("0.500", "0.749")
+    for program in printed_exponential.missing_instance(printed=False):
+        assert list(law(program)) == [True]
+
+
+def test_a_uniform_number_above_one():
+    """A7."""
+    published = loss(*printed_snapping.instance(0))
+    assert f"{published.lower:.2f}" == "1.95"
+    fixed = loss(*printed_snapping.instance(1), Fraction(1, 2**30))
+    assert 1 - 1e-6 < fixed.lower <= printed_snapping.COST
+
+
+def test_one_sided_noise_reaches_no_value_from_below():
+    """A8."""
+    one, other = (law(program, "1/1000000") for program in printed_exponential.laplace_instance(printed=True))
+    assert max(one) == -1
+    assert max(other) == 0
+    assert other[0][0] > Fraction(8, 10)
+
+
+def test_a_score_without_its_sensitivity():
+    """A9."""
+    assert bits(printed_selection.scored_instance(lb.Rate.from_eta(printed_selection.SCORE_ETA)), "1e-9") > 3.99
+    right = printed_selection.scored_instance(lb.Rate.from_eta(printed_selection.SCORE_ETA, Fraction(1, 2)))
+    assert compare(*right, printed_selection.SCORE_ETA).verdict == "holds"
+
+
+@pytest.mark.parametrize("variant", [sparse_vector_variants.variant_1, sparse_vector_variants.variant_2])
+@pytest.mark.parametrize("limit", [1, 2])
+def test_the_two_private_variants_pass_on_all_neighbours(variant, limit):
+    laws = {
+        queries: law(lambda draw, queries=queries: variant(draw, queries, limit), Fraction(1, 2**12))
+        for queries in product((0, 1), repeat=3)
+    }
+    cost = lb.Eta(1, 1, 4 * limit)
+    worst = 0.0
+    for one, other in product(laws, laws):
+        verdict = judge(cost, laws[one], laws[other], Fraction(1, 2**12))
+        assert verdict.verdict == "holds"
+        worst = max(worst, verdict.loss.lower_bits)
+    assert worst > 2
+
+
+def test_noise_given_where_it_starts_is_the_conditional_law():
+    rate = lb.Rate.from_eta(lb.Eta(1, 1, 1))
+    for least in (-3, 0, 2):
+        found = law(lambda draw, least=least: sparse_vector_variants._noise_from(draw, rate, least), "1e-6")
+        whole = sum(Fraction(1, 2 ** abs(v)) for v in range(least, 0)) + Fraction(2, 2 ** max(least, 0))
+        assert all(found[v][0] == Fraction(1, 2 ** abs(v)) / whole for v in found)
+        assert min(found) == least
+
+
+def test_the_repaired_noisy_max_is_private_on_all_neighbours_of_a_small_grid():
+    def programs(values, printed):
+        return law(lambda draw: discrete_noise.noisy_max(draw, values, printed=printed), Fraction(1, 2**9))
+
+    worst = {}
+    for printed in (True, False):
+        laws = {values: programs(values, printed) for values in product((0, 1), repeat=3)}
+        worst[printed] = max(
+            judge(lb.Eta(1, 1, 2), laws[a], laws[b], Fraction(1, 2**9)).verdict for a, b in product(laws, laws)
+        )
+    assert worst == {True: "violated", False: "holds"}

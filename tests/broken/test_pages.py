@@ -1,0 +1,30 @@
+"""The generated pages are what a run produces."""
+
+from pathlib import Path
+
+from lastbit.audit import errata, guarantees
+from lastbit.audit.target import all_mechanisms
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def test_the_errata_page_is_what_the_gallery_gives():
+    assert errata.page() == (DOCS / "errata.md").read_text(encoding="utf-8"), (
+        "run: python -m lastbit.audit.errata > docs/errata.md"
+    )
+
+
+def test_the_guarantees_page_is_what_the_mechanisms_give():
+    assert guarantees.page() == (DOCS / "guarantees.md").read_text(encoding="utf-8"), (
+        "run: python -m lastbit.audit.guarantees > docs/guarantees.md"
+    )
+
+
+def test_every_instance_belongs_to_a_mechanism_and_holds():
+    known = {each.__name__ for each in all_mechanisms()}
+    assert {name for name in guarantees.INSTANCES if name in known} >= {"DiscreteLaplace", "NoisyTopK", "SparseVector"}
+    page = (DOCS / "guarantees.md").read_text(encoding="utf-8")
+    assert all(f"## {name}" in page for name in known)
+    assert "(violated)" not in page
+    assert "(undecided)" not in page
+    assert page.count("(holds)") == sum(len(guarantees.INSTANCES.get(name, ())) for name in known)

@@ -1,0 +1,206 @@
+"""The command as people and programs use it."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import lastbit as lb
+from lastbit import cli
+
+TOP = "top visits.csv --by diagnosis --unit patient --domain diagnoses.txt"
+COMMANDS = ["top", "above", "choose", "measure", "mean", "plan", *(f"budget {each}" for each in
+            ("create", "show", "history", "raise"))]  # fmt: skip
+
+
+def run(command: str) -> int:
+    return cli._run(shlex.split(command), debug=False)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_examples_and_they_run(command: str, clinic: Path, capsys: Any) -> None:
+    assert run(f"{command} --help") == 0
+    examples = re.findall(r"^ +lastbit (.+)$", capsys.readouterr().out, re.MULTILINE)
+    assert examples
+    for example in examples:
+        assert example.startswith(command)
+        assert run(example) == 0
+        assert capsys.readouterr().out
+
+
+def test_no_command_is_without_this_test(capsys: Any) -> None:
+    assert run("--help") == 0
+    listed = re.findall(r"^  (\w+)  +\S", capsys.readouterr().out.split("Commands:")[1], re.MULTILINE)
+    assert set(listed) - {"audit"} == {command.split()[0] for command in COMMANDS}
+    assert run("budget --help") == 0
+    listed = re.findall(r"^  (\w+)  +\S", capsys.readouterr().out.split("Commands:")[1], re.MULTILINE)
+    assert {f"budget {name}" for name in listed} == {command for command in COMMANDS if " " in command}
+
+
+def test_top_finds_the_top_and_says_how_sure(clinic: Path, capsys: Any) -> None:
+    assert run(f"{TOP} -k 3 --epsilon 100 --json") == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert [row["item"] for row in answer["top"]] == ["influenza", "common cold", "hypertension"]
+    for row in answer["top"]:
+        low, high = map(Fraction, row["true_gap"])
+        assert low < Fraction(row["gap"]) < high
+    assert "account" not in answer
+    assert run(f"{TOP} -k 18 --epsilon 100") == 0
+    shown = capsys.readouterr()
+    assert "influenza" in shown.out
+    assert shown.err == "lastbit: no ledger was charged. Keep count with --ledger FILE --dataset NAME.\n"
+
+
+def test_a_budget_is_spent_to_the_end_and_then_refuses(clinic: Path, capsys: Any) -> None:
+    paid = f"{TOP} -k 2 --epsilon 1.5 --ledger budget.db --dataset clinic --json"
+    for spent in ("3/2", "3"):
+        assert run(paid) == 0
+        assert json.loads(capsys.readouterr().out)["account"]["spent"] == spent
+    assert run(paid) == 3
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert "requested 3/2, spent 3, limit 3. Nothing was drawn and nothing was charged." in shown.err
+    assert run("budget raise clinic --ledger budget.db --epsilon 5 --note more") == 0
+    assert run(paid) == 0
+    assert [entry.kind for entry in lb.Ledger("budget.db").history("clinic")][-2:] == ["raise", "charge"]
+
+
+def test_a_dry_run_reads_nothing_and_spends_nothing(clinic: Path, capsys: Any) -> None:
+    command = "top nowhere.csv --by diagnosis --domain diagnoses.txt -k 3 --epsilon 2 --ledger budget.db"
+    assert run(f"{command} --dataset clinic --dry-run --json") == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["allowed"] is True
+    assert answer["cost"] == "epsilon 2"
+    assert run(f"{command} --dataset clinic --dry-run") == 0
+    assert "Nothing was read and nothing was spent." in capsys.readouterr().out
+    assert lb.Ledger("budget.db").account("clinic").spent == 0
+
+
+def test_a_picture(clinic: Path) -> None:
+    assert run(f"{TOP} -k 3 --epsilon 1 --plot top.png") == 0
+    assert Path("top.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_above_choose_measure_and_mean_are_right_when_epsilon_is_large(clinic: Path, capsys: Any) -> None:
+    table = TOP.removeprefix("top ")
+    assert run(f"above {table} --threshold 60 --limit 2 --epsilon 100 --json") == 0
+    found = json.loads(capsys.readouterr().out)["above"]
+    assert [row["item"] for row in found] == ["influenza", "common cold"]
+    assert run(f"choose {table} --epsilon 100 --json") == 0
+    assert json.loads(capsys.readouterr().out)["item"] == "influenza"
+    assert run(f"measure {table} -k 1 --epsilon 100 --json") == 0
+    (measured,) = json.loads(capsys.readouterr().out)["measured"]
+    rows = [line.split(",") for line in Path("visits.csv").read_text().splitlines()[1:]]
+    truth = len({row[1] for row in rows if row[3] == "influenza" and row[1]})
+    assert measured["from"] <= truth <= measured["to"]
+    assert run("mean visits.csv --of cost --unit patient --bounds 0 1000 --epsilon 100 --json") == 0
+    mean = json.loads(capsys.readouterr().out)["mean"]
+    totals: dict[str, int] = {}
+    for row in rows:
+        if row[1]:
+            totals[row[1]] = totals.get(row[1], 0) + int(row[4])
+    truth_mean = Fraction(sum(min(1000, total) for total in totals.values()), len(totals))
+    assert Fraction(mean["from"]) <= truth_mean <= Fraction(mean["to"])
+    assert Fraction(mean["to"]) - Fraction(mean["from"]) < 5
+
+
+WRONG: dict[str, tuple[str, str]] = {
+    "unknown option": (f"{TOP} --eps 1", "No such option: --eps"),
+    "unknown command": ("tap", "No such command 'tap'"),
+    "missing option": ("top visits.csv", "Missing option"),
+    "no file": ("top no.csv --by a --domain diagnoses.txt --epsilon 1 -k 1", "there is no file no.csv"),
+    "no column": (
+        "top visits.csv --by disease --domain diagnoses.txt --epsilon 1 -k 1",
+        "there is no column 'disease': the table has visit, patient, date, diagnosis, cost.",
+    ),
+    "no domain": ("top visits.csv --by diagnosis --domain no.txt --epsilon 1 -k 1", "no.txt: No such file"),
+    "epsilon": (f"{TOP} --epsilon 0 -k 1", "epsilon must be positive: got 0."),
+    "k": (f"{TOP} --epsilon 1 -k 19", "-k must be at most the number of items: got 19 of 18."),
+    "level": (f"{TOP} --epsilon 1 -k 1 --level 95", "level must be above 0 and below 1: got 95."),
+    "half a ledger": (f"{TOP} --epsilon 1 -k 1 --ledger budget.db", "--ledger and --dataset go together"),
+    "no ledger": (f"{TOP} --epsilon 1 -k 1 --ledger no.db --dataset x", "there is no ledger at no.db"),
+    "no account": (f"{TOP} --epsilon 1 -k 1 --ledger budget.db --dataset x", "there is no account named 'x'"),
+    "kind": ("top diagnoses.txt --by a --domain diagnoses.txt --epsilon 1 -k 1", "must be CSV, TSV, Parquet, JSON"),
+    "no table": ("top budget.db --by a --domain diagnoses.txt --epsilon 1 -k 1", "with --table NAME"),
+    "table": (f"{TOP} --epsilon 1 -k 1 --table x", "--table is for databases"),
+    "bounds": ("mean visits.csv --of cost --bounds 5 5 --epsilon 1", "--bounds must rise"),
+    "plan": ("plan -k 1 --items 5", "give either --epsilon"),
+    "plan too many": ("plan -k 9 --items 5 --epsilon 1", "-k must be from 1 to the number of items"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_what_is_wrong_is_one_line_and_exit_code_2(case: str, clinic: Path, capsys: Any) -> None:
+    command, message = WRONG[case]
+    assert run(command) == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert shown.err.startswith("lastbit: ")
+    assert shown.err.count("\n") == 1
+    assert message in shown.err
+
+
+def test_an_unforeseen_error_shows_its_kind_only(clinic: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: Any, **__: Any) -> None:
+        raise KeyError("private")
+
+    monkeypatch.setattr("lastbit.cli.reading.counted", fails)
+    assert run(f"{TOP} --epsilon 1") == 1
+    assert capsys.readouterr().err == "lastbit: unexpected KeyError. Run it again with --debug to see where.\n"
+
+
+def command_line(*arguments: str, **more: Any) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, *arguments], capture_output=True, text=True, **more)
+
+
+def test_a_traceback_only_with_debug(tmp_path: Path) -> None:
+    for debug in ([], ["--debug"]):
+        done = command_line("-m", "lastbit.cli", "budget", "show", "--ledger", "no.db", *debug, cwd=tmp_path)
+        assert ("Traceback" in done.stderr) == bool(debug)
+        assert done.returncode == (1 if debug else 2)
+        assert "there is no ledger at no.db" in done.stderr
+
+
+HEAVY = ["duckdb", "narwhals", "sqlalchemy", "rich", "matplotlib", "pandas", "pyarrow", "polars", "pyspark"]
+
+
+def test_help_loads_nothing_heavy() -> None:
+    program = f"""
+import sys
+from lastbit import cli
+assert cli._run(["--help"], debug=True) == 0 == cli._run(["top", "--help"], debug=True)
+print([name for name in {HEAVY!r} if name in sys.modules])
+"""
+    assert command_line("-c", program).stdout.splitlines()[-1] == "[]"
+
+
+def test_the_core_needs_no_extra_and_says_which_one_is_missing() -> None:
+    program = f"""
+import sys
+for name in {HEAVY!r} + ["typer"]:
+    sys.modules[name] = None
+import lastbit as lb
+for name in ("count", "Ledger"):
+    try:
+        getattr(lb, name)
+    except lb.LastbitError as error:
+        print(error)
+sys.argv = ["lastbit", "top"]
+from lastbit.cli import main
+main()
+"""
+    done = command_line("-c", program)
+    assert done.stdout.splitlines() == [
+        "count needs narwhals. Install it with: pip install 'lastbit[data]'",
+        "Ledger needs SQLAlchemy. Install it with: pip install 'lastbit[ledger]'",
+    ]
+    assert done.stderr == "lastbit: the command needs typer. Install it with: pip install 'lastbit[cli]'\n"
+    assert done.returncode == 2
