@@ -1,0 +1,1 @@
+"""Everything the project promises, under test."""
