@@ -13,7 +13,7 @@ import lastbit as lb
 from benchmarks.measure import alternate, shown
 from experiments.datasets import Counts
 from experiments.harness import Row, Setting, follow
-from experiments.page import table
+from experiments.page import rounded, table
 from experiments.plots import FOURTH, OURS, QUOTED, panels
 
 TITLE = "Against peers: OpenDP and diffprivlib on the same work"
@@ -157,7 +157,7 @@ def report(rows: list[Row]) -> str:
             row = here.get(library)
             cells.append("not offered" if row is None else f"{shown(row['milliseconds'] / 1e3)} ±{row['spread']:.0%}")
         ratios = [
-            f"{here[library]['milliseconds'] / here['lastbit']['milliseconds']:,.3g}" if library in here else ""
+            rounded(here[library]["milliseconds"] / here["lastbit"]["milliseconds"]) if library in here else ""
             for library in ("OpenDP", "diffprivlib")
         ]
         lines.append([work, *cells, *ratios])
