@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 from numbers import Rational, Real
 from typing import Any, Final
 
@@ -146,16 +147,34 @@ def _ratio(value: object) -> tuple[int, int]:
     raise ParameterError(f"a value must be a number: got {type(value).__name__}.")
 
 
+@lru_cache(maxsize=32)
+def _largest(dtype: np.dtype[Any]) -> int:
+    return 1 if dtype.kind == "b" else int(np.iinfo(dtype).max)
+
+
+def _bounded(values: NDArray[Any], bound: int) -> Steps:
+    """A copy clamped to ±bound: what np.clip does, without its start-up."""
+    result: Steps = np.minimum(values, bound)
+    return np.maximum(result, -bound, out=result)
+
+
 def _scaled_whole(values: NDArray[Any], factor: int) -> Steps:
     """⌊v·factor⌋ of whole values, clamped."""
-    edge = LIMIT // factor
+    edge, largest = LIMIT // factor, _largest(values.dtype)
+    if largest < edge:
+        # A type so small that no value of it comes near the limit.
+        small: Steps = np.multiply(values, factor, dtype=np.int64)
+        return small
     if values.dtype.kind == "u":
-        values = np.minimum(values, min(edge + 1, np.iinfo(values.dtype).max))
-    scaled: Steps = np.clip(values.astype(np.int64, copy=False), -edge - 1, edge + 1)
-    if factor != 1:
-        # One beyond the edge is beyond the limit, and below 2^63 still.
-        scaled *= min(factor, LIMIT)
-    return np.clip(scaled, -LIMIT, LIMIT, out=scaled)
+        values = np.minimum(values, min(edge + 1, largest))
+    whole = values.astype(np.int64, copy=False)
+    if factor == 1:
+        return _bounded(whole, LIMIT)
+    scaled = _bounded(whole, edge + 1)
+    # One beyond the edge is beyond the limit, and below 2^63 still.
+    scaled *= min(factor, LIMIT)
+    np.minimum(scaled, LIMIT, out=scaled)
+    return np.maximum(scaled, -LIMIT, out=scaled)
 
 
 def _scaled_floats(values: NDArray[Any], factor: int, least: int = -LIMIT, most: int = LIMIT) -> Steps:
