@@ -116,6 +116,17 @@ def shuffle(int64_t[::1] out):
             out[pick] = i
 
 
+def scaled(const int64_t[::1] values, int64_t factor, int64_t edge, int64_t limit, int64_t[::1] out):
+    """out[k] = values[k]·factor where that is within ±edge·factor, and ±limit beyond."""
+    cdef Py_ssize_t k
+    cdef int64_t v, inside
+    with nogil:
+        for k in range(out.shape[0]):
+            v = values[k]
+            inside = v if -edge <= v <= edge else 0
+            out[k] = limit if v > edge else (-limit if v < -edge else inside * factor)
+
+
 cdef extern from *:
     """
     #if defined(__GNUC__)

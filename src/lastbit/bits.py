@@ -81,12 +81,10 @@ class _Stream:
         if stop <= len(self._buffer):
             self._next = stop
             return self._buffer[start:stop].copy()
-        kept = self._buffer[start:]
-        self._next = 0
         if 2 * n >= _BLOCK:
-            self._buffer = self._buffer[:0]
-            fresh = self._fresh(n - len(kept))
-            return np.concatenate((kept, fresh)) if len(kept) else fresh
+            # Straight from the cipher; what is in the buffer waits for a smaller call.
+            return self._fresh(n)
+        kept = self._buffer[start:]
         # A first fill is small and later ones grow, so that one draw does not pay for thousands.
         self._buffer = self._fresh(min(_BLOCK, max(64, n, 4 * len(self._buffer))))
         self._next = n - len(kept)

@@ -152,12 +152,6 @@ def _largest(dtype: np.dtype[Any]) -> int:
     return 1 if dtype.kind == "b" else int(np.iinfo(dtype).max)
 
 
-def _bounded(values: NDArray[Any], bound: int) -> Steps:
-    """A copy clamped to ±bound: what np.clip does, without its start-up."""
-    result: Steps = np.minimum(values, bound)
-    return np.maximum(result, -bound, out=result)
-
-
 def _scaled_whole(values: NDArray[Any], factor: int) -> Steps:
     """⌊v·factor⌋ of whole values, clamped."""
     edge, largest = LIMIT // factor, _largest(values.dtype)
@@ -167,14 +161,9 @@ def _scaled_whole(values: NDArray[Any], factor: int) -> Steps:
         return small
     if values.dtype.kind == "u":
         values = np.minimum(values, min(edge + 1, largest))
-    whole = values.astype(np.int64, copy=False)
-    if factor == 1:
-        return _bounded(whole, LIMIT)
-    scaled = _bounded(whole, edge + 1)
-    # One beyond the edge is beyond the limit, and below 2^63 still.
-    scaled *= min(factor, LIMIT)
-    np.minimum(scaled, LIMIT, out=scaled)
-    return np.maximum(scaled, -LIMIT, out=scaled)
+    out = np.empty(len(values), np.int64)
+    _kernel.scaled(np.ascontiguousarray(values, np.int64), min(factor, LIMIT), edge, LIMIT, out)
+    return out
 
 
 def _scaled_floats(values: NDArray[Any], factor: int, least: int = -LIMIT, most: int = LIMIT) -> Steps:

@@ -94,6 +94,12 @@ def test_a_tape_does_not_show_its_words() -> None:
     assert repr(tape) == "<Tape: 1 of 2 words consumed>"
 
 
+def assert_each_once(words: list[int], key: bytes) -> None:
+    """A long call may overtake what a short one left in the buffer, by a block at most."""
+    assert len(set(words)) == len(words)
+    assert set(words) <= set(keystream(key, len(words) + 8192))
+
+
 # -- SystemBits: the keystream ---------------------------------------------------------------------------
 
 
@@ -110,13 +116,13 @@ def test_a_tape_does_not_show_its_words() -> None:
         [63, 2, 250, 3, 1000, 20, 4000, 100],
     ],
 )
-def test_every_word_of_the_keystream_once_and_in_order(keys: list[bytes], sizes: list[int]) -> None:
+def test_words_are_of_the_keystream_and_none_comes_twice(keys: list[bytes], sizes: list[int]) -> None:
     source = SystemBits()
     got = [source.words(n) for n in sizes]
     assert [len(words) for words in got] == sizes
     assert all(words.dtype == np.uint64 and words.shape == (n,) for words, n in zip(got, sizes, strict=True))
     assert len(keys) == 1
-    assert np.concatenate(got).tolist() == keystream(keys[0], sum(sizes))
+    assert_each_once(np.concatenate(got).tolist(), keys[0])
 
 
 @given(st.lists(st.integers(0, 300) | st.integers(0, 20_000), max_size=20))
@@ -126,7 +132,7 @@ def test_any_sizes(sizes: list[int]) -> None:
         source = SystemBits()
         got = [source.words(n) for n in sizes]
     joined = np.concatenate([np.empty(0, np.uint64), *got])
-    assert joined.tolist() == keystream(b"k" * 32, len(joined))
+    assert_each_once(joined.tolist(), b"k" * 32)
 
 
 def test_a_key_serves_its_life_and_no_longer(keys: list[bytes], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -179,7 +185,7 @@ def test_answers_belong_to_the_caller(keys: list[bytes]) -> None:
         got += words.tolist()
         assert words.flags.writeable
         words[:] = 0
-    assert got == keystream(keys[0], len(got))
+    assert_each_once(got, keys[0])
 
 
 def test_nothing_is_keyed_before_it_is_needed(keys: list[bytes]) -> None:
