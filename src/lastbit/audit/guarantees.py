@@ -16,6 +16,7 @@ from lastbit.audit.target import all_mechanisms
 from lastbit.audit.verdict import check_all
 from lastbit.exact import Eta
 from lastbit.mechanisms.mechanism import Mechanism
+from lastbit.mechanisms.private_selection import PrivateSelection
 
 HEADINGS: Final = ("Paper", "Law", "Cost", "Assumes", "Checked", "Speed")
 
@@ -79,10 +80,12 @@ sensitivity, and what [limitations](limitations.md) says about time and memory.
 
 def page() -> str:
     """The whole page."""
-    return "\n".join([_HEAD, *(line for each in all_mechanisms() for line in _section(each))])
+    # A private selection has candidates in place of values, so it is no Mechanism; its laws are in its tests.
+    every = sorted([*all_mechanisms(), PrivateSelection], key=lambda each: each.__name__)
+    return "\n".join([_HEAD, *(line for each in every for line in _section(each))])
 
 
-def headings_of(mechanism: type[Mechanism]) -> dict[str, str]:
+def headings_of(mechanism: type) -> dict[str, str]:
     """What a docstring says under each heading.
 
     >>> headings_of(Mechanism)
@@ -93,7 +96,7 @@ def headings_of(mechanism: type[Mechanism]) -> dict[str, str]:
     return {name: " ".join(body.split()) for name, body in zip(parts[1::2], parts[2::2], strict=True)}
 
 
-def _section(mechanism: type[Mechanism]) -> Iterator[str]:
+def _section(mechanism: type) -> Iterator[str]:
     yield f"## {mechanism.__name__}"
     yield ""
     yield (inspect.getdoc(mechanism) or "").split("\n")[0]
