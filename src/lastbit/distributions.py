@@ -168,7 +168,7 @@ def bernoulli(p: Fraction) -> Distribution:
 def weighted(weights: Sequence[int | Fraction]) -> Distribution:
     """P(X = i) proportional to the i-th weight."""
     exact = [weight if type(weight) is int else _weight(weight) for weight in weights]
-    if not exact or min(exact) < 0 or not any(exact):
+    if not exact or min(exact) < 0 or max(exact) == 0:
         raise ParameterError("weights must be exact, none negative and at least one positive. Nothing was drawn.")
     return _weighted(Weighted.of(exact))
 

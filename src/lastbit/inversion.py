@@ -63,7 +63,9 @@ class Weighted:
     @classmethod
     def of(cls, weights: Sequence[int | Fraction]) -> Weighted:
         """Bring the weights over one denominator, which leaves their ratios alone."""
-        common = lcm(*[weight.denominator for weight in weights])
+        common = lcm(*{weight.denominator for weight in weights})
+        if common == 1:
+            return cls(tuple(accumulate(map(int, weights))))
         return cls(tuple(accumulate([weight.numerator * (common // weight.denominator) for weight in weights])))
 
     def cell(self, u: int, bits: int) -> int | None:
