@@ -119,10 +119,13 @@ class SystemBits:
         if n < 0:
             raise ParameterError(f"words(n) needs n of at least 0: got {n}.")
         result = np.empty(n, np.uint64)
-        for start in range(0, n, _BLOCK):
-            part = result[start : start + _BLOCK]
-            part[:] = self._take(len(part))
-        return result
+        while True:
+            begun = process()
+            for start in range(0, n, _BLOCK):
+                part = result[start : start + _BLOCK]
+                part[:] = self._take(len(part))
+            if begun == process():
+                return result
 
     def _take(self, n: int) -> Words:
         while True:

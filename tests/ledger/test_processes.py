@@ -13,13 +13,19 @@ WORKER = Path(__file__).with_name("worker.py")
 
 
 def start(*arguments: object) -> subprocess.Popen[bytes]:
-    return subprocess.Popen([sys.executable, str(WORKER), *map(str, arguments)], stderr=subprocess.PIPE)
+    return subprocess.Popen(
+        [sys.executable, str(WORKER), *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
 
 
-def finish(*processes: subprocess.Popen[bytes]) -> None:
+def finish(*processes: subprocess.Popen[bytes]) -> list[bytes]:
+    """What each process printed, once all are done."""
+    printed = []
     for process in processes:
-        _, errors = process.communicate(timeout=120)
+        output, errors = process.communicate(timeout=120)
         assert (process.returncode, errors) == (0, b"")
+        printed.append(output)
+    return printed
 
 
 def books_of(place: str) -> tuple[Fraction, list[Fraction]]:
@@ -41,13 +47,14 @@ def test_a_hundred_kills_never_exceed_the_limit_or_draw_uncharged(place: str, tm
     ledger = lb.Ledger(place)
     ledger.create("clinic", epsilon=10)
     log = tmp_path / "draws"
-    finish(start("killed", place, log, 100))
+    (within,) = finish(start("killed", place, log, 100))
+    assert int(within) > 0  # about half of them: if none came within a charge, nothing was tried
     spent, charges = books_of(place)
     assert spent == sum(charges)
     assert len(charges) > 3  # those before the first kill
     assert spent <= 10
     assert len(log.read_text().splitlines()) <= len(charges)
     # What is left can be spent, to the end and no further: no kill left the ledger locked or torn.
-    ledger.raise_limit("clinic", epsilon=spent + 1)
+    ledger.raise_limit("clinic", epsilon=11)
     finish(start("spend", place, log))
-    assert books_of(place)[0] == spent + 1
+    assert books_of(place)[0] == 11

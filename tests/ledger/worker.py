@@ -1,10 +1,12 @@
 """Real processes that spend: `worker.py spend PLACE LOG` until refused, `worker.py killed PLACE LOG 100` under kill -9.
 
-Every draw is written to LOG before it is used, so that the test can count draws that no ledger saw.
+Every draw is written to LOG before it is used, so that the test can count draws that no ledger saw. `killed` prints
+how many of the kills came in the middle of a charge.
 """
 
 from __future__ import annotations
 
+import mmap
 import os
 import random
 import signal
@@ -15,6 +17,21 @@ from typing import Any
 import lastbit as lb
 
 MECHANISM = lb.DiscreteLaplace(epsilon="1/7")
+
+
+class Watched(lb.Ledger):
+    """A ledger that shows in shared memory, where a kill cannot reach it, whether it is in the middle of a charge."""
+
+    def __init__(self, place: str) -> None:
+        super().__init__(place)
+        self.charging = mmap.mmap(-1, 1)
+
+    def charge(self, *arguments: Any, **options: Any) -> Any:
+        self.charging[0] = True
+        try:
+            return super().charge(*arguments, **options)
+        finally:
+            self.charging[0] = False
 
 
 class Logged:
@@ -38,28 +55,30 @@ def spend(ledger: lb.Ledger, log: int) -> None:
             return
 
 
-def spend_under_kills(ledger: lb.Ledger, log: int, kills: int) -> None:
+def spend_under_kills(place: str, log: int, kills: int) -> int:
     """Two processes at a time spend, each killed after about the time of a few releases and followed by another."""
     chance = random.Random(7)
+    ledger = lb.Ledger(place)
     start = time.perf_counter()
     for _ in range(3):
         ledger.release("clinic", MECHANISM, [1], draw=lb.Sampler(Logged(log)))
     while_of_one = (time.perf_counter() - start) / 3
-    children: list[int] = []
-    for _ in range(kills):
-        while len(children) < 2:
+    spenders: list[tuple[int, Watched]] = []
+    within = 0
+    for left in range(kills, 0, -1):
+        while len(spenders) < min(2, left):
+            watched = Watched(place)
             child = os.fork()
             if child == 0:
                 while True:
-                    spend(ledger, log)
-            children.append(child)
+                    spend(watched, log)
+            spenders.append((child, watched))
         time.sleep(chance.random() * 3 * while_of_one)
-        victim = children.pop(0)
+        victim, watched = spenders.pop(0)
         os.kill(victim, signal.SIGKILL)
         os.waitpid(victim, 0)
-    for child in children:
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
+        within += watched.charging[0]
+    return within
 
 
 if __name__ == "__main__":
@@ -68,4 +87,4 @@ if __name__ == "__main__":
     if task == "spend":
         spend(lb.Ledger(place), log)
     else:
-        spend_under_kills(lb.Ledger(place), log, int(sys.argv[4]))
+        print(spend_under_kills(place, log, int(sys.argv[4])))

@@ -10,6 +10,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from itertools import count
 
 import numpy as np
 import pytest
@@ -126,29 +127,33 @@ def test_multiprocessing_by_fork() -> None:
     assert len(set().union(*parts)) == 4 * 499
 
 
-def test_a_fork_while_the_words_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
-    # As from a signal handler: both processes come back from the cipher with the same words in hand.
+@pytest.mark.parametrize(("n", "blocks"), [(100, 0), (100_000, 0), (100_000, 5), (100_000, 12)])
+def test_a_fork_while_the_words_are_made(monkeypatch: pytest.MonkeyPatch, n: int, blocks: int) -> None:
+    # As from a signal handler: both processes come back from the cipher with the same words in hand, those of
+    # the blocks before and of this one.
     source, original, forked = SystemBits(), bits._Stream.take, []
     reader, writer = os.pipe()
+    calls = count()
 
-    def take(self: bits._Stream, n: int) -> np.ndarray:
-        words = original(self, n)
-        if not forked:
+    def take(self: bits._Stream, size: int) -> np.ndarray:
+        words = original(self, size)
+        if next(calls) == blocks:
             forked.append(os.fork())
         return words
 
     monkeypatch.setattr(bits._Stream, "take", take)
-    words = source.words(100)
+    words = source.words(n)
     if forked[0] == 0:
         try:
-            os.write(writer, words.tobytes())
+            with os.fdopen(writer, "wb") as pipe:
+                pipe.write(words.tobytes())
         finally:
             os._exit(0)
     os.close(writer)
     with os.fdopen(reader, "rb") as pipe:
         child = np.frombuffer(pipe.read(), np.uint64)
     os.waitpid(forked[0], 0)
-    assert len(child) == 100
+    assert len(child) == n
     assert not pairs(child) & pairs(words)
 
 
