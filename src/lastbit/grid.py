@@ -14,7 +14,7 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 from numbers import Rational, Real
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,9 +51,11 @@ class Grid:
 
     def steps(self, values: object) -> Steps:
         """Values in steps, one for each: an array, or a sequence of numbers. A float means its exact value."""
-        if isinstance(values, np.ndarray) and values.dtype.kind in "biuf":
+        if is_plain(values):
             return self._steps_of_array(values.ravel())
-        if not isinstance(values, Sequence | np.ndarray) or isinstance(values, str | bytes):
+        if isinstance(values, np.ndarray):
+            values = list(values.flat)
+        if not isinstance(values, Sequence) or isinstance(values, str | bytes):
             raise ParameterError(f"values must be an array or a sequence of numbers: got {type(values).__name__}.")
         return np.fromiter((self.step(value) for value in values), np.int64, len(values))
 
@@ -94,7 +96,7 @@ class Grid:
         >>> Grid("1/10").total([0.31, float("nan"), 10**9], 0, 20)
         23
         """
-        if not isinstance(values, np.ndarray) or values.dtype.kind not in "biuf":
+        if not is_plain(values):
             return _sum(np.clip(self.steps(values), least, most))
         flat = values.ravel()
         blocks = (flat[i : i + _BLOCK] for i in range(0, len(flat), _BLOCK))
@@ -110,6 +112,11 @@ class Grid:
         if divisor > 1:
             np.floor_divide(scaled, divisor, out=scaled) if divisor <= LIMIT else np.right_shift(scaled, 63, out=scaled)
         return scaled
+
+
+def is_plain(values: object) -> TypeGuard[NDArray[Any]]:
+    """Whether these are an array of numbers that int64, uint64 or float64 holds exactly: what is read without loops."""
+    return isinstance(values, np.ndarray) and values.dtype.kind in "biuf" and values.dtype.itemsize <= 8
 
 
 def _sum(steps: Steps) -> int:
@@ -142,7 +149,8 @@ def _ratio(value: object) -> tuple[int, int]:
             return (-1 if value < 0 else 0), 1 << MAX_BITS + 1
         return value.as_integer_ratio()
     if isinstance(value, Real):
-        real = float(value)
+        # A long double is more than a float holds, and says itself what it is.
+        real = value if isinstance(value, np.floating) else float(value)
         return real.as_integer_ratio() if math.isfinite(real) else (1 if real > 0 else -1, 0)
     raise ParameterError(f"a value must be a number: got {type(value).__name__}.")
 

@@ -10,7 +10,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,9 +26,13 @@ Terms = list[tuple[int, int]]
 
 
 class Exponents(Protocol):
-    """An int64 array, or anything with a length whose slices are int64 arrays."""
+    """An int64 array, or anything that has a length and a minimum and whose slices are int64 arrays."""
 
     def __len__(self) -> int: ...
+
+    def min(self) -> Any:
+        """The smallest of them."""
+        ...
 
     def __getitem__(self, part: slice, /) -> NDArray[np.int64]: ...
 
@@ -51,7 +55,7 @@ class Powers:
     @cached_property
     def least(self) -> int:
         """The smallest exponent: that of the heaviest cell."""
-        return min(int(chunk.min()) for chunk in self.chunks())
+        return int(self.exponents.min())
 
     @cached_property
     def relative(self) -> tuple[int, ...]:

@@ -121,6 +121,9 @@ def test_exponents_may_come_in_slices() -> None:
         def __len__(self) -> int:
             return 100_000
 
+        def min(self) -> int:
+            return 0
+
         def __getitem__(self, part: slice) -> np.ndarray:
             found = np.arange(*part.indices(len(self)))
             Counting.longest = max(Counting.longest, len(found))

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from lastbit import Eta, ExponentialMechanism, ParameterError, Sampler, Tape
+from lastbit.powers import CHUNK
 
 SURE = [0, 10**6, 5]
 """Whatever the word, the second is picked."""
@@ -136,10 +137,33 @@ def test_a_mechanism_pickles_and_says_its_parameters_only() -> None:
 
 
 def test_many_scores_are_read_in_chunks_with_the_same_result() -> None:
-    # More than are kept: made again from the scores for every pass.
-    scores = np.zeros((1 << 20) + 5)
+    scores = np.zeros(2 * CHUNK + 5)
     scores[-3] = 80
     mechanism = ExponentialMechanism(epsilon=1)
     for word in (1, 1 << 62, 1 << 63, (1 << 64) - (1 << 30)):
         kept = Sampler(Tape([word])).power_index(mechanism.rate, (80 - scores).astype(np.int64))
         assert mechanism.release(scores, Sampler(Tape([word]))).index == kept
+
+
+@pytest.mark.parametrize("bounds", [None, (-3, 4)])
+@pytest.mark.parametrize("resolution", ["1", "1/3"])
+@pytest.mark.parametrize(
+    "scores",
+    [
+        np.array([1.0, np.nan, 3.9, -np.inf]),
+        np.array([np.nan, np.nan]),
+        np.array([np.inf, 2.0]),
+        np.array([-0.5, -1e300, -0.0]),
+        np.array([3, -(2**63), 5]),
+        np.array([2**64 - 1, 0], np.uint64),
+        np.array([True, False]),
+        np.array([[1.5, 2.5], [9.0, -1.0]], np.float32),
+    ],
+)
+def test_the_least_exponent_is_that_of_the_highest_score(
+    scores: np.ndarray, resolution: str, bounds: tuple[int, int] | None
+) -> None:
+    # Read from the scores as they are: rounding and clamping must not put another one in front.
+    mechanism = ExponentialMechanism(epsilon=1, resolution=resolution, bounds=bounds)
+    exponents = mechanism._exponents(scores, Sampler())
+    assert exponents.min() == exponents[0 : scores.size].min()

@@ -109,3 +109,14 @@ def test_a_resolution_must_divide(resolution, use):
         Grid(resolution).count(Fraction(1), "sensitivity")
     assert "must divide sensitivity" in str(refused.value)
     assert Grid(use).count(Fraction(1), "sensitivity") == 1 / Fraction(use)
+
+
+@pytest.mark.skipif(np.finfo(np.longdouble).nmant < 60, reason="long double is no longer than double here")
+def test_long_doubles_are_read_to_their_last_bit() -> None:
+    # Rounded to float64 first, the one just below 1 would step up to 1 and stand two steps from the one below 0.
+    tiny = np.longdouble(2) ** -64
+    values = np.array([[1 - tiny, -tiny], [np.longdouble("nan"), np.longdouble("1e4000")]])
+    expected = [0, -1, -LIMIT, LIMIT]
+    assert Grid().steps(values).tolist() == expected
+    assert Grid().steps(list(values.flat)).tolist() == expected
+    assert Grid().total(values, -5, 7) == 0 - 1 - 5 + 7

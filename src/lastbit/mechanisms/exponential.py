@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,13 +13,9 @@ from numpy.typing import NDArray
 from lastbit.draw import Draw
 from lastbit.errors import ParameterError
 from lastbit.exact import Number, Rate, number, rate_of, whole
-from lastbit.grid import LIMIT, Grid, Steps
+from lastbit.grid import LIMIT, Grid, Steps, is_plain
 from lastbit.mechanisms.mechanism import Mechanism, chance
-from lastbit.powers import CHUNK
 from lastbit.release import Release
-
-_KEPT: Final = 1 << 20
-"""Up to this many exponents are kept; more are made again from the scores, a chunk at a time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,8 +71,8 @@ class ExponentialMechanism(Mechanism):
               person moves all scores the same way (monotone) the exponent is twice as large for the same cost.
     Assumes:  every score moves by at most `sensitivity`; the outcomes are public, and so is how many there are.
     Checked:  tests/laws/test_exponential.py, exactly, n <= 101.
-    Speed:    one word and one pass over the scores; the range of the scores does not matter. "randomized" takes a word
-              and some microseconds for each score.
+    Speed:    one word and two passes over the scores; their range does not matter. "randomized" takes a word and
+              some microseconds for each score.
 
     >>> mechanism = ExponentialMechanism(epsilon=1)
     >>> mechanism.release([3, 100, 5], outcomes=["tea", "coffee", "milk"]).outcome
@@ -165,10 +161,9 @@ class ExponentialMechanism(Mechanism):
     def _exponents(self, scores: Any, draw: Draw) -> _Exponents | Steps:
         if self.rounding == "randomized":
             return _turned(self._rounded(scores, draw), self.lowest, self.highest)
-        if not isinstance(scores, np.ndarray) or scores.dtype.kind not in "biuf":
+        if not is_plain(scores):
             return _turned(self.grid.steps(scores), self.lowest, self.highest)
-        exponents = _Exponents(self.grid, scores.ravel(), self.lowest, self.highest)
-        return exponents if len(exponents) > _KEPT else exponents.kept()
+        return _Exponents(self.grid, scores.ravel(), self.lowest, self.highest)
 
     def _rounded(self, scores: Any, draw: Draw) -> Steps:
         steps = np.clip(self.grid.steps(scores), self.lowest, self.highest)
@@ -183,7 +178,10 @@ class ExponentialMechanism(Mechanism):
 
 @dataclass(frozen=True, eq=False)
 class _Exponents:
-    """The exponents that an array of scores stands for, made when a slice of them is asked for."""
+    """The exponents that an array of scores stands for, made when a slice of them is asked for.
+
+    To make them twice, a chunk that stays in the caches at a time, is quicker than to keep them all.
+    """
 
     grid: Grid
     scores: NDArray[Any]
@@ -194,21 +192,22 @@ class _Exponents:
         return len(self.scores)
 
     def __getitem__(self, part: slice) -> Steps:
-        return _turned(self.grid.steps(self.scores[part]), self.lowest, self.highest)
+        return self._of(self.scores[part])
 
-    def kept(self) -> Steps:
-        """All of them, made a chunk at a time."""
-        result = np.empty(len(self), np.int64)
-        for start in range(0, len(self), CHUNK):
-            result[start : start + CHUNK] = self[start : start + CHUNK]
-        return result
+    def min(self) -> int:
+        """The exponent of the highest score, which is the lowest."""
+        # Rounding and clamping keep the order; fmax passes over NaN, which counts as the lowest score.
+        return int(self._of(np.fmax.reduce(self.scores, keepdims=True))[0])
+
+    def _of(self, scores: NDArray[Any]) -> Steps:
+        return _turned(self.grid.steps(scores), self.lowest, self.highest)
 
 
 def _turned(steps: Steps, lowest: int, highest: int) -> Steps:
-    """Scores as exponents: the highest score has the lowest one."""
+    """Scores as exponents, in place: the highest score has the lowest one."""
     if (lowest, highest) != (-LIMIT, LIMIT):
-        steps = np.clip(steps, lowest, highest)
-    return np.subtract(LIMIT, steps)
+        np.clip(steps, lowest, highest, out=steps)
+    return np.subtract(LIMIT, steps, out=steps)
 
 
 def _bounds_in_steps(grid: Grid, bounds: object) -> tuple[int, int]:

@@ -14,7 +14,7 @@ from lastbit.bits import process
 from lastbit.draw import Draw
 from lastbit.errors import ParameterError, RunBound, RunExhausted
 from lastbit.exact import Number, Rate, number
-from lastbit.grid import LIMIT, Grid, Steps
+from lastbit.grid import LIMIT, Grid, Steps, is_plain
 from lastbit.mechanisms.answers import BELOW, Answer, Answers
 from lastbit.mechanisms.stream_noise import Branch, HiddenNoise, Unshared
 
@@ -126,7 +126,7 @@ class Run(Unshared):
         (1, 3)
         """
         plan = self._plan
-        plain = isinstance(values, np.ndarray) and values.dtype.kind in "biuf"
+        plain = is_plain(values)
         # Anything but a plain array is converted first: a wrong type must not end a run half asked.
         values = values.ravel() if plain else plan.grid.steps(values)
         total = len(values)
