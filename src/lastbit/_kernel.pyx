@@ -141,11 +141,12 @@ cdef extern from *:
     #define LASTBIT_WIDE
     #endif
 
-    typedef struct { uint32_t odd; int64_t base, cap, least, most; } lastbit_scale;
+    typedef struct { uint32_t odd; int64_t base, spare, cap, least, most; } lastbit_scale;
 
     /* floor(v * odd * 2^twos) clamped, for the float v with these bits; base is 1075 - twos. The magnitude is first
        cut at `cap`, the bits of a power of two beyond every bound, so that nothing overflows. No branch depends on v.
-       way: 0 where odd is 1; 1 where |v| stays so small that the shift below never goes left; 2 in general. */
+       way: 0 where odd is 1; 1 where odd has at most ten bits, of which `spare` are free; 2 where |v| stays so small
+       that the shift below never goes left; 3 in general. */
     LASTBIT_INLINE int64_t lastbit_step(uint64_t bits, lastbit_scale s, int way) {
         int64_t given = (int64_t)(bits & 0x7fffffffffffffffULL);
         /* -1 below zero, else 0; -0.0 is zero. Below zero floor(-x) is ~(x - 1 unit), rounded down. */
@@ -154,20 +155,24 @@ cdef extern from *:
         /* Subnormals get a leading bit they do not have: they are shifted out of sight all the same. */
         uint64_t m = ((uint64_t)magnitude & 0xfffffffffffffULL) | 0x10000000000000ULL, whole;
         int64_t shift = s.base - (int64_t)((uint64_t)magnitude >> 52), result;
-        if (way == 0) {
-            shift += 9;
-            whole = ((m << 9) + (uint64_t)sign) >> (shift > 63 ? 63 : shift);
+        if (way <= 1) {
+            /* One word holds the product, and leaves no more than a shift to the right. */
+            shift += s.spare;
+            whole = ((way == 0 ? m << 9 : m * ((uint64_t)s.odd << s.spare)) + (uint64_t)sign) >> (shift > 63 ? 63 : shift);
         } else {
-            /* m * odd = high * 2^26 + low, with nine more bits below low for shifts to the left. */
+            /* m * odd = high * 2^26 + low. What is added to low, for sign to be taken from it, high gives. */
             uint64_t low = (uint64_t)(uint32_t)(m & 0x3ffffff) * s.odd;
-            uint64_t high = (uint64_t)(uint32_t)(m >> 26) * s.odd + (low >> 26) - 1;
-            low = ((low & 0x3ffffff) << 9) + 0x800000000ULL + (uint64_t)sign;
-            high += low >> 35;
+            uint64_t high = (uint64_t)(uint32_t)(m >> 26) * s.odd - 1;
             shift -= 26;
-            if (way == 1) {
+            if (way == 2) {
+                high += (low + 0x4000000ULL + (uint64_t)sign) >> 26;
                 whole = high >> (shift > 63 ? 63 : shift);
             } else {
+                /* Nine more bits below low for shifts to the left. */
                 int64_t down = shift > 63 ? 63 : shift < 0 ? 0 : shift, up = shift < 0 ? -shift : 0;
+                high += low >> 26;
+                low = ((low & 0x3ffffff) << 9) + 0x800000000ULL + (uint64_t)sign;
+                high += low >> 35;
                 whole = ((high >> down) << up) | ((low & 0x7ffffffffULL) >> (35 - up));
             }
         }
@@ -179,7 +184,8 @@ cdef extern from *:
 
     #define LASTBIT_EACH(work, way) for (k = 0; k < n; k++) { int64_t step = lastbit_step(v[k], s, way); work; }
     #define LASTBIT_ALL(work) \
-        if (way == 0) { LASTBIT_EACH(work, 0) } else if (way == 1) { LASTBIT_EACH(work, 1) } else { LASTBIT_EACH(work, 2) }
+        if (way == 0) { LASTBIT_EACH(work, 0) } else if (way == 1) { LASTBIT_EACH(work, 1) } \
+        else if (way == 2) { LASTBIT_EACH(work, 2) } else { LASTBIT_EACH(work, 3) }
 
     LASTBIT_WIDE static void lastbit_floor(const uint64_t *v, int64_t n, lastbit_scale s, int way, int64_t *out) {
         int64_t k;
@@ -197,7 +203,7 @@ cdef extern from *:
     """
     ctypedef struct scale "lastbit_scale":
         uint32_t odd
-        int64_t base, cap, least, most
+        int64_t base, spare, cap, least, most
     void floor_each "lastbit_floor"(const uint64_t *v, int64_t n, scale s, int way, int64_t *out) noexcept nogil
     void floor_total "lastbit_sum"(const uint64_t *v, int64_t n, scale s, int way, uint64_t *sums) noexcept nogil
 
@@ -212,8 +218,9 @@ cdef class Floor:
     cdef int way
 
     def __init__(self, uint32_t odd, int64_t twos, int64_t top, int64_t least, int64_t most):
-        self.scale = scale(odd, 1075 - twos, (1023 + top) << 52, least, most)
-        self.way = 0 if odd == 1 else 1 if 1075 - twos - (1023 + top) >= 26 else 2
+        cdef int64_t spare = 10 - int(odd).bit_length()
+        self.scale = scale(odd, 1075 - twos, spare, (1023 + top) << 52, least, most)
+        self.way = 0 if odd == 1 else 1 if spare >= 0 else 2 if 1075 - twos - (1023 + top) >= 26 else 3
 
     def each(self, const uint64_t[::1] bits, int64_t[::1] out):
         """out[k] = the steps of the k-th float."""
