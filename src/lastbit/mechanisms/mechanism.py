@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from itertools import product
-from typing import Any
+from typing import Any, Final
 
 from lastbit.draw import Draw, Sampler
 from lastbit.exact import Cost, Eta, Number, cost_of, positive
@@ -76,6 +76,10 @@ class Mechanism(ABC):
                 yield tuple(value + by for value, by in zip(start, move, strict=True))
 
 
+_SYSTEM: Final = Sampler()
+"""One for all, as a new key is slow to make. It remembers only its SystemBits, which threads and forks may share."""
+
+
 def chance(draw: Draw | None) -> Draw:
-    """The draw a release uses when nobody passed one: fresh system randomness."""
-    return Sampler() if draw is None else draw
+    """The draw a release uses when nobody passed one: system randomness."""
+    return _SYSTEM if draw is None else draw
