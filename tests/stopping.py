@@ -1,6 +1,6 @@
-"""Draws with a limit, for programs that loop until chance lets them go, and draws with their geometrics given."""
+"""Draws with a limit, for programs that loop until chance lets them go, and draws with some of their answers given."""
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -53,3 +53,24 @@ class _Given:
 def given(draw: Draw, geometrics: Sequence[int]) -> Any:
     """The draw, except that its geometrics come out as given."""
     return _Given(draw, geometrics)
+
+
+class _Settled:
+    def __init__(self, draw: Draw, rounds: int) -> None:
+        self._draw, self._left, self._rate = draw, rounds, None
+        self._digits: Iterator[int] | None = None
+
+    def truncated_geometric(self, rate: Any, below: int) -> int:
+        if rate != self._rate:
+            self._left, self._rate = self._left - 1, rate
+            self._digits = None if self._left >= 0 else iter(self._draw.permutation(below).tolist())
+        return self._draw.truncated_geometric(rate, below) if self._digits is None else next(self._digits)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._draw, name)
+
+
+def settled(draw: Draw, rounds: int) -> Any:
+    """The draw, except that after so many rounds of truncated geometrics, each at a rate of its own, a round takes its
+    digits from a uniform permutation: all different, so that it is the last."""
+    return _Settled(draw, rounds)
