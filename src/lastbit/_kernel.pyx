@@ -238,37 +238,21 @@ cdef class Floor:
         return int(sums[0]) + (int(sums[1]) << 32) + int(bits.shape[0]) * int(self.scale.least)
 
 
-cdef inline uint64_t weight(
-    const uint64_t *factors, int digits, uint64_t last, uint64_t e, uint64_t *low
-) noexcept nogil:
-    """r^e in two words: an entry of the first table, times one of every further table."""
-    cdef uint64_t high, below, factor_high, factor_low, cross, other, ignored
-    cdef const uint64_t *entry
+cdef inline uint64_t weight(const uint64_t *factors, int digits, uint64_t last, uint64_t e) noexcept nogil:
+    """2^63·r^e: an entry of the first table, times one of every further table."""
+    cdef uint64_t result, high, low = 0
     cdef int digit
     e = e if e < last else last
-    entry = factors + 2 * (e & 4095)
-    high = entry[0]
-    below = entry[1]
+    result = factors[e & 4095]
     for digit in range(1, digits):
         e >>= 12
-        entry = factors + 2 * (4096 * digit + (e & 4095))
-        factor_high = entry[0]
-        factor_low = entry[1]
-        cross = multiply(factor_high, below, &ignored)
-        other = multiply(factor_low, high, &ignored)
-        high = multiply(factor_high, high, &below)
-        below += cross
-        high += below < cross
-        below += other
-        high += below < other
-        high = high << 1 | below >> 63
-        below <<= 1
-    low[0] = below
-    return high
+        high = multiply(factors[4096 * digit + (e & 4095)], result, &low)
+        result = high << 1 | low >> 63
+    return result
 
 
 cdef class Weights:
-    """Powers r^e as fixed-point numbers of two words, multiplied together from the tables of the digits of e."""
+    """Powers r^e in units of 2^-63, multiplied together from the tables of the digits of e."""
 
     cdef const uint64_t[::1] factors
     cdef int digits
@@ -280,42 +264,42 @@ cdef class Weights:
         self.last = last
 
     def total(self, const int64_t[::1] exponents, int64_t least):
-        """The sum of the weights r^(e - least), at most 2^16 of them."""
+        """The sum of the weights r^(e - least)."""
         cdef const uint64_t *factors = &self.factors[0]
         cdef int digits = self.digits
-        cdef uint64_t last = self.last, sum_high = 0, sum_low = 0, low = 0
+        cdef uint64_t last = self.last, high = 0, low = 0, each
         cdef Py_ssize_t i
         with nogil:
             # The same three times, so that the compiler knows the number of digits where it matters most.
             if digits == 1:
                 for i in range(exponents.shape[0]):
-                    sum_high += weight(factors, 1, last, <uint64_t>exponents[i] - <uint64_t>least, &low)
-                    sum_low += low
-                    sum_high += sum_low < low
+                    each = weight(factors, 1, last, <uint64_t>exponents[i] - <uint64_t>least)
+                    low += each
+                    high += low < each
             elif digits == 2:
                 for i in range(exponents.shape[0]):
-                    sum_high += weight(factors, 2, last, <uint64_t>exponents[i] - <uint64_t>least, &low)
-                    sum_low += low
-                    sum_high += sum_low < low
+                    each = weight(factors, 2, last, <uint64_t>exponents[i] - <uint64_t>least)
+                    low += each
+                    high += low < each
             else:
                 for i in range(exponents.shape[0]):
-                    sum_high += weight(factors, digits, last, <uint64_t>exponents[i] - <uint64_t>least, &low)
-                    sum_low += low
-                    sum_high += sum_low < low
-        return <object>sum_high << 64 | sum_low
+                    each = weight(factors, digits, last, <uint64_t>exponents[i] - <uint64_t>least)
+                    low += each
+                    high += low < each
+        return <object>high << 64 | low
 
     def locate(self, const int64_t[::1] exponents, int64_t least, uint64_t goal_high, uint64_t goal_low):
         """The first place where the running sum reaches the goal, and the sum before it."""
         cdef const uint64_t *factors = &self.factors[0]
-        cdef uint64_t sum_high = 0, sum_low = 0, before_high = 0, before_low = 0, low = 0
+        cdef uint64_t high = 0, low = 0, before_high = 0, before_low = 0, each
         cdef Py_ssize_t i = 0
         with nogil:
             for i in range(exponents.shape[0]):
-                before_high = sum_high
-                before_low = sum_low
-                sum_high += weight(factors, self.digits, self.last, <uint64_t>exponents[i] - <uint64_t>least, &low)
-                sum_low += low
-                sum_high += sum_low < low
-                if sum_high > goal_high or (sum_high == goal_high and sum_low >= goal_low):
+                before_high = high
+                before_low = low
+                each = weight(factors, self.digits, self.last, <uint64_t>exponents[i] - <uint64_t>least)
+                low += each
+                high += low < each
+                if high > goal_high or (high == goal_high and low >= goal_low):
                     break
         return i, <object>before_high << 64 | before_low

@@ -271,7 +271,7 @@ def _weights_of(rate: Rate) -> tuple[_kernel.Weights, int]:
 
 
 def _decide_power(powers: Powers, word: int) -> int | None:
-    """The cell of a word from weights of 111 bits, or None where their error or the word itself leaves it in doubt."""
+    """The cell of a word from weights of 63 bits, or None where their error or the word itself leaves it in doubt."""
     weights, error = _weights_of(powers.rate)
     error *= len(powers.exponents)
     parts = [weights.total(chunk, powers.least) for chunk in powers.chunks()]
