@@ -13,6 +13,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import lru_cache
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -38,7 +39,7 @@ class Release(ABC):
         # Kept, because the auditor asks for it several times on every branch. All of it is published.
         known: tuple[Hashable, ...] | None = self.__dict__.get("_known")
         if known is None:
-            known = (type(self), *[hashable(getattr(self, name)) for name in _compared(type(self))])
+            known = (type(self), hashable(_compared(type(self))(self)))
             self.__dict__["_known"] = known
         return known
 
@@ -116,8 +117,9 @@ def text_table(names: list[str], rows: list[list[str]]) -> str:
 
 
 @lru_cache
-def _compared(release: type[Release]) -> tuple[str, ...]:
-    return tuple(each.name for each in fields(release) if each.compare)
+def _compared(release: type[Release]) -> attrgetter[tuple[object, ...]]:
+    """What two releases of a kind are compared by: at least the name and the cost."""
+    return attrgetter(*(each.name for each in fields(release) if each.compare))
 
 
 def hashable(value: object) -> Hashable:
@@ -127,7 +129,8 @@ def hashable(value: object) -> Hashable:
     replaced by their names: == would say otherwise.
     """
     if isinstance(value, np.ndarray):
-        return hashable(value.tolist())
+        plain = value.ndim == 1 and value.dtype.kind in "biu"
+        return tuple(value.tolist()) if plain else hashable(value.tolist())
     if isinstance(value, list | tuple):
         return tuple([item if type(item) in _PLAIN else hashable(item) for item in value])
     if isinstance(value, float) and (value != value or (value == 0 and math.copysign(1, value) < 0)):
@@ -135,7 +138,7 @@ def hashable(value: object) -> Hashable:
     return value
 
 
-_PLAIN = frozenset({int, bool, str, Fraction, type(None)})
+_PLAIN = frozenset({int, bool, str, Fraction, Eta, type(None)})
 
 
 class FloatName(str):

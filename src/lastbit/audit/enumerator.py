@@ -9,6 +9,7 @@ double the work: so a finite program has nothing unexplored, and one that tosses
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Hashable
 from fractions import Fraction
@@ -71,7 +72,7 @@ class Enumerator(Draw):
         self._limit = int(tolerance * (1 << self._bits))
         self._unlikely = self._limit >> _UNLIKELY
         self._may_end = seconds is not None or tolerance > 0
-        self._deadline = None if seconds is None else time.monotonic() + seconds
+        self._deadline = math.inf if seconds is None else time.monotonic() + seconds
         self._kept, self._scales = Kept(self._bits), Scales()
         self._open: list[tuple[int, int, Open]] = []
         self._open_mass = 0
@@ -99,8 +100,10 @@ class Enumerator(Draw):
                     if self.branches % _REPEAT_EVERY == 0:
                         self._repeat(program, outcome[0])
                     self.branches += 1
-                    progress.show(self.branches, lambda: self._open_mass / (1 << self._bits))
-                more = not self._late() and self._next()
+                now = time.monotonic()
+                if now > progress.due:
+                    progress.show(now, self.branches, self._open_mass / (1 << self._bits))
+                more = now <= self._deadline and self._next()
         masses = {outcome: self._sum([parts]) for outcome, parts in found.items()}
         return masses, 1 - self._sum(list(found.values()))
 
@@ -182,30 +185,29 @@ class Enumerator(Draw):
         else:
             self._endless_open -= cells.endless
             self._unlikely = min(self._limit, mass[3]) >> _UNLIKELY
-            self._leave_open(before, cells, i + 1, mass)
-            self._begin((before, _depth_after(before), cells, i), self._times(mass, cells, i))
+            self._begin((before, 0 if before is None else before[1] + 1, cells, i), self._take(before, cells, i, mass))
         return True
 
-    def _times(self, mass: Mass, cells: Cells, i: int) -> Mass:
+    def _take(self, before: Step | None, cells: Cells, i: int, mass: Mass) -> Mass:
+        """The mass with cell i of a draw taken; the cells after it are left open."""
         numerator, exponent, scale, upper = mass
+        if len(cells.values) > i + 1 or cells.reach(i + 2):
+            self._leave_open((upper * cells.rest[i + 1] >> self._bits) + 1, cells.endless, (before, cells, i + 1, mass))
+        odd = cells.odd[i]
         return (
             numerator * cells.numerators[i],
             exponent + cells.exponents[i],
-            self._scales.times(scale, cells.odd[i]),
+            scale if odd == 1 else self._scales.times(scale, odd),
             (upper * cells.upper[i] >> self._bits) + 1,
         )
 
-    def _leave_open(self, before: Step | None, cells: Cells, i: int, mass: Mass) -> None:
-        """Keep the cells from i on of a draw for later."""
-        if len(cells.values) > i or cells.reach(i + 1):
-            self._push((mass[3] * cells.rest[i] >> self._bits) + 1, cells.endless, (before, cells, i, mass))
-
-    def _push(self, upper: int, endless: bool, rest: Open) -> None:
-        if endless and not self._may_end:
-            raise AuditError(
-                "tolerance must be above 0 for a program with an endless draw: got 0. Give a tolerance, or seconds."
-            )
-        self._endless_open += endless
+    def _leave_open(self, upper: int, endless: bool, rest: Open) -> None:
+        if endless:
+            if not self._may_end:
+                raise AuditError(
+                    "tolerance must be above 0 for a program with an endless draw: got 0. Give a tolerance, or seconds."
+                )
+            self._endless_open += 1
         self._open_mass += upper
         heappush(self._open, (-upper, next(self._order), rest))
 
@@ -224,12 +226,11 @@ class Enumerator(Draw):
         step, mass = self._step, self._mass
         self._draws += 1
         if mass[3] <= self._unlikely or (self._draws % _LOOK_EVERY == 0 and self._late()):
-            self._push(mass[3], True, (step, None, 0, mass))
+            self._leave_open(mass[3], True, (step, None, 0, mass))
             raise _PutOff
-        self._leave_open(step, cells, 1, mass)
+        self._mass = self._take(step, cells, 0, mass)
+        self._step = (step, len(self._values), cells, 0)
         value = cells.values[0]
-        self._step = (step, _depth_after(step), cells, 0)
-        self._mass = self._times(mass, cells, 0)
         self._replayed.append(cells)
         self._values.append(value)
         return value
@@ -256,7 +257,7 @@ class Enumerator(Draw):
         return np.array(order, np.int64)
 
     def _late(self) -> bool:
-        return self._deadline is not None and time.monotonic() > self._deadline
+        return time.monotonic() > self._deadline
 
     def words(self, n: int) -> Words:
         """Refused: 2^64 branches a word are too many."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
 from typing import Final
 
 _AFTER: Final = 1.0
@@ -16,7 +15,8 @@ class Progress:
 
     def __init__(self) -> None:
         self._shown = False
-        self._due = time.monotonic() + _AFTER
+        self.due = time.monotonic() + _AFTER
+        """When the line is to be brought up to date."""
 
     def __enter__(self) -> Progress:
         return self
@@ -26,14 +26,13 @@ class Progress:
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()
 
-    def show(self, branches: int, left: Callable[[], float]) -> None:
-        """Bring the line up to date when it is due."""
-        if time.monotonic() > self._due:
-            self._due = time.monotonic() + _EVERY
-            if sys.stderr.isatty():
-                self._shown = True
-                sys.stderr.write(f"\r\x1b[Kexplored {branches:,} branches, {left():.2g} of the probability left")
-                sys.stderr.flush()
+    def show(self, now: float, branches: int, left: float) -> None:
+        """Bring the line up to date."""
+        self.due = now + _EVERY
+        if sys.stderr.isatty():
+            self._shown = True
+            sys.stderr.write(f"\r\x1b[Kexplored {branches:,} branches, {left:.2g} of the probability left")
+            sys.stderr.flush()
 
 
 class Budget:
