@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
+from numbers import Real
 from typing import Final
+
+from lastbit.errors import ParameterError
 
 _AFTER: Final = 1.0
 _EVERY: Final = 0.5
@@ -39,8 +43,21 @@ class Budget:
     """Seconds for several runs: each gets an even share of what is left."""
 
     def __init__(self, seconds: float | None) -> None:
-        self._deadline = None if seconds is None else time.monotonic() + seconds
+        self._deadline = deadline(seconds)
 
     def share(self, parts: int) -> float | None:
         """What one of so many runs to come may take."""
-        return None if self._deadline is None else max(0.0, self._deadline - time.monotonic()) / parts
+        return None if self._deadline == math.inf else max(0.0, self._deadline - time.monotonic()) / parts
+
+
+def deadline(seconds: float | None) -> float:
+    """When a run must end, on the monotonic clock.
+
+    >>> deadline(None)
+    inf
+    """
+    if seconds is None:
+        return math.inf
+    if not isinstance(seconds, Real) or not seconds >= 0:
+        raise ParameterError(f"seconds must be a number from 0 on: got {seconds}. It is the time a run may take.")
+    return time.monotonic() + float(seconds)
