@@ -61,7 +61,17 @@ class Grid:
 
     def step(self, value: object) -> int:
         """One value in steps."""
-        return _clamped(_scaled(value, self.resolution.denominator)) // self.resolution.numerator
+        factor = self.resolution.denominator
+        scaled = value * factor if type(value) is int else _scaled(value, factor)
+        return max(-LIMIT, min(LIMIT, scaled)) // self.resolution.numerator
+
+    def value(self, step: int) -> Fraction:
+        """One step as an exact value.
+
+        >>> Grid("1/10").value(25)
+        Fraction(5, 2)
+        """
+        return Fraction(step * self.resolution.numerator, self.resolution.denominator)
 
     def beyond(self, value: object, step: int) -> Fraction:
         """How far a value lies above this step, in steps: from 0 to below 1, and 0 where the grid clamps it.
@@ -124,14 +134,8 @@ def _sum(steps: Steps) -> int:
     return (int((steps >> 32).sum()) << 32) + int((steps & 0xFFFFFFFF).sum())
 
 
-def _clamped(value: int) -> int:
-    return max(-LIMIT, min(LIMIT, value))
-
-
 def _scaled(value: object, factor: int) -> int:
     """⌊value·factor⌋ of any number, clamped where it is not finite."""
-    if type(value) is int:
-        return value * factor
     above, below = _ratio(value)
     return above * factor // below if below else above * LIMIT
 

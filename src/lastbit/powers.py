@@ -60,7 +60,9 @@ class Powers:
     @cached_property
     def relative(self) -> tuple[int, ...]:
         """The exponents less the smallest."""
-        return tuple(exponent - self.least for chunk in self.chunks() for exponent in chunk.tolist())
+        exponents = [exponent for chunk in self.chunks() for exponent in chunk.tolist()]
+        least = min(exponents)
+        return tuple([exponent - least for exponent in exponents])
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Powers) and (self.rate, self.relative) == (other.rate, other.relative)

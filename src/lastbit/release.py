@@ -9,13 +9,16 @@ import html
 import json
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, fields
+from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lastbit.errors import LastbitError
 from lastbit.exact import Cost, Eta
@@ -38,7 +41,7 @@ class Release(ABC):
         # Kept, because the auditor asks for it several times on every branch. All of it is published.
         known: tuple[Hashable, ...] | None = self.__dict__.get("_known")
         if known is None:
-            known = (type(self), *[hashable(getattr(self, name)) for name in _compared(type(self))])
+            known = (type(self), hashable(_compared(type(self))(self)))
             self.__dict__["_known"] = known
         return known
 
@@ -116,26 +119,55 @@ def text_table(names: list[str], rows: list[list[str]]) -> str:
 
 
 @lru_cache
-def _compared(release: type[Release]) -> tuple[str, ...]:
-    return tuple(each.name for each in fields(release) if each.compare)
+def _compared(release: type[Release]) -> attrgetter[tuple[object, ...]]:
+    """What two releases of a kind are compared by: at least the name and the cost."""
+    return attrgetter(*(each.name for each in fields(release) if each.compare))
 
 
 def hashable(value: object) -> Hashable:
     """A published value in a form that can be compared and hashed.
 
-    Arrays become tuples. Whoever sees a float can tell -0.0 from 0.0, and one NaN is like another, so those two are
+    Arrays become tuples. Whoever sees a number can tell -0.0 from 0.0, and one NaN is like another, so those two are
     replaced by their names: == would say otherwise.
     """
-    if isinstance(value, np.ndarray):
-        return hashable(value.tolist())
-    if isinstance(value, list | tuple):
-        return tuple([item if type(item) in _PLAIN else hashable(item) for item in value])
-    if isinstance(value, float) and (value != value or (value == 0 and math.copysign(1, value) < 0)):
-        return FloatName("nan" if value != value else "-0.0")
-    return value
+    turn = _turn(type(value))
+    return value if turn is None else turn(value)
 
 
-_PLAIN = frozenset({int, bool, str, Fraction, type(None)})
+def _turn_of(kind: type) -> Callable[[Any], Hashable] | None:
+    """What values of a type must be turned by to be compared; None where they are compared as they are."""
+    if issubclass(kind, np.ndarray):
+        return _turned_array
+    if issubclass(kind, list | tuple):
+        return _turned_sequence
+    if issubclass(kind, complex | np.complexfloating):
+        return _turned_complex
+    return _turned_real if issubclass(kind, float | np.floating | Decimal) else None
+
+
+_turn: Callable[[type], Callable[[Any], Hashable] | None] = lru_cache(maxsize=1024)(_turn_of)
+
+
+def _turned_array(array: NDArray[Any]) -> Hashable:
+    whole = array.ndim == 1 and array.dtype.kind in "biu"
+    return tuple(array.tolist()) if whole else hashable(array.tolist())
+
+
+def _turned_sequence(values: Iterable[Any]) -> Hashable:
+    return tuple([value if (turn := _turn(type(value))) is None else turn(value) for value in values])
+
+
+def _turned_real(value: Any) -> Hashable:
+    if isinstance(value, Decimal):
+        nan, minus_zero = value.is_nan(), value.is_zero() and value.is_signed()
+    else:
+        nan, minus_zero = value != value, value == 0 and math.copysign(1, value) < 0
+    return FloatName("nan" if nan else "-0.0") if nan or minus_zero else value
+
+
+def _turned_complex(value: Any) -> Hashable:
+    parts = _turned_real(value.real), _turned_real(value.imag)
+    return parts if any(isinstance(part, FloatName) for part in parts) else value
 
 
 class FloatName(str):

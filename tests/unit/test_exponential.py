@@ -165,5 +165,5 @@ def test_the_least_exponent_is_that_of_the_highest_score(
 ) -> None:
     # Read from the scores as they are: rounding and clamping must not put another one in front.
     mechanism = ExponentialMechanism(epsilon=1, resolution=resolution, bounds=bounds)
-    exponents = mechanism._exponents(scores, Sampler())
+    exponents = mechanism._exponents(scores)(Sampler())
     assert exponents.min() == exponents[0 : scores.size].min()

@@ -14,7 +14,7 @@ from collections.abc import Hashable
 from fractions import Fraction
 from heapq import heappop, heappush
 from itertools import count
-from typing import Final
+from typing import Final, NoReturn
 
 import gmpy2
 import numpy as np
@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 
 from lastbit import distributions
 from lastbit.audit.cells import GUARD, Cells, Kept, Scales
-from lastbit.audit.progress import Progress
+from lastbit.audit.found import Found
+from lastbit.audit.progress import Progress, deadline
 from lastbit.bits import Words
 from lastbit.distributions import Distribution
 from lastbit.draw import Draw, Samples
@@ -32,6 +33,7 @@ from lastbit.release import hashable
 
 _REPEAT_EVERY: Final = 256
 _LOOK_EVERY: Final = 1024
+_LONGEST: Final = 1 << 16
 _UNLIKELY: Final = 12
 """A run is put off when it is less likely than the tolerance by this many bits."""
 
@@ -45,9 +47,6 @@ Step = tuple["Step | None", int, Cells, int]
 
 Open = tuple[Step | None, Cells | None, int, Mass]
 """What was not taken: after a step, the cells from i on of a draw; or, without a draw, a run put off."""
-
-_Parts = dict[int, tuple["gmpy2.mpz", int]]
-"""The mass of an outcome: a numerator and an exponent for each scale."""
 
 
 class _PutOff(BaseException):
@@ -64,6 +63,7 @@ class Enumerator(Draw):
 
     def __init__(self) -> None:
         self.branches = 0
+        self._running = False
         self._start(Fraction(0), None)
 
     def _start(self, tolerance: Fraction, seconds: float | None) -> None:
@@ -71,7 +71,7 @@ class Enumerator(Draw):
         self._limit = int(tolerance * (1 << self._bits))
         self._unlikely = self._limit >> _UNLIKELY
         self._may_end = seconds is not None or tolerance > 0
-        self._deadline = None if seconds is None else time.monotonic() + seconds
+        self._deadline = deadline(seconds)
         self._kept, self._scales = Kept(self._bits), Scales()
         self._open: list[tuple[int, int, Open]] = []
         self._open_mass = 0
@@ -79,6 +79,7 @@ class Enumerator(Draw):
         self._most: int | None = None
         self._order = count()
         self._draws = 0
+        self._refusal: str | None = None
         self.branches = 0
         self._begin(None, (gmpy2.mpz(1), 0, 0, 1 << self._bits))
 
@@ -89,30 +90,49 @@ class Enumerator(Draw):
 
         With `seconds` it stops after that time, with whatever is then unexplored.
         """
+        if self._running:
+            raise AuditError("an Enumerator cannot explore inside its own program. Use another one, or audit.law.")
         self._start(tolerance, seconds)
-        found: dict[Hashable, _Parts] = {}
+        self._running = True
+        try:
+            return self._explored(program)
+        finally:
+            self._running = False
+
+    def _explored(self, program: Program) -> tuple[dict[Hashable, gmpy2.mpq], gmpy2.mpq]:
+        found = Found(self._scales)
         with Progress() as progress:
             more = True
             while more:
                 if (outcome := self._run(program)) is not None:
-                    self._add(found, outcome[0])
+                    numerator, exponent, scale, _ = self._mass
+                    found.add(outcome[0], numerator, exponent, scale)
                     if self.branches % _REPEAT_EVERY == 0:
                         self._repeat(program, outcome[0])
                     self.branches += 1
-                    progress.show(self.branches, lambda: self._open_mass / (1 << self._bits))
-                more = not self._late() and self._next()
-        masses = {outcome: self._sum([parts]) for outcome, parts in found.items()}
-        return masses, 1 - self._sum(list(found.values()))
+                now = time.monotonic()
+                if now > progress.due:
+                    progress.show(now, self.branches, self._open_mass / (1 << self._bits))
+                more = now <= self._deadline and self._next()
+        return found.masses(), 1 - found.total()
 
     def _run(self, program: Program) -> tuple[Hashable] | None:
         """The outcome of one run; None when it was put off."""
         try:
             outcome = hashable(program(self))
         except _PutOff:
+            self._refusal = None
             return None
+        if self._refusal is not None:
+            # The program caught what it should not have: what it did then is no part of its law.
+            raise AuditError(self._refusal)
         if self._depth != len(self._values):
             raise AuditError(_NOT_A_PROGRAM)
         return (outcome,)
+
+    def _refuse(self, message: str) -> NoReturn:
+        self._refusal = message
+        raise AuditError(message)
 
     def _repeat(self, program: Program, outcome: Hashable) -> None:
         """Run the same choices once more: a program that depends on them alone does the same."""
@@ -123,37 +143,6 @@ class Enumerator(Draw):
             again = None
         if again is None or again[0] != outcome or drawn != len(self._values):
             raise AuditError(_NOT_A_PROGRAM)
-
-    def _add(self, found: dict[Hashable, _Parts], outcome: Hashable) -> None:
-        numerator, exponent, scale, _ = self._mass
-        try:
-            parts = found.setdefault(outcome, {})
-        except TypeError:
-            raise AuditError(
-                f"a program must return something hashable: got {type(outcome).__name__}. Return a tuple of numbers."
-            ) from None
-        known = parts.get(scale)
-        if known is not None:
-            other, shift = known[0], exponent - known[1]
-            if shift >= 0:
-                numerator += other << shift
-            else:
-                numerator, exponent = (numerator << -shift) + other, known[1]
-        parts[scale] = numerator, exponent
-
-    def _sum(self, found: list[_Parts]) -> gmpy2.mpq:
-        """The sum of masses: over one power of two for each scale, and only then as fractions."""
-        if len(found) == 1 and len(found[0]) == 1:
-            ((scale, (numerator, exponent)),) = found[0].items()
-            return gmpy2.mpq(numerator, self._scales.products[scale] << exponent)
-        numerators: dict[int, gmpy2.mpz] = {}
-        deepest = max((exponent for parts in found for _, exponent in parts.values()), default=0)
-        for parts in found:
-            for scale, (numerator, exponent) in parts.items():
-                numerators[scale] = numerators.get(scale, 0) + (numerator << deepest - exponent)
-        products = self._scales.products
-        each = (gmpy2.mpq(above, products[scale] << deepest) for scale, above in numerators.items())
-        return sum(each, gmpy2.mpq(0))
 
     def _begin(self, step: Step | None, mass: Mass) -> None:
         """Set up the replay of the choices up to and with this step."""
@@ -182,40 +171,42 @@ class Enumerator(Draw):
         else:
             self._endless_open -= cells.endless
             self._unlikely = min(self._limit, mass[3]) >> _UNLIKELY
-            self._leave_open(before, cells, i + 1, mass)
-            self._begin((before, _depth_after(before), cells, i), self._times(mass, cells, i))
+            self._begin((before, 0 if before is None else before[1] + 1, cells, i), self._take(before, cells, i, mass))
         return True
 
-    def _times(self, mass: Mass, cells: Cells, i: int) -> Mass:
+    def _take(self, before: Step | None, cells: Cells, i: int, mass: Mass) -> Mass:
+        """The mass with cell i of a draw taken; the cells after it are left open."""
         numerator, exponent, scale, upper = mass
+        if len(cells.values) > i + 1 or cells.reach(i + 2):
+            self._leave_open((upper * cells.rest[i + 1] >> self._bits) + 1, cells.endless, (before, cells, i + 1, mass))
+        odd = cells.odd[i]
         return (
             numerator * cells.numerators[i],
             exponent + cells.exponents[i],
-            self._scales.times(scale, cells.odd[i]),
+            scale if odd == 1 else self._scales.times(scale, odd),
             (upper * cells.upper[i] >> self._bits) + 1,
         )
 
-    def _leave_open(self, before: Step | None, cells: Cells, i: int, mass: Mass) -> None:
-        """Keep the cells from i on of a draw for later."""
-        if len(cells.values) > i or cells.reach(i + 1):
-            self._push((mass[3] * cells.rest[i] >> self._bits) + 1, cells.endless, (before, cells, i, mass))
-
-    def _push(self, upper: int, endless: bool, rest: Open) -> None:
-        if endless and not self._may_end:
-            raise AuditError(
-                "tolerance must be above 0 for a program with an endless draw: got 0. Give a tolerance, or seconds."
-            )
-        self._endless_open += endless
+    def _leave_open(self, upper: int, endless: bool, rest: Open) -> None:
+        if endless:
+            if not self._may_end:
+                self._refuse(
+                    "tolerance must be above 0 for a program with an endless draw: got 0. Give a tolerance, or seconds."
+                )
+            self._endless_open += 1
         self._open_mass += upper
         heappush(self._open, (-upper, next(self._order), rest))
 
     def _one(self, distribution: Distribution) -> int:
-        cells = self._kept.of(distribution)
+        try:
+            cells = self._kept.of(distribution)
+        except AuditError as refusal:
+            self._refuse(str(refusal))
         depth = self._depth
         self._depth = depth + 1
         if depth < len(self._values):
             if self._replayed[depth] is not cells:
-                raise AuditError(_NOT_A_PROGRAM)
+                self._refuse(_NOT_A_PROGRAM)
             return self._values[depth]
         return self._first_cell(cells)
 
@@ -223,13 +214,13 @@ class Enumerator(Draw):
         """Take the first cell of a new draw."""
         step, mass = self._step, self._mass
         self._draws += 1
-        if mass[3] <= self._unlikely or (self._draws % _LOOK_EVERY == 0 and self._late()):
-            self._push(mass[3], True, (step, None, 0, mass))
+        if mass[3] <= self._unlikely or (self._draws % _LOOK_EVERY == 0 and self._too_long()):
+            self._leave_open(mass[3], True, (step, None, 0, mass))
+            self._refusal = _CAUGHT
             raise _PutOff
-        self._leave_open(step, cells, 1, mass)
+        self._mass = self._take(step, cells, 0, mass)
+        self._step = (step, len(self._values), cells, 0)
         value = cells.values[0]
-        self._step = (step, _depth_after(step), cells, 0)
-        self._mass = self._times(mass, cells, 0)
         self._replayed.append(cells)
         self._values.append(value)
         return value
@@ -239,7 +230,7 @@ class Enumerator(Draw):
         start, end = self._depth, self._depth + n
         self._depth = end
         if self._replayed[start:end] != [cells] * (min(end, len(self._values)) - start):
-            raise AuditError(_NOT_A_PROGRAM)
+            self._refuse(_NOT_A_PROGRAM)
         for _ in range(len(self._values), end):
             self._first_cell(cells)
         values = self._values[start:end]
@@ -255,19 +246,30 @@ class Enumerator(Draw):
             order[i], order[pick] = order[pick], i
         return np.array(order, np.int64)
 
-    def _late(self) -> bool:
-        return self._deadline is not None and time.monotonic() > self._deadline
+    def _too_long(self) -> bool:
+        """Whether time is up. A run that looks endless is refused where nothing else could end it."""
+        if not self._may_end and len(self._values) > _LONGEST:
+            self._refuse(
+                f"tolerance must be above 0 for a program that draws more than {_LONGEST:,} values in a run: got 0. It "
+                "may never end. Give a tolerance, or seconds."
+            )
+        return time.monotonic() > self._deadline
 
     def words(self, n: int) -> Words:
         """Refused: 2^64 branches a word are too many."""
-        raise AuditError("a program that reads raw words cannot be enumerated. Use the named draws instead.")
+        self._refuse("a program that reads raw words cannot be enumerated. Use the named draws instead.")
 
 
 _NOTHING: Final = Cells(distributions.uniform(1), 1)
 
 _NOT_A_PROGRAM: Final = (
-    "the program did not repeat itself when given the same draws. It must depend on its Draw alone: no other "
-    "randomness, and nothing remembered from one run to the next."
+    "the program did not repeat itself when given the same draws. It must depend on its Draw alone (no other "
+    "randomness, nothing remembered from one run to the next) and return what is compared by value."
+)
+
+_CAUGHT: Final = (
+    "the program caught what the auditor ends a run with. It may catch Exception, or what it expects, but not "
+    "BaseException."
 )
 
 

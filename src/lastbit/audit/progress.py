@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
-from collections.abc import Callable
+from numbers import Real
 from typing import Final
+
+from lastbit.errors import ParameterError
 
 _AFTER: Final = 1.0
 _EVERY: Final = 0.5
@@ -16,7 +19,8 @@ class Progress:
 
     def __init__(self) -> None:
         self._shown = False
-        self._due = time.monotonic() + _AFTER
+        self.due = time.monotonic() + _AFTER
+        """When the line is to be brought up to date."""
 
     def __enter__(self) -> Progress:
         return self
@@ -26,22 +30,34 @@ class Progress:
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()
 
-    def show(self, branches: int, left: Callable[[], float]) -> None:
-        """Bring the line up to date when it is due."""
-        if time.monotonic() > self._due:
-            self._due = time.monotonic() + _EVERY
-            if sys.stderr.isatty():
-                self._shown = True
-                sys.stderr.write(f"\r\x1b[Kexplored {branches:,} branches, {left():.2g} of the probability left")
-                sys.stderr.flush()
+    def show(self, now: float, branches: int, left: float) -> None:
+        """Bring the line up to date."""
+        self.due = now + _EVERY
+        if sys.stderr.isatty():
+            self._shown = True
+            sys.stderr.write(f"\r\x1b[Kexplored {branches:,} branches, {left:.2g} of the probability left")
+            sys.stderr.flush()
 
 
 class Budget:
     """Seconds for several runs: each gets an even share of what is left."""
 
     def __init__(self, seconds: float | None) -> None:
-        self._deadline = None if seconds is None else time.monotonic() + seconds
+        self._deadline = deadline(seconds)
 
     def share(self, parts: int) -> float | None:
         """What one of so many runs to come may take."""
-        return None if self._deadline is None else max(0.0, self._deadline - time.monotonic()) / parts
+        return None if self._deadline == math.inf else max(0.0, self._deadline - time.monotonic()) / parts
+
+
+def deadline(seconds: float | None) -> float:
+    """When a run must end, on the monotonic clock.
+
+    >>> deadline(None)
+    inf
+    """
+    if seconds is None:
+        return math.inf
+    if not isinstance(seconds, Real) or not seconds >= 0:
+        raise ParameterError(f"seconds must be a number from 0 on: got {seconds}. It is the time a run may take.")
+    return time.monotonic() + float(seconds)

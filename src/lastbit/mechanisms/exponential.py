@@ -14,7 +14,7 @@ from lastbit.draw import Draw
 from lastbit.errors import ParameterError
 from lastbit.exact import Number, Rate, number, rate_of, whole
 from lastbit.grid import LIMIT, Grid, Steps, is_plain
-from lastbit.mechanisms.mechanism import Mechanism, chance
+from lastbit.mechanisms.mechanism import Mechanism, Program, chance
 from lastbit.release import Release
 
 
@@ -105,10 +105,21 @@ class ExponentialMechanism(Mechanism):
 
     def release(self, scores: Any, draw: Draw | None = None, *, outcomes: Sequence[Any] | None = None) -> Choice:
         """The place of the picked score; the outcome there too, where outcomes are passed."""
+        return self._ready(scores, outcomes)(chance(draw))
+
+    def program(self, values: Any) -> Program:
+        """A release of these scores, converted once."""
+        return self._ready(values, None)
+
+    def _ready(self, scores: Any, outcomes: Sequence[Any] | None) -> Callable[[Draw], Choice]:
         _check_outcomes(scores, outcomes)
-        draw = chance(draw)
-        index = draw.power_index(self.rate, self._exponents(scores, draw))
-        return Choice(self.name, self.cost, index, None if outcomes is None else outcomes[index])
+        exponents = self._exponents(scores)
+
+        def choice(draw: Draw) -> Choice:
+            index = draw.power_index(self.rate, exponents(draw))
+            return Choice(self.name, self.cost, index, None if outcomes is None else outcomes[index])
+
+        return choice
 
     def choose(self, outcomes: Iterable[Any], utility: Callable[[Any], Any], draw: Draw | None = None) -> Choice:
         """One of a public list of outcomes, scored by a function that may look at the data. It is called on every one.
@@ -133,7 +144,7 @@ class ExponentialMechanism(Mechanism):
         if whole(k, "k") > n:
             raise ParameterError(f"k must be at most the number of scores: got {k} of {n}. Nothing was drawn.")
         draw = chance(draw)
-        rate, exponents, places = self._rate(k), self._exponents(scores, draw)[0:n], np.arange(n)
+        rate, exponents, places = self._rate(k), self._exponents(scores)(draw)[0:n], np.arange(n)
         picked: list[int] = []
         for _ in range(k):
             index = draw.power_index(rate, exponents)
@@ -158,22 +169,28 @@ class ExponentialMechanism(Mechanism):
             moved = zip(steps, parts, move, strict=True)
             yield tuple((step + part) * self.grid.resolution + by for step, part, by in moved)
 
-    def _exponents(self, scores: Any, draw: Draw) -> _Exponents | Steps:
+    def _exponents(self, scores: Any) -> Callable[[Draw], _Exponents | Steps]:
+        """The exponents of these scores, which take chance only where rounding is randomized."""
         if self.rounding == "randomized":
-            return _turned(self._rounded(scores, draw), self.lowest, self.highest)
-        if not is_plain(scores):
-            return _turned(self.grid.steps(scores), self.lowest, self.highest)
-        return _Exponents(self.grid, scores.ravel(), self.lowest, self.highest)
+            return self._rounded(scores)
+        if is_plain(scores):
+            exponents = _Exponents(self.grid, scores.ravel(), self.lowest, self.highest)
+            return lambda _: exponents
+        turned = _turned(self.grid.steps(scores), self.lowest, self.highest)
+        return lambda _: turned
 
-    def _rounded(self, scores: Any, draw: Draw) -> Steps:
+    def _rounded(self, scores: Any) -> Callable[[Draw], Steps]:
         steps = np.clip(self.grid.steps(scores), self.lowest, self.highest)
         values = scores.ravel().tolist() if isinstance(scores, np.ndarray) else scores
-        for i, value in enumerate(values):
-            step = int(steps[i])
+        parts = [self.grid.beyond(value, step) for value, step in zip(values, steps.tolist(), strict=True)]
+        weights = [(part.denominator - part.numerator, part.numerator) for part in parts]
+
+        def rounded(draw: Draw) -> Steps:
             # A word is drawn whatever the score is. What is above the upper bound then is clamped with the rest.
-            part = self.grid.beyond(value, step)
-            steps[i] = step + draw.index((part.denominator - part.numerator, part.numerator))
-        return steps
+            up = np.fromiter((draw.index(each) for each in weights), np.int64, len(weights))
+            return _turned(steps + up, self.lowest, self.highest)
+
+        return rounded
 
 
 @dataclass(frozen=True, eq=False)

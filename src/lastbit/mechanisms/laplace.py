@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -16,7 +16,7 @@ from lastbit.estimate.accuracy import laplace_accuracy, least_epsilon, share, ta
 from lastbit.exact import Number, Rate, number, rate_of
 from lastbit.grid import Grid, Steps
 from lastbit.measurement import Interval, Measurement
-from lastbit.mechanisms.mechanism import Mechanism, chance
+from lastbit.mechanisms.mechanism import Mechanism, Program, chance
 from lastbit.sums import listed, span, within
 
 _ROOM: Final = 1 << 62
@@ -95,13 +95,25 @@ class DiscreteLaplace(Mechanism):
         >>> len(DiscreteLaplace(epsilon=1, bounds=(0, 100)).release([10, 20]).values)
         2
         """
-        raw, single = listed(within(values, self.reach * self.grid.resolution))
-        steps = self.grid.steps(raw)
-        noisy = _sum(steps, chance(draw).laplace(self.rate, len(steps)))
-        if self.ends is not None:
-            noisy = np.clip(noisy, *self.ends)
-        noisy.setflags(write=False)
-        return NoisyValues(self.name, self.cost, single, self.grid.resolution, noisy, self.rate, self.ends)
+        return self._ready(values)(chance(draw))
+
+    def program(self, values: Any) -> Program:
+        """A release of these values, converted once."""
+        return self._ready(values)
+
+    def _ready(self, values: Any) -> Callable[[Draw], NoisyValues]:
+        raw, single = listed(within(values, self.furthest))
+        steps, rate, ends = self.grid.steps(raw), self.rate, self.ends
+        name, cost, resolution = self.name, self.cost, self.grid.resolution
+
+        def noisy(draw: Draw) -> NoisyValues:
+            noisy = _sum(steps, draw.laplace(rate, len(steps)))
+            if ends is not None:
+                noisy = np.clip(noisy, *ends)
+            noisy.setflags(write=False)
+            return NoisyValues(name, cost, single, resolution, noisy, rate, ends)
+
+        return noisy
 
     def accuracy(self, level: Number = "0.95") -> Fraction:
         """The least distance that the noise of a value keeps within, with at least this probability.
@@ -133,12 +145,15 @@ class DiscreteLaplace(Mechanism):
         """All vectors whose distances from these values add up to at most the sensitivity."""
         start = self.grid.values(self.grid.steps(values))
         for each in super().neighbours(values):
-            if sum(abs(a - b) for a, b in zip(start, each, strict=True)) <= self.reach * self.grid.resolution:
+            if sum(abs(a - b) for a, b in zip(start, each, strict=True)) <= self.furthest:
                 yield each
 
 
 def _sum(steps: Steps, noise: Samples) -> Samples:
-    if noise.dtype == object or (len(noise) and not -_ROOM <= noise.min() <= noise.max() <= _ROOM):
+    # By argmin and argmax: on a few values they take a fifth of the time of min and max, on many the same.
+    if noise.dtype.kind == "O" or (
+        len(noise) and not -_ROOM <= noise.item(noise.argmin()) <= noise.item(noise.argmax()) <= _ROOM
+    ):
         noise = noise.astype(object)
     noise += steps
     return noise

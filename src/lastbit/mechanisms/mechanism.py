@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from fractions import Fraction
+from functools import cached_property
 from itertools import product
 from typing import Any, Final
 
@@ -34,6 +35,12 @@ class Mechanism(ABC):
     reach: int = field(init=False, repr=False, compare=False)
     """The sensitivity in grid steps."""
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        # The auditor runs the program: of a class with a release of its own it must not be that of the class above.
+        if "release" in vars(cls) and "program" not in vars(cls):
+            cls.program = Mechanism.program  # type: ignore[method-assign]
+
     def __post_init__(self) -> None:
         sensitivity = positive(self.sensitivity, "sensitivity", "It is how far one person can move a value.")
         grid = Grid(self.resolution)
@@ -43,6 +50,11 @@ class Mechanism(ABC):
         """Set fields computed from the parameters, while the object is being built."""
         for name, value in values.items():
             object.__setattr__(self, name, value)
+
+    @cached_property
+    def furthest(self) -> Fraction:
+        """The sensitivity as an exact number."""
+        return self.reach * self.grid.resolution
 
     @property
     def name(self) -> str:
@@ -60,7 +72,10 @@ class Mechanism(ABC):
         """Draw once and publish. Charge `cost` before you call this, or let a Ledger do both."""
 
     def program(self, values: Any) -> Program:
-        """This mechanism on these values as a program for the auditor."""
+        """This mechanism on these values: all that is left is chance.
+
+        A mechanism may do once here what needs no chance, as long as a release goes through the same code.
+        """
         return lambda draw: self.release(values, draw=draw)
 
     def neighbours(self, values: Sequence[Number]) -> Iterator[tuple[Fraction, ...]]:

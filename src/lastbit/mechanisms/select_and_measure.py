@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -14,7 +14,7 @@ from lastbit.errors import ParameterError
 from lastbit.estimate.blue import blue, error_bounds, geometric_variance, laplace_variance, variance_left
 from lastbit.exact import Number, Rate, number, rate_of
 from lastbit.grid import Grid
-from lastbit.mechanisms.mechanism import chance
+from lastbit.mechanisms.mechanism import Program, chance
 from lastbit.mechanisms.selecting import Selected, Selecting
 
 
@@ -112,15 +112,26 @@ class SelectAndMeasure(Selecting):
 
     def release(self, values: Any, draw: Draw | None = None) -> MeasuredTopK:
         """Select k of the values, which are numbers or Counts, and measure those. There must be at least k."""
-        draw = chance(draw)
-        picked = self._pick(values, draw)
-        steps, noise = picked.steps_of(list(picked.indices)), draw.laplace(self.measurement_rate, self.k)
-        return MeasuredTopK(
-            self.name,
-            self.cost,
-            *picked[:3],
-            self.grid.resolution,
-            tuple([step + by for step, by in zip(steps.tolist(), noise.tolist(), strict=True)]),
-            self.selector.rate,
-            self.measurement_rate,
-        )
+        return self._ready(values)(chance(draw))
+
+    def program(self, values: Any) -> Program:
+        """A release of these values, converted once."""
+        return self._ready(values)
+
+    def _ready(self, values: Any) -> Callable[[Draw], MeasuredTopK]:
+        pick = self._picking(values)
+
+        def measured(draw: Draw) -> MeasuredTopK:
+            picked = pick(draw)
+            steps, noise = picked.steps_of(list(picked.indices)), draw.laplace(self.measurement_rate, self.k)
+            return MeasuredTopK(
+                self.name,
+                self.cost,
+                *picked[:3],
+                self.grid.resolution,
+                tuple([step + by for step, by in zip(steps.tolist(), noise.tolist(), strict=True)]),
+                self.selector.rate,
+                self.measurement_rate,
+            )
+
+        return measured

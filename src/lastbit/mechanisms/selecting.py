@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -90,17 +90,22 @@ class Selecting(Mechanism):
         """The part of the cost that the selection may use."""
         return Fraction(1)
 
-    def _pick(self, values: Any, draw: Draw) -> Picked:
-        bare, items = unpacked(values, self.reach * self.grid.resolution, self.monotone)
+    def _picking(self, values: Any) -> Callable[[Draw], Picked]:
+        """These values, to be selected among."""
+        bare, items = unpacked(values, self.furthest, self.monotone)
         n, steps_of = self._candidates(bare)
         if n < self.k:
             raise ParameterError(
                 f"k must be at most the number of candidates: got k={self.k} and {n:,} candidates. "
                 "Ask for fewer, or offer more. Nothing was drawn."
             )
-        indices, gap_steps = self.selector.select(n, steps_of, draw)
-        names = None if items is None else tuple([items[index] for index in indices])
-        return Picked(indices, gap_steps, names, steps_of)
+
+        def picked(draw: Draw) -> Picked:
+            indices, gap_steps = self.selector.select(n, steps_of, draw)
+            names = None if items is None else tuple([items[index] for index in indices])
+            return Picked(indices, gap_steps, names, steps_of)
+
+        return picked
 
     def _candidates(self, values: Any) -> tuple[int, StepsOf]:
         """How many there are, and the steps of any of them: arrays are converted part by part, as they are needed."""

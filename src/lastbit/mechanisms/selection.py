@@ -74,8 +74,16 @@ class Selector:
 
         Those in play among some candidates contain all who are in play among more.
         """
-        kept, below = min(self.k + 1, len(least)), (1 << self.shift) - 1
-        in_play = np.flatnonzero(least >= _bound(least, kept) - below)
+        kept, below = self.k + 1, (1 << self.shift) - 1
+        if len(least) <= kept:
+            return np.arange(len(least))
+        size = len(least) // (_GROUPS * kept)
+        if size <= 1:
+            return _where(least >= _kth_largest(least, kept) - below)
+        # The k-th largest of the largest of each of many groups is at most the k-th largest of all: a first sieve.
+        groups = len(least) // size
+        bound = _kth_largest(least[: size * groups].reshape(size, groups).max(axis=0), kept)
+        in_play = _where(least >= bound - below)
         near = least[in_play]
         nearest: NDArray[np.int64] = in_play[near >= _kth_largest(near, kept) - below]
         return nearest
@@ -97,7 +105,8 @@ class Selector:
         least = draw.geometric(self.coarse, n)
         if least.dtype == object or (self.wide and least.max() >= _ROOM >> self.shift):
             least = least.astype(object)
-        least <<= self.shift
+        if self.shift:
+            least <<= self.shift
         for start in range(0, n, _CHUNK):
             part = slice(start, start + _CHUNK)
             least[part] += steps_of(part)
@@ -109,12 +118,13 @@ def _scale(rate: Rate) -> int:
     return (1 << rate.y) // ((1 << rate.y) - rate.x)
 
 
+def _where(mask: NDArray[Any]) -> NDArray[np.int64]:
+    """The places that are true: np.flatnonzero, without the calls it takes to get there."""
+    places: NDArray[np.int64] = mask.nonzero()[0]
+    return places
+
+
 def _kth_largest(values: NDArray[Any], k: int) -> Any:
-    return np.partition(values, len(values) - k)[-k]
-
-
-def _bound(values: NDArray[Any], k: int) -> Any:
-    """The k-th largest, or less, in one pass: the k-th largest of the largest of each of many groups."""
-    size = max(1, len(values) // (_GROUPS * k))
-    groups = len(values) // size
-    return _kth_largest(values[: size * groups].reshape(size, groups).max(axis=0), k)
+    ordered = values.copy()
+    ordered.partition(len(values) - k)
+    return ordered[-k]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from threading import Lock
 from typing import Any, overload
@@ -53,11 +53,14 @@ class Plan:
     """What one unit is worth."""
     clamp: tuple[int, int, int] | None = None
     gaps: bool | tuple[int, ...] = True
+    dearest: int = field(init=False, repr=False, compare=False)
+    """The most an answer can spend, in units: a run goes on while this much is left."""
+    prices: dict[int, Fraction] = field(init=False, repr=False, compare=False)
+    """What so many units are worth, for each branch."""
 
-    @property
-    def dearest(self) -> int:
-        """The most an answer can spend, in units: a run goes on while this much is left."""
-        return max(branch.units for branch in self.branches)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "dearest", max(branch.units for branch in self.branches))
+        object.__setattr__(self, "prices", {branch.units: branch.units * self.unit for branch in self.branches})
 
     def bases(self, thresholds: object, n: int) -> Steps:
         """One threshold for each of n queries, in steps."""
@@ -67,7 +70,7 @@ class Plan:
 
     def answer(self, branch: Branch, steps: int) -> Answer:
         """The answer to a query that was above, by a gap of so many steps."""
-        return Answer(True, steps * self.grid.resolution if self.gaps else None, branch.units * self.unit)
+        return Answer(True, self.grid.value(steps) if self.gaps else None, self.prices[branch.units])
 
 
 class Run(Unshared):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
 from lastbit.draw import Draw
-from lastbit.mechanisms.mechanism import chance
+from lastbit.mechanisms.mechanism import Program, chance
 from lastbit.mechanisms.selecting import Selected, Selecting
 
 
@@ -71,8 +71,15 @@ class NoisyTopK(Selecting):
 
     def release(self, values: Any, draw: Draw | None = None) -> TopK:
         """Select k of the values: numbers, or Counts. There must be at least k."""
-        picked = self._pick(values, chance(draw))
-        return TopK(self.name, self.cost, *picked[:3], self.grid.resolution)
+        return self._ready(values)(chance(draw))
+
+    def program(self, values: Any) -> Program:
+        """A release of these values, converted once."""
+        return self._ready(values)
+
+    def _ready(self, values: Any) -> Callable[[Draw], TopK]:
+        pick = self._picking(values)
+        return lambda draw: TopK(self.name, self.cost, *pick(draw)[:3], self.grid.resolution)
 
     def release_spark(
         self, frame: Any, *, item: str = "item", value: str = "count", draw: Draw | None = None
@@ -111,5 +118,12 @@ class NoisyMax(Selecting):
 
     def release(self, values: Any, draw: Draw | None = None) -> Maximum:
         """Select one of the values: numbers, or Counts. There must be at least one."""
-        picked = self._pick(values, chance(draw))
-        return Maximum(self.name, self.cost, *picked[:3], self.grid.resolution)
+        return self._ready(values)(chance(draw))
+
+    def program(self, values: Any) -> Program:
+        """A release of these values, converted once."""
+        return self._ready(values)
+
+    def _ready(self, values: Any) -> Callable[[Draw], Maximum]:
+        pick = self._picking(values)
+        return lambda draw: Maximum(self.name, self.cost, *pick(draw)[:3], self.grid.resolution)
