@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lastbit.errors import ParameterError
-from lastbit.exact import Number, positive
+from lastbit.errors import LastbitError, ParameterError
+from lastbit.exact import Number, flag, positive
+from lastbit.grid import bare
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -38,33 +39,48 @@ class Counts:
 
     def __post_init__(self) -> None:
         items = self.items if isinstance(self.items, range) else tuple(self.items)
-        if len(items) != len(self.values):
+        values = _exact(self.values)
+        if len(items) != len(values):
             raise ParameterError(
-                f"items and values must be of one length: got {len(items):,} items and {len(self.values):,} values."
+                f"items and values must be of one length: got {len(items):,} items and {len(values):,} values."
             )
-        if type(self.monotone) is not bool:
-            raise ParameterError(f"monotone must be True or False: got {type(self.monotone).__name__}.")
+        if not isinstance(items, range) and not _all_different(items):
+            raise ParameterError("items must be different, and hashable: two that are alike have one count.")
+        object.__setattr__(self, "monotone", flag(self.monotone, "monotone"))
         sensitivity = positive(self.sensitivity, "sensitivity", "It is how far one person can move a value.")
         object.__setattr__(self, "items", items)
-        object.__setattr__(self, "values", _exact(self.values))
+        object.__setattr__(self, "values", values)
         object.__setattr__(self, "sensitivity", sensitivity)
 
     def __len__(self) -> int:
         return len(self.items)
+
+    def __reduce__(self) -> Any:
+        raise LastbitError("Counts hold private values and are not written down. Release them, and keep the release.")
 
     def __repr__(self) -> str:
         way = "monotone" if self.monotone else "not monotone"
         return f"<Counts: {len(self):,} items, sensitivity {self.sensitivity}, {way}>"
 
 
+def _all_different(items: tuple[Any, ...]) -> bool:
+    try:
+        return len(set(items)) == len(items)
+    except TypeError:
+        return False
+
+
 def _exact(values: Any) -> NDArray[np.int64] | tuple[Fraction, ...]:
+    values = bare(values)
+    if not isinstance(values, Sequence | np.ndarray) or isinstance(values, str) or np.ndim(values) != 1:
+        raise ParameterError("values of Counts must be a sequence with one exact number for each item.")
     array = values if isinstance(values, np.ndarray) else None
     if array is None and all(type(value) is int and -(1 << 63) <= value < 1 << 63 for value in values):
         array = np.array(values, np.int64)
     if array is not None and array.dtype.kind in "biu":
         # No count reaches 2^63: the clamp only keeps a wrong one from turning negative.
         whole = np.minimum(array, np.uint64((1 << 63) - 1)) if array.dtype == np.uint64 else array
-        kept: NDArray[np.int64] = whole.astype(np.int64, copy=False).view()
+        kept: NDArray[np.int64] = whole.astype(np.int64)
         kept.flags.writeable = False
         return kept
     if not all(isinstance(value, Rational) for value in values):

@@ -101,6 +101,13 @@ def whole(value: object, name: str, *, least: int = 1) -> int:
     return result.numerator
 
 
+def flag(value: object, name: str) -> bool:
+    """A parameter that is True or False: anything else that counts as true could halve the noise by mistake."""
+    if not isinstance(value, bool | np.bool_):
+        raise ParameterError(f"{name} must be True or False: got {type(value).__name__}.")
+    return bool(value)
+
+
 def _shown(value: Fraction) -> str:
     text = str(value)
     return text if len(text) <= 40 else f"about {float(value):.3g}" if abs(value) < 1e300 else "a huge number"

@@ -1,8 +1,8 @@
 """Values on a grid: what the data says becomes whole steps of a resolution, exactly.
 
 The rule is public and total, so that no private value can raise or change a path: with resolution p/q, a value v
-stands for ⌊v·q⌋ clamped to ±2^61, floored once more by p. NaN counts as the lowest value. Flooring leaves the
-sensitivity alone when the resolution divides it, and clamping never raises it.
+stands for ⌊v·q⌋ clamped to ±2^61, floored once more by p. NaN and missing values count as the lowest. Flooring leaves
+the sensitivity of a value alone when the resolution divides it, and clamping never raises it.
 """
 
 from __future__ import annotations
@@ -31,6 +31,9 @@ LIMIT: Final = 1 << 61
 _LARGE: Final = MAX_BITS
 """Powers of ten beyond which a decimal is clamped, or below which it is less than any resolution, unread."""
 
+_MISSING: Final = ("NoneType", "NAType", "NaTType")
+"""What Python and pandas call a value that is not there."""
+
 _BLOCK: Final = 1 << 18
 """Records summed at a time: what a sum needs beyond its records, whatever their number."""
 
@@ -51,6 +54,7 @@ class Grid:
 
     def steps(self, values: object) -> Steps:
         """Values in steps, one for each: an array, or a sequence of numbers. A float means its exact value."""
+        values = bare(values)
         if is_plain(values):
             return self._steps_of_array(values.ravel())
         if isinstance(values, np.ndarray):
@@ -79,7 +83,7 @@ class Grid:
         >>> Grid("1/10").beyond(Fraction(1, 4), 2)
         Fraction(1, 2)
         """
-        above, below = _ratio(value)
+        above, below = exact_ratio(value)
         part = Fraction(above, below) / self.resolution - step if below else Fraction(0)
         return part if 0 <= part < 1 else Fraction(0)
 
@@ -96,7 +100,7 @@ class Grid:
         if steps.denominator != 1:
             raise ParameterError(
                 f"resolution must divide {name}: got resolution {self.resolution} and {name} {amount}. "
-                f"Use resolution={abs(amount) / math.ceil(abs(steps))}."
+                f"Use resolution={common(amount, self.resolution)}."
             )
         return steps.numerator
 
@@ -106,6 +110,7 @@ class Grid:
         >>> Grid("1/10").total([0.31, float("nan"), 10**9], 0, 20)
         23
         """
+        values = bare(values)
         if not is_plain(values):
             return _sum(np.clip(self.steps(values), least, most))
         flat = values.ravel()
@@ -126,7 +131,30 @@ class Grid:
 
 def is_plain(values: object) -> TypeGuard[NDArray[Any]]:
     """Whether these are an array of numbers that int64, uint64 or float64 holds exactly: what is read without loops."""
-    return isinstance(values, np.ndarray) and values.dtype.kind in "biuf" and values.dtype.itemsize <= 8
+    if not isinstance(values, np.ndarray) or isinstance(values, np.ma.MaskedArray):
+        return False
+    return values.dtype.kind in "biuf" and values.dtype.itemsize <= 8
+
+
+def bare(values: Any) -> Any:
+    """What a Series or a masked array holds, as an array; anything else as it is. What is masked is missing."""
+    if isinstance(values, np.ma.MaskedArray):
+        held = np.asarray(values.data).astype(object)
+        held[np.ma.getmaskarray(values)] = None
+        return held
+    if not isinstance(values, np.ndarray) and hasattr(values, "to_numpy"):
+        return values.to_numpy()
+    return values
+
+
+def common(a: Fraction, b: Fraction) -> Fraction:
+    """The largest number that divides both.
+
+    >>> common(Fraction(1, 2), Fraction(1, 3))
+    Fraction(1, 6)
+    """
+    below = math.lcm(a.denominator, b.denominator)
+    return Fraction(math.gcd(int(a * below), int(b * below)), below)
 
 
 def _sum(steps: Steps) -> int:
@@ -136,13 +164,19 @@ def _sum(steps: Steps) -> int:
 
 def _scaled(value: object, factor: int) -> int:
     """⌊value·factor⌋ of any number, clamped where it is not finite."""
-    above, below = _ratio(value)
+    above, below = exact_ratio(value)
     return above * factor // below if below else above * LIMIT
 
 
-def _ratio(value: object) -> tuple[int, int]:
-    """The exact value of any number as a fraction; ±1/0 where it is not finite, NaN counting as lowest."""
-    if isinstance(value, Rational):
+def exact_ratio(value: object) -> tuple[int, int]:
+    """The exact value of any number as a fraction; ±1/0 where it is not finite, NaN and what is missing as lowest.
+
+    >>> exact_ratio(0.75), exact_ratio(float("inf")), exact_ratio(None)
+    ((3, 4), (1, 0), (-1, 0))
+    """
+    # NumPy calls a time span a whole number.
+    number = not isinstance(value, np.timedelta64)
+    if number and isinstance(value, Rational):
         return int(value.numerator), int(value.denominator)
     if isinstance(value, Decimal):
         if value.is_finite() and not value:
@@ -152,10 +186,14 @@ def _ratio(value: object) -> tuple[int, int]:
         if value.adjusted() < -_LARGE:
             return (-1 if value < 0 else 0), 1 << MAX_BITS + 1
         return value.as_integer_ratio()
-    if isinstance(value, Real):
+    if number and isinstance(value, Real):
         # A long double is more than a float holds, and says itself what it is.
         real = value if isinstance(value, np.floating) else float(value)
         return real.as_integer_ratio() if math.isfinite(real) else (1 if real > 0 else -1, 0)
+    if isinstance(value, np.bool_):
+        return int(value), 1
+    if type(value).__name__ in _MISSING:
+        return -1, 0
     raise ParameterError(f"a value must be a number: got {type(value).__name__}.")
 
 
@@ -190,7 +228,9 @@ def _scaled_floats(values: NDArray[Any], factor: int, least: int = -LIMIT, most:
 
 
 def _bits(values: NDArray[Any]) -> NDArray[np.uint64]:
-    return np.ascontiguousarray(values, np.float64).view(np.uint64)
+    # A signaling NaN of a shorter type would warn as it is turned into a quiet one.
+    with np.errstate(invalid="ignore"):
+        return np.ascontiguousarray(values, np.float64).view(np.uint64)
 
 
 def _floor(factor: int, least: int, most: int) -> _kernel.Floor | None:

@@ -75,21 +75,34 @@ class Release(ABC):
 
     def to_json(self) -> str:
         """Everything published, as JSON. Numbers that are not whole are exact fractions written as text."""
+        facts: dict[str, object] = {"mechanism": self.mechanism, "cost": cost_text(self.cost)}
+        facts |= {name: _plain(value) for name, value in self.facts().items()}
         columns = {name: [_plain(value) for value in column] for name, column in self.columns().items()}
-        return json.dumps({"mechanism": self.mechanism, "cost": cost_text(self.cost), **columns}, ensure_ascii=False)
+        return json.dumps(facts | columns, ensure_ascii=False)
+
+    def facts(self) -> dict[str, Any]:
+        """What is published beside the table."""
+        return {}
 
     def plot(self, path: str | None = None) -> Any:
-        """Draw the first column against the last as bars; write a picture when given a path. Needs matplotlib."""
+        """Draw the last column as bars, named by the first; write a picture when given a path. Needs matplotlib."""
         try:
             from matplotlib.figure import Figure
         except ImportError:
             raise LastbitError("plot needs matplotlib. Install it with: pip install 'lastbit[plot]'") from None
         columns = self.columns()
         names = list(columns)
-        label, name = names[0], names[-1]
+        label, name = names[0] if len(names) > 1 else "place", names[-1]
+        labels: Sequence[object] = columns.get(label, range(len(columns[name])))
+        try:
+            heights = [float(height or 0) for height in columns[name]]
+        except (TypeError, ValueError):
+            raise LastbitError(
+                f"{self.mechanism} publishes names, of which there is nothing to draw. Print it, or use to_json()."
+            ) from None
         figure = Figure(figsize=(6, 4), layout="constrained")
         axes = figure.subplots()
-        axes.bar([_shown(place) for place in columns[label]], [float(height or 0) for height in columns[name]])
+        axes.bar([_shown(place) for place in labels], heights)
         axes.set(xlabel=label, ylabel=name, title=self.title)
         axes.tick_params(axis="x", rotation=45)
         if path is not None:

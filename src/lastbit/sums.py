@@ -8,7 +8,6 @@ their side. Both bounds must be on the grid, so that flooring leaves the sensiti
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -18,9 +17,10 @@ from typing import Any, Final
 
 import numpy as np
 
+from lastbit.counts import Counts
 from lastbit.errors import LastbitError, ParameterError
 from lastbit.exact import Number, number, whole
-from lastbit.grid import LIMIT, Grid, Steps
+from lastbit.grid import LIMIT, Grid, Steps, bare, common
 
 _BLOCK: Final = 1 << 13
 _LIMB: Final = 24
@@ -108,14 +108,15 @@ def histogram(values: Any, *, bounds: tuple[Number, Number], bins: int, replaces
     array([3, 2])
     """
     lower, upper = span(bounds)
-    width = (upper - lower) / whole(bins, "bins")
+    bins = whole(bins, "bins")
+    width = (upper - lower) / bins
     # A grid that both the bins and the bounds are on: floors of floors are floors.
-    common = math.lcm(width.denominator, lower.denominator)
-    grid, first, _ = _bounded(bounds, Fraction(math.gcd(int(width * common), int(lower * common)), common))
+    grid, first, _ = _bounded(bounds, common(width, lower))
     each = grid.count(width, "the width of a bin")
     counts = np.zeros(bins, np.int64)
     for block in _blocks(values, grid):
         counts += np.bincount(np.clip((block - first) // each, 0, bins - 1), minlength=bins)
+    counts.setflags(write=False)
     return Exact(counts, Fraction(2 if replaces else 1), Fraction(1))
 
 
@@ -134,7 +135,19 @@ def span(bounds: object) -> tuple[Fraction, Fraction]:
 
 
 def within(values: Any, sensitivity: Fraction) -> Any:
-    """The raw values of an `Exact`, refused where it says that one person moves them further; others as they are."""
+    """The raw values of an `Exact` or of `Counts`, refused where one person moves them further in all than this.
+
+    Others are taken as they are.
+    """
+    if isinstance(values, Counts):
+        total = len(values) * Fraction(values.sensitivity)
+        if total > sensitivity:
+            raise ParameterError(
+                f"one person can move all {len(values):,} counts, by {total} in all: got a mechanism of sensitivity "
+                f"{sensitivity}. Build it with sensitivity={total}, or measure only the largest with SelectAndMeasure. "
+                "Nothing was drawn."
+            )
+        return values.values
     if not isinstance(values, Exact):
         return values
     if values.sensitivity > sensitivity:
@@ -180,6 +193,7 @@ def _blocks(values: Any, grid: Grid) -> Iterator[Steps]:
 
 
 def _flat(values: Any) -> Any:
+    values = bare(values)
     if isinstance(values, np.ndarray):
         return values.ravel()
     if isinstance(values, Sequence):

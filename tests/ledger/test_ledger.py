@@ -223,3 +223,25 @@ def test_an_old_file_is_brought_up_to_date_once(old_file: Path, monkeypatch: pyt
     monkeypatch.undo()
     with pytest.raises(lb.LedgerError, match=r"has version 2, this lastbit knows 1\. Install a newer lastbit"):
         lb.Ledger(old_file).account("clinic")
+
+
+def test_what_a_mechanism_refuses_is_not_charged(place: str) -> None:
+    ledger = lb.Ledger(place)
+    ledger.create("clinic", epsilon=9)
+    counts = lb.Counts(items=["a", "b"], values=[1, 2], sensitivity=3)
+    refused = [
+        (lb.NoisyTopK(k=5, epsilon=1), [1, 2], None),
+        (lb.NoisyMax(epsilon=1), counts, None),
+        (lb.ExponentialMechanism(epsilon=1), [], None),
+        (lb.DiscreteLaplace(epsilon=1), counts, None),
+        (lb.Snapping(epsilon=1, bounds=(0, 1)), [1, 2], None),
+        (lb.SelectAndMeasure(k=3, epsilon=1), [1], None),
+        (lb.SparseVector(threshold=1, limit=1, epsilon=1), "text", None),
+        (lb.PrivateSelection(candidates=[lambda draw: (1, 1)], candidate_cost=1, stop=1), [1], None),
+        (lb.DiscreteLaplace(epsilon=1), [1], 5),
+    ]
+    for mechanism, values, draw in refused:
+        with pytest.raises(lb.ParameterError):
+            ledger.release("clinic", mechanism, values, draw=draw)
+    assert ledger.account("clinic").spent == 0
+    assert len(ledger.history("clinic")) == 1

@@ -103,7 +103,7 @@ def test_a_value_of_another_kind_is_refused_without_being_shown():
     assert "secret" not in str(refused.value)
 
 
-@pytest.mark.parametrize(("resolution", "use"), [("2/3", "1/2"), ("3", "1"), ("3/10", "1/4")])
+@pytest.mark.parametrize(("resolution", "use"), [("2/3", "1/3"), ("3", "1"), ("3/10", "1/10")])
 def test_a_resolution_must_divide(resolution, use):
     with pytest.raises(lb.ParameterError, match=f"Use resolution={use}") as refused:
         Grid(resolution).count(Fraction(1), "sensitivity")

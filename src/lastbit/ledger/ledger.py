@@ -16,7 +16,7 @@ from lastbit.draw import Draw
 from lastbit.errors import BudgetExceeded, LedgerError, ParameterError
 from lastbit.exact import Cost, Eta, Number, positive
 from lastbit.ledger.store import ACCOUNTS, ENTRIES, Store
-from lastbit.mechanisms.mechanism import Mechanism
+from lastbit.mechanisms.mechanism import Mechanism, chance
 from lastbit.release import cost_text
 
 
@@ -171,9 +171,10 @@ class Ledger:
     def release(
         self, dataset: str, mechanism: Mechanism, values: Any, *, note: str = "", draw: Draw | None = None
     ) -> Any:
-        """Charge, then draw, then record."""
+        """Charge, then draw, then record. What the mechanism refuses is refused before, and costs nothing."""
+        ready, draw = mechanism.ready(values), chance(draw)
         charge = self.charge(dataset, mechanism, note=note)
-        published = mechanism.release(values, draw=draw)
+        published = ready(draw)
         self.record(charge)
         return published
 

@@ -10,11 +10,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from lastbit.counts import unpacked
 from lastbit.draw import Draw
 from lastbit.errors import ParameterError
-from lastbit.exact import Number, Rate, number, rate_of, whole
-from lastbit.grid import LIMIT, Grid, Steps, is_plain
-from lastbit.mechanisms.mechanism import Mechanism, Program, chance
+from lastbit.exact import Number, Rate, flag, number, rate_of, whole
+from lastbit.grid import LIMIT, Grid, Steps, bare, is_plain
+from lastbit.mechanisms.mechanism import Mechanism, chance
 from lastbit.release import Release
 
 
@@ -90,8 +91,7 @@ class ExponentialMechanism(Mechanism):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not isinstance(self.monotone, bool):
-            raise ParameterError(f"monotone must be True or False: got {type(self.monotone).__name__}.")
+        self._derive(monotone=flag(self.monotone, "monotone"))
         if self.rounding not in ("floor", "randomized"):
             raise ParameterError(f"rounding must be 'floor' or 'randomized': got {self.rounding!r}.")
         lowest, highest = -LIMIT, LIMIT
@@ -103,26 +103,25 @@ class ExponentialMechanism(Mechanism):
     def _rate(self, picks: int) -> Rate:
         return rate_of(self.cost, Fraction(1, (1 if self.monotone else 2) * self.reach * picks))
 
-    def release(self, scores: Any, draw: Draw | None = None, *, outcomes: Sequence[Any] | None = None) -> Choice:
-        """The place of the picked score; the outcome there too, where outcomes are passed."""
+    def release(self, scores: Any, draw: Draw | None = None, *, outcomes: Iterable[Any] | None = None) -> Choice:
+        """The place of the picked score; the outcome there too, where outcomes are passed or the scores are Counts."""
         return self._ready(scores, outcomes)(chance(draw))
 
-    def program(self, values: Any) -> Program:
-        """A release of these scores, converted once."""
-        return self._ready(values, None)
-
-    def _ready(self, scores: Any, outcomes: Sequence[Any] | None) -> Callable[[Draw], Choice]:
-        _check_outcomes(scores, outcomes)
+    def _ready(self, values: Any, outcomes: Iterable[Any] | None = None) -> Callable[[Draw], Choice]:
+        scores, named, _ = self._given(values, outcomes)
         exponents = self._exponents(scores)
 
         def choice(draw: Draw) -> Choice:
             index = draw.power_index(self.rate, exponents(draw))
-            return Choice(self.name, self.cost, index, None if outcomes is None else outcomes[index])
+            return Choice(self.name, self.cost, index, None if named is None else named[index])
 
         return choice
 
     def choose(self, outcomes: Iterable[Any], utility: Callable[[Any], Any], draw: Draw | None = None) -> Choice:
         """One of a public list of outcomes, scored by a function that may look at the data. It is called on every one.
+
+        Let it return None, the lowest score, where it has none to give: what it raises comes out, and may tell of the
+        data.
 
         >>> ExponentialMechanism(epsilon=1).choose(["a", "b"], lambda outcome: 200 if outcome == "b" else 0).outcome
         'b'
@@ -131,7 +130,7 @@ class ExponentialMechanism(Mechanism):
         return self.release([utility(outcome) for outcome in listed], draw, outcomes=listed)
 
     def ranking(
-        self, scores: Any, k: int, draw: Draw | None = None, *, outcomes: Sequence[Any] | None = None
+        self, scores: Any, k: int, draw: Draw | None = None, *, outcomes: Iterable[Any] | None = None
     ) -> Ranking:
         """k different outcomes, best first: pick one, take it out of the list, pick the next.
 
@@ -140,8 +139,9 @@ class ExponentialMechanism(Mechanism):
         >>> ExponentialMechanism(epsilon=1).ranking([0, 1000, 500], 2).indices
         (1, 2)
         """
-        n = _check_outcomes(scores, outcomes)
-        if whole(k, "k") > n:
+        scores, named, n = self._given(scores, outcomes)
+        k = whole(k, "k")
+        if k > n:
             raise ParameterError(f"k must be at most the number of scores: got {k} of {n}. Nothing was drawn.")
         draw = chance(draw)
         rate, exponents, places = self._rate(k), self._exponents(scores)(draw)[0:n], np.arange(n)
@@ -150,9 +150,7 @@ class ExponentialMechanism(Mechanism):
             index = draw.power_index(rate, exponents)
             picked.append(int(places[index]))
             exponents, places = np.delete(exponents, index), np.delete(places, index)
-        return Ranking(
-            self.name, self.cost, tuple(picked), None if outcomes is None else tuple(outcomes[i] for i in picked)
-        )
+        return Ranking(self.name, self.cost, tuple(picked), None if named is None else tuple(named[i] for i in picked))
 
     def neighbours(self, values: Sequence[Number]) -> Iterator[tuple[Fraction, ...]]:
         """Every other vector that one person could have turned these values into, on the grid.
@@ -168,6 +166,21 @@ class ExponentialMechanism(Mechanism):
         for move in finer.neighbours([0] * len(steps)):
             moved = zip(steps, parts, move, strict=True)
             yield tuple((step + part) * self.grid.resolution + by for step, part, by in moved)
+
+    def _given(self, scores: Any, outcomes: Iterable[Any] | None) -> tuple[Any, Sequence[Any] | None, int]:
+        """The bare scores, the outcomes by their places, and how many there are, which is public."""
+        found, items = unpacked(scores, self.furthest, self.monotone)
+        found = bare(found)
+        try:
+            n = found.size if isinstance(found, np.ndarray) else len(found)
+        except TypeError:
+            raise ParameterError(f"scores must be an array or a sequence: got {type(scores).__name__}.") from None
+        if n == 0:
+            raise ParameterError("scores must have at least one value: got none. Nothing was drawn.")
+        named = items if outcomes is None else outcomes if isinstance(outcomes, list | range) else tuple(outcomes)
+        if named is not None and len(named) != n:
+            raise ParameterError(f"outcomes must be as many as scores: got {len(named)} and {n}. Nothing was drawn.")
+        return found, named, n
 
     def _exponents(self, scores: Any) -> Callable[[Draw], _Exponents | Steps]:
         """The exponents of these scores, which take chance only where rounding is randomized."""
@@ -231,20 +244,7 @@ def _bounds_in_steps(grid: Grid, bounds: object) -> tuple[int, int]:
     if not isinstance(bounds, tuple | list) or len(bounds) != 2:
         raise ParameterError("bounds must be a pair (lower, upper), such as (0, 100).")
     lower, upper = (number(bound, "a bound") for bound in bounds)
-    lowest, highest = (grid.count(abs(bound), "bounds") * (-1 if bound < 0 else 1) for bound in (lower, upper))
+    lowest, highest = (grid.count(bound, "bounds") for bound in (lower, upper))
     if not -LIMIT <= lowest < highest <= LIMIT:
         raise ParameterError(f"bounds must rise, within ±2^61 steps: got {bounds[0]} and {bounds[1]}.")
     return lowest, highest
-
-
-def _check_outcomes(scores: Any, outcomes: Sequence[Any] | None) -> int:
-    """How many scores there are, which is public; refused unless there is one for every outcome."""
-    try:
-        n = scores.size if isinstance(scores, np.ndarray) else len(scores)
-    except TypeError:
-        raise ParameterError(f"scores must be an array or a sequence: got {type(scores).__name__}.") from None
-    if n == 0:
-        raise ParameterError("scores must have at least one value: got none. Nothing was drawn.")
-    if outcomes is not None and len(outcomes) != n:
-        raise ParameterError(f"outcomes must be as many as scores: got {len(outcomes)} and {n}. Nothing was drawn.")
-    return n

@@ -16,7 +16,7 @@ from lastbit.estimate.accuracy import laplace_accuracy, least_epsilon, share, ta
 from lastbit.exact import Number, Rate, number, rate_of
 from lastbit.grid import Grid, Steps
 from lastbit.measurement import Interval, Measurement
-from lastbit.mechanisms.mechanism import Mechanism, Program, chance
+from lastbit.mechanisms.mechanism import Mechanism, chance
 from lastbit.sums import listed, span, within
 
 _ROOM: Final = 1 << 62
@@ -63,13 +63,16 @@ class NoisyValues(Measurement):
 class DiscreteLaplace(Mechanism):
     """Add integer noise on the grid: for counts, sums, means and histograms.
 
-    Takes one number or many, or what `exact_sum` and its kin give. `bounds=(lower, upper)` clamps what is released.
+    Takes one number or many, Counts, or what `exact_sum` and its kin give. `bounds=(lower, upper)` clamps what is
+    released.
 
     Paper:    Ilvento, sparse vector, Mechanism 2; with bounds, equation 2 and Algorithm 3.
     Law:      value + X·resolution, P(X = i) proportional to r^|i| for r = e^(-epsilon·resolution/sensitivity), rounded
               up, or 2^(-eta·…); then clamped to the bounds.
     Cost:     epsilon, or eta: the bounds are free.
-    Assumes:  one person moves the values by at most `sensitivity` in total, all distances added up.
+    Assumes:  one person moves the values by at most `sensitivity` in total, all distances added up, on the grid. One
+              value may lie off it; of several that do, each may be floored across a step, and n of them need a
+              sensitivity of n - 1 steps more.
     Checked:  tests/laws/test_laplace.py, exactly, against the closed form, Algorithm 3, and on neighbours.
     Speed:    one draw a value; a million values in about half the time of NumPy's float Laplace.
 
@@ -88,6 +91,8 @@ class DiscreteLaplace(Mechanism):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._derive(rate=rate_of(self.cost, Fraction(1, self.reach)), ends=_ends(self.bounds, self.grid))
+        if self.bounds is not None:
+            self._derive(bounds=tuple(self.bounds))
 
     def release(self, values: Any, draw: Draw | None = None) -> NoisyValues:
         """The values, each with its own noise.
@@ -96,10 +101,6 @@ class DiscreteLaplace(Mechanism):
         2
         """
         return self._ready(values)(chance(draw))
-
-    def program(self, values: Any) -> Program:
-        """A release of these values, converted once."""
-        return self._ready(values)
 
     def _ready(self, values: Any) -> Callable[[Draw], NoisyValues]:
         raw, single = listed(within(values, self.furthest))

@@ -8,11 +8,15 @@ from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from functools import cached_property
 from itertools import product
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from lastbit.draw import Draw, Sampler
+from lastbit.errors import ParameterError
 from lastbit.exact import Cost, Eta, Number, cost_of, positive
 from lastbit.grid import Grid
+
+_MOST_STEPS: Final = 1 << 48
+"""The most steps of a sensitivity: so that thousands of them fit within what the grid holds."""
 
 Program = Callable[[Draw], Hashable]
 """A mechanism with its data filled in: all that is left is chance."""
@@ -35,16 +39,26 @@ class Mechanism(ABC):
     reach: int = field(init=False, repr=False, compare=False)
     """The sensitivity in grid steps."""
 
+    _converts: ClassVar[bool] = False
+
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        # The auditor runs the program: of a class with a release of its own it must not be that of the class above.
-        if "release" in vars(cls) and "program" not in vars(cls):
-            cls.program = Mechanism.program  # type: ignore[method-assign]
+        # Of a class with a release of its own, what ledgers and auditors run must not be that of the class above.
+        if "release" in vars(cls):
+            cls._converts = "_ready" in vars(cls)
+            if "program" not in vars(cls):
+                cls.program = Mechanism.program  # type: ignore[method-assign]
 
     def __post_init__(self) -> None:
         sensitivity = positive(self.sensitivity, "sensitivity", "It is how far one person can move a value.")
         grid = Grid(self.resolution)
-        self._derive(cost=cost_of(self.epsilon, self.eta), grid=grid, reach=grid.count(sensitivity, "sensitivity"))
+        reach = grid.count(sensitivity, "sensitivity")
+        if reach > _MOST_STEPS:
+            raise ParameterError(
+                f"sensitivity must be at most 2^48 steps of the resolution: got {sensitivity} and {grid.resolution}. "
+                "Values are clamped at 2^61 steps. Use a coarser resolution."
+            )
+        self._derive(cost=cost_of(self.epsilon, self.eta), grid=grid, reach=reach)
 
     def _derive(self, **values: object) -> None:
         """Set fields computed from the parameters, while the object is being built."""
@@ -71,12 +85,17 @@ class Mechanism(ABC):
     def release(self, values: Any, draw: Draw | None = None) -> Any:
         """Draw once and publish. Charge `cost` before you call this, or let a Ledger do both."""
 
-    def program(self, values: Any) -> Program:
-        """This mechanism on these values: all that is left is chance.
+    def ready(self, values: Any) -> Callable[[Draw], Any]:
+        """A release of these values, checked and converted as far as that takes no chance."""
+        return self._ready(values) if self._converts else lambda draw: self.release(values, draw=draw)
 
-        A mechanism may do once here what needs no chance, as long as a release goes through the same code.
-        """
-        return lambda draw: self.release(values, draw=draw)
+    def _ready(self, values: Any) -> Callable[[Draw], Any]:
+        """What `release` calls, where it converts before it draws."""
+        raise NotImplementedError
+
+    def program(self, values: Any) -> Program:
+        """This mechanism on these values as a program for the auditor."""
+        return self.ready(values)
 
     def neighbours(self, values: Sequence[Number]) -> Iterator[tuple[Fraction, ...]]:
         """Every other vector on the grid that one person could have turned these values into.
@@ -96,5 +115,9 @@ _SYSTEM: Final = Sampler()
 
 
 def chance(draw: Draw | None) -> Draw:
-    """The draw a release uses when nobody passed one: system randomness."""
-    return _SYSTEM if draw is None else draw
+    """The draw a release uses: system randomness when nobody passed one."""
+    if draw is None:
+        return _SYSTEM
+    if not hasattr(draw, "integer"):
+        raise ParameterError(f"draw must be a Draw, as lastbit.Sampler() is: got {type(draw).__name__}. Leave it out.")
+    return draw

@@ -8,10 +8,12 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from lastbit.draw import Draw
 from lastbit.errors import AuditError, BitsError, ParameterError, TapeEnded
 from lastbit.exact import Cost, Eta, Number, cost_of, number, positive, rate_of, whole
-from lastbit.grid import Grid
+from lastbit.grid import Grid, exact_ratio
 from lastbit.mechanisms.mechanism import Program, chance
 from lastbit.release import Release
 from lastbit.rounding import exp_upper, log_upper
@@ -26,7 +28,8 @@ class Selected(Release):
 
     candidate: int | None
     output: Any
-    score: Fraction | None
+    score: Fraction | float | None
+    """Exact; infinite where the candidate's was."""
 
     def columns(self) -> dict[str, Sequence[Any]]:
         """One row, or none."""
@@ -49,6 +52,7 @@ class PrivateSelection:
     Cost:     with c the candidate_cost and s the slack: threshold 2c, best 3c; with a cap on the rounds also s or 3s.
     Assumes:  every candidate's (output, score) is private at candidate_cost. One that raises counts as the lowest
               score, so that failing tells no more than any other score; it can win only where all failed, as None.
+              A mistake in a candidate looks the same: try each on made-up data first, candidate(lastbit.Sampler()).
     Checked:  tests/laws/test_private_selection.py, exactly; tight to 10% on an instance of each kind.
     Speed:    1/stop candidates on average. How many were run is not published, but a watch can see it.
 
@@ -125,7 +129,15 @@ class PrivateSelection:
 
     def release(self, values: None = None, draw: Draw | None = None) -> Selected:
         """Run and publish the winner, or None. The data is in the candidates, so `values` stays empty."""
-        draw = chance(draw)
+        return self.ready(values)(chance(draw))
+
+    def ready(self, values: None = None) -> Callable[[Draw], Selected]:
+        """This selection: all that is left is chance."""
+        if values is not None:
+            raise ParameterError("values must be None: the data is in the candidates. To pass a Draw, write draw=….")
+        return self._run
+
+    def _run(self, draw: Draw) -> Selected:
         best: _Try | None = None
         tied = done = 0
         while True:
@@ -145,7 +157,7 @@ class PrivateSelection:
 
     def program(self, values: None = None) -> Program:
         """This selection as a program for the auditor."""
-        return lambda draw: self.release(draw=draw)
+        return self.ready(values)
 
     def _try(self, draw: Draw) -> _Try:
         number_of = draw.integer(len(self.candidates))
@@ -161,11 +173,13 @@ class PrivateSelection:
     def _selected(self, winner: _Try | None) -> Selected:
         if winner is None or winner.rank == _LOWEST:
             return Selected(self.name, self.cost, None, None, None)
-        return Selected(self.name, self.cost, winner.candidate, winner.output, winner.rank[1])
+        score = math.inf if winner.rank == _HIGHEST else winner.rank[1]
+        return Selected(self.name, self.cost, winner.candidate, winner.output, score)
 
 
 Rank = tuple[int, Fraction]
 _LOWEST: Rank = (0, Fraction(0))
+_HIGHEST: Rank = (2, Fraction(0))
 
 
 @dataclass(frozen=True)
@@ -177,9 +191,10 @@ class _Try:
 
 def _rank(score: Any) -> Rank:
     """Scores in their order; NaN, minus infinity and failures are the lowest, plus infinity the highest."""
-    if isinstance(score, float) and not math.isfinite(score):
-        return (2, Fraction(0)) if score > 0 else _LOWEST
-    return 1, Fraction(score)
+    above, below = exact_ratio(score.item() if isinstance(score, np.ndarray) else score)
+    if below == 0:
+        return _HIGHEST if above > 0 else _LOWEST
+    return 1, Fraction(above, below)
 
 
 def _total(each: Cost, times: int, slack: Fraction) -> Cost:

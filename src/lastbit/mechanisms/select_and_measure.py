@@ -14,7 +14,7 @@ from lastbit.errors import ParameterError
 from lastbit.estimate.blue import blue, error_bounds, geometric_variance, laplace_variance, variance_left
 from lastbit.exact import Number, Rate, number, rate_of
 from lastbit.grid import Grid
-from lastbit.mechanisms.mechanism import Program, chance
+from lastbit.mechanisms.mechanism import chance
 from lastbit.mechanisms.selecting import Selected, Selecting
 
 
@@ -113,10 +113,6 @@ class SelectAndMeasure(Selecting):
     def release(self, values: Any, draw: Draw | None = None) -> MeasuredTopK:
         """Select k of the values, which are numbers or Counts, and measure those. There must be at least k."""
         return self._ready(values)(chance(draw))
-
-    def program(self, values: Any) -> Program:
-        """A release of these values, converted once."""
-        return self._ready(values)
 
     def _ready(self, values: Any) -> Callable[[Draw], MeasuredTopK]:
         pick = self._picking(values)

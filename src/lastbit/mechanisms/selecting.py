@@ -13,7 +13,7 @@ import numpy as np
 from lastbit.counts import unpacked
 from lastbit.draw import Draw
 from lastbit.errors import ParameterError
-from lastbit.exact import Number, rate_of, whole
+from lastbit.exact import Number, flag, rate_of, whole
 from lastbit.grid import Grid
 from lastbit.mechanisms.mechanism import Mechanism
 from lastbit.mechanisms.selection import Selector, StepsOf
@@ -47,9 +47,9 @@ class Selected(Release):
 
         It is the sum of the gaps between them. Each was floored, so it is low by less than one resolution a rank.
         """
-        for name, rank in (("i", i), ("j", j)):
-            if whole(rank, name, least=0) >= len(self.indices):
-                raise ParameterError(f"{name} must be a rank from 0 to {len(self.indices) - 1}: got {rank}.")
+        i, j = whole(i, "i", least=0), whole(j, "j", least=0)
+        if max(i, j) >= len(self.indices):
+            raise ParameterError(f"ranks must be from 0 to {len(self.indices) - 1}: got {i} and {j}.")
         return (sum(self.gap_steps[i:j]) - sum(self.gap_steps[j:i])) * self.resolution
 
     def columns(self) -> dict[str, Sequence[Any]]:
@@ -79,8 +79,7 @@ class Selecting(Mechanism):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if type(self.monotone) is not bool:
-            raise ParameterError(f"monotone must be True or False: got {type(self.monotone).__name__}.")
+        self._derive(monotone=flag(self.monotone, "monotone"))
         k = whole(self.k, "k")
         # Where values can move against each other, one selected can lose what the runner-up gains.
         apart = self.reach if self.monotone else 2 * self.reach

@@ -5,9 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal
 from fractions import Fraction
-from numbers import Rational, Real
 from typing import Any, Final
 
 import gmpy2
@@ -17,7 +15,7 @@ from lastbit.draw import Draw
 from lastbit.errors import ParameterError
 from lastbit.estimate.accuracy import least_epsilon, share
 from lastbit.exact import Eta, Number, Rate, cost_of, positive
-from lastbit.grid import Grid
+from lastbit.grid import Grid, exact_ratio
 from lastbit.measurement import Interval, Measurement
 from lastbit.mechanisms.mechanism import Mechanism, Program, chance
 from lastbit.rounding import exp_bounds, fraction, log_lower, shortened_upper, to_nearest
@@ -28,9 +26,6 @@ _COIN: Final = Rate(1, 1)
 
 _LEAST_PRECISION: Final = 118
 """Bits the notes ask for, whatever the bounds."""
-
-_LARGE: Final = 1 << 14
-"""Powers of ten that no parameter has, nor any product of them and the precision."""
 
 _GUARD: Final = 8
 """Bits beyond the precision that the cost speaks of. They pay for the bound in `Snapping`'s Law, which is ours."""
@@ -101,6 +96,7 @@ class Snapping(Mechanism):
     def __post_init__(self) -> None:
         unit = positive(self.sensitivity, "sensitivity", "It is how far one person can move a value.")
         (lower, upper), cost = span(self.bounds), cost_of(self.epsilon, self.eta)
+        self._derive(bounds=tuple(self.bounds))
         # Bits enough to tell 2^-eta from 1.
         epsilon = log_lower(1 / cost.fraction, 256 + cost.y * cost.z) if isinstance(cost, Eta) else cost
         precision = max(_LEAST_PRECISION, _bits(1 / epsilon) + 2)
@@ -120,13 +116,20 @@ class Snapping(Mechanism):
         >>> Snapping(epsilon=1, bounds=(0, 10)).release(float("nan")).values[0] >= 0
         True
         """
-        draw, start = chance(draw), self._start(values)
-        exponent, bits = draw.geometric(_COIN) + 1, draw.integer(2 << self._further)
-        noise = self._noise((bits >> 1) - (exponent << self._further))
-        toward = 1 - 2 * (bits & 1)
-        place = (gmpy2.mpq(start) + toward * noise) / gmpy2.mpq(self.snap) + _HALF
-        steps = int(place.numerator // place.denominator)
-        return self._release(self._published(steps))
+        return self._ready(values)(chance(draw))
+
+    def _ready(self, values: Any) -> Callable[[Draw], SnappedValue]:
+        start = gmpy2.mpq(self._start(values))
+
+        def snapped(draw: Draw) -> SnappedValue:
+            exponent, bits = draw.geometric(_COIN) + 1, draw.integer(2 << self._further)
+            noise = self._noise((bits >> 1) - (exponent << self._further))
+            toward = 1 - 2 * (bits & 1)
+            place = (start + toward * noise) / gmpy2.mpq(self.snap) + _HALF
+            steps = int(place.numerator // place.denominator)
+            return self._release(self._published(steps))
+
+        return snapped
 
     def program(self, values: Any) -> Program:
         """For the auditor: the exact `law` in place of the 2^125 branches of a release.
@@ -220,10 +223,10 @@ class Snapping(Mechanism):
         raw, _ = listed(within(values, self.unit))
         if not isinstance(raw, Sequence | np.ndarray) or isinstance(raw, str | bytes) or len(raw) != 1:
             raise ParameterError("values must be one number, or a list of one. Release several one by one.")
-        exact = _exact(raw[0])
-        if isinstance(exact, Fraction):
-            return max(-self.half, min(self.half, (exact - self.middle) / self.unit))
-        return self.half if exact > 0 else -self.half
+        above, below = exact_ratio(raw[0])
+        if below == 0:
+            return self.half if above > 0 else -self.half
+        return max(-self.half, min(self.half, (Fraction(above, below) - self.middle) / self.unit))
 
     def _noise(self, index: int) -> gmpy2.mpq:
         """-λ·LN(u), both operations rounded to nearest, for the u that comes -index places before 1."""
@@ -275,21 +278,3 @@ def _widening(epsilon: Fraction, gamma: Fraction) -> Fraction:
     """How far beyond the values the bounds must lie, for a clamping probability of gamma: section 6.5, rounded up."""
     coarsest = (2 + Fraction(24, 1 << 52)) / epsilon
     return shortened_upper(coarsest / 2 * (1 - 2 * log_lower(gamma, 128)))
-
-
-def _exact(value: Any) -> Fraction | float:
-    """The exact value of a number, or the infinity on its side where it is not finite; NaN is lowest.
-
-    A decimal with an exponent that no parameter could have is not written out: it is infinite, or zero, which moves
-    the value by less than the cost sets aside.
-    """
-    if isinstance(value, Rational):
-        return Fraction(int(value.numerator), int(value.denominator))
-    if isinstance(value, Decimal):
-        if not value.is_finite() or value.adjusted() > _LARGE:
-            return -math.inf if value.is_nan() or value.is_signed() else math.inf
-        return Fraction(value) if value.adjusted() >= -_LARGE else Fraction(0)
-    if isinstance(value, Real):
-        real = float(value)
-        return Fraction(real) if math.isfinite(real) else math.inf if real > 0 else -math.inf
-    raise ParameterError(f"a value must be a number: got {type(value).__name__}.")

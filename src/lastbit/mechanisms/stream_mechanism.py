@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Final
 
 import gmpy2
 
+from lastbit.counts import unpacked
 from lastbit.draw import Draw
 from lastbit.errors import ParameterError
-from lastbit.exact import Eta, Number, Rate, number, rate_of, whole
+from lastbit.exact import Eta, Number, Rate, flag, number, rate_of, whole
+from lastbit.grid import is_plain
 from lastbit.mechanisms.answers import Answers
 from lastbit.mechanisms.mechanism import Mechanism, Program, chance
 from lastbit.mechanisms.stream import Plan, Run, on_grid
@@ -42,7 +44,7 @@ def share_of(split: Number, limit: int, monotone: bool) -> Fraction:
         return optimal_share(limit, monotone)
     if split == "even":
         return Fraction(1, 2)
-    share = number(split, "split")
+    share = Fraction(0) if isinstance(split, str) and split.isalpha() else number(split, "split")
     if not 0 < share < 1:
         raise ParameterError(
             f"split must be 'optimal', 'even', or a number between 0 and 1: got {split}. It is the threshold's share "
@@ -65,6 +67,10 @@ class Selection(Release):
         """The line above the table."""
         return f"{super().title}: {len(self.indices):,} of {self.answered:,} queries above"
 
+    def facts(self) -> dict[str, Any]:
+        """How many queries were answered."""
+        return {"answered": self.answered}
+
     def columns(self) -> dict[str, Sequence[Any]]:
         """The queries above, by their place in the stream."""
         return {"query": self.indices, "spent": self.spent, "gap": self.gaps}
@@ -85,9 +91,8 @@ class StreamMechanism(Mechanism):
     def __post_init__(self) -> None:
         super().__post_init__()
         limit = whole(self.limit, "limit")
-        if not isinstance(self.monotone, bool):  # anything else that counts as true would halve the noise by mistake
-            raise ParameterError(f"monotone must be True or False: got {type(self.monotone).__name__}.")
-        self._derive(limit=limit, share=share_of(self.split, limit, self.monotone))
+        monotone = flag(self.monotone, "monotone")
+        self._derive(monotone=monotone, limit=limit, share=share_of(self.split, limit, monotone))
 
     def _rates(self, units: Sequence[int], total: int) -> list[Rate]:
         """The query noise of answers that spend so many units, of this total.
@@ -120,10 +125,19 @@ class StreamMechanism(Mechanism):
 
     def release(self, values: Any, draw: Draw | None = None) -> Selection:
         """A whole run over these values, as a table of the queries above."""
-        answers = self.answers(values, draw)
-        above = [answers[index] for index in answers.indices]
-        spent = tuple(answer.spent for answer in above)
-        return Selection(self.name, self.cost, len(answers), answers.indices, answers.gaps, spent)
+        return self._ready(values)(chance(draw))
+
+    def _ready(self, values: Any) -> Callable[[Draw], Selection]:
+        given, _ = unpacked(values, self.furthest, self.monotone)
+        queries = given if is_plain(given) else self.grid.values(self.grid.steps(given))
+
+        def selected(draw: Draw) -> Selection:
+            answers = self.answers(queries, draw)
+            above = [answers[index] for index in answers.indices]
+            spent = tuple(answer.spent for answer in above)
+            return Selection(self.name, self.cost, len(answers), answers.indices, answers.gaps, spent)
+
+        return selected
 
     def program(self, values: Any) -> Program:
         """A whole run over these values as a program: it gives the tuple of all answers.

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from lastbit.draw import Draw
-from lastbit.mechanisms.mechanism import Program, chance
+from lastbit.mechanisms.mechanism import chance
 from lastbit.mechanisms.selecting import Selected, Selecting
 
 
@@ -73,10 +73,6 @@ class NoisyTopK(Selecting):
         """Select k of the values: numbers, or Counts. There must be at least k."""
         return self._ready(values)(chance(draw))
 
-    def program(self, values: Any) -> Program:
-        """A release of these values, converted once."""
-        return self._ready(values)
-
     def _ready(self, values: Any) -> Callable[[Draw], TopK]:
         pick = self._picking(values)
         return lambda draw: TopK(self.name, self.cost, *pick(draw)[:3], self.grid.resolution)
@@ -119,10 +115,6 @@ class NoisyMax(Selecting):
     def release(self, values: Any, draw: Draw | None = None) -> Maximum:
         """Select one of the values: numbers, or Counts. There must be at least one."""
         return self._ready(values)(chance(draw))
-
-    def program(self, values: Any) -> Program:
-        """A release of these values, converted once."""
-        return self._ready(values)
 
     def _ready(self, values: Any) -> Callable[[Draw], Maximum]:
         pick = self._picking(values)

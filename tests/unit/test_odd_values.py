@@ -1,0 +1,170 @@
+"""Values as they come: missing ones, Series, masked arrays, odd types. None of them raises, warns, or is misread."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import lastbit as lb
+from lastbit.grid import LIMIT, Grid
+
+
+def test_what_is_missing_counts_as_lowest() -> None:
+    for missing in (None, pd.NA, pd.NaT, float("nan"), np.float32("nan"), Decimal("NaN")):
+        assert Grid().steps([3, missing]).tolist() == [3, -LIMIT]
+        assert Grid().steps(np.array([3, missing], object)).tolist() == [3, -LIMIT]
+    assert lb.exact_sum([5, None, 7], bounds=(1, 10)).values == 13
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        pd.Series([3.5, None, 9.0], index=[7, 8, 9]),
+        pd.Series([3, pd.NA, 9], dtype="Int64"),
+        pl.Series([3.5, None, 9.0]),
+        np.ma.array([3, 5000, 9], mask=[False, True, False]),
+        np.ma.array([3.5, 5000.0, 9.0], mask=[False, True, False]),
+    ],
+)
+def test_series_and_masked_arrays_are_read_by_place(values: object) -> None:
+    assert Grid().steps(values).tolist() == [3, -LIMIT, 9]
+    assert lb.exact_sum(values, bounds=(0, 100)).values == 12
+    assert lb.exact_mean(values, bounds=(0, 100)).values == 4
+    assert lb.ExponentialMechanism(epsilon=50).release(values).index == 2
+    assert lb.ExponentialMechanism(epsilon=50, rounding="randomized").release(values).index == 2
+    assert lb.NoisyMax(epsilon=50).release(values).index == 2
+    assert lb.SparseVector(threshold=6, limit=1, epsilon=2000).release(values).indices == (2,)
+
+
+def test_a_signaling_nan_is_like_any_other() -> None:
+    # Warnings are errors here.
+    values = np.array([0x7FA00000, 0], np.uint32).view(np.float32)
+    assert Grid().steps(values).tolist() == [-LIMIT, 0]
+
+
+def test_what_is_no_number_is_refused_by_its_type() -> None:
+    for values in ([np.timedelta64(1, "s")], np.array(["1"]), [[1]], [object()]):
+        with pytest.raises(lb.ParameterError, match="number"):
+            Grid().steps(values)
+
+
+def test_numpy_bools_are_bools() -> None:
+    assert Grid().steps([np.True_, np.False_]).tolist() == [1, 0]
+    assert lb.NoisyMax(epsilon=1, monotone=np.True_) == lb.NoisyMax(epsilon=1, monotone=True)
+
+
+def test_outcomes_are_taken_by_their_place() -> None:
+    mechanism = lb.ExponentialMechanism(epsilon=50)
+    series = pd.Series(["a", "b"], index=[1, 0])
+    for outcomes in (series, {"a": 5, "b": 6}, iter("ab"), ("a", "b"), np.array(["a", "b"])):
+        assert mechanism.release([1, 200], outcomes=outcomes).outcome == "b"
+
+
+def test_counts_bring_their_items_to_every_selection() -> None:
+    counts = lb.Counts(items=["a", "b"], values=[1, 200], monotone=True)
+    assert lb.ExponentialMechanism(epsilon=50, monotone=True).release(counts).outcome == "b"
+    assert lb.ExponentialMechanism(epsilon=50).ranking(counts, np.int64(2)).outcomes == ("b", "a")
+    assert lb.SparseVector(threshold=100, limit=1, epsilon=2000).release(counts).indices == (1,)
+    mixed = lb.Counts(items=["a", "b"], values=[1, 200], sensitivity=2)
+    for refused in (lb.ExponentialMechanism(epsilon=1), lb.SparseVector(threshold=100, limit=1, epsilon=1)):
+        with pytest.raises(lb.ParameterError, match="sensitivity=2"):
+            refused.release(mixed)
+
+
+def test_counts_are_measured_when_the_noise_covers_all_of_them() -> None:
+    counts = lb.Counts(items=["a", "b", "c"], values=[1, 2, 3], monotone=True)
+    with pytest.raises(lb.ParameterError, match=r"all 3 counts.*sensitivity=3"):
+        lb.DiscreteLaplace(epsilon=1).release(counts)
+    assert len(lb.DiscreteLaplace(epsilon=1, sensitivity=3).release(counts).values) == 3
+
+
+def test_counts_stay_as_they_were_given() -> None:
+    values = np.array([1, 2])
+    counts = lb.Counts(items=["a", "b"], values=values)
+    values[0] = 77
+    assert counts.values.tolist() == [1, 2]
+    for leak in (pickle.dumps, copy.deepcopy):
+        with pytest.raises(lb.LastbitError, match="private"):
+            leak(counts)
+
+
+@pytest.mark.parametrize(
+    ("items", "values", "message"),
+    [
+        (["a", "a"], [1, 2], "different"),
+        ([["a"], ["b"]], [1, 2], "hashable"),
+        (["a", "b"], np.array([[1, 2], [3, 4]]), "sequence"),
+        (["a"], 5, "sequence"),
+        (["a", "b"], (each for each in (1, 2)), "sequence"),
+    ],
+)
+def test_counts_of_the_wrong_shape_are_refused(items: list[object], values: object, message: str) -> None:
+    with pytest.raises(lb.ParameterError, match=message):
+        lb.Counts(items=items, values=values)
+
+
+def test_bounds_cannot_be_changed_from_outside() -> None:
+    bounds = [0, 10]
+    for mechanism in (lb.DiscreteLaplace(epsilon=1, bounds=bounds), lb.Snapping(epsilon=1, bounds=bounds)):
+        assert mechanism.bounds == (0, 10)
+        assert hash(mechanism)
+
+
+def test_a_resolution_that_leaves_no_room_for_values_is_refused() -> None:
+    with pytest.raises(lb.ParameterError, match="coarser"):
+        lb.DiscreteLaplace(epsilon=1, resolution="1e-15")
+    assert round(float(lb.DiscreteLaplace(epsilon=2000, resolution="1e-12").release(4100))) == 4100
+
+
+@pytest.mark.parametrize(
+    "score", [np.float32(7), np.float16(7), np.longdouble(7), np.array(7.0), Decimal(7), Fraction(7)]
+)
+def test_candidates_may_score_in_any_kind_of_number(score: object) -> None:
+    choice = lb.PrivateSelection(candidates=[lambda draw: ("x", score)], candidate_cost=1, threshold=7, stop="1/2")
+    assert choice.release().score == 7
+
+
+@pytest.mark.parametrize("score", [float("inf"), np.float32("inf"), Decimal("Infinity")])
+def test_an_infinite_score_wins_and_says_so(score: object) -> None:
+    choice = lb.PrivateSelection(candidates=[lambda draw: ("x", score)], candidate_cost=1, stop="1/2")
+    assert choice.release().score == float("inf")
+
+
+def test_a_draw_in_the_place_of_values_is_refused() -> None:
+    choice = lb.PrivateSelection(candidates=[lambda draw: ("x", 1)], candidate_cost=1, stop=1)
+    with pytest.raises(lb.ParameterError, match="draw="):
+        choice.release(lb.Sampler())
+    for wrong in (5, lb.SystemBits()):
+        with pytest.raises(lb.ParameterError, match="Sampler"):
+            lb.NoisyMax(epsilon=1).release([1], wrong)
+
+
+def test_the_resolution_advised_is_right_at_once() -> None:
+    for bounds in ((0, "2/3"), ("-1/2", 5)):
+        with pytest.raises(lb.ParameterError) as refused:
+            lb.DiscreteLaplace(epsilon=1, bounds=bounds)
+        advised = str(refused.value).rsplit("resolution=", 1)[1].rstrip(".")
+        lb.DiscreteLaplace(epsilon=1, bounds=bounds, resolution=advised)
+
+
+def test_several_values_off_the_grid_need_a_step_more_each() -> None:
+    # One person moves two values by 1/2 each: 1 in all, but both are floored across a step.
+    before, after = [0.9, 0.9], [1.4, 1.4]
+    assert lb.audit.check(lb.DiscreteLaplace(epsilon=1), before, after, "1e-4").verdict == "violated"
+    assert lb.audit.check(lb.DiscreteLaplace(epsilon=1, sensitivity=2), before, after, "1e-4").holds
+
+
+def test_a_name_is_not_drawn_as_a_number() -> None:
+    chosen = lb.ExponentialMechanism(epsilon=1).release([0, 1000], outcomes=["a", "b"])
+    with pytest.raises(lb.LastbitError, match="nothing to draw"):
+        chosen.plot()
+    figure = lb.DiscreteLaplace(epsilon=1).release([7, 7, 3, 7]).plot()
+    assert len(figure.axes[0].patches) == 4
+    assert len({patch.get_x() for patch in figure.axes[0].patches}) == 4
