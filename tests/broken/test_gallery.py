@@ -4,6 +4,7 @@ from fractions import Fraction
 from itertools import product
 from math import log, log2
 
+import gmpy2
 import pytest
 
 import lastbit as lb
@@ -19,6 +20,7 @@ from lastbit.audit.broken import (
 from lastbit.audit.broken.gallery import GALLERY, TOLERANCE
 from lastbit.audit.verdict import judge
 from lastbit.exact import odds_bounds
+from lastbit.papers.base2_sampling import optimized_sample
 from lastbit.papers.sparse_vector import disc_sv, sim_gap_sv
 
 
@@ -114,14 +116,38 @@ def test_rounding_the_wrong_way(n, figure):
 def test_padding_in_the_wrong_place():
     """A5."""
     ones = [Fraction(1)] * 3
-    printed = law(lambda draw: printed_exponential.optimised_sample(draw, ones, printed=True), 0)
+    printed = law(lambda draw: printed_exponential.printed_sample(draw, ones), 0)
     assert printed.masses == {0: Fraction(1, 4), 1: Fraction(1, 4), 2: Fraction(1, 2)}
     one, other = (law(program, 0) for program in printed_exponential.padding_instance(printed=True))
     assert one[3][0] / other[3][0] == 9  # 3.17 bits, where the bound is 2
-    for weights in (ones, [Fraction(1, 4), Fraction(1, 2), Fraction(1), Fraction(1, 2)], [Fraction(3), Fraction(5)]):
-        right = law(lambda draw, weights=weights: printed_exponential.optimised_sample(draw, weights, printed=False), 0)
-        again = right[("again")][0]
-        assert [right[i][0] for i in range(len(weights))] == [(1 - again) * w / sum(weights) for w in weights]
+
+
+@pytest.mark.parametrize("tries", [1, 2, 3])
+@pytest.mark.parametrize("weights", [["1", "1", "1"], ["1/4", "1/2", "1", "1/2"], ["3", "5"], ["1/8", "1/8"]])
+def test_the_repaired_padding_draws_in_proportion_to_the_weights(weights, tries):
+    """A5. A try ends at the padding with probability 1 - t/2^k, whatever the weights, and the next one is the same."""
+    exact = [Fraction(weight) for weight in weights]
+    inside = sum(exact) / next(power for k in range(-2, 4) if (power := Fraction(2) ** k) >= sum(exact))
+    reals = [gmpy2.mpfr(gmpy2.mpq(weight)) for weight in exact]
+    found = law(lambda draw: optimized_sample(draw, reals, 16, tries=tries), 0)
+    failed = (1 - inside) ** tries
+    ends = {i: (1 - failed) * weight / sum(exact) for i, weight in enumerate(exact)}
+    assert found.masses == ends | ({None: failed} if failed else {})
+
+
+def test_the_repaired_mechanism_is_the_exponential_mechanism():
+    """A5. Given that it did not give up, it has the law of ours, exactly."""
+    mechanism = lb.ExponentialMechanism(eta=lb.Eta(1, 1, 2))
+    repaired = printed_exponential.padding_instance(printed=False)
+    for utilities, program in zip([(2, 1, 0, 1), (2, 0, 0, 2)], repaired, strict=True):
+        found = law(program, 0)
+        weights = [Fraction(1, 2**u) for u in utilities]
+        failed = (1 - sum(weights) / 4) ** printed_exponential.TRIES
+        assert found.masses[None] == failed
+        released = law(mechanism.program([-u for u in utilities]), 0).masses
+        ours = {choice.index: mass for choice, mass in released.items()}
+        assert ours == {i: weight / sum(weights) for i, weight in enumerate(weights)}
+        assert all(found.masses[i] == (1 - failed) * mass for i, mass in ours.items())
 
 
 def test_a_missing_sample():

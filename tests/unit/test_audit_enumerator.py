@@ -2,13 +2,18 @@
 
 import itertools
 import time
+from decimal import Decimal
 from fractions import Fraction
 from math import factorial
 
+import numpy as np
 import pytest
 
 import lastbit as lb
-from lastbit.audit import Enumerator, law
+from lastbit.audit import Enumerator, enumerator, law
+from lastbit.distributions import Distribution
+from lastbit.inversion import Uniform
+from lastbit.release import FloatName
 
 HALF = lb.Rate.from_eta(lb.Eta(1, 1, 1))
 CROOKED = lb.Rate.from_epsilon("0.7")
@@ -225,6 +230,209 @@ def test_a_program_that_swallows_errors_does_not_swallow_a_cut():
     assert total(found) == 1
 
 
+def swallows_the_end_of_a_run(draw):
+    try:
+        while draw.bernoulli("1/2"):
+            pass
+    except BaseException:
+        return "swallowed"
+    return "ended"
+
+
+def swallows_it_and_draws_on(draw):
+    try:
+        while draw.bernoulli("1/2"):
+            pass
+    except BaseException:
+        try:
+            return draw.integer(3)
+        except BaseException:
+            return "twice"
+    return "ended"
+
+
+def swallows_it_in_a_vector(draw):
+    try:
+        return tuple(draw.laplace(HALF, size=60))
+    except BaseException:
+        return ()
+
+
+@pytest.mark.parametrize("program", [swallows_the_end_of_a_run, swallows_it_and_draws_on, swallows_it_in_a_vector])
+def test_a_program_that_swallows_a_cut_is_refused(program):
+    with pytest.raises(lb.AuditError, match="not BaseException"):
+        law(program, Fraction(1, 2**20))
+
+
+@pytest.mark.parametrize(
+    ("refused", "tolerance", "message"),
+    [
+        (lambda draw: int(draw.words(1)[0]), Fraction(1, 2**20), "raw words"),
+        (lambda draw: draw.geometric(HALF), 0, "endless draw"),
+        (
+            lambda draw: draw.power_index(HALF, np.array([0, 1 << 40])),
+            Fraction(1, 2**20),
+            "exponents must be closer together",
+        ),
+    ],
+)
+def test_a_refusal_that_the_program_swallows_is_a_refusal_still(refused, tolerance, message):
+    """Under a Sampler the draw would have worked: what the program does without it is no part of its law."""
+
+    def program(draw):
+        try:
+            return refused(draw)
+        except Exception:
+            return "swallowed"
+
+    with pytest.raises(lb.AuditError, match=message):
+        law(program, tolerance)
+
+
+def test_a_change_of_mind_that_is_swallowed_is_noticed():
+    memory = Remembers(1)
+
+    def program(draw):
+        try:
+            return draw.integer(3 if memory.late() else 2)
+        except Exception:
+            return 0
+
+    with pytest.raises(lb.AuditError, match="did not repeat itself"):
+        law(program)
+
+
+def test_what_is_compared_by_identity_is_refused():
+    with pytest.raises(lb.AuditError, match="compared by value"):
+        law(lambda draw: object())
+    with pytest.raises(lb.AuditError, match="compared by value"):
+        law(lambda draw: (draw.integer(2) for _ in range(2)))
+
+
+@pytest.mark.parametrize("goes_on", [True, False])
+def test_a_loop_that_chance_alone_ends_needs_a_tolerance_too(goes_on, monkeypatch):
+    """Whether the branch followed first goes on or ends."""
+    monkeypatch.setattr(enumerator, "_LONGEST", 500)
+
+    def program(draw):
+        return next(i for i in itertools.count() if draw.bernoulli("1/3") != goes_on)
+
+    with pytest.raises(lb.AuditError, match="500 values in a run: got 0"):
+        law(program, 0)
+    assert total(law(program, 0, seconds=0.05)) == 1
+
+
+def test_long_finite_runs_need_a_tolerance_but_use_none_of_it():
+    def program(draw):
+        return draw.index([1, 0], size=4095).sum() + draw.integer(2)
+
+    assert law(program, 0).masses == {0: Fraction(1, 2), 1: Fraction(1, 2)}
+    with pytest.raises(lb.AuditError, match="4,096 values in a run"):
+        law(lambda draw: program(draw) + draw.integer(1), 0)
+    found = law(lambda draw: program(draw) + draw.integer(1), Fraction(1, 2**99))
+    assert (found.masses, found.unexplored) == ({0: Fraction(1, 2), 1: Fraction(1, 2)}, 0)
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        lambda draw: (),
+        lambda draw: draw.geometric(HALF, size=0),
+        lambda draw: draw.laplace(CROOKED, 0),
+        lambda draw: draw.bernoulli("1/2", size=0),
+        lambda draw: draw.permutation(0),
+        lambda draw: np.array([], object),
+        lambda draw: [draw.integer(2, size=0), draw.integer(2, size=0)][1],
+    ],
+)
+@pytest.mark.parametrize("tolerance", [0, Fraction(1, 2), Fraction(1, 2**40)])
+@pytest.mark.parametrize("seconds", [None, 0, 5])
+def test_nothing_drawn_is_one_branch(program, tolerance, seconds):
+    found = law(program, tolerance, seconds=seconds)
+    assert (found.masses, found.unexplored, found.branches) == ({(): 1}, 0, 1)
+
+
+def test_an_empty_draw_between_others_changes_nothing():
+    def program(draw):
+        first = draw.integer(3)
+        draw.laplace(CROOKED, size=0)
+        draw.permutation(1)
+        return first, draw.integer(2)
+
+    assert law(program, 0).masses == {pair: Fraction(1, 6) for pair in itertools.product(range(3), range(2))}
+
+
+def test_values_beyond_int64_and_arrays_of_objects_are_outcomes_like_any_other():
+    huge = 1 << 70
+    found = law(lambda draw: draw.integer(2, size=2).astype(object) * huge, 0)
+    assert found.masses == {pair: Fraction(1, 4) for pair in itertools.product((0, huge), repeat=2)}
+    assert law(lambda draw: np.array([draw.integer(2), None, "a", Fraction(1, 2)], object)).masses == {
+        (bit, None, "a", Fraction(1, 2)): Fraction(1, 2) for bit in (0, 1)
+    }
+    assert law(lambda draw: np.array([[draw.integer(2), 1], [2, 3]])).masses == {
+        ((bit, 1), (2, 3)): Fraction(1, 2) for bit in (0, 1)
+    }
+    assert law(lambda draw: np.array(draw.integer(2))).masses == {0: Fraction(1, 2), 1: Fraction(1, 2)}
+
+
+def test_whole_numbers_are_the_same_outcome_in_any_array():
+    found = law(lambda draw: np.array([1, 2], [np.int8, np.uint64, np.int64, object, np.float64][draw.integer(5)]), 0)
+    assert found.masses == {(1, 2): 1}
+
+
+def test_a_draw_may_give_integers_of_any_size():
+    masses = iter([(1 << 70, Fraction(1, 2)), (-1, Fraction(1, 2))])
+    far = Distribution((Uniform(2),), (), lambda: masses)
+    found = law(lambda draw: draw._many(far, 2), 0)
+    assert found.masses == {pair: Fraction(1, 4) for pair in itertools.product((1 << 70, -1), repeat=2)}
+
+
+@pytest.mark.parametrize("seconds", [0, 0.0, Fraction(0)])
+def test_no_time_at_all_is_one_look(seconds):
+    found = law(lambda draw: draw.integer(5), seconds=seconds)
+    assert total(found) == 1
+    assert found.branches >= 1
+    assert all(mass == Fraction(1, 5) for mass in found.masses.values())
+    nothing = law(lambda draw: next(i for i in itertools.count() if draw.bernoulli(0)), seconds=seconds)
+    assert (len(nothing), nothing.unexplored, nothing.branches) == (0, 1, 0)
+    assert str(nothing).startswith("0 outcomes on 0 branches, unexplored 1")
+    assert nothing["anything"] == (0, 1)
+
+
+@pytest.mark.parametrize("seconds", [-1, float("nan"), "1", 1j])
+def test_seconds_are_a_time(seconds):
+    with pytest.raises(lb.ParameterError, match="seconds must be a number from 0 on"):
+        law(lambda draw: 0, seconds=seconds)
+    with pytest.raises(lb.ParameterError, match="seconds must be a number from 0 on"):
+        lb.audit.loss(lambda draw: 0, lambda draw: 0, seconds=seconds)
+
+
+def test_a_law_inside_a_program_is_a_law_of_its_own():
+    def program(draw):
+        n = 2 + draw.integer(2)
+        inner = law(lambda inside: inside.integer(n), 0)
+        return inner[0][0], draw.integer(2)
+
+    expected = {(Fraction(1, n), bit): Fraction(1, 4) for n in (2, 3) for bit in (0, 1)}
+    assert law(program, 0).masses == expected
+    with pytest.raises(lb.AuditError, match="hashable: got Law"):
+        law(lambda draw: law(lambda inside: inside.integer(2)))
+
+
+def test_an_enumerator_inside_its_own_program_is_refused():
+    def nested(draw):
+        return draw.explore(lambda inside: inside.integer(2), Fraction(0))
+
+    with pytest.raises(lb.AuditError, match="inside its own program"):
+        law(nested)
+    with pytest.raises(lb.AuditError, match="did not repeat itself"):
+        law(lambda draw: law(lambda _: draw.integer(2))[0])
+    again = Enumerator()
+    for _ in range(2):
+        with pytest.raises(ZeroDivisionError):
+            again.explore(lambda draw: 1 // 0, Fraction(0))
+
+
 @pytest.mark.parametrize(
     "program",
     [
@@ -253,6 +461,22 @@ def test_outcomes_are_told_apart_as_an_observer_would():
     assert arrays[0.5, 1.5] == (Fraction(1, 4), Fraction(1, 4))
 
 
+@pytest.mark.parametrize("kind", [float, np.float64, np.float32, np.float16, np.longdouble, Decimal])
+def test_zeros_and_nans_of_every_kind_are_told_apart(kind):
+    values = [kind("0"), kind("-0"), kind("nan"), kind("inf"), kind("1")]
+    found = law(lambda draw: values[draw.integer(5)])
+    assert len(found) == 5
+    assert {found[value][0] for value in values} == {Fraction(1, 5)}
+    assert law(lambda draw: [kind("nan")]).masses == {(FloatName("nan"),): 1}
+
+
+def test_complex_numbers_are_told_apart_part_by_part():
+    values = [0j, complex(0.0, -0.0), complex(-0.0, 0.0), complex("nan"), np.complex64(complex(0, float("nan"))), 1j]
+    found = law(lambda draw: values[draw.integer(6)])
+    assert len(found) == 6
+    assert {found[value][0] for value in values} == {Fraction(1, 6)}
+
+
 def test_a_release_as_an_outcome():
     mechanism = lb.DiscreteLaplace(eta=lb.Eta(1, 1, 1))
     found = law(mechanism.program([3]), Fraction(1, 2**10))
@@ -261,9 +485,9 @@ def test_a_release_as_an_outcome():
 
 
 def test_one_enumerator_can_be_used_again():
-    enumerator = Enumerator()
-    first = enumerator.explore(lambda draw: draw.geometric(HALF), Fraction(1, 100))
-    second = enumerator.explore(lambda draw: draw.geometric(HALF), Fraction(1, 100))
+    one = Enumerator()
+    first = one.explore(lambda draw: draw.geometric(HALF), Fraction(1, 100))
+    second = one.explore(lambda draw: draw.geometric(HALF), Fraction(1, 100))
     assert first == second
 
 

@@ -151,6 +151,36 @@ def test_every_neighbour_is_walked():
         check_all(lb.DiscreteLaplace(eta=HALF), [])
 
 
+@pytest.mark.parametrize(
+    ("kind", "parameters", "values"),
+    [
+        (lb.DiscreteLaplace, {"eta": HALF}, [0]),
+        (lb.NoisyTopK, {"k": 1, "eta": HALF, "resolution": 1}, [0, 0]),
+        (lb.NoisyMax, {"eta": HALF, "resolution": 1}, [0, 0]),
+        (lb.SelectAndMeasure, {"k": 1, "eta": lb.Eta(1, 1, 4), "resolution": 1}, [0, 0]),
+        (lb.ExponentialMechanism, {"eta": HALF}, [0, 0]),
+        (lb.SparseVector, {"threshold": 0, "limit": 1, "eta": HALF}, [0]),
+        (lb.Snapping, {"epsilon": 1, "bounds": (0, 8)}, [3]),
+    ],
+)
+def test_a_release_of_one_s_own_is_what_is_audited(kind, parameters, values):
+    """Whatever a mechanism does for its program ahead of time, it is no program for the release of another class."""
+
+    class Telling(kind):
+        def release(self, values, draw=None):
+            return super().release(values) if draw is None else values[0]
+
+    class Unchanged(kind):
+        pass
+
+    neighbour = [each + 1 for each in values]
+    tolerance = Fraction(1, 4)
+    assert isinstance(Telling(**parameters).release(values), lb.Release)
+    assert law(Telling(**parameters).program(values)).masses == {values[0]: 1}
+    assert check(Telling(**parameters), values, neighbour, tolerance).verdict == "violated"
+    assert check(Unchanged(**parameters), values, neighbour, tolerance).verdict == "holds"
+
+
 def test_the_worst_is_a_violation_before_an_open_question():
     class Careless(lb.DiscreteLaplace):
         def release(self, values, draw=None):

@@ -33,7 +33,8 @@ from lastbit.release import hashable
 
 _REPEAT_EVERY: Final = 256
 _LOOK_EVERY: Final = 1024
-_LONGEST: Final = 1 << 16
+_LONGEST: Final = 1 << 12
+"""More draws than this in a run look endless where nothing but the program can end it."""
 _UNLIKELY: Final = 12
 """A run is put off when it is less likely than the tolerance by this many bits."""
 
@@ -214,10 +215,15 @@ class Enumerator(Draw):
         """Take the first cell of a new draw."""
         step, mass = self._step, self._mass
         self._draws += 1
-        if mass[3] <= self._unlikely or (self._draws % _LOOK_EVERY == 0 and self._too_long()):
+        if mass[3] <= self._unlikely or (self._draws % _LOOK_EVERY == 0 and time.monotonic() > self._deadline):
             self._leave_open(mass[3], True, (step, None, 0, mass))
             self._refusal = _CAUGHT
             raise _PutOff
+        if len(self._values) == _LONGEST and not self._may_end:
+            self._refuse(
+                f"tolerance must be above 0 for a program that draws more than {_LONGEST:,} values in a run: got 0. It "
+                "may never end. Give a tolerance, or seconds."
+            )
         self._mass = self._take(step, cells, 0, mass)
         self._step = (step, len(self._values), cells, 0)
         value = cells.values[0]
@@ -245,15 +251,6 @@ class Enumerator(Draw):
             pick = self._one(distributions.uniform(i + 1))
             order[i], order[pick] = order[pick], i
         return np.array(order, np.int64)
-
-    def _too_long(self) -> bool:
-        """Whether time is up. A run that looks endless is refused where nothing else could end it."""
-        if not self._may_end and len(self._values) > _LONGEST:
-            self._refuse(
-                f"tolerance must be above 0 for a program that draws more than {_LONGEST:,} values in a run: got 0. It "
-                "may never end. Give a tolerance, or seconds."
-            )
-        return time.monotonic() > self._deadline
 
     def words(self, n: int) -> Words:
         """Refused: 2^64 branches a word are too many."""

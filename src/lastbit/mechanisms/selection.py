@@ -109,7 +109,9 @@ class Selector:
             least <<= self.shift
         for start in range(0, n, _CHUNK):
             part = slice(start, start + _CHUNK)
-            least[part] += steps_of(part)
+            # Into the part itself: `least[part] += …` would copy it onto itself once more.
+            into = least[part]
+            into += steps_of(part)
         return least
 
 

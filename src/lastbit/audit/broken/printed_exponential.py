@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import partial
 from itertools import accumulate, count
 from math import ceil
 from typing import Final
@@ -12,9 +13,14 @@ from lastbit.audit.broken.case import Case
 from lastbit.draw import Draw
 from lastbit.exact import Eta, Rate
 from lastbit.mechanisms.mechanism import Program
+from lastbit.papers.base2_exponential import exponential_mechanism
+from lastbit.papers.base2_sampling import optimized_sample
 
 _ETA, _BOUND = Eta(1, 1, 1), Eta(1, 1, 2)
 """η = 1, and 2η: what the exponential mechanism promises when utilities move by at most 1. Lower utility is better."""
+
+
+TRIES: Final = 4
 
 
 def rounded_mechanism(draw: Draw, utilities: Sequence[Fraction], *, printed: bool) -> int:
@@ -40,11 +46,11 @@ def rounding_instance(n: int, *, printed: bool) -> tuple[Program, Program]:
     )
 
 
-def optimised_sample(draw: Draw, weights: Sequence[Fraction], *, printed: bool) -> int | str | None:
-    """Algorithm 4, NORMALIZEDSAMPLE one bit at a time, up to its first restart ("again").
+def printed_sample(draw: Draw, weights: Sequence[Fraction]) -> int | str | None:
+    """Algorithm 4, NORMALIZEDSAMPLE one bit at a time, as printed, up to its first restart ("again").
 
-    None is where no element remains, which the paper does not foresee. Printed, line 8 ends the padding element at
-    2^k - t. Right is 2^k.
+    Line 8 ends the padding element at 2^k - t. Right is 2^k: `papers.base2_sampling.optimized_sample`. None is where no
+    element remains, which the paper does not foresee.
     """
     total = sum(weights)
     k = _power_at_least(total)
@@ -52,7 +58,7 @@ def optimised_sample(draw: Draw, weights: Sequence[Fraction], *, printed: bool) 
     padding = None
     if _two(k) > total:
         padding = len(ends)
-        ends.append(_two(k) - total if printed else _two(k))
+        ends.append(_two(k) - total)
     s, remaining = Fraction(0), list(range(len(ends)))
     for j in count(k - 1, -1):
         if len(remaining) < 2:
@@ -65,13 +71,18 @@ def optimised_sample(draw: Draw, weights: Sequence[Fraction], *, printed: bool) 
 def padding_instance(*, printed: bool) -> tuple[Program, Program]:
     """Utilities (2, 1, 0, 1) against (2, 0, 0, 2).
 
-    Right and restarted until it ends, it is an exact draw in proportion to the weights, and is drawn as that.
-    Printed, it never restarts on these.
+    Printed, it never restarts on these. Right is the mechanism itself, Algorithm 3 with the repaired Algorithm 4. That
+    restarts until it ends; here it gives up after a few tries and says so, so that every branch can be followed. Given
+    that it does not give up, its law is the same.
     """
 
     def program(utilities: tuple[int, ...]) -> Program:
-        weights = [_ETA.fraction**u for u in utilities]
-        return lambda draw: optimised_sample(draw, weights, printed=True) if printed else draw.index(weights)
+        if printed:
+            weights = [_ETA.fraction**u for u in utilities]
+            return lambda draw: printed_sample(draw, weights)
+        return lambda draw: exponential_mechanism(
+            draw, utilities, eta=_ETA, u_min=0, u_max=2, o_max=4, sample=partial(optimized_sample, tries=TRIES)
+        )
 
     return program((2, 1, 0, 1)), program((2, 0, 0, 2))
 
@@ -145,7 +156,7 @@ CASES = (
         "weighted sampling with padding in the wrong place",
         "Ilvento, base-2 exponential mechanism, Algorithm 4 line 8",
         "The padding ends before the weights do, so it is crossed out too early and its share goes to an outcome, or "
-        "nothing remains.",
+        "nothing remains. Repaired, and given up after four tries.",
         *padding_instance(printed=True),
         _BOUND,
         padding_instance(printed=False),
