@@ -1,8 +1,10 @@
-"""What goes wrong when continuous proofs are run on integers: noise that ends, and ties that show."""
+"""What goes wrong when continuous proofs are run on integers: noise that ends, ties that show, floors that add up."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
+from math import floor
 from typing import Final
 
 from lastbit.audit.broken.case import Case
@@ -35,6 +37,17 @@ def noisy_max(draw: Draw, values: Sequence[int], *, printed: bool) -> tuple[int,
     return first, cells[first] - cells[second] - (not printed and rank[first] < rank[second])
 
 
+def floored(draw: Draw, values: Sequence[Fraction], *, printed: bool) -> tuple[int, ...]:
+    """Values floored to whole steps, each with noise, where one person moves them by one step in all.
+
+    Printed, the noise is that of one step. Right is a step more for each value but one: all may be floored across one.
+    """
+    rate = _RATE if printed else Rate.from_eta(_STEP, Fraction(1, len(values)))
+    return tuple(
+        floor(value) + int(noise) for value, noise in zip(values, draw.laplace(rate, len(values)), strict=True)
+    )
+
+
 def cut_off_instance(*, printed: bool) -> tuple[Program, Program]:
     """The values 0 and 1."""
     return lambda draw: cut_off(draw, 0, printed=printed), lambda draw: cut_off(draw, 1, printed=printed)
@@ -46,6 +59,12 @@ def noisy_max_instance(*, printed: bool) -> tuple[Program, Program]:
         lambda draw: noisy_max(draw, (0, 1, 1), printed=printed),
         lambda draw: noisy_max(draw, (1, 0, 0), printed=printed),
     )
+
+
+def floored_instance(*, printed: bool) -> tuple[Program, Program]:
+    """Two values that each move by half a step."""
+    before, after = (Fraction(9, 10),) * 2, (Fraction(14, 10),) * 2
+    return lambda draw: floored(draw, before, printed=printed), lambda draw: floored(draw, after, printed=printed)
 
 
 CASES = (
@@ -65,5 +84,14 @@ CASES = (
         *noisy_max_instance(printed=True),
         Eta(1, 1, 2),
         noisy_max_instance(printed=False),
+    ),
+    Case(
+        "several values floored to a grid",
+        "Ilvento, sparse vector, section 4, taken from one value to several whose moves add up",
+        "Flooring leaves the sensitivity of one value alone. Of several, each may cross a step, however little it "
+        "moves.",
+        *floored_instance(printed=True),
+        _STEP,
+        floored_instance(printed=False),
     ),
 )
