@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -50,6 +50,21 @@ class Law:
 
     def __iter__(self) -> Iterator[Hashable]:
         return iter(self.exact)
+
+    def __contains__(self, outcome: Hashable) -> bool:
+        return hashable(outcome) in self.exact
+
+    def keys(self) -> Iterable[Hashable]:
+        """The outcomes that were found."""
+        return self.exact.keys()
+
+    def items(self) -> Iterator[tuple[Hashable, tuple[Fraction, Fraction]]]:
+        """Every outcome that was found, with its probability from both sides.
+
+        >>> [str(lower) for _, (lower, upper) in law(lambda draw: draw.bernoulli("1/3")).items()]
+        ['1/3', '2/3']
+        """
+        return ((outcome, self[outcome]) for outcome in self)
 
     def __len__(self) -> int:
         return len(self.exact)
