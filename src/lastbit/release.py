@@ -41,7 +41,7 @@ class Release(ABC):
         # Kept, because the auditor asks for it several times on every branch. All of it is published.
         known: tuple[Hashable, ...] | None = self.__dict__.get("_known")
         if known is None:
-            known = (type(self), hashable(_compared(type(self))(self)))
+            known = (type(self), _turned_sequence(_compared(type(self))(self)))
             self.__dict__["_known"] = known
         return known
 

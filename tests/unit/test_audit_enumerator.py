@@ -470,11 +470,12 @@ def test_zeros_and_nans_of_every_kind_are_told_apart(kind):
     assert law(lambda draw: [kind("nan")]).masses == {(FloatName("nan"),): 1}
 
 
-def test_complex_numbers_are_told_apart_part_by_part():
-    values = [0j, complex(0.0, -0.0), complex(-0.0, 0.0), complex("nan"), np.complex64(complex(0, float("nan"))), 1j]
-    found = law(lambda draw: values[draw.integer(6)])
-    assert len(found) == 6
-    assert {found[value][0] for value in values} == {Fraction(1, 6)}
+@pytest.mark.parametrize("kind", [complex, np.complex128, np.complex64])
+def test_complex_numbers_are_told_apart_part_by_part(kind):
+    parts = list(itertools.product((0.0, -0.0, 1.0, float("nan")), repeat=2))
+    found = law(lambda draw: kind(complex(*parts[draw.integer(16)])))
+    assert len(found) == 16
+    assert {found[kind(complex(*each))][0] for each in parts} == {Fraction(1, 16)}
 
 
 def test_a_release_as_an_outcome():

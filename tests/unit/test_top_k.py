@@ -38,6 +38,19 @@ def plain(steps: list[int], selector: Selector, draw: lb.Draw) -> tuple[tuple[in
     return tuple(best[: selector.k]), tuple(gaps)
 
 
+@pytest.mark.parametrize("kind", [np.int64, object])
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 31, 32, 33, 200, 1001])
+@pytest.mark.parametrize(("k", "shift"), [(1, 0), (1, 3), (2, 4), (3, 1)])
+def test_in_play_is_who_can_come_within_reach(k: int, shift: int, n: int, kind: type) -> None:
+    source = Random(n)
+    selector = Selector(k, lb.Rate(1, 1), shift)
+    for spread in (1, 10, 100, 10_000):
+        least = [source.randrange(spread) for _ in range(n)]
+        edge = sorted(least, reverse=True)[min(k, n - 1)]
+        reach = (1 << shift) - 1
+        assert selector.in_play(np.array(least, kind)).tolist() == [i for i in range(n) if least[i] + reach >= edge]
+
+
 SHAPES = [(1, 1), (2, 1), (5, 4), (5, 5), (40, 3), (100, 2), (300, 20)]
 
 
