@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from lastbit.errors import DataError, LastbitError, ParameterError
+from lastbit.sorting import quoted
 
 if TYPE_CHECKING:
     import duckdb
@@ -166,15 +167,11 @@ def _json(connection: duckdb.DuckDBPyConnection, path: Path, wanted: Wanted) -> 
 
 def _with_numbers(rows: duckdb.DuckDBPyRelation, wanted: Wanted) -> duckdb.DuckDBPyRelation:
     """The columns wanted, the weights as numbers: text that is none is null."""
-    chosen = [_quoted(name) for name in wanted.columns]
+    chosen = [quoted(name) for name in wanted.columns]
     if wanted.weights is not None:
-        name = _quoted(wanted.weights)
+        name = quoted(wanted.weights)
         chosen.append(f"TRY_CAST({name} AS DOUBLE) AS {name}")
     return rows.project(", ".join(chosen))
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
 
 
 def _literal(text: str) -> str:
@@ -216,9 +213,9 @@ def _batch(rows: list[Sequence[Any]], schema: pa.Schema) -> pa.RecordBatch:
 
 
 def _selection(wanted: Wanted, real: str) -> str:
-    chosen = [f"CAST({_quoted(name)} AS TEXT)" for name in wanted.columns]
+    chosen = [f"CAST({quoted(name)} AS TEXT)" for name in wanted.columns]
     if wanted.weights is not None:
-        chosen.append(f"CAST({_quoted(wanted.weights)} AS {real})")
+        chosen.append(f"CAST({quoted(wanted.weights)} AS {real})")
     return f"SELECT {'DISTINCT ' if wanted.distinct else ''}{', '.join(chosen)} FROM "  # noqa: S608
 
 
@@ -227,9 +224,9 @@ def _sqlite_rows(path: Path, table: str, wanted: Wanted) -> Iterator[Sequence[An
     connection.text_factory = lambda text: text.decode("utf-8", "replace")
     try:
         # SQLite takes an unknown name in quotes for text, so that the check must come first.
-        probe = connection.execute(f"SELECT * FROM {_quoted(table)} LIMIT 0")  # noqa: S608
+        probe = connection.execute(f"SELECT * FROM {quoted(table)} LIMIT 0")  # noqa: S608
         wanted.check([column[0] for column in probe.description])
-        yield from connection.execute(_selection(wanted, "REAL") + _quoted(table))
+        yield from connection.execute(_selection(wanted, "REAL") + quoted(table))
     finally:
         connection.close()
 
@@ -239,7 +236,7 @@ def _postgres_rows(place: str, table: str, wanted: Wanted) -> Iterator[Sequence[
         import psycopg
     except ImportError:
         raise LastbitError("this needs psycopg. Install it with: pip install 'lastbit[postgres]'") from None
-    name = ".".join(_quoted(part) for part in table.split("."))
+    name = ".".join(quoted(part) for part in table.split("."))
     problem = ""
     try:
         with psycopg.connect(place) as connection:
