@@ -160,8 +160,24 @@ def test_a_server_that_is_away_is_one_line_without_the_password() -> None:
     ledger = lb.Ledger("postgresql://anna:hunter2@127.0.0.1:1/nowhere")
     with pytest.raises(lb.LedgerError) as caught:
         ledger.account("clinic")
-    assert "hunter2" not in str(caught.value) + repr(ledger) + repr(caught.value.__cause__)
+    assert "hunter2" not in str(caught.value) + repr(ledger)
+    assert caught.value.__cause__ is caught.value.__context__ is None
     assert "could not be used: OperationalError" in str(caught.value)
+
+
+def test_nothing_of_the_driver_stays_attached_to_an_error(place: str) -> None:
+    ledger = lb.Ledger(place)
+    ledger.create("clinic", epsilon=1)
+    with store.Store(place).transaction() as books:
+        books.execute(sa.text("drop table lastbit_entries"))
+    with pytest.raises(lb.LedgerError) as caught:
+        ledger.charge("clinic", laplace(1), note="hunter2")
+    assert caught.value.__cause__ is caught.value.__context__ is None
+    with pytest.raises(lb.LedgerError, match="must look like") as caught:
+        lb.Ledger("postgresql://anna:hunter2@host:port/base")
+    assert caught.value.__cause__ is caught.value.__context__ is None
+    assert "hunter2" not in str(caught.value)
+    assert ledger.account("clinic").spent == 0
 
 
 def test_a_file_that_is_no_ledger_is_left_alone(tmp_path: Path) -> None:

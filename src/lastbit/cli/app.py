@@ -22,7 +22,7 @@ _BUDGET = "--ledger budget.db --dataset clinic"
 app = typer.Typer(
     name="lastbit",
     help="Differential privacy that holds to the last bit: from a table to a release in one command.",
-    epilog="--debug, anywhere, shows where an error comes from.",
+    epilog="--debug, anywhere, shows where an error comes from, and nothing of the data.",
     **_SETTINGS,
 )
 accounts = typer.Typer(help="Accounts with limits, and everything that was charged to them.", **_SETTINGS)

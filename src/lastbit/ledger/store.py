@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -98,10 +98,15 @@ class Store:
             # The message may hold a password or a note: only the kind is passed on, without the chain.
             problem = type(getattr(error, "orig", None) or error).__name__
         if problem:
-            raise LedgerError(
-                f"the ledger at {self!r} could not be used: {problem}. Nothing was drawn; if a charge was under way, "
-                "look at the history to see whether it counts."
-            )
+            try:
+                raise LedgerError(
+                    f"the ledger at {self!r} could not be used: {problem}. Nothing was drawn; if a charge was under "
+                    "way, look at the history to see whether it counts."
+                )
+            except LedgerError as refusal:
+                # Python has attached the error that ended the block of whoever uses this.
+                refusal.__context__ = None
+                raise
 
     def _update(self, connection: sa.Connection, create: bool) -> None:
         version = self._version(connection)
@@ -136,10 +141,11 @@ def _url(place: str | os.PathLike[str]) -> sa.URL:
         if not text or text == ":memory:":
             raise LedgerError("a ledger must outlive the program: give it a file, or the URL of a PostgreSQL database.")
         return sa.URL.create("sqlite", database=text)
-    try:
+    url = None
+    with suppress(sa.exc.ArgumentError, ValueError):
         url = sa.make_url(text)
-    except sa.exc.ArgumentError:
-        raise LedgerError("a ledger's URL must look like postgresql://user@host/database.") from None
+    if url is None:
+        raise LedgerError("a ledger's URL must look like postgresql://user@host/database.")
     name = url.get_backend_name()
     if name in ("postgresql", "postgres"):
         return url.set(drivername="postgresql+psycopg")
