@@ -11,16 +11,13 @@ or whose item is not in the domain, are left out. No row can raise an error or c
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any, Final, TypeVar
 
 import numpy as np
 
 from lastbit.counts import Counts
 from lastbit.errors import DataError, LastbitError, ParameterError
-from lastbit.exact import Number, number
-from lastbit.grid import Grid
+from lastbit.exact import Number
 
 try:
     import narwhals as nw
@@ -29,16 +26,12 @@ except ImportError:
 
 from lastbit.domain import combined, domains_of, typed
 from lastbit.sorting import quoted, sortable, sorted_counts
+from lastbit.weights import Weights
 
 Result = TypeVar("Result")
 
 _FILTERED: Final = 1_000
 """A domain up to this size filters the rows in the engine; a larger one is looked up afterwards."""
-
-_MOST_STEPS: Final = 1 << 31
-"""Bounds reach this far at most, so that 2^32 of them add up within 64 bits in any engine."""
-
-_MOST_NUMERATOR: Final = 1 << 16
 
 _NUMBERED: Final = (nw.Int8, nw.Int16, nw.Int32, nw.Int64, nw.UInt8, nw.UInt16, nw.UInt32)
 
@@ -80,8 +73,11 @@ def count(
     domains = [
         typed(items, types[column], column) for column, items in zip(columns, domains_of(domain, columns), strict=True)
     ]
-    amount = None if weights is None else _Amount.of(weights, types[weights], bounds, resolution)
-    if amount is None and bounds is not None:
+    amount = None
+    if weights is not None:
+        amount = Weights.of(bounds, resolution)
+        amount.check(types[weights], weights)
+    elif bounds is not None:
         raise ParameterError("bounds are for weights: got no weights. Name the column to add up, or leave bounds out.")
     keys = [_plain(place) for place in range(len(columns))]
     for key, items in zip(keys, domains, strict=True):
@@ -130,7 +126,7 @@ def _plain(place: int) -> str:
     return f"lastbit_{place}"
 
 
-def _grouped(table: nw.LazyFrame[Any], keys: list[str], unit: str | None, amount: _Amount | None) -> nw.LazyFrame[Any]:
+def _grouped(table: nw.LazyFrame[Any], keys: list[str], unit: str | None, amount: Weights | None) -> nw.LazyFrame[Any]:
     """The keys, and a last column with the count or the sum in steps."""
     total = "lastbit_total"
     if amount is None:
@@ -138,8 +134,9 @@ def _grouped(table: nw.LazyFrame[Any], keys: list[str], unit: str | None, amount
             # Grouping twice is what engines do best: faster than a count of distinct values.
             table = table.group_by(*keys, unit).agg(nw.len().alias(total))
         return table.group_by(*keys).agg(nw.len().alias(total))
-    last = len(keys) + (unit is not None)
-    table = table.with_columns(amount.steps(nw.col(_plain(last))).alias(total))
+    weight = _plain(len(keys) + (unit is not None))
+    steps = amount.steps(nw.col(weight), table.collect_schema()[weight])
+    table = table.with_columns(steps.alias(total))
     if unit is not None:
         summed = table.group_by(*keys, unit).agg(nw.col(total).sum())
         table = summed.with_columns(nw.col(total).clip(amount.low, amount.high))
@@ -168,62 +165,3 @@ def _or_kind(work: Callable[..., Result], *given: Any) -> Result:
     except Exception as error:
         problem = type(error).__name__
     raise DataError(f"the table could not be counted: {problem}. Read it with its own library to see why.")
-
-
-@dataclass(frozen=True)
-class _Amount:
-    """What a row adds: a weight in whole steps between two public bounds."""
-
-    dtype: nw.dtypes.DType
-    grid: Grid
-    low: int
-    high: int
-
-    @classmethod
-    def of(
-        cls, column: str, dtype: nw.dtypes.DType, bounds: tuple[Number, Number] | None, resolution: Number
-    ) -> _Amount:
-        if bounds is None:
-            raise ParameterError("weights need public bounds=(lower, upper): they are how far one unit moves a sum.")
-        grid = Grid(resolution)
-        low, high = (grid.count(number(bound, "bounds"), "bounds") for bound in bounds)
-        if low > high or not (low or high):
-            raise ParameterError(f"bounds must be a lower and an upper one: got {bounds[0]} and {bounds[1]}.")
-        step = grid.resolution
-        if max(abs(low), abs(high)) > _MOST_STEPS or step.numerator > _MOST_NUMERATOR:
-            raise ParameterError("bounds must be at most 2^31 steps of the resolution. Use a coarser one.")
-        if not dtype.is_numeric():
-            raise ParameterError(f"weights must be numbers: the column {column!r} is {dtype}.")
-        if not dtype.is_integer() and (
-            step.numerator & (step.numerator - 1) or step.denominator & (step.denominator - 1)
-        ):
-            raise ParameterError(
-                f"resolution must be a power of two for weights that are not whole: got {step}. No other is exact in "
-                "an engine's floats. Use resolution='1/128', or a column of whole numbers such as cents."
-            )
-        return cls(dtype, grid, low, high)
-
-    def steps(self, column: nw.Expr) -> nw.Expr:
-        """⌊weight/resolution⌋ between the bounds, exactly, in the engine's own 64 bits."""
-        above, below = self.grid.resolution.numerator, self.grid.resolution.denominator
-        if self.dtype.is_integer():
-            lowest, highest = self.low * above // below, -(-self.high * above // below)
-            if self.dtype == nw.UInt64:
-                column = column.clip(upper_bound=max(highest, 0))
-            scaled = column.cast(nw.Int64).fill_null(lowest).clip(lowest, highest) * below
-            if above != 1:
-                # Division of what is not negative is the same in every engine.
-                base = lowest * below // above
-                scaled = (scaled - base * above) // above + base
-            return scaled.cast(nw.Int64).clip(self.low, self.high)
-        # The bounds and the factor are dyadic and below 2^53 steps: every operation is exact.
-        low, high = (float(bound * self.grid.resolution) for bound in (self.low, self.high))
-        column = column.cast(nw.Float64).fill_null(low)
-        column = nw.when(column.is_nan()).then(nw.lit(low)).otherwise(column)
-        return (column.clip(low, high) * (below / above)).floor().cast(nw.Int64)
-
-    def counts(self, items: tuple[Any, ...], totals: Any) -> Counts:
-        step = self.grid.resolution
-        values = totals if step == 1 else tuple(int(total) * step for total in totals)
-        furthest = Fraction(max(abs(self.low), abs(self.high))) * step
-        return Counts(items=items, values=values, sensitivity=furthest, monotone=self.low >= 0 or self.high <= 0)

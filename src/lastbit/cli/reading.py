@@ -28,9 +28,19 @@ def counted(table: Table, items: Items) -> Counts:
     columns = (*items.by, *([table.unit] if table.unit else []))
 
     def work(source: Opened) -> Counts:
-        return count(source.relation, by=items.by, unit=table.unit, domain=items.domains)
+        return count(
+            source.relation,
+            by=items.by,
+            unit=table.unit,
+            domain=items.domains,
+            weights=items.weights,
+            bounds=items.bounds,
+            resolution=items.step(),
+        )
 
-    return read(table, Wanted(columns, distinct=table.unit is not None), work)
+    # Rows that are alike are one where units are counted, and two where weights are added up.
+    distinct = table.unit is not None and items.weights is None
+    return read(table, Wanted(columns, weights=items.weights, distinct=distinct), work)
 
 
 def read(table: Table, wanted: Wanted, work: Callable[[Opened], Result]) -> Result:
