@@ -163,5 +163,7 @@ def _or_kind(work: Callable[..., Result], *given: Any) -> Result:
     try:
         return work(*given)
     except Exception as error:
+        if isinstance(error.__cause__, KeyboardInterrupt):  # DuckDB's way to say that somebody pressed Ctrl-C
+            raise KeyboardInterrupt from None
         problem = type(error).__name__
     raise DataError(f"the table could not be counted: {problem}. Read it with its own library to see why.")

@@ -183,7 +183,7 @@ def test_nothing_of_the_driver_stays_attached_to_an_error(place: str) -> None:
 def test_a_file_that_is_no_ledger_is_left_alone(tmp_path: Path) -> None:
     other = tmp_path / "notes.txt"
     other.write_text("this is no database, and long enough to be sure of it" * 20)
-    with pytest.raises(lb.LedgerError, match="DatabaseError"):
+    with pytest.raises(lb.LedgerError, match="it is no SQLite file"):
         lb.Ledger(other).create("clinic", epsilon=1)
     assert other.read_text().startswith("this is no database")
 
@@ -239,3 +239,36 @@ def test_an_old_file_is_brought_up_to_date_once(old_file: Path, monkeypatch: pyt
     monkeypatch.undo()
     with pytest.raises(lb.LedgerError, match=r"has version 2, this lastbit knows 1\. Install a newer lastbit"):
         lb.Ledger(old_file).account("clinic")
+
+
+def test_a_version_nobody_wrote_and_books_nobody_can_read(old_file: Path) -> None:
+    for change, message in (
+        ("UPDATE lastbit_schema SET version = 0", "has version 0, which no lastbit has written"),
+        ("UPDATE lastbit_accounts SET spent = 'much'", "the books of 'clinic' are damaged"),
+        ("UPDATE lastbit_accounts SET budget = '1/0', spent = '0'", "the books of 'clinic' are damaged"),
+    ):
+        connection = sqlite3.connect(old_file)
+        connection.execute(change)
+        connection.commit()
+        connection.close()
+        for use in (
+            lambda ledger: ledger.accounts(),
+            lambda ledger: ledger.charge("clinic", laplace(1)),
+        ):
+            with pytest.raises(lb.LedgerError, match=message) as caught:
+                use(lb.Ledger(old_file))
+            assert caught.value.__cause__ is caught.value.__context__ is None
+        connection = sqlite3.connect(old_file)
+        connection.execute("UPDATE lastbit_schema SET version = 1")
+        connection.commit()
+        connection.close()
+
+
+def test_a_ledger_that_cannot_be_written_draws_nothing(old_file: Path) -> None:
+    tape = lb.Tape([1, 2, 3])
+    read_only = lb.Ledger(old_file)
+    sa.event.listen(read_only._store._engine, "connect", lambda books, _: books.execute("PRAGMA query_only = ON"))
+    with pytest.raises(lb.LedgerError, match=r"it is read-only\. Make it writable\. Nothing was drawn"):
+        read_only.release("clinic", laplace(1), [SECRET], draw=lb.Sampler(tape))
+    assert tape.consumed == 0
+    assert lb.Ledger(old_file).account("clinic").spent == Fraction(1, 7)

@@ -11,8 +11,14 @@ USAGE, REFUSED, INTERRUPTED = 2, 3, 130
 
 def main() -> None:
     """Run the command. Whatever goes wrong is one line; `--debug`, anywhere, puts the traceback before it."""
+    if sys.stdout is None:
+        sys.exit(_say("there is nowhere to write: standard output is closed. Nothing was read.", USAGE))
     arguments = [argument for argument in sys.argv[1:] if argument != "--debug"]
-    sys.exit(_run(arguments, debug=len(arguments) != len(sys.argv) - 1))
+    try:
+        code = _run(arguments, debug=len(arguments) != len(sys.argv) - 1)
+    except KeyboardInterrupt:
+        code = _say("interrupted. What was charged stays charged.", INTERRUPTED)
+    sys.exit(code)
 
 
 def _run(arguments: list[str], *, debug: bool) -> int:
@@ -24,9 +30,9 @@ def _run(arguments: list[str], *, debug: bool) -> int:
         return _say(f"the command needs {error.name}. Install it with: pip install 'lastbit[cli]'", USAGE)
     try:
         code = app(args=arguments, prog_name="lastbit", standalone_mode=False)
+        if code == INTERRUPTED:
+            raise KeyboardInterrupt
         return code if isinstance(code, int) else 0
-    except KeyboardInterrupt:
-        return _say("interrupted. What was charged stays charged.", INTERRUPTED)
     except Exception as error:
         if debug:
             _trace(error)
@@ -34,7 +40,11 @@ def _run(arguments: list[str], *, debug: bool) -> int:
             return _say(str(error), REFUSED if isinstance(error, BudgetExceeded) else USAGE)
         if hasattr(error, "format_message"):  # what Typer raises for a wrong option
             command = getattr(getattr(error, "ctx", None), "command_path", "lastbit")
-            return _say(f"{error.format_message()} See: {command} --help", USAGE)
+            message = error.format_message()
+            if message.startswith("Usage:"):  # nothing was asked for: what there is to ask for, line by line
+                print(message, file=sys.stderr)
+                return USAGE
+            return _say(f"{message.rstrip('.')}. See: {command} --help", USAGE)
         # The message of an error nobody foresaw may hold anything: only its kind is shown.
         hint = "" if debug else " Run it again with --debug to see where."
         return _say(f"unexpected {type(error).__name__}.{hint}", 1)

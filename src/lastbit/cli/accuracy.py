@@ -16,6 +16,7 @@ from lastbit.mechanisms.selecting import Selecting
 from lastbit.rounding import log_float_lower, log_upper
 
 _DIGITS = 4
+_FURTHEST = 10**100
 
 
 def probability(level: Number) -> Fraction:
@@ -70,6 +71,8 @@ def epsilon_for(
         mechanism = NoisyTopK(k=k, epsilon=epsilon, resolution=resolution, sensitivity=sensitivity, monotone=monotone)
         return top_accuracy(mechanism, n, level) <= wish
 
+    if wish > _FURTHEST:
+        raise ParameterError("accuracy must be at most 10^100: no table is that long. Ask for less.")
     if wish < number(resolution, "resolution"):
         raise ParameterError(
             f"accuracy must be at least the resolution, {resolution}: got {accuracy}. Use a finer one."

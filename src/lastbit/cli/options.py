@@ -55,12 +55,17 @@ class Items:
     @property
     def domains(self) -> Any:
         """The domain as `count` takes it."""
+        if len(self.domain) != len(self.by):
+            raise ParameterError(
+                f"--domain must be given once for each --by: got {len(self.domain)} for {len(self.by)}."
+            )
         each = [_domain(text) for text in self.domain]
-        return each[0] if len(self.by) == len(each) == 1 else each
+        return each[0] if len(each) == 1 else each
 
     def step(self, of_counts: str = "1") -> str:
         """The step of the numbers and of the noise."""
-        return self.resolution or (of_counts if self.weights is None else "1")
+        usual = of_counts if self.weights is None else "1"
+        return usual if self.resolution is None else self.resolution
 
     @property
     def moves(self) -> dict[str, Any]:

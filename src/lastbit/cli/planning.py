@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
+
+_MOST_ITEMS: Final = 1 << 63
 
 
 def plan(
@@ -29,9 +31,11 @@ def plan(
 
     if (epsilon is None) == (within is None):
         raise lb.ParameterError("give either --epsilon, to see what it buys, or --within, to see what it takes.")
+    if items >= _MOST_ITEMS:
+        raise lb.ParameterError("--items must be below 2^63: no domain is longer.")
     if not 1 <= k <= items:
         raise lb.ParameterError(f"-k must be from 1 to the number of items: got {k} of {items:,}.")
-    step = resolution or ("1/10" if bounds is None else "1")
+    step = resolution if resolution is not None else "1/10" if bounds is None else "1"
     moves = moved(bounds, step)
     exact = epsilon if within is None else epsilon_for(within, k, items, level, step, **moves)
     mechanism = lb.NoisyTopK(k=k, epsilon=exact, resolution=step, **moves)

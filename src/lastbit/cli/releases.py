@@ -68,6 +68,7 @@ def above(
     )
     base, noise = mechanism.grid.resolution * mechanism.plan.threshold, mechanism.gap_noise
     level = shown(probability(spending.level) * 100)
+    noise.lower_bound(base, 0, spending.level)  # refuses a level that allows no bound, before anything is spent
     names: list[Any] = []
 
     def draw(counts: lb.Counts) -> Any:

@@ -70,7 +70,6 @@ def opened(place: str, wanted: Wanted, table: str | None = None) -> Opened:
     """
     import duckdb
 
-    problem = ""
     try:
         return _opened(place, wanted, table)
     except (duckdb.Error, sqlite3.Error, OSError) as error:
@@ -85,6 +84,8 @@ def _opened(place: str, wanted: Wanted, table: str | None) -> Opened:
     if place.startswith(("postgresql://", "postgres://")):
         return _fetched(lambda: _postgres_rows(place, _named(table, place), wanted), wanted)
     path = Path(place)
+    if place == "-" or (path.exists() and not path.is_file()):
+        raise DataError(f"{place} is no file: a table is opened by name, more than once. Save it as a file first.")
     if not path.is_file():
         raise DataError(f"there is no file {place}. Check the name, or give a postgresql:// address.")
     kind = _kind(path)
@@ -92,7 +93,11 @@ def _opened(place: str, wanted: Wanted, table: str | None) -> Opened:
         return _fetched(lambda: _sqlite_rows(path, _named(table, place), wanted), wanted)
     if kind == "duckdb":
         connection = duckdb.connect(path, read_only=True)
-        relation = connection.table(_named(table, place))
+        name = _named(table, place)
+        listed = "SELECT table_schema, table_name FROM information_schema.tables ORDER BY ALL"
+        present = [row[1] if row[0] == "main" else ".".join(row) for row in connection.execute(listed).fetchall()]
+        _check_table(name, present, place)
+        relation = connection.sql(f"SELECT * FROM {'.'.join(map(quoted, name.split('.')))}")  # noqa: S608
     else:
         if table is not None:
             raise ParameterError(f"--table is for databases: {place} is a single table. Leave it out.")
@@ -111,6 +116,11 @@ def _named(table: str | None, place: str) -> str:
     if not table:
         raise ParameterError(f"{_public(place)} is a database: say which of its tables to read with --table NAME.")
     return table
+
+
+def _check_table(name: str, present: list[str], place: str) -> None:
+    if name not in present:
+        raise ParameterError(f"there is no table {name!r} in {place}: it has {', '.join(present) or 'none'}.")
 
 
 def _kind(path: Path) -> str:
@@ -146,22 +156,36 @@ def _csv(connection: duckdb.DuckDBPyConnection, path: Path, wanted: Wanted) -> d
     with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as raw:
         lines = io.TextIOWrapper(raw, encoding="utf-8-sig", errors="replace", newline="")
         header = next(csv.reader(lines, delimiter=separator), [])
+    if not header or any("\ufffd" in name or "\0" in name for name in header):
+        raise ParameterError(f"the first line of {path} must name its columns, in UTF-8. Write the file with a header.")
     wanted.check(header)
     if len(set(header)) != len(header):
         raise ParameterError(f"the columns of {path} must have different names. Rename those that are alike.")
-    columns = ", ".join(f"{_literal(name)}: '{_TEXT}'" for name in header)
+    # By their places, because the engine takes names that differ in capitals only for one.
+    columns = ", ".join(f"c{place}: '{_TEXT}'" for place in range(len(header)))
+    chosen = ", ".join(f"c{header.index(name)} AS {quoted(name)}" for name in wanted.names)
     # In SQL, because the method of the same name loads pandas, which takes longer than most files.
     rows = connection.sql(
-        f"SELECT * FROM read_csv({_literal(str(path))}, auto_detect = false, header = true, columns = {{{columns}}}, "  # noqa: S608
-        f"delim = {_literal(separator)}, quote = '\"', escape = '\"', ignore_errors = true)"
+        f"SELECT {chosen} FROM read_csv({_literal(str(path))}, auto_detect = false, header = true, "  # noqa: S608
+        f"columns = {{{columns}}}, delim = {_literal(separator)}, quote = '\"', escape = '\"', ignore_errors = true)"
     )
     return _with_numbers(rows, wanted)
 
 
 def _json(connection: duckdb.DuckDBPyConnection, path: Path, wanted: Wanted) -> duckdb.DuckDBPyRelation:
+    # A line that is no JSON is left out; in one long list nobody knows where the next row begins.
+    lines = _suffix(path) != ".json"
+    options = ", format = 'newline_delimited', ignore_errors = true" if lines else ""
+    place = _literal(str(path))
     # Which names occur counts as public, as a header does; no type is taken from the rows.
-    wanted.check(connection.read_json(str(path)).columns)
-    rows = connection.read_json(str(path), columns=dict.fromkeys(wanted.names, _TEXT), records="true")
+    present = connection.sql(f"SELECT * FROM read_json({place}{options})").columns  # noqa: S608
+    if present == ["json"] and "json" not in wanted.names:  # the engine's name for what has none
+        raise ParameterError(f'{path} must hold rows with names, such as {{"item": "a"}}: it has none.')
+    wanted.check(present)
+    columns = ", ".join(f"{_literal(name)}: '{_TEXT}'" for name in wanted.names)
+    rows = connection.sql(
+        f"SELECT * FROM read_json({place}, columns = {{{columns}}}, records = true{options})"  # noqa: S608
+    )
     return _with_numbers(rows, wanted)
 
 
@@ -223,6 +247,8 @@ def _sqlite_rows(path: Path, table: str, wanted: Wanted) -> Iterator[Sequence[An
     connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
     connection.text_factory = lambda text: text.decode("utf-8", "replace")
     try:
+        listed = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY name"
+        _check_table(table, [row[0] for row in connection.execute(listed)], str(path))
         # SQLite takes an unknown name in quotes for text, so that the check must come first.
         probe = connection.execute(f"SELECT * FROM {quoted(table)} LIMIT 0")  # noqa: S608
         wanted.check([column[0] for column in probe.description])

@@ -7,6 +7,7 @@ SQLite it begins IMMEDIATE, in PostgreSQL it locks the account's row.
 from __future__ import annotations
 
 import os
+import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -48,6 +49,13 @@ VERSION: Final = 1
 MIGRATIONS: dict[int, Callable[[sa.Connection], None]] = {}
 """MIGRATIONS[v] turns the tables of version v into those of version v + 1, in the transaction that finds them old."""
 
+_REASONS: Final = {
+    sqlite3.SQLITE_NOTADB: "it is no SQLite file. Name another one",
+    sqlite3.SQLITE_READONLY: "it is read-only. Make it writable",
+    sqlite3.SQLITE_CANTOPEN: "it cannot be opened. Check that its folder exists and may be written",
+    sqlite3.SQLITE_BUSY: "another program has held it for too long. Try again",
+    sqlite3.SQLITE_FULL: "the disk is full. Make room",
+}
 _BUSY_SECONDS: Final = 60
 _LOCK: Final = 0x6C617374626974  # "lastbit": whoever makes or changes tables in PostgreSQL holds this
 
@@ -96,7 +104,10 @@ class Store:
                 yield connection
         except sa.exc.SQLAlchemyError as error:
             # The message may hold a password or a note: only the kind is passed on, without the chain.
-            problem = type(getattr(error, "orig", None) or error).__name__
+            driver = getattr(error, "orig", None) or error
+            # The lowest byte is the kind; the file itself must not be looked at, since closing it would free its locks.
+            code = getattr(driver, "sqlite_errorcode", 0) & 0xFF
+            problem = _REASONS.get(code) or type(driver).__name__
         if problem:
             try:
                 raise LedgerError(
@@ -125,6 +136,8 @@ class Store:
             raise LedgerError(
                 f"the ledger at {self!r} has version {version}, this lastbit knows {VERSION}. Install a newer lastbit."
             )
+        if not all(old in MIGRATIONS for old in range(version, VERSION)):
+            raise LedgerError(f"the ledger at {self!r} has version {version}, which no lastbit has written.")
         for old in range(version, VERSION):
             MIGRATIONS[old](connection)
         connection.execute(SCHEMA.update().values(version=VERSION))
