@@ -2,7 +2,8 @@
 
 Distinct units per item make the sensitivity of each count exactly 1 and the counts monotone, however many rows a unit
 has: a unit that comes or goes moves every count by 0 or by 1, all the same way. The table stays where it is, in the
-engine it came from (pandas, Polars, PyArrow, DuckDB, PySpark): only one number for each item is fetched.
+engine it came from (pandas, Polars, PyArrow, DuckDB, PySpark): only one number for each item is fetched. Whole numbers
+of DuckDB, which is in this process, are the exception: they are counted faster by sorting them here.
 
 Everything is decided by public things: column names and types, the domain, the bounds. Rows whose unit or item is null,
 or whose item is not in the domain, are left out. No row can raise an error or change what happens to another unit's.

@@ -1,10 +1,9 @@
 """Distinct units per item of a DuckDB table by sorting, where both are whole numbers.
 
 To count distinct units an engine keeps every pair of item and unit in a hash table: its memory is touched in no order,
-which is slow. Here the rows are streamed out, put into the order of their items by a radix sort, each item's units are
-sorted, and neighbours are compared: the same counts in about half the time. Whether it is done this way is decided by
-types and by the domain, which are public. Only pairs that differ are kept, and when they are too many for that, the
-engine, which has a disk, counts instead.
+which is slow. Here each pair is packed into one 64-bit word, the words are streamed out and sorted, and neighbours are
+compared: the same counts in a fraction of the time. The engine, which has a disk, counts instead when there are too
+many pairs, or when a unit does not fit in what an item leaves of a word. Either way the counts are the same.
 """
 
 from __future__ import annotations
@@ -16,16 +15,16 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-_CODES: Final = 1 << 16
-"""Items are at most this many, because NumPy sorts 16 bits by radix."""
+_CODES: Final = 1 << 24
+"""Items are at most this many, so that 40 bits are left for units."""
 
 _BATCH: Final = 1 << 20
 _PENDING: Final = 1 << 24
 """Rows that are gathered before they are sorted."""
 
-_MOST_PAIRS: Final = 1 << 25
+_MOST_PAIRS: Final = 1 << 27
 
-_Pairs = tuple[NDArray[np.uint16], NDArray[np.int64]]
+_Words = NDArray[np.uint64]
 
 
 def sortable(domains: Sequence[Sequence[int]]) -> bool:
@@ -50,20 +49,24 @@ def sorted_counts(
     """
     lows, spans = [min(items) for items in domains], [_span(items) for items in domains]
     names = [f"CAST({quoted(column)} AS BIGINT)" for column in columns]
+    who = f"CAST({quoted(unit)} AS BIGINT)"
     inside = " AND ".join(
         f"{name} BETWEEN {low} AND {low + span - 1}" for name, low, span in zip(names, lows, spans, strict=True)
     )
     code = "0"
     for name, low, span in zip(names, lows, spans, strict=True):
         code = f"({code}) * {span} + ({name} - ({low}))"
-    # The condition stands inside the cast as well: an engine may compute a column before it leaves rows out.
-    pairs = relation.filter(f"{inside} AND {quoted(unit)} IS NOT NULL").project(
-        f"CAST(CASE WHEN {inside} THEN {code} END AS USMALLINT), CAST({quoted(unit)} AS BIGINT)"
-    )
-    kept = _distinct_pairs(pairs.to_arrow_reader(_BATCH))
+    room = 64 - max(1, (prod(spans) - 1).bit_length())
+    half = 1 << (room - 1)
+    word = f"CAST({code} AS UBIGINT) * {1 << room} + CAST({who} + {half} AS UBIGINT)"
+    # The conditions stand around the word as well: an engine may compute a column before it leaves rows out.
+    fits = f"{inside} AND {who} BETWEEN {-half} AND {half - 1}"
+    words = relation.filter(f"{inside} AND {quoted(unit)} IS NOT NULL").project(f"CASE WHEN {fits} THEN {word} END")
+    kept = _distinct(words.to_arrow_reader(_BATCH))
     if kept is None:
         return None
-    counts = np.bincount(kept[0], minlength=prod(spans)).reshape(spans)
+    starts = np.arange(prod(spans), dtype=np.uint64) << np.uint64(room)
+    counts = np.diff(np.searchsorted(kept, starts), append=len(kept)).reshape(spans)
     places = (np.array(items, np.int64) - low for items, low in zip(domains, lows, strict=True))
     chosen: NDArray[np.int64] = counts[np.ix_(*places)].ravel().astype(np.int64, copy=False)
     return chosen
@@ -78,38 +81,31 @@ def quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _distinct_pairs(batches: Iterator[Any]) -> _Pairs | None:
-    """All pairs, each once. Sorting waits until there is as much to sort in as there is already, so that none is
-    sorted more than a few times."""
-    gathered: list[_Pairs] = [(np.empty(0, np.uint16), np.empty(0, np.int64))]
+def _distinct(batches: Iterator[Any]) -> _Words | None:
+    """All words in order, each once; None when one is missing or they are too many.
+
+    Sorting waits until there is as much to sort in as there is already, so that none is sorted more than a few times.
+    """
+    gathered: list[_Words] = [np.empty(0, np.uint64)]
     kept = pending = 0
     for batch in batches:
-        gathered.append((_numbers(batch.column(0), np.uint16), _numbers(batch.column(1), np.int64)))
+        column = batch.column(0)
+        if column.null_count:
+            return None
+        # In place: the column's own method would load pandas.
+        gathered.append(np.frombuffer(column.buffers()[1] or b"", np.uint64, len(column), column.offset * 8))
         pending += batch.num_rows
         if pending >= max(_PENDING, kept):
             gathered = [_once(gathered)]
-            kept, pending = len(gathered[0][0]), 0
+            kept, pending = len(gathered[0]), 0
             if kept > _MOST_PAIRS:
                 return None
     return _once(gathered)
 
 
-def _numbers(column: Any, dtype: type[np.generic]) -> NDArray[Any]:
-    """An Arrow column without nulls, in place; its own method would load pandas."""
-    size = np.dtype(dtype).itemsize
-    return np.frombuffer(column.buffers()[1] or b"", dtype, len(column), column.offset * size)
-
-
-def _once(gathered: Sequence[_Pairs]) -> _Pairs:
-    """The pairs in order, each once."""
-    codes = np.concatenate([each for each, _ in gathered])
-    order = np.argsort(codes, kind="stable")
-    codes, units = codes[order], np.concatenate([each for _, each in gathered])[order]
-    start = 0
-    for end in np.cumsum(np.bincount(codes)).tolist():
-        units[start:end].sort()
-        start = end
-    new = np.ones(len(codes), np.bool_)
-    np.not_equal(units[1:], units[:-1], out=new[1:])
-    new[1:] |= codes[1:] != codes[:-1]
-    return codes[new], units[new]
+def _once(gathered: Sequence[_Words]) -> _Words:
+    words = np.concatenate(gathered)
+    words.sort()
+    new = np.ones(len(words), np.bool_)
+    np.not_equal(words[1:], words[:-1], out=new[1:])
+    return words[new]

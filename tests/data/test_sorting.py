@@ -15,7 +15,8 @@ from lastbit import data, sorting
 
 LOW, HIGH = -(1 << 63), (1 << 63) - 1
 NUMBERS = st.one_of(st.integers(-3, 6), st.sampled_from([LOW, LOW + 1, HIGH, None]))
-ROWS = st.lists(st.tuples(NUMBERS, NUMBERS, NUMBERS), max_size=40)
+UNITS = st.one_of(st.integers(-3, 6), st.sampled_from([-(1 << 39), (1 << 39) - 1, None]))
+ROWS = st.lists(st.tuples(NUMBERS, NUMBERS, UNITS), max_size=40)
 
 
 def relation(rows: list[Any]) -> Any:
@@ -83,6 +84,18 @@ def test_a_domain_too_wide_and_pairs_too_many_are_for_the_engine(monkeypatch: py
     monkeypatch.setattr(sorting, "_MOST_PAIRS", 5)
     assert sorting.sorted_counts(relation(rows), ["item"], "unit", [[1]]) is None
     assert lb.count(relation(rows), by="item", unit="unit", domain=[1, 2]).values.tolist() == [9, 0]
+
+
+@pytest.mark.parametrize("items", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_unit_too_long_for_its_word_is_for_the_engine(items: int, sign: int) -> None:
+    half = 1 << (63 - max(1, (items - 1).bit_length()))
+    last = half - 1 if sign > 0 else -half
+    for unit, fits in ((last, True), (last + sign, False)):
+        rows = [(item, 0, each) for item in range(items) for each in (unit, 0, unit, sign)]
+        found = sorting.sorted_counts(relation(rows), ["item"], "unit", [range(items)])
+        assert (found is not None) == fits
+        assert lb.count(relation(rows), by="item", unit="unit", domain=range(items)).values.tolist() == [3] * items
 
 
 def test_an_engine_that_fails_while_its_rows_are_sorted_is_not_quoted() -> None:
