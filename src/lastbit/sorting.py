@@ -43,7 +43,8 @@ def sorted_counts(
     """How many distinct units each item of a product domain has, in its order; None when there are too many pairs.
 
     >>> import duckdb
-    >>> rows = duckdb.sql("select * from (values (7, 1), (7, 1), (7, 2), (8, 1), (null, 3)) as t(item, unit)")
+    >>> values = "(7, 1), (7, 1), (7, 2), (8, 1), (null, 3), (7, null)"
+    >>> rows = duckdb.sql(f"select * from (values {values}) as t(item, unit)")
     >>> sorted_counts(rows, ["item"], "unit", [[9, 7]])
     array([0, 2])
     """

@@ -8,9 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import typer
+
 from lastbit.cli.options import Spending
 from lastbit.cli.showing import Report, account_data, account_line
-from lastbit.errors import LastbitError, ParameterError
+from lastbit.errors import ParameterError
 from lastbit.mechanisms.mechanism import Mechanism
 from lastbit.release import Release, cost_text
 
@@ -83,10 +85,9 @@ def _plot(release: Release, path: str) -> None:
     try:
         release.plot(path)
     except OSError as error:
-        problem = error.strerror
-    else:
-        return
-    raise LastbitError(f"the picture {path} could not be written: {problem}. The release above stands.")
+        problem = f"the picture {path} could not be written: {error.strerror}. The release above stands."
+        print("lastbit:", problem, file=sys.stderr)
+        raise typer.Exit(1) from None
 
 
 def _dry_run(spending: Spending, mechanism: Mechanism, book: tuple[Ledger, str] | None, promise: str) -> None:
