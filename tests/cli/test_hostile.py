@@ -11,6 +11,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 from fractions import Fraction
 from pathlib import Path
@@ -79,8 +80,10 @@ def test_columns_may_be_called_anything(case: str) -> None:
 def test_no_name_in_a_database_means_anything_else() -> None:
     with duckdb.connect("strange.duckdb") as connection:
         connection.execute('create schema s; create table s."T x" (unit integer, "It""em.x" text)')
+        connection.execute('create table "a.b" as select 1 as unit, 2 as item')
         connection.execute("""insert into s."T x" values (1, 'flu'), (2, 'flu'), (2, 'cold'), (null, 'cold')""")
     assert values("strange.duckdb", 'It"em.x', "items.txt", table="s.T x") == [2, 1]
+    assert values("strange.duckdb", "item", "1..2", table="a.b") == [0, 1]
     connection = sqlite3.connect("strange.db")
     connection.execute('create table "my ""table" (unit blob, "It em" text)')
     connection.executemany('insert into "my ""table" values (?, ?)', [(1, "flu"), (b"\xff", "flu"), (None, "flu")])
@@ -282,6 +285,19 @@ def test_stopping_goes_on_until_the_work_has_stopped() -> None:
     with pytest.raises(KeyboardInterrupt):
         watched(work, progress, stop=lambda: stopped.append(1), patience=0.01, console=Console(file=None, quiet=True))
     assert len(stopped) == 3
+
+
+def test_work_that_cannot_be_stopped_is_left_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lastbit.cli.reading._ATTEMPTS", 2)
+    end = threading.Event()
+
+    def progress() -> float:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        watched(end.wait, progress, patience=0.01, console=Console(file=None, quiet=True))
+    assert not end.is_set()
+    end.set()
 
 
 def test_two_commands_at_once_and_one_budget() -> None:

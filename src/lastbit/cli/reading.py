@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, wait
 from concurrent.futures import TimeoutError as NotYet
+from threading import Thread
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from lastbit.cli.options import Items, Table
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
 
 _PATIENCE: Final = 1.0
 """Seconds after which a person wants to know how long it takes."""
+
+_ATTEMPTS: Final = 20
+"""How often an interrupted reader is told to stop, a tenth of a second apart."""
 
 Result = TypeVar("Result")
 
@@ -81,20 +85,28 @@ def watched(
 
     In another thread even where nobody looks: an engine swallows or delays the interrupts of its own.
     """
-    with ThreadPoolExecutor(1) as pool:
-        future = pool.submit(work)
+    future: Future[Result] = Future()
+
+    def fill() -> None:
         try:
-            if console is not None or sys.stderr.isatty():
-                wait([future], patience)
-                if not future.done():
-                    _show(future, progress, console)
-            return future.result()
-        except KeyboardInterrupt:
-            # More than once: between two queries there is nothing to stop.
-            while not future.done():
-                stop()
-                wait([future], 0.1)
-            raise
+            future.set_result(work())
+        except BaseException as error:
+            future.set_exception(error)
+
+    Thread(target=fill, daemon=True).start()
+    try:
+        if console is not None or sys.stderr.isatty():
+            wait([future], patience)
+            if not future.done():
+                _show(future, progress, console)
+        return future.result()
+    except KeyboardInterrupt:
+        # More than once: between two queries there is nothing to stop. What cannot be stopped is left behind.
+        for _ in range(_ATTEMPTS):
+            stop()
+            if wait([future], 0.1).done:
+                break
+        raise
 
 
 def _show(future: Future[Any], progress: Callable[[], float], console: Console | None) -> None:

@@ -28,6 +28,8 @@ _ROWS: Final = 100_000
 
 _SEPARATORS: Final = {".csv": ",", ".tsv": "\t"}
 _TEXT: Final = "VARCHAR"
+_POSTGRES_NUMBERS: Final = (20, 21, 23, 700, 701, 1700)
+"""The types of PostgreSQL that are numbers: text would fail in the row that holds none."""
 
 
 @dataclass(frozen=True)
@@ -95,9 +97,12 @@ def _opened(place: str, wanted: Wanted, table: str | None) -> Opened:
         connection = duckdb.connect(path, read_only=True)
         name = _named(table, place)
         listed = "SELECT table_schema, table_name FROM information_schema.tables ORDER BY ALL"
-        present = [row[1] if row[0] == "main" else ".".join(row) for row in connection.execute(listed).fetchall()]
-        _check_table(name, present, place)
-        relation = connection.sql(f"SELECT * FROM {'.'.join(map(quoted, name.split('.')))}")  # noqa: S608
+        present = {
+            row[1] if row[0] == "main" else ".".join(row): ".".join(map(quoted, row))
+            for row in connection.execute(listed).fetchall()
+        }
+        _check_table(name, list(present), place)
+        relation = connection.sql(f"SELECT * FROM {present[name]}")  # noqa: S608
     else:
         if table is not None:
             raise ParameterError(f"--table is for databases: {place} is a single table. Leave it out.")
@@ -267,7 +272,10 @@ def _postgres_rows(place: str, table: str, wanted: Wanted) -> Iterator[Sequence[
     try:
         with psycopg.connect(place) as connection:
             probe = connection.execute(f"SELECT * FROM {name} LIMIT 0".encode())  # noqa: S608
-            wanted.check([column.name for column in probe.description or ()])
+            kinds = {column.name: column.type_code for column in probe.description or ()}
+            wanted.check(list(kinds))
+            if wanted.weights is not None and kinds[wanted.weights] not in _POSTGRES_NUMBERS:
+                raise ParameterError(f"weights must be numbers: the column {wanted.weights!r} holds something else.")
             with connection.cursor("lastbit") as rows:
                 rows.itersize = _ROWS
                 yield from rows.execute((_selection(wanted, "DOUBLE PRECISION") + name).encode())
