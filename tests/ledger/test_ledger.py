@@ -214,33 +214,6 @@ def old_file(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_file_of_version_1_opens_and_goes_on(old_file: Path) -> None:
-    ledger = lb.Ledger(old_file)
-    assert ledger.account("clinic").spent == Fraction(1, 7)
-    entry = ledger.history("clinic")[1]
-    assert (entry.mechanism, entry.parameters["k"], entry.note) == ("NoisyTopK", "3", "old")
-    ledger.release("clinic", laplace("6/7"), [1])
-    assert ledger.account("clinic").spent == 1
-    assert [each.id for each in ledger.history("clinic")] == [1, 2, 3]
-
-
-def test_an_old_file_is_brought_up_to_date_once(old_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    steps = []
-
-    def to_version_2(connection: sa.Connection) -> None:
-        steps.append(2)
-        connection.exec_driver_sql("ALTER TABLE lastbit_entries ADD COLUMN signed TEXT")
-
-    monkeypatch.setattr(store, "VERSION", 2)
-    monkeypatch.setattr(store, "MIGRATIONS", {1: to_version_2})
-    for _ in range(2):
-        assert lb.Ledger(old_file).account("clinic").spent == Fraction(1, 7)
-    assert steps == [2]
-    monkeypatch.undo()
-    with pytest.raises(lb.LedgerError, match=r"has version 2, this lastbit knows 1\. Install a newer lastbit"):
-        lb.Ledger(old_file).account("clinic")
-
-
 def test_a_version_nobody_wrote_and_books_nobody_can_read(old_file: Path) -> None:
     for change, message in (
         ("UPDATE lastbit_schema SET version = 0", "has version 0, which no lastbit has written"),
@@ -272,3 +245,30 @@ def test_a_ledger_that_cannot_be_written_draws_nothing(old_file: Path) -> None:
         read_only.release("clinic", laplace(1), [SECRET], draw=lb.Sampler(tape))
     assert tape.consumed == 0
     assert lb.Ledger(old_file).account("clinic").spent == Fraction(1, 7)
+
+
+def test_a_file_of_version_1_opens_and_goes_on(old_file: Path) -> None:
+    ledger = lb.Ledger(old_file)
+    assert ledger.account("clinic").spent == Fraction(1, 7)
+    entry = ledger.history("clinic")[1]
+    assert (entry.mechanism, entry.parameters["k"], entry.note) == ("NoisyTopK", "3", "old")
+    ledger.release("clinic", laplace("6/7"), [1])
+    assert ledger.account("clinic").spent == 1
+    assert [each.id for each in ledger.history("clinic")] == [1, 2, 3]
+
+
+def test_an_old_file_is_brought_up_to_date_once(old_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    steps = []
+
+    def to_version_2(connection: sa.Connection) -> None:
+        steps.append(2)
+        connection.exec_driver_sql("ALTER TABLE lastbit_entries ADD COLUMN signed TEXT")
+
+    monkeypatch.setattr(store, "VERSION", 2)
+    monkeypatch.setattr(store, "MIGRATIONS", {1: to_version_2})
+    for _ in range(2):
+        assert lb.Ledger(old_file).account("clinic").spent == Fraction(1, 7)
+    assert steps == [2]
+    monkeypatch.undo()
+    with pytest.raises(lb.LedgerError, match=r"has version 2, this lastbit knows 1\. Install a newer lastbit"):
+        lb.Ledger(old_file).account("clinic")
