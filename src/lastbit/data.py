@@ -2,7 +2,8 @@
 
 Distinct units per item make the sensitivity of each count exactly 1 and the counts monotone, however many rows a unit
 has: a unit that comes or goes moves every count by 0 or by 1, all the same way. The table stays where it is, in the
-engine it came from (pandas, Polars, PyArrow, DuckDB, PySpark): only one number for each item is fetched.
+engine it came from (pandas, Polars, PyArrow, DuckDB, PySpark): only one number for each item is fetched. Whole numbers
+of DuckDB, which is in this process, are the exception: they are counted faster by sorting them here.
 
 Everything is decided by public things: column names and types, the domain, the bounds. Rows whose unit or item is null,
 or whose item is not in the domain, are left out. No row can raise an error or change what happens to another unit's.
@@ -10,17 +11,14 @@ or whose item is not in the domain, are left out. No row can raise an error or c
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from fractions import Fraction
-from typing import Any, Final
+from collections.abc import Callable, Sequence
+from typing import Any, Final, TypeVar
 
 import numpy as np
 
 from lastbit.counts import Counts
 from lastbit.errors import DataError, LastbitError, ParameterError
-from lastbit.exact import Number, number
-from lastbit.grid import Grid
+from lastbit.exact import Number
 
 try:
     import narwhals as nw
@@ -28,14 +26,15 @@ except ImportError:
     raise LastbitError("count needs narwhals. Install it with: pip install 'lastbit[data]'") from None
 
 from lastbit.domain import combined, domains_of, typed
+from lastbit.sorting import quoted, sortable, sorted_counts
+from lastbit.weights import Weights
+
+Result = TypeVar("Result")
 
 _FILTERED: Final = 1_000
 """A domain up to this size filters the rows in the engine; a larger one is looked up afterwards."""
 
-_MOST_STEPS: Final = 1 << 31
-"""Bounds reach this far at most, so that 2^32 of them add up within 64 bits in any engine."""
-
-_MOST_NUMERATOR: Final = 1 << 16
+_NUMBERED: Final = (nw.Int8, nw.Int16, nw.Int32, nw.Int64, nw.UInt8, nw.UInt16, nw.UInt32)
 
 
 def count(
@@ -69,22 +68,32 @@ def count(
     [0, 2, 0]
     """
     columns = [by] if isinstance(by, str) else list(by)
-    table = _table(frame, [*columns, *(name for name in (unit, weights) if name is not None)])
-    schema = table.collect_schema()
+    wanted = [*columns, *(name for name in (unit, weights) if name is not None)]
+    table = _table(frame, wanted)
+    types = dict(zip(wanted, table.collect_schema().values(), strict=True))
     domains = [
-        typed(items, schema[column], column) for column, items in zip(columns, domains_of(domain, columns), strict=True)
+        typed(items, types[column], column) for column, items in zip(columns, domains_of(domain, columns), strict=True)
     ]
-    amount = None if weights is None else _Amount.of(weights, schema[weights], bounds, resolution)
-    if amount is None and bounds is not None:
+    amount = None
+    if weights is not None:
+        amount = Weights.of(bounds, resolution)
+        amount.check(types[weights], weights)
+    elif bounds is not None:
         raise ParameterError("bounds are for weights: got no weights. Name the column to add up, or leave bounds out.")
-    for column, items in zip(columns, domains, strict=True):
-        kept = ~nw.col(column).is_null()
-        table = table.filter(kept & nw.col(column).is_in(items) if len(items) <= _FILTERED else kept)
-    if unit is not None:
-        table = table.filter(~nw.col(unit).is_null())
-    found = _collected(_grouped(table, columns, unit, amount), len(columns))
+    keys = [_plain(place) for place in range(len(columns))]
+    for key, items in zip(keys, domains, strict=True):
+        kept = ~nw.col(key).is_null()
+        table = table.filter(kept & nw.col(key).is_in(items) if len(items) <= _FILTERED else kept)
+    who = None if unit is None else _plain(len(columns))
+    if who is not None:
+        table = table.filter(~nw.col(who).is_null())
     items = combined(domains)
-    totals = np.fromiter((found.get(item, 0) for item in items), np.int64, len(items))
+    totals = None
+    if who is not None and amount is None and _numbered(table) and sortable(domains):
+        totals = _or_kind(sorted_counts, table.to_native(), keys, who, domains)
+    if totals is None:
+        found = _or_kind(_collected, _grouped(table, keys, who, amount), keys)
+        totals = np.fromiter((found.get(item, 0) for item in items), np.int64, len(items))
     if amount is None:
         return Counts(items=items, values=totals, sensitivity=1, monotone=True)
     return amount.counts(items, totals)
@@ -104,95 +113,58 @@ def _table(frame: Any, wanted: list[str]) -> nw.LazyFrame[Any]:
             raise ParameterError(f"there is no column {column!r}: the table has {', '.join(present)}.")
     if not wanted or len(set(wanted)) != len(wanted):
         raise ParameterError(f"by, unit and weights must be different columns: got {', '.join(wanted) or 'none'}.")
-    selected: nw.LazyFrame[Any] = table.select(*wanted)
-    return selected
+    if table.implementation.is_duckdb():
+        # As SQL: as an expression a name with dots or quotes would be taken apart.
+        chosen = ", ".join(f"{quoted(name)} AS {_plain(place)}" for place, name in enumerate(wanted))
+        renamed: nw.LazyFrame[Any] = nw.from_native(table.to_native().project(chosen)).lazy()
+    else:
+        renamed = table.select(*(nw.col(name).alias(_plain(place)) for place, name in enumerate(wanted)))
+    return renamed
 
 
-def _grouped(
-    table: nw.LazyFrame[Any], columns: list[str], unit: str | None, amount: _Amount | None
-) -> nw.LazyFrame[Any]:
-    """The columns, and a last one with the count or the sum in steps."""
-    total = "lastbit total"
+def _plain(place: int) -> str:
+    """What a column is called from here on, so that no name of a user's can mean anything else."""
+    return f"lastbit_{place}"
+
+
+def _grouped(table: nw.LazyFrame[Any], keys: list[str], unit: str | None, amount: Weights | None) -> nw.LazyFrame[Any]:
+    """The keys, and a last column with the count or the sum in steps."""
+    total = "lastbit_total"
     if amount is None:
         if unit is not None:
             # Grouping twice is what engines do best: faster than a count of distinct values.
-            table = table.group_by(*columns, unit).agg(nw.len().alias(total))
-        return table.group_by(*columns).agg(nw.len().alias(total))
-    table = table.with_columns(amount.steps().alias(total))
+            table = table.group_by(*keys, unit).agg(nw.len().alias(total))
+        return table.group_by(*keys).agg(nw.len().alias(total))
+    weight = _plain(len(keys) + (unit is not None))
+    steps = amount.steps(nw.col(weight), table.collect_schema()[weight])
+    table = table.with_columns(steps.alias(total))
     if unit is not None:
-        summed = table.group_by(*columns, unit).agg(nw.col(total).sum())
+        summed = table.group_by(*keys, unit).agg(nw.col(total).sum())
         table = summed.with_columns(nw.col(total).clip(amount.low, amount.high))
-    return table.group_by(*columns).agg(nw.col(total).sum())
+    return table.group_by(*keys).agg(nw.col(total).sum())
 
 
-def _collected(grouped: nw.LazyFrame[Any], keys: int) -> dict[Any, int]:
-    problem = ""
-    try:
+def _numbered(table: nw.LazyFrame[Any]) -> bool:
+    """Whether it is DuckDB's, and all its columns are numbers that fit in 64 bits with a sign."""
+    return table.implementation.is_duckdb() and all(each in _NUMBERED for each in table.collect_schema().values())
+
+
+def _collected(grouped: nw.LazyFrame[Any], keys: list[str]) -> dict[Any, int]:
+    schema, width = grouped.collect_schema(), len(keys)
+    if grouped.implementation.is_duckdb() and all(schema[key] in (nw.String, *_NUMBERED) for key in keys):
+        # Text and numbers are the same without PyArrow, which takes longer to load than to be used.
+        rows = grouped.to_native().fetchall()
+    else:
         rows = grouped.collect().rows()
+    return {row[0] if width == 1 else row[:width]: int(row[width]) for row in rows}
+
+
+def _or_kind(work: Callable[..., Result], *given: Any) -> Result:
+    """What an engine gives; of its errors only the kind, because the message may quote a row."""
+    try:
+        return work(*given)
     except Exception as error:
-        # An engine's message may quote a row, so that only its kind is passed on.
+        if isinstance(error.__cause__, KeyboardInterrupt):  # DuckDB's way to say that somebody pressed Ctrl-C
+            raise KeyboardInterrupt from None
         problem = type(error).__name__
-    if problem:
-        raise DataError(f"the table could not be counted: {problem}. Read it with its own library to see why.")
-    return {row[0] if keys == 1 else row[:keys]: int(row[keys]) for row in rows}
-
-
-@dataclass(frozen=True)
-class _Amount:
-    """What a row adds: a weight in whole steps between two public bounds."""
-
-    column: str
-    dtype: nw.dtypes.DType
-    grid: Grid
-    low: int
-    high: int
-
-    @classmethod
-    def of(
-        cls, column: str, dtype: nw.dtypes.DType, bounds: tuple[Number, Number] | None, resolution: Number
-    ) -> _Amount:
-        if bounds is None:
-            raise ParameterError("weights need public bounds=(lower, upper): they are how far one unit moves a sum.")
-        grid = Grid(resolution)
-        low, high = (grid.count(number(bound, "bounds"), "bounds") for bound in bounds)
-        if low > high or not (low or high):
-            raise ParameterError(f"bounds must be a lower and an upper one: got {bounds[0]} and {bounds[1]}.")
-        step = grid.resolution
-        if max(abs(low), abs(high)) > _MOST_STEPS or step.numerator > _MOST_NUMERATOR:
-            raise ParameterError("bounds must be at most 2^31 steps of the resolution. Use a coarser one.")
-        if not dtype.is_numeric():
-            raise ParameterError(f"weights must be numbers: the column {column!r} is {dtype}.")
-        if not dtype.is_integer() and (
-            step.numerator & (step.numerator - 1) or step.denominator & (step.denominator - 1)
-        ):
-            raise ParameterError(
-                f"resolution must be a power of two for weights that are not whole: got {step}. No other is exact in "
-                "an engine's floats. Use resolution='1/128', or a column of whole numbers such as cents."
-            )
-        return cls(column, dtype, grid, low, high)
-
-    def steps(self) -> nw.Expr:
-        """⌊weight/resolution⌋ between the bounds, exactly, in the engine's own 64 bits."""
-        column = nw.col(self.column)
-        above, below = self.grid.resolution.numerator, self.grid.resolution.denominator
-        if self.dtype.is_integer():
-            lowest, highest = self.low * above // below, -(-self.high * above // below)
-            if self.dtype == nw.UInt64:
-                column = column.clip(upper_bound=max(highest, 0))
-            scaled = column.cast(nw.Int64).fill_null(lowest).clip(lowest, highest) * below
-            if above != 1:
-                # Division of what is not negative is the same in every engine.
-                base = lowest * below // above
-                scaled = (scaled - base * above) // above + base
-            return scaled.cast(nw.Int64).clip(self.low, self.high)
-        # The bounds and the factor are dyadic and below 2^53 steps: every operation is exact.
-        low, high = (float(bound * self.grid.resolution) for bound in (self.low, self.high))
-        column = column.cast(nw.Float64).fill_null(low)
-        column = nw.when(column.is_nan()).then(nw.lit(low)).otherwise(column)
-        return (column.clip(low, high) * (below / above)).floor().cast(nw.Int64)
-
-    def counts(self, items: tuple[Any, ...], totals: Any) -> Counts:
-        step = self.grid.resolution
-        values = totals if step == 1 else tuple(int(total) * step for total in totals)
-        furthest = Fraction(max(abs(self.low), abs(self.high))) * step
-        return Counts(items=items, values=values, sensitivity=furthest, monotone=self.low >= 0 or self.high <= 0)
+    raise DataError(f"the table could not be counted: {problem}. Read it with its own library to see why.")

@@ -25,8 +25,14 @@ NO_DOMAIN: Final = (
 )
 
 
+_MOST_ITEMS: Final = 10**8
+"""A range is shorter than this: its items are held in memory."""
+
+
 def items_of(domain: object) -> Items:
     """The items of one column: nulls and blank lines left out, each item once, in the order given.
+
+    An item in a file has no spaces or tabs around it. Give those that do as a list.
 
     >>> items_of(["flu", "cold", None, "flu"]), items_of(range(3))
     (('flu', 'cold'), (0, 1, 2))
@@ -42,6 +48,8 @@ def items_of(domain: object) -> Items:
 def _listed(domain: object) -> Iterable[Any]:
     if isinstance(domain, str | os.PathLike):
         return _lines(Path(domain))
+    if isinstance(domain, range) and len(domain[:_MOST_ITEMS]) == _MOST_ITEMS:
+        raise ParameterError(f"domain must hold fewer than {_MOST_ITEMS:,} items. Choose a shorter range.")
     if isinstance(domain, range | list | tuple):
         return domain
     if isinstance(domain, set | frozenset):
@@ -66,7 +74,8 @@ def _lines(path: Path) -> list[str]:
     except (OSError, UnicodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise ParameterError(f"domain must be a file with one item per line: {path}: {reason}.") from None
-    return [line for line in text.splitlines() if line.strip()]
+    # Spaces at the ends are never meant; other separators than the line's end belong to an item.
+    return [line.strip(" \t") for line in text.split("\n") if line.strip(" \t")]
 
 
 def domains_of(domain: object, columns: Sequence[str]) -> list[Items]:

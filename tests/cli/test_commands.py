@@ -11,6 +11,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 
 import lastbit as lb
@@ -165,8 +166,38 @@ def test_a_traceback_only_with_debug(tmp_path: Path) -> None:
     for debug in ([], ["--debug"]):
         done = command_line("-m", "lastbit.cli", "budget", "show", "--ledger", "no.db", *debug, cwd=tmp_path)
         assert ("Traceback" in done.stderr) == bool(debug)
-        assert done.returncode == (1 if debug else 2)
-        assert "there is no ledger at no.db" in done.stderr
+        assert done.returncode == 2
+        assert done.stderr.splitlines()[-1].startswith("lastbit: there is no ledger at no.db.")
+
+
+def test_not_even_debug_quotes_a_row(clinic: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    with duckdb.connect("visits.duckdb") as connection:
+        connection.execute("create table raw as select * from (values ('1'), ('secret')) as t(name)")
+        connection.execute("create view visits as select cast(name as integer) as diagnosis, 1 as patient from raw")
+        with pytest.raises(duckdb.ConversionException, match="secret"):
+            connection.execute("select diagnosis from visits").fetchall()
+    Path("visits.json").write_text('[{"diagnosis": "flu", "patient": 1}, {"diagnosis": secret', encoding="utf-8")
+    for file, options in (("visits.duckdb", "--table visits --domain 1..9"), ("visits.json", "--domain diagnoses.txt")):
+        command = f"top {file} --by diagnosis --unit patient {options} -k 1 --epsilon 1"
+        assert cli._run(shlex.split(command), debug=True) == 2
+        shown = capsys.readouterr()
+        assert "Traceback" in shown.err
+        assert "secret" not in shown.out + shown.err
+
+    private = bytes(reversed(b"terces")).decode()  # no line of code in a traceback spells it
+
+    def fails(*_: Any, **__: Any) -> None:
+        try:
+            int(private)
+        finally:
+            raise KeyError(private)
+
+    monkeypatch.setattr("lastbit.cli.reading.counted", fails)
+    assert cli._run(shlex.split(f"{TOP} --epsilon 1"), debug=True) == 1
+    shown = capsys.readouterr()
+    assert shown.err.count("Traceback") == 2
+    assert shown.err.endswith("builtins.KeyError\nlastbit: unexpected KeyError.\n")
+    assert private == "secret" not in shown.out + shown.err
 
 
 HEAVY = ["duckdb", "narwhals", "sqlalchemy", "rich", "matplotlib", "pandas", "pyarrow", "polars", "pyspark"]

@@ -7,6 +7,7 @@ import gzip
 import json
 import sqlite3
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -101,7 +102,8 @@ if has_postgres():
     def test_the_same_counts_from_postgresql(server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.chdir(tmp_path)
         place = f"postgresql://lastbit@/postgres?host={server}"
-        with psycopg.connect(place, autocommit=True) as connection:
+        connected = partial(psycopg.connect, autocommit=True)
+        with connected(place) as connection:
             connection.execute("create schema if not exists clinic")
             connection.execute("create table clinic.visits (unit text, item text, weight double precision)")
             with connection.cursor() as cursor:
@@ -110,6 +112,15 @@ if has_postgres():
         assert numbers(place, "clinic.visits", unit=None) == [4, 1, 0]
         with pytest.raises(lb.ParameterError, match="no column 'nobody'"):
             opened(place, Wanted(("nobody",)), "clinic.visits")
+        with pytest.raises(lb.ParameterError, match="weights must be numbers: the column 'unit'"):
+            opened(place, Wanted(("item",), weights="unit"), "clinic.visits")
+        weighed = opened(place, Wanted(("item",), weights="weight"), "clinic.visits")
+        assert weighed.relation.aggregate("sum(weight)").fetchone() == (10.5,)
+        with connected(place) as connection:
+            connection.execute('create table "Vis its" ("U""nit.x" integer, "ITEM" text)')
+            connection.execute("""insert into "Vis its" values (1, 'flu'), (2, 'flu')""")
+        items = Items(by=["ITEM"], domain=["domain.txt"])
+        assert counted(Table(source=place, unit='U"nit.x', table="Vis its"), items).values.tolist() == [2, 0, 0]
         with pytest.raises(lb.DataError, match="could not be read: UndefinedTable"):
             opened(place, Wanted(("item",)), "clinic.no")
 

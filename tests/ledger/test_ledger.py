@@ -160,14 +160,30 @@ def test_a_server_that_is_away_is_one_line_without_the_password() -> None:
     ledger = lb.Ledger("postgresql://anna:hunter2@127.0.0.1:1/nowhere")
     with pytest.raises(lb.LedgerError) as caught:
         ledger.account("clinic")
-    assert "hunter2" not in str(caught.value) + repr(ledger) + repr(caught.value.__cause__)
+    assert "hunter2" not in str(caught.value) + repr(ledger)
+    assert caught.value.__cause__ is caught.value.__context__ is None
     assert "could not be used: OperationalError" in str(caught.value)
+
+
+def test_nothing_of_the_driver_stays_attached_to_an_error(place: str) -> None:
+    ledger = lb.Ledger(place)
+    ledger.create("clinic", epsilon=1)
+    with store.Store(place).transaction() as books:
+        books.execute(sa.text("drop table lastbit_entries"))
+    with pytest.raises(lb.LedgerError) as caught:
+        ledger.charge("clinic", laplace(1), note="hunter2")
+    assert caught.value.__cause__ is caught.value.__context__ is None
+    with pytest.raises(lb.LedgerError, match="must look like") as caught:
+        lb.Ledger("postgresql://anna:hunter2@host:port/base")
+    assert caught.value.__cause__ is caught.value.__context__ is None
+    assert "hunter2" not in str(caught.value)
+    assert ledger.account("clinic").spent == 0
 
 
 def test_a_file_that_is_no_ledger_is_left_alone(tmp_path: Path) -> None:
     other = tmp_path / "notes.txt"
     other.write_text("this is no database, and long enough to be sure of it" * 20)
-    with pytest.raises(lb.LedgerError, match="DatabaseError"):
+    with pytest.raises(lb.LedgerError, match="it is no SQLite file"):
         lb.Ledger(other).create("clinic", epsilon=1)
     assert other.read_text().startswith("this is no database")
 
@@ -196,6 +212,39 @@ def old_file(tmp_path: Path) -> Path:
     connection.executescript(VERSION_1)
     connection.close()
     return path
+
+
+def test_a_version_nobody_wrote_and_books_nobody_can_read(old_file: Path) -> None:
+    for change, message in (
+        ("UPDATE lastbit_schema SET version = 0", "has version 0, which no lastbit has written"),
+        ("UPDATE lastbit_accounts SET spent = 'much'", "the books of 'clinic' are damaged"),
+        ("UPDATE lastbit_accounts SET budget = '1/0', spent = '0'", "the books of 'clinic' are damaged"),
+    ):
+        connection = sqlite3.connect(old_file)
+        connection.execute(change)
+        connection.commit()
+        connection.close()
+        for use in (
+            lambda ledger: ledger.accounts(),
+            lambda ledger: ledger.charge("clinic", laplace(1)),
+        ):
+            with pytest.raises(lb.LedgerError, match=message) as caught:
+                use(lb.Ledger(old_file))
+            assert caught.value.__cause__ is caught.value.__context__ is None
+        connection = sqlite3.connect(old_file)
+        connection.execute("UPDATE lastbit_schema SET version = 1")
+        connection.commit()
+        connection.close()
+
+
+def test_a_ledger_that_cannot_be_written_draws_nothing(old_file: Path) -> None:
+    tape = lb.Tape([1, 2, 3])
+    read_only = lb.Ledger(old_file)
+    sa.event.listen(read_only._store._engine, "connect", lambda books, _: books.execute("PRAGMA query_only = ON"))
+    with pytest.raises(lb.LedgerError, match=r"it is read-only\. Make it writable\. Nothing was drawn"):
+        read_only.release("clinic", laplace(1), [SECRET], draw=lb.Sampler(tape))
+    assert tape.consumed == 0
+    assert lb.Ledger(old_file).account("clinic").spent == Fraction(1, 7)
 
 
 def test_a_file_of_version_1_opens_and_goes_on(old_file: Path) -> None:

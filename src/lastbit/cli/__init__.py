@@ -10,9 +10,15 @@ USAGE, REFUSED, INTERRUPTED = 2, 3, 130
 
 
 def main() -> None:
-    """Run the command. Whatever goes wrong is one line; `--debug`, anywhere, adds the traceback."""
+    """Run the command. Whatever goes wrong is one line; `--debug`, anywhere, puts the traceback before it."""
+    if sys.stdout is None:
+        sys.exit(_say("there is nowhere to write: standard output is closed. Nothing was read.", USAGE))
     arguments = [argument for argument in sys.argv[1:] if argument != "--debug"]
-    sys.exit(_run(arguments, debug=len(arguments) != len(sys.argv) - 1))
+    try:
+        code = _run(arguments, debug=len(arguments) != len(sys.argv) - 1)
+    except KeyboardInterrupt:
+        code = _say("interrupted. What was charged stays charged.", INTERRUPTED)
+    sys.exit(code)
 
 
 def _run(arguments: list[str], *, debug: bool) -> int:
@@ -24,19 +30,40 @@ def _run(arguments: list[str], *, debug: bool) -> int:
         return _say(f"the command needs {error.name}. Install it with: pip install 'lastbit[cli]'", USAGE)
     try:
         code = app(args=arguments, prog_name="lastbit", standalone_mode=False)
+        if code == INTERRUPTED:
+            raise KeyboardInterrupt
         return code if isinstance(code, int) else 0
-    except KeyboardInterrupt:
-        return _say("interrupted. What was charged stays charged.", INTERRUPTED)
     except Exception as error:
         if debug:
-            raise
+            _trace(error)
         if isinstance(error, LastbitError):
             return _say(str(error), REFUSED if isinstance(error, BudgetExceeded) else USAGE)
         if hasattr(error, "format_message"):  # what Typer raises for a wrong option
             command = getattr(getattr(error, "ctx", None), "command_path", "lastbit")
-            return _say(f"{error.format_message()} See: {command} --help", USAGE)
+            message = error.format_message()
+            if message.startswith("Usage:"):  # nothing was asked for: what there is to ask for, line by line
+                print(message, file=sys.stderr)
+                return USAGE
+            return _say(f"{message.rstrip('.')}. See: {command} --help", USAGE)
         # The message of an error nobody foresaw may hold anything: only its kind is shown.
-        return _say(f"unexpected {type(error).__name__}. Run it again with --debug to see where.", 1)
+        hint = "" if debug else " Run it again with --debug to see where."
+        return _say(f"unexpected {type(error).__name__}.{hint}", 1)
+
+
+def _trace(error: BaseException) -> None:
+    """Print where an error comes from: the calls and the kinds of errors, and of messages only our own.
+
+    What another library says may quote a row, so that it is left out even here.
+    """
+    import traceback
+
+    earlier = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    if earlier is not None:
+        _trace(earlier)
+    print("Traceback (most recent call last):", file=sys.stderr)
+    traceback.print_tb(error.__traceback__)
+    message = f": {error}" if isinstance(error, LastbitError) else ""
+    print(f"{type(error).__module__}.{type(error).__qualname__}{message}", file=sys.stderr)
 
 
 def _say(message: str, code: int) -> int:

@@ -16,6 +16,7 @@ from lastbit.mechanisms.selecting import Selecting
 from lastbit.rounding import log_float_lower, log_upper
 
 _DIGITS = 4
+_FURTHEST = 10**100
 
 
 def probability(level: Number) -> Fraction:
@@ -51,20 +52,32 @@ def gap_intervals(
     return [((gap - reach + 1) * step, (gap + reach) * step) for gap in gaps]
 
 
-def epsilon_for(accuracy: Number, k: int, n: int, level: Number, resolution: Number) -> Fraction:
-    """The least epsilon, to four digits, with which the top k of n counts are this accurate."""
+def epsilon_for(
+    accuracy: Number,
+    k: int,
+    n: int,
+    level: Number,
+    resolution: Number,
+    *,
+    sensitivity: Fraction = Fraction(1),
+    monotone: bool = True,
+) -> Fraction:
+    """The least epsilon, to four digits, with which the top k of n counts or sums are this accurate."""
     from lastbit.mechanisms.top_k import NoisyTopK
 
     wish = number(accuracy, "accuracy")
 
     def meets(epsilon: Fraction) -> bool:
-        return top_accuracy(NoisyTopK(k=k, epsilon=epsilon, resolution=resolution, monotone=True), n, level) <= wish
+        mechanism = NoisyTopK(k=k, epsilon=epsilon, resolution=resolution, sensitivity=sensitivity, monotone=monotone)
+        return top_accuracy(mechanism, n, level) <= wish
 
+    if wish > _FURTHEST:
+        raise ParameterError("accuracy must be at most 10^100: no table is that long. Ask for less.")
     if wish < number(resolution, "resolution"):
         raise ParameterError(
             f"accuracy must be at least the resolution, {resolution}: got {accuracy}. Use a finer one."
         )
-    guess = k * math.log(n / (1 - probability(level))) / wish
+    guess = (1 if monotone else 2) * k * sensitivity * math.log(n / (1 - probability(level))) / wish
     unit = Fraction(10) ** (math.floor(math.log10(guess)) - _DIGITS + 1)
     units = math.floor(guess / unit)
     # The guess is close: noise comes in whole steps, so that the least epsilon is at most a step's worth above it.

@@ -17,12 +17,13 @@ _SETTINGS: dict[str, Any] = {
     "pretty_exceptions_enable": False,
 }
 _TABLE = "visits.csv --by diagnosis --unit patient --domain diagnoses.txt"
+_SUMS = f"{_TABLE} --weights cost --bounds 0 1000"
 _BUDGET = "--ledger budget.db --dataset clinic"
 
 app = typer.Typer(
     name="lastbit",
     help="Differential privacy that holds to the last bit: from a table to a release in one command.",
-    epilog="--debug, anywhere, shows where an error comes from.",
+    epilog="--debug, anywhere, shows where an error comes from, and nothing of the data.",
     **_SETTINGS,
 )
 accounts = typer.Typer(help="Accounts with limits, and everything that was charged to them.", **_SETTINGS)
@@ -40,17 +41,43 @@ _add(
     with_options(releases.top),
     f"top {_TABLE} -k 3 --epsilon 1",
     f"top {_TABLE} -k 3 --epsilon 0.5 {_BUDGET} --note weekly --json",
+    f"top {_SUMS} -k 3 --epsilon 1",
 )
-_add(app, "above", with_options(releases.above), f"above {_TABLE} --threshold 50 --limit 3 --epsilon 1")
-_add(app, "choose", with_options(releases.choose), f"choose {_TABLE} --epsilon 0.1")
-_add(app, "measure", with_options(releases.measure), f"measure {_TABLE} -k 3 --epsilon 1 {_BUDGET}")
+_add(
+    app,
+    "above",
+    with_options(releases.above),
+    f"above {_TABLE} --threshold 50 --limit 3 --epsilon 1",
+    f"above {_SUMS} --threshold 20000 --limit 3 --epsilon 1",
+)
+_add(
+    app,
+    "choose",
+    with_options(releases.choose),
+    f"choose {_TABLE} --epsilon 0.1",
+    f"choose {_SUMS} --epsilon 0.1",
+)
+_add(
+    app,
+    "measure",
+    with_options(releases.measure),
+    f"measure {_TABLE} -k 3 --epsilon 1 {_BUDGET}",
+    f"measure {_SUMS} -k 3 --epsilon 1",
+)
 _add(
     app,
     "mean",
     with_options(releases.mean),
     "mean visits.csv --of cost --unit patient --bounds 0 1000 --epsilon 1",
 )
-_add(app, "plan", planning.plan, "plan -k 10 --items 10000 --epsilon 1", "plan -k 10 --items 10000 --within 50")
+_add(
+    app,
+    "plan",
+    planning.plan,
+    "plan -k 10 --items 10000 --epsilon 1",
+    "plan -k 10 --items 10000 --within 50",
+    "plan -k 10 --items 10000 --bounds 0 1000 --within 50000",
+)
 _add(accounts, "create", budget.create, "budget create clinic --ledger new.db --epsilon 3")
 _add(accounts, "show", budget.show, "budget show --ledger budget.db")
 _add(accounts, "history", budget.history, "budget history clinic --ledger budget.db")

@@ -21,6 +21,8 @@ from lastbit.errors import ParameterError
 from lastbit.exact import number
 from lastbit.mechanisms.laplace import DiscreteLaplace
 from lastbit.release import cost_text
+from lastbit.sorting import quoted
+from lastbit.weights import Weights
 
 _EVERYONE: Final = "everyone"
 
@@ -33,6 +35,7 @@ class Mean:
     high: Fraction
     resolution: Fraction
     mechanism: DiscreteLaplace
+    reach: Fraction
 
     @classmethod
     def of(cls, spending: Spending, bounds: tuple[str, str], resolution: str) -> Mean:
@@ -40,19 +43,28 @@ class Mean:
         low, high = (number(bound, "bounds") for bound in bounds)
         if low >= high:
             raise ParameterError(f"--bounds must rise: got {low} and {high}. Give the lower one first.")
-        step = number(resolution, "resolution")
+        step = Weights.of(bounds, resolution).grid.resolution
         # Half steps: the midpoint of two bounds on the grid may lie between two steps.
         mechanism = DiscreteLaplace(epsilon=spending.epsilon, sensitivity=high - low, resolution=step / 2)
-        return cls(low, high, step, mechanism)
+        # Before anything is spent: both intervals hold together when each misses half as often.
+        reach = mechanism.accuracy((1 + probability(spending.level)) / 2)
+        return cls(low, high, step, mechanism, reach)
 
     def read(self, table: Table, column: str) -> list[Fraction]:
         """The two sums, exact and private."""
-        columns = (table.unit,) if table.unit else ()
+        if table.unit == column:
+            raise ParameterError(f"--of and --unit must be different columns: got {column!r} for both.")
+        columns = () if table.unit is None else (table.unit,)
+        # Names of our own, because a column may be called anything.
+        unit = None if table.unit is None else "who"
+        chosen = f"'{_EVERYONE}' AS {_EVERYONE}, {quoted(column)} AS amount"
+        if table.unit is not None:
+            chosen += f", {quoted(table.unit)} AS {unit}"
 
         def work(source: Opened) -> list[Fraction]:
-            rows = source.relation.project(f"*, '{_EVERYONE}' AS {_EVERYONE}")
-            common: dict[str, Any] = {"by": _EVERYONE, "unit": table.unit, "domain": [_EVERYONE]}
-            total = count(rows, **common, weights=column, bounds=(self.low, self.high), resolution=self.resolution)
+            rows = source.relation.project(chosen)
+            common: dict[str, Any] = {"by": _EVERYONE, "unit": unit, "domain": [_EVERYONE]}
+            total = count(rows, **common, weights="amount", bounds=(self.low, self.high), resolution=self.resolution)
             units = int(count(rows, **common).values[0])
             half, middle = (self.high - self.low) / 2, (self.high + self.low) / 2
             return [Fraction(total.values[0]) - middle * units, half * units]
@@ -61,7 +73,7 @@ class Mean:
 
     def report(self, release: Any, column: str, level: str) -> Report:
         """The mean, the number of units, and intervals: both hold together with the probability of the level."""
-        reach = self.mechanism.accuracy((1 + probability(level)) / 2)
+        reach = self.reach
         half, middle = (self.high - self.low) / 2, (self.high + self.low) / 2
         first, second = release.values
         units = (second / half, (second - reach) / half, (second + reach) / half)

@@ -6,9 +6,12 @@ import inspect
 import re
 from collections.abc import Callable
 from dataclasses import MISSING, dataclass, fields
+from fractions import Fraction
 from typing import Annotated, Any, get_type_hints
 
 import typer
+
+from lastbit.errors import ParameterError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,12 +40,65 @@ class Items:
         list[str],
         typer.Option(metavar="FILE", help="The public items: a file with one per line, or 1..12. One for each --by."),
     ]
+    weights: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Add up this column instead of counting units.")
+    ] = None
+    bounds: Annotated[
+        tuple[str, str] | None,
+        typer.Option(metavar="LOW HIGH", help="What a unit's weights in an item are clamped to, each and together."),
+    ] = None
+    resolution: Annotated[
+        str | None,
+        typer.Option(metavar="NUMBER", help="The step of weights, noise and gaps. 1, but 1/10 for the gaps of counts."),
+    ] = None
 
     @property
     def domains(self) -> Any:
         """The domain as `count` takes it."""
+        if len(self.domain) != len(self.by):
+            raise ParameterError(
+                f"--domain must be given once for each --by: got {len(self.domain)} for {len(self.by)}."
+            )
         each = [_domain(text) for text in self.domain]
-        return each[0] if len(self.by) == len(each) == 1 else each
+        return each[0] if len(each) == 1 else each
+
+    def step(self, of_counts: str = "1") -> str:
+        """The step of the numbers and of the noise."""
+        usual = of_counts if self.weights is None else "1"
+        return usual if self.resolution is None else self.resolution
+
+    @property
+    def moves(self) -> dict[str, Any]:
+        """How one unit moves the numbers, as mechanisms take it."""
+        if (self.weights is None) != (self.bounds is None):
+            raise ParameterError(
+                "--weights and --bounds go together: a column to add up, and how far one unit can move a sum."
+            )
+        return moved(self.bounds, self.step())
+
+    @property
+    def number(self) -> str:
+        """What an item has: how many units, or how much in all."""
+        return "units" if self.weights is None else f"sum of {self.weights}"
+
+    def more(self, amount: str) -> str:
+        """So much more, in words."""
+        return f"{amount} units more" if self.weights is None else f"{amount} more in {self.weights}"
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """What is added up, for machines; nothing when units are counted."""
+        return {} if self.bounds is None else {"weights": self.weights, "bounds": list(self.bounds)}
+
+
+def moved(bounds: tuple[str, str] | None, resolution: str) -> dict[str, Any]:
+    """How one unit moves counts, or sums of weights between bounds, as mechanisms take it."""
+    if bounds is None:
+        return {"sensitivity": Fraction(1), "monotone": True}
+    from lastbit.weights import Weights
+
+    weights = Weights.of(bounds, resolution)
+    return {"sensitivity": weights.sensitivity, "monotone": weights.monotone}
 
 
 @dataclass(frozen=True, kw_only=True)

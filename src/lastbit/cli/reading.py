@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, wait
 from concurrent.futures import TimeoutError as NotYet
+from threading import Thread
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from lastbit.cli.options import Items, Table
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 _PATIENCE: Final = 1.0
 """Seconds after which a person wants to know how long it takes."""
 
+_ATTEMPTS: Final = 20
+"""How often an interrupted reader is told to stop, a tenth of a second apart."""
+
 Result = TypeVar("Result")
 
 
@@ -25,12 +29,33 @@ def counted(table: Table, items: Items) -> Counts:
     """The counts of a table, exact and private."""
     from lastbit.data import count
 
-    columns = (*items.by, *([table.unit] if table.unit else []))
+    columns = (*items.by, *([] if table.unit is None else [table.unit]))
+    domains = items.domains
 
     def work(source: Opened) -> Counts:
-        return count(source.relation, by=items.by, unit=table.unit, domain=items.domains)
+        return count(
+            source.relation,
+            by=items.by,
+            unit=table.unit,
+            domain=_as_columns(domains, source, items.by),
+            weights=items.weights,
+            bounds=items.bounds,
+            resolution=items.step(),
+        )
 
-    return read(table, Wanted(columns, distinct=table.unit is not None), work)
+    # Rows that are alike are one where units are counted, and two where weights are added up.
+    distinct = table.unit is not None and items.weights is None
+    return read(table, Wanted(columns, weights=items.weights, distinct=distinct), work)
+
+
+def _as_columns(domains: Any, source: Opened, by: list[str]) -> Any:
+    """Ranges as text where the column is text: in text files and some databases every column is."""
+    if len(by) > 1:
+        return [_as_columns(each, source, [column]) for each, column in zip(domains, by, strict=True)]
+    from lastbit.domain import items_of
+
+    kind = source.relation.types[source.relation.columns.index(by[0])]
+    return [str(item) for item in items_of(domains)] if isinstance(domains, range) and kind == "VARCHAR" else domains
 
 
 def read(table: Table, wanted: Wanted, work: Callable[[Opened], Result]) -> Result:
@@ -41,28 +66,47 @@ def read(table: Table, wanted: Wanted, work: Callable[[Opened], Result]) -> Resu
         place.append(opened(table.source, wanted, table.table))
         return work(place[0])
 
-    return watched(both, lambda: place[0].progress() if place else -1.0)
+    def stop() -> None:
+        for each in place:
+            each.connection.interrupt()
+
+    return watched(both, lambda: place[0].progress() if place else -1.0, stop=stop)
 
 
 def watched(
     work: Callable[[], Result],
     progress: Callable[[], float],
     *,
+    stop: Callable[[], None] = lambda: None,
     patience: float = _PATIENCE,
     console: Console | None = None,
 ) -> Result:
-    """Do the work in another thread, and show how far it is once it takes longer than `patience`."""
-    if console is None and not sys.stderr.isatty():
-        return work()
-    with ThreadPoolExecutor(1) as pool:
-        future = pool.submit(work)
+    """Do the work in another thread, and show how far it is once it takes longer than `patience`.
+
+    In another thread even where nobody looks: an engine swallows or delays the interrupts of its own.
+    """
+    future: Future[Result] = Future()
+
+    def fill() -> None:
         try:
-            return future.result(patience)
-        except NotYet:
-            if future.done():
-                raise
-            _show(future, progress, console)
+            future.set_result(work())
+        except BaseException as error:
+            future.set_exception(error)
+
+    Thread(target=fill, daemon=True).start()
+    try:
+        if console is not None or sys.stderr.isatty():
+            wait([future], patience)
+            if not future.done():
+                _show(future, progress, console)
         return future.result()
+    except KeyboardInterrupt:
+        # More than once: between two queries there is nothing to stop. What cannot be stopped is left behind.
+        for _ in range(_ATTEMPTS):
+            stop()
+            if wait([future], 0.1).done:
+                break
+        raise
 
 
 def _show(future: Future[Any], progress: Callable[[], float], console: Console | None) -> None:

@@ -9,18 +9,17 @@ import typer
 from lastbit.cli.options import Items, Spending, Table
 
 Amount = Annotated[int, typer.Option("-k", metavar="NUMBER", help="How many items.")]
-Resolution = Annotated[str, typer.Option(metavar="NUMBER", help="The step of the noise and the gaps.")]
 
 
-def top(table: Table, items: Items, spending: Spending, k: Amount = 10, resolution: Resolution = "1/10") -> None:
-    """The k items with the most units, and how far each is ahead of the next."""
+def top(table: Table, items: Items, spending: Spending, k: Amount = 10) -> None:
+    """The k items with the most units, or the largest sums, and how far each is ahead of the next."""
     import lastbit as lb
     from lastbit.cli.accuracy import gap_intervals, probability, top_accuracy
     from lastbit.cli.reading import counted
     from lastbit.cli.showing import Report, shown
     from lastbit.cli.spending import spend
 
-    mechanism = lb.NoisyTopK(k=k, epsilon=spending.epsilon, resolution=resolution, monotone=True)
+    mechanism = lb.NoisyTopK(k=k, epsilon=spending.epsilon, resolution=items.step("1/10"), **items.moves)
     n, level = _number_of(items, k), shown(probability(spending.level) * 100)
     reach = top_accuracy(mechanism, n, spending.level)
 
@@ -35,9 +34,11 @@ def top(table: Table, items: Items, spending: Spending, k: Amount = 10, resoluti
         keys = ("rank", "item", "gap", "true_gap")
         rows = [dict(zip(keys, row, strict=True)) for row in zip(*columns.values(), strict=True)]
         notes = [f"With probability {level}% all true gaps are in their ranges, and {promise}"]
-        return Report(release.title, columns, notes, _data(release, level=spending.level, within=reach, top=rows))
+        return Report(
+            release.title, columns, notes, _data(release, items, level=spending.level, within=reach, top=rows)
+        )
 
-    promise = f"no item left out has {shown(reach)} units more than one listed."
+    promise = f"no item left out has {items.more(shown(reach))} than one listed."
     spend(
         spending,
         mechanism,
@@ -52,19 +53,22 @@ def above(
     table: Table,
     items: Items,
     spending: Spending,
-    threshold: Annotated[str, typer.Option(metavar="NUMBER", help="How many units are enough.")],
+    threshold: Annotated[str, typer.Option(metavar="NUMBER", help="What an item must have more of.")],
     limit: Annotated[int, typer.Option(metavar="NUMBER", help="Stop after this many items above.")] = 1,
 ) -> None:
-    """The first items, in the order of the domain, with more units than a threshold, and by how many."""
+    """The first items, in the order of the domain, with more units, or a larger sum, than a threshold; by how much."""
     import lastbit as lb
     from lastbit.cli.accuracy import probability
     from lastbit.cli.reading import counted
     from lastbit.cli.showing import Report, shown
     from lastbit.cli.spending import spend
 
-    mechanism = lb.SparseVector(threshold=threshold, limit=limit, epsilon=spending.epsilon, monotone=True)
+    mechanism = lb.SparseVector(
+        threshold=threshold, limit=limit, epsilon=spending.epsilon, resolution=items.step(), **items.moves
+    )
     base, noise = mechanism.grid.resolution * mechanism.plan.threshold, mechanism.gap_noise
     level = shown(probability(spending.level) * 100)
+    noise.lower_bound(base, 0, spending.level)  # refuses a level that allows no bound, before anything is spent
     names: list[Any] = []
 
     def draw(counts: lb.Counts) -> Any:
@@ -86,22 +90,22 @@ def above(
             f"An item has at least that many with probability {level}%, before it is known whether it will be listed; "
             "of those listed fewer have.",
         ]
-        return Report(release.title, columns, notes, _data(release, asked=release.answered, above=found))
+        return Report(release.title, columns, notes, _data(release, items, asked=release.answered, above=found))
 
     spend(spending, mechanism, read=lambda: counted(table, items), draw=draw, report=report)
 
 
 def choose(table: Table, items: Items, spending: Spending) -> None:
-    """One item, the likelier the more units it has."""
+    """One item, the likelier the more units, or the larger a sum, it has."""
     import lastbit as lb
     from lastbit.cli.reading import counted
     from lastbit.cli.showing import Report
     from lastbit.cli.spending import spend
 
-    mechanism = lb.ExponentialMechanism(epsilon=spending.epsilon, monotone=True)
+    mechanism = lb.ExponentialMechanism(epsilon=spending.epsilon, resolution=items.step(), **items.moves)
 
     def report(release: Any) -> Report:
-        return Report(release.title, {"item": [release.outcome]}, [], _data(release, item=release.outcome))
+        return Report(release.title, {"item": [release.outcome]}, [], _data(release, items, item=release.outcome))
 
     spend(
         spending,
@@ -112,15 +116,15 @@ def choose(table: Table, items: Items, spending: Spending) -> None:
     )
 
 
-def measure(table: Table, items: Items, spending: Spending, k: Amount = 10, resolution: Resolution = "1/10") -> None:
-    """The k items with the most units, and an estimate of how many each has."""
+def measure(table: Table, items: Items, spending: Spending, k: Amount = 10) -> None:
+    """The k items with the most units, or the largest sums, and an estimate of what each has."""
     import lastbit as lb
     from lastbit.cli.accuracy import probability
     from lastbit.cli.reading import counted
     from lastbit.cli.showing import Report, shown
     from lastbit.cli.spending import spend
 
-    mechanism = lb.SelectAndMeasure(k=k, epsilon=spending.epsilon, resolution=resolution, monotone=True)
+    mechanism = lb.SelectAndMeasure(k=k, epsilon=spending.epsilon, resolution=items.step("1/10"), **items.moves)
     _number_of(items, k)
     level = shown(probability(spending.level) * 100)
 
@@ -129,7 +133,7 @@ def measure(table: Table, items: Items, spending: Spending, k: Amount = 10, reso
         columns = {
             "rank": range(1, len(release.items) + 1),
             "item": release.items,
-            "units": [float(estimate) for estimate in release.estimates],
+            items.number: [float(estimate) for estimate in release.estimates],
             "interval": intervals,
             "ahead of the next by": [*release.gaps, *[None] * (len(release.items) - len(release.gaps))],
         }
@@ -138,7 +142,7 @@ def measure(table: Table, items: Items, spending: Spending, k: Amount = 10, reso
             for item, estimate, (low, high) in zip(release.items, release.estimates, intervals, strict=True)
         ]
         notes = [f"Each interval holds with probability {level}% for the items listed."]
-        return Report(release.title, columns, notes, _data(release, level=spending.level, measured=measured))
+        return Report(release.title, columns, notes, _data(release, items, level=spending.level, measured=measured))
 
     spend(spending, mechanism, read=lambda: counted(table, items), draw=mechanism.release, report=report)
 
@@ -177,7 +181,7 @@ def _number_of(items: Items, k: int) -> int:
     return n
 
 
-def _data(release: Any, **more: Any) -> dict[str, Any]:
+def _data(release: Any, items: Items, **more: Any) -> dict[str, Any]:
     from lastbit.release import cost_text
 
-    return {"mechanism": release.mechanism, "cost": cost_text(release.cost), **more}
+    return {"mechanism": release.mechanism, "cost": cost_text(release.cost), **items.data, **more}

@@ -6,11 +6,14 @@ import json
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from lastbit.ledger import Account
+
+_LONG, _SMALL = 10**15, Fraction(1, 10**5)
 
 
 @dataclass(frozen=True)
@@ -38,7 +41,8 @@ class Report:
             table = Table(box=None, pad_edge=False, header_style="dim")
             for name, column in self.columns.items():
                 numbers = all(value is None or isinstance(value, int | float | Fraction) for value in column)
-                table.add_column(Text(name), justify="right" if numbers else "left")
+                # On a narrow terminal words break: nothing is cut off.
+                table.add_column(Text(name), justify="right" if numbers else "left", overflow="fold")
             for row in zip(*self.columns.values(), strict=True):
                 table.add_row(*(Text(shown(value)) for value in row))
             console.print(table)
@@ -49,13 +53,18 @@ class Report:
 def shown(value: object) -> str:
     """A value as people read it: exact where it is short, to six digits where it is not.
 
-    >>> shown(Fraction(5, 2)), shown(Fraction(1, 3)), shown(None)
-    ('2.5', '0.333333', '')
+    >>> shown(Fraction(5, 2)), shown(Fraction(1, 3)), shown(None), shown(Fraction(1, 10**400))
+    ('2.5', '0.333333', '', '1e-400')
     """
-    if isinstance(value, Fraction | float):
-        return (
-            f"{value.numerator:,}" if isinstance(value, Fraction) and value.denominator == 1 else f"{float(value):.6g}"
-        )
+    if isinstance(value, Fraction):
+        if value.denominator == 1 and abs(value) < _LONG:
+            return f"{value.numerator:,}"
+        # A float could not hold what is very large or very small.
+        digits = Context(prec=6, Emax=MAX_EMAX, Emin=MIN_EMIN)
+        rounded = digits.divide(Decimal(value.numerator), Decimal(value.denominator))
+        return f"{rounded.normalize(digits):g}" if _SMALL < abs(value) < _LONG else f"{rounded.normalize(digits):e}"
+    if isinstance(value, float):
+        return f"{value:.6g}"
     if isinstance(value, tuple) and len(value) == 2 and all(isinstance(each, Fraction | float) for each in value):
         return f"{shown(value[0])} to {shown(value[1])}"
     if isinstance(value, tuple):

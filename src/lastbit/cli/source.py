@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from lastbit.errors import DataError, LastbitError, ParameterError
+from lastbit.sorting import quoted
 
 if TYPE_CHECKING:
     import duckdb
@@ -27,6 +28,8 @@ _ROWS: Final = 100_000
 
 _SEPARATORS: Final = {".csv": ",", ".tsv": "\t"}
 _TEXT: Final = "VARCHAR"
+_POSTGRES_NUMBERS: Final = (20, 21, 23, 700, 701, 1700)
+"""The types of PostgreSQL that are numbers: text would fail in the row that holds none."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +72,6 @@ def opened(place: str, wanted: Wanted, table: str | None = None) -> Opened:
     """
     import duckdb
 
-    problem = ""
     try:
         return _opened(place, wanted, table)
     except (duckdb.Error, sqlite3.Error, OSError) as error:
@@ -84,6 +86,8 @@ def _opened(place: str, wanted: Wanted, table: str | None) -> Opened:
     if place.startswith(("postgresql://", "postgres://")):
         return _fetched(lambda: _postgres_rows(place, _named(table, place), wanted), wanted)
     path = Path(place)
+    if place == "-" or (path.exists() and not path.is_file()):
+        raise DataError(f"{place} is no file: a table is opened by name, more than once. Save it as a file first.")
     if not path.is_file():
         raise DataError(f"there is no file {place}. Check the name, or give a postgresql:// address.")
     kind = _kind(path)
@@ -91,7 +95,14 @@ def _opened(place: str, wanted: Wanted, table: str | None) -> Opened:
         return _fetched(lambda: _sqlite_rows(path, _named(table, place), wanted), wanted)
     if kind == "duckdb":
         connection = duckdb.connect(path, read_only=True)
-        relation = connection.table(_named(table, place))
+        name = _named(table, place)
+        listed = "SELECT table_schema, table_name FROM information_schema.tables ORDER BY ALL"
+        present = {
+            row[1] if row[0] == "main" else ".".join(row): ".".join(map(quoted, row))
+            for row in connection.execute(listed).fetchall()
+        }
+        _check_table(name, list(present), place)
+        relation = connection.sql(f"SELECT * FROM {present[name]}")  # noqa: S608
     else:
         if table is not None:
             raise ParameterError(f"--table is for databases: {place} is a single table. Leave it out.")
@@ -110,6 +121,11 @@ def _named(table: str | None, place: str) -> str:
     if not table:
         raise ParameterError(f"{_public(place)} is a database: say which of its tables to read with --table NAME.")
     return table
+
+
+def _check_table(name: str, present: list[str], place: str) -> None:
+    if name not in present:
+        raise ParameterError(f"there is no table {name!r} in {place}: it has {', '.join(present) or 'none'}.")
 
 
 def _kind(path: Path) -> str:
@@ -145,36 +161,46 @@ def _csv(connection: duckdb.DuckDBPyConnection, path: Path, wanted: Wanted) -> d
     with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as raw:
         lines = io.TextIOWrapper(raw, encoding="utf-8-sig", errors="replace", newline="")
         header = next(csv.reader(lines, delimiter=separator), [])
+    if not header or any("\ufffd" in name or "\0" in name for name in header):
+        raise ParameterError(f"the first line of {path} must name its columns, in UTF-8. Write the file with a header.")
     wanted.check(header)
     if len(set(header)) != len(header):
         raise ParameterError(f"the columns of {path} must have different names. Rename those that are alike.")
-    columns = ", ".join(f"{_literal(name)}: '{_TEXT}'" for name in header)
+    # By their places, because the engine takes names that differ in capitals only for one.
+    columns = ", ".join(f"c{place}: '{_TEXT}'" for place in range(len(header)))
+    chosen = ", ".join(f"c{header.index(name)} AS {quoted(name)}" for name in wanted.names)
     # In SQL, because the method of the same name loads pandas, which takes longer than most files.
     rows = connection.sql(
-        f"SELECT * FROM read_csv({_literal(str(path))}, auto_detect = false, header = true, columns = {{{columns}}}, "  # noqa: S608
-        f"delim = {_literal(separator)}, quote = '\"', escape = '\"', ignore_errors = true)"
+        f"SELECT {chosen} FROM read_csv({_literal(str(path))}, auto_detect = false, header = true, "  # noqa: S608
+        f"columns = {{{columns}}}, delim = {_literal(separator)}, quote = '\"', escape = '\"', ignore_errors = true)"
     )
     return _with_numbers(rows, wanted)
 
 
 def _json(connection: duckdb.DuckDBPyConnection, path: Path, wanted: Wanted) -> duckdb.DuckDBPyRelation:
+    # A line that is no JSON is left out; in one long list nobody knows where the next row begins.
+    lines = _suffix(path) != ".json"
+    options = ", format = 'newline_delimited', ignore_errors = true" if lines else ""
+    place = _literal(str(path))
     # Which names occur counts as public, as a header does; no type is taken from the rows.
-    wanted.check(connection.read_json(str(path)).columns)
-    rows = connection.read_json(str(path), columns=dict.fromkeys(wanted.names, _TEXT), records="true")
+    present = connection.sql(f"SELECT * FROM read_json({place}{options})").columns  # noqa: S608
+    if present == ["json"] and "json" not in wanted.names:  # the engine's name for what has none
+        raise ParameterError(f'{path} must hold rows with names, such as {{"item": "a"}}: it has none.')
+    wanted.check(present)
+    columns = ", ".join(f"{_literal(name)}: '{_TEXT}'" for name in wanted.names)
+    rows = connection.sql(
+        f"SELECT * FROM read_json({place}, columns = {{{columns}}}, records = true{options})"  # noqa: S608
+    )
     return _with_numbers(rows, wanted)
 
 
 def _with_numbers(rows: duckdb.DuckDBPyRelation, wanted: Wanted) -> duckdb.DuckDBPyRelation:
     """The columns wanted, the weights as numbers: text that is none is null."""
-    chosen = [_quoted(name) for name in wanted.columns]
+    chosen = [quoted(name) for name in wanted.columns]
     if wanted.weights is not None:
-        name = _quoted(wanted.weights)
+        name = quoted(wanted.weights)
         chosen.append(f"TRY_CAST({name} AS DOUBLE) AS {name}")
     return rows.project(", ".join(chosen))
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
 
 
 def _literal(text: str) -> str:
@@ -216,9 +242,9 @@ def _batch(rows: list[Sequence[Any]], schema: pa.Schema) -> pa.RecordBatch:
 
 
 def _selection(wanted: Wanted, real: str) -> str:
-    chosen = [f"CAST({_quoted(name)} AS TEXT)" for name in wanted.columns]
+    chosen = [f"CAST({quoted(name)} AS TEXT)" for name in wanted.columns]
     if wanted.weights is not None:
-        chosen.append(f"CAST({_quoted(wanted.weights)} AS {real})")
+        chosen.append(f"CAST({quoted(wanted.weights)} AS {real})")
     return f"SELECT {'DISTINCT ' if wanted.distinct else ''}{', '.join(chosen)} FROM "  # noqa: S608
 
 
@@ -226,10 +252,12 @@ def _sqlite_rows(path: Path, table: str, wanted: Wanted) -> Iterator[Sequence[An
     connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
     connection.text_factory = lambda text: text.decode("utf-8", "replace")
     try:
+        listed = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY name"
+        _check_table(table, [row[0] for row in connection.execute(listed)], str(path))
         # SQLite takes an unknown name in quotes for text, so that the check must come first.
-        probe = connection.execute(f"SELECT * FROM {_quoted(table)} LIMIT 0")  # noqa: S608
+        probe = connection.execute(f"SELECT * FROM {quoted(table)} LIMIT 0")  # noqa: S608
         wanted.check([column[0] for column in probe.description])
-        yield from connection.execute(_selection(wanted, "REAL") + _quoted(table))
+        yield from connection.execute(_selection(wanted, "REAL") + quoted(table))
     finally:
         connection.close()
 
@@ -239,12 +267,15 @@ def _postgres_rows(place: str, table: str, wanted: Wanted) -> Iterator[Sequence[
         import psycopg
     except ImportError:
         raise LastbitError("this needs psycopg. Install it with: pip install 'lastbit[postgres]'") from None
-    name = ".".join(_quoted(part) for part in table.split("."))
+    name = ".".join(quoted(part) for part in table.split("."))
     problem = ""
     try:
         with psycopg.connect(place) as connection:
             probe = connection.execute(f"SELECT * FROM {name} LIMIT 0".encode())  # noqa: S608
-            wanted.check([column.name for column in probe.description or ()])
+            kinds = {column.name: column.type_code for column in probe.description or ()}
+            wanted.check(list(kinds))
+            if wanted.weights is not None and kinds[wanted.weights] not in _POSTGRES_NUMBERS:
+                raise ParameterError(f"weights must be numbers: the column {wanted.weights!r} holds something else.")
             with connection.cursor("lastbit") as rows:
                 rows.itersize = _ROWS
                 yield from rows.execute((_selection(wanted, "DOUBLE PRECISION") + name).encode())

@@ -5,7 +5,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
+
+import typer
 
 from lastbit.cli.options import Spending
 from lastbit.cli.showing import Report, account_data, account_line
@@ -33,7 +36,7 @@ def spend(
     if spending.dry_run:
         return _dry_run(spending, mechanism, book, promise)
     if spending.plot is not None:
-        _check_plot()
+        _check_plot(Path(spending.plot))
     if book is not None:
         # Reading may take long: a refusal that is certain comes first. The charge looks again.
         book[0].account(book[1]).charged(mechanism.cost)
@@ -49,9 +52,9 @@ def spend(
     else:
         notes.append(account_line(charge.account))
         data["account"] = account_data(charge.account)
-    if spending.plot is not None and isinstance(published, Release):
-        published.plot(spending.plot)
     replace(result, notes=notes, data=data).show(as_json=spending.as_json)
+    if spending.plot is not None and isinstance(published, Release):
+        _plot(published, spending.plot)
     return None
 
 
@@ -65,11 +68,26 @@ def _book(spending: Spending) -> tuple[Ledger, str] | None:
     return Ledger(spending.ledger), spending.dataset
 
 
-def _check_plot() -> None:
+def _check_plot(path: Path) -> None:
+    """Refuse what cannot become a picture, before anything is spent on it."""
     try:
-        import matplotlib as _  # noqa: F401
+        from matplotlib.backend_bases import FigureCanvasBase
     except ImportError:
         raise ParameterError("--plot needs matplotlib. Install it with: pip install 'lastbit[plot]'") from None
+    kinds = FigureCanvasBase.get_supported_filetypes()
+    if path.suffix.lower().removeprefix(".") not in kinds:
+        raise ParameterError(f"--plot must be a picture such as out.png: got {path}. Known are {', '.join(kinds)}.")
+    if not path.parent.is_dir() or path.is_dir():
+        raise ParameterError(f"--plot must be a file in a folder that exists: got {path}. Make the folder first.")
+
+
+def _plot(release: Release, path: str) -> None:
+    try:
+        release.plot(path)
+    except OSError as error:
+        problem = f"the picture {path} could not be written: {error.strerror}. The release above stands."
+        print("lastbit:", problem, file=sys.stderr)
+        raise typer.Exit(1) from None
 
 
 def _dry_run(spending: Spending, mechanism: Mechanism, book: tuple[Ledger, str] | None, promise: str) -> None:

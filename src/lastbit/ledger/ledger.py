@@ -133,7 +133,7 @@ class Ledger:
         """The state of all accounts, by name."""
         with self._store.transaction() as books:
             rows = books.execute(sa.select(ACCOUNTS).order_by(ACCOUNTS.c.dataset)).all()
-        return tuple(Account(row.dataset, Fraction(row.budget), Fraction(row.spent)) for row in rows)
+        return tuple(_state(row) for row in rows)
 
     def history(self, dataset: str) -> tuple[Entry, ...]:
         """Everything that happened to an account, oldest first."""
@@ -192,7 +192,15 @@ def _account(books: sa.Connection, dataset: str, *, lock: bool = False) -> Accou
     row = books.execute(query.with_for_update() if lock else query).first()
     if row is None:
         raise LedgerError(f"there is no account named {dataset!r}. Create it with a limit first. Nothing was drawn.")
-    return Account(row.dataset, Fraction(row.budget), Fraction(row.spent))
+    return _state(row)
+
+
+def _state(row: Any) -> Account:
+    try:
+        return Account(row.dataset, Fraction(row.budget), Fraction(row.spent))
+    except (ValueError, ZeroDivisionError):
+        pass
+    raise LedgerError(f"the books of {row.dataset!r} are damaged. Restore the ledger from a copy. Nothing was drawn.")
 
 
 def _write(

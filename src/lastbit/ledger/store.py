@@ -7,8 +7,9 @@ SQLite it begins IMMEDIATE, in PostgreSQL it locks the account's row.
 from __future__ import annotations
 
 import os
+import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -48,6 +49,13 @@ VERSION: Final = 1
 MIGRATIONS: dict[int, Callable[[sa.Connection], None]] = {}
 """MIGRATIONS[v] turns the tables of version v into those of version v + 1, in the transaction that finds them old."""
 
+_REASONS: Final = {
+    sqlite3.SQLITE_NOTADB: "it is no SQLite file. Name another one",
+    sqlite3.SQLITE_READONLY: "it is read-only. Make it writable",
+    sqlite3.SQLITE_CANTOPEN: "it cannot be opened. Check that its folder exists and may be written",
+    sqlite3.SQLITE_BUSY: "another program has held it for too long. Try again",
+    sqlite3.SQLITE_FULL: "the disk is full. Make room",
+}
 _BUSY_SECONDS: Final = 60
 _LOCK: Final = 0x6C617374626974  # "lastbit": whoever makes or changes tables in PostgreSQL holds this
 
@@ -96,12 +104,20 @@ class Store:
                 yield connection
         except sa.exc.SQLAlchemyError as error:
             # The message may hold a password or a note: only the kind is passed on, without the chain.
-            problem = type(getattr(error, "orig", None) or error).__name__
+            driver = getattr(error, "orig", None) or error
+            # The lowest byte is the kind; the file itself must not be looked at, since closing it would free its locks.
+            code = getattr(driver, "sqlite_errorcode", 0) & 0xFF
+            problem = _REASONS.get(code) or type(driver).__name__
         if problem:
-            raise LedgerError(
-                f"the ledger at {self!r} could not be used: {problem}. Nothing was drawn; if a charge was under way, "
-                "look at the history to see whether it counts."
-            )
+            try:
+                raise LedgerError(
+                    f"the ledger at {self!r} could not be used: {problem}. Nothing was drawn; if a charge was under "
+                    "way, look at the history to see whether it counts."
+                )
+            except LedgerError as refusal:
+                # Python has attached the error that ended the block of whoever uses this.
+                refusal.__context__ = None
+                raise
 
     def _update(self, connection: sa.Connection, create: bool) -> None:
         version = self._version(connection)
@@ -120,6 +136,8 @@ class Store:
             raise LedgerError(
                 f"the ledger at {self!r} has version {version}, this lastbit knows {VERSION}. Install a newer lastbit."
             )
+        if not all(old in MIGRATIONS for old in range(version, VERSION)):
+            raise LedgerError(f"the ledger at {self!r} has version {version}, which no lastbit has written.")
         for old in range(version, VERSION):
             MIGRATIONS[old](connection)
         connection.execute(SCHEMA.update().values(version=VERSION))
@@ -136,10 +154,11 @@ def _url(place: str | os.PathLike[str]) -> sa.URL:
         if not text or text == ":memory:":
             raise LedgerError("a ledger must outlive the program: give it a file, or the URL of a PostgreSQL database.")
         return sa.URL.create("sqlite", database=text)
-    try:
+    url = None
+    with suppress(sa.exc.ArgumentError, ValueError):
         url = sa.make_url(text)
-    except sa.exc.ArgumentError:
-        raise LedgerError("a ledger's URL must look like postgresql://user@host/database.") from None
+    if url is None:
+        raise LedgerError("a ledger's URL must look like postgresql://user@host/database.")
     name = url.get_backend_name()
     if name in ("postgresql", "postgres"):
         return url.set(drivername="postgresql+psycopg")

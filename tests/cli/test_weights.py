@@ -1,0 +1,123 @@
+"""Sums of weights by the command: exact, bounded, and promised the same by plan, dry run and release."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shlex
+import sqlite3
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import lastbit as lb
+from lastbit import cli
+from lastbit.cli.accuracy import epsilon_for, top_accuracy
+from lastbit.cli.options import Items, Table
+from lastbit.cli.reading import counted
+
+ROWS = [("a", "flu", "2.75"), ("a", "flu", "2.75"), ("a", "flu", "9"), ("b", "flu", "x"), ("b", "cold", "-3"),
+        ("c", "gout", "4"), ("", "flu", "4")]  # fmt: skip
+TABLE = "--by item --unit unit --domain items.txt"
+SUMS = f"{TABLE} --weights weight --bounds -2 10 --resolution 1/4"
+
+
+def run(command: str) -> int:
+    return cli._run(shlex.split(command), debug=False)
+
+
+@pytest.fixture
+def sums(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """rows.csv and rows.db, the same rows with two that are alike; the sums are 8 for flu, -2 for cold, 4 for gout."""
+    monkeypatch.chdir(tmp_path)
+    with Path("rows.csv").open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([("unit", "item", "weight"), *ROWS])
+    connection = sqlite3.connect("rows.db")
+    connection.execute("create table rows (unit text, item text, weight real)")
+    values = [(unit or None, item, None if weight == "x" else float(weight)) for unit, item, weight in ROWS]
+    connection.executemany("insert into rows values (?, ?, ?)", values)
+    connection.commit()
+    connection.close()
+    Path("items.txt").write_text("cold\nflu\ngout\n", encoding="utf-8")
+    lb.Ledger("budget.db").create("clinic", epsilon=10**6)
+
+
+@pytest.mark.usefixtures("sums")
+@pytest.mark.parametrize(("place", "table"), [("rows.csv", None), ("rows.db", "rows")])
+def test_sums_are_exact(place: str, table: str | None) -> None:
+    items = Items(by=["item"], domain=["items.txt"], weights="weight", bounds=("-2", "10"), resolution="1/4")
+    counts = counted(Table(source=place, unit="unit", table=table), items)
+    assert counts.values == (-2, 8, 4)
+    assert (counts.sensitivity, counts.monotone) == (10, False)
+    rows = counted(Table(source=place, table=table), replace(items, bounds=("0", "3")))
+    assert rows.values == (0, 2 * Fraction("2.75") + 3 + 0 + 3, 3)
+
+
+@pytest.mark.usefixtures("sums")
+@pytest.mark.parametrize("place", ["rows.csv", "rows.db --table rows"])
+def test_sums_are_right_when_epsilon_is_large(place: str, capsys: Any) -> None:
+    assert run(f"top {place} {SUMS} -k 3 --epsilon 2000 --json") == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert [row["item"] for row in answer["top"]] == ["flu", "gout", "cold"]
+    assert (answer["weights"], answer["bounds"]) == ("weight", ["-2", "10"])
+    assert run(f"above {place} {SUMS} --threshold 3 --limit 2 --epsilon 2000 --json") == 0
+    assert [row["item"] for row in json.loads(capsys.readouterr().out)["above"]] == ["flu", "gout"]
+    assert run(f"choose {place} {SUMS} --epsilon 2000 --json") == 0
+    assert json.loads(capsys.readouterr().out)["item"] == "flu"
+
+
+@pytest.mark.usefixtures("sums")
+@pytest.mark.parametrize(("bounds", "monotone"), [("0 10", "True"), ("-2 10", "False"), ("-10 0", "True")])
+def test_plan_dry_run_release_and_history_agree(bounds: str, monotone: str, capsys: Any) -> None:
+    paid = f"top rows.csv {TABLE} --weights weight --bounds {bounds} -k 2 --epsilon 1 --ledger budget.db --json"
+    assert run(f"plan -k 2 --items 3 --bounds {bounds} --epsilon 1 --json") == 0
+    planned = json.loads(capsys.readouterr().out)
+    assert planned["bounds"] == bounds.split()
+    assert run(f"{paid} --dataset clinic --dry-run") == 0
+    dry = json.loads(capsys.readouterr().out)
+    assert (dry["parameters"]["sensitivity"], dry["parameters"]["monotone"]) == ("10", monotone)
+    assert run(f"{paid} --dataset clinic") == 0
+    assert json.loads(capsys.readouterr().out)["within"] == planned["within"]
+    assert lb.Ledger("budget.db").history("clinic")[-1].parameters == dry["parameters"]
+    assert run(f"{paid.removesuffix(' --json')} --dataset clinic --dry-run") == 0
+    assert f"no item left out has {planned['within']} more in weight than one listed" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("monotone", [True, False])
+def test_the_epsilon_for_an_accuracy_of_sums(monotone: bool) -> None:
+    moves: dict[str, Any] = {"sensitivity": Fraction(1000), "monotone": monotone}
+    epsilon = epsilon_for(20_000, 5, 100, "0.95", 1, **moves)
+
+    def reached(by: Fraction) -> Fraction:
+        return top_accuracy(lb.NoisyTopK(k=5, epsilon=by, resolution=1, **moves), 100, "0.95")
+
+    assert reached(epsilon) <= 20_000 < reached(epsilon * Fraction(99, 100))
+
+
+WRONG = {
+    "--weights weight": "--weights and --bounds go together",
+    "--bounds 0 1": "--weights and --bounds go together",
+    "--weights weight --bounds 5 1": "bounds must be a lower and an upper one: got 5 and 1",
+    "--weights weight --bounds 0 x": "bounds must be a finite number",
+    "--weights weight --bounds 0 1/2": "resolution must divide bounds",
+    "--weights weight --bounds 0 1 --resolution 1/10": "resolution must be a power of two",
+    "--weights item --bounds 0 1": "must be different columns",
+    "--weights nobody --bounds 0 1": "there is no column 'nobody'",
+}
+
+
+@pytest.mark.usefixtures("sums")
+@pytest.mark.parametrize("options", WRONG)
+@pytest.mark.parametrize("command", ["top", "above --threshold 1", "choose", "measure"])
+def test_wrong_weights_are_one_line_and_charge_nothing(command: str, options: str, capsys: Any) -> None:
+    size = "-k 1 " if command in ("top", "measure") else ""
+    paid = f"{size}--epsilon 1 --ledger budget.db --dataset clinic"
+    assert run(f"{command} rows.csv {TABLE} {options} {paid}") == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert shown.err.count("\n") == 1
+    assert WRONG[options] in shown.err
+    assert lb.Ledger("budget.db").account("clinic").spent == 0
