@@ -8,7 +8,7 @@ import pytest
 
 import lastbit as lb
 from lastbit.audit.attacks.laplace_low_bits import guess, possible, success
-from lastbit.audit.law import Law
+from lastbit.audit.laws import Law
 from lastbit.audit.verdict import judge
 
 

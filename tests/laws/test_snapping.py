@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lastbit as lb
-from lastbit.audit.law import Law
+from lastbit.audit.laws import Law
 from lastbit.audit.verdict import judge
 from lastbit.mechanisms import snapping as module
 from lastbit.papers import snapping as paper

@@ -9,7 +9,7 @@ from textwrap import wrap
 
 from lastbit.audit.attacks.everything import all_attacks
 from lastbit.audit.broken.gallery import TOLERANCE, Hearing, hearings
-from lastbit.audit.law import shown
+from lastbit.audit.laws import shown
 from lastbit.audit.verdict import Verdict
 from lastbit.exact import Cost, Eta
 

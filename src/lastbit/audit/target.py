@@ -13,8 +13,8 @@ from types import ModuleType
 from typing import Any
 
 from lastbit import mechanisms
-from lastbit.audit.law import Law, law, shown, tolerated
-from lastbit.audit.loss import between
+from lastbit.audit.laws import Law, law, shown, tolerated
+from lastbit.audit.losses import between
 from lastbit.audit.progress import Budget
 from lastbit.audit.verdict import Verdicts, check_all, judge
 from lastbit.errors import LastbitError, ParameterError

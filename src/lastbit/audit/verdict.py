@@ -9,8 +9,8 @@ from typing import Any, Literal
 
 import gmpy2
 
-from lastbit.audit.law import TOLERANCE, Law, fraction_of, law, shown, tolerated
-from lastbit.audit.loss import SET_ASIDE, Loss, between
+from lastbit.audit.laws import TOLERANCE, Law, fraction_of, law, shown, tolerated
+from lastbit.audit.losses import SET_ASIDE, Loss, between
 from lastbit.audit.progress import Budget
 from lastbit.errors import ParameterError
 from lastbit.exact import Cost, Number, odds_bounds

@@ -8,7 +8,7 @@ from typing import Final
 
 from lastbit.audit.attacks.attack import Attack
 from lastbit.audit.attacks.laplace_low_bits import guess, numpy_noise
-from lastbit.audit.law import law
+from lastbit.audit.laws import law
 from lastbit.exact import odds_bounds
 from lastbit.mechanisms.laplace import DiscreteLaplace
 

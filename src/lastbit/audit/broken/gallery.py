@@ -16,7 +16,7 @@ from lastbit.audit.broken import (
     sparse_vector_variants,
 )
 from lastbit.audit.broken.case import Case
-from lastbit.audit.law import law
+from lastbit.audit.laws import law
 from lastbit.audit.verdict import Verdict, compare, judge
 
 GALLERY: Final[tuple[Case, ...]] = (

@@ -10,7 +10,7 @@ from typing import Final
 
 import gmpy2
 
-from lastbit.audit.law import TOLERANCE, Law, fraction_of, law, shown, tolerated
+from lastbit.audit.laws import TOLERANCE, Law, fraction_of, law, shown, tolerated
 from lastbit.audit.progress import Budget
 from lastbit.exact import Number
 from lastbit.mechanisms.mechanism import Program
