@@ -184,7 +184,7 @@ def exact_ratio(value: object) -> tuple[int, int]:
         if not value.is_finite() or value.adjusted() > _LARGE:
             return (1 if not value.is_nan() and value > 0 else -1), 0
         if value.adjusted() < -_LARGE:
-            return (-1 if value < 0 else 0), 1 << MAX_BITS + 1
+            return (-1 if value < 0 else 1), 1 << MAX_BITS + 1
         return value.as_integer_ratio()
     if number and isinstance(value, Real):
         # A long double is more than a float holds, and says itself what it is.
