@@ -10,7 +10,7 @@ import json
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
@@ -31,7 +31,7 @@ class Release(ABC):
     """The base of all releases: a subclass adds its published fields and says which columns people see."""
 
     mechanism: str
-    cost: Cost
+    cost: Cost = field(hash=False)
 
     @abstractmethod
     def columns(self) -> dict[str, Sequence[Any]]:
@@ -41,8 +41,8 @@ class Release(ABC):
         # Kept, because the auditor asks for it several times on every branch. All of it is published.
         known: tuple[Hashable, ...] | None = self.__dict__.get("_known")
         if known is None:
-            known = (type(self), _turned_sequence(_compared(type(self))(self)))
-            self.__dict__["_known"] = known
+            own, shared = _compared(type(self))
+            known = self.__dict__["_known"] = (type(self), hashable(own(self)), hashable(shared(self)))
         return known
 
     def __eq__(self, other: object) -> bool:
@@ -51,7 +51,7 @@ class Release(ABC):
     def __hash__(self) -> int:
         known: int | None = self.__dict__.get("_hash")
         if known is None:
-            known = self.__dict__["_hash"] = hash(self._key())
+            known = self.__dict__["_hash"] = hash(self._key()[:2])
         return known
 
     def __getstate__(self) -> dict[str, Any]:
@@ -132,9 +132,14 @@ def text_table(names: list[str], rows: list[list[str]]) -> str:
 
 
 @lru_cache
-def _compared(release: type[Release]) -> attrgetter[tuple[object, ...]]:
-    """What two releases of a kind are compared by: at least the name and the cost."""
-    return attrgetter(*(each.name for each in fields(release) if each.compare))
+def _compared(release: type[Release]) -> tuple[attrgetter[object], attrgetter[object]]:
+    """What two releases of a kind are compared by: what they are hashed by too, and the rest.
+
+    The rest is marked `field(hash=False)`: all releases of a mechanism share it, and fractions are slow to hash.
+    """
+    each = [one for one in fields(release) if one.compare]
+    own, shared = ([one.name for one in each if (one.hash is False) is rest] for rest in (False, True))
+    return attrgetter(*own), attrgetter(*shared)
 
 
 def hashable(value: object) -> Hashable:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
@@ -28,6 +28,23 @@ app = typer.Typer(
 )
 accounts = typer.Typer(help="Accounts with limits, and everything that was charged to them.", **_SETTINGS)
 app.add_typer(accounts, name="budget")
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from lastbit import __version__
+
+        print(f"lastbit {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    pass
 
 
 def _add(to: typer.Typer, name: str, function: Callable[..., None], *examples: str) -> None:

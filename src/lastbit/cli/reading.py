@@ -45,7 +45,10 @@ def counted(table: Table, items: Items) -> Counts:
 
     # Rows that are alike are one where units are counted, and two where weights are added up.
     distinct = table.unit is not None and items.weights is None
-    return read(table, Wanted(columns, weights=items.weights, distinct=distinct), work)
+    counts = read(table, Wanted(columns, weights=items.weights, distinct=distinct), work)
+    if table.unit is None:
+        print("lastbit: without --unit a row is protected, not a person who may have several.", file=sys.stderr)
+    return counts
 
 
 def _as_columns(domains: Any, source: Opened, by: list[str]) -> Any:

@@ -43,7 +43,6 @@ def top(table: Table, items: Items, spending: Spending, k: Amount = 10) -> None:
         spending,
         mechanism,
         read=lambda: counted(table, items),
-        draw=mechanism.release,
         report=report,
         promise=f"With probability {level}% {promise}",
     )
@@ -69,16 +68,12 @@ def above(
     base, noise = mechanism.grid.resolution * mechanism.plan.threshold, mechanism.gap_noise
     level = shown(probability(spending.level) * 100)
     noise.lower_bound(base, 0, spending.level)  # refuses a level that allows no bound, before anything is spent
-    names: list[Any] = []
-
-    def draw(counts: lb.Counts) -> Any:
-        names.extend(counts.items)
-        return mechanism.release(counts.values)
+    n = _number_of(items, 1)
 
     def report(release: Any) -> Report:
         lowest = [noise.lower_bound(base, gap, spending.level).value for gap in release.gaps]
         columns = {
-            "item": [names[index] for index in release.indices],
+            "item": release.items,
             "above by": release.gaps,
             "estimate": [base + gap for gap in release.gaps],
             "at least": lowest,
@@ -86,13 +81,13 @@ def above(
         keys = ("item", "gap", "estimate", "at_least")
         found = [dict(zip(keys, row, strict=True)) for row in zip(*columns.values(), strict=True)]
         notes = [
-            f"{release.answered:,} of {len(names):,} items were asked, in the order of the domain.",
+            f"{release.answered:,} of {n:,} items were asked, in the order of the domain.",
             f"An item has at least that many with probability {level}%, before it is known whether it will be listed; "
             "of those listed fewer have.",
         ]
         return Report(release.title, columns, notes, _data(release, items, asked=release.answered, above=found))
 
-    spend(spending, mechanism, read=lambda: counted(table, items), draw=draw, report=report)
+    spend(spending, mechanism, read=lambda: counted(table, items), report=report)
 
 
 def choose(table: Table, items: Items, spending: Spending) -> None:
@@ -107,13 +102,9 @@ def choose(table: Table, items: Items, spending: Spending) -> None:
     def report(release: Any) -> Report:
         return Report(release.title, {"item": [release.outcome]}, [], _data(release, items, item=release.outcome))
 
-    spend(
-        spending,
-        mechanism,
-        read=lambda: counted(table, items),
-        draw=lambda counts: mechanism.release(counts.values, outcomes=counts.items),
-        report=report,
-    )
+    if spending.plot is not None:
+        raise lb.ParameterError("--plot draws numbers: what is chosen is one item. Leave it out.")
+    spend(spending, mechanism, read=lambda: counted(table, items), report=report)
 
 
 def measure(table: Table, items: Items, spending: Spending, k: Amount = 10) -> None:
@@ -144,7 +135,7 @@ def measure(table: Table, items: Items, spending: Spending, k: Amount = 10) -> N
         notes = [f"Each interval holds with probability {level}% for the items listed."]
         return Report(release.title, columns, notes, _data(release, items, level=spending.level, measured=measured))
 
-    spend(spending, mechanism, read=lambda: counted(table, items), draw=mechanism.release, report=report)
+    spend(spending, mechanism, read=lambda: counted(table, items), report=report)
 
 
 def mean(
@@ -163,7 +154,6 @@ def mean(
         spending,
         plan.mechanism,
         read=lambda: plan.read(table, of),
-        draw=plan.mechanism.release,
         report=lambda release: plan.report(release, of, spending.level),
     )
 

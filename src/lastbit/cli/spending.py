@@ -6,28 +6,25 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from lastbit.cli.options import Spending
 from lastbit.cli.showing import Report, account_data, account_line
 from lastbit.errors import ParameterError
-from lastbit.mechanisms.mechanism import Mechanism
+from lastbit.mechanisms.mechanism import Mechanism, chance
 from lastbit.release import Release, cost_text
 
 if TYPE_CHECKING:
     from lastbit.ledger import Ledger
-
-Values = TypeVar("Values")
 
 
 def spend(
     spending: Spending,
     mechanism: Mechanism,
     *,
-    read: Callable[[], Values],
-    draw: Callable[[Values], Any],
+    read: Callable[[], Any],
     report: Callable[[Any], Report],
     promise: str = "",
 ) -> None:
@@ -40,9 +37,9 @@ def spend(
     if book is not None:
         # Reading may take long: a refusal that is certain comes first. The charge looks again.
         book[0].account(book[1]).charged(mechanism.cost)
-    values = read()
+    ready = mechanism.ready(read())
     charge = None if book is None else book[0].charge(book[1], mechanism, note=spending.note)
-    published = draw(values)
+    published = ready(chance(None))
     if book is not None and charge is not None:
         book[0].record(charge)
     result = report(published)

@@ -27,7 +27,7 @@ _ROOM: Final = 1 << 62
 class NoisyValues(Measurement):
     """Values with discrete Laplace noise, exactly as drawn. `steps` are the same in units of `resolution`."""
 
-    resolution: Fraction
+    resolution: Fraction = field(hash=False)
     steps: Samples
     rate: Rate = field(compare=False)
     ends: tuple[int, int] | None = field(compare=False)

@@ -30,7 +30,7 @@ class Selected(Release):
     """`gaps` in units of the resolution."""
     items: tuple[Any, ...] | None
     """The selected items, when the values were Counts."""
-    resolution: Fraction
+    resolution: Fraction = field(hash=False)
 
     @cached_property
     def gaps(self) -> tuple[Fraction, ...]:

@@ -61,6 +61,8 @@ class Selection(Release):
     indices: tuple[int, ...]
     gaps: tuple[Fraction | None, ...]
     spent: tuple[Fraction, ...]
+    items: tuple[Any, ...] | None = field(default=None, compare=False)
+    """The items that were above, when the values were Counts."""
 
     @property
     def title(self) -> str:
@@ -73,7 +75,8 @@ class Selection(Release):
 
     def columns(self) -> dict[str, Sequence[Any]]:
         """The queries above, by their place in the stream."""
-        return {"query": self.indices, "spent": self.spent, "gap": self.gaps}
+        items: dict[str, Sequence[Any]] = {} if self.items is None else {"item": self.items}
+        return {**items, "query": self.indices, "spent": self.spent, "gap": self.gaps}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,14 +131,15 @@ class StreamMechanism(Mechanism):
         return self._ready(values)(chance(draw))
 
     def _ready(self, values: Any) -> Callable[[Draw], Selection]:
-        given, _ = unpacked(values, self.furthest, self.monotone)
+        given, items = unpacked(values, self.furthest, self.monotone)
         queries = given if is_plain(given) else self.grid.values(self.grid.steps(given))
 
         def selected(draw: Draw) -> Selection:
             answers = self.answers(queries, draw)
             above = [answers[index] for index in answers.indices]
             spent = tuple(answer.spent for answer in above)
-            return Selection(self.name, self.cost, len(answers), answers.indices, answers.gaps, spent)
+            names = None if items is None else tuple(items[index] for index in answers.indices)
+            return Selection(self.name, self.cost, len(answers), answers.indices, answers.gaps, spent, names)
 
         return selected
 
