@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lastbit.counts import Counts
 from lastbit.errors import DataError, LastbitError, ParameterError
@@ -80,20 +81,8 @@ def count(
         amount.check(types[weights], weights)
     elif bounds is not None:
         raise ParameterError("bounds are for weights: got no weights. Name the column to add up, or leave bounds out.")
-    keys = [_plain(place) for place in range(len(columns))]
-    for key, items in zip(keys, domains, strict=True):
-        kept = ~nw.col(key).is_null()
-        table = table.filter(kept & nw.col(key).is_in(items) if len(items) <= _FILTERED else kept)
-    who = None if unit is None else _plain(len(columns))
-    if who is not None:
-        table = table.filter(~nw.col(who).is_null())
     items = combined(domains)
-    totals = None
-    if who is not None and amount is None and _numbered(table) and sortable(domains):
-        totals = _or_kind(sorted_counts, table.to_native(), keys, who, domains)
-    if totals is None:
-        found = _or_kind(_collected, _grouped(table, keys, who, amount), keys)
-        totals = np.fromiter((found.get(item, 0) for item in items), np.int64, len(items))
+    totals = _or_kind(_totals, table, domains, None if unit is None else _plain(len(columns)), amount, items)
     if amount is None:
         return Counts(items=items, values=totals, sensitivity=1, monotone=True)
     return amount.counts(items, totals)
@@ -120,6 +109,24 @@ def _table(frame: Any, wanted: list[str]) -> nw.LazyFrame[Any]:
     else:
         renamed = table.select(*(nw.col(name).alias(_plain(place)) for place, name in enumerate(wanted)))
     return renamed
+
+
+def _totals(
+    table: nw.LazyFrame[Any], domains: list[list[Any]], who: str | None, amount: Weights | None, items: Sequence[Any]
+) -> NDArray[np.int64]:
+    """The count of each item, or its sum in steps."""
+    keys = [_plain(place) for place in range(len(domains))]
+    for key, each in zip(keys, domains, strict=True):
+        kept = ~nw.col(key).is_null()
+        table = table.filter(kept & nw.col(key).is_in(each) if len(each) <= _FILTERED else kept)
+    if who is not None:
+        table = table.filter(~nw.col(who).is_null())
+        if amount is None and _numbered(table) and sortable(domains):
+            counts = sorted_counts(table.to_native(), keys, who, domains)
+            if counts is not None:
+                return counts
+    found = _collected(_grouped(table, keys, who, amount), keys)
+    return np.fromiter((found.get(item, 0) for item in items), np.int64, len(items))
 
 
 def _plain(place: int) -> str:

@@ -156,3 +156,11 @@ def test_one_unit_moves_each_number_by_no_more_than_the_sensitivity(
         moves = [int(a) - int(b) for a, b in zip(before.values, after.values, strict=True)]
         assert max(map(abs, moves)) <= before.sensitivity
         assert not before.monotone or min(moves) >= 0 or max(moves) <= 0
+
+
+def test_units_that_cannot_be_told_apart_are_refused_by_kind_only() -> None:
+    visits = pd.DataFrame({"patient": [["secret"], ["other"]], "diagnosis": ["flu", "flu"]})
+    with pytest.raises(lb.DataError, match="TypeError") as refused:
+        lb.count(visits, by="diagnosis", unit="patient", domain=["flu"])
+    assert "secret" not in str(refused.value)
+    assert refused.value.__context__ is None
