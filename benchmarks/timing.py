@@ -17,7 +17,7 @@ import numpy as np
 import lastbit as lb
 from benchmarks.measure import heading, machine
 
-MEASUREMENTS = 4_000
+MEASUREMENTS = 20_000
 CROPS = (1.0, 0.99, 0.95, 0.9, 0.8, 0.5)
 LEAK = 4.5
 N = 64

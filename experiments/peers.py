@@ -50,14 +50,18 @@ def measure(setting: Setting) -> list[Row]:
 def _works(setting: Setting, counts: Counts) -> dict[str, dict[str, Work]]:
     """Every piece of work, by the libraries that are installed and offer it."""
     many, some = counts[: setting.size(10_000, 20)], counts[: setting.size(1_000, 20)]
-    k = setting.size(100, 2)
+    k, times = setting.size(100, 2), setting.size(100, 2)
     return {
         f"Laplace noise on {len(many):,} counts, ε = 0.1": _noise(many),
         f"top {k} of {len(many):,} counts, ε = 1": _top(many, k),
         f"best of {len(some):,} candidates, ε = 1": _best(some),
-        "one snapped value, ε = 1, bounds 0 and 100": _snapped(),
-        "Laplace noise on one count, ε = 0.1": _noise(many[:1]),
+        f"one snapped value, {times} times, ε = 1, bounds 0 and 100": _repeated(_snapped(), times),
+        f"Laplace noise on one count, {times} times, ε = 0.1": _repeated(_noise(many[:1]), times),
     }
+
+
+def _repeated(sides: dict[str, Work], times: int) -> dict[str, Work]:
+    return {library: lambda work=work: [work() for _ in range(times)] for library, work in sides.items()}
 
 
 def _opendp() -> Any:
