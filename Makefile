@@ -50,7 +50,7 @@ $(CREATED):
 	@touch $@
 
 $(INSTALLED): $(CREATED) pyproject.toml setup.py $(wildcard src/lastbit/*.pyx src/lastbit/*.pxd)
-	@echo "== installing requirements, compiling the kernel"
+	@echo "== installing requirements, compiling the kernel (a minute or two)"
 	@$(PIP) install $$($(RUN) tools/requirements.py dev)
 	@$(PIP) install --no-build-isolation --editable .
 	@touch $@

@@ -43,13 +43,13 @@ def run() -> None:
     heading(f"exact sums of {RECORDS:,} floats, against numpy.sum of the array clipped before")
     records = generator.normal(50, 20, RECORDS)
     clipped = np.clip(records, 0, 100)
-    for resolution, target in (("1/1024", 2.5), ("1/100", 2.5), ("1/1000000", None)):
+    for resolution in ("1/1024", "1/100", "1/1000000"):
         compare(
             f"exact_sum, resolution {resolution}",
             lambda resolution=resolution: lb.exact_sum(records, bounds=(0, 100), resolution=resolution),
             clipped.sum,
             against="NumPy",
-            target=target,
+            target=2.5,
             runs=11,
         )
     compare(

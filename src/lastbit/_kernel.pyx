@@ -141,17 +141,26 @@ cdef extern from *:
     #define LASTBIT_WIDE
     #endif
 
-    typedef struct { uint32_t odd; int64_t base, spare, cap, least, most; } lastbit_scale;
+    typedef struct { uint32_t odd; int64_t base, spare, cap, least, most, low, high; } lastbit_scale;
 
     /* floor(v * odd * 2^twos) clamped, for the float v with these bits; base is 1075 - twos. The magnitude is first
        cut at `cap`, the bits of a power of two beyond every bound, so that nothing overflows. No branch depends on v.
        way: 0 where odd is 1; 1 where odd has at most ten bits, of which `spare` are free; 2 where |v| stays so small
-       that the shift below never goes left; 3 in general. */
-    LASTBIT_INLINE int64_t lastbit_step(uint64_t bits, lastbit_scale s, int way) {
-        int64_t given = (int64_t)(bits & 0x7fffffffffffffffULL);
-        /* -1 below zero, else 0; -0.0 is zero. Below zero floor(-x) is ~(x - 1 unit), rounded down. */
-        int64_t sign = (int64_t)(bits & (0 - (uint64_t)given)) >> 63;
-        int64_t magnitude = given > s.cap ? s.cap : given;
+       that the shift below never goes left; 3 in general.
+       above: whether no bound is below zero. Then bits are in the order of their floats, all below zero first, and
+       are clamped as they are, to those of the floats that step into the bounds. */
+    LASTBIT_INLINE int64_t lastbit_step(uint64_t bits, lastbit_scale s, int way, int above) {
+        int64_t given = (int64_t)bits, sign = 0, magnitude;
+        if (above) {
+            magnitude = given > 0x7ff0000000000000LL ? s.low : given;
+            magnitude = magnitude < s.low ? s.low : magnitude;
+            magnitude = magnitude > s.high ? s.high : magnitude;
+        } else {
+            given &= 0x7fffffffffffffffLL;
+            /* -1 below zero, else 0; -0.0 is zero. Below zero floor(-x) is ~(x - 1 unit), rounded down. */
+            sign = (int64_t)(bits & (0 - (uint64_t)given)) >> 63;
+            magnitude = given > s.cap ? s.cap : given;
+        }
         /* Subnormals get a leading bit they do not have: they are shifted out of sight all the same. */
         uint64_t m = ((uint64_t)magnitude & 0xfffffffffffffULL) | 0x10000000000000ULL, whole;
         int64_t shift = s.base - (int64_t)((uint64_t)magnitude >> 52), result;
@@ -177,33 +186,36 @@ cdef extern from *:
             }
         }
         result = (int64_t)(whole ^ (uint64_t)sign);
+        if (above) return result;
         result = result < s.least ? s.least : result;
         result = result > s.most ? s.most : result;
         return given > 0x7ff0000000000000LL ? s.least : result;
     }
 
-    #define LASTBIT_EACH(work, way) for (k = 0; k < n; k++) { int64_t step = lastbit_step(v[k], s, way); work; }
-    #define LASTBIT_ALL(work) \
-        if (way == 0) { LASTBIT_EACH(work, 0) } else if (way == 1) { LASTBIT_EACH(work, 1) } \
-        else if (way == 2) { LASTBIT_EACH(work, 2) } else { LASTBIT_EACH(work, 3) }
+    #define LASTBIT_EACH(work, way, above) \
+        for (k = 0; k < n; k++) { int64_t step = lastbit_step(v[k], s, way, above); work; }
+    #define LASTBIT_ALL(work, above) \
+        if (way == 0) { LASTBIT_EACH(work, 0, above) } else if (way == 1) { LASTBIT_EACH(work, 1, above) } \
+        else if (way == 2) { LASTBIT_EACH(work, 2, above) } else { LASTBIT_EACH(work, 3, above) }
 
     LASTBIT_WIDE static void lastbit_floor(const uint64_t *v, int64_t n, lastbit_scale s, int way, int64_t *out) {
         int64_t k;
-        LASTBIT_ALL(out[k] = step)
+        LASTBIT_ALL(out[k] = step, 0)
     }
 
     /* The sum of step - least, in two halves of 32 bits, which hold 2^32 records. */
     LASTBIT_WIDE static void lastbit_sum(const uint64_t *v, int64_t n, lastbit_scale s, int way, uint64_t *sums) {
         int64_t k;
         uint64_t low = 0, high = 0, over;
-        LASTBIT_ALL(over = (uint64_t)step - (uint64_t)s.least; low += over & 0xffffffffULL; high += over >> 32)
+        #define LASTBIT_ADD over = (uint64_t)step - (uint64_t)s.least; low += over & 0xffffffffULL; high += over >> 32
+        if (s.low >= 0) { LASTBIT_ALL(LASTBIT_ADD, 1) } else { LASTBIT_ALL(LASTBIT_ADD, 0) }
         sums[0] = low;
         sums[1] = high;
     }
     """
     ctypedef struct scale "lastbit_scale":
         uint32_t odd
-        int64_t base, spare, cap, least, most
+        int64_t base, spare, cap, least, most, low, high
     void floor_each "lastbit_floor"(const uint64_t *v, int64_t n, scale s, int way, int64_t *out) noexcept nogil
     void floor_total "lastbit_sum"(const uint64_t *v, int64_t n, scale s, int way, uint64_t *sums) noexcept nogil
 
@@ -212,14 +224,15 @@ cdef class Floor:
     """⌊v·odd·2^twos⌋ of floats given by their bits, clamped to [least, most]; NaN gives least.
 
     Needs odd < 2^32 and |least|, |most| <= 2^61; `top` is the least whole number with odd·2^(twos + top) beyond both.
+    Where no bound is below zero, `low` and `high` may be the bits of the least floats that step onto them; else -1.
     """
 
     cdef scale scale
     cdef int way
 
-    def __init__(self, uint32_t odd, int64_t twos, int64_t top, int64_t least, int64_t most):
+    def __init__(self, uint32_t odd, int64_t twos, int64_t top, int64_t least, int64_t most, int64_t low, int64_t high):
         cdef int64_t spare = 10 - int(odd).bit_length()
-        self.scale = scale(odd, 1075 - twos, spare, (1023 + top) << 52, least, most)
+        self.scale = scale(odd, 1075 - twos, spare, (1023 + top) << 52, least, most, low, high)
         self.way = 0 if odd == 1 else 1 if spare >= 0 else 2 if 1075 - twos - (1023 + top) >= 26 else 3
 
     def each(self, const uint64_t[::1] bits, int64_t[::1] out):

@@ -239,4 +239,17 @@ def _floor(factor: int, least: int, most: int) -> _kernel.Floor | None:
     if factor > LIMIT or factor >> twos >= 1 << 32:
         return None
     top = (-(-max(abs(least), abs(most), 1) // factor) - 1).bit_length()
-    return _kernel.Floor(factor >> twos, twos, top, least, most)
+    low, high = (_first_float(step, factor) if least >= 0 else -1 for step in (least, most))
+    if min(low, high) < 0:
+        low = high = -1
+    return _kernel.Floor(factor >> twos, twos, top, least, most, low, high)
+
+
+def _first_float(step: int, factor: int) -> int:
+    """The bits of the least float that is at or above step/factor; -1 where it is at the next step already."""
+    edge = Fraction(step, factor)
+    near = float(edge)
+    first = near if near >= edge else math.nextafter(near, math.inf)
+    if first * Fraction(factor) >= step + 1:
+        return -1
+    return int(np.float64(first).view(np.int64))

@@ -50,8 +50,8 @@ class Exact:
 def exact_sum(values: Any, *, bounds: tuple[Number, Number], resolution: Number = 1, replaces: bool = False) -> Exact:
     """The sum of records, each clamped to the bounds and floored to a multiple of the resolution.
 
-    One person adds or removes a record, or `replaces` one when the number of records is public. Binary
-    resolutions and decimal ones down to 1/10000 are the fastest.
+    One person adds or removes a record, or `replaces` one when the number of records is public. Fastest are bounds from
+    zero up, and resolutions that are binary, or decimal down to 1/10000.
 
     >>> import lastbit as lb
     >>> total = exact_sum([0.5, 7, float("nan"), 1e300], bounds=(0, 10), resolution="1/4")

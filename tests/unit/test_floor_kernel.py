@@ -83,3 +83,20 @@ def test_bounds_may_be_close_together(factor: int) -> None:
     for least, most in ((0, 0), (0, 1), (-1, 0), (5, 5)):
         total = Grid(Fraction(1, factor)).total(np.array(EDGES), least, most)
         assert total == sum(max(least, min(most, exact_step(value, Fraction(1, factor)))) for value in EDGES)
+
+
+@given(
+    st.sampled_from([*FACTORS, 7, 100, 10**4, 10**9, 999, (1 << 31) + 1]),
+    st.lists(st.integers(0, 1000) | st.integers(0, LIMIT), min_size=2, max_size=2),
+    st.integers(0, 3),
+)
+def test_totals_between_bounds_that_are_not_below_zero(factor: int, ends: list[int], beyond: int) -> None:
+    # The floats around the bounds and around whole steps: where clamping first could differ from clamping last.
+    least, most = sorted(ends)
+    near = [
+        float(Fraction(step, factor)) for step in (least, most, least + beyond, max(0, most - beyond), most + beyond)
+    ]
+    values = [each for value in near for each in (value, math.nextafter(value, 0), math.nextafter(value, math.inf))]
+    values += [*EDGES, -near[0], -near[1]]
+    expected = sum(max(least, min(most, exact_step(value, Fraction(1, factor)))) for value in values)
+    assert Grid(Fraction(1, factor)).total(np.array(values), least, most) == expected
