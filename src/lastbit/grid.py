@@ -249,7 +249,7 @@ def _first_float(step: int, factor: int) -> int:
     """The bits of the least float that is at or above step/factor; -1 where it is at the next step already."""
     edge = Fraction(step, factor)
     near = float(edge)
-    first = near if near >= edge else math.nextafter(near, math.inf)
-    if first * Fraction(factor) >= step + 1:
+    first = near if Fraction(near) >= edge else math.nextafter(near, math.inf)
+    if Fraction(first) * factor >= step + 1:
         return -1
     return int(np.float64(first).view(np.int64))

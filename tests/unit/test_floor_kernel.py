@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from lastbit.grid import LIMIT, Grid
@@ -90,6 +90,7 @@ def test_bounds_may_be_close_together(factor: int) -> None:
     st.lists(st.integers(0, 1000) | st.integers(0, LIMIT), min_size=2, max_size=2),
     st.integers(0, 3),
 )
+@example(3, [0, 11_276_114_562_032_696], 0)
 def test_totals_between_bounds_that_are_not_below_zero(factor: int, ends: list[int], beyond: int) -> None:
     # The floats around the bounds and around whole steps: where clamping first could differ from clamping last.
     least, most = sorted(ends)
