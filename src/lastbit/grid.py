@@ -31,8 +31,8 @@ LIMIT: Final = 1 << 61
 _LARGE: Final = MAX_BITS
 """Powers of ten beyond which a decimal is clamped, or below which it is less than any resolution, unread."""
 
-_MISSING: Final = ("NoneType", "NAType", "NaTType")
-"""What Python and pandas call a value that is not there."""
+_MISSING: Final = ("NoneType", "NAType", "NaTType", "MaskedConstant")
+"""What Python, pandas and NumPy call a value that is not there."""
 
 _BLOCK: Final = 1 << 18
 """Records summed at a time: what a sum needs beyond its records, whatever their number."""
@@ -142,8 +142,16 @@ def bare(values: Any) -> Any:
         held = np.asarray(values.data).astype(object)
         held[np.ma.getmaskarray(values)] = None
         return held
-    if not isinstance(values, np.ndarray) and hasattr(values, "to_numpy"):
+    if isinstance(values, np.ndarray) or not hasattr(values, "to_numpy"):
+        return values
+    if isinstance(getattr(values, "dtype", None), np.dtype):
         return values.to_numpy()
+    # Whole numbers with one missing would all become floats, and be rounded: then they are taken one by one.
+    for nulls, listed in (("isna", "to_list"), ("null_count", "to_list"), ("null_count", "to_pylist")):
+        if hasattr(values, nulls) and hasattr(values, listed):
+            missing = getattr(values, nulls)
+            missing = missing() if callable(missing) else missing
+            return getattr(values, listed)() if np.any(missing) else np.asarray(values)
     return values
 
 
@@ -166,6 +174,11 @@ def _scaled(value: object, factor: int) -> int:
     """⌊value·factor⌋ of any number, clamped where it is not finite."""
     above, below = exact_ratio(value)
     return above * factor // below if below else above * LIMIT
+
+
+def is_missing(value: object) -> bool:
+    """Whether this stands for a value that is not there."""
+    return type(value).__name__ in _MISSING
 
 
 def exact_ratio(value: object) -> tuple[int, int]:
@@ -192,7 +205,7 @@ def exact_ratio(value: object) -> tuple[int, int]:
         return real.as_integer_ratio() if math.isfinite(real) else (1 if real > 0 else -1, 0)
     if isinstance(value, np.bool_):
         return int(value), 1
-    if type(value).__name__ in _MISSING:
+    if is_missing(value):
         return -1, 0
     raise ParameterError(f"a value must be a number: got {type(value).__name__}.")
 

@@ -20,7 +20,7 @@ import numpy as np
 from lastbit.counts import Counts
 from lastbit.errors import LastbitError, ParameterError
 from lastbit.exact import Number, number, whole
-from lastbit.grid import LIMIT, Grid, Steps, bare, common
+from lastbit.grid import LIMIT, Grid, Steps, bare, common, is_missing
 
 _BLOCK: Final = 1 << 13
 _LIMB: Final = 24
@@ -164,7 +164,7 @@ def listed(values: Any) -> tuple[Any, bool]:
     >>> listed(3), listed([3])
     (([3], True), ([3], False))
     """
-    if isinstance(values, Real | Decimal):
+    if isinstance(values, Real | Decimal | np.bool_) or is_missing(values):
         return [values], True
     if isinstance(values, np.ndarray) and values.ndim == 0:
         return values.reshape(1), True

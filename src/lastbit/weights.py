@@ -86,7 +86,9 @@ class Weights:
         low, high = (float(bound * self.grid.resolution) for bound in (self.low, self.high))
         column = column.cast(nw.Float64).fill_null(low)
         column = nw.when(column.is_nan()).then(nw.lit(low)).otherwise(column)
-        return (column.clip(low, high) * (below / above)).floor().cast(nw.Int64)
+        clamped = column.clip(low, high)
+        # Floored before it is made smaller, or the smallest would vanish.
+        return ((clamped.floor() if above > 1 else clamped) * (below / above)).floor().cast(nw.Int64)
 
     def counts(self, items: tuple[Any, ...], totals: Any) -> Counts:
         """Sums in steps as what they are."""

@@ -164,3 +164,10 @@ def test_units_that_cannot_be_told_apart_are_refused_by_kind_only() -> None:
         lb.count(visits, by="diagnosis", unit="patient", domain=["flu"])
     assert "secret" not in str(refused.value)
     assert refused.value.__context__ is None
+
+
+def test_the_smallest_weight_below_zero_is_a_step_below_zero() -> None:
+    # Divided first it would become zero.
+    visits = pd.DataFrame({"diagnosis": ["flu"], "cost": [-5e-324]})
+    counts = lb.count(visits, by="diagnosis", domain=["flu"], weights="cost", bounds=(-4, 4), resolution=2)
+    assert counts.values == (-2,)

@@ -181,6 +181,28 @@ def test_a_release_of_one_s_own_is_what_is_audited(kind, parameters, values):
     assert check(Unchanged(**parameters), values, neighbour, tolerance).verdict == "holds"
 
 
+def test_a_release_from_beside_is_what_is_audited():
+    class Leak:
+        def release(self, values, draw=None):
+            return tuple(values)
+
+    class Mixed(Leak, lb.NoisyMax):
+        pass
+
+    class Below(Mixed):
+        pass
+
+    class Shifted(lb.SparseVector):
+        def answers(self, values, draw=None):
+            return super().answers([value + 1000 for value in values], draw)
+
+    for kind in (Mixed, Below):
+        assert kind(eta=HALF).ready([1, 2])(lb.Sampler()) == (1, 2)
+        assert check(kind(eta=HALF), [1, 2], [2, 2], Fraction(1, 4)).verdict == "violated"
+    shifted = law(Shifted(threshold=0, limit=1, epsilon=50).program([0]), Fraction(1, 4))
+    assert all(outcome.indices == (0,) for outcome in shifted)
+
+
 def test_the_worst_is_a_violation_before_an_open_question():
     class Careless(lb.DiscreteLaplace):
         def release(self, values, draw=None):

@@ -10,6 +10,7 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 
 import lastbit as lb
@@ -47,6 +48,61 @@ def test_a_signaling_nan_is_like_any_other() -> None:
     # Warnings are errors here.
     values = np.array([0x7FA00000, 0], np.uint32).view(np.float32)
     assert Grid().steps(values).tolist() == [-LIMIT, 0]
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 8, 16, 17, 100])
+@pytest.mark.parametrize(
+    ("kind", "bits"), [(np.uint64, 0x7FF0000000000001), (np.uint32, 0x7FA00000), (np.uint16, 0x7D00)]
+)
+def test_a_signaling_nan_anywhere_leaves_the_best_score_the_best(kind: type, bits: int, n: int) -> None:
+    floats = {8: np.float64, 4: np.float32, 2: np.float16}[np.dtype(kind).itemsize]
+    mechanism = lb.ExponentialMechanism(epsilon=1)
+    for place in range(n):
+        for best in {0, n // 2, n - 1} - {place}:
+            scores = np.arange(n).astype(floats)
+            scores[best] = 900
+            scores.view(kind)[place] = bits
+            words = [1 << 62, 7, 7, 7]
+            assert mechanism.release(scores, lb.Sampler(lb.Tape(words))).index == best
+            assert mechanism.release(scores, lb.Reference(lb.Tape(words))).index == best
+
+
+BIG = 2**60 + 100
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        pd.Series([BIG, None, BIG], dtype="Int64"),
+        pd.Series([BIG, None, BIG], dtype="int64[pyarrow]"),
+        pd.Index([BIG, None, BIG], dtype="UInt64"),
+        pl.Series([BIG, None, BIG]),
+        pa.array([BIG, None, BIG]),
+        pa.chunked_array([[BIG, None], [BIG]]),
+    ],
+    ids=lambda values: type(values).__name__,
+)
+def test_one_missing_value_moves_no_other(values: object) -> None:
+    # As floats they would all be rounded to 2^60 because one is missing.
+    assert Grid().steps(values).tolist() == [BIG, -LIMIT, BIG]
+    assert lb.exact_mean(values, bounds=(2**60 + 40, 2**60 + 1000)).values == 2**60 + 80
+    assert lb.NoisyTopK(k=1, epsilon=1).release(values).indices != (1,)
+    mechanism = lb.SparseVector(threshold=0, limit=2, epsilon=50)
+    assert mechanism.release(values).indices == (0, 2)
+    assert [answer.above for answer in mechanism.program(values)(lb.Sampler())] == [True, False, True]
+
+
+@pytest.mark.parametrize("values", [pa.array([1, 2]), pa.array([True, False]), pl.Series([1.5, 2.5]), pd.Index([1, 2])])
+def test_columns_without_missing_values_are_read_too(values: object) -> None:
+    assert Grid().steps(values).tolist() == [int(each) for each in np.asarray(values)]
+
+
+@pytest.mark.parametrize("missing", [None, pd.NA, pd.NaT, np.ma.masked])
+def test_one_value_that_is_missing_is_the_lowest(missing: object) -> None:
+    assert lb.Snapping(epsilon=50, bounds=(0, 8)).release(missing).value == 0
+    assert int(lb.DiscreteLaplace(epsilon=50, bounds=(3, 8)).release(missing)) == 3
+    assert not lb.SparseVector(threshold=0, limit=1, epsilon=50).start().ask(missing).above
+    assert Grid().steps([1, missing]).tolist() == [1, -LIMIT]
 
 
 def test_what_is_no_number_is_refused_by_its_type() -> None:

@@ -43,11 +43,11 @@ class Mechanism(ABC):
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        # Of a class with a release of its own, what ledgers and auditors run must not be that of the class above.
-        if "release" in vars(cls):
-            cls._converts = "_ready" in vars(cls)
-            if "program" not in vars(cls):
-                cls.program = Mechanism.program  # type: ignore[method-assign]
+        # What ledgers and auditors run must be the release this class has, wherever it has it from.
+        places = {name: _place(cls, name) for name in ("release", "_ready", "answers", "program")}
+        cls._converts = "_ready" in vars(cls.__mro__[places["release"]])
+        if min(places["release"], places["_ready"], places["answers"]) < places["program"]:
+            cls.program = Mechanism.program  # type: ignore[method-assign]
 
     def __post_init__(self) -> None:
         sensitivity = positive(self.sensitivity, "sensitivity", "It is how far one person can move a value.")
@@ -86,7 +86,7 @@ class Mechanism(ABC):
         """Draw once and publish. Charge `cost` before you call this, or let a Ledger do both."""
 
     def ready(self, values: Any) -> Callable[[Draw], Any]:
-        """A release of these values, checked and converted as far as that takes no chance."""
+        """A release of these values, checked and converted as far as that takes no chance. They may not be copied."""
         return self._ready(values) if self._converts else lambda draw: self.release(values, draw=draw)
 
     def _ready(self, values: Any) -> Callable[[Draw], Any]:
@@ -108,6 +108,11 @@ class Mechanism(ABC):
             same_way = min(move, default=0) >= 0 or max(move, default=0) <= 0
             if any(move) and (same_way or not getattr(self, "monotone", False)):
                 yield tuple(value + by for value, by in zip(start, move, strict=True))
+
+
+def _place(kind: type, name: str) -> int:
+    """How far up the class is that gives this method."""
+    return next((place for place, each in enumerate(kind.__mro__) if name in vars(each)), len(kind.__mro__))
 
 
 _SYSTEM: Final = Sampler()

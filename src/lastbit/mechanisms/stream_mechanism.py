@@ -131,8 +131,7 @@ class StreamMechanism(Mechanism):
         return self._ready(values)(chance(draw))
 
     def _ready(self, values: Any) -> Callable[[Draw], Selection]:
-        given, items = unpacked(values, self.furthest, self.monotone)
-        queries = given if is_plain(given) else self.grid.values(self.grid.steps(given))
+        queries, items = self._queries(values)
 
         def selected(draw: Draw) -> Selection:
             answers = self.answers(queries, draw)
@@ -143,9 +142,15 @@ class StreamMechanism(Mechanism):
 
         return selected
 
+    def _queries(self, values: Any) -> tuple[Any, Sequence[Any] | None]:
+        """These values as numbers that a run can be asked, and the items when they are Counts."""
+        given, items = unpacked(values, self.furthest, self.monotone)
+        return given if is_plain(given) else self.grid.values(self.grid.steps(given)), items
+
     def program(self, values: Any) -> Program:
         """A whole run over these values as a program: it gives the tuple of all answers.
 
         It asks one by one, which on a branch of a few queries is faster than asking many, and the same.
         """
-        return lambda draw: tuple(self.start(draw).stream(values))
+        queries, _ = self._queries(values)
+        return lambda draw: tuple(self.start(draw).stream(queries))
