@@ -99,7 +99,7 @@ def test_columns_without_missing_values_are_read_too(values: object) -> None:
 
 @pytest.mark.parametrize("missing", [None, pd.NA, pd.NaT, np.ma.masked])
 def test_one_value_that_is_missing_is_the_lowest(missing: object) -> None:
-    assert lb.Snapping(epsilon=50, bounds=(0, 8)).release(missing).value == 0
+    assert lb.Snapping(epsilon=50, bounds=(0, 8)).release(missing).value < 4  # or beyond by e^-200
     assert int(lb.DiscreteLaplace(epsilon=50, bounds=(3, 8)).release(missing)) == 3
     assert not lb.SparseVector(threshold=0, limit=1, epsilon=50).start().ask(missing).above
     assert Grid().steps([1, missing]).tolist() == [1, -LIMIT]
