@@ -203,6 +203,17 @@ cdef extern from *:
         LASTBIT_ALL(out[k] = step, 0)
     }
 
+    /* The highest of floats as a whole number in the order of floats, of which every NaN is the lowest. */
+    LASTBIT_WIDE static int64_t lastbit_highest(const uint64_t *v, int64_t n) {
+        int64_t k, best = INT64_MIN;
+        for (k = 0; k < n; k++) {
+            int64_t given = (int64_t)v[k], place = given ^ (int64_t)((uint64_t)(given >> 63) >> 1);
+            place = (given & 0x7fffffffffffffffLL) > 0x7ff0000000000000LL ? INT64_MIN : place;
+            best = place > best ? place : best;
+        }
+        return best;
+    }
+
     /* The sum of step - least, in two halves of 32 bits, which hold 2^32 records. */
     LASTBIT_WIDE static void lastbit_sum(const uint64_t *v, int64_t n, lastbit_scale s, int way, uint64_t *sums) {
         int64_t k;
@@ -217,7 +228,16 @@ cdef extern from *:
         uint32_t odd
         int64_t base, spare, cap, least, most, low, high
     void floor_each "lastbit_floor"(const uint64_t *v, int64_t n, scale s, int way, int64_t *out) noexcept nogil
+    int64_t highest_of "lastbit_highest"(const uint64_t *v, int64_t n) noexcept nogil
     void floor_total "lastbit_sum"(const uint64_t *v, int64_t n, scale s, int way, uint64_t *sums) noexcept nogil
+
+
+def highest(const uint64_t[::1] bits):
+    """The highest of at least one float, given by their bits: NaN only where there is nothing else. Returns its bits."""
+    cdef int64_t place
+    with nogil:
+        place = highest_of(&bits[0], bits.shape[0])
+    return place ^ <int64_t>(<uint64_t>(place >> 63) >> 1)
 
 
 cdef class Floor:

@@ -229,6 +229,19 @@ def _scaled_whole(values: NDArray[Any], factor: int) -> Steps:
     return out
 
 
+def highest(values: NDArray[Any]) -> NDArray[Any]:
+    """The highest of a plain array, as an array of one: a NaN of whatever kind only where there is nothing else.
+
+    >>> highest(np.array([1.0, np.nan, -3.0]))
+    array([1.])
+    """
+    if values.dtype.kind != "f":
+        return np.asarray(values.max(keepdims=True))
+    blocks = (values[start : start + _BLOCK] for start in range(0, len(values), _BLOCK))
+    each = np.array([_kernel.highest(_bits(block)) for block in blocks], np.int64).view(np.float64)
+    return each if len(each) == 1 else np.array([_kernel.highest(_bits(each))], np.int64).view(np.float64)
+
+
 def _scaled_floats(values: NDArray[Any], factor: int, least: int = -LIMIT, most: int = LIMIT) -> Steps:
     """⌊v·factor⌋ of floats, clamped to [least, most]."""
     floor = _floor(factor, least, most)

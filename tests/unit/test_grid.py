@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lastbit as lb
-from lastbit.grid import LIMIT, Grid
+from lastbit.grid import LIMIT, Grid, highest
 
 RESOLUTIONS = [
     "1",
@@ -120,3 +120,19 @@ def test_long_doubles_are_read_to_their_last_bit() -> None:
     assert Grid().steps(values).tolist() == expected
     assert Grid().steps(list(values.flat)).tolist() == expected
     assert Grid().total(values, -5, 7) == 0 - 1 - 5 + 7
+
+
+@given(st.lists(st.integers(0, 2**64 - 1), min_size=1, max_size=60))
+def test_the_highest_is_found_whatever_the_bits(bits):
+    values = np.array(bits, np.uint64).view(np.float64)
+    found = highest(values)
+    numbers = [value for value in values.tolist() if not isnan(value)]
+    assert len(found) == 1
+    assert found[0] == max(numbers) if numbers else isnan(found[0])
+
+
+def test_the_highest_of_more_than_a_block():
+    values = np.full((1 << 18) + 5, -7.5)
+    values[3], values[-1] = np.nan, -2.5
+    assert highest(values).tolist() == [-2.5]
+    assert highest(np.arange(5)).tolist() == [4]

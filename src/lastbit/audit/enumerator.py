@@ -31,9 +31,9 @@ from lastbit.errors import AuditError
 from lastbit.mechanisms.mechanism import Program
 from lastbit.release import hashable
 
-_REPEATS: Final = 20
 _REPEAT_EVERY: Final = 256
-"""The first run is repeated so often, and then one run in so many: what else it may depend on would show."""
+"""One run in so many is repeated: what else it may depend on would show."""
+_REPEATS: Final = 20
 _LOOK_EVERY: Final = 1024
 _LONGEST: Final = 1 << 12
 """More draws than this in a run look endless where nothing but the program can end it."""
@@ -110,7 +110,8 @@ class Enumerator(Draw):
                 if (outcome := self._run(program)) is not None:
                     numerator, exponent, scale, _ = self._mass
                     found.add(outcome[0], numerator, exponent, scale)
-                    for _ in range(_REPEATS if self.branches == 0 else self.branches % _REPEAT_EVERY == 0):
+                    # A program that drew nothing may have its chance from elsewhere: it is asked more often.
+                    for _ in range(1 if self._values else _REPEATS) if self.branches % _REPEAT_EVERY == 0 else ():
                         self._repeat(program, outcome[0])
                     self.branches += 1
                 now = time.monotonic()

@@ -14,9 +14,8 @@ from lastbit.counts import unpacked
 from lastbit.draw import Draw
 from lastbit.errors import ParameterError
 from lastbit.exact import Number, Rate, flag, number, rate_of, whole
-from lastbit.grid import LIMIT, Grid, Steps, bare, is_plain
+from lastbit.grid import LIMIT, Grid, Steps, bare, highest, is_plain
 from lastbit.mechanisms.mechanism import Mechanism, chance
-from lastbit.powers import CHUNK
 from lastbit.release import Release
 
 
@@ -227,11 +226,8 @@ class _Exponents:
 
     def min(self) -> int:
         """The exponent of the highest score, which is the lowest."""
-        if self.scores.dtype.kind == "f":
-            # From the exponents themselves: what NumPy makes of a NaN depends on its kind and its place.
-            return min(int(self[start : start + CHUNK].min()) for start in range(0, len(self), CHUNK))
-        # Scaling and clamping keep the order.
-        return int(self._of(self.scores.max(keepdims=True))[0])
+        # Scaling, rounding and clamping keep the order.
+        return int(self._of(highest(self.scores))[0])
 
     def _of(self, scores: NDArray[Any]) -> Steps:
         return _turned(self.grid.steps(scores), self.lowest, self.highest)
