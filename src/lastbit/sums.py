@@ -134,6 +134,16 @@ def span(bounds: object) -> tuple[Fraction, Fraction]:
     return lower, upper
 
 
+def ends(bounds: object, grid: Grid) -> tuple[int, int]:
+    """Public bounds in steps of a grid, which both must be on.
+
+    >>> ends((0, "1/2"), Grid("1/4"))
+    (0, 2)
+    """
+    lower, upper = span(bounds)
+    return grid.count(lower, "the lower bound"), grid.count(upper, "the upper bound")
+
+
 def within(values: Any, sensitivity: Fraction) -> Any:
     """The raw values of an `Exact` or of `Counts`, refused where one person moves them further in all than this.
 
@@ -172,8 +182,8 @@ def listed(values: Any) -> tuple[Any, bool]:
 
 
 def _bounded(bounds: object, resolution: Number) -> tuple[Grid, int, int]:
-    (lower, upper), grid = span(bounds), Grid(resolution)
-    least, most = grid.count(lower, "the lower bound"), grid.count(upper, "the upper bound")
+    grid = Grid(resolution)
+    least, most = ends(bounds, grid)
     if max(abs(least), abs(most)) * grid.resolution.numerator > LIMIT:
         raise ParameterError("resolution must leave at most 2^61 steps to either bound. Use a coarser one.")
     return grid, least, most

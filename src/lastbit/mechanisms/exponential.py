@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 from lastbit.counts import unpacked
 from lastbit.draw import Draw
 from lastbit.errors import ParameterError
-from lastbit.exact import Number, Rate, flag, number, rate_of, whole
+from lastbit.exact import Number, Rate, flag, rate_of, whole
 from lastbit.grid import LIMIT, Grid, Steps, bare, highest, is_plain
 from lastbit.mechanisms.mechanism import Mechanism, chance
 from lastbit.release import Release
+from lastbit.sums import ends
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +97,9 @@ class ExponentialMechanism(Mechanism):
             raise ParameterError(f"rounding must be 'floor' or 'randomized': got {self.rounding!r}.")
         lowest, highest = -LIMIT, LIMIT
         if self.bounds is not None:
-            lowest, highest = _bounds_in_steps(self.grid, self.bounds)
+            lowest, highest = ends(self.bounds, self.grid)
+            if max(-lowest, highest) > LIMIT:
+                raise ParameterError(f"bounds must rise within ±2^61 steps: got {' and '.join(map(str, self.bounds))}.")
             self._derive(bounds=tuple(self.bounds))
         self._derive(rate=self._rate(1), lowest=lowest, highest=highest)
 
@@ -238,13 +241,3 @@ def _turned(steps: Steps, lowest: int, highest: int) -> Steps:
     if (lowest, highest) != (-LIMIT, LIMIT):
         np.clip(steps, lowest, highest, out=steps)
     return np.subtract(LIMIT, steps, out=steps)
-
-
-def _bounds_in_steps(grid: Grid, bounds: object) -> tuple[int, int]:
-    if not isinstance(bounds, tuple | list) or len(bounds) != 2:
-        raise ParameterError("bounds must be a pair (lower, upper), such as (0, 100).")
-    lower, upper = (number(bound, "a bound") for bound in bounds)
-    lowest, highest = (grid.count(bound, "bounds") for bound in (lower, upper))
-    if not -LIMIT <= lowest < highest <= LIMIT:
-        raise ParameterError(f"bounds must rise, within ±2^61 steps: got {bounds[0]} and {bounds[1]}.")
-    return lowest, highest

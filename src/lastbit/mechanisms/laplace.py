@@ -17,7 +17,7 @@ from lastbit.exact import Number, Rate, number, rate_of
 from lastbit.grid import Grid, Steps
 from lastbit.measurement import Interval, Measurement
 from lastbit.mechanisms.mechanism import Mechanism, chance
-from lastbit.sums import listed, span, within
+from lastbit.sums import ends, listed, within
 
 _ROOM: Final = 1 << 62
 """Noise below this can be added to steps, which stay within 2^61, in int64."""
@@ -90,9 +90,9 @@ class DiscreteLaplace(Mechanism):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._derive(rate=rate_of(self.cost, Fraction(1, self.reach)), ends=_ends(self.bounds, self.grid))
+        self._derive(rate=rate_of(self.cost, Fraction(1, self.reach)), ends=None)
         if self.bounds is not None:
-            self._derive(bounds=tuple(self.bounds))
+            self._derive(ends=ends(self.bounds, self.grid), bounds=tuple(self.bounds))
 
     def release(self, values: Any, draw: Draw | None = None) -> NoisyValues:
         """The values, each with its own noise.
@@ -158,10 +158,3 @@ def _sum(steps: Steps, noise: Samples) -> Samples:
         noise = noise.astype(object)
     noise += steps
     return noise
-
-
-def _ends(bounds: tuple[Number, Number] | None, grid: Grid) -> tuple[int, int] | None:
-    if bounds is None:
-        return None
-    lower, upper = span(bounds)
-    return grid.count(lower, "the lower bound"), grid.count(upper, "the upper bound")

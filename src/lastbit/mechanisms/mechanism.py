@@ -44,9 +44,9 @@ class Mechanism(ABC):
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         # What ledgers and auditors run must be the release this class has, wherever it has it from.
-        places = {name: _place(cls, name) for name in ("release", "_ready", "answers", "program")}
-        cls._converts = "_ready" in vars(cls.__mro__[places["release"]])
-        if min(places["release"], places["_ready"], places["answers"]) < places["program"]:
+        release, ready, program = (_place(cls, name) for name in ("release", "_ready", "program"))
+        cls._converts = "_ready" in vars(cls.__mro__[release])
+        if min(release, ready) < program:
             cls.program = Mechanism.program  # type: ignore[method-assign]
 
     def __post_init__(self) -> None:
@@ -87,11 +87,11 @@ class Mechanism(ABC):
 
     def ready(self, values: Any) -> Callable[[Draw], Any]:
         """A release of these values, checked and converted as far as that takes no chance. They may not be copied."""
-        return self._ready(values) if self._converts else lambda draw: self.release(values, draw=draw)
+        return self._ready(values) if self._converts else Mechanism._ready(self, values)
 
     def _ready(self, values: Any) -> Callable[[Draw], Any]:
-        """What `release` calls, where it converts before it draws."""
-        raise NotImplementedError
+        """What a `release` that converts before it draws goes through; of any other, all of it."""
+        return lambda draw: self.release(values, draw=draw)
 
     def program(self, values: Any) -> Program:
         """This mechanism on these values as a program for the auditor."""
@@ -112,7 +112,7 @@ class Mechanism(ABC):
 
 def _place(kind: type, name: str) -> int:
     """How far up the class is that gives this method."""
-    return next((place for place, each in enumerate(kind.__mro__) if name in vars(each)), len(kind.__mro__))
+    return next(place for place, each in enumerate(kind.__mro__) if name in vars(each))
 
 
 _SYSTEM: Final = Sampler()

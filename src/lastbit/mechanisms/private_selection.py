@@ -17,6 +17,7 @@ from lastbit.grid import Grid, exact_ratio
 from lastbit.mechanisms.mechanism import Program, chance
 from lastbit.release import Release
 from lastbit.rounding import exp_upper, log_upper
+from lastbit.sums import ends
 
 Candidate = Callable[[Draw], tuple[Any, Any]]
 """Takes a Draw and returns (output, score), both private at the candidate's cost together."""
@@ -234,9 +235,7 @@ def scored(
     reach = positive(sensitivity, "sensitivity", "It is how far one person can move the quality.")
     grid = Grid(resolution)
     rate = rate_of(cost_of(epsilon, eta), Fraction(1, grid.count(reach, "sensitivity")))
-    low, high = (grid.count(number(bound, "a bound"), "a bound") for bound in bounds)
-    if low >= high:
-        raise ParameterError(f"bounds must rise: got {bounds[0]} and {bounds[1]}. Pass (lowest, highest).")
+    low, high = ends(bounds, grid)
 
     def candidate(draw: Draw) -> tuple[Any, Fraction]:
         output = mechanism(draw)
