@@ -9,6 +9,7 @@ HERE      := $(firstword $(shell pwd | cksum))
 CREATED   := $(VENV)/.created-$(HERE)
 INSTALLED := $(VENV)/.installed-$(HERE)
 BENCH     := $(VENV)/.bench-$(HERE)
+PYX       := $(wildcard src/lastbit/*.pyx src/lastbit/*/*.pyx)
 PAPERS    := $(VENV)/.experiments-$(HERE)
 
 .DEFAULT_GOAL := help
@@ -38,7 +39,7 @@ experiments: $(PAPERS) ## the papers' experiments again: DATA=folder of item,cou
 	@$(RUN) -m experiments $(if $(DATA),--data "$(DATA)") $(ONLY)
 
 clean: ## remove .venv and everything built
-	rm -rf $(VENV) build dist src/*.egg-info src/lastbit/_kernel.c src/lastbit/_kernel.*.so
+	rm -rf $(VENV) build dist src/*.egg-info $(wildcard $(PYX:.pyx=.c) $(PYX:.pyx=.*.so))
 	rm -rf .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -49,8 +50,8 @@ $(CREATED):
 	@$(PYTHON) -m venv --clear $(VENV)
 	@touch $@
 
-$(INSTALLED): $(CREATED) pyproject.toml setup.py $(wildcard src/lastbit/*.pyx src/lastbit/*.pxd)
-	@echo "== installing requirements, compiling the kernel (a minute or two)"
+$(INSTALLED): $(CREATED) pyproject.toml setup.py $(PYX)
+	@echo "== installing requirements, compiling (a minute or two)"
 	@$(PIP) install $$($(RUN) tools/requirements.py dev)
 	@$(PIP) install --no-build-isolation --editable .
 	@touch $@

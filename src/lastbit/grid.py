@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
@@ -47,10 +47,15 @@ class Grid:
     """
 
     resolution: Fraction
+    numerator: int = field(repr=False, compare=False)
+    """That of the resolution: a Fraction takes longer to say it."""
+    denominator: int = field(repr=False, compare=False)
 
     def __init__(self, resolution: Number = 1) -> None:
         exact = positive(resolution, "resolution", "It is the step between two values.")
         object.__setattr__(self, "resolution", exact)
+        object.__setattr__(self, "numerator", exact.numerator)
+        object.__setattr__(self, "denominator", exact.denominator)
 
     def steps(self, values: object) -> Steps:
         """Values in steps, one for each: an array, or a sequence of numbers. A float means its exact value."""
@@ -65,9 +70,9 @@ class Grid:
 
     def step(self, value: object) -> int:
         """One value in steps."""
-        factor = self.resolution.denominator
+        factor = self.denominator
         scaled = value * factor if type(value) is int else _scaled(value, factor)
-        return max(-LIMIT, min(LIMIT, scaled)) // self.resolution.numerator
+        return max(-LIMIT, min(LIMIT, scaled)) // self.numerator
 
     def value(self, step: int) -> Fraction:
         """One step as an exact value.
@@ -75,7 +80,9 @@ class Grid:
         >>> Grid("1/10").value(25)
         Fraction(5, 2)
         """
-        return Fraction(step * self.resolution.numerator, self.resolution.denominator)
+        above, below = step * self.numerator, self.denominator
+        # One whole number is far quicker to make a Fraction of than a product of two Fractions, or two numbers.
+        return Fraction(above) if below == 1 else Fraction(above, below)
 
     def beyond(self, value: object, step: int) -> Fraction:
         """How far a value lies above this step, in steps: from 0 to below 1, and 0 where the grid clamps it.
@@ -89,10 +96,8 @@ class Grid:
 
     def values(self, steps: Sequence[int] | Steps) -> tuple[Fraction, ...]:
         """Steps as exact values."""
-        above, below = self.resolution.numerator, self.resolution.denominator
-        whole = steps.tolist() if isinstance(steps, np.ndarray) else [int(step) for step in steps]
-        # One whole number is far quicker to make a Fraction of than a product of two Fractions.
-        return tuple([Fraction(step * above) if below == 1 else Fraction(step * above, below) for step in whole])
+        whole = steps.tolist() if isinstance(steps, np.ndarray) else map(int, steps)
+        return tuple([self.value(step) for step in whole])
 
     def count(self, amount: Fraction, name: str) -> int:
         """How many steps a public amount has; refused unless it is a whole number of them."""
@@ -115,14 +120,14 @@ class Grid:
             return _sum(np.clip(self.steps(values), least, most))
         flat = values.ravel()
         blocks = (flat[i : i + _BLOCK] for i in range(0, len(flat), _BLOCK))
-        if values.dtype.kind == "f" and self.resolution.numerator == 1:
-            floor = _floor(self.resolution.denominator, least, most)
+        if values.dtype.kind == "f" and self.numerator == 1:
+            floor = _floor(self.denominator, least, most)
             if floor is not None:
                 return sum(floor.total(_bits(block)) for block in blocks)
         return sum(_sum(np.clip(self._steps_of_array(block), least, most)) for block in blocks)
 
     def _steps_of_array(self, values: NDArray[Any]) -> Steps:
-        factor, divisor = self.resolution.denominator, self.resolution.numerator
+        factor, divisor = self.denominator, self.numerator
         scaled = _scaled_floats(values, factor) if values.dtype.kind == "f" else _scaled_whole(values, factor)
         if divisor > 1:
             np.floor_divide(scaled, divisor, out=scaled) if divisor <= LIMIT else np.right_shift(scaled, 63, out=scaled)

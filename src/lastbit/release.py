@@ -7,19 +7,17 @@ from __future__ import annotations
 
 import html
 import json
-import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, fields
-from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 from operator import attrgetter
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from lastbit._outcomes import Published
 from lastbit.errors import LastbitError
 from lastbit.exact import Cost, Eta
 
@@ -27,7 +25,7 @@ MOST_ROWS = 40
 
 
 @dataclass(frozen=True, eq=False)
-class Release(ABC):
+class Release(Published, ABC):
     """The base of all releases: a subclass adds its published fields and says which columns people see."""
 
     mechanism: str
@@ -37,26 +35,12 @@ class Release(ABC):
     def columns(self) -> dict[str, Sequence[Any]]:
         """The table people see, column by column, all of one length."""
 
-    def _key(self) -> tuple[Hashable, ...]:
-        # Kept, because the auditor asks for it several times on every branch. All of it is published.
-        known: tuple[Hashable, ...] | None = self.__dict__.get("_known")
-        if known is None:
-            own, shared = _compared(type(self))
-            known = self.__dict__["_known"] = (type(self), hashable(own(self)), hashable(shared(self)))
-        return known
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Release) and self._key() == other._key()
-
-    def __hash__(self) -> int:
-        known: int | None = self.__dict__.get("_hash")
-        if known is None:
-            known = self.__dict__["_hash"] = hash(self._key()[:2])
-        return known
+    def _compared(self) -> tuple[Hashable, Hashable]:
+        own, shared = _compared(type(self))
+        return own(self), shared(self)
 
     def __getstate__(self) -> dict[str, Any]:
-        # What is kept for speed is not part of a release, and hashes of text differ from process to process.
-        return {name: value for name, value in self.__dict__.items() if name not in ("_known", "_hash")}
+        return self.__dict__
 
     @property
     def title(self) -> str:
@@ -135,69 +119,11 @@ def text_table(names: list[str], rows: list[list[str]]) -> str:
 def _compared(release: type[Release]) -> tuple[attrgetter[object], attrgetter[object]]:
     """What two releases of a kind are compared by: what they are hashed by too, and the rest.
 
-    The rest is marked `field(hash=False)`: all releases of a mechanism share it, and fractions are slow to hash.
+    The rest is marked `field(hash=False)`: exact numbers that all releases of a mechanism share, and slow to hash.
     """
     each = [one for one in fields(release) if one.compare]
     own, shared = ([one.name for one in each if (one.hash is False) is rest] for rest in (False, True))
     return attrgetter(*own), attrgetter(*shared)
-
-
-def hashable(value: object) -> Hashable:
-    """A published value in a form that can be compared and hashed.
-
-    Arrays become tuples. Whoever sees a number can tell -0.0 from 0.0, and one NaN is like another, so those two are
-    replaced by their names: == would say otherwise.
-    """
-    turn = _turn(type(value))
-    return value if turn is None else turn(value)
-
-
-def _turn_of(kind: type) -> Callable[[Any], Hashable] | None:
-    """What values of a type must be turned by to be compared; None where they are compared as they are."""
-    if issubclass(kind, np.ndarray):
-        return _turned_array
-    if issubclass(kind, list | tuple):
-        return _turned_sequence
-    if issubclass(kind, complex | np.complexfloating):
-        return _turned_complex
-    return _turned_real if issubclass(kind, float | np.floating | Decimal) else None
-
-
-_turn: Callable[[type], Callable[[Any], Hashable] | None] = lru_cache(maxsize=1024)(_turn_of)
-
-
-def _turned_array(array: NDArray[Any]) -> Hashable:
-    whole = array.ndim == 1 and array.dtype.kind in "biu"
-    return tuple(array.tolist()) if whole else hashable(array.tolist())
-
-
-def _turned_sequence(values: Iterable[Any]) -> Hashable:
-    return tuple([value if (turn := _turn(type(value))) is None else turn(value) for value in values])
-
-
-def _turned_real(value: Any) -> Hashable:
-    if isinstance(value, Decimal):
-        nan, minus_zero = value.is_nan(), value.is_zero() and value.is_signed()
-    else:
-        nan, minus_zero = value != value, value == 0 and math.copysign(1, value) < 0
-    return FloatName("nan" if nan else "-0.0") if nan or minus_zero else value
-
-
-def _turned_complex(value: Any) -> Hashable:
-    parts = _turned_real(value.real), _turned_real(value.imag)
-    return parts if any(isinstance(part, FloatName) for part in parts) else value
-
-
-class FloatName(str):
-    """A float that == does not tell apart, under its name."""
-
-    __slots__ = ()
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, FloatName) and str.__eq__(self, other)
-
-    def __hash__(self) -> int:
-        return hash((FloatName, str(self)))
 
 
 def cost_text(cost: Cost) -> str:

@@ -184,7 +184,7 @@ def listed(values: Any) -> tuple[Any, bool]:
 def _bounded(bounds: object, resolution: Number) -> tuple[Grid, int, int]:
     grid = Grid(resolution)
     least, most = ends(bounds, grid)
-    if max(abs(least), abs(most)) * grid.resolution.numerator > LIMIT:
+    if max(abs(least), abs(most)) * grid.numerator > LIMIT:
         raise ParameterError("resolution must leave at most 2^61 steps to either bound. Use a coarser one.")
     return grid, least, most
 

@@ -42,7 +42,7 @@ class Weights:
         low, high = (grid.count(number(bound, "bounds"), "bounds") for bound in bounds)
         if low > high or not (low or high):
             raise ParameterError(f"bounds must be a lower and an upper one: got {bounds[0]} and {bounds[1]}.")
-        if max(abs(low), abs(high)) > _MOST_STEPS or grid.resolution.numerator > _MOST_NUMERATOR:
+        if max(abs(low), abs(high)) > _MOST_STEPS or grid.numerator > _MOST_NUMERATOR:
             raise ParameterError("bounds must be at most 2^31 steps of the resolution. Use a coarser one.")
         return cls(grid, low, high)
 
@@ -71,7 +71,7 @@ class Weights:
 
     def steps(self, column: nw.Expr, dtype: nw.dtypes.DType) -> nw.Expr:
         """⌊weight/resolution⌋ between the bounds, exactly, in the engine's own 64 bits."""
-        above, below = self.grid.resolution.numerator, self.grid.resolution.denominator
+        above, below = self.grid.numerator, self.grid.denominator
         if dtype.is_integer():
             lowest, highest = self.low * above // below, -(-self.high * above // below)
             if dtype == nw.UInt64:

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import lastbit as lb
-from lastbit.audit import Enumerator, enumerator, law
+from lastbit._outcomes import FloatName
+from lastbit.audit import Enumerator, _tree, law
 from lastbit.distributions import Distribution
 from lastbit.inversion import Uniform
-from lastbit.release import FloatName
 
 HALF = lb.Rate.from_eta(lb.Eta(1, 1, 1))
 CROOKED = lb.Rate.from_epsilon("0.7")
@@ -312,7 +312,7 @@ def test_what_is_compared_by_identity_is_refused():
 @pytest.mark.parametrize("goes_on", [True, False])
 def test_a_loop_that_chance_alone_ends_needs_a_tolerance_too(goes_on, monkeypatch):
     """Whether the branch followed first goes on or ends."""
-    monkeypatch.setattr(enumerator, "_LONGEST", 500)
+    monkeypatch.setattr(_tree, "_LONGEST", 500)
 
     def program(draw):
         return next(i for i in itertools.count() if draw.bernoulli("1/3") != goes_on)

@@ -153,15 +153,13 @@ class Rigged(lb.Sampler):
 
     def __init__(self, branches):
         super().__init__()
-        self.left = 2 * branches
+        self.left = 1 + 2 * branches
 
     def laplace(self, rate, size=None):
-        if size is None:
-            return SECRET
         self.left -= 1
         if self.left < 0:
             raise lb.BitsError("no more")
-        return np.full(size, SECRET + 1)
+        return SECRET if size is None else np.full(size, SECRET)
 
 
 def test_the_noisy_threshold_is_never_shown(either, caplog):

@@ -107,4 +107,4 @@ def test_the_blocks_are_as_documented():
     run = lb.SparseVector(threshold=10**9, limit=1, epsilon=1).start(Spy())
     run.ask_many(np.zeros(40_000, np.int64))
     doubling = [2**k for k in range(1, 14)]
-    assert asked == [None, *[1] * SINGLES, *doubling, LARGEST, LARGEST]
+    assert asked == [None, *[None] * SINGLES, *doubling, LARGEST, LARGEST]

@@ -10,11 +10,12 @@ from typing import Final
 
 import gmpy2
 
+from lastbit._outcomes import hashable
 from lastbit.audit.enumerator import Enumerator
 from lastbit.errors import ParameterError
 from lastbit.exact import Number, number
 from lastbit.mechanisms.mechanism import Program
-from lastbit.release import MOST_ROWS, Release, hashable, text_table
+from lastbit.release import MOST_ROWS, Release, text_table
 
 TOLERANCE: Final = Fraction(1, 1 << 40)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final, overload
@@ -10,9 +10,11 @@ from typing import Final, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from lastbit._outcomes import Published
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Answer(Published):
     """Whether a query was above, how far, and what the answer spent.
 
     `spent` is in epsilon; for a mechanism built with eta= it is a multiple of that eta.
@@ -24,6 +26,10 @@ class Answer:
     above: bool
     gap: Fraction | None
     spent: Fraction
+
+    def _compared(self) -> tuple[Hashable, Hashable]:
+        # As whole numbers: a Fraction is slow to compare and to hash.
+        return (self.above, None if self.gap is None else self.gap.as_integer_ratio()), self.spent
 
 
 BELOW: Final = Answer(False, None, Fraction(0))

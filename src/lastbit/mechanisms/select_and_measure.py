@@ -115,16 +115,13 @@ class SelectAndMeasure(Selecting):
         return self._ready(values)(chance(draw))
 
     def _ready(self, values: Any) -> Callable[[Draw], MeasuredTopK]:
-        pick = self._picking(values)
+        pick, steps_of = self._picking(values)
 
         def measured(draw: Draw) -> MeasuredTopK:
-            picked = pick(draw)
-            steps, noise = picked.steps_of(list(picked.indices)), draw.laplace(self.measurement_rate, self.k)
+            fields = pick(draw)
+            steps, noise = steps_of(list(fields[2])), draw.laplace(self.measurement_rate, self.k)
             return MeasuredTopK(
-                self.name,
-                self.cost,
-                *picked[:3],
-                self.grid.resolution,
+                *fields,
                 tuple([step + by for step, by in zip(steps.tolist(), noise.tolist(), strict=True)]),
                 self.selector.rate,
                 self.measurement_rate,

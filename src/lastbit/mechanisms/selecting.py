@@ -6,14 +6,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from lastbit.counts import unpacked
 from lastbit.draw import Draw
 from lastbit.errors import ParameterError
-from lastbit.exact import Number, flag, rate_of, whole
+from lastbit.exact import Cost, Number, flag, rate_of, whole
 from lastbit.grid import Grid
 from lastbit.mechanisms.mechanism import Mechanism
 from lastbit.mechanisms.selection import Selector, StepsOf
@@ -59,13 +59,8 @@ class Selected(Release):
         return {**items, "index": self.indices, "gap": [*self.gaps, *no_next]}
 
 
-class Picked(NamedTuple):
-    """A selection before it is published; the first three are its fields."""
-
-    indices: tuple[int, ...]
-    gap_steps: tuple[int, ...]
-    items: tuple[Any, ...] | None
-    steps_of: StepsOf
+Fields = tuple[str, Cost, tuple[int, ...], tuple[int, ...], tuple[Any, ...] | None, Fraction]
+"""Those of a Selected."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,8 +84,8 @@ class Selecting(Mechanism):
         """The part of the cost that the selection may use."""
         return Fraction(1)
 
-    def _picking(self, values: Any) -> Callable[[Draw], Picked]:
-        """These values, to be selected among."""
+    def _picking(self, values: Any) -> tuple[Callable[[Draw], Fields], StepsOf]:
+        """A selection among these values, and the steps of any of them."""
         bare, items = unpacked(values, self.furthest, self.monotone)
         n, steps_of = self._candidates(bare)
         if n < self.k:
@@ -98,13 +93,14 @@ class Selecting(Mechanism):
                 f"k must be at most the number of candidates: got k={self.k} and {n:,} candidates. "
                 "Ask for fewer, or offer more. Nothing was drawn."
             )
+        name, cost, resolution = self.name, self.cost, self.grid.resolution
 
-        def picked(draw: Draw) -> Picked:
+        def pick(draw: Draw) -> Fields:
             indices, gap_steps = self.selector.select(n, steps_of, draw)
             names = None if items is None else tuple([items[index] for index in indices])
-            return Picked(indices, gap_steps, names, steps_of)
+            return name, cost, indices, gap_steps, names, resolution
 
-        return picked
+        return pick, steps_of
 
     def _candidates(self, values: Any) -> tuple[int, StepsOf]:
         """How many there are, and the steps of any of them: arrays are converted part by part, as they are needed."""

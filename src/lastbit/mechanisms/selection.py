@@ -103,7 +103,7 @@ class Selector:
     def noisy(self, n: int, steps_of: StepsOf, draw: Draw) -> Samples:
         """Everyone's steps + V·M."""
         least = draw.geometric(self.coarse, n)
-        if least.dtype == object or (self.wide and least.max() >= _ROOM >> self.shift):
+        if least.dtype.hasobject or (self.wide and least.max() >= _ROOM >> self.shift):
             least = least.astype(object)
         if self.shift:
             least <<= self.shift
@@ -129,4 +129,4 @@ def _where(mask: NDArray[Any]) -> NDArray[np.int64]:
 def _kth_largest(values: NDArray[Any], k: int) -> Any:
     ordered = values.copy()
     ordered.partition(len(values) - k)
-    return ordered[-k]
+    return ordered.item(-k)

@@ -112,13 +112,7 @@ class Run(Unshared):
         """The answer to one query; `threshold` overrides the mechanism's for this query."""
         plan = self._plan
         base = plan.threshold if threshold is None else on_grid(plan.grid, threshold, "threshold")
-        step = plan.grid.step(value)
-        if plan.clamp is not None:
-            step = max(base + plan.clamp[0], min(base + plan.clamp[1], step))
-        self._stay()
-        with self._lock:
-            passed = self._open().one(step, base)
-            return BELOW if passed is None else self._above(*passed)
+        return self._answer(plan.grid.step(value), base)
 
     def ask_many(self, values: Any, thresholds: Any = None) -> Answers:
         """The answers to queries in order, up to the one that exhausts the run: the same as asking one by one.
@@ -191,6 +185,24 @@ class Run(Unshared):
             yield self._ask(query)
             if self.exhausted:
                 return
+
+    def answered(self, steps: Iterable[int]) -> tuple[Answer, ...]:
+        """The answers to queries in steps of the grid, up to the one that exhausts the run."""
+        plan, answers = self._plan, []
+        for step in steps:
+            answers.append(self._answer(step, plan.threshold))
+            if self._left < plan.dearest:
+                break
+        return tuple(answers)
+
+    def _answer(self, step: int, base: int) -> Answer:
+        clamp = self._plan.clamp
+        if clamp is not None:
+            step = max(base + clamp[0], min(base + clamp[1], step))
+        self._stay()
+        with self._lock:
+            passed = self._open().one(step, base)
+            return BELOW if passed is None else self._above(*passed)
 
     def _ask(self, query: Query) -> Answer:
         return self.ask(*query) if isinstance(query, tuple) and len(query) == 2 else self.ask(query)

@@ -154,5 +154,6 @@ class StreamMechanism(Mechanism):
         """
         if type(self).answers is not StreamMechanism.answers:
             return super().program(values)
-        queries, _ = self._queries(values)
-        return lambda draw: tuple(self.start(draw).stream(queries))
+        given, _ = unpacked(values, self.furthest, self.monotone)
+        steps = self.grid.steps(given).tolist()
+        return lambda draw: self.start(draw).answered(steps)

@@ -12,6 +12,7 @@ No method here gives a secret a local name: a traceback that prints the variable
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NoReturn
 
@@ -30,6 +31,10 @@ LARGEST: Final = 16384
 
 _ROOM: Final = 1 << 60
 """Thresholds and margins up to this leave int64 room for all that is added to them."""
+
+
+_NOTHING: Final = np.empty(0, np.int64)
+_NOBODY: Final = np.empty(0, np.bool_)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +91,12 @@ class HiddenNoise(Unshared):
         self._branches = branches
         self._width = width
         self._threshold = draw.laplace(threshold_rate)
-        self._noise: list[Samples] = [np.empty(0, np.int64)]
+        self._noise: Sequence[Samples | list[int]] = [_NOTHING]
         self._singles = SINGLES
         self._at = self._next = 0
         self._needed = 0
-        self._row: NDArray[Any] = np.empty(0, np.int64)
-        self._hit: NDArray[np.bool_] = np.empty(0, np.bool_)
+        self._row: NDArray[Any] = _NOTHING
+        self._hit: NDArray[np.bool_] = _NOBODY
 
     def __repr__(self) -> str:
         return "<hidden noise>"
@@ -130,26 +135,30 @@ class HiddenNoise(Unshared):
 
     def _passed(self, position: int) -> tuple[Branch, int] | None:
         for i, branch in enumerate(self._branches):
-            if self._noise[i].item(position) - self._needed >= branch.margin:
+            if int(self._noise[i][position]) - self._needed >= branch.margin:
                 return branch, self._published(i, position)
         return None
 
     def _published(self, i: int, position: int) -> int:
         if isinstance(self._gaps, tuple):
-            return self._gaps[bisect_right(self._gaps, self._noise[i].item(position) - self._needed) - 1]
-        return self._noise[i].item(position) - self._needed if self._gaps else 0
+            return self._gaps[bisect_right(self._gaps, int(self._noise[i][position]) - self._needed) - 1]
+        return int(self._noise[i][position]) - self._needed if self._gaps else 0
 
     def _reaches(self, i: int, margin: int) -> NDArray[np.bool_]:
-        return self._noise[i][self._at : self._next] >= (self._row + margin if margin else self._row)
+        return (self._row + margin if margin else self._row) <= self._noise[i][self._at : self._next]
 
     def _take(self, n: int) -> None:
         # The noise is used up before anything is done with it: whatever happens then, no query gets it again.
-        self.ready(n)
+        if self._next == len(self._noise[0]):
+            self._refill()
         self._at = self._next
         self._next += n
 
     def _refill(self) -> None:
-        size = 1 if self._singles else min(LARGEST, 2 * len(self._noise[0]))
-        self._noise = [self._draw.laplace(branch.rate, size) for branch in self._branches]
-        self._singles = max(0, self._singles - 1)
+        if self._singles:
+            self._noise = [[self._draw.laplace(branch.rate)] for branch in self._branches]
+            self._singles -= 1
+        else:
+            size = min(LARGEST, 2 * len(self._noise[0]))
+            self._noise = [self._draw.laplace(branch.rate, size) for branch in self._branches]
         self._next = 0

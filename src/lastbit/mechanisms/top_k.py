@@ -74,8 +74,8 @@ class NoisyTopK(Selecting):
         return self._ready(values)(chance(draw))
 
     def _ready(self, values: Any) -> Callable[[Draw], TopK]:
-        pick = self._picking(values)
-        return lambda draw: TopK(self.name, self.cost, *pick(draw)[:3], self.grid.resolution)
+        pick, _ = self._picking(values)
+        return lambda draw: TopK(*pick(draw))
 
     def release_spark(
         self, frame: Any, *, item: str = "item", value: str = "count", draw: Draw | None = None
@@ -117,5 +117,5 @@ class NoisyMax(Selecting):
         return self._ready(values)(chance(draw))
 
     def _ready(self, values: Any) -> Callable[[Draw], Maximum]:
-        pick = self._picking(values)
-        return lambda draw: Maximum(self.name, self.cost, *pick(draw)[:3], self.grid.resolution)
+        pick, _ = self._picking(values)
+        return lambda draw: Maximum(*pick(draw))
