@@ -2,6 +2,10 @@
 
 cimport cython
 
+cdef extern from "Python.h":
+    int Py_EnterRecursiveCall(const char *where) except *
+    void Py_LeaveRecursiveCall()
+
 from decimal import Decimal
 from math import copysign
 
@@ -58,7 +62,11 @@ cpdef object hashable(object value):
     if kind is int or kind is str or kind is bool or value is None or isinstance(value, Published):
         return value
     if isinstance(value, (tuple, list)):
-        return tuple([hashable(each) for each in value])
+        Py_EnterRecursiveCall(" while comparing an outcome")
+        try:
+            return tuple([hashable(each) for each in value])
+        finally:
+            Py_LeaveRecursiveCall()
     if isinstance(value, ndarray):
         return hashable(value.tolist())
     if isinstance(value, _COMPLEX):

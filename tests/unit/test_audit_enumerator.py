@@ -1,6 +1,7 @@
 """The enumerator: every branch, its exact mass, nothing lost, nothing waited for."""
 
 import itertools
+import math
 import time
 from decimal import Decimal
 from fractions import Fraction
@@ -88,6 +89,16 @@ def test_masses_of_an_outcome_add_up_over_unlike_denominators():
         return draw.integer(6) == 0 if draw.bernoulli("1/5") else draw.index([2, 5]) == 0
 
     assert law(program)[True][0] == Fraction(1, 5) * Fraction(1, 6) + Fraction(4, 5) * Fraction(2, 7)
+
+
+@pytest.mark.parametrize("draws", [1, 15, 16, 17, 40, 333])
+def test_the_mass_of_a_long_path_is_the_product_of_all_of_it(draws):
+    def program(draw):
+        return sum(not draw.bernoulli(1 - Fraction(1, 1000 + i)) for i in range(draws))
+
+    found = law(program, Fraction(9, 10))
+    assert found[0][0] == math.prod(1 - Fraction(1, 1000 + i) for i in range(draws))
+    assert total(found) == 1
 
 
 def test_a_loop_that_chance_ends_is_cut_and_reported():
@@ -202,6 +213,13 @@ def test_a_change_of_mind_late_in_the_run_is_noticed_too():
     memory = Remembers(700)
     with pytest.raises(lb.AuditError, match="did not repeat itself"):
         law(lambda draw: (draw.integer(2000), memory.late(), memory.runs if memory.runs > 700 else 0))
+
+
+def test_an_outcome_that_contains_itself_is_an_error_and_no_crash():
+    endless = []
+    endless.append(endless)
+    with pytest.raises(RecursionError):
+        law(lambda draw: (draw.integer(2), endless))
 
 
 def test_raw_words_and_unhashable_outcomes_are_refused():
