@@ -4,23 +4,20 @@ from Cython.Distutils import Extension
 from setuptools import setup
 
 
-def compiled(name: str) -> Extension:
+def compiled(name: str, **directives: bool) -> Extension:
     return Extension(
         name,
         [f"src/{name.replace('.', '/')}.pyx"],
         extra_compile_args=["-O3"],
-        cython_directives={
-            "language_level": 3,
-            "boundscheck": False,
-            "wraparound": False,
-            "cdivision": True,
-            "initializedcheck": False,
-        },
+        cython_directives={"language_level": 3, **directives},
     )
 
 
+modules = [
+    compiled("lastbit._kernel", boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False),
+    compiled("lastbit._outcomes"),
+    compiled("lastbit.audit._tree"),
+]
+
 # force: a change of directives here must reach the C file, whose age only follows the .pyx.
-setup(
-    ext_modules=[compiled(name) for name in ("lastbit._kernel", "lastbit._outcomes", "lastbit.audit._tree")],
-    options={"build_ext": {"force": True}},
-)
+setup(ext_modules=modules, options={"build_ext": {"force": True}})

@@ -11,8 +11,10 @@ from math import copysign
 
 from numpy import complexfloating, floating, ndarray
 
-cdef tuple _COMPLEX = (complex, complexfloating)
-cdef tuple _REAL = (float, floating, Decimal)
+cdef tuple COMPLEX = (complex, complexfloating)
+cdef tuple REAL = (float, floating, Decimal)
+cdef set AS_THEY_ARE = set()
+"""Types known to be compared as they are."""
 
 
 class FloatName(str):
@@ -35,13 +37,14 @@ cdef class Published:
 
     cdef int look(self) except -1:
         if self.own is None:
-            own, self.shared = self._compared()
+            own, shared = self._compared()
+            self.shared = hashable(shared)
             self.own = hashable(own)
         return 0
 
     def __eq__(self, other):
         if type(other) is not type(self):
-            return False
+            return NotImplemented
         cdef Published known = other
         self.look()
         known.look()
@@ -49,7 +52,15 @@ cdef class Published:
 
     def __hash__(self):
         self.look()
-        return hash(self.own)
+        Py_EnterRecursiveCall(" while hashing an outcome")
+        try:
+            return hash(self.own)
+        finally:
+            Py_LeaveRecursiveCall()
+
+    def __reduce_ex__(self, protocol):
+        # The oldest protocols know no objects of compiled classes.
+        return object.__reduce_ex__(self, max(protocol, 2))
 
 
 cpdef object hashable(object value):
@@ -59,20 +70,30 @@ cpdef object hashable(object value):
     replaced by their names: == would say otherwise.
     """
     cdef type kind = type(value)
-    if kind is int or kind is str or kind is bool or value is None or isinstance(value, Published):
+    if kind in AS_THEY_ARE:
         return value
     if isinstance(value, (tuple, list)):
-        Py_EnterRecursiveCall(" while comparing an outcome")
-        try:
-            return tuple([hashable(each) for each in value])
-        finally:
-            Py_LeaveRecursiveCall()
+        return tuple(each_of(value))
+    if isinstance(value, frozenset):
+        return frozenset(each_of(value))
     if isinstance(value, ndarray):
         return hashable(value.tolist())
-    if isinstance(value, _COMPLEX):
+    if isinstance(value, COMPLEX):
         parts = named(value.real), named(value.imag)
-        return parts if FloatName in map(type, parts) else value
-    return named(value) if isinstance(value, _REAL) else value
+        return (complex, *parts) if FloatName in map(type, parts) else value
+    if isinstance(value, REAL):
+        return named(value)
+    if len(AS_THEY_ARE) < 1000:
+        AS_THEY_ARE.add(kind)
+    return value
+
+
+cdef list each_of(object values):
+    Py_EnterRecursiveCall(" while comparing an outcome")
+    try:
+        return [hashable(each) for each in values]
+    finally:
+        Py_LeaveRecursiveCall()
 
 
 cdef object named(object value):

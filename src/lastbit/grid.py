@@ -47,9 +47,9 @@ class Grid:
     """
 
     resolution: Fraction
-    numerator: int = field(repr=False, compare=False)
+    numerator: int = field(init=False, repr=False, compare=False)
     """That of the resolution: a Fraction takes longer to say it."""
-    denominator: int = field(repr=False, compare=False)
+    denominator: int = field(init=False, repr=False, compare=False)
 
     def __init__(self, resolution: Number = 1) -> None:
         exact = positive(resolution, "resolution", "It is the step between two values.")

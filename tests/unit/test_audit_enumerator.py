@@ -2,10 +2,14 @@
 
 import itertools
 import math
+import pickle
 import time
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
 from math import factorial
+from random import Random
+from unittest.mock import ANY
 
 import numpy as np
 import pytest
@@ -13,8 +17,9 @@ import pytest
 import lastbit as lb
 from lastbit._outcomes import FloatName
 from lastbit.audit import Enumerator, _tree, law
-from lastbit.distributions import Distribution
+from lastbit.distributions import Distribution, uniform
 from lastbit.inversion import Uniform
+from lastbit.mechanisms.answers import BELOW
 
 HALF = lb.Rate.from_eta(lb.Eta(1, 1, 1))
 CROOKED = lb.Rate.from_epsilon("0.7")
@@ -209,17 +214,89 @@ def test_what_is_not_a_function_of_its_draws_is_refused(broken):
         law(broken())
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_chance_from_elsewhere_is_refused_however_few_branches_there_are(seed):
+    elsewhere = Random(seed)
+    for program in (
+        lambda draw: (draw.integer(2), elsewhere.getrandbits(1)),
+        lambda draw: draw.integer(elsewhere.choice([2, 3])),
+        lambda draw: [draw.integer(2) for _ in range(elsewhere.randrange(1, 4))],
+    ):
+        with pytest.raises(lb.AuditError, match="did not repeat itself"):
+            law(program)
+
+
+@pytest.mark.parametrize("runs", [1, 2, 5, 20])
+def test_a_change_of_mind_early_is_noticed(runs):
+    memory = Remembers(runs)
+    with pytest.raises(lb.AuditError, match="did not repeat itself"):
+        law(lambda draw: (draw.integer(2), memory.late()))
+
+
 def test_a_change_of_mind_late_in_the_run_is_noticed_too():
     memory = Remembers(700)
     with pytest.raises(lb.AuditError, match="did not repeat itself"):
         law(lambda draw: (draw.integer(2000), memory.late(), memory.runs if memory.runs > 700 else 0))
 
 
+@dataclass(frozen=True, eq=False)
+class Shown(lb.Release):
+    own: object
+    shared: object = field(default=None, hash=False)
+
+    def columns(self):
+        return {"own": [self.own]}
+
+
+def shown(own, shared=None):
+    return Shown("shown", Fraction(1), own, shared)
+
+
 def test_an_outcome_that_contains_itself_is_an_error_and_no_crash():
-    endless = []
+    endless, deep, held = [], 1, []
     endless.append(endless)
-    with pytest.raises(RecursionError):
-        law(lambda draw: (draw.integer(2), endless))
+    for _ in range(100_000):
+        deep = (deep, 1)
+    held.append(shown(held))
+    for outcome in (endless, deep, held[0]):
+        with pytest.raises(RecursionError):
+            law(lambda draw: (draw.integer(2), outcome))
+
+
+@pytest.mark.parametrize("release", [shown, lambda value: shown(0, value)], ids=["hashed", "compared only"])
+def test_all_that_a_release_publishes_is_told_apart(release):
+    values = [0.0, -0.0, float("nan"), np.array([1, 2]), [1, 3], "text"]
+    found = law(lambda draw: release(values[draw.integer(6)]))
+    assert len(found) == 6
+    assert {found[release(value)][0] for value in values} == {Fraction(1, 6)}
+    assert release([1, 2]) == release((1, 2)) == release(np.array([1, 2])) != release([1.5, 2])
+
+
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+def test_releases_and_answers_pickle(protocol):
+    for published in (shown(0.0, -0.0), lb.NoisyMax(epsilon=1).release([0, 10**6]), BELOW):
+        again = pickle.loads(pickle.dumps(published, protocol))
+        assert again == published
+        assert hash(again) == hash(published)
+
+
+def test_a_release_equals_what_says_it_equals_everything():
+    assert shown(1) == ANY
+    assert shown(1) != 1
+    assert lb.NoisyMax(epsilon=1).release([0]) != lb.NoisyTopK(k=1, epsilon=1).release([0])
+
+
+def test_a_distribution_without_mass_is_refused():
+    nothing = replace(uniform(3), masses=lambda: iter(()))
+    with pytest.raises(lb.AuditError, match="must have mass"):
+        law(lambda draw: draw._one(nothing))
+
+
+def test_a_long_permutation_keeps_to_its_time():
+    start = time.monotonic()
+    found = law(lambda draw: draw.permutation(300_000)[0], seconds=0.2)
+    assert found.unexplored == 1
+    assert time.monotonic() - start < 5
 
 
 def test_raw_words_and_unhashable_outcomes_are_refused():
@@ -475,6 +552,9 @@ def test_outcomes_are_told_apart_as_an_observer_would():
     assert law(lambda draw: float("nan") if draw.integer(2) else (lambda: float("nan"))()).masses.popitem()[1] == 1
     nested = law(lambda draw: ([1.0, -0.0 if draw.integer(2) else 0.0], "text", None, b"bytes", Fraction(1, 2)))
     assert len(nested) == 2
+    sets = law(lambda draw: frozenset({[0.0, -0.0, float("nan")][draw.integer(3)]}))
+    assert len(sets) == 3
+    assert law(lambda draw: complex(-0.0, 1.0) if draw.integer(2) else (-0.0, 1.0))[-0.0, 1.0][0] == Fraction(1, 2)
     arrays = law(lambda draw: draw.integer(2, size=2) + 0.5)
     assert arrays[0.5, 1.5] == (Fraction(1, 4), Fraction(1, 4))
 

@@ -61,7 +61,8 @@ cdef class Cells:
         self.source, self.endless, self.bits = source, endless, bits
         self.values, self.numerators, self.exponents, self.odd, self.upper = [], [], [], [], []
         self.rest = [1 << bits]
-        self.reach(1)
+        if not self.reach(1):
+            raise AuditError("a distribution must have mass somewhere.")
 
     cdef bint reach(self, Py_ssize_t i) except -1:
         """Whether there is a cell i - 1; cells without mass are passed over."""
@@ -78,7 +79,7 @@ cdef class Cells:
                 self.exponents.append(exponent)
                 self.odd.append(mpz(below >> exponent) if below >> exponent > 1 else ONE)
                 self.upper.append(floor + 1)
-                self.rest.append(max(0, self.rest[len(self.rest) - 1] - floor))
+                self.rest.append(max(0, self.rest[-1] - floor))
         return True
 
 
@@ -108,7 +109,7 @@ cdef class Open:
     cdef Cells cells
     cdef Py_ssize_t i
 
-    def __lt__(Open self, Open other):
+    def __lt__(Open self, Open other not None):
         return self.order < other.order if self.upper == other.upper else self.upper > other.upper
 
 
@@ -235,9 +236,9 @@ cdef class Tree:
         """A uniform permutation: place i is swapped with one of 0, …, i, for each i in turn."""
         cdef Py_ssize_t i, pick
         cdef list order = list(range(n))
-        while len(self.uniforms) < n:
-            self.uniforms.append(self.cells(uniform(len(self.uniforms) + 1)))
         for i in range(1, n):
+            while len(self.uniforms) <= i:
+                self.uniforms.append(self.cells(uniform(len(self.uniforms) + 1)))
             pick = self.value(self.uniforms[i])
             order[i], order[pick] = order[pick], i
         return array(order, INT64)

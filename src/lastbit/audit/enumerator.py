@@ -31,6 +31,7 @@ from lastbit.mechanisms.mechanism import Program
 _REPEAT_EVERY: Final = 256
 """One run in so many is repeated: what else it may depend on would show."""
 _REPEATS: Final = 20
+"""How often the first run is repeated; of so many runs after it each is repeated once."""
 _GUARD: Final = 64
 """Bits by which bounds on masses are finer than the tolerance."""
 
@@ -76,8 +77,7 @@ class Enumerator(Draw):
             while more:
                 if (outcome := self._run(program)) is not None:
                     tree.add(outcome[0])
-                    # A program that drew nothing may have its chance from elsewhere: it is asked more often.
-                    for _ in range(1 if tree.drawn else _REPEATS) if self.branches % _REPEAT_EVERY == 0 else ():
+                    if self.branches <= _REPEATS or self.branches % _REPEAT_EVERY == 0:
                         self._repeat(program, outcome[0])
                     self.branches += 1
                 now = time.monotonic()
@@ -102,14 +102,17 @@ class Enumerator(Draw):
         return (outcome,)
 
     def _repeat(self, program: Program, outcome: Hashable) -> None:
-        """Run the same choices once more: a program that depends on them alone does the same."""
-        drawn = self._tree.again()
-        try:
-            again = self._run(program)
-        except AuditError:
-            again = None
-        if again is None or again[0] != outcome or drawn != self._tree.drawn:
-            raise AuditError(NOT_A_PROGRAM)
+        """Run the same choices again: a program that depends on them alone does the same."""
+        for _ in range(1 if self.branches else _REPEATS):
+            drawn = self._tree.again()
+            try:
+                again = self._run(program)
+            except AuditError:
+                again = None
+            if again is None or again[0] != outcome or drawn != self._tree.drawn:
+                raise AuditError(NOT_A_PROGRAM)
+            if time.monotonic() > self._tree.deadline:
+                return
 
     def _one(self, distribution: Distribution) -> int:
         return self._tree.one(distribution)

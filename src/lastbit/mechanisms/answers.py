@@ -28,8 +28,7 @@ class Answer(Published):
     spent: Fraction
 
     def _compared(self) -> tuple[Hashable, Hashable]:
-        # As whole numbers: a Fraction is slow to compare and to hash.
-        return (self.above, None if self.gap is None else self.gap.as_integer_ratio()), self.spent
+        return (self.above, self.gap), self.spent
 
 
 BELOW: Final = Answer(False, None, Fraction(0))
