@@ -116,6 +116,13 @@ def shuffle(int64_t[::1] out):
             out[pick] = i
 
 
+def gaps(list steps, list places):
+    """⌊v[i] - v[i+1]⌋ for each i, of numbers v with these floors and fractions in the order of these places."""
+    cdef Py_ssize_t i
+    # The floor of a difference is the difference of the floors, less one where the fraction is smaller.
+    return [steps[i] - steps[i + 1] - (places[i] < places[i + 1]) for i in range(len(steps) - 1)]
+
+
 def scaled(const int64_t[::1] values, int64_t factor, int64_t edge, int64_t limit, int64_t[::1] out):
     """out[k] = values[k]·factor where that is within ±edge·factor, and ±limit beyond."""
     cdef Py_ssize_t k

@@ -160,6 +160,17 @@ def bare(values: Any) -> Any:
     return values
 
 
+def gaps(steps: NDArray[Any], places: NDArray[np.int64]) -> tuple[int, ...]:
+    """How far each value is ahead of the next, floored: of values so many steps and a fraction high.
+
+    All that counts of the fractions is their order, which is that of the places (Lemma 5.8 of the secure top-k paper).
+
+    >>> gaps(np.array([7, 5, 4]), np.array([0, 2, 1]))
+    (1, 1)
+    """
+    return tuple(_kernel.gaps(steps.tolist(), places.tolist()))
+
+
 def common(a: Fraction, b: Fraction) -> Fraction:
     """The largest number that divides both.
 

@@ -1,6 +1,9 @@
 """The kernel alone: counts, doubts and signs against Python integers, at every table position of every level."""
 
+import math
 from bisect import bisect_right
+from fractions import Fraction
+from itertools import pairwise, permutations
 from random import Random
 
 import numpy as np
@@ -107,3 +110,11 @@ def test_shuffle(n: int) -> None:
     out = np.array(picks, np.int64)
     _kernel.shuffle(out)
     assert out.tolist() == order
+
+
+def test_gaps_are_the_floors_of_differences() -> None:
+    steps = [7, 7, 5, 5, -3, -(10**30)]
+    for places in permutations(range(6)):
+        values = [step + Fraction(place, 6) for step, place in zip(steps, places, strict=True)]
+        assert _kernel.gaps(steps, list(places)) == [math.floor(a - b) for a, b in pairwise(values)]
+    assert _kernel.gaps([], []) == _kernel.gaps([1], [0]) == []

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from lastbit.draw import Draw, Samples
 from lastbit.exact import MAX_RATE_BITS, Rate
-from lastbit.grid import Steps
+from lastbit.grid import Steps, gaps
 
 _COARSE_BITS: Final = 6, 8
 """The first look at everyone has a scale below 2^6, or below 2^8: up to there a geometric takes one word."""
@@ -66,8 +66,8 @@ class Selector:
         """The selected of n, best first, and the gaps in steps: one for each selected that has a next one."""
         least = self.noisy(n, steps_of, draw)
         in_play = self.in_play(least)
-        best, gaps = self.finish(least[in_play], draw)
-        return tuple(in_play[best].tolist()), gaps
+        best, ahead = self.finish(least[in_play], draw)
+        return tuple(in_play[best].tolist()), ahead
 
     def in_play(self, least: Samples) -> NDArray[np.int64]:
         """Who of these, each with steps + V·M, can be among the top k+1 whatever the L: k+1 at least, if there are.
@@ -95,10 +95,7 @@ class Selector:
             cells += draw.truncated_geometric(self.rate, 1 << self.shift, len(cells))
         fractions = draw.permutation(len(cells))
         best = np.lexsort((fractions, cells))[: -kept - 1 : -1]
-        cells, fractions = cells[best], fractions[best]
-        # The floor of a difference is the difference of the floors, less one where the fraction is smaller (Lemma 5.8).
-        gaps = cells[:-1] - cells[1:] - (fractions[:-1] < fractions[1:])
-        return best[: self.k], tuple(gaps.tolist())
+        return best[: self.k], gaps(cells[best], fractions[best])
 
     def noisy(self, n: int, steps_of: StepsOf, draw: Draw) -> Samples:
         """Everyone's steps + V·M."""
