@@ -188,10 +188,10 @@ class Run(Unshared):
 
     def answered(self, steps: Iterable[int]) -> tuple[Answer, ...]:
         """The answers to queries in steps of the grid, up to the one that exhausts the run."""
-        plan, answers = self._plan, []
+        answers = []
         for step in steps:
-            answers.append(self._answer(step, plan.threshold))
-            if self._left < plan.dearest:
+            answers.append(self._answer(step, self._plan.threshold))
+            if self.exhausted:
                 break
         return tuple(answers)
 

@@ -149,8 +149,7 @@ class HiddenNoise(Unshared):
 
     def _take(self, n: int) -> None:
         # The noise is used up before anything is done with it: whatever happens then, no query gets it again.
-        if self._next == len(self._noise[0]):
-            self._refill()
+        self.ready(n)
         self._at = self._next
         self._next += n
 
