@@ -4,7 +4,11 @@ Every function that draws takes its words as they come, writes one value a sampl
 did not decide. Those it leaves to the caller.
 """
 
+cimport cython
+from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
+from cpython.mem cimport PyMem_Free, PyMem_Malloc
 from libc.stdint cimport int64_t, uint16_t, uint32_t, uint64_t
+from libc.stdlib cimport qsort
 
 cdef extern from *:
     """
@@ -116,11 +120,62 @@ def shuffle(int64_t[::1] out):
             out[pick] = i
 
 
-def gaps(list steps, list places):
-    """⌊v[i] - v[i+1]⌋ for each i, of numbers v with these floors and fractions in the order of these places."""
-    cdef Py_ssize_t i
+@cython.final
+cdef class Held:
+    """An array of int64, held where C can reach it: for a few numbers a memoryview takes longer than what it is for."""
+
+    cdef Py_buffer view
+    cdef const int64_t *at
+    cdef Py_ssize_t n
+
+    def __cinit__(self, array):
+        PyObject_GetBuffer(array, &self.view, PyBUF_SIMPLE)
+        if self.view.itemsize != sizeof(int64_t):
+            raise ValueError("an array must be of int64.")
+        self.at, self.n = <const int64_t *>self.view.buf, self.view.len // self.view.itemsize
+
+    def __dealloc__(self):
+        PyBuffer_Release(&self.view)
+
+
+cdef struct Height:
+    int64_t step, place
+    Py_ssize_t at
+
+
+cdef int higher_first(const void *a, const void *b) noexcept nogil:
+    cdef const Height *one = <const Height *>a
+    cdef const Height *other = <const Height *>b
+    if one.step != other.step:
+        return -1 if one.step > other.step else 1
+    return -1 if one.place > other.place else 1
+
+
+cdef inline uint64_t lead(const Height *one) noexcept nogil:
     # The floor of a difference is the difference of the floors, less one where the fraction is smaller.
-    return [steps[i] - steps[i + 1] - (places[i] < places[i + 1]) for i in range(len(steps) - 1)]
+    return <uint64_t>one[0].step - <uint64_t>one[1].step - (one[0].place < one[1].place)
+
+
+def ranked(steps, places, Py_ssize_t kept):
+    """Of numbers with these floors, and fractions in the order of these places: where the highest are, and their leads.
+
+    The highest come first; the lead of each over the next is floored.
+    """
+    cdef Held floors = Held(steps), order = Held(places)
+    cdef Py_ssize_t i, n = floors.n
+    if order.n != n:
+        raise ValueError("there must be as many places as steps.")
+    cdef Height *heights = <Height *>PyMem_Malloc(n * sizeof(Height))
+    if heights is NULL:
+        raise MemoryError
+    try:
+        for i in range(n):
+            heights[i] = Height(floors.at[i], order.at[i], i)
+        qsort(heights, n, sizeof(Height), higher_first)
+        kept = min(kept, n)
+        return [heights[i].at for i in range(kept)], [lead(heights + i) for i in range(kept - 1)]
+    finally:
+        PyMem_Free(heights)
 
 
 def scaled(const int64_t[::1] values, int64_t factor, int64_t edge, int64_t limit, int64_t[::1] out):

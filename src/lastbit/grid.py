@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
+from itertools import pairwise
 from numbers import Rational, Real
 from typing import Any, Final, TypeGuard
 
@@ -160,15 +161,26 @@ def bare(values: Any) -> Any:
     return values
 
 
-def gaps(steps: NDArray[Any], places: NDArray[np.int64]) -> tuple[int, ...]:
-    """How far each value is ahead of the next, floored: of values so many steps and a fraction high.
+def ranked(steps: NDArray[Any], places: NDArray[np.int64], kept: int) -> tuple[list[int], tuple[int, ...]]:
+    """Where the highest values are, best first, and how far each is ahead of the next, floored.
 
-    All that counts of the fractions is their order, which is that of the places (Lemma 5.8 of the secure top-k paper).
+    The values are so many steps and a fraction high. All that counts of the fractions is their order, which is that of
+    the places (Lemma 5.8 of the secure top-k paper).
 
-    >>> gaps(np.array([7, 5, 4]), np.array([0, 2, 1]))
-    (1, 1)
+    >>> ranked(np.array([5, 4, 7]), np.array([2, 1, 0]), 3)
+    ([2, 0, 1], (1, 1))
     """
-    return tuple(_kernel.gaps(steps.tolist(), places.tolist()))
+    best, ahead = (_ranked if steps.dtype.hasobject else _kernel.ranked)(steps, places, kept)
+    return best, tuple(ahead)
+
+
+def _ranked(steps: NDArray[Any], places: NDArray[np.int64], kept: int) -> tuple[list[int], list[int]]:
+    """What the kernel does, of any integers."""
+    n = len(steps)
+    # With place/n for the fractions their order is the same, and n-ths of a step are whole.
+    high = [step * n + place for step, place in zip(steps.tolist(), places.tolist(), strict=True)]
+    best = sorted(range(n), key=high.__getitem__, reverse=True)[:kept]
+    return best, [(high[i] - high[j]) // n for i, j in pairwise(best)]
 
 
 def common(a: Fraction, b: Fraction) -> Fraction:

@@ -37,7 +37,7 @@ class Selector(Protocol):
     def in_play(self, least: Samples, /) -> NDArray[np.int64]:
         """Who can still be selected, or be next to one who is."""
 
-    def finish(self, cells: Samples, draw: Draw, /) -> tuple[NDArray[np.int64], tuple[int, ...]]:
+    def finish(self, cells: Samples, draw: Draw, /) -> tuple[list[int], tuple[int, ...]]:
         """The selected among those in play, and the gaps."""
 
 

@@ -2,14 +2,16 @@
 
 import math
 from bisect import bisect_right
+from collections.abc import Callable
 from fractions import Fraction
 from itertools import pairwise, permutations
 from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
 
-from lastbit import Rate, _kernel, distributions
+from lastbit import Rate, _kernel, distributions, grid
 from lastbit.tables import Table
 from tests.oracle import WORD
 
@@ -112,9 +114,35 @@ def test_shuffle(n: int) -> None:
     assert out.tolist() == order
 
 
-def test_gaps_are_the_floors_of_differences() -> None:
-    steps = [7, 7, 5, 5, -3, -(10**30)]
+@pytest.mark.parametrize("ranked", [_kernel.ranked, grid._ranked])
+def test_ranks_and_leads_are_those_of_numbers_with_such_fractions(ranked: Callable[..., Any]) -> None:
+    steps = [7, 5, 7, 5, -(1 << 63), (1 << 63) - 1]
     for places in permutations(range(6)):
         values = [step + Fraction(place, 6) for step, place in zip(steps, places, strict=True)]
-        assert _kernel.gaps(steps, list(places)) == [math.floor(a - b) for a, b in pairwise(values)]
-    assert _kernel.gaps([], []) == _kernel.gaps([1], [0]) == []
+        best = sorted(range(6), key=values.__getitem__, reverse=True)
+        for kept in (1, 3, 6, 7):
+            leads = [math.floor(values[a] - values[b]) for a, b in pairwise(best[:kept])]
+            assert ranked(np.array(steps), np.array(places), kept) == (best[:kept], leads)
+    none = np.empty(0, np.int64)
+    assert ranked(none, none, 2) == ([], [])
+    assert ranked(np.array([1]), np.array([0]), 2) == ([0], [])
+
+
+def test_ranks_of_many_are_those_without_the_kernel() -> None:
+    random = np.random.default_rng(1)
+    steps, places = random.integers(0, 300, 2000), random.permutation(2000)
+    assert _kernel.ranked(steps, places, 1500) == grid._ranked(steps, places, 1500)
+
+
+def test_steps_beyond_64_bits_are_ranked_without_the_kernel() -> None:
+    steps, places = np.array([10**30, 10**30 + 1, -(10**30), 10**30]), np.array([2, 0, 3, 1])
+    assert grid.ranked(steps, places, 4) == ([1, 0, 3, 2], (0, 0, 2 * 10**30 - 1))
+
+
+@pytest.mark.parametrize(
+    ("steps", "places"),
+    [([1, 2], [0]), ([1], [0, 1]), (np.array([1, 2], np.int32), [0, 1]), ([1, 2, 3, 4], np.arange(8)[::2])],
+)
+def test_the_kernel_ranks_whole_arrays_of_one_length_only(steps: Any, places: Any) -> None:
+    with pytest.raises((ValueError, BufferError)):
+        _kernel.ranked(np.asarray(steps), np.asarray(places), 2)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from lastbit.draw import Draw, Samples
 from lastbit.exact import MAX_RATE_BITS, Rate
-from lastbit.grid import Steps, gaps
+from lastbit.grid import Steps, ranked
 
 _COARSE_BITS: Final = 6, 8
 """The first look at everyone has a scale below 2^6, or below 2^8: up to there a geometric takes one word."""
@@ -28,6 +28,9 @@ _CHUNK: Final = 1 << 16
 
 _GROUPS: Final = 8
 """Groups for each one selected: few of the selected share one then."""
+
+_FEW: Final = 64
+"""So many numbers Python sorts before NumPy has begun."""
 
 StepsOf = Callable[[slice | list[int]], Steps]
 """The steps of some of the candidates."""
@@ -67,7 +70,7 @@ class Selector:
         least = self.noisy(n, steps_of, draw)
         in_play = self.in_play(least)
         best, ahead = self.finish(least[in_play], draw)
-        return tuple(in_play[best].tolist()), ahead
+        return tuple(map(in_play.tolist().__getitem__, best)), ahead
 
     def in_play(self, least: Samples) -> NDArray[np.int64]:
         """Who of these, each with steps + V·M, can be among the top k+1 whatever the L: k+1 at least, if there are.
@@ -88,14 +91,12 @@ class Selector:
         nearest: NDArray[np.int64] = in_play[near >= _kth_largest(near, kept) - below]
         return nearest
 
-    def finish(self, cells: Samples, draw: Draw) -> tuple[NDArray[np.int64], tuple[int, ...]]:
+    def finish(self, cells: Samples, draw: Draw) -> tuple[list[int], tuple[int, ...]]:
         """The best k of those in play, from their steps + V·M, which are used up; and the gaps."""
-        kept = min(self.k + 1, len(cells))
         if self.shift:
             cells += draw.truncated_geometric(self.rate, 1 << self.shift, len(cells))
-        fractions = draw.permutation(len(cells))
-        best = np.lexsort((fractions, cells))[: -kept - 1 : -1]
-        return best[: self.k], gaps(cells[best], fractions[best])
+        best, ahead = ranked(cells, draw.permutation(len(cells)), self.k + 1)
+        return best[: self.k], ahead
 
     def noisy(self, n: int, steps_of: StepsOf, draw: Draw) -> Samples:
         """Everyone's steps + V·M."""
@@ -124,6 +125,8 @@ def _where(mask: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def _kth_largest(values: NDArray[Any], k: int) -> Any:
+    if len(values) <= _FEW:
+        return sorted(values.tolist())[-k]
     ordered = values.copy()
     ordered.partition(len(values) - k)
     return ordered.item(-k)
