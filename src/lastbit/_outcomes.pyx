@@ -1,4 +1,4 @@
-"""Published values, told apart as whoever sees them would. Compiled, because the auditor asks on every branch."""
+"""Values told apart as whoever sees them would. Compiled, because the auditor asks on every branch."""
 
 cimport cython
 
@@ -6,8 +6,11 @@ cdef extern from "Python.h":
     int Py_EnterRecursiveCall(const char *where) except *
     void Py_LeaveRecursiveCall()
 
+from dataclasses import fields
 from decimal import Decimal
+from fractions import Fraction
 from math import copysign
+from operator import attrgetter
 
 from numpy import complexfloating, floating, ndarray
 
@@ -15,6 +18,9 @@ cdef tuple COMPLEX = (complex, complexfloating)
 cdef tuple REAL = (float, floating, Decimal)
 cdef set AS_THEY_ARE = set()
 """Types known to be compared as they are."""
+cdef dict COMPARED = {}
+"""For types of values: how to get at what one is hashed by, and at what else it compares."""
+cdef Py_ssize_t MOST_TYPES = 1000
 
 
 class FloatName(str):
@@ -30,22 +36,25 @@ class FloatName(str):
 
 
 @cython.auto_pickle(False)
-cdef class Published:
-    """Compared and hashed by what it publishes: `_compared()` gives what it is hashed by, and what else it compares."""
+cdef class Compared:
+    """A dataclass compared and hashed by its fields, as whoever sees them would.
+
+    Fields marked `hash=False` are compared, but not hashed: exact numbers that all of a kind share, and slow to hash.
+    """
 
     cdef object own, shared
 
     cdef int look(self) except -1:
         if self.own is None:
-            own, shared = self._compared()
-            self.shared = hashable(shared)
-            self.own = hashable(own)
+            own, shared = COMPARED.get(type(self)) or compared(type(self))
+            self.shared = hashable(shared(self))
+            self.own = quick(own(self))
         return 0
 
     def __eq__(self, other):
         if type(other) is not type(self):
             return NotImplemented
-        cdef Published known = other
+        cdef Compared known = other
         self.look()
         known.look()
         return self.own == known.own and (self.shared is known.shared or self.shared == known.shared)
@@ -63,6 +72,34 @@ cdef class Published:
         return object.__reduce_ex__(self, max(protocol, 2))
 
 
+cdef tuple compared(type kind):
+    cdef list own = [], shared = []
+    for each in fields(kind):
+        if each.compare:
+            (shared if each.hash is False else own).append(each.name)
+    getters = attrgetter(*own), attrgetter(*shared) if shared else nothing
+    if len(COMPARED) < MOST_TYPES:
+        COMPARED[kind] = getters
+    return getters
+
+
+def nothing(value):
+    """What is compared of a value and not hashed where no field is marked."""
+
+
+cdef object quick(object own):
+    """`hashable`, with Fractions as integers: they are far quicker to hash and compare."""
+    if type(own) is not tuple:
+        return hashable(own)
+    cdef list each = [numbers(one) if type(one) is Fraction else hashable(one) for one in <tuple>own]
+    return tuple(each)
+
+
+cdef object numbers(object fraction):
+    above, below = fraction.as_integer_ratio()
+    return above if below == 1 else (above, below)
+
+
 cpdef object hashable(object value):
     """A published value in a form that can be compared and hashed.
 
@@ -70,12 +107,14 @@ cpdef object hashable(object value):
     replaced by their names: == would say otherwise.
     """
     cdef type kind = type(value)
-    if kind in AS_THEY_ARE:
+    if kind is int or kind in AS_THEY_ARE:
         return value
+    if kind is tuple:
+        return those_of(value)
     if isinstance(value, (tuple, list)):
-        return tuple(each_of(value))
+        return those_of(tuple(value))
     if isinstance(value, frozenset):
-        return frozenset(each_of(value))
+        return frozenset(those_of(tuple(value)))
     if isinstance(value, ndarray):
         return hashable(value.tolist())
     if isinstance(value, COMPLEX):
@@ -83,17 +122,26 @@ cpdef object hashable(object value):
         return (complex, *parts) if FloatName in map(type, parts) else value
     if isinstance(value, REAL):
         return named(value)
-    if len(AS_THEY_ARE) < 1000:
+    if len(AS_THEY_ARE) < MOST_TYPES:
         AS_THEY_ARE.add(kind)
     return value
 
 
-cdef list each_of(object values):
+cdef tuple those_of(tuple values):
+    """Each `hashable`: the same tuple where all are as they are."""
+    cdef Py_ssize_t i
+    cdef list changed = None
     Py_EnterRecursiveCall(" while comparing an outcome")
     try:
-        return [hashable(each) for each in values]
+        for i in range(len(values)):
+            each = hashable(values[i])
+            if changed is None and each is not values[i]:
+                changed = list(values)
+            if changed is not None:
+                changed[i] = each
     finally:
         Py_LeaveRecursiveCall()
+    return values if changed is None else tuple(changed)
 
 
 cdef object named(object value):

@@ -16,6 +16,7 @@ from typing import Final
 import gmpy2
 import numpy as np
 
+from lastbit._outcomes import Compared
 from lastbit.errors import ParameterError
 from lastbit.rounding import ceiling, exp_bounds, exp_upper, fraction, log_lower, log_upper, power_bounds, precision_for
 
@@ -184,8 +185,8 @@ class Eta:
         return log_upper(Fraction(1 << self.y, self.x), times=Fraction(self.z))
 
 
-@dataclass(frozen=True, slots=True)
-class Rate:
+@dataclass(frozen=True, slots=True, eq=False)
+class Rate(Compared):
     """The factor r = x/2^y by which a noise law falls per grid step: P(X >= i) = r^i for the geometric.
 
     >>> rate = Rate.from_epsilon("1/20")

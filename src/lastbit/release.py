@@ -8,16 +8,14 @@ from __future__ import annotations
 import html
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import lru_cache
-from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
-from lastbit._outcomes import Published
+from lastbit._outcomes import Compared
 from lastbit.errors import LastbitError
 from lastbit.exact import Cost, Eta
 
@@ -25,7 +23,7 @@ MOST_ROWS = 40
 
 
 @dataclass(frozen=True, eq=False)
-class Release(Published, ABC):
+class Release(Compared, ABC):
     """The base of all releases: a subclass adds its published fields and says which columns people see."""
 
     mechanism: str
@@ -34,10 +32,6 @@ class Release(Published, ABC):
     @abstractmethod
     def columns(self) -> dict[str, Sequence[Any]]:
         """The table people see, column by column, all of one length."""
-
-    def _compared(self) -> tuple[Hashable, Hashable]:
-        own, shared = _compared(type(self))
-        return own(self), shared(self)
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__
@@ -113,17 +107,6 @@ def text_table(names: list[str], rows: list[list[str]]) -> str:
     widths = [max(map(len, column)) for column in zip(names, *rows, strict=True)]
     lines = [[cell.rjust(width) for cell, width in zip(row, widths, strict=True)] for row in (names, *rows)]
     return "\n".join("  ".join(line) for line in lines)
-
-
-@lru_cache
-def _compared(release: type[Release]) -> tuple[attrgetter[object], attrgetter[object]]:
-    """What two releases of a kind are compared by: what they are hashed by too, and the rest.
-
-    The rest is marked `field(hash=False)`: exact numbers that all releases of a mechanism share, and slow to hash.
-    """
-    each = [one for one in fields(release) if one.compare]
-    own, shared = ([one.name for one in each if (one.hash is False) is rest] for rest in (False, True))
-    return attrgetter(*own), attrgetter(*shared)
 
 
 def cost_text(cost: Cost) -> str:

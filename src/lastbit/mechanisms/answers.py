@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Final, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lastbit._outcomes import Published
+from lastbit._outcomes import Compared
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Answer(Published):
+class Answer(Compared):
     """Whether a query was above, how far, and what the answer spent.
 
     `spent` is in epsilon; for a mechanism built with eta= it is a multiple of that eta.
@@ -25,10 +25,7 @@ class Answer(Published):
 
     above: bool
     gap: Fraction | None
-    spent: Fraction
-
-    def _compared(self) -> tuple[Hashable, Hashable]:
-        return (self.above, self.gap), self.spent
+    spent: Fraction = field(hash=False)
 
 
 BELOW: Final = Answer(False, None, Fraction(0))
