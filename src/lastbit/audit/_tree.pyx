@@ -7,6 +7,8 @@ power of two. So no greatest common divisor is taken until the very end.
 """
 
 cimport cython
+from cpython.buffer cimport PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
+from libc.stdint cimport int64_t
 
 cdef extern from "Python.h":
     void PyObject_GC_UnTrack(object)
@@ -15,8 +17,9 @@ from heapq import heappop, heappush
 from time import monotonic
 
 from gmpy2 import mpz
-from numpy import array, dtype
+from numpy import array, dtype, empty
 
+from lastbit._outcomes import hashable
 from lastbit.distributions import uniform
 from lastbit.errors import AuditError
 
@@ -75,7 +78,7 @@ cdef class Cells:
                 exponent = (below & -below).bit_length() - 1
                 floor = (above << self.bits) // below
                 self.values.append(value)
-                self.numerators.append(mpz(above))
+                self.numerators.append(mpz(above) if above > 1 else ONE)
                 self.exponents.append(exponent)
                 self.odd.append(mpz(below >> exponent) if below >> exponent > 1 else ONE)
                 self.upper.append(floor + 1)
@@ -116,19 +119,38 @@ cdef class Open:
 cdef tuple product(list path, Py_ssize_t start, Py_ssize_t stop):
     """The mass of a part of a path: numerator, odd part and exponent. By halves, so that long numbers meet long ones."""
     cdef Node node
-    cdef Py_ssize_t i, middle
+    cdef Py_ssize_t i, middle, exponent = 0
     if stop - start > 16:
         middle = (start + stop) // 2
-        (above, odd, exponent), (more, other, further) = product(path, start, middle), product(path, middle, stop)
-        return above * more, odd * other, exponent + further
-    above, odd, exponent = ONE, ONE, 0
+        (above, odd, deep), (more, other, further) = product(path, start, middle), product(path, middle, stop)
+        return above * more, odd * other, deep + further
+    above, odd = ONE, ONE
     for i in range(start, stop):
         node = path[i]
-        above *= node.cells.numerators[node.i]
-        exponent += node.cells.exponents[node.i]
-        if node.cells.odd[node.i] is not ONE:
-            odd *= node.cells.odd[node.i]
+        above = times(above, node.cells.numerators[node.i])
+        odd = times(odd, node.cells.odd[node.i])
+        exponent += <Py_ssize_t>node.cells.exponents[node.i]
     return above, odd, exponent
+
+
+cdef inline object times(object a, object b):
+    return a if b is ONE else b if a is ONE else a * b
+
+
+cdef object array_of(list values):
+    """An array of int64, or of Python integers where one of them does not fit."""
+    cdef Py_ssize_t i
+    cdef Py_buffer view
+    made = empty(len(values), INT64)
+    PyObject_GetBuffer(made, &view, PyBUF_WRITABLE)
+    try:
+        for i in range(len(values)):
+            (<int64_t *>view.buf)[i] = values[i]
+        return made
+    except OverflowError:
+        return array(values, object)
+    finally:
+        PyBuffer_Release(&view)
 
 
 @cython.final
@@ -158,6 +180,15 @@ cdef class Tree:
         root.upper = 1 << bits
         self.begin(root)
 
+    def outcome(self, value):
+        """What the run came to, in a form that can be compared."""
+        if self.refusal is not None:
+            # The program caught what it should not have: what it did then is no part of its law.
+            raise AuditError(self.refusal)
+        if self.at < len(self.path):
+            raise AuditError(NOT_A_PROGRAM)
+        return hashable(value)
+
     def add(self, outcome):
         """Add the mass of the run to its outcome."""
         numerator, odd, exponent = product(self.path, 0, len(self.path))
@@ -185,15 +216,9 @@ cdef class Tree:
         """How many draws there were in the run, before it was played again or then."""
         return len(self.path)
 
-    @property
-    def replayed(self):
-        """Whether the run made all the draws it made before."""
-        return self.at == len(self.path)
-
     def again(self):
-        """Go back to the start of the run, to play it again; how many draws it has."""
+        """Go back to the start of the run, to play it again."""
         self.at = 0
-        return len(self.path)
 
     def next(self, Py_ssize_t branches):
         """Set up the next run, down the heaviest open branch; False when enough was explored.
@@ -226,11 +251,7 @@ cdef class Tree:
     def many(self, distribution, Py_ssize_t n):
         """The values of the next n draws: an array, of Python integers where one of them does not fit."""
         cdef Cells cells = self.cells(distribution)
-        cdef list values = [self.value(cells) for _ in range(n)]
-        try:
-            return array(values, INT64)
-        except OverflowError:
-            return array(values, object)
+        return array_of([self.value(cells) for _ in range(n)])
 
     def permutation(self, Py_ssize_t n):
         """A uniform permutation: place i is swapped with one of 0, …, i, for each i in turn."""
@@ -241,7 +262,7 @@ cdef class Tree:
                 self.uniforms.append(self.cells(uniform(len(self.uniforms) + 1)))
             pick = self.value(self.uniforms[i])
             order[i], order[pick] = order[pick], i
-        return array(order, INT64)
+        return array_of(order)
 
     cdef Cells cells(self, distribution):
         """The same cells for the same law, always: by the distribution or, when it is made anew, by its law."""

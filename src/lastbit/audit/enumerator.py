@@ -18,7 +18,6 @@ import gmpy2
 import numpy as np
 from numpy.typing import NDArray
 
-from lastbit._outcomes import hashable
 from lastbit.audit._tree import NOT_A_PROGRAM, PutOff, Tree
 from lastbit.audit.found import masses, total
 from lastbit.audit.progress import Progress, deadline
@@ -90,21 +89,16 @@ class Enumerator(Draw):
         """The outcome of one run; None when it was put off."""
         tree = self._tree
         try:
-            outcome = hashable(program(self))
+            return (tree.outcome(program(self)),)
         except PutOff:
             tree.refusal = None
             return None
-        if tree.refusal is not None:
-            # The program caught what it should not have: what it did then is no part of its law.
-            raise AuditError(tree.refusal)
-        if not tree.replayed:
-            raise AuditError(NOT_A_PROGRAM)
-        return (outcome,)
 
     def _repeat(self, program: Program, outcome: Hashable) -> None:
         """Run the same choices again: a program that depends on them alone does the same."""
         for _ in range(1 if self.branches else _REPEATS):
-            drawn = self._tree.again()
+            drawn = self._tree.drawn
+            self._tree.again()
             try:
                 again = self._run(program)
             except AuditError:

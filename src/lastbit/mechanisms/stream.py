@@ -98,7 +98,7 @@ class Run(Unshared):
     @property
     def exhausted(self) -> bool:
         """Whether the run has answered its last query."""
-        return self._left < self._plan.dearest
+        return self._hidden is None
 
     @property
     def spent(self) -> Fraction:
@@ -112,7 +112,10 @@ class Run(Unshared):
         """The answer to one query; `threshold` overrides the mechanism's for this query."""
         plan = self._plan
         base = plan.threshold if threshold is None else on_grid(plan.grid, threshold, "threshold")
-        return self._answer(plan.grid.step(value), base)
+        step = plan.grid.step(value)
+        self._stay()
+        with self._lock:
+            return self._answer(step, base)
 
     def ask_many(self, values: Any, thresholds: Any = None) -> Answers:
         """The answers to queries in order, up to the one that exhausts the run: the same as asking one by one.
@@ -189,20 +192,20 @@ class Run(Unshared):
     def answered(self, steps: Iterable[int]) -> tuple[Answer, ...]:
         """The answers to queries in steps of the grid, up to the one that exhausts the run."""
         answers = []
-        for step in steps:
-            answers.append(self._answer(step, self._plan.threshold))
-            if self.exhausted:
-                break
+        self._stay()
+        with self._lock:
+            for step in steps:
+                answers.append(self._answer(step, self._plan.threshold))
+                if self.exhausted:
+                    break
         return tuple(answers)
 
     def _answer(self, step: int, base: int) -> Answer:
         clamp = self._plan.clamp
         if clamp is not None:
             step = max(base + clamp[0], min(base + clamp[1], step))
-        self._stay()
-        with self._lock:
-            passed = self._open().one(step, base)
-            return BELOW if passed is None else self._above(*passed)
+        passed = self._open().one(step, base)
+        return BELOW if passed is None else self._above(*passed)
 
     def _ask(self, query: Query) -> Answer:
         return self.ask(*query) if isinstance(query, tuple) and len(query) == 2 else self.ask(query)
@@ -221,6 +224,6 @@ class Run(Unshared):
 
     def _above(self, branch: Branch, steps: int) -> Answer:
         self._left -= branch.units
-        if self.exhausted:
+        if self._left < self._plan.dearest:
             self._hidden = None  # it is of no more use to anyone but an attacker
         return self._plan.answer(branch, steps)

@@ -111,8 +111,7 @@ class HiddenNoise(Unshared):
 
     def ready(self, most: int) -> int:
         """How many of the next queries have their noise drawn: at least one, at most `most`."""
-        if self._next == len(self._noise[0]):
-            self._refill()
+        self._fill()
         return min(most, len(self._noise[0]) - self._next)
 
     def many(self, steps: NDArray[Any], base: int | NDArray[Any]) -> list[int]:
@@ -149,11 +148,13 @@ class HiddenNoise(Unshared):
 
     def _take(self, n: int) -> None:
         # The noise is used up before anything is done with it: whatever happens then, no query gets it again.
-        self.ready(n)
+        self._fill()
         self._at = self._next
         self._next += n
 
-    def _refill(self) -> None:
+    def _fill(self) -> None:
+        if self._next < len(self._noise[0]):
+            return
         if self._singles:
             self._noise = [[self._draw.laplace(branch.rate)] for branch in self._branches]
             self._singles -= 1
