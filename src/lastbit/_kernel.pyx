@@ -6,9 +6,13 @@ did not decide. Those it leaves to the caller.
 
 cimport cython
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
-from cpython.mem cimport PyMem_Free, PyMem_Malloc
-from libc.stdint cimport int64_t, uint16_t, uint32_t, uint64_t
-from libc.stdlib cimport qsort
+from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_Malloc
+from libc.stdint cimport INT64_MIN, int64_t, uint16_t, uint32_t, uint64_t
+from libc.string cimport memcpy
+
+from numpy import dtype, empty
+
+cdef object INT64 = dtype("int64")
 
 cdef extern from *:
     """
@@ -138,22 +142,78 @@ cdef class Held:
         PyBuffer_Release(&self.view)
 
 
+cdef int64_t in_order(int64_t *values, Py_ssize_t n, Py_ssize_t place) noexcept nogil:
+    """The value at this place were they sorted; they are rearranged (Hoare's FIND)."""
+    cdef Py_ssize_t low = 0, high = n - 1, i, j
+    cdef int64_t pivot
+    while low < high:
+        pivot, i, j = values[low + (high - low) // 2], low, high
+        while i <= j:
+            while values[i] < pivot:
+                i += 1
+            while values[j] > pivot:
+                j -= 1
+            if i <= j:
+                values[i], values[j] = values[j], values[i]
+                i += 1
+                j -= 1
+        if j < place < i:
+            break
+        if place <= j:
+            high = j
+        else:
+            low = i
+    return values[place]
+
+
+def near(values, Py_ssize_t kept, int64_t below):
+    """Where those are that lie at most `below` under the kept-th largest: all of them where there are no more."""
+    cdef Held given = Held(values)
+    cdef Py_ssize_t i, found = 0, n = given.n
+    cdef int64_t bound
+    cdef int64_t *work = <int64_t *>PyMem_Malloc(n * sizeof(int64_t))
+    if work is NULL:
+        raise MemoryError
+    try:
+        memcpy(work, given.at, n * sizeof(int64_t))
+        bound = in_order(work, n, n - kept) - below if kept < n else INT64_MIN
+        for i in range(n):
+            work[found] = i
+            found += given.at[i] >= bound
+        places = empty(found, INT64)
+        memcpy(<int64_t *>Held(places).at, work, found * sizeof(int64_t))
+        return places
+    finally:
+        PyMem_Free(work)
+
+
 cdef struct Height:
-    int64_t step, place
+    int64_t step
     Py_ssize_t at
 
 
-cdef int higher_first(const void *a, const void *b) noexcept nogil:
-    cdef const Height *one = <const Height *>a
-    cdef const Height *other = <const Height *>b
-    if one.step != other.step:
-        return -1 if one.step > other.step else 1
-    return -1 if one.place > other.place else 1
-
-
-cdef inline uint64_t lead(const Height *one) noexcept nogil:
-    # The floor of a difference is the difference of the floors, less one where the fraction is smaller.
-    return <uint64_t>one[0].step - <uint64_t>one[1].step - (one[0].place < one[1].place)
+cdef Height *highest_first(Height *heights, Height *spare, Py_ssize_t n) noexcept nogil:
+    """Merge sort, as it keeps the order of equals: in one of the two places."""
+    cdef Py_ssize_t width = 1, i, j, k, middle, end
+    cdef bint first
+    while width < n:
+        k = 0
+        while k < n:
+            i, middle, end = k, min(k + width, n), min(k + 2 * width, n)
+            j = middle
+            while i < middle and j < end:
+                # Without a branch: which of the two is taken cannot be guessed.
+                first = heights[i].step >= heights[j].step
+                spare[k] = heights[i if first else j]
+                i += first
+                j += not first
+                k += 1
+            memcpy(spare + k, heights + i, (middle - i) * sizeof(Height))
+            memcpy(spare + k + middle - i, heights + j, (end - j) * sizeof(Height))
+            k = end
+        heights, spare = spare, heights
+        width *= 2
+    return heights
 
 
 def ranked(steps, places, Py_ssize_t kept):
@@ -165,17 +225,25 @@ def ranked(steps, places, Py_ssize_t kept):
     cdef Py_ssize_t i, n = floors.n
     if order.n != n:
         raise ValueError("there must be as many places as steps.")
-    cdef Height *heights = <Height *>PyMem_Malloc(n * sizeof(Height))
-    if heights is NULL:
+    cdef Height *work = <Height *>PyMem_Calloc(2 * n, sizeof(Height))
+    cdef Height *best
+    if work is NULL:
         raise MemoryError
     try:
         for i in range(n):
-            heights[i] = Height(floors.at[i], order.at[i], i)
-        qsort(heights, n, sizeof(Height), higher_first)
+            if not 0 <= order.at[i] < n:
+                raise ValueError("places must be below their number.")
+            work[n - 1 - order.at[i]] = Height(floors.at[i], i)
+        best = highest_first(work, work + n, n)
         kept = min(kept, n)
-        return [heights[i].at for i in range(kept)], [lead(heights + i) for i in range(kept - 1)]
+        return [best[i].at for i in range(kept)], [lead(best + i, order) for i in range(kept - 1)]
     finally:
-        PyMem_Free(heights)
+        PyMem_Free(work)
+
+
+cdef inline uint64_t lead(const Height *one, Held order) noexcept:
+    # The floor of a difference is the difference of the floors, less one where the fraction is smaller.
+    return <uint64_t>one[0].step - <uint64_t>one[1].step - (order.at[one[0].at] < order.at[one[1].at])
 
 
 def scaled(const int64_t[::1] values, int64_t factor, int64_t edge, int64_t limit, int64_t[::1] out):

@@ -81,9 +81,7 @@ class Grid:
         >>> Grid("1/10").value(25)
         Fraction(5, 2)
         """
-        above, below = step * self.numerator, self.denominator
-        # One whole number is far quicker to make a Fraction of than a product of two Fractions, or two numbers.
-        return Fraction(above) if below == 1 else Fraction(above, below)
+        return _ratio(step * self.numerator, self.denominator)
 
     def beyond(self, value: object, step: int) -> Fraction:
         """How far a value lies above this step, in steps: from 0 to below 1, and 0 where the grid clamps it.
@@ -161,6 +159,22 @@ def bare(values: Any) -> Any:
     return values
 
 
+def near(steps: NDArray[Any], kept: int, below: int) -> NDArray[np.int64]:
+    """Where those are that lie at most `below` under the kept-th highest: all of them where there are no more.
+
+    >>> near(np.array([5, 4, 7, 1]), 2, 1)
+    array([0, 1, 2])
+    """
+    return (_near if steps.dtype.hasobject else _kernel.near)(steps, kept, below)
+
+
+def _near(steps: NDArray[Any], kept: int, below: int) -> NDArray[np.int64]:
+    """What the kernel does, of any integers."""
+    if len(steps) <= kept:
+        return np.arange(len(steps))
+    return np.flatnonzero(steps >= sorted(steps.tolist())[-kept] - below)
+
+
 def ranked(steps: NDArray[Any], places: NDArray[np.int64], kept: int) -> tuple[list[int], tuple[int, ...]]:
     """Where the highest values are, best first, and how far each is ahead of the next, floored.
 
@@ -181,6 +195,12 @@ def _ranked(steps: NDArray[Any], places: NDArray[np.int64], kept: int) -> tuple[
     high = [step * n + place for step, place in zip(steps.tolist(), places.tolist(), strict=True)]
     best = sorted(range(n), key=high.__getitem__, reverse=True)[:kept]
     return best, [(high[i] - high[j]) // n for i, j in pairwise(best)]
+
+
+@lru_cache(maxsize=4096)
+def _ratio(above: int, below: int) -> Fraction:
+    # Slow to make, and what is published on a grid is much the same again and again.
+    return Fraction(above, below)
 
 
 def common(a: Fraction, b: Fraction) -> Fraction:

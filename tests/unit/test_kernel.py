@@ -114,6 +114,24 @@ def test_shuffle(n: int) -> None:
     assert out.tolist() == order
 
 
+@pytest.mark.parametrize("near", [_kernel.near, grid._near])
+def test_who_is_near_the_kth_largest(near: Callable[..., Any]) -> None:
+    random = Random(1)
+    for n in [*range(8), 50, 1000]:
+        for spread in (1, 3, 10**18):
+            steps = [random.randrange(-spread, spread) for _ in range(n)]
+            for arranged in (steps, sorted(steps), sorted(steps, reverse=True)):
+                for kept in (1, 2, n - 1, n, n + 1):
+                    if kept < 1:
+                        continue
+                    for below in (0, 1, 1000):
+                        edge = sorted(arranged)[-min(kept, n)] - below if n > kept else -(10**19)
+                        expected = [i for i, step in enumerate(arranged) if step >= edge]
+                        places = near(np.array(arranged, np.int64), kept, below)
+                        assert places.dtype == np.int64
+                        assert places.tolist() == expected
+
+
 @pytest.mark.parametrize("ranked", [_kernel.ranked, grid._ranked])
 def test_ranks_and_leads_are_those_of_numbers_with_such_fractions(ranked: Callable[..., Any]) -> None:
     steps = [7, 5, 7, 5, -(1 << 63), (1 << 63) - 1]
@@ -137,11 +155,19 @@ def test_ranks_of_many_are_those_without_the_kernel() -> None:
 def test_steps_beyond_64_bits_are_ranked_without_the_kernel() -> None:
     steps, places = np.array([10**30, 10**30 + 1, -(10**30), 10**30]), np.array([2, 0, 3, 1])
     assert grid.ranked(steps, places, 4) == ([1, 0, 3, 2], (0, 0, 2 * 10**30 - 1))
+    assert grid.near(steps, 1, 1).tolist() == [0, 1, 3]
 
 
 @pytest.mark.parametrize(
     ("steps", "places"),
-    [([1, 2], [0]), ([1], [0, 1]), (np.array([1, 2], np.int32), [0, 1]), ([1, 2, 3, 4], np.arange(8)[::2])],
+    [
+        ([1, 2], [0]),
+        ([1], [0, 1]),
+        ([1, 2], [0, 2]),
+        ([1, 2], [0, -1]),
+        (np.array([1, 2], np.int32), [0, 1]),
+        ([1, 2, 3, 4], np.arange(8)[::2]),
+    ],
 )
 def test_the_kernel_ranks_whole_arrays_of_one_length_only(steps: Any, places: Any) -> None:
     with pytest.raises((ValueError, BufferError)):

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from lastbit.draw import Draw, Samples
 from lastbit.exact import MAX_RATE_BITS, Rate
-from lastbit.grid import Steps, ranked
+from lastbit.grid import Steps, near, ranked
 
 _COARSE_BITS: Final = 6, 8
 """The first look at everyone has a scale below 2^6, or below 2^8: up to there a geometric takes one word."""
@@ -28,9 +28,6 @@ _CHUNK: Final = 1 << 16
 
 _GROUPS: Final = 8
 """Groups for each one selected: few of the selected share one then."""
-
-_FEW: Final = 64
-"""So many numbers Python sorts before NumPy has begun."""
 
 StepsOf = Callable[[slice | list[int]], Steps]
 """The steps of some of the candidates."""
@@ -78,17 +75,14 @@ class Selector:
         Those in play among some candidates contain all who are in play among more.
         """
         kept, below = self.k + 1, (1 << self.shift) - 1
-        if len(least) <= kept:
-            return np.arange(len(least))
         size = len(least) // (_GROUPS * kept)
         if size <= 1:
-            return _where(least >= _kth_largest(least, kept) - below)
+            return near(least, kept, below)
         # The k-th largest of the largest of each of many groups is at most the k-th largest of all: a first sieve.
         groups = len(least) // size
         bound = _kth_largest(least[: size * groups].reshape(size, groups).max(axis=0), kept)
         in_play = _where(least >= bound - below)
-        near = least[in_play]
-        nearest: NDArray[np.int64] = in_play[near >= _kth_largest(near, kept) - below]
+        nearest: NDArray[np.int64] = in_play[near(least[in_play], kept, below)]
         return nearest
 
     def finish(self, cells: Samples, draw: Draw) -> tuple[list[int], tuple[int, ...]]:
@@ -125,8 +119,6 @@ def _where(mask: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def _kth_largest(values: NDArray[Any], k: int) -> Any:
-    if len(values) <= _FEW:
-        return sorted(values.tolist())[-k]
     ordered = values.copy()
     ordered.partition(len(values) - k)
     return ordered.item(-k)
