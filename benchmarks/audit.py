@@ -25,7 +25,11 @@ PROGRAMS: tuple[tuple[str, Program, int], ...] = (
     ("DiscreteLaplace on four, epsilon", lb.DiscreteLaplace(epsilon=1).program([3, 1, 2, 0]), 10),
     ("NoisyTopK on three values, k = 2", lb.NoisyTopK(k=2, eta=_FOUR, resolution=1).program([0, 1, 1]), 17),
     ("NoisyTopK on four values, k = 2", lb.NoisyTopK(k=2, eta=_EIGHT, resolution=1).program([0, 1, 1, 2]), 12),
+    ("NoisyMax on four values", lb.NoisyMax(eta=_FOUR, resolution=1).program([0, 1, 1, 2]), 22),
+    ("SelectAndMeasure on three, k = 1", lb.SelectAndMeasure(k=1, eta=_EIGHT, resolution=1).program([0, 1, 1]), 24),
     ("SparseVector on three values", lb.SparseVector(threshold=1, limit=2, eta=_EIGHT).program([0, 1, 2]), 14),
+    ("SparseVector on four values", lb.SparseVector(threshold=1, limit=2, eta=_EIGHT).program([0, 1, 2, 1]), 7),
+    ("AdaptiveSparseVector on three", lb.AdaptiveSparseVector(threshold=1, limit=1, eta=_EIGHT).program([0, 1, 2]), 6),
 )
 CHOICE = lb.ExponentialMechanism(eta=_FOUR).program(list(range(101)))
 

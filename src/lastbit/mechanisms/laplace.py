@@ -110,9 +110,10 @@ class DiscreteLaplace(Mechanism):
         def noisy(draw: Draw) -> NoisyValues:
             noisy = _sum(steps, draw.laplace(rate, len(steps)))
             if ends is not None:
-                noisy = np.clip(noisy, *ends)
+                # Not np.clip, which on a few values takes three times as long.
+                noisy = np.minimum(np.maximum(noisy, ends[0], out=noisy), ends[1], out=noisy)
             noisy.setflags(write=False)
-            return NoisyValues(name, cost, single, resolution, noisy, rate, ends)
+            return NoisyValues.made(name, cost, single, resolution, noisy, rate, ends)
 
         return noisy
 

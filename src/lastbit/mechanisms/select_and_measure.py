@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
+from operator import add
 from typing import Any
 
 from lastbit.draw import Draw
@@ -24,8 +25,8 @@ class MeasuredTopK(Selected):
 
     measurement_steps: tuple[int, ...]
     """`measurements` in units of the resolution."""
-    selection_rate: Rate
-    measurement_rate: Rate
+    selection_rate: Rate = field(hash=False)
+    measurement_rate: Rate = field(hash=False)
 
     @cached_property
     def measurements(self) -> tuple[Fraction, ...]:
@@ -120,11 +121,7 @@ class SelectAndMeasure(Selecting):
         def measured(draw: Draw) -> MeasuredTopK:
             fields = pick(draw)
             steps, noise = steps_of(list(fields[2])), draw.laplace(self.measurement_rate, self.k)
-            return MeasuredTopK(
-                *fields,
-                tuple([step + by for step, by in zip(steps.tolist(), noise.tolist(), strict=True)]),
-                self.selector.rate,
-                self.measurement_rate,
-            )
+            measured = tuple(map(add, steps.tolist(), noise.tolist()))
+            return MeasuredTopK.made(*fields, measured, self.selector.rate, self.measurement_rate)
 
         return measured

@@ -68,10 +68,6 @@ class Plan:
             raise ParameterError("thresholds must be a sequence with one threshold for each value. Nothing was drawn.")
         return np.fromiter((on_grid(self.grid, each, "threshold") for each in thresholds), np.int64, n)
 
-    def answer(self, branch: Branch, steps: int) -> Answer:
-        """The answer to a query that was above, by a gap of so many steps."""
-        return Answer(True, self.grid.value(steps) if self.gaps else None, self.prices[branch.units])
-
 
 class Run(Unshared):
     """Answers queries until its budget is spent. It holds the noisy threshold and never shows it.
@@ -115,7 +111,7 @@ class Run(Unshared):
         step = plan.grid.step(value)
         self._stay()
         with self._lock:
-            return self._answer(step, base)
+            return self._answer(self._open(), step, base)
 
     def ask_many(self, values: Any, thresholds: Any = None) -> Answers:
         """The answers to queries in order, up to the one that exhausts the run: the same as asking one by one.
@@ -192,19 +188,21 @@ class Run(Unshared):
     def answered(self, steps: Iterable[int]) -> tuple[Answer, ...]:
         """The answers to queries in steps of the grid, up to the one that exhausts the run."""
         answers = []
+        base = self._plan.threshold
         self._stay()
         with self._lock:
+            hidden = self._open()
             for step in steps:
-                answers.append(self._answer(step, self._plan.threshold))
-                if self.exhausted:
+                answers.append(self._answer(hidden, step, base))
+                if self._hidden is None:
                     break
         return tuple(answers)
 
-    def _answer(self, step: int, base: int) -> Answer:
+    def _answer(self, hidden: HiddenNoise, step: int, base: int) -> Answer:
         clamp = self._plan.clamp
         if clamp is not None:
             step = max(base + clamp[0], min(base + clamp[1], step))
-        passed = self._open().one(step, base)
+        passed = hidden.one(step, base)
         return BELOW if passed is None else self._above(*passed)
 
     def _ask(self, query: Query) -> Answer:
@@ -223,7 +221,9 @@ class Run(Unshared):
         return self._hidden
 
     def _above(self, branch: Branch, steps: int) -> Answer:
+        """The answer to a query that was above, by a gap of so many steps."""
+        plan = self._plan
         self._left -= branch.units
-        if self._left < self._plan.dearest:
+        if self._left < plan.dearest:
             self._hidden = None  # it is of no more use to anyone but an attacker
-        return self._plan.answer(branch, steps)
+        return Answer.made(True, plan.grid.value(steps) if plan.gaps else None, plan.prices[branch.units])

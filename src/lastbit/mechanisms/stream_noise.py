@@ -67,6 +67,7 @@ class HiddenNoise(Unshared):
         "_at",
         "_branches",
         "_draw",
+        "_gap",
         "_gaps",
         "_hit",
         "_needed",
@@ -94,7 +95,7 @@ class HiddenNoise(Unshared):
         self._noise: Sequence[Samples | list[int]] = [_NOTHING]
         self._singles = SINGLES
         self._at = self._next = 0
-        self._needed = 0
+        self._needed = self._gap = 0
         self._row: NDArray[Any] = _NOTHING
         self._hit: NDArray[np.bool_] = _NOBODY
 
@@ -103,7 +104,9 @@ class HiddenNoise(Unshared):
 
     def one(self, step: int, base: int) -> tuple[Branch, int] | None:
         """The branch by which a query is above its threshold `base`, and the gap; None when it is below."""
-        self._take(1)
+        self._fill()
+        # The noise is used up before anything is done with it: whatever happens then, no query gets it again.
+        self._at, self._next = self._next, self._next + 1
         self._needed = self._threshold + base - step
         if self._width is not None:
             self._needed = max(-self._width, min(self._width, self._needed))
@@ -116,7 +119,7 @@ class HiddenNoise(Unshared):
 
     def many(self, steps: NDArray[Any], base: int | NDArray[Any]) -> list[int]:
         """Which of the next queries are above, were they all asked; their noise must be `ready`."""
-        self._take(len(steps))
+        self._at, self._next = self._next, self._next + len(steps)
         if abs(self._threshold) > _ROOM or any(branch.margin > _ROOM for branch in self._branches):
             steps, base = steps.astype(object), np.array(base, object)
         self._row = (self._threshold + base) - steps
@@ -134,23 +137,18 @@ class HiddenNoise(Unshared):
 
     def _passed(self, position: int) -> tuple[Branch, int] | None:
         for i, branch in enumerate(self._branches):
-            if int(self._noise[i][position]) - self._needed >= branch.margin:
-                return branch, self._published(i, position)
+            self._gap = int(self._noise[i][position]) - self._needed
+            if self._gap >= branch.margin:
+                return branch, self._published()
         return None
 
-    def _published(self, i: int, position: int) -> int:
+    def _published(self) -> int:
         if isinstance(self._gaps, tuple):
-            return self._gaps[bisect_right(self._gaps, int(self._noise[i][position]) - self._needed) - 1]
-        return int(self._noise[i][position]) - self._needed if self._gaps else 0
+            return self._gaps[bisect_right(self._gaps, self._gap) - 1]
+        return self._gap if self._gaps else 0
 
     def _reaches(self, i: int, margin: int) -> NDArray[np.bool_]:
         return (self._row + margin if margin else self._row) <= self._noise[i][self._at : self._next]
-
-    def _take(self, n: int) -> None:
-        # The noise is used up before anything is done with it: whatever happens then, no query gets it again.
-        self._fill()
-        self._at = self._next
-        self._next += n
 
     def _fill(self) -> None:
         if self._next < len(self._noise[0]):

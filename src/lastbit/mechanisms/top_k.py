@@ -75,7 +75,7 @@ class NoisyTopK(Selecting):
 
     def _ready(self, values: Any) -> Callable[[Draw], TopK]:
         pick, _ = self._picking(values)
-        return lambda draw: TopK(*pick(draw))
+        return lambda draw: TopK.made(*pick(draw))
 
     def release_spark(
         self, frame: Any, *, item: str = "item", value: str = "count", draw: Draw | None = None
@@ -118,4 +118,4 @@ class NoisyMax(Selecting):
 
     def _ready(self, values: Any) -> Callable[[Draw], Maximum]:
         pick, _ = self._picking(values)
-        return lambda draw: Maximum(*pick(draw))
+        return lambda draw: Maximum.made(*pick(draw))
