@@ -80,6 +80,9 @@ cdef class Compared:
         finally:
             Py_LeaveRecursiveCall()
 
+    def __getstate__(self):
+        return self.__dict__
+
     def __reduce_ex__(self, protocol):
         # The oldest protocols know no objects of compiled classes.
         return object.__reduce_ex__(self, max(protocol, 2))

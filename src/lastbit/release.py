@@ -33,9 +33,6 @@ class Release(Compared, ABC):
     def columns(self) -> dict[str, Sequence[Any]]:
         """The table people see, column by column, all of one length."""
 
-    def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__
-
     @property
     def title(self) -> str:
         """The line above the table."""

@@ -1,0 +1,69 @@
+"""What releases, answers and rates are compared by, and how they are made."""
+
+import copy
+import pickle
+from dataclasses import FrozenInstanceError, dataclass, field, replace
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+import lastbit as lb
+from lastbit._outcomes import Compared
+
+COST = Fraction(1, 2)
+
+
+@dataclass(frozen=True, eq=False)
+class Point(Compared):
+    x: Any
+    y: Any
+    unit: Fraction = field(hash=False)
+    note: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Alone(Compared):
+    x: Any
+
+
+def test_fields_say_what_counts() -> None:
+    point = Point(1, (2, 3), COST)
+    assert point == Point(1, [2, 3], Fraction(1, 2), "another note")
+    assert hash(point) == hash(Point(1, (2, 3), Fraction(1, 3)))
+    assert point != Point(1, (2, 3), Fraction(1, 3))
+    assert point != Point(2, (2, 3), COST)
+    assert point != (1, (2, 3), COST)
+    assert Alone(None) == Alone(None) != Alone(0)
+
+
+@pytest.mark.parametrize("equal", [(3, Fraction(3)), (Fraction(1, 3), Fraction(2, 6)), (None, None)])
+def test_fractions_are_compared_by_value(equal: tuple[Any, Any]) -> None:
+    one, other = (lb.Answer(True, gap, COST) for gap in equal)
+    assert one == other
+    assert hash(one) == hash(other)
+    assert one != lb.Answer(True, Fraction(1, 7), COST)
+
+
+@pytest.mark.parametrize(
+    ("kind", "values"),
+    [
+        (lb.Answer, (True, Fraction(1, 3), COST)),
+        (lb.Rate, (3, 4)),
+        (Point, (1, 2, COST, "")),
+        (Alone, (7,)),
+        (type(lb.NoisyTopK(k=1, epsilon=1).release([1, 2])), ("NoisyTopK", COST, (1,), (4,), None, Fraction(1, 10))),
+    ],
+)
+def test_made_at_once_or_field_by_field_they_are_the_same(kind: Any, values: tuple[Any, ...]) -> None:
+    made, built = kind.made(*values), kind(*values)
+    assert made == built
+    assert hash(made) == hash(built)
+    assert repr(made) == repr(built)
+    for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+        assert pickle.loads(pickle.dumps(made, protocol)) == built
+    assert copy.deepcopy(made) == replace(made) == built
+    with pytest.raises(FrozenInstanceError):
+        setattr(made, next(iter(kind.__dataclass_fields__)), 0)
+    with pytest.raises(TypeError, match=f"{len(values)} fields"):
+        kind.made(*values[:-1])
