@@ -5,12 +5,12 @@ did not decide. Those it leaves to the caller.
 """
 
 cimport cython
-from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
+from cpython.buffer cimport PyBUF_FORMAT, PyBUF_ND, PyBuffer_Release, PyObject_GetBuffer
 from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_Malloc
-from libc.stdint cimport INT64_MIN, int64_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
-from numpy import dtype, empty
+from numpy import array, dtype
 
 cdef object INT64 = dtype("int64")
 
@@ -132,59 +132,31 @@ cdef class Held:
     cdef const int64_t *at
     cdef Py_ssize_t n
 
-    def __cinit__(self, array):
-        PyObject_GetBuffer(array, &self.view, PyBUF_SIMPLE)
-        if self.view.itemsize != sizeof(int64_t):
-            raise ValueError("an array must be of int64.")
+    def __cinit__(self, values):
+        PyObject_GetBuffer(values, &self.view, PyBUF_ND | PyBUF_FORMAT)
+        if self.view.itemsize != sizeof(int64_t) or self.view.format[0] not in b"lq" or self.view.format[1]:
+            raise ValueError("values must be int64.")
         self.at, self.n = <const int64_t *>self.view.buf, self.view.len // self.view.itemsize
 
     def __dealloc__(self):
         PyBuffer_Release(&self.view)
 
 
-cdef int64_t in_order(int64_t *values, Py_ssize_t n, Py_ssize_t place) noexcept nogil:
-    """The value at this place were they sorted; they are rearranged (Hoare's FIND)."""
-    cdef Py_ssize_t low = 0, high = n - 1, i, j
-    cdef int64_t pivot
-    while low < high:
-        pivot, i, j = values[low + (high - low) // 2], low, high
-        while i <= j:
-            while values[i] < pivot:
-                i += 1
-            while values[j] > pivot:
-                j -= 1
-            if i <= j:
-                values[i], values[j] = values[j], values[i]
-                i += 1
-                j -= 1
-        if j < place < i:
-            break
-        if place <= j:
-            high = j
-        else:
-            low = i
-    return values[place]
-
-
 def near(values, Py_ssize_t kept, int64_t below):
-    """Where those are that lie at most `below` under the kept-th largest: all of them where there are no more."""
+    """Where those are that lie at most `below` under the kept-th largest: all of them where there are no more.
+
+    Fewer than `kept` are further than that above each of them. For a few values: it takes the square of their number.
+    """
     cdef Held given = Held(values)
-    cdef Py_ssize_t i, found = 0, n = given.n
-    cdef int64_t bound
-    cdef int64_t *work = <int64_t *>PyMem_Malloc(n * sizeof(int64_t))
-    if work is NULL:
-        raise MemoryError
-    try:
-        memcpy(work, given.at, n * sizeof(int64_t))
-        bound = in_order(work, n, n - kept) - below if kept < n else INT64_MIN
-        for i in range(n):
-            work[found] = i
-            found += given.at[i] >= bound
-        places = empty(found, INT64)
-        memcpy(<int64_t *>Held(places).at, work, found * sizeof(int64_t))
-        return places
-    finally:
-        PyMem_Free(work)
+    cdef Py_ssize_t i, j, above, n = given.n
+    cdef list places = []
+    for i in range(n):
+        above = 0
+        for j in range(n):
+            above += given.at[j] > given.at[i] + below
+        if above < kept:
+            places.append(i)
+    return array(places, INT64)
 
 
 cdef struct Height:

@@ -47,10 +47,13 @@ cdef class Compared:
 
     @classmethod
     def made(cls, *values):
-        """The same as cls(*values), for all fields: at once, where a frozen dataclass makes a detour for each."""
+        """The same as cls(*values), for all fields: at once, where a frozen dataclass makes a detour for each.
+
+        Not for a class that checks its fields: its constructor does.
+        """
         cdef tuple names = (COMPARED.get(cls) or compared(cls))[0]
-        if len(values) != len(names):
-            raise TypeError(f"{cls.__name__} has {len(names)} fields: got {len(values)} values.")
+        if names is None or len(values) != len(names):
+            raise TypeError(f"{cls.__name__} must be built by its constructor, or from all of its fields.")
         made = cls.__new__(cls)
         cdef Py_ssize_t i
         for i in range(len(names)):
@@ -93,28 +96,28 @@ cdef tuple compared(type kind):
     for each in fields(kind):
         if each.compare:
             (shared if each.hash is False else own).append(each.name)
-    names = tuple([each.name for each in fields(kind)])
-    known = names, attrgetter(*own), attrgetter(*shared) if shared else nothing
+    names = None if hasattr(kind, "__post_init__") else tuple([each.name for each in fields(kind)])
+    known = names, attrgetter(*own) if own else nothing, attrgetter(*shared) if shared else nothing
     if len(COMPARED) < MOST_TYPES:
         COMPARED[kind] = known
     return known
 
 
 def nothing(value):
-    """What is compared of a value and not hashed where no field is marked."""
+    """Where there are no such fields."""
 
 
 cdef object quick(object own):
-    """`hashable`, with Fractions as integers: they are far quicker to hash and compare."""
+    """`hashable`, with whole Fractions as integers: they are equal, and far quicker to hash and compare."""
     if type(own) is not tuple:
         return hashable(own)
-    cdef list each = [numbers(one) if type(one) is Fraction else hashable(one) for one in <tuple>own]
+    cdef list each = [whole(one) if type(one) is Fraction else hashable(one) for one in <tuple>own]
     return tuple(each)
 
 
-cdef object numbers(object fraction):
+cdef object whole(object fraction):
     above, below = fraction.as_integer_ratio()
-    return above if below == 1 else (above, below)
+    return above if below == 1 else fraction
 
 
 cpdef object hashable(object value):

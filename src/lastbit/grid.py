@@ -35,6 +35,9 @@ _LARGE: Final = MAX_BITS
 _MISSING: Final = ("NoneType", "NAType", "NaTType", "MaskedConstant")
 """What Python, pandas and NumPy call a value that is not there."""
 
+_FEW: Final = 32
+"""So many steps are looked through by the kernel before NumPy has begun."""
+
 _BLOCK: Final = 1 << 18
 """Records summed at a time: what a sum needs beyond its records, whatever their number."""
 
@@ -81,7 +84,7 @@ class Grid:
         >>> Grid("1/10").value(25)
         Fraction(5, 2)
         """
-        return _ratio(step * self.numerator, self.denominator)
+        return _ratio(int(step) * self.numerator, self.denominator)
 
     def beyond(self, value: object, step: int) -> Fraction:
         """How far a value lies above this step, in steps: from 0 to below 1, and 0 where the grid clamps it.
@@ -165,14 +168,23 @@ def near(steps: NDArray[Any], kept: int, below: int) -> NDArray[np.int64]:
     >>> near(np.array([5, 4, 7, 1]), 2, 1)
     array([0, 1, 2])
     """
-    return (_near if steps.dtype.hasobject else _kernel.near)(steps, kept, below)
-
-
-def _near(steps: NDArray[Any], kept: int, below: int) -> NDArray[np.int64]:
-    """What the kernel does, of any integers."""
+    if len(steps) <= _FEW and not steps.dtype.hasobject:
+        return _kernel.near(steps, kept, below)
     if len(steps) <= kept:
         return np.arange(len(steps))
-    return np.flatnonzero(steps >= sorted(steps.tolist())[-kept] - below)
+    return np.flatnonzero(steps >= kth_highest(steps, kept) - below)
+
+
+def kth_highest(steps: NDArray[Any], k: int) -> int:
+    """The k-th highest of these.
+
+    >>> kth_highest(np.array([5, 4, 7]), 2)
+    5
+    """
+    ordered = steps.copy()
+    ordered.partition(len(steps) - k)
+    kth: int = ordered.item(-k)
+    return kth
 
 
 def ranked(steps: NDArray[Any], places: NDArray[np.int64], kept: int) -> tuple[list[int], tuple[int, ...]]:

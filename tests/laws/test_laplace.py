@@ -76,6 +76,22 @@ def test_clamping_gives_the_paper_s_clamped_laplace(bounds: tuple[int, int], eta
         assert not inner or paper.masses[step] == inside
 
 
+@pytest.mark.parametrize(
+    ("bounds", "steps"),
+    [
+        ((0, 1 << 63), [5, 0]),
+        ((-(1 << 63) - 1, 0), [0, -7]),
+        ((-(10**25), 10**25), [5, -7]),
+        ((10**20, 10**21), [10**20, 10**20]),
+        ((-(10**21), -(10**20)), [-(10**20), -(10**20)]),
+    ],
+)
+def test_bounds_may_lie_beyond_64_bits(bounds: tuple[int, int], steps: list[int]) -> None:
+    # At this rate a word in the middle means no noise.
+    mechanism = lb.DiscreteLaplace(epsilon=100, bounds=bounds)
+    assert mechanism.release([5, -7], lb.Sampler(lb.Tape([1 << 63] * 2))).steps.tolist() == steps
+
+
 @pytest.mark.parametrize("cost", [{"eta": HALF}, {"epsilon": "1/2"}])
 @pytest.mark.parametrize("bounds", [None, (-1, 2)])
 @pytest.mark.parametrize("values", [[0], [1, -1]])

@@ -37,7 +37,24 @@ def test_fields_say_what_counts() -> None:
     assert Alone(None) == Alone(None) != Alone(0)
 
 
-@pytest.mark.parametrize("equal", [(3, Fraction(3)), (Fraction(1, 3), Fraction(2, 6)), (None, None)])
+def test_what_checks_its_fields_is_built_by_its_constructor() -> None:
+    assert lb.Rate(4, 4) == lb.Rate(1, 2)
+    assert len({lb.Rate(4, 4), lb.Rate(1, 2), lb.Rate(1, 1)}) == 2
+    with pytest.raises(TypeError, match="its constructor"):
+        lb.Rate.made(4, 4)
+
+
+def test_a_pair_is_no_fraction() -> None:
+    assert Alone((Fraction(1, 2),)) != Alone(((1, 2),))
+    pair: Any = (1, 2)
+    assert lb.Answer(True, Fraction(1, 2), COST) != lb.Answer(True, pair, COST)
+    outcomes = lb.audit.law(lambda draw: Point(0, Fraction(1, 2) if draw.bernoulli("1/2") else pair, COST))
+    assert len(outcomes) == 2
+
+
+@pytest.mark.parametrize(
+    "equal", [(3, Fraction(3)), (Fraction(1, 3), Fraction(2, 6)), (Fraction(1, 2), 0.5), (Fraction(2), 2.0)]
+)
 def test_fractions_are_compared_by_value(equal: tuple[Any, Any]) -> None:
     one, other = (lb.Answer(True, gap, COST) for gap in equal)
     assert one == other
@@ -49,7 +66,6 @@ def test_fractions_are_compared_by_value(equal: tuple[Any, Any]) -> None:
     ("kind", "values"),
     [
         (lb.Answer, (True, Fraction(1, 3), COST)),
-        (lb.Rate, (3, 4)),
         (Point, (1, 2, COST, "")),
         (Alone, (7,)),
         (type(lb.NoisyTopK(k=1, epsilon=1).release([1, 2])), ("NoisyTopK", COST, (1,), (4,), None, Fraction(1, 10))),
@@ -65,5 +81,5 @@ def test_made_at_once_or_field_by_field_they_are_the_same(kind: Any, values: tup
     assert copy.deepcopy(made) == replace(made) == built
     with pytest.raises(FrozenInstanceError):
         setattr(made, next(iter(kind.__dataclass_fields__)), 0)
-    with pytest.raises(TypeError, match=f"{len(values)} fields"):
+    with pytest.raises(TypeError, match="all of its fields"):
         kind.made(*values[:-1])

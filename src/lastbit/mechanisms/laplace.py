@@ -110,8 +110,7 @@ class DiscreteLaplace(Mechanism):
         def noisy(draw: Draw) -> NoisyValues:
             noisy = _sum(steps, draw.laplace(rate, len(steps)))
             if ends is not None:
-                # Not np.clip, which on a few values takes three times as long.
-                noisy = np.minimum(np.maximum(noisy, ends[0], out=noisy), ends[1], out=noisy)
+                noisy = _clamped(noisy, *ends)
             noisy.setflags(write=False)
             return NoisyValues.made(name, cost, single, resolution, noisy, rate, ends)
 
@@ -149,6 +148,16 @@ class DiscreteLaplace(Mechanism):
         for each in super().neighbours(values):
             if sum(abs(a - b) for a, b in zip(start, each, strict=True)) <= self.furthest:
                 yield each
+
+
+def _clamped(noisy: Samples, low: int, high: int) -> Samples:
+    """Into these ends, in place where they fit."""
+    if low < -(1 << 63) or high >= 1 << 63:
+        noisy = noisy.astype(object)
+    # np.clip takes three times as long on a few values.
+    np.maximum(noisy, low, out=noisy)
+    np.minimum(noisy, high, out=noisy)
+    return noisy
 
 
 def _sum(steps: Steps, noise: Samples) -> Samples:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from lastbit.draw import Draw, Samples
 from lastbit.exact import MAX_RATE_BITS, Rate
-from lastbit.grid import Steps, near, ranked
+from lastbit.grid import Steps, kth_highest, near, ranked
 
 _COARSE_BITS: Final = 6, 8
 """The first look at everyone has a scale below 2^6, or below 2^8: up to there a geometric takes one word."""
@@ -80,7 +80,7 @@ class Selector:
             return near(least, kept, below)
         # The k-th largest of the largest of each of many groups is at most the k-th largest of all: a first sieve.
         groups = len(least) // size
-        bound = _kth_largest(least[: size * groups].reshape(size, groups).max(axis=0), kept)
+        bound = kth_highest(least[: size * groups].reshape(size, groups).max(axis=0), kept)
         in_play = _where(least >= bound - below)
         nearest: NDArray[np.int64] = in_play[near(least[in_play], kept, below)]
         return nearest
@@ -116,9 +116,3 @@ def _where(mask: NDArray[Any]) -> NDArray[np.int64]:
     """The places that are true: np.flatnonzero, without the calls it takes to get there."""
     places: NDArray[np.int64] = mask.nonzero()[0]
     return places
-
-
-def _kth_largest(values: NDArray[Any], k: int) -> Any:
-    ordered = values.copy()
-    ordered.partition(len(values) - k)
-    return ordered.item(-k)

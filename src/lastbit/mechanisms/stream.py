@@ -185,7 +185,7 @@ class Run(Unshared):
             if self.exhausted:
                 return
 
-    def answered(self, steps: Iterable[int]) -> tuple[Answer, ...]:
+    def answered(self, steps: list[int]) -> tuple[Answer, ...]:
         """The answers to queries in steps of the grid, up to the one that exhausts the run."""
         answers = []
         base = self._plan.threshold
