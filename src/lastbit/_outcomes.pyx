@@ -11,7 +11,6 @@ from dataclasses import fields
 from decimal import Decimal
 from fractions import Fraction
 from math import copysign
-from operator import attrgetter
 
 from numpy import complexfloating, floating, ndarray
 
@@ -20,7 +19,7 @@ cdef tuple REAL = (float, floating, Decimal)
 cdef set AS_THEY_ARE = set()
 """Types known to be compared as they are."""
 cdef dict COMPARED = {}
-"""For types of values: the names of the fields, how to get at what is hashed, and at what else is compared."""
+"""For types of values: the names of the fields, which are hashed, which else compared, and whether none is checked."""
 cdef Py_ssize_t MOST_TYPES = 1000
 
 
@@ -44,6 +43,8 @@ cdef class Compared:
     """
 
     cdef object own, shared
+    cdef tuple given
+    """The values of all fields, where it was `made` of them and not compared yet."""
 
     @classmethod
     def made(cls, *values):
@@ -51,20 +52,24 @@ cdef class Compared:
 
         Not for a class that checks its fields: its constructor does.
         """
-        cdef tuple names = (COMPARED.get(cls) or compared(cls))[0]
-        if names is None or len(values) != len(names):
+        cdef tuple names
+        names, _, _, unchecked = COMPARED.get(cls) or compared(cls)
+        if not unchecked or len(values) != len(names):
             raise TypeError(f"{cls.__name__} must be built by its constructor, or from all of its fields.")
-        made = cls.__new__(cls)
+        cdef Compared made = cls.__new__(cls)
         cdef Py_ssize_t i
+        made.given = values
         for i in range(len(names)):
             PyObject_GenericSetAttr(made, names[i], values[i])
         return made
 
     cdef int look(self) except -1:
         if self.own is None:
-            _, own, shared = COMPARED.get(type(self)) or compared(type(self))
-            self.shared = hashable(shared(self))
-            self.own = quick(own(self))
+            names, own, shared, _ = COMPARED.get(type(self)) or compared(type(self))
+            values = self.given or tuple([getattr(self, name, None) for name in names])
+            self.shared = hashable(tuple([values[i] for i in shared]))
+            self.own = quick([values[i] for i in own])
+            self.given = None
         return 0
 
     def __eq__(self, other):
@@ -92,26 +97,20 @@ cdef class Compared:
 
 
 cdef tuple compared(type kind):
-    cdef list own = [], shared = []
-    for each in fields(kind):
+    cdef list names = [], own = [], shared = []
+    for i, each in enumerate(fields(kind)):
+        names.append(each.name)
         if each.compare:
-            (shared if each.hash is False else own).append(each.name)
-    names = None if hasattr(kind, "__post_init__") else tuple([each.name for each in fields(kind)])
-    known = names, attrgetter(*own) if own else nothing, attrgetter(*shared) if shared else nothing
+            (shared if each.hash is False else own).append(i)
+    known = tuple(names), own, shared, not hasattr(kind, "__post_init__")
     if len(COMPARED) < MOST_TYPES:
         COMPARED[kind] = known
     return known
 
 
-def nothing(value):
-    """Where there are no such fields."""
-
-
-cdef object quick(object own):
-    """`hashable`, with whole Fractions as integers: they are equal, and far quicker to hash and compare."""
-    if type(own) is not tuple:
-        return hashable(own)
-    cdef list each = [whole(one) if type(one) is Fraction else hashable(one) for one in <tuple>own]
+cdef tuple quick(list own):
+    """Each `hashable`, and whole Fractions as integers: they are equal, and far quicker to hash and compare."""
+    cdef list each = [whole(one) if type(one) is Fraction else hashable(one) for one in own]
     return tuple(each)
 
 
