@@ -9,7 +9,7 @@ HERE      := $(firstword $(shell pwd | cksum))
 CREATED   := $(VENV)/.created-$(HERE)
 INSTALLED := $(VENV)/.installed-$(HERE)
 BENCH     := $(VENV)/.bench-$(HERE)
-PYX       := $(wildcard src/lastbit/*.pyx src/lastbit/*/*.pyx)
+PYX       := $(shell find src -name '*.pyx')
 PAPERS    := $(VENV)/.experiments-$(HERE)
 
 .DEFAULT_GOAL := help

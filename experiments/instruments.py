@@ -8,8 +8,8 @@ from fractions import Fraction
 from typing import Any
 
 import lastbit as lb
-from lastbit.bits import Words
-from lastbit.exact import rate_of
+from lastbit.chance.bits import Words
+from lastbit.exact.numbers import rate_of
 from lastbit.papers.secure_top_k import geometric_of_coins
 
 

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lastbit.draw import Draw
-from lastbit.mechanisms.stream import Plan
-from lastbit.mechanisms.stream_noise import LARGEST, SINGLES
+from lastbit.chance.draw import Draw
+from lastbit.mechanisms.sparse_vector.noise import LARGEST, SINGLES
+from lastbit.mechanisms.sparse_vector.run import Plan
 
 
 @dataclass(frozen=True)

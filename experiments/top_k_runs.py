@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lastbit.draw import Draw
-from lastbit.exact import Rate
+from lastbit.chance.draw import Draw
+from lastbit.exact.numbers import Rate
 
 if TYPE_CHECKING:
-    from lastbit.mechanisms.selection import Selector
+    from lastbit.mechanisms.top_k.selector import Selector
 
 Steps = NDArray[Any]
 

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-from lastbit import inversion, rounding
+from lastbit.chance import inversion
+from lastbit.exact import rounding
 
 settings.register_profile(
     "lastbit",

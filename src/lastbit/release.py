@@ -17,7 +17,7 @@ import numpy as np
 
 from lastbit._outcomes import Compared
 from lastbit.errors import LastbitError
-from lastbit.exact import Cost, Eta
+from lastbit.exact.numbers import Cost, Eta
 
 MOST_ROWS = 40
 

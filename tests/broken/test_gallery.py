@@ -19,7 +19,7 @@ from lastbit.audit.broken import (
 )
 from lastbit.audit.broken.gallery import GALLERY, TOLERANCE
 from lastbit.audit.verdict import judge
-from lastbit.exact import odds_bounds
+from lastbit.exact.numbers import odds_bounds
 from lastbit.papers.base2_sampling import optimized_sample
 from lastbit.papers.sparse_vector import disc_sv, sim_gap_sv
 

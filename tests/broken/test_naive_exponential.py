@@ -8,7 +8,7 @@ import pytest
 
 from lastbit import ExponentialMechanism, audit
 from lastbit.audit.attacks import naive_exponential as attacks
-from lastbit.exact import odds_bounds
+from lastbit.exact.numbers import odds_bounds
 
 
 def figure_1(epsilon: float, utilities: list[int], index: float) -> int:

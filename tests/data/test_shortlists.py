@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lastbit as lb
-from lastbit import spark
+from lastbit.mechanisms.top_k import spark
 
 
 def batch(names: list[Any], values: list[Any]) -> pa.RecordBatch:

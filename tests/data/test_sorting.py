@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lastbit as lb
-from lastbit import data, sorting
+from lastbit.data import counting as data
+from lastbit.data import sorting
 
 LOW, HIGH = -(1 << 63), (1 << 63) - 1
 NUMBERS = st.one_of(st.integers(-3, 6), st.sampled_from([LOW, LOW + 1, HIGH, None]))

@@ -7,8 +7,8 @@ for every t from 1-bound to bound. So the law of a program that makes no other u
 from fractions import Fraction
 from functools import cache
 
-from lastbit import distributions
-from lastbit.draw import Draw
+from lastbit.chance import distributions
+from lastbit.chance.draw import Draw
 
 
 @cache

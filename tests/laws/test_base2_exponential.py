@@ -8,9 +8,9 @@ import gmpy2
 import pytest
 
 from lastbit import Draw, Eta, ExponentialMechanism, LastbitError, ParameterError, Reference, Sampler, Tape, audit
+from lastbit.exact.rounding import fraction, power_bounds
 from lastbit.papers import base2_exponential as paper
 from lastbit.papers import base2_sampling as sampling
-from lastbit.rounding import fraction, power_bounds
 
 HALF, THREE_QUARTERS, QUARTER = Eta(1, 1, 1), Eta(3, 2, 1), Eta(1, 1, 2)
 

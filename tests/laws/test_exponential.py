@@ -9,7 +9,7 @@ import pytest
 
 from lastbit import Choice, Eta, ExponentialMechanism, Reference, Sampler, Tape, audit
 from lastbit.audit.verdict import judge
-from lastbit.exact import odds_bounds
+from lastbit.exact.numbers import odds_bounds
 
 ETA = Eta(1, 1, 2)
 """2^-ETA = 1/4, so the rate is 1/2, or 1/4 where scores are monotone."""

@@ -7,7 +7,7 @@ import pytest
 
 import lastbit as lb
 from lastbit.audit import law
-from lastbit.estimate.sparse_vector import (
+from lastbit.estimate.gaps import (
     Estimate,
     GapNoise,
     laplace_variance,

@@ -7,7 +7,8 @@ from random import Random
 import gmpy2
 import pytest
 
-from lastbit import Rate, Reference, Tape, TapeEnded, distributions
+from lastbit import Rate, Reference, Tape, TapeEnded
+from lastbit.chance import distributions
 from tests import oracle
 from tests.oracle import WORD
 

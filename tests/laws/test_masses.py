@@ -5,7 +5,8 @@ from itertools import islice
 
 import pytest
 
-from lastbit import Rate, distributions
+from lastbit import Rate
+from lastbit.chance import distributions
 from tests import oracle
 
 R = Fraction(15, 16)

@@ -6,7 +6,8 @@ from math import ceil, floor
 
 import pytest
 
-from lastbit import Rate, inversion
+from lastbit import Rate
+from lastbit.chance import inversion
 from tests import oracle
 
 RATES = [Fraction(1, 2), Fraction(3, 4), Fraction(1, 4), Fraction(15, 16), Fraction(255, 256)]

@@ -7,10 +7,11 @@ from random import Random
 import numpy as np
 import pytest
 
-from lastbit import AuditError, ParameterError, Rate, Reference, Sampler, Tape, _kernel, audit, powers
-from lastbit.inversion import power
-from lastbit.power_table import SCALE, PowerTable
-from lastbit.powers import Powers, is_zero, sign
+from lastbit import AuditError, ParameterError, Rate, Reference, Sampler, Tape, _kernel, audit
+from lastbit.chance import powers
+from lastbit.chance.inversion import power
+from lastbit.chance.power_table import SCALE, PowerTable
+from lastbit.chance.powers import Powers, is_zero, sign
 
 HALF, THREE_QUARTERS, CLOSE = Rate(1, 1), Rate(3, 2), Rate(255, 8)
 RATES = [HALF, THREE_QUARTERS, Rate(1, 2), CLOSE, Rate.from_epsilon("1/3")]

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 import lastbit as lb
 from lastbit.audit.laws import Law
 from lastbit.audit.verdict import judge
+from lastbit.exact.rounding import fraction, to_nearest
 from lastbit.mechanisms import snapping as module
 from lastbit.papers import snapping as paper
-from lastbit.rounding import fraction, to_nearest
 from tests.snapped import snapped_law
 
 Masses = dict[Fraction, Fraction]

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import lastbit as lb
-from lastbit.mechanisms.selection import Selector
+from lastbit.mechanisms.top_k.selector import Selector
 from lastbit.papers.free_gap_top_k import noisy_max_with_gap, noisy_top_k_with_gap
 from lastbit.papers.secure_top_k import rounded_top_k, secure_top_k
 from tests.continuous import outcomes, probability

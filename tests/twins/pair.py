@@ -8,9 +8,9 @@ import numpy as np
 from hypothesis import strategies as st
 
 from lastbit import Draw, LastbitError, Reference, Sampler, Tape, TapeEnded
-from lastbit.distributions import Distribution
-from lastbit.inversion import Falling, Uniform, Weighted
-from lastbit.tables import Table
+from lastbit.chance.distributions import Distribution
+from lastbit.chance.inversion import Falling, Uniform, Weighted
+from lastbit.chance.tables import Table
 
 WORD = 1 << 64
 Step = Callable[[Draw], Any]

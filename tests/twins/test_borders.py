@@ -4,7 +4,8 @@ from random import Random
 
 import pytest
 
-from lastbit import Rate, TapeEnded, distributions
+from lastbit import Rate, TapeEnded
+from lastbit.chance import distributions
 from tests.twins.pair import WORD, agree, edges
 
 CHUNK = 8192

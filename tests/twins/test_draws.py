@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lastbit import Eta, Rate, distributions
+from lastbit import Eta, Rate
+from lastbit.chance import distributions
 from tests.twins.pair import WORD, Step, agree, words_for
 
 SCALES = ["1e-2", "1e-1", "1/3", "1", "3", "20", "254", "300", "2000", "1e5", "1e6", "1e8", "1e9", "1e11", "1e12"]

@@ -8,8 +8,9 @@ from random import Random
 import numpy as np
 import pytest
 
-from lastbit import Rate, Reference, Sampler, Tape, draw
-from lastbit.powers import CHUNK, Powers
+from lastbit import Rate, Reference, Sampler, Tape
+from lastbit.chance import draw
+from lastbit.chance.powers import CHUNK, Powers
 
 WORD = 1 << 64
 RATES = [Rate(1, 1), Rate(3, 2), Rate(255, 8), Rate.from_epsilon("1/2"), Rate.from_epsilon("1/500"), Rate(1, 70)]

@@ -5,7 +5,8 @@ from random import Random
 import gmpy2
 import pytest
 
-from lastbit import Rate, distributions
+from lastbit import Rate
+from lastbit.chance import distributions
 from tests.twins.pair import WORD, agree, edges
 
 FULL = [("geometric", "1/20"), ("laplace", "1/20"), ("geometric", "1/1000"), ("laplace", "1/1000")]

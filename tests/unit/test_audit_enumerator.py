@@ -17,9 +17,9 @@ import pytest
 import lastbit as lb
 from lastbit._outcomes import FloatName
 from lastbit.audit import Enumerator, _tree, law
-from lastbit.distributions import Distribution, uniform
-from lastbit.inversion import Uniform
-from lastbit.mechanisms.answers import BELOW
+from lastbit.chance.distributions import Distribution, uniform
+from lastbit.chance.inversion import Uniform
+from lastbit.mechanisms.sparse_vector.answers import BELOW
 
 HALF = lb.Rate.from_eta(lb.Eta(1, 1, 1))
 CROOKED = lb.Rate.from_epsilon("0.7")

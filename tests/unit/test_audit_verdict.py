@@ -10,7 +10,7 @@ import pytest
 import lastbit as lb
 from lastbit.audit import Law, check, check_all, compare, law, loss
 from lastbit.audit.verdict import judge
-from lastbit.exact import odds_bounds
+from lastbit.exact.numbers import odds_bounds
 
 HALF = lb.Eta(1, 1, 1)
 RATE = lb.Rate.from_eta(HALF)

@@ -12,7 +12,8 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lastbit import BitsError, ParameterError, Rate, Reference, Sampler, SystemBits, Tape, TapeEnded, bits
+from lastbit import BitsError, ParameterError, Rate, Reference, Sampler, SystemBits, Tape, TapeEnded
+from lastbit.chance import bits
 from tests.oracle import WORD
 
 

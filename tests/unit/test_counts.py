@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lastbit import ParameterError
-from lastbit.counts import Counts, unpacked
+from lastbit.values.counts import Counts, unpacked
 
 
 def test_whole_values_become_a_read_only_array() -> None:

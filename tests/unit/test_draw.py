@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from lastbit import Draw, ParameterError, Rate, Reference, Sampler, Tape
-from lastbit.inversion import Geometric
+from lastbit.chance.inversion import Geometric
 from tests.oracle import WORD
 
 RATE = Rate.from_epsilon("1/20")

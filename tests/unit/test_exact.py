@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lastbit import Eta, LastbitError, ParameterError, Rate
-from lastbit.exact import MAX_BITS, number, positive, whole
+from lastbit.exact.numbers import MAX_BITS, number, positive, whole
 
 ACCEPTED = [
     (3, Fraction(3)),

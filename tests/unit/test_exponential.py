@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from lastbit import Eta, ExponentialMechanism, ParameterError, Sampler, Tape
-from lastbit.powers import CHUNK
+from lastbit.chance.powers import CHUNK
 
 SURE = [0, 10**6, 5]
 """Whatever the word, the second is picked."""

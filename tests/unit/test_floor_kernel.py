@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from lastbit.grid import LIMIT, Grid
+from lastbit.values.grid import LIMIT, Grid
 
 EDGES = [0.0, -0.0, 5e-324, -5e-324, 2.2250738585072014e-308, -2.2250738585072014e-308, 0.5, -0.5, 1.0, -1.0]
 EDGES += [math.inf, -math.inf, math.nan, -math.nan, 2.0**52, -(2.0**52) - 1, 2.0**53 + 2, -(2.0**61), 2.0**61]

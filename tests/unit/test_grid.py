@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lastbit as lb
-from lastbit.grid import LIMIT, Grid, highest
+from lastbit.values.grid import LIMIT, Grid, highest
 
 RESOLUTIONS = [
     "1",

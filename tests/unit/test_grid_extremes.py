@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from lastbit.grid import LIMIT, Grid
+from lastbit.values.grid import LIMIT, Grid
 
 
 @pytest.mark.parametrize(

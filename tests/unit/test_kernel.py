@@ -11,8 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lastbit import Rate, _kernel, distributions, grid
-from lastbit.tables import Table
+from lastbit import Rate, _kernel
+from lastbit.chance import distributions
+from lastbit.chance.tables import Table
+from lastbit.values import grid
 from tests.oracle import WORD
 
 LOSSES = ["100", "3", "1", "1/20", "1/250", "1/300", "1/2000", "1e-6", "1e-9", "1e-12"]

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 import lastbit as lb
-from lastbit.grid import LIMIT, Grid
+from lastbit.values.grid import LIMIT, Grid
 
 
 def test_what_is_missing_counts_as_lowest() -> None:

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import lastbit as lb
-from lastbit.mechanisms.stream_mechanism import optimal_share
+from lastbit.mechanisms.sparse_vector.mechanism import optimal_share
 from lastbit.papers.free_gap_sparse import adaptive_sparse_vector_with_gap
 
 HALF = 1 << 63

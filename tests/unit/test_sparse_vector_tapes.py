@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import lastbit as lb
-from lastbit.distributions import laplace
-from lastbit.mechanisms.stream_noise import LARGEST, SINGLES
-from lastbit.tables import Table
+from lastbit.chance.distributions import laplace
+from lastbit.chance.tables import Table
+from lastbit.mechanisms.sparse_vector.noise import LARGEST, SINGLES
 
 MECHANISMS = {
     "plain": lb.SparseVector(threshold=40, limit=3, epsilon=1),

@@ -15,7 +15,8 @@ from itertools import count
 import numpy as np
 import pytest
 
-from lastbit import Sampler, SystemBits, bits
+from lastbit import Sampler, SystemBits
+from lastbit.chance import bits
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 """Python 3.12 warns of forks where there are threads, which pytest-xdist has."""

@@ -7,9 +7,10 @@ import gmpy2
 import numpy as np
 import pytest
 
-from lastbit import Rate, distributions
-from lastbit.inversion import Falling, Geometric, Signed, Truncated, Uniform, Weighted
-from lastbit.tables import MAX_CELLS, Table
+from lastbit import Rate
+from lastbit.chance import distributions
+from lastbit.chance.inversion import Falling, Geometric, Signed, Truncated, Uniform, Weighted
+from lastbit.chance.tables import MAX_CELLS, Table
 from tests import oracle
 from tests.oracle import WORD, certified_floor
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import lastbit as lb
-from lastbit.mechanisms.selection import Selector
+from lastbit.mechanisms.top_k.selector import Selector
 from lastbit.papers.secure_top_k import geometric_of_coins, rounded_top_k, secure_top_k
 from tests.stopping import STOPPED, stopped
 

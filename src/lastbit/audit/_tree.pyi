@@ -5,8 +5,8 @@ import gmpy2
 import numpy as np
 from numpy.typing import NDArray
 
-from lastbit.distributions import Distribution
-from lastbit.draw import Samples
+from lastbit.chance.distributions import Distribution
+from lastbit.chance.draw import Samples
 
 NOT_A_PROGRAM: str
 

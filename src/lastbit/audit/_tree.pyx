@@ -20,7 +20,7 @@ from gmpy2 import mpz
 from numpy import array, dtype, empty
 
 from lastbit._outcomes import hashable
-from lastbit.distributions import uniform
+from lastbit.chance.distributions import uniform
 from lastbit.errors import AuditError
 
 cdef object ONE = mpz(1)

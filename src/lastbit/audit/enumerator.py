@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 from lastbit.audit._tree import NOT_A_PROGRAM, PutOff, Tree
 from lastbit.audit.found import masses, total
 from lastbit.audit.progress import Progress, deadline
-from lastbit.bits import Words
-from lastbit.distributions import Distribution
-from lastbit.draw import Draw, Samples
+from lastbit.chance.bits import Words
+from lastbit.chance.distributions import Distribution
+from lastbit.chance.draw import Draw, Samples
 from lastbit.errors import AuditError
 from lastbit.mechanisms.mechanism import Program
 

@@ -11,7 +11,7 @@ from lastbit.audit.attacks.everything import all_attacks
 from lastbit.audit.broken.gallery import TOLERANCE, Hearing, hearings
 from lastbit.audit.laws import shown
 from lastbit.audit.verdict import Verdict
-from lastbit.exact import Cost, Eta
+from lastbit.exact.numbers import Cost, Eta
 
 _HEAD = """# Errata: published mechanisms that do not keep their word
 

@@ -14,7 +14,7 @@ from typing import Any, Final
 from lastbit.audit.errata import bits_of, found
 from lastbit.audit.target import all_mechanisms
 from lastbit.audit.verdict import check_all
-from lastbit.exact import Eta
+from lastbit.exact.numbers import Eta
 from lastbit.mechanisms.mechanism import Mechanism
 from lastbit.mechanisms.private_selection import PrivateSelection
 

@@ -13,7 +13,7 @@ import gmpy2
 from lastbit._outcomes import hashable
 from lastbit.audit.enumerator import Enumerator
 from lastbit.errors import ParameterError
-from lastbit.exact import Number, number
+from lastbit.exact.numbers import Number, number
 from lastbit.mechanisms.mechanism import Program
 from lastbit.release import MOST_ROWS, Release, text_table
 

@@ -12,9 +12,9 @@ import gmpy2
 
 from lastbit.audit.laws import TOLERANCE, Law, fraction_of, law, shown, tolerated
 from lastbit.audit.progress import Budget
-from lastbit.exact import Number
+from lastbit.exact.numbers import Number
+from lastbit.exact.rounding import log_float_lower, log_upper
 from lastbit.mechanisms.mechanism import Program
-from lastbit.rounding import log_float_lower, log_upper
 
 SET_ASIDE: Final = 1 << 10
 """How many times what is left unexplored may be set aside as rare outcomes, whose ratio it leaves in doubt."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from importlib import import_module
 from pathlib import Path
-from pkgutil import iter_modules
+from pkgutil import walk_packages
 from types import ModuleType
 from typing import Any
 
@@ -18,7 +18,7 @@ from lastbit.audit.losses import between
 from lastbit.audit.progress import Budget
 from lastbit.audit.verdict import Verdicts, check_all, judge
 from lastbit.errors import LastbitError, ParameterError
-from lastbit.exact import Cost, Eta, number, whole
+from lastbit.exact.numbers import Cost, Eta, number, whole
 from lastbit.mechanisms.mechanism import Mechanism, Program
 
 
@@ -104,8 +104,9 @@ def numbers(text: str) -> list[Fraction]:
 
 def all_mechanisms() -> Iterator[type[Mechanism]]:
     """Every mechanism there is, by name; not the bases that several of them share."""
-    for module in iter_modules(mechanisms.__path__):
-        import_module(f"{mechanisms.__name__}.{module.name}")
+    for module in walk_packages(mechanisms.__path__, f"{mechanisms.__name__}."):
+        if not module.name.endswith(".spark"):  # heavy, and no mechanism
+            import_module(module.name)
     found: dict[str, type[Mechanism]] = {}
     open_classes = list(Mechanism.__subclasses__())
     while open_classes:

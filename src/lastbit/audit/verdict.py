@@ -13,7 +13,7 @@ from lastbit.audit.laws import TOLERANCE, Law, fraction_of, law, shown, tolerate
 from lastbit.audit.losses import SET_ASIDE, Loss, between
 from lastbit.audit.progress import Budget
 from lastbit.errors import ParameterError
-from lastbit.exact import Cost, Number, odds_bounds
+from lastbit.exact.numbers import Cost, Number, odds_bounds
 from lastbit.mechanisms.mechanism import Mechanism, Program
 from lastbit.release import cost_text
 

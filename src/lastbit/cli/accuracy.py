@@ -11,9 +11,9 @@ import math
 from fractions import Fraction
 
 from lastbit.errors import ParameterError
-from lastbit.exact import Number, Rate, number
-from lastbit.mechanisms.selecting import Selecting
-from lastbit.rounding import log_float_lower, log_upper
+from lastbit.exact.numbers import Number, Rate, number
+from lastbit.exact.rounding import log_float_lower, log_upper
+from lastbit.mechanisms.top_k.selecting import Selecting
 
 _DIGITS = 4
 _FURTHEST = 10**100
@@ -63,7 +63,7 @@ def epsilon_for(
     monotone: bool = True,
 ) -> Fraction:
     """The least epsilon, to four digits, with which the top k of n counts or sums are this accurate."""
-    from lastbit.mechanisms.top_k import NoisyTopK
+    from lastbit.mechanisms.top_k.noisy_top_k import NoisyTopK
 
     wish = number(accuracy, "accuracy")
 

@@ -9,7 +9,7 @@ import typer
 from lastbit.errors import ParameterError
 
 if TYPE_CHECKING:
-    from lastbit.exact import Cost
+    from lastbit.exact.numbers import Cost
 
 EXIT = {"holds": 0, "violated": 1, "undecided": 4}
 
@@ -72,7 +72,7 @@ def audit(
 
 
 def _cost(epsilon: str | None, eta: str | None) -> Cost | None:
-    from lastbit.exact import Eta, cost_of, whole
+    from lastbit.exact.numbers import Eta, cost_of, whole
 
     if epsilon is None and eta is None:
         return None

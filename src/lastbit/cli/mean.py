@@ -16,13 +16,13 @@ from lastbit.cli.options import Spending, Table
 from lastbit.cli.reading import read
 from lastbit.cli.showing import Report, shown
 from lastbit.cli.source import Opened, Wanted
-from lastbit.data import count
+from lastbit.data.counting import count
+from lastbit.data.sorting import quoted
+from lastbit.data.weights import Weights
 from lastbit.errors import ParameterError
-from lastbit.exact import number
+from lastbit.exact.numbers import number
 from lastbit.mechanisms.laplace import DiscreteLaplace
 from lastbit.release import cost_text
-from lastbit.sorting import quoted
-from lastbit.weights import Weights
 
 _EVERYONE: Final = "everyone"
 

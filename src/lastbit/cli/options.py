@@ -95,7 +95,7 @@ def moved(bounds: tuple[str, str] | None, resolution: str) -> dict[str, Any]:
     """How one unit moves counts, or sums of weights between bounds, as mechanisms take it."""
     if bounds is None:
         return {"sensitivity": Fraction(1), "monotone": True}
-    from lastbit.weights import Weights
+    from lastbit.data.weights import Weights
 
     weights = Weights.of(bounds, resolution)
     return {"sensitivity": weights.sensitivity, "monotone": weights.monotone}

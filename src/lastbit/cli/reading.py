@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from lastbit.cli.options import Items, Table
 from lastbit.cli.source import Opened, Wanted, opened
-from lastbit.counts import Counts
+from lastbit.values.counts import Counts
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -27,7 +27,7 @@ Result = TypeVar("Result")
 
 def counted(table: Table, items: Items) -> Counts:
     """The counts of a table, exact and private."""
-    from lastbit.data import count
+    from lastbit.data.counting import count
 
     columns = (*items.by, *([] if table.unit is None else [table.unit]))
     domains = items.domains
@@ -55,7 +55,7 @@ def _as_columns(domains: Any, source: Opened, by: list[str]) -> Any:
     """Ranges as text where the column is text: in text files and some databases every column is."""
     if len(by) > 1:
         return [_as_columns(each, source, [column]) for each, column in zip(domains, by, strict=True)]
-    from lastbit.domain import items_of
+    from lastbit.data.domain import items_of
 
     kind = source.relation.types[source.relation.columns.index(by[0])]
     return [str(item) for item in items_of(domains)] if isinstance(domains, range) and kind == "VARCHAR" else domains

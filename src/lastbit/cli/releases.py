@@ -162,7 +162,7 @@ def _number_of(items: Items, k: int) -> int:
     """How many candidates the domain has: public, so that too few are refused before anything is read."""
     from math import prod
 
-    from lastbit.domain import domains_of
+    from lastbit.data.domain import domains_of
     from lastbit.errors import ParameterError
 
     n = prod(len(each) for each in domains_of(items.domains, items.by))

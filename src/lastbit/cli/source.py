@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from lastbit.data.sorting import quoted
 from lastbit.errors import DataError, LastbitError, ParameterError
-from lastbit.sorting import quoted
 
 if TYPE_CHECKING:
     import duckdb

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Final
 
+from lastbit.chance.inversion import power
 from lastbit.errors import ParameterError
-from lastbit.exact import Number, Rate, number
-from lastbit.inversion import power
+from lastbit.exact.numbers import Number, Rate, number
 
 DIGITS: Final = 9
 """Significant digits of an epsilon that is found, not given."""

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lastbit.errors import ParameterError
-from lastbit.exact import Number, Rate, number
+from lastbit.exact.numbers import Number, Rate, number
 
 
 def blue(measurements: Sequence[Fraction], gaps: Sequence[Fraction], ratio: Fraction) -> tuple[Fraction, ...]:

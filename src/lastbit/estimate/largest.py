@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from lastbit.exact import Number, whole
-from lastbit.sums import span
+from lastbit.exact.numbers import Number, whole
+from lastbit.values.statistic import span
 
 Bounds = tuple[Number, Number]
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from lastbit.draw import Draw
+from lastbit.chance.draw import Draw
 from lastbit.errors import BudgetExceeded, LedgerError, ParameterError
-from lastbit.exact import Cost, Eta, Number, positive
+from lastbit.exact.numbers import Cost, Eta, Number, positive
 from lastbit.ledger.store import ACCOUNTS, ENTRIES, Store
 from lastbit.mechanisms.mechanism import Mechanism, chance
 from lastbit.release import cost_text

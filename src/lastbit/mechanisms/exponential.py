@@ -10,14 +10,14 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from lastbit.counts import unpacked
-from lastbit.draw import Draw
+from lastbit.chance.draw import Draw
 from lastbit.errors import ParameterError
-from lastbit.exact import Number, Rate, flag, rate_of, whole
-from lastbit.grid import LIMIT, Grid, Steps, bare, highest, is_plain
+from lastbit.exact.numbers import Number, Rate, flag, rate_of, whole
 from lastbit.mechanisms.mechanism import Mechanism, chance
 from lastbit.release import Release
-from lastbit.sums import ends
+from lastbit.values.counts import unpacked
+from lastbit.values.grid import LIMIT, Grid, Steps, bare, highest, is_plain
+from lastbit.values.statistic import ends
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,14 +10,14 @@ from typing import Any, Final
 
 import numpy as np
 
-from lastbit.draw import Draw, Samples
+from lastbit.chance.draw import Draw, Samples
 from lastbit.errors import ParameterError
 from lastbit.estimate.accuracy import laplace_accuracy, least_epsilon, share, tail_at_most
-from lastbit.exact import Number, Rate, number, rate_of
-from lastbit.grid import Grid, Steps
+from lastbit.exact.numbers import Number, Rate, number, rate_of
 from lastbit.measurement import Interval, Measurement
 from lastbit.mechanisms.mechanism import Mechanism, chance
-from lastbit.sums import ends, listed, within
+from lastbit.values.grid import Grid, Steps
+from lastbit.values.statistic import ends, listed, within
 
 _ROOM: Final = 1 << 62
 """Noise below this can be added to steps, which stay within 2^61, in int64."""

@@ -10,10 +10,10 @@ from functools import cached_property
 from itertools import product
 from typing import Any, ClassVar, Final
 
-from lastbit.draw import Draw, Sampler
+from lastbit.chance.draw import Draw, Sampler
 from lastbit.errors import ParameterError
-from lastbit.exact import Cost, Eta, Number, cost_of, positive
-from lastbit.grid import Grid
+from lastbit.exact.numbers import Cost, Eta, Number, cost_of, positive
+from lastbit.values.grid import Grid
 
 _MOST_STEPS: Final = 1 << 48
 """The most steps of a sensitivity: so that thousands of them fit within what the grid holds."""

@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from lastbit.draw import Draw
+from lastbit.chance.draw import Draw
 from lastbit.errors import AuditError, BitsError, ParameterError, TapeEnded
-from lastbit.exact import Cost, Eta, Number, cost_of, number, positive, rate_of, whole
-from lastbit.grid import Grid, exact_ratio
+from lastbit.exact.numbers import Cost, Eta, Number, cost_of, number, positive, rate_of, whole
+from lastbit.exact.rounding import exp_upper, log_upper
 from lastbit.mechanisms.mechanism import Program, chance
 from lastbit.release import Release
-from lastbit.rounding import exp_upper, log_upper
-from lastbit.sums import ends
+from lastbit.values.grid import Grid, exact_ratio
+from lastbit.values.statistic import ends
 
 Candidate = Callable[[Draw], tuple[Any, Any]]
 """Takes a Draw and returns (output, score), both private at the candidate's cost together."""

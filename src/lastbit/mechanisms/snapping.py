@@ -11,15 +11,15 @@ from typing import Any, Final
 import gmpy2
 import numpy as np
 
-from lastbit.draw import Draw
+from lastbit.chance.draw import Draw
 from lastbit.errors import ParameterError
 from lastbit.estimate.accuracy import least_epsilon, share
-from lastbit.exact import Eta, Number, Rate, cost_of, positive
-from lastbit.grid import Grid, exact_ratio
+from lastbit.exact.numbers import Eta, Number, Rate, cost_of, positive
+from lastbit.exact.rounding import exp_bounds, fraction, log_lower, shortened_upper, to_nearest
 from lastbit.measurement import Interval, Measurement
 from lastbit.mechanisms.mechanism import Mechanism, Program, chance
-from lastbit.rounding import exp_bounds, fraction, log_lower, shortened_upper, to_nearest
-from lastbit.sums import listed, span, within
+from lastbit.values.grid import Grid, exact_ratio
+from lastbit.values.statistic import listed, span, within
 
 _HALF: Final = Fraction(1, 2)
 _COIN: Final = Rate(1, 1)

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
-from lastbit.draw import Draw
+from lastbit.chance.draw import Draw
 from lastbit.errors import ParameterError
-from lastbit.exact import Eta
+from lastbit.exact.numbers import Eta
+from lastbit.exact.rounding import fraction, power_bounds
 from lastbit.papers.base2_sampling import (
     Real,
     base,
@@ -19,7 +20,6 @@ from lastbit.papers.base2_sampling import (
     normalized_sample,
     sufficient_precision,
 )
-from lastbit.rounding import fraction, power_bounds
 
 Sample = Callable[[Draw, Sequence[Real], int], int | None]
 """(draw, weights, precision) gives an index, or None when it gave up."""

@@ -14,9 +14,9 @@ from typing import Any
 
 import gmpy2
 
-from lastbit.draw import Draw
+from lastbit.chance.draw import Draw
 from lastbit.errors import LastbitError, ParameterError
-from lastbit.exact import Eta
+from lastbit.exact.numbers import Eta
 
 Real = Any
 """An MPFR number."""

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 from math import isqrt
 
-from lastbit.draw import Draw
-from lastbit.exact import Number, Rate, number
+from lastbit.chance.draw import Draw
+from lastbit.exact.numbers import Number, Rate, number
 
 Above = tuple[int, Fraction]
 """A gap, and the budget used."""

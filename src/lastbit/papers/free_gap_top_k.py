@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise
 
-from lastbit.draw import Draw
-from lastbit.exact import Cost, rate_of
+from lastbit.chance.draw import Draw
+from lastbit.exact.numbers import Cost, rate_of
 
 
 def noisy_max_with_gap(queries: Sequence[int], cost: Cost, per_unit: int, draw: Draw) -> tuple[int, int]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from fractions import Fraction
 
-from lastbit.draw import Draw
-from lastbit.exact import Rate
+from lastbit.chance.draw import Draw
+from lastbit.exact.numbers import Rate
 
 Sample = tuple[Hashable, int]
 Sampling = Callable[[Draw], Sample]

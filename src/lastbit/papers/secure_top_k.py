@@ -11,8 +11,8 @@ from fractions import Fraction
 from functools import cmp_to_key, lru_cache
 from itertools import pairwise
 
-from lastbit.draw import Draw
-from lastbit.exact import Cost, Rate, rate_of
+from lastbit.chance.draw import Draw
+from lastbit.exact.numbers import Cost, Rate, rate_of
 
 Answer = tuple[tuple[int, int], ...]
 """(j₁, g₁), …, (jₖ, gₖ)."""

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lastbit.draw import Draw
+from lastbit.chance.draw import Draw
 from lastbit.errors import ParameterError
-from lastbit.exact import Eta, Number, Rate, number
+from lastbit.exact.numbers import Eta, Number, Rate, number
 from lastbit.papers.sparse_vector_sampling import clamp, clamped_disc_lap, cond_lazy_threshold, lazy_threshold
 
 Gaps = tuple[bool, ...]

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import TypeVar
 
-from lastbit.draw import Draw
+from lastbit.chance.draw import Draw
 
 T = TypeVar("T")
 

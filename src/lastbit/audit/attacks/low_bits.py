@@ -9,7 +9,7 @@ from typing import Final
 from lastbit.audit.attacks.attack import Attack
 from lastbit.audit.attacks.laplace_low_bits import guess, numpy_noise
 from lastbit.audit.laws import law
-from lastbit.exact import odds_bounds
+from lastbit.exact.numbers import odds_bounds
 from lastbit.mechanisms.laplace import DiscreteLaplace
 
 _BITS: Final = 53

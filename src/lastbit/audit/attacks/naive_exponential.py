@@ -15,7 +15,7 @@ from typing import Final
 
 from lastbit.audit.attacks.attack import Attack
 from lastbit.errors import ParameterError
-from lastbit.exact import odds_bounds, whole
+from lastbit.exact.numbers import odds_bounds, whole
 from lastbit.mechanisms.exponential import ExponentialMechanism
 
 Runs = list[tuple[int, int]]

@@ -13,8 +13,8 @@ from itertools import accumulate
 from math import ceil
 
 from lastbit.audit.attacks.attack import Attack
-from lastbit.draw import Draw
-from lastbit.exact import Eta, odds_bounds
+from lastbit.chance.draw import Draw
+from lastbit.exact.numbers import Eta, odds_bounds
 
 
 def attacks() -> Iterator[Attack]:

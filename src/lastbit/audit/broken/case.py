@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lastbit.exact import Cost
+from lastbit.exact.numbers import Cost
 from lastbit.mechanisms.mechanism import Program
 
 

@@ -8,8 +8,8 @@ from math import floor
 from typing import Final
 
 from lastbit.audit.broken.case import Case
-from lastbit.draw import Draw
-from lastbit.exact import Eta, Rate
+from lastbit.chance.draw import Draw
+from lastbit.exact.numbers import Eta, Rate
 from lastbit.mechanisms.mechanism import Program
 
 _STEP: Final = Eta(1, 1, 1)

@@ -10,8 +10,8 @@ from math import ceil
 from typing import Final
 
 from lastbit.audit.broken.case import Case
-from lastbit.draw import Draw
-from lastbit.exact import Eta, Rate
+from lastbit.chance.draw import Draw
+from lastbit.exact.numbers import Eta, Rate
 from lastbit.mechanisms.mechanism import Program
 from lastbit.papers.base2_exponential import exponential_mechanism
 from lastbit.papers.base2_sampling import optimized_sample

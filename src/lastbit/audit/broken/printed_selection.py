@@ -6,8 +6,8 @@ from fractions import Fraction
 from typing import Final
 
 from lastbit.audit.broken.case import Case
-from lastbit.draw import Draw
-from lastbit.exact import Eta, Rate
+from lastbit.chance.draw import Draw
+from lastbit.exact.numbers import Eta, Rate
 from lastbit.mechanisms.mechanism import Program
 from lastbit.papers.sparse_vector_sampling import clamp
 

@@ -9,8 +9,8 @@ from typing import Final
 import gmpy2
 
 from lastbit.audit.broken.case import Case
-from lastbit.draw import Draw
-from lastbit.exact import Eta, Rate
+from lastbit.chance.draw import Draw
+from lastbit.exact.numbers import Eta, Rate
 from lastbit.mechanisms.mechanism import Program
 
 _MANTISSAS: Final = 1 << 52

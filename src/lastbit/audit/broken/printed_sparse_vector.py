@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 
 from lastbit.audit.broken.case import Case
-from lastbit.draw import Draw
-from lastbit.exact import Eta
+from lastbit.chance.draw import Draw
+from lastbit.exact.numbers import Eta
 from lastbit.mechanisms.mechanism import Program
 from lastbit.papers.sparse_vector import Gaps, Inputs, disc_sv, sim_gap_sv
 from lastbit.papers.sparse_vector_sampling import clamp, cond_lazy_threshold, lazy_threshold

@@ -15,8 +15,8 @@ from typing import Any, Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from lastbit.exact import Rate
-from lastbit.inversion import Bounds, power
+from lastbit.chance.inversion import Bounds, power
+from lastbit.exact.numbers import Rate
 
 CHUNK: Final = 1 << 13
 """Exponents in hand at a time."""

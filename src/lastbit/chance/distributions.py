@@ -14,10 +14,10 @@ from itertools import count
 from numbers import Rational
 from typing import Final
 
+from lastbit.chance.inversion import Falling, Geometric, Partition, Signed, Truncated, Uniform, Weighted, resolve
+from lastbit.chance.powers import Powers
 from lastbit.errors import AuditError, ParameterError
-from lastbit.exact import Rate
-from lastbit.inversion import Falling, Geometric, Partition, Signed, Truncated, Uniform, Weighted, resolve
-from lastbit.powers import Powers
+from lastbit.exact.numbers import Rate
 
 Masses = Iterator[tuple[int, Fraction]]
 

@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from lastbit.counts import unpacked
-from lastbit.draw import Draw
+from lastbit.chance.draw import Draw
 from lastbit.errors import ParameterError
-from lastbit.exact import Cost, Number, flag, rate_of, whole
-from lastbit.grid import Grid
+from lastbit.exact.numbers import Cost, Number, flag, rate_of, whole
 from lastbit.mechanisms.mechanism import Mechanism
-from lastbit.mechanisms.selection import Selector, StepsOf
+from lastbit.mechanisms.top_k.selector import Selector, StepsOf
 from lastbit.release import Release
+from lastbit.values.counts import unpacked
+from lastbit.values.grid import Grid
 
 
 @dataclass(frozen=True, eq=False)

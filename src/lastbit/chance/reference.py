@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from lastbit import distributions
-from lastbit.bits import Bits, Words, checked_words
-from lastbit.distributions import Distribution
-from lastbit.draw import Draw, Samples
-from lastbit.exact import whole
+from lastbit.chance import distributions
+from lastbit.chance.bits import Bits, Words, checked_words
+from lastbit.chance.distributions import Distribution
+from lastbit.chance.draw import Draw, Samples
+from lastbit.exact.numbers import whole
 
 
 class Reference(Draw):

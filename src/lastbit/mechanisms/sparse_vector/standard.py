@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from lastbit.errors import ParameterError
-from lastbit.estimate.sparse_vector import GapNoise
-from lastbit.exact import Number
-from lastbit.mechanisms.stream import on_grid
-from lastbit.mechanisms.stream_mechanism import StreamMechanism
-from lastbit.mechanisms.stream_noise import Branch
+from lastbit.estimate.gaps import GapNoise
+from lastbit.exact.numbers import Number
+from lastbit.mechanisms.sparse_vector.mechanism import StreamMechanism
+from lastbit.mechanisms.sparse_vector.noise import Branch
+from lastbit.mechanisms.sparse_vector.run import on_grid
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +54,7 @@ class SparseVector(StreamMechanism):
 
     @property
     def gap_noise(self) -> GapNoise:
-        """The noise in threshold + gap as an estimate of the value: see `lastbit.estimate.sparse_vector`.
+        """The noise in threshold + gap as an estimate of the value: see `lastbit.estimate.gaps`.
 
         >>> import lastbit as lb
         >>> lb.SparseVector(threshold=0, limit=1, eta=lb.Eta(1, 4, 1), split="even").gap_noise.variance

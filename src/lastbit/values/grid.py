@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from lastbit import _kernel
 from lastbit.errors import ParameterError
-from lastbit.exact import MAX_BITS, Number, positive
+from lastbit.exact.numbers import MAX_BITS, Number, positive
 
 Steps = NDArray[np.int64]
 

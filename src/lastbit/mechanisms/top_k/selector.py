@@ -13,9 +13,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from lastbit.draw import Draw, Samples
-from lastbit.exact import MAX_RATE_BITS, Rate
-from lastbit.grid import Steps, kth_highest, near, ranked
+from lastbit.chance.draw import Draw, Samples
+from lastbit.exact.numbers import MAX_RATE_BITS, Rate
+from lastbit.values.grid import Steps, kth_highest, near, ranked
 
 _COARSE_BITS: Final = 6, 8
 """The first look at everyone has a scale below 2^6, or below 2^8: up to there a geometric takes one word."""

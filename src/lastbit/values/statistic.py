@@ -17,10 +17,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from lastbit.counts import Counts
 from lastbit.errors import LastbitError, ParameterError
-from lastbit.exact import Number, number, whole
-from lastbit.grid import LIMIT, Grid, Steps, bare, common, is_missing
+from lastbit.exact.numbers import Number, number, whole
+from lastbit.values.counts import Counts
+from lastbit.values.grid import LIMIT, Grid, Steps, bare, common, is_missing
 
 _BLOCK: Final = 1 << 13
 _LIMB: Final = 24

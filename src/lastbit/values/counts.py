@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lastbit.errors import LastbitError, ParameterError
-from lastbit.exact import Number, flag, positive
-from lastbit.grid import bare
+from lastbit.exact.numbers import Number, flag, positive
+from lastbit.values.grid import bare
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -8,12 +8,12 @@ from math import isqrt
 from typing import Final
 
 from lastbit.errors import ParameterError
-from lastbit.estimate.sparse_vector import GapNoise
-from lastbit.exact import Number, Rate, whole
-from lastbit.mechanisms.answers import Answer
-from lastbit.mechanisms.stream import on_grid
-from lastbit.mechanisms.stream_mechanism import StreamMechanism
-from lastbit.mechanisms.stream_noise import Branch
+from lastbit.estimate.gaps import GapNoise
+from lastbit.exact.numbers import Number, Rate, whole
+from lastbit.mechanisms.sparse_vector.answers import Answer
+from lastbit.mechanisms.sparse_vector.mechanism import StreamMechanism
+from lastbit.mechanisms.sparse_vector.noise import Branch
+from lastbit.mechanisms.sparse_vector.run import on_grid
 
 MOST_BRANCHES: Final = 16
 """The first of these has 2^15 times the noise of the last: more would never be passed."""

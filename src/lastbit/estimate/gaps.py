@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
+from lastbit.chance.inversion import power
 from lastbit.errors import ParameterError
-from lastbit.exact import Number, Rate, number, positive
-from lastbit.inversion import power
+from lastbit.exact.numbers import Number, Rate, number, positive
 
 
 @dataclass(frozen=True, slots=True)

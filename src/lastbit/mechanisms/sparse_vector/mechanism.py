@@ -9,16 +9,16 @@ from typing import Any, Final
 
 import gmpy2
 
-from lastbit.counts import unpacked
-from lastbit.draw import Draw
+from lastbit.chance.draw import Draw
 from lastbit.errors import ParameterError
-from lastbit.exact import Eta, Number, Rate, flag, number, rate_of, whole
-from lastbit.grid import is_plain
-from lastbit.mechanisms.answers import Answers
+from lastbit.exact.numbers import Eta, Number, Rate, flag, number, rate_of, whole
 from lastbit.mechanisms.mechanism import Mechanism, Program, chance
-from lastbit.mechanisms.stream import Plan, Run, on_grid
-from lastbit.mechanisms.stream_noise import Branch
+from lastbit.mechanisms.sparse_vector.answers import Answers
+from lastbit.mechanisms.sparse_vector.noise import Branch
+from lastbit.mechanisms.sparse_vector.run import Plan, Run, on_grid
 from lastbit.release import Release
+from lastbit.values.counts import unpacked
+from lastbit.values.grid import is_plain
 
 SPLIT_DENOMINATOR: Final = 1 << 20
 """The optimal split's cube root is rounded down to a whole part of this."""

@@ -10,13 +10,13 @@ from typing import Any, overload
 
 import numpy as np
 
-from lastbit.bits import process
-from lastbit.draw import Draw
+from lastbit.chance.bits import process
+from lastbit.chance.draw import Draw
 from lastbit.errors import ParameterError, RunBound, RunExhausted
-from lastbit.exact import Number, Rate, number
-from lastbit.grid import LIMIT, Grid, Steps, is_plain
-from lastbit.mechanisms.answers import BELOW, Answer, Answers
-from lastbit.mechanisms.stream_noise import Branch, HiddenNoise, Unshared
+from lastbit.exact.numbers import Number, Rate, number
+from lastbit.mechanisms.sparse_vector.answers import BELOW, Answer, Answers
+from lastbit.mechanisms.sparse_vector.noise import Branch, HiddenNoise, Unshared
+from lastbit.values.grid import LIMIT, Grid, Steps, is_plain
 
 Query = Number | tuple[Number, Number]
 """A value, or a value and the threshold it is compared with."""

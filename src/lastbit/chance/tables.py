@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from lastbit.inversion import Falling, Partition, Weighted, power
+from lastbit.chance.inversion import Falling, Partition, Weighted, power
 
 MAX_CELLS: Final = 1 << 15
 """Finite partitions beyond this are inverted cell by cell: their table would not pay."""

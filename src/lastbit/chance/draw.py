@@ -16,15 +16,16 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from lastbit import _kernel, distributions
-from lastbit.bits import Bits, SystemBits, Words, checked_words
-from lastbit.distributions import Distribution
+from lastbit import _kernel
+from lastbit.chance import distributions
+from lastbit.chance.bits import Bits, SystemBits, Words, checked_words
+from lastbit.chance.distributions import Distribution
+from lastbit.chance.inversion import Uniform
+from lastbit.chance.power_table import PowerTable
+from lastbit.chance.powers import CHUNK, Exponents, Powers
+from lastbit.chance.tables import Table
 from lastbit.errors import ParameterError
-from lastbit.exact import Number, Rate, number, whole
-from lastbit.inversion import Uniform
-from lastbit.power_table import PowerTable
-from lastbit.powers import CHUNK, Exponents, Powers
-from lastbit.tables import Table
+from lastbit.exact.numbers import Number, Rate, number, whole
 
 Samples = NDArray[Any]
 """int64, or Python integers (dtype object) when a sample does not fit."""

@@ -17,18 +17,18 @@ from typing import Any, Final, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lastbit.counts import Counts
 from lastbit.errors import DataError, LastbitError, ParameterError
-from lastbit.exact import Number
+from lastbit.exact.numbers import Number
+from lastbit.values.counts import Counts
 
 try:
     import narwhals as nw
 except ImportError:
     raise LastbitError("count needs narwhals. Install it with: pip install 'lastbit[data]'") from None
 
-from lastbit.domain import combined, domains_of, typed
-from lastbit.sorting import quoted, sortable, sorted_counts
-from lastbit.weights import Weights
+from lastbit.data.domain import combined, domains_of, typed
+from lastbit.data.sorting import quoted, sortable, sorted_counts
+from lastbit.data.weights import Weights
 
 Result = TypeVar("Result")
 

@@ -18,7 +18,16 @@ import numpy as np
 
 from lastbit._outcomes import Compared
 from lastbit.errors import ParameterError
-from lastbit.rounding import ceiling, exp_bounds, exp_upper, fraction, log_lower, log_upper, power_bounds, precision_for
+from lastbit.exact.rounding import (
+    ceiling,
+    exp_bounds,
+    exp_upper,
+    fraction,
+    log_lower,
+    log_upper,
+    power_bounds,
+    precision_for,
+)
 
 Number = int | float | str | Fraction | Decimal
 

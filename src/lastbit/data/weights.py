@@ -9,10 +9,10 @@ from typing import Any, Final
 
 import narwhals as nw
 
-from lastbit.counts import Counts
 from lastbit.errors import ParameterError
-from lastbit.exact import Number, number
-from lastbit.grid import Grid
+from lastbit.exact.numbers import Number, number
+from lastbit.values.counts import Counts
+from lastbit.values.grid import Grid
 
 _MOST_STEPS: Final = 1 << 31
 """Bounds reach this far at most, so that 2^32 of them add up within 64 bits in any engine."""

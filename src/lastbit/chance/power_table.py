@@ -12,8 +12,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from lastbit.exact import Rate
-from lastbit.inversion import power
+from lastbit.chance.inversion import power
+from lastbit.exact.numbers import Rate
 
 DIGIT_BITS: Final = 12
 SCALE: Final = 63

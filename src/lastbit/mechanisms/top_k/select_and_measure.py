@@ -10,13 +10,13 @@ from functools import cached_property
 from operator import add
 from typing import Any
 
-from lastbit.draw import Draw
+from lastbit.chance.draw import Draw
 from lastbit.errors import ParameterError
 from lastbit.estimate.blue import blue, error_bounds, geometric_variance, laplace_variance, variance_left
-from lastbit.exact import Number, Rate, number, rate_of
-from lastbit.grid import Grid
+from lastbit.exact.numbers import Number, Rate, number, rate_of
 from lastbit.mechanisms.mechanism import chance
-from lastbit.mechanisms.selecting import Selected, Selecting
+from lastbit.mechanisms.top_k.selecting import Selected, Selecting
+from lastbit.values.grid import Grid
 
 
 @dataclass(frozen=True, eq=False)

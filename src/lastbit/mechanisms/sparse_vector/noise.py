@@ -19,9 +19,9 @@ from typing import Any, Final, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from lastbit.draw import Draw, Samples
+from lastbit.chance.draw import Draw, Samples
 from lastbit.errors import RunBound
-from lastbit.exact import Rate
+from lastbit.exact.numbers import Rate
 
 SINGLES: Final = 4
 """How many blocks of one query a run begins with."""

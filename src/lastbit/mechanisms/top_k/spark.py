@@ -13,9 +13,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from lastbit.draw import Draw, Sampler, Samples
+from lastbit.chance.draw import Draw, Sampler, Samples
 from lastbit.errors import LastbitError, ParameterError
-from lastbit.grid import Grid, Steps
+from lastbit.values.grid import Grid, Steps
 
 try:
     import pyarrow as pa

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from lastbit.draw import Draw
+from lastbit.chance.draw import Draw
 from lastbit.mechanisms.mechanism import chance
-from lastbit.mechanisms.selecting import Selected, Selecting
+from lastbit.mechanisms.top_k.selecting import Selected, Selecting
 
 
 class TopK(Selected):
@@ -85,7 +85,7 @@ class NoisyTopK(Selecting):
         Each row is a candidate: a public `item`, and a `value` that one person moves by at most `sensitivity`. The
         noise is drawn in the executors, each with randomness of its own; back comes a shortlist of every partition.
         """
-        from lastbit import spark
+        from lastbit.mechanisms.top_k import spark
 
         items, gap_steps = spark.select(frame, item, value, self.grid, self.selector, chance(draw))
         return TopItems(self.name, self.cost, tuple(range(self.k)), gap_steps, items, self.grid.resolution)

@@ -1,0 +1,1 @@
+"""From tables to `Counts`, in the engine the table is in."""

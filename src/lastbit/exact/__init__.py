@@ -1,0 +1,1 @@
+"""Public numbers: what a person types, exactly, and rounding toward privacy."""

@@ -1,0 +1,1 @@
+"""Which candidates are on top, and by how much."""

@@ -1,0 +1,1 @@
+"""Private values: on a grid, with what is known about them."""
