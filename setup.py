@@ -13,8 +13,12 @@ def compiled(name: str, **directives: bool) -> Extension:
     )
 
 
+FAST = {"boundscheck": False, "wraparound": False, "cdivision": True, "initializedcheck": False}
+
 modules = [
-    compiled("lastbit._kernel", boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False),
+    compiled("lastbit.chance._draws", **FAST),
+    compiled("lastbit.values._floors", **FAST),
+    compiled("lastbit.mechanisms.top_k._ranks", **FAST),
     compiled("lastbit._outcomes"),
     compiled("lastbit.audit._tree"),
 ]

@@ -17,7 +17,7 @@ from experiments.datasets import Dataset
 from experiments.harness import Row, Setting
 from experiments.page import table
 from experiments.plots import FOURTH, OURS, QUOTED, panels
-from lastbit.estimate.blue import geometric_variance, laplace_variance, variance_left
+from lastbit.estimate.blue import variance_left
 
 CELLS = 1 << 21
 """Draws in hand at a time."""
@@ -77,15 +77,15 @@ def top_k(point: Point) -> Row:
     mechanism = lb.SelectAndMeasure(k=k, epsilon=point.epsilon, resolution=1, monotone=True)
     rate = lb.Rate.from_epsilon(point.half / (2 * k))
     exponential = point.kind == COUNTING
-    chosen_by = geometric_variance(mechanism.selector.rate) if exponential else laplace_variance(rate)
-    ratio = chosen_by / laplace_variance(mechanism.measurement_rate)
+    chosen_by = mechanism._selector.rate.geometric_variance if exponential else rate.laplace_variance
+    ratio = chosen_by / mechanism._measurement_rate.laplace_variance
     errors = np.zeros(2)
     for runs in chunks(point.runs, len(steps)):
         if exponential:
-            chosen = top_k_runs.with_exponential_noise(mechanism.selector, steps, runs, draw)
+            chosen = top_k_runs.with_exponential_noise(mechanism._selector, steps, runs, draw)
         else:
             chosen = top_k_runs.with_laplace_noise(k, rate, steps, runs, draw)
-        noise = draw.laplace(mechanism.measurement_rate, runs * k).reshape(runs, k)
+        noise = draw.laplace(mechanism._measurement_rate, runs * k).reshape(runs, k)
         truth = steps[chosen.indices]
         better = best_estimates(truth + noise, chosen.middles, float(ratio)) - truth
         errors += np.square(noise).sum(dtype=float), np.square(better).sum()
@@ -110,13 +110,13 @@ def sparse_vector(point: Point) -> Row:
         threshold=dataset.threshold(), limit=k, epsilon=point.half, monotone=point.kind == COUNTING
     )
     steps = dataset.counts
-    variances = float(laplace_variance(point.measuring)), float(mechanism.gap_noise.variance)
+    variances = float(point.measuring.laplace_variance), float(mechanism.gap_noise.variance)
     weight = variances[1] / sum(variances)
     errors = np.zeros(2)
     for runs in chunks(point.runs, 64 * k):
-        above = sparse_runs.ask(mechanism.plan, steps, orders_for(runs, len(steps), draw), runs, draw)
+        above = sparse_runs.ask(mechanism._plan, steps, orders_for(runs, len(steps), draw), runs, draw)
         noise = draw.laplace(point.measuring, len(above.queries))
-        by_gap = mechanism.plan.threshold + above.gaps - steps[above.queries]
+        by_gap = mechanism._plan.threshold + above.gaps - steps[above.queries]
         better = weight * noise + (1 - weight) * by_gap
         errors += np.square(noise).sum(dtype=float), np.square(better).sum()
     return _row(point, "sparse vector", errors, weight)

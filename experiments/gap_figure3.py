@@ -67,8 +67,8 @@ def run_point(point: Point) -> list[Row]:
         mechanism = kind(threshold=point.dataset.threshold(), limit=point.k, epsilon=EPSILON)
         draw, answers, true, precision = lb.Sampler(), np.zeros(2), 0, 0.0
         for runs in chunks(point.runs, 128 * point.k):
-            above = sparse_runs.ask(mechanism.plan, steps, orders_for(runs, len(steps), draw), runs, draw)
-            right = steps[above.queries] >= mechanism.plan.threshold
+            above = sparse_runs.ask(mechanism._plan, steps, orders_for(runs, len(steps), draw), runs, draw)
+            right = steps[above.queries] >= mechanism._plan.threshold
             given = np.bincount(above.runs, minlength=runs)
             answers += np.bincount(above.branches, minlength=2)
             true += int(right.sum())

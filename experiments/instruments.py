@@ -9,8 +9,8 @@ from typing import Any
 
 import lastbit as lb
 from lastbit.chance.bits import Words
-from lastbit.exact.numbers import rate_of
 from lastbit.papers.secure_top_k import geometric_of_coins
+from lastbit.privacy.cost import Cost
 
 
 class CountedBits:
@@ -94,7 +94,7 @@ class _Exponents:
         if not self.known:
             for level in range(self.levels):
                 exponent = Fraction(1, 2 * self.k * self.per_unit * self.refine**level)
-                self.known[rate_of(Fraction(1), exponent)] = exponent
+                self.known[Cost.of(Fraction(1)).rate(exponent)] = exponent
         return self.known[rate]
 
 

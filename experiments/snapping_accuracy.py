@@ -45,7 +45,7 @@ def _row(sweep: str, epsilon: Fraction, half: int, offsets: int) -> Row:
     plain = discrete_laplace_error(epsilon, None, Fraction(0))
     return {
         "sweep": sweep, "epsilon": float(epsilon), "B": half, "snap": float(snapping.snap),
-        "snapping_promise": float(snapping.accuracy(ALPHA)), "snapping_within": max(each.within for each in errors),
+        "snapping_promise": float(snapping.accuracy(1 - ALPHA)), "snapping_within": max(each.within for each in errors),
         "snapping_rms_least": min(each.root_mean_square for each in errors),
         "snapping_rms_most": max(each.root_mean_square for each in errors),
         "laplace_formula": math.log(1 / ALPHA) / float(epsilon),

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lastbit.chance.draw import Draw
-from lastbit.exact.numbers import Rate
+from lastbit.privacy.rate import Rate
 
 if TYPE_CHECKING:
     from lastbit.mechanisms.top_k.selector import Selector

@@ -1,9 +1,10 @@
 # The one list of public names: type checkers read it, and __init__.py loads from it what is used.
 
-from lastbit import audit
+from lastbit import audit, estimate, ledger
 from lastbit.chance.bits import Bits, SystemBits, Tape
-from lastbit.chance.draw import Draw, Sampler
+from lastbit.chance.draw import Draw
 from lastbit.chance.reference import Reference
+from lastbit.chance.sampler import Sampler
 from lastbit.data.counting import count
 from lastbit.errors import (
     AuditError,
@@ -12,31 +13,41 @@ from lastbit.errors import (
     DataError,
     LastbitError,
     LedgerError,
+    MechanismError,
     ParameterError,
     RunBound,
     RunExhausted,
     TapeEnded,
 )
-from lastbit.exact.numbers import Eta, Rate
-from lastbit.ledger import Ledger
-from lastbit.measurement import Measurement
+from lastbit.estimate.gaps import Estimate, GapNoise, LowerBound
+from lastbit.ledger.ledger import Account, Charge, Entry, Ledger
 from lastbit.mechanisms.exponential import Choice, ExponentialMechanism, Ranking
-from lastbit.mechanisms.laplace import DiscreteLaplace
-from lastbit.mechanisms.private_selection import PrivateSelection, scored
-from lastbit.mechanisms.snapping import Snapping
+from lastbit.mechanisms.laplace import DiscreteLaplace, NoisyValues
+from lastbit.mechanisms.mean import MeanAndUnits, NoisyMean
+from lastbit.mechanisms.mechanism import Mechanism
+from lastbit.mechanisms.private_selection import PrivateSelection, Winner, scored
+from lastbit.mechanisms.snapping import SnappedValue, Snapping
 from lastbit.mechanisms.sparse_vector.adaptive import AdaptiveSparseVector
 from lastbit.mechanisms.sparse_vector.answers import Answer, Answers
+from lastbit.mechanisms.sparse_vector.mechanism import AboveThreshold
 from lastbit.mechanisms.sparse_vector.run import Run
 from lastbit.mechanisms.sparse_vector.standard import SparseVector
-from lastbit.mechanisms.top_k.noisy_top_k import NoisyMax, NoisyTopK
-from lastbit.mechanisms.top_k.select_and_measure import SelectAndMeasure
-from lastbit.release import Release
+from lastbit.mechanisms.top_k.maximum import Maximum, NoisyMax
+from lastbit.mechanisms.top_k.noisy_top_k import NoisyTopK, TopItems, TopK
+from lastbit.mechanisms.top_k.select_and_measure import MeasuredTopK, SelectAndMeasure
+from lastbit.privacy.cost import Cost
+from lastbit.privacy.eta import Eta
+from lastbit.privacy.rate import Rate
+from lastbit.release import Measurement, Release
 from lastbit.values.counts import Counts
-from lastbit.values.statistic import Exact, exact_mean, exact_sum, exact_variance, histogram
+from lastbit.values.grid import Grid
+from lastbit.values.statistic import Statistic, exact_mean, exact_sum, exact_variance, histogram, mean_sums
 
 __version__: str
 
 __all__ = [
+    "AboveThreshold",
+    "Account",
     "AdaptiveSparseVector",
     "Answer",
     "Answers",
@@ -44,20 +55,33 @@ __all__ = [
     "Bits",
     "BitsError",
     "BudgetExceeded",
+    "Charge",
     "Choice",
+    "Cost",
     "Counts",
     "DataError",
     "DiscreteLaplace",
     "Draw",
+    "Entry",
+    "Estimate",
     "Eta",
-    "Exact",
     "ExponentialMechanism",
+    "GapNoise",
+    "Grid",
     "LastbitError",
     "Ledger",
     "LedgerError",
+    "LowerBound",
+    "Maximum",
+    "MeanAndUnits",
+    "MeasuredTopK",
     "Measurement",
+    "Mechanism",
+    "MechanismError",
     "NoisyMax",
+    "NoisyMean",
     "NoisyTopK",
+    "NoisyValues",
     "ParameterError",
     "PrivateSelection",
     "Ranking",
@@ -69,16 +93,24 @@ __all__ = [
     "RunExhausted",
     "Sampler",
     "SelectAndMeasure",
+    "SnappedValue",
     "Snapping",
     "SparseVector",
+    "Statistic",
     "SystemBits",
     "Tape",
     "TapeEnded",
+    "TopItems",
+    "TopK",
+    "Winner",
     "audit",
     "count",
+    "estimate",
     "exact_mean",
     "exact_sum",
     "exact_variance",
     "histogram",
+    "ledger",
+    "mean_sums",
     "scored",
 ]

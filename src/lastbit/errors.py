@@ -16,6 +16,10 @@ class ParameterError(LastbitError, ValueError):
     """A public parameter cannot be used. Nothing was drawn and nothing was charged."""
 
 
+class MechanismError(LastbitError, TypeError):
+    """A class or an object cannot be used as a mechanism. Nothing was drawn and nothing was charged."""
+
+
 class TapeEnded(LastbitError):
     """A `Tape` has no more words. It ends the test that built the tape too short, nothing else."""
 

@@ -7,22 +7,27 @@ from __future__ import annotations
 
 import html
 import json
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from importlib import import_module
+from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lastbit._outcomes import Compared
 from lastbit.errors import LastbitError
-from lastbit.exact.numbers import Cost, Eta
+from lastbit.privacy.cost import Cost
 
-MOST_ROWS = 40
+MOST_ROWS: Final = 40
+
+_FRAMES: Final = "pandas", "polars"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Release(Compared, ABC):
     """The base of all releases: a subclass adds its published fields and says which columns people see."""
 
@@ -36,27 +41,69 @@ class Release(Compared, ABC):
     @property
     def title(self) -> str:
         """The line above the table."""
-        return f"{self.mechanism}, {cost_text(self.cost)}"
+        return f"{self.mechanism}, {self.cost.text}"
 
     def __str__(self) -> str:
         return "\n".join([self.title, text_table(*self._cells()), *self._left_out()])
 
-    def _repr_html_(self) -> str:
+    def __repr__(self) -> str:
+        return str(self)
+
+    def to_html(self) -> str:
+        """The table as HTML, as notebooks show it."""
         names, rows = self._cells()
         head = "".join(f"<th>{html.escape(name)}</th>" for name in names)
         body = "".join("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
         caption = html.escape(" ".join([self.title, *self._left_out()]))
         return f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything published, ready for JSON. Numbers that are not whole are exact fractions written as text.
+
+        >>> import lastbit as lb
+        >>> lb.NoisyMax(epsilon=1, resolution=1).release([0, 500]).to_dict()["index"]
+        [1]
+        """
+        facts = {"mechanism": self.mechanism, "cost": self.cost.text, **self.facts()}
+        return {name: plain(value) for name, value in (facts | self.columns()).items()}
+
     def to_json(self) -> str:
-        """Everything published, as JSON. Numbers that are not whole are exact fractions written as text."""
-        facts: dict[str, object] = {"mechanism": self.mechanism, "cost": cost_text(self.cost)}
-        facts |= {name: _plain(value) for name, value in self.facts().items()}
-        columns = {name: [_plain(value) for value in column] for name, column in self.columns().items()}
-        return json.dumps(facts | columns, ensure_ascii=False)
+        """`to_dict` as JSON."""
+        return json.dumps(self.to_dict(), ensure_ascii=False)
+
+    def to_numpy(self) -> NDArray[Any]:
+        """The table as an array with a field for each column. Fractions are the nearest floats."""
+        columns = {name: _array(column) for name, column in self.columns().items()}
+        table = np.empty(len(next(iter(columns.values()))), [(name, column.dtype) for name, column in columns.items()])
+        for name, column in columns.items():
+            table[name] = column
+        return table
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.array(self.to_numpy(), dtype)
+
+    def to_frame(self) -> Any:
+        """The table as a DataFrame of pandas or Polars: the library that is loaded, or else the one that is installed.
+
+        >>> import pandas, lastbit as lb
+        >>> list(lb.NoisyTopK(k=1, epsilon=1).release([0, 500]).to_frame().columns)
+        ['index', 'gap']
+        """
+        columns = {name: _array(column) for name, column in self.columns().items()}
+        loaded = [name for name in _FRAMES if name in sys.modules]
+        for name in [*loaded, *_FRAMES]:
+            try:
+                library = import_module(name)
+            except ImportError:
+                continue
+            return library.DataFrame(columns)
+        raise LastbitError("to_frame needs pandas or Polars. Install one of them, or use to_dict().")
 
     def facts(self) -> dict[str, Any]:
-        """What is published beside the table."""
+        """The facts that are published beside the table."""
         return {}
 
     def plot(self, path: str | None = None) -> Any:
@@ -87,7 +134,7 @@ class Release(Compared, ABC):
     def _cells(self) -> tuple[list[str], list[list[str]]]:
         columns = self.columns()
         shown = [[_shown(value) for value in column[:MOST_ROWS]] for column in columns.values()]
-        return list(columns), [list(row) for row in zip(*shown, strict=True)]
+        return [name.replace("_", " ") for name in columns], [list(row) for row in zip(*shown, strict=True)]
 
     def _left_out(self) -> list[str]:
         rows = len(next(iter(self.columns().values())))
@@ -106,24 +153,79 @@ def text_table(names: list[str], rows: list[list[str]]) -> str:
     return "\n".join("  ".join(line) for line in lines)
 
 
-def cost_text(cost: Cost) -> str:
-    """A cost as people write it.
-
-    >>> cost_text(Fraction(1, 10)), cost_text(Eta(1, 1, 1))
-    ('epsilon 1/10', 'eta (1, 1, 1)')
-    """
-    return f"eta ({cost.x}, {cost.y}, {cost.z})" if isinstance(cost, Eta) else f"epsilon {cost}"
-
-
 def _shown(value: object) -> str:
     if isinstance(value, float) or (isinstance(value, Fraction) and value.denominator != 1):
         return f"{float(value):.6g}"
     return "" if value is None else str(value)
 
 
-def _plain(value: object) -> object:
+def plain(value: object) -> Any:
+    """A published value ready for JSON: exact, and no more than numbers, text and lists.
+
+    >>> plain((Fraction(5, 2), Fraction(4), None))
+    ['5/2', 4, None]
+    """
     if isinstance(value, np.generic):
         value = value.item()
+    if isinstance(value, list | tuple | range | np.ndarray):
+        return [plain(each) for each in value]
+    if isinstance(value, dict):
+        return {str(name): plain(each) for name, each in value.items()}
     if isinstance(value, Fraction):
         return value.numerator if value.denominator == 1 else str(value)
     return value if isinstance(value, int | float | str | None) else str(value)
+
+
+def _array(column: Sequence[Any]) -> NDArray[Any]:
+    """A column as NumPy has it: whole numbers, the nearest floats of fractions, text and other items as they are."""
+    if any(isinstance(each, Fraction | float) for each in column):
+        return np.array([np.nan if each is None else float(each) for each in column], np.float64)
+    if all(type(each) is int and -(1 << 63) <= each < 1 << 63 for each in column):
+        return np.array(column, np.int64)
+    items = np.empty(len(column), object)
+    items[:] = column
+    return items
+
+
+Interval = tuple[Fraction | None, Fraction | None]
+"""From and to, None where there is no end."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Measurement(Release):
+    """Published numbers, exactly as drawn.
+
+    `single` says that the mechanism was given one number rather than a list: then int() and float() work.
+    """
+
+    single: bool
+
+    @property
+    @abstractmethod
+    def values(self) -> tuple[Fraction, ...]:
+        """The published values, exact."""
+
+    def columns(self) -> dict[str, Sequence[Any]]:
+        """The values."""
+        return {"value": self.values}
+
+    def to_numpy(self) -> NDArray[Any]:
+        """The values as an array, of no dimension where the mechanism was given one number.
+
+        >>> import lastbit as lb
+        >>> lb.DiscreteLaplace(epsilon=1).release([3, 4]).to_numpy().dtype
+        dtype('int64')
+        """
+        array = _array(self.columns()["value"])
+        return array.reshape(()) if self.single else array
+
+    def __float__(self) -> float:
+        return float(self._only())
+
+    def __int__(self) -> int:
+        return int(self._only())
+
+    def _only(self) -> Fraction:
+        if not self.single:
+            raise TypeError(f"a release of {len(self.values):,} values is not one number. Use its .values.")
+        return self.values[0]

@@ -19,9 +19,9 @@ from lastbit.audit.broken import (
 )
 from lastbit.audit.broken.gallery import GALLERY, TOLERANCE
 from lastbit.audit.verdict import judge
-from lastbit.exact.numbers import odds_bounds
 from lastbit.papers.base2_sampling import optimized_sample
 from lastbit.papers.sparse_vector import disc_sv, sim_gap_sv
+from lastbit.privacy.cost import Cost
 
 
 @pytest.mark.parametrize("case", GALLERY, ids=lambda case: case.name)
@@ -31,7 +31,7 @@ def test_convicted_as_published_and_acquitted_when_repaired(case):
     assert published.verdict == "violated"
     assert judge(case.cost, *right, TOLERANCE).verdict == "holds"
     # The witness is checked again, from the laws alone.
-    odds, event = odds_bounds(case.cost)[1], published.witness
+    odds, event = Cost.of(case.cost).odds_bounds()[1], published.witness
 
     def proves(p, q):
         return sum(p[outcome][0] for outcome in event) > odds * (sum(q[outcome][0] for outcome in event) + q.unexplored)

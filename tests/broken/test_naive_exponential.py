@@ -8,7 +8,7 @@ import pytest
 
 from lastbit import ExponentialMechanism, audit
 from lastbit.audit.attacks import naive_exponential as attacks
-from lastbit.exact.numbers import odds_bounds
+from lastbit.privacy.cost import Cost
 
 
 def figure_1(epsilon: float, utilities: list[int], index: float) -> int:
@@ -72,5 +72,5 @@ def test_runs_add_up_as_one_addition_after_the_other() -> None:
 
 def test_the_bound_is_what_any_attacker_may_gain() -> None:
     attack = attacks.zero_rounding()
-    low, high = odds_bounds(Fraction(1))
+    low, high = Cost.of(Fraction(1)).odds_bounds()
     assert (low - 1) / (low + 1) <= attack.our_bound <= (high - 1) / (high + 1)

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import io
 import time
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 from rich.console import Console
 
 import lastbit as lb
-from lastbit.cli.accuracy import epsilon_for, gap_intervals, steps_within, top_accuracy
 from lastbit.cli.reading import watched
+from lastbit.mechanisms.top_k.mechanism import noise_within
 
 
 @pytest.mark.parametrize("rate", [lb.Rate(1, 1), lb.Rate(3, 2), lb.Rate(63, 6)])
 @pytest.mark.parametrize("n", [1, 7, 10_000])
 def test_steps_within_is_the_least_that_the_bound_allows(rate: lb.Rate, n: int) -> None:
-    steps = steps_within(rate, n, "0.9")
+    steps = noise_within(rate, n, "0.9")
     assert n * rate.fraction**steps <= Fraction(1, 10) < n * rate.fraction ** (steps - 1)
 
 
@@ -25,13 +26,13 @@ def test_steps_within_is_the_least_that_the_bound_allows(rate: lb.Rate, n: int) 
 def test_intervals_and_accuracy_hold_in_the_exact_law(values: list[int]) -> None:
     mechanism = lb.NoisyTopK(k=1, eta=lb.Eta(1, 1, 1), resolution=1, monotone=True)
     level = Fraction(3, 4)
-    reach = top_accuracy(mechanism, 2, level)
+    reach = mechanism.accuracy(2, level)
     law = lb.audit.law(lambda draw: mechanism.release(values, draw=draw), Fraction(1, 1000))
     held = close = Fraction(0)
     for release, mass in law.masses.items():
         assert isinstance(release, lb.Release)
-        (winner,), (gap,) = release.indices, release.gap_steps
-        ((low, high),) = gap_intervals(mechanism, (gap,), 2, level)
+        (winner,) = release.indices
+        ((low, high),) = release.gap_intervals(level)
         true_gap = values[winner] - values[1 - winner]
         held += mass if low <= true_gap <= high else 0
         close += mass if -true_gap < reach else 0
@@ -41,10 +42,10 @@ def test_intervals_and_accuracy_hold_in_the_exact_law(values: list[int]) -> None
 
 @pytest.mark.parametrize("wish", [5, 50, "123.4"])
 def test_the_epsilon_for_an_accuracy_is_enough_and_hardly_more(wish: object) -> None:
-    epsilon = epsilon_for(wish, 10, 1000, "0.95", "1/10")
+    epsilon = lb.NoisyTopK.for_accuracy(wish, 1000, "0.95", k=10, monotone=True).epsilon
 
     def reached(by: Fraction) -> Fraction:
-        return top_accuracy(lb.NoisyTopK(k=10, epsilon=by, monotone=True), 1000, "0.95")
+        return lb.NoisyTopK(k=10, epsilon=by, monotone=True).accuracy(1000, "0.95")
 
     assert reached(epsilon) <= Fraction(str(wish)) < reached(epsilon * Fraction(99, 100))
 
@@ -74,9 +75,10 @@ def test_what_the_work_raises_comes_through_the_bar() -> None:
 
 def test_an_interval_reaches_exactly_as_far_as_noise_within_the_bound() -> None:
     mechanism = lb.NoisyTopK(k=1, eta=lb.Eta(1, 1, 1), resolution="1/2", monotone=True)
-    reach, gap = steps_within(mechanism.selector.rate, 5, "0.9"), 20
+    reach, gap = noise_within(mechanism._selector.rate, 5, "0.9"), 20
     # The noises, whole steps and fraction, are from 0 to below reach: so the floored gap is off by -reach to reach - 1.
     possible = range(gap - reach, gap + reach)
-    intervals = gap_intervals(mechanism, tuple(possible), 5, "0.9")
+    published = mechanism.release([0] * 5), {"gap_steps": tuple(possible), "candidates": 5}
+    intervals = replace(published[0], **published[1]).gap_intervals("0.9")
     assert all(low <= Fraction(gap, 2) <= high for low, high in intervals)
     assert intervals[-1][0] == intervals[0][1] == Fraction(gap, 2)

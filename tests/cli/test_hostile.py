@@ -153,7 +153,7 @@ WRONG: dict[str, str] = {
     f"top {ROWS} -k 1 --epsilon 1 --resolution ''": "resolution must be a finite number",
     f"top {ROWS} -k 1 --epsilon 1 --plot no/top.png": "--plot must be a file in a folder that exists",
     f"top {ROWS} -k 1 --epsilon 1 --plot top.doc": "--plot must be a picture such as out.png",
-    f"above {ROWS} --threshold -99 --epsilon 1 --level 1/3": "confidence must be from 1/2",
+    f"above {ROWS} --threshold -99 --epsilon 1 --level 1/3": "level must be at least 1/2",
     f"above {ROWS} --threshold -99 --epsilon 1 --level 7": "level must be above 0",
     f"measure {ROWS} -k 1 --epsilon 1 --level 7": "level must be above 0",
     "mean rows.csv --of unit --bounds 0 5 --epsilon 1 --level 7": "level must be above 0",
@@ -187,7 +187,7 @@ def test_plans_and_places_that_cannot_be(command: str, message: str, capsys: Any
 def test_a_mean_of_a_column_called_as_our_own(capsys: Any) -> None:
     Path("names.csv").write_text("who,everyone,amount\n1,3,x\n2,5,y\n")
     assert run("mean names.csv --of everyone --unit who --bounds 0 9 --epsilon 2000 --json") == 0
-    assert abs(Fraction(json.loads(capsys.readouterr().out)["mean"]["estimate"]) - 4) < 1
+    assert abs(Fraction(json.loads(capsys.readouterr().out)["mean"][0]) - 4) < 1
 
 
 def test_budgets_beyond_any_float_can_be_read(capsys: Any) -> None:

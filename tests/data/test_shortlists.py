@@ -30,10 +30,10 @@ def distributed(mechanism: lb.NoisyTopK, partitions: list[list[list[int]]], draw
         for values in partition:
             batches.append(batch(list(range(start, start + len(values))), values))
             start += len(values)
-        chosen, cells = spark.shortlist(batches, mechanism.grid, mechanism.selector, draw)
+        chosen, cells = spark.shortlist(batches, mechanism.grid, mechanism._selector, draw)
         names += [] if chosen is None else chosen.to_pylist()
         least += cells.tolist()
-    return spark.finished(names, least, mechanism.selector, draw)
+    return spark.finished(names, least, mechanism._selector, draw)
 
 
 def flat(partitions: list[list[list[int]]]) -> list[int]:
@@ -91,7 +91,7 @@ def test_the_same_answer_on_the_same_tape(partitions: list[list[list[int]]], k: 
 def test_null_and_nan_are_lowest() -> None:
     mechanism = lb.NoisyTopK(k=1, epsilon=1)
     for values in ([None, 5, 900], [float("nan"), None, 900.0]):
-        names, _ = spark.shortlist([batch(["a", "b", "c"], values)], mechanism.grid, mechanism.selector, lb.Sampler())
+        names, _ = spark.shortlist([batch(["a", "b", "c"], values)], mechanism.grid, mechanism._selector, lb.Sampler())
         assert names is not None
         assert "c" in names.to_pylist()
 

@@ -30,11 +30,11 @@ def test_one_sparse_run_is_the_mechanism(kind, limit, monotone):
     for name in map(str, range(12)):
         one, other = tape(name), tape(name)
         release = mechanism.release(VALUES[order], draw=lb.Sampler(one))
-        above = sparse_runs.ask(mechanism.plan, VALUES, order[None, :], 1, lb.Sampler(other))
+        above = sparse_runs.ask(mechanism._plan, VALUES, order[None, :], 1, lb.Sampler(other))
         assert order[list(release.indices)].tolist() == above.queries.tolist()
         assert list(release.gaps) == above.gaps.tolist()
         assert list(release.spent) == [
-            mechanism.plan.branches[branch].units * mechanism.plan.unit for branch in above.branches
+            mechanism._plan.branches[branch].units * mechanism._plan.unit for branch in above.branches
         ]
         assert one.consumed == other.consumed
 
@@ -42,10 +42,10 @@ def test_one_sparse_run_is_the_mechanism(kind, limit, monotone):
 def test_many_sparse_runs_ask_in_their_own_orders_and_stop_by_themselves():
     mechanism = lb.AdaptiveSparseVector(threshold=40, limit=3, epsilon=2)
     orders = np.stack([np.arange(len(VALUES)), np.arange(len(VALUES))[::-1]])
-    above = sparse_runs.ask(mechanism.plan, VALUES, orders, 10, lb.Sampler(tape("orders")))
-    spent = np.bincount(above.runs, [mechanism.plan.branches[branch].units for branch in above.branches], 10)
-    assert (spent <= mechanism.plan.units).all()
-    assert (spent > mechanism.plan.units - mechanism.plan.dearest).all()
+    above = sparse_runs.ask(mechanism._plan, VALUES, orders, 10, lb.Sampler(tape("orders")))
+    spent = np.bincount(above.runs, [mechanism._plan.branches[branch].units for branch in above.branches], 10)
+    assert (spent <= mechanism._plan.units).all()
+    assert (spent > mechanism._plan.units - mechanism._plan.dearest).all()
     first = [above.queries[above.runs == run][0] for run in range(10)]
     assert max(first[:5]) < min(first[5:])
 
@@ -58,7 +58,7 @@ def test_one_selection_is_the_mechanism(k, epsilon, monotone):
     for name in map(str, range(8)):
         one, other = tape(name), tape(name)
         release = mechanism.release(VALUES, draw=lb.Sampler(one))
-        chosen = top_k_runs.with_exponential_noise(mechanism.selector, steps, 1, lb.Sampler(other))
+        chosen = top_k_runs.with_exponential_noise(mechanism._selector, steps, 1, lb.Sampler(other))
         assert release.indices == tuple(chosen.indices[0].tolist())
         assert release.gap_steps == tuple(chosen.gaps[0].tolist())
         assert one.consumed == other.consumed
@@ -79,7 +79,7 @@ def test_each_of_many_selections_is_right_given_its_cells():
     # Noise far below the distances of the values: every run must select the same, in order, whatever the others do.
     mechanism = lb.NoisyTopK(k=3, epsilon=1000, resolution=1)
     values = np.array([9000, 8000, 7000, 6000, 5, 5, 5, 0])
-    chosen = top_k_runs.with_exponential_noise(mechanism.selector, values, 50, lb.Sampler(tape("many")))
+    chosen = top_k_runs.with_exponential_noise(mechanism._selector, values, 50, lb.Sampler(tape("many")))
     assert chosen.indices.tolist() == [[0, 1, 2]] * 50
     assert np.abs(chosen.gaps - 1000).max() <= 1
     assert len({tuple(gaps) for gaps in chosen.gaps.tolist()}) > 1

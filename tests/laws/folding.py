@@ -44,7 +44,7 @@ class Folding(Draw):
 
 def folded(mechanism, values):
     """The program of a clamped SparseVector whose gaps are off or on a grid, folded where it does not matter."""
-    plan = mechanism.plan
+    plan = mechanism._plan
     least, most, width = plan.clamp
     reach = max(plan.gaps) if isinstance(plan.gaps, tuple) else 0
     # z clamped to within w of q is z >= q+t for each t from 1-w to w; query noise is compared with -w, …, w + gap.

@@ -15,11 +15,15 @@ def test_two_branches_are_algorithm_4(limit, values):
     ours = lb.audit.law(tested.program(values), tolerance)
     paper = lb.audit.law(lambda draw: adaptive_sparse_vector_with_gap(draw, values, 1, limit, epsilon), tolerance)
     renamed = {
-        tuple((answer.gap, answer.spent) if answer.above else None for answer in answers): mass
+        tuple((answer.gap, answer.spent) if answer.above else None for answer in answers.answers): mass
         for answers, mass in ours.masses.items()
     }
     assert (renamed, ours.unexplored) == (paper.masses, paper.unexplored)
-    assert {answer.spent for answers in ours for answer in answers} == {0, tested.plan.unit, 2 * tested.plan.unit}
+    assert {answer.spent for answers in ours for answer in answers.answers} == {
+        0,
+        tested._plan.unit,
+        2 * tested._plan.unit,
+    }
 
 
 @pytest.mark.parametrize(
@@ -47,21 +51,21 @@ def test_keeps_its_cost_with_any_sigma(sigma):
 
 def test_a_branch_has_the_noise_its_units_pay_for():
     tested = lb.AdaptiveSparseVector(threshold=0, limit=2, eta=lb.Eta(1, 32, 1), split="even", branches=3)
-    assert tested.plan.threshold_rate.fraction == Fraction(1, 2**16)
+    assert tested._plan.threshold_rate.fraction == Fraction(1, 2**16)
     # 16 of eta are left for 2·4 units; a query's noise is paid twice.
-    assert [branch.rate.fraction for branch in tested.plan.branches] == [
+    assert [branch.rate.fraction for branch in tested._plan.branches] == [
         Fraction(1, 2),
         Fraction(1, 4),
         Fraction(1, 16),
     ]
-    assert [branch.units for branch in tested.plan.branches] == [1, 2, 4]
-    assert tested.plan.opening + tested.plan.units * tested.plan.unit == 1
+    assert [branch.units for branch in tested._plan.branches] == [1, 2, 4]
+    assert tested._plan.opening + tested._plan.units * tested._plan.unit == 1
 
 
 def test_sigma_is_two_standard_deviations_rounded_up():
     tested = lb.AdaptiveSparseVector(threshold=0, limit=3, epsilon=1, resolution="1/10", branches=4)
-    for branch in tested.plan.branches[:-1]:
+    for branch in tested._plan.branches[:-1]:
         r = branch.rate.fraction
         four_variances = 8 * r / (1 - r) ** 2
         assert (branch.margin - 1) ** 2 < four_variances <= branch.margin**2
-    assert tested.plan.branches[-1].margin == 0
+    assert tested._plan.branches[-1].margin == 0

@@ -9,7 +9,7 @@ import pytest
 
 from lastbit import Choice, Eta, ExponentialMechanism, Reference, Sampler, Tape, audit
 from lastbit.audit.verdict import judge
-from lastbit.exact.numbers import odds_bounds
+from lastbit.privacy.cost import Cost
 
 ETA = Eta(1, 1, 2)
 """2^-ETA = 1/4, so the rate is 1/2, or 1/4 where scores are monotone."""
@@ -43,7 +43,7 @@ def test_law_on_the_grid(scores: list[int]) -> None:
     assert law_of(fine, [Fraction(score, 2) for score in scores]) == closed_form(Fraction(1, 2), scores)
     mechanism = ExponentialMechanism(epsilon="1/3")
     assert law_of(mechanism, scores) == closed_form(mechanism.rate.fraction, scores)
-    assert 1 / mechanism.rate.fraction**2 <= odds_bounds(mechanism.cost)[0]
+    assert 1 / mechanism.rate.fraction**2 <= Cost.of(mechanism.cost).odds_bounds()[0]
 
 
 @pytest.mark.parametrize("kind", [list, np.array, lambda values: np.array(values, float), tuple])
@@ -141,7 +141,7 @@ def test_the_cost_is_tight(monotone: bool) -> None:
     # One score moves up and a hundred others down (or stay): the loss comes close to the whole cost.
     mechanism = ExponentialMechanism(eta=ETA, monotone=monotone)
     one, other = law_of(mechanism, [1, *[0] * 100]), law_of(mechanism, [0, *[0 if monotone else 1] * 100])
-    upper = odds_bounds(mechanism.cost)[1]
+    upper = Cost.of(mechanism.cost).odds_bounds()[1]
     assert upper * Fraction(9, 10) < one[0] / other[0] <= upper
 
 

@@ -10,7 +10,6 @@ from lastbit.audit import law
 from lastbit.estimate.gaps import (
     Estimate,
     GapNoise,
-    laplace_variance,
     measured,
     variance_weighted,
 )
@@ -102,7 +101,7 @@ def test_the_optimal_split_has_the_variance_of_section_6_2(k):
     cube = (1 + (2 * k) ** (2 / 3)) ** 3
     gap = Estimate(Fraction(0), tested.gap_noise.variance)
     assert abs(float(gap.variance) / (8 * cube / float(epsilon) ** 2) - 1) < 0.01
-    second = Estimate(Fraction(0), laplace_variance(lb.Rate.from_epsilon(epsilon / (2 * k))))
+    second = Estimate(Fraction(0), lb.Rate.from_epsilon(epsilon / (2 * k)).laplace_variance)
     ratio = variance_weighted(gap, second).variance / second.variance
     assert abs(float(ratio) / (cube / (cube + k**2)) - 1) < 0.01
 

@@ -102,7 +102,7 @@ def test_the_loss_is_within_the_cost_and_uses_it_up(cost: dict, bounds: tuple | 
     )
     assert lb.audit.check_all(mechanism, values, tolerance=tolerance).holds
     # Less is too little (a hair, where the tails are explored that far): the noise is no larger than it has to be.
-    spent = Fraction(lb.exact.rate_of(mechanism.cost, Fraction(1)).loss_upper)
+    spent = Fraction(mechanism.cost.rate(Fraction(1)).loss_upper)
     laws = [lb.audit.law(mechanism.program(each), tolerance) for each in (values, [values[0] + 1, *values[1:]])]
     assert judge(spent * less, *laws, tolerance).verdict == "violated"
 

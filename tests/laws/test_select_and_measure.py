@@ -38,8 +38,8 @@ def test_the_loss_is_within_the_cost(mechanism: lb.SelectAndMeasure, neighbours:
 )
 def test_the_cost_is_split_as_stated(parameters: dict[str, object], selection: Fraction, measurement: Fraction) -> None:
     mechanism = lb.SelectAndMeasure(**({"eta": lb.Eta(1, 8, 1), "resolution": 1} | parameters))
-    assert mechanism.selector.rate.fraction == selection
-    assert mechanism.measurement_rate.fraction == measurement
+    assert mechanism._selector.rate.fraction == selection
+    assert mechanism._measurement_rate.fraction == measurement
 
 
 def test_the_measurement_is_of_whoever_was_selected() -> None:
@@ -50,7 +50,7 @@ def test_the_measurement_is_of_whoever_was_selected() -> None:
         release = mechanism.release([3, 5], draw)
         return release.indices[0], int(release.measurements[0])
 
-    law, r = lb.audit.law(program, "1/1000"), mechanism.measurement_rate.fraction
+    law, r = lb.audit.law(program, "1/1000"), mechanism._measurement_rate.fraction
     first, second = (sum(mass for (index, _), mass in law.masses.items() if index == i) for i in (0, 1))
     for (index, value), mass in law.masses.items():
         share = (1 - r) / (1 + r) * r ** abs(value - (3, 5)[index])

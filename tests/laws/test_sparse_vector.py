@@ -26,8 +26,9 @@ def inputs(values, limit, width, gaps=()):
     return Inputs(values, (-1, 2), width=width, limit=limit, eta1=ETA1, eta2=ETA2, gaps=gaps)
 
 
-def as_paper(answers, gaps):
+def as_paper(release, gaps):
     """Our answers in the paper's form: a ⊤ for the query and for every gap reached."""
+    answers = release.answers
     return tuple((True, *(answer.gap >= gap for gap in gaps)) if answer.above else (False,) for answer in answers)
 
 
@@ -44,7 +45,7 @@ def renamed(masses, name):
 def test_clamped_is_algorithm_2(values, limit, width):
     ours = exact(lb.audit.law(folded(mechanism(limit, width), values), 0))
     theirs = exact(lb.audit.law(lambda draw: disc_sv(draw, inputs(values, limit, width)), 0))
-    assert renamed(ours, lambda answers: tuple(answer.above for answer in answers)) == theirs
+    assert renamed(ours, lambda answers: tuple(answer.above for answer in answers.answers)) == theirs
 
 
 @pytest.mark.parametrize(
@@ -109,7 +110,7 @@ def test_unclamped_is_algorithm_1_with_discrete_noise(limit, values):
         lb.SparseVector(threshold=1, limit=limit, epsilon=epsilon, split="even").program(values), tolerance
     )
     paper = lb.audit.law(lambda draw: sparse_vector_with_gap(draw, values, 1, limit, epsilon), tolerance)
-    gaps = renamed(ours.masses, lambda answers: tuple(answer.gap for answer in answers))
+    gaps = renamed(ours.masses, lambda answers: tuple(answer.gap for answer in answers.answers))
     assert (gaps, ours.unexplored) == (paper.masses, paper.unexplored)
 
 
@@ -117,7 +118,7 @@ def test_unclamped_has_the_closed_form_law():
     """P(⊥, gap g) = Σ over the threshold noise z of P(z)·P(ν < z - q₁)·P(ν = z + g - q₂)."""
     values, threshold = (0, 1), 1
     tested = lb.SparseVector(threshold=threshold, limit=1, eta=lb.Eta(1, 4, 1), split="even")
-    a, b = tested.plan.threshold_rate.fraction, tested.plan.branches[0].rate.fraction
+    a, b = tested._plan.threshold_rate.fraction, tested._plan.branches[0].rate.fraction
     assert (a, b) == (Fraction(1, 4), Fraction(1, 2))
     law = lb.audit.law(tested.program(values), Fraction(1, 1 << 14))
 
@@ -130,7 +131,7 @@ def test_unclamped_has_the_closed_form_law():
 
     spent = Fraction(1, 2)
     for gap in range(4):
-        outcome = (lb.Answer(False, None, Fraction(0)), lb.Answer(True, Fraction(gap), spent))
+        outcome = lb.AboveThreshold("SparseVector", tested.cost, 2, (1,), (Fraction(gap),), (spent,))
         noisy = [(mass(a, z), threshold + z) for z in range(-60, 61)]
         partial = sum(p * below(b, t - values[0]) * mass(b, t + gap - values[1]) for p, t in noisy)
         beyond = 2 * a**61 / (1 + a)

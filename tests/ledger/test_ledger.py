@@ -26,9 +26,14 @@ def laplace(epsilon: Any) -> lb.DiscreteLaplace:
 class Failing(lb.DiscreteLaplace):
     """Draws and then fails."""
 
-    def release(self, values: Any, draw: lb.Draw | None = None) -> Any:
-        super().release(values, draw)
-        raise RuntimeError("the printer is on fire")
+    def ready(self, values: Any) -> Any:
+        ready = super().ready(values)
+
+        def fails(draw: lb.Draw) -> Any:
+            ready(draw)
+            raise RuntimeError("the printer is on fire")
+
+        return fails
 
 
 def test_sums_are_exact(place: str) -> None:

@@ -10,7 +10,7 @@ import pytest
 import lastbit as lb
 from lastbit.audit import Law, check, check_all, compare, law, loss
 from lastbit.audit.verdict import judge
-from lastbit.exact.numbers import odds_bounds
+from lastbit.privacy.cost import Cost
 
 HALF = lb.Eta(1, 1, 1)
 RATE = lb.Rate.from_eta(HALF)
@@ -55,7 +55,7 @@ def test_the_upper_side_holds_for_every_event_but_for_delta():
 
     one, other = shifted(0), shifted(1)
     found = loss(one, other, Fraction(1, 2**8))
-    odds = odds_bounds(Fraction(found.upper))[1]
+    odds = Cost.of(Fraction(found.upper)).odds_bounds()[1]
     for p, q in ((one, other), (other, one)):
         excess = (p[outcome][0] - odds * q[outcome][0] for outcome in {*one, *other})
         assert p.unexplored + sum(max(Fraction(0), each) for each in excess) <= found.delta
@@ -163,50 +163,48 @@ def test_every_neighbour_is_walked():
         (lb.Snapping, {"epsilon": 1, "bounds": (0, 8)}, [3]),
     ],
 )
-def test_a_release_of_one_s_own_is_what_is_audited(kind, parameters, values):
-    """Whatever a mechanism does for its program ahead of time, it is no program for the release of another class."""
+def test_what_a_class_readies_is_what_is_audited(kind, parameters, values):
+    """Whatever a mechanism knows about its own law, it is not the law of another class."""
 
     class Telling(kind):
-        def release(self, values, draw=None):
-            return super().release(values) if draw is None else values[0]
+        def ready(self, values):
+            return lambda draw: values[0]
+
+    class Leak:
+        def ready(self, values):
+            return lambda draw: values[0]
+
+    class Mixed(Leak, kind):
+        pass
 
     class Unchanged(kind):
         pass
 
     neighbour = [each + 1 for each in values]
     tolerance = Fraction(1, 4)
-    assert isinstance(Telling(**parameters).release(values), lb.Release)
-    assert law(Telling(**parameters).program(values)).masses == {values[0]: 1}
-    assert check(Telling(**parameters), values, neighbour, tolerance).verdict == "violated"
+    for leaking in (Telling, Mixed):
+        assert leaking(**parameters).release(values) == values[0]
+        assert law(leaking(**parameters).program(values)).masses == {values[0]: 1}
+        assert check(leaking(**parameters), values, neighbour, tolerance).verdict == "violated"
     assert check(Unchanged(**parameters), values, neighbour, tolerance).verdict == "holds"
 
 
-def test_a_release_from_beside_is_what_is_audited():
+def test_a_release_from_beside_is_refused():
     class Leak:
         def release(self, values, draw=None):
             return tuple(values)
 
-    class Mixed(Leak, lb.NoisyMax):
-        pass
+    with pytest.raises(lb.MechanismError, match="must not define release"):
 
-    class Below(Mixed):
-        pass
-
-    class Shifted(lb.SparseVector):
-        def answers(self, values, draw=None):
-            return super().answers([value + 1000 for value in values], draw)
-
-    for kind in (Mixed, Below):
-        assert kind(eta=HALF).ready([1, 2])(lb.Sampler()) == (1, 2)
-        assert check(kind(eta=HALF), [1, 2], [2, 2], Fraction(1, 4)).verdict == "violated"
-    shifted = law(Shifted(threshold=0, limit=1, epsilon=50).program([0]), Fraction(1, 4))
-    assert all(outcome.indices == (0,) for outcome in shifted)
+        class Mixed(Leak, lb.NoisyMax):
+            pass
 
 
 def test_the_worst_is_a_violation_before_an_open_question():
     class Careless(lb.DiscreteLaplace):
-        def release(self, values, draw=None):
-            return (*super().release([min(0, value) for value in values], draw).values, values[0] > 0)
+        def ready(self, values):
+            ready = super().ready([min(0, value) for value in values])
+            return lambda draw: (*ready(draw).values, values[0] > 0)
 
     found = check_all(Careless(eta=HALF), [0], Fraction(1, 2**8))
     assert [verdict.verdict for verdict in found.each] == ["holds", "violated"]

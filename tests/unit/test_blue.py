@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from lastbit import Eta, ParameterError, Rate
-from lastbit.estimate.blue import blue, error_bounds, geometric_variance, laplace_variance, variance_left
+from lastbit.estimate.blue import blue, error_bounds, variance_left
 from lastbit.papers.free_gap_top_k import blue_of_theorem_3
 
 Matrix = list[list[Fraction]]
@@ -83,8 +83,8 @@ def test_variances_are_those_of_the_laws(rate: Rate) -> None:
     """E X = r/(1-r) and E X(X-1) = 2r²/(1-r)², the derivatives of the generating function at 1."""
     r = rate.fraction
     mean = r / (1 - r)
-    assert geometric_variance(rate) == 2 * mean**2 + mean - mean**2
-    assert laplace_variance(rate) == 2 * geometric_variance(rate)
+    assert rate.geometric_variance == 2 * mean**2 + mean - mean**2
+    assert rate.laplace_variance == 2 * rate.geometric_variance
 
 
 @pytest.mark.parametrize("level", ["0.5", "0.9", "0.99"])
@@ -106,7 +106,7 @@ def test_bounds_of_two_hold_with_the_stated_probability(selection: str, measurem
     """For k = 2 the gap noise is a difference of exponentials, which is Laplace: its law has a closed form."""
     rates = Rate.from_epsilon(selection), Rate.from_epsilon(measurement)
     low, high = error_bounds(2, *rates, level)
-    ratio = float(geometric_variance(rates[0]) / laplace_variance(rates[1]))
+    ratio = float(rates[0].geometric_variance / rates[1].laplace_variance)
     r = float(rates[1].fraction)
     reach = int(20 / float(Fraction(measurement)))
     steps = np.arange(-reach, reach + 1)

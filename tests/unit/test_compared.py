@@ -68,7 +68,10 @@ def test_fractions_are_compared_by_value(equal: tuple[Any, Any]) -> None:
         (lb.Answer, (True, Fraction(1, 3), COST)),
         (Point, (1, 2, COST, "")),
         (Alone, (7,)),
-        (type(lb.NoisyTopK(k=1, epsilon=1).release([1, 2])), ("NoisyTopK", COST, (1,), (4,), None, Fraction(1, 10))),
+        (
+            type(lb.NoisyTopK(k=1, epsilon=1).release([1, 2])),
+            ("NoisyTopK", lb.Cost(COST), (1,), (4,), None, Fraction(1, 10), 2, lb.Rate(1, 1)),
+        ),
     ],
 )
 def test_made_at_once_or_field_by_field_they_are_the_same(kind: Any, values: tuple[Any, ...]) -> None:

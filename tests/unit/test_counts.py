@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from lastbit import ParameterError
-from lastbit.values.counts import Counts, unpacked
+from lastbit.values.counts import Counts
+from lastbit.values.known import unpacked
 
 
 def test_whole_values_become_a_read_only_array() -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lastbit import Eta, ParameterError
-from lastbit.exact.numbers import MAX_RATE_BITS
+from lastbit.privacy.dyadic import MAX_RATE_BITS
 
 LOSSES = ["1e-12", "1e-6", "1/1000", "0.01", "0.1", "1/3", "0.5", "0.69", "0.7", "1", "2", "3.5", "10", "100"]
 

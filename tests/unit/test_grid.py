@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lastbit as lb
-from lastbit.values.grid import LIMIT, Grid, highest
+from lastbit.values.grid import LIMIT, Grid
+from lastbit.values.raw import highest
 
 RESOLUTIONS = [
     "1",

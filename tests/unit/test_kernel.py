@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lastbit import Rate, _kernel
-from lastbit.chance import distributions
+from lastbit import Rate
+from lastbit.chance import _draws, distributions
 from lastbit.chance.tables import Table
-from lastbit.values import grid
+from lastbit.mechanisms.top_k import _ranks, ranking
 from tests.oracle import WORD
 
 LOSSES = ["100", "3", "1", "1/20", "1/250", "1/300", "1/2000", "1e-6", "1e-9", "1e-12"]
@@ -36,8 +36,8 @@ def expected(table: Table, words: np.ndarray) -> tuple[list[int], list[int]]:
     return counts, [k for k, word in enumerate(words.tolist()) if word in edges]
 
 
-def inverter(table: Table) -> _kernel.Inverter:
-    return _kernel.Inverter(table.thresholds, table.guide, table.origin, table.direction)
+def inverter(table: Table) -> _draws.Inverter:
+    return _draws.Inverter(table.thresholds, table.guide, table.origin, table.direction)
 
 
 @pytest.mark.parametrize("rate", RATES, ids=lambda rate: f"{rate.loss_upper:.2g}")
@@ -95,7 +95,7 @@ def test_uniform(n: int, rise: int) -> None:
     if rise:
         words = words[: (1 << 63) - n + 1]  # the kernel's own limit
     out = np.empty(len(words), np.int64)
-    doubts = _kernel.uniform(np.array(words, np.uint64), n, rise, out)
+    doubts = _draws.uniform(np.array(words, np.uint64), n, rise, out)
     for k, word in enumerate(words):
         m = n + k * rise
         first, last = word * m // WORD, ((word + 1) * m - 1) // WORD
@@ -112,11 +112,11 @@ def test_shuffle(n: int) -> None:
         order.append(i)
         order[i], order[pick] = order[pick], i
     out = np.array(picks, np.int64)
-    _kernel.shuffle(out)
+    _draws.shuffle(out)
     assert out.tolist() == order
 
 
-@pytest.mark.parametrize("near", [_kernel.near, grid.near])
+@pytest.mark.parametrize("near", [_ranks.near, ranking.near])
 def test_who_is_near_the_kth_largest(near: Callable[..., Any]) -> None:
     random = Random(1)
     for n in [*range(8), 32, 33, 300]:
@@ -134,7 +134,7 @@ def test_who_is_near_the_kth_largest(near: Callable[..., Any]) -> None:
                         assert places.tolist() == expected
 
 
-@pytest.mark.parametrize("ranked", [_kernel.ranked, grid._ranked])
+@pytest.mark.parametrize("ranked", [_ranks.ranked, ranking._ranked])
 def test_ranks_and_leads_are_those_of_numbers_with_such_fractions(ranked: Callable[..., Any]) -> None:
     steps = [7, 5, 7, 5, -(1 << 63), (1 << 63) - 1]
     for places in permutations(range(6)):
@@ -151,13 +151,13 @@ def test_ranks_and_leads_are_those_of_numbers_with_such_fractions(ranked: Callab
 def test_ranks_of_many_are_those_without_the_kernel() -> None:
     random = np.random.default_rng(1)
     steps, places = random.integers(0, 300, 2000), random.permutation(2000)
-    assert _kernel.ranked(steps, places, 1500) == grid._ranked(steps, places, 1500)
+    assert _ranks.ranked(steps, places, 1500) == ranking._ranked(steps, places, 1500)
 
 
 def test_steps_beyond_64_bits_are_ranked_without_the_kernel() -> None:
     steps, places = np.array([10**30, 10**30 + 1, -(10**30), 10**30]), np.array([2, 0, 3, 1])
-    assert grid.ranked(steps, places, 4) == ([1, 0, 3, 2], (0, 0, 2 * 10**30 - 1))
-    assert grid.near(steps, 1, 1).tolist() == [0, 1, 3]
+    assert ranking.ranked(steps, places, 4) == ([1, 0, 3, 2], (0, 0, 2 * 10**30 - 1))
+    assert ranking.near(steps, 1, 1).tolist() == [0, 1, 3]
 
 
 @pytest.mark.parametrize(
@@ -176,4 +176,4 @@ def test_steps_beyond_64_bits_are_ranked_without_the_kernel() -> None:
 )
 def test_the_kernel_ranks_whole_arrays_of_one_length_only(steps: Any, places: Any) -> None:
     with pytest.raises((ValueError, BufferError)):
-        _kernel.ranked(np.asarray(steps), np.asarray(places), 2)
+        _ranks.ranked(np.asarray(steps), np.asarray(places), 2)

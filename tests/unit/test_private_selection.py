@@ -85,6 +85,6 @@ def test_the_release_prints_as_a_table():
 
 def test_scored_refuses_bounds_that_do_not_rise():
     with pytest.raises(lb.ParameterError, match="bounds must rise"):
-        lb.scored(lambda draw: 1, lambda output: 1, 1, 1, bounds=(3, 3))
+        lb.scored(lambda draw: 1, lambda output: 1, epsilon=1, bounds=(3, 3))
     with pytest.raises(lb.ParameterError, match="resolution must divide"):
-        lb.scored(lambda draw: 1, lambda output: 1, 1, 1, resolution="2/3", bounds=(0, 4))
+        lb.scored(lambda draw: 1, lambda output: 1, epsilon=1, resolution="2/3", bounds=(0, 4))

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lastbit import Eta, ParameterError, Rate
-from lastbit.exact.numbers import MAX_RATE_BITS
+from lastbit.privacy.dyadic import MAX_RATE_BITS
 
 SCALES = [f"{digit}e{power}" for power in range(-2, 13) for digit in (1, 3, 7)][:-2]
 

@@ -104,7 +104,7 @@ def test_adaptive_answers_spend_by_branch():
     assert [run.ask(value).spent / unit for value in (5, 4, 3, 2, 1)] == [1, 1, 2, 2, 4]
     assert run.exhausted  # two units are left, and the last branch could spend four
     assert run.spent == 1 - 2 * unit
-    assert mechanism.gap_noise(lb.Answer(True, Fraction(5), unit)).query_rate == mechanism.plan.branches[0].rate
+    assert mechanism.gap_noise(lb.Answer(True, Fraction(5), unit)).query_rate == mechanism._plan.branches[0].rate
     with pytest.raises(lb.ParameterError):
         mechanism.gap_noise(lb.Answer(False, None, Fraction(0)))
 
@@ -163,7 +163,7 @@ class Rigged(lb.Sampler):
 
 
 def test_the_noisy_threshold_is_never_shown(either, caplog):
-    run = either.start(Rigged(len(either.plan.branches)))
+    run = either.start(Rigged(len(either._plan.branches)))
     shown = [repr(run), str(run), repr(run._hidden), str(run.__reduce_ex__.__doc__)]
     run.ask(9)
     run.ask_many([9])

@@ -83,7 +83,7 @@ def test_parts_of_a_stream_may_be_asked_either_way(cut):
 def test_words_in_doubt_are_settled_alike():
     """A word that equals a threshold of the table decides nothing: the sample reads on, after its block."""
     mechanism = MECHANISMS["plain"]
-    table = Table.of(laplace(mechanism.plan.branches[0].rate).levels[0])
+    table = Table.of(laplace(mechanism._plan.branches[0].rate).levels[0])
     doubt = int(table.thresholds[len(table.thresholds) // 2])
     tape_words = words(40, 5)
     for place in (1, 3, 6, 9, 12):

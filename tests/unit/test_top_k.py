@@ -231,8 +231,8 @@ def test_measurements_beyond_int64_stay_exact() -> None:
     fast, slow = tape(200, 3), tape(200, 3)
     release = mechanism.release(values, lb.Sampler(fast))
     draw = lb.Reference(slow)
-    indices, _ = plain(values, mechanism.selector, draw)
-    noise = draw.laplace(mechanism.measurement_rate, 2).tolist()
+    indices, _ = plain(values, mechanism._selector, draw)
+    noise = draw.laplace(mechanism._measurement_rate, 2).tolist()
     assert release.measurements == tuple(values[i] + by for i, by in zip(indices, noise, strict=True))
 
 

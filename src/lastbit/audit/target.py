@@ -18,15 +18,17 @@ from lastbit.audit.losses import between
 from lastbit.audit.progress import Budget
 from lastbit.audit.verdict import Verdicts, check_all, judge
 from lastbit.errors import LastbitError, ParameterError
-from lastbit.exact.numbers import Cost, Eta, number, whole
+from lastbit.exact.numbers import number, whole
 from lastbit.mechanisms.mechanism import Mechanism, Program
+from lastbit.privacy.cost import Cost
+from lastbit.privacy.eta import Eta
 
 
 @dataclass(frozen=True)
 class Target:
     """A mechanism, or a function of one's own that takes a Draw, or values and a Draw."""
 
-    mechanism: Mechanism | None
+    mechanism: Mechanism[Any] | None
     module: ModuleType | None
     function: Callable[..., Hashable] | None
     cost: Cost | None
@@ -36,7 +38,7 @@ class Target:
         """The target that a person named.
 
         >>> Target.find("DiscreteLaplace", ["epsilon=1"], None).cost
-        Fraction(1, 1)
+        Cost(epsilon=Fraction(1, 1))
         """
         if ":" not in text and not text.endswith(".py"):
             mechanism = _mechanism(text, settings)
@@ -102,13 +104,13 @@ def numbers(text: str) -> list[Fraction]:
     return [number(part, "a value") for part in text.split(",")]
 
 
-def all_mechanisms() -> Iterator[type[Mechanism]]:
+def all_mechanisms() -> Iterator[type[Mechanism[Any]]]:
     """Every mechanism there is, by name; not the bases that several of them share."""
     for module in walk_packages(mechanisms.__path__, f"{mechanisms.__name__}."):
         if not module.name.endswith(".spark"):  # heavy, and no mechanism
             import_module(module.name)
-    found: dict[str, type[Mechanism]] = {}
-    open_classes = list(Mechanism.__subclasses__())
+    found: dict[str, type[Mechanism[Any]]] = {}
+    open_classes: list[type[Mechanism[Any]]] = list(Mechanism.__subclasses__())
     while open_classes:
         each = open_classes.pop()
         narrower = [sub for sub in each.__subclasses__() if sub.__module__.startswith(f"{mechanisms.__name__}.")]
@@ -118,7 +120,7 @@ def all_mechanisms() -> Iterator[type[Mechanism]]:
     return iter(found[name] for name in sorted(found))
 
 
-def _mechanism(name: str, settings: list[str]) -> Mechanism:
+def _mechanism(name: str, settings: list[str]) -> Mechanism[Any]:
     known = {each.__name__: each for each in all_mechanisms()}
     if name not in known:
         raise ParameterError(f"no mechanism named {name}. There are: {', '.join(known)}.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import isinf
 from typing import Any, Literal
 
 import gmpy2
@@ -13,9 +14,10 @@ from lastbit.audit.laws import TOLERANCE, Law, fraction_of, law, shown, tolerate
 from lastbit.audit.losses import SET_ASIDE, Loss, between
 from lastbit.audit.progress import Budget
 from lastbit.errors import ParameterError
-from lastbit.exact.numbers import Cost, Number, odds_bounds
+from lastbit.exact.numbers import Number
 from lastbit.mechanisms.mechanism import Mechanism, Program
-from lastbit.release import cost_text
+from lastbit.privacy.cost import Cost
+from lastbit.privacy.eta import Eta
 
 
 @dataclass(frozen=True)
@@ -41,11 +43,17 @@ class Verdict:
         """The certified loss is within the cost."""
         return self.verdict == "holds"
 
+    @property
+    def in_bits(self) -> str:
+        """The loss found, to base 2, and the verdict."""
+        bits = self.loss.lower_bits
+        return f"{'∞' if isinf(bits) else f'{bits:.4g}'} bits ({self.verdict})"
+
     def __str__(self) -> str:
         apart = f", delta {float(self.delta):.3g}" if self.delta else ""
         more = f" and {len(self.witness) - 3:,} more" if len(self.witness) > 3 else ""
         proof = f", witness {', '.join(map(shown, self.witness[:3]))}{more}" if self.witness else ""
-        return f"{self.verdict}: {self.loss}; cost {cost_text(self.cost)}{apart}{proof}"
+        return f"{self.verdict}: {self.loss}; cost {self.cost.text}{apart}{proof}"
 
 
 @dataclass(frozen=True)
@@ -69,14 +77,17 @@ class Verdicts:
         return f"{len(self.each):,} neighbours, worst {self.worst}"
 
 
-def judge(cost: Cost, one: Law, other: Law, tolerance: Fraction, values: Any = None, neighbour: Any = None) -> Verdict:
+def judge(
+    cost: Cost | Eta | Number, one: Law, other: Law, tolerance: Fraction, values: Any = None, neighbour: Any = None
+) -> Verdict:
     """The verdict on two laws against a cost.
 
     Say the found masses are p and q, and u is what the second law left unexplored. If the sum of max(0, p - e^cost·q)
     over all outcomes is above e^cost·u, then the outcomes that add to it form an event that proves the violation.
     Otherwise that sum is part of delta, and small. So only exploring too little can leave the question open.
     """
-    odds_lower, odds_upper = (gmpy2.mpq(odds) for odds in odds_bounds(cost))
+    cost = Cost.of(cost)
+    odds_lower, odds_upper = (gmpy2.mpq(odds) for odds in cost.odds_bounds())
     zero = gmpy2.mpq(0)
     delta = zero
     witness: tuple[Hashable, ...] = ()
@@ -99,7 +110,7 @@ def judge(cost: Cost, one: Law, other: Law, tolerance: Fraction, values: Any = N
 def compare(
     program: Program,
     neighbour: Program,
-    cost: Cost,
+    cost: Cost | Eta | Number,
     tolerance: Number = TOLERANCE,
     *,
     seconds: float | None = None,
@@ -118,7 +129,7 @@ def compare(
 
 
 def check(
-    mechanism: Mechanism,
+    mechanism: Mechanism[Any],
     values: Any,
     neighbour: Any,
     tolerance: Number = TOLERANCE,
@@ -137,7 +148,7 @@ def check(
 
 
 def check_all(
-    mechanism: Mechanism,
+    mechanism: Mechanism[Any],
     values: Sequence[Number],
     tolerance: Number = TOLERANCE,
     *,

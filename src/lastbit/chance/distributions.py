@@ -17,7 +17,7 @@ from typing import Final
 from lastbit.chance.inversion import Falling, Geometric, Partition, Signed, Truncated, Uniform, Weighted, resolve
 from lastbit.chance.powers import Powers
 from lastbit.errors import AuditError, ParameterError
-from lastbit.exact.numbers import Rate
+from lastbit.privacy.rate import Rate
 
 Masses = Iterator[tuple[int, Fraction]]
 
@@ -96,7 +96,7 @@ def joined(words: Sequence[int]) -> int:
 
 
 def _levels(rate: Rate, coarsest: type[Geometric] | type[Signed]) -> tuple[tuple[Partition, ...], tuple[int, ...]]:
-    scale = (1 << rate.y) // ((1 << rate.y) - rate.x)  # 1/(1-r), the mean and one
+    scale = rate.scale
     parts = max(0, -(-(scale.bit_length() - _COARSE_BITS) // _FINE_BITS))
     below = min(scale.bit_length() - _SMALL_BITS, parts * _FINE_BITS) if parts else 0
     shifts = tuple((below + i) // parts for i in range(parts))

@@ -1,31 +1,22 @@
-"""`Draw`: the only door to randomness. `Sampler` runs it for real, fast.
-
-A vector draw reads a block of words for all its samples first, in sample order. The rare samples that their block
-did not decide then read further words, in sample order too. `Reference` keeps to the same order.
-"""
+"""`Draw`: the only door to randomness, and everything a mechanism may ask of it."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
-from functools import lru_cache
-from typing import Any, Final, overload
-from weakref import WeakKeyDictionary
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lastbit import _kernel
 from lastbit.chance import distributions
-from lastbit.chance.bits import Bits, SystemBits, Words, checked_words
+from lastbit.chance.bits import Words
 from lastbit.chance.distributions import Distribution
-from lastbit.chance.inversion import Uniform
-from lastbit.chance.power_table import PowerTable
-from lastbit.chance.powers import CHUNK, Exponents, Powers
-from lastbit.chance.tables import Table
+from lastbit.chance.powers import Exponents, Powers
 from lastbit.errors import ParameterError
-from lastbit.exact.numbers import Number, Rate, number, whole
+from lastbit.exact.numbers import Number, number, whole
+from lastbit.privacy.rate import Rate
 
 Samples = NDArray[Any]
 """int64, or Python integers (dtype object) when a sample does not fit."""
@@ -134,159 +125,3 @@ def _checked(rate: Rate) -> Rate:
             f"rate must be a lastbit.Rate: got {type(rate).__name__}. Write Rate.from_epsilon('1/20')."
         )
     return rate
-
-
-_CHUNK: Final = 8192
-"""Words in hand at a time: what a draw needs beyond its result, whatever its size."""
-
-Decide = Callable[[int, Words, NDArray[np.int64]], Iterable[int]]
-"""(start, words, out) fills out with samples start, start+1, … and names those the words did not decide."""
-
-
-class Sampler(Draw):
-    """Draws for real: the same values and words as `Reference`, thousands of times faster.
-
-    >>> import lastbit as lb
-    >>> lb.Sampler(lb.Tape([0, 1 << 63])).bernoulli("1/2", size=2)
-    array([ True, False])
-    """
-
-    def __init__(self, bits: Bits | None = None) -> None:
-        self._bits: Bits = SystemBits() if bits is None else bits
-
-    def __repr__(self) -> str:
-        return f"Sampler({self._bits!r})"
-
-    def words(self, n: int) -> Words:
-        """n raw words of the source."""
-        return checked_words(self._bits, whole(n, "n", least=0))
-
-    def _one(self, distribution: Distribution) -> int:
-        words = checked_words(self._bits, distribution.block)
-        top = distribution.levels[0]
-        if isinstance(top, Powers) and (index := _decide_power(top, int(words[0]))) is not None:
-            return index
-        inverters = None if distribution.cells else _inverters_of(distribution)
-        if inverters is not None:
-            out = np.empty(1, np.int64)
-            if not _decide_by_tables(inverters, distribution.shifts, words, out):
-                return int(out[0])
-        return distribution.value(words.tolist(), self._read)
-
-    def _many(self, distribution: Distribution, n: int) -> Samples:
-        return self._fill(
-            np.empty(n, np.int8 if distribution.narrow else np.int64),
-            distribution.block,
-            _decide(distribution, n),
-            lambda _, block: distribution.value(block, self._read),
-        )
-
-    def _permutation(self, n: int) -> NDArray[np.int64]:
-        # Pick i is uniform on 0, …, i; pick 0 takes no word.
-        picks = np.zeros(n, np.int64)
-        self._fill(
-            picks[1:],
-            1,
-            lambda start, words, out: _kernel.uniform(words, start + 2, 1, out),
-            lambda i, block: distributions.uniform(i + 2).value(block, self._read),
-        )
-        _kernel.shuffle(picks)
-        return picks
-
-    def _read(self) -> int:
-        return int(checked_words(self._bits, 1)[0])
-
-    def _fill(self, out: Samples, step: int, decide: Decide, settle: Callable[[int, list[int]], int]) -> Samples:
-        doubtful: list[tuple[int, list[int]]] = []
-        chunk = max(1, _CHUNK // step)
-        for start in range(0, len(out), chunk):
-            part = out[start : start + chunk]
-            words = checked_words(self._bits, len(part) * step)
-            wide = part if part.itemsize == 8 else np.empty(len(part), np.int64)
-            for k in decide(start, words, wide):
-                doubtful.append((start + k, words[k * step : (k + 1) * step].tolist()))
-            if wide is not part:
-                part[:] = wide
-        for i, block in doubtful:
-            value = settle(i, block)
-            if not _fits(value):
-                out = out.astype(object)
-            out[i] = value
-        return out
-
-
-def _fits(value: int) -> bool:
-    return -(1 << 63) <= value < 1 << 63
-
-
-_inverters: WeakKeyDictionary[Distribution, list[_kernel.Inverter] | None] = WeakKeyDictionary()
-
-
-def _inverters_of(distribution: Distribution) -> list[_kernel.Inverter] | None:
-    """One kernel table for each level, or None where there is none or its values could leave int64."""
-    try:
-        return _inverters[distribution]
-    except KeyError:
-        tables = [table for level in distribution.levels if (table := Table.of(level))]
-        small = len(tables) == len(distribution.levels) and _fits(len(tables[0].thresholds) << sum(distribution.shifts))
-        kept = [_kernel.Inverter(t.thresholds, t.guide, t.origin, t.direction) for t in tables] if small else None
-        return _inverters.setdefault(distribution, kept)
-
-
-def _decide(distribution: Distribution, n: int) -> Decide:
-    partition = distribution.levels[0]
-    if isinstance(partition, Uniform) and partition.n <= 1 << 63:
-        size = partition.n
-        return lambda _, words, out: _kernel.uniform(words, size, 0, out)
-    inverters = _inverters_of(distribution) if n >= distribution.cells else None
-    if inverters is None:
-        return lambda _, words, out: _decide_one_by_one(distribution, words.tolist(), out)
-    return lambda _, words, out: _decide_by_tables(inverters, distribution.shifts, words, out)
-
-
-def _decide_by_tables(
-    inverters: list[_kernel.Inverter], shifts: tuple[int, ...], words: Words, out: NDArray[np.int64]
-) -> list[int]:
-    step = len(inverters)
-    doubts = inverters[0].first(words, step, out)
-    for level, shift in enumerate(shifts, start=1):
-        doubts += inverters[level].finer(words, level, step, shift, out)
-    return sorted(set(doubts)) if doubts else doubts
-
-
-def _decide_one_by_one(distribution: Distribution, words: list[int], out: NDArray[np.int64]) -> list[int]:
-    doubts = []
-    for k in range(len(out)):
-        value = distribution.decided(words[k * distribution.block : (k + 1) * distribution.block])
-        if value is None or not _fits(value):
-            doubts.append(k)
-        else:
-            out[k] = value
-    return doubts
-
-
-@lru_cache(maxsize=16)
-def _weights_of(rate: Rate) -> tuple[_kernel.Weights, int]:
-    table = PowerTable.of(rate)
-    return _kernel.Weights(table.factors, table.digits, table.last), table.error
-
-
-def _decide_power(powers: Powers, word: int) -> int | None:
-    """The cell of a word from weights of 63 bits, or None where their error or the word itself leaves it in doubt."""
-    weights, error = _weights_of(powers.rate)
-    error *= len(powers.exponents)
-    parts = [weights.total(chunk, powers.least) for chunk in powers.chunks()]
-    total = sum(parts)
-    # U times the true total lies in [start, stop), and a true running sum less than `error` above ours.
-    start, stop = word * total >> 64, -(-(word + 1) * (total + error) >> 64)
-    if stop > total:
-        return None
-    first = before = 0
-    while before + parts[first] < stop:
-        before += parts[first]
-        first += 1
-    goal = stop - before
-    chunk = powers.exponents[first * CHUNK : (first + 1) * CHUNK]
-    place, inside = weights.locate(chunk, powers.least, goal >> 64, goal & ((1 << 64) - 1))
-    index = first * CHUNK + place
-    return index if index == 0 or before + inside + error <= start else None

@@ -17,7 +17,7 @@ from itertools import accumulate
 from math import lcm
 from typing import Protocol
 
-from lastbit.exact.numbers import Rate
+from lastbit.privacy.rate import Rate
 
 Bounds = tuple[int, int]
 """Integers (lower, upper) around 2^bits · v; equal exactly when 2^bits · v is known to be that integer."""

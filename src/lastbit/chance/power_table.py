@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lastbit.chance.inversion import power
-from lastbit.exact.numbers import Rate
+from lastbit.privacy.rate import Rate
 
 DIGIT_BITS: Final = 12
 SCALE: Final = 63

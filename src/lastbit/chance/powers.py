@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lastbit.chance.inversion import Bounds, power
-from lastbit.exact.numbers import Rate
+from lastbit.privacy.rate import Rate
 
 CHUNK: Final = 1 << 13
 """Exponents in hand at a time."""

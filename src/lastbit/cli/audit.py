@@ -9,7 +9,7 @@ import typer
 from lastbit.errors import ParameterError
 
 if TYPE_CHECKING:
-    from lastbit.exact.numbers import Cost
+    from lastbit.privacy.cost import Cost
 
 EXIT = {"holds": 0, "violated": 1, "undecided": 4}
 
@@ -72,27 +72,27 @@ def audit(
 
 
 def _cost(epsilon: str | None, eta: str | None) -> Cost | None:
-    from lastbit.exact.numbers import Eta, cost_of, whole
+    from lastbit.exact.numbers import whole
+    from lastbit.privacy.eta import Eta
 
     if epsilon is None and eta is None:
         return None
     parts = None if eta is None else [whole(part, "eta") for part in eta.split(",")]
     if parts is not None and len(parts) != 3:
         raise ParameterError(f"eta must be X,Y,Z: got {eta}.")
-    return cost_of(epsilon, None if parts is None else Eta(*parts))
+    return Cost.asked(epsilon, None if parts is None else Eta(*parts))
 
 
 def _gallery() -> None:
     from lastbit.audit.attacks.everything import all_attacks
     from lastbit.audit.broken.gallery import hearings
-    from lastbit.audit.errata import bits_of, found
     from lastbit.release import text_table
 
     rows = []
     wrong = 0
     for hearing in hearings():
-        repaired = "" if hearing.repaired is None else found(hearing.repaired)
-        rows.append([hearing.case.name, bits_of(hearing.case.cost), found(hearing.published), repaired])
+        repaired = "" if hearing.repaired is None else hearing.repaired.in_bits
+        rows.append([hearing.case.name, Cost.of(hearing.case.cost).in_bits, hearing.published.in_bits, repaired])
         wrong += hearing.published.verdict != "violated" or bool(hearing.repaired and not hearing.repaired.holds)
     print(text_table(["mechanism", "claims", "loses at least", "repaired loses"], rows))
     print()

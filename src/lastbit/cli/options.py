@@ -7,6 +7,8 @@ import re
 from collections.abc import Callable
 from dataclasses import MISSING, dataclass, fields
 from fractions import Fraction
+from functools import cached_property
+from math import prod
 from typing import Annotated, Any, get_type_hints
 
 import typer
@@ -26,7 +28,10 @@ class Table:
     ]
     unit: Annotated[
         str | None,
-        typer.Option(metavar="COLUMN", help="Whom a row belongs to. Without it only single rows are protected."),
+        typer.Option(
+            metavar="COLUMN",
+            help="The column that says whom a row belongs to. Without it only single rows are protected.",
+        ),
     ] = None
     table: Annotated[str | None, typer.Option(metavar="NAME", help="The table, when FILE is a database.")] = None
 
@@ -35,32 +40,53 @@ class Table:
 class Items:
     """What is counted."""
 
-    by: Annotated[list[str], typer.Option(metavar="COLUMN", help="The column with the items; several multiply.")]
+    by: Annotated[
+        list[str],
+        typer.Option(metavar="COLUMN", help="The column that holds the items. Repeat it to count combinations."),
+    ]
     domain: Annotated[
         list[str],
-        typer.Option(metavar="FILE", help="The public items: a file with one per line, or 1..12. One for each --by."),
+        typer.Option(
+            metavar="FILE", help="The public items: a file with one item per line, or 1..12. Give one for each --by."
+        ),
     ]
     weights: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="Add up this column instead of counting units.")
     ] = None
     bounds: Annotated[
         tuple[str, str] | None,
-        typer.Option(metavar="LOW HIGH", help="What a unit's weights in an item are clamped to, each and together."),
+        typer.Option(
+            metavar="LOW HIGH", help="Each row's weight, and each unit's total per item, is clamped to this range."
+        ),
     ] = None
     resolution: Annotated[
         str | None,
-        typer.Option(metavar="NUMBER", help="The step of weights, noise and gaps. 1, but 1/10 for the gaps of counts."),
+        typer.Option(metavar="NUMBER", help="The step of weights, noise and gaps: 1, or 1/10 for the gaps of counts."),
     ] = None
 
     @property
     def domains(self) -> Any:
         """The domain as `count` takes it."""
+        return self._read[0] if len(self._read) == 1 else self._read
+
+    @property
+    def size(self) -> int:
+        """How many items the domain has: public, so that too few are refused before anything is read."""
+        return prod(map(len, self._read))
+
+    def check_enough(self, k: int) -> None:
+        """Refuse more items than there are."""
+        if k > self.size:
+            raise ParameterError(f"-k must be at most the number of items: got {k} of {self.size:,}. Nothing was read.")
+
+    @cached_property
+    def _read(self) -> list[Any]:
+        """The items of each domain, read once."""
         if len(self.domain) != len(self.by):
             raise ParameterError(
                 f"--domain must be given once for each --by: got {len(self.domain)} for {len(self.by)}."
             )
-        each = [_domain(text) for text in self.domain]
-        return each[0] if len(each) == 1 else each
+        return [_domain(text) for text in self.domain]
 
     def step(self, of_counts: str = "1") -> str:
         """The step of the numbers and of the noise."""
@@ -119,7 +145,11 @@ class Spending:
 
 def _domain(text: str) -> Any:
     ends = re.fullmatch(r"(-?\d+)\.\.(-?\d+)", text)
-    return range(int(ends[1]), int(ends[2]) + 1) if ends else text
+    if ends:
+        return range(int(ends[1]), int(ends[2]) + 1)
+    from lastbit.data.domain import items_of
+
+    return items_of(text)
 
 
 def with_options(function: Callable[..., None]) -> Callable[..., None]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -25,9 +25,8 @@ def plan(
 ) -> None:
     """What accuracy an epsilon buys in `lastbit top`, or the epsilon for a wanted accuracy. Reads no data."""
     import lastbit as lb
-    from lastbit.cli.accuracy import epsilon_for, probability, top_accuracy
     from lastbit.cli.options import moved
-    from lastbit.cli.showing import Report, shown
+    from lastbit.cli.showing import Report, percent, shown
 
     if (epsilon is None) == (within is None):
         raise lb.ParameterError("give either --epsilon, to see what it buys, or --within, to see what it takes.")
@@ -37,15 +36,18 @@ def plan(
         raise lb.ParameterError(f"-k must be from 1 to the number of items: got {k} of {items:,}.")
     step = resolution if resolution is not None else "1/10" if bounds is None else "1"
     moves = moved(bounds, step)
-    exact = epsilon if within is None else epsilon_for(within, k, items, level, step, **moves)
-    mechanism = lb.NoisyTopK(k=k, epsilon=exact, resolution=step, **moves)
-    reach = top_accuracy(mechanism, items, level)
-    title = f"The top {k} of {items:,} items at epsilon {shown(mechanism.cost)}:"
+    asked: dict[str, Any] = {"k": k, "resolution": step, **moves}
+    if within is None:
+        mechanism = lb.NoisyTopK(epsilon=epsilon, **asked)
+    else:
+        mechanism = lb.NoisyTopK.for_accuracy(within, items, level, **asked)
+    reach = mechanism.accuracy(items, level)
+    title = f"The top {k} of {items:,} items at {mechanism.cost.text}:"
     text = (
-        f"with probability {shown(probability(level) * 100)}% no item left out has {shown(reach)} "
+        f"with probability {percent(level)} no item left out has {shown(reach)} "
         f"{'units ' if bounds is None else ''}more than one listed, and every gap is off by less than that."
     )
-    data = {"k": k, "items": items, "epsilon": str(mechanism.cost), "level": level, "within": reach}
+    data = {"k": k, "items": items, "epsilon": str(mechanism.epsilon), "level": level, "within": reach}
     if bounds is not None:
         data["bounds"] = bounds
     Report(title, {}, [text], data).show(as_json=as_json)

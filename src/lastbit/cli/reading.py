@@ -6,15 +6,20 @@ import sys
 from collections.abc import Callable
 from concurrent.futures import Future, wait
 from concurrent.futures import TimeoutError as NotYet
+from fractions import Fraction
 from threading import Thread
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from lastbit.cli.options import Items, Table
 from lastbit.cli.source import Opened, Wanted, opened
+from lastbit.errors import ParameterError
 from lastbit.values.counts import Counts
+from lastbit.values.statistic import Statistic
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+_EVERYONE: Final = "everyone"
 
 _PATIENCE: Final = 1.0
 """Seconds after which a person wants to know how long it takes."""
@@ -49,6 +54,33 @@ def counted(table: Table, items: Items) -> Counts:
     if table.unit is None:
         print("lastbit: without --unit a row is protected, not a person who may have several.", file=sys.stderr)
     return counts
+
+
+def totalled(table: Table, column: str, bounds: tuple[str, str], resolution: str) -> Statistic:
+    """The sums behind the mean of a column over units, exact and private."""
+    from lastbit.data.counting import count
+    from lastbit.data.sorting import quoted
+    from lastbit.exact.numbers import number
+    from lastbit.values.statistic import centred_sums
+
+    if table.unit == column:
+        raise ParameterError(f"--of and --unit must be different columns: got {column!r} for both.")
+    columns = () if table.unit is None else (table.unit,)
+    # Names of our own, because a column may be called anything.
+    unit = None if table.unit is None else "who"
+    chosen = f"'{_EVERYONE}' AS {_EVERYONE}, {quoted(column)} AS amount"
+    if table.unit is not None:
+        chosen += f", {quoted(table.unit)} AS {unit}"
+    exact = number(bounds[0], "bounds"), number(bounds[1], "bounds")
+
+    def work(source: Opened) -> Statistic:
+        rows = source.relation.project(chosen)
+        common: dict[str, Any] = {"by": _EVERYONE, "unit": unit, "domain": [_EVERYONE]}
+        total = count(rows, **common, weights="amount", bounds=exact, resolution=resolution)
+        units = int(count(rows, **common).values[0])
+        return centred_sums(Fraction(total.values[0]), units, bounds=exact, resolution=resolution)
+
+    return read(table, Wanted(columns, weights=column), work)
 
 
 def _as_columns(domains: Any, source: Opened, by: list[str]) -> Any:

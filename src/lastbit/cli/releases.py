@@ -14,29 +14,27 @@ Amount = Annotated[int, typer.Option("-k", metavar="NUMBER", help="How many item
 def top(table: Table, items: Items, spending: Spending, k: Amount = 10) -> None:
     """The k items with the most units, or the largest sums, and how far each is ahead of the next."""
     import lastbit as lb
-    from lastbit.cli.accuracy import gap_intervals, probability, top_accuracy
     from lastbit.cli.reading import counted
-    from lastbit.cli.showing import Report, shown
+    from lastbit.cli.showing import Report, percent, shown
     from lastbit.cli.spending import spend
 
     mechanism = lb.NoisyTopK(k=k, epsilon=spending.epsilon, resolution=items.step("1/10"), **items.moves)
-    n, level = _number_of(items, k), shown(probability(spending.level) * 100)
-    reach = top_accuracy(mechanism, n, spending.level)
+    items.check_enough(k)
+    level = percent(spending.level)
+    reach = mechanism.accuracy(items.size, spending.level)
 
-    def report(release: Any) -> Report:
-        lonely = [None] * (len(release.items) - len(release.gaps))  # the last of all has nobody next
+    def report(release: lb.TopK) -> Report:
+        lonely = [None] * (len(release.indices) - len(release.gaps))  # the last of all has nobody next
+        ranges = [*release.gap_intervals(spending.level), *lonely]
         columns = {
-            "rank": range(1, len(release.items) + 1),
-            "item": release.items,
+            "rank": range(1, len(release.indices) + 1),
+            "item": release.items or (),
             "ahead of the next by": [*release.gaps, *lonely],
-            "true gap": [*gap_intervals(mechanism, release.gap_steps, n, spending.level), *lonely],
+            "true gap": ranges,
         }
-        keys = ("rank", "item", "gap", "true_gap")
-        rows = [dict(zip(keys, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-        notes = [f"With probability {level}% all true gaps are in their ranges, and {promise}"]
-        return Report(
-            release.title, columns, notes, _data(release, items, level=spending.level, within=reach, top=rows)
-        )
+        notes = [f"With probability {level} all true gaps are in their ranges, and {promise}"]
+        more = {"true_gap": ranges, "level": spending.level, "within": reach}
+        return Report(release.title, columns, notes, release.to_dict() | items.data | more)
 
     promise = f"no item left out has {items.more(shown(reach))} than one listed."
     spend(
@@ -44,7 +42,7 @@ def top(table: Table, items: Items, spending: Spending, k: Amount = 10) -> None:
         mechanism,
         read=lambda: counted(table, items),
         report=report,
-        promise=f"With probability {level}% {promise}",
+        promise=f"With probability {level} {promise}",
     )
 
 
@@ -52,40 +50,41 @@ def above(
     table: Table,
     items: Items,
     spending: Spending,
-    threshold: Annotated[str, typer.Option(metavar="NUMBER", help="What an item must have more of.")],
+    threshold: Annotated[
+        str, typer.Option(metavar="NUMBER", help="An item is listed when it has more units, or a larger sum.")
+    ],
     limit: Annotated[int, typer.Option(metavar="NUMBER", help="Stop after this many items above.")] = 1,
 ) -> None:
     """The first items, in the order of the domain, with more units, or a larger sum, than a threshold; by how much."""
     import lastbit as lb
-    from lastbit.cli.accuracy import probability
     from lastbit.cli.reading import counted
-    from lastbit.cli.showing import Report, shown
+    from lastbit.cli.showing import Report, percent
     from lastbit.cli.spending import spend
+    from lastbit.exact.numbers import number
 
     mechanism = lb.SparseVector(
         threshold=threshold, limit=limit, epsilon=spending.epsilon, resolution=items.step(), **items.moves
     )
-    base, noise = mechanism.grid.resolution * mechanism.plan.threshold, mechanism.gap_noise
-    level = shown(probability(spending.level) * 100)
+    base, noise = number(threshold, "threshold"), mechanism.gap_noise
     noise.lower_bound(base, 0, spending.level)  # refuses a level that allows no bound, before anything is spent
-    n = _number_of(items, 1)
+    items.check_enough(1)
 
-    def report(release: Any) -> Report:
-        lowest = [noise.lower_bound(base, gap, spending.level).value for gap in release.gaps]
+    def report(release: lb.AboveThreshold) -> Report:
+        estimates = [base + (gap or 0) for gap in release.gaps]
+        lowest = [noise.lower_bound(base, gap or 0, spending.level).value for gap in release.gaps]
         columns = {
-            "item": release.items,
+            "item": release.items or (),
             "above by": release.gaps,
-            "estimate": [base + gap for gap in release.gaps],
+            "estimate": estimates,
             "at least": lowest,
         }
-        keys = ("item", "gap", "estimate", "at_least")
-        found = [dict(zip(keys, row, strict=True)) for row in zip(*columns.values(), strict=True)]
         notes = [
-            f"{release.answered:,} of {n:,} items were asked, in the order of the domain.",
-            f"An item has at least that many with probability {level}%, before it is known whether it will be listed; "
-            "of those listed fewer have.",
+            f"{release.answered:,} of {items.size:,} items were asked, in the order of the domain.",
+            f"The bound holds for {percent(spending.level)} of the items asked. It fails more often among listed "
+            "items, because lucky noise gets items listed.",
         ]
-        return Report(release.title, columns, notes, _data(release, items, asked=release.answered, above=found))
+        more = {"estimate": estimates, "at_least": lowest, "level": spending.level}
+        return Report(release.title, columns, notes, release.to_dict() | items.data | more)
 
     spend(spending, mechanism, read=lambda: counted(table, items), report=report)
 
@@ -99,8 +98,8 @@ def choose(table: Table, items: Items, spending: Spending) -> None:
 
     mechanism = lb.ExponentialMechanism(epsilon=spending.epsilon, resolution=items.step(), **items.moves)
 
-    def report(release: Any) -> Report:
-        return Report(release.title, {"item": [release.outcome]}, [], _data(release, items, item=release.outcome))
+    def report(release: lb.Choice) -> Report:
+        return Report(release.title, {"item": [release.outcome]}, [], release.to_dict() | items.data)
 
     if spending.plot is not None:
         raise lb.ParameterError("--plot draws numbers: what is chosen is one item. Leave it out.")
@@ -110,30 +109,26 @@ def choose(table: Table, items: Items, spending: Spending) -> None:
 def measure(table: Table, items: Items, spending: Spending, k: Amount = 10) -> None:
     """The k items with the most units, or the largest sums, and an estimate of what each has."""
     import lastbit as lb
-    from lastbit.cli.accuracy import probability
     from lastbit.cli.reading import counted
-    from lastbit.cli.showing import Report, shown
+    from lastbit.cli.showing import Report, percent
     from lastbit.cli.spending import spend
 
     mechanism = lb.SelectAndMeasure(k=k, epsilon=spending.epsilon, resolution=items.step("1/10"), **items.moves)
-    _number_of(items, k)
-    level = shown(probability(spending.level) * 100)
+    items.check_enough(k)
+    level = percent(spending.level)
 
-    def report(release: Any) -> Report:
+    def report(release: lb.MeasuredTopK) -> Report:
         intervals = release.intervals(spending.level)
         columns = {
-            "rank": range(1, len(release.items) + 1),
-            "item": release.items,
+            "rank": range(1, len(release.indices) + 1),
+            "item": release.items or (),
             items.number: [float(estimate) for estimate in release.estimates],
             "interval": intervals,
-            "ahead of the next by": [*release.gaps, *[None] * (len(release.items) - len(release.gaps))],
+            "ahead of the next by": [*release.gaps, *[None] * (len(release.indices) - len(release.gaps))],
         }
-        measured = [
-            {"item": item, "estimate": estimate, "from": low, "to": high}
-            for item, estimate, (low, high) in zip(release.items, release.estimates, intervals, strict=True)
-        ]
-        notes = [f"Each interval holds with probability {level}% for the items listed."]
-        return Report(release.title, columns, notes, _data(release, items, level=spending.level, measured=measured))
+        notes = [f"Each interval holds with probability {level} for the items listed."]
+        more = {"interval": intervals, "level": spending.level}
+        return Report(release.title, columns, notes, release.to_dict() | items.data | more)
 
     spend(spending, mechanism, read=lambda: counted(table, items), report=report)
 
@@ -142,36 +137,31 @@ def mean(
     table: Table,
     spending: Spending,
     of: Annotated[str, typer.Option(metavar="COLUMN", help="The numbers. A unit's numbers are added up.")],
-    bounds: Annotated[tuple[str, str], typer.Option(metavar="LOW HIGH", help="What a unit's total is clamped to.")],
-    resolution: Annotated[str, typer.Option(metavar="NUMBER", help="The step numbers are floored to.")] = "1",
+    bounds: Annotated[
+        tuple[str, str], typer.Option(metavar="LOW HIGH", help="A unit's total is clamped to this range.")
+    ],
+    resolution: Annotated[
+        str, typer.Option(metavar="NUMBER", help="Numbers are floored to whole steps of this.")
+    ] = "1",
 ) -> None:
-    """The mean of a number over all units, and how many there are."""
-    from lastbit.cli.mean import Mean
+    """The mean of a number over all units, and how many units there are."""
+    import lastbit as lb
+    from lastbit.cli.reading import totalled
+    from lastbit.cli.showing import Report, percent
     from lastbit.cli.spending import spend
 
-    plan = Mean.of(spending, bounds, resolution)
-    spend(
-        spending,
-        plan.mechanism,
-        read=lambda: plan.read(table, of),
-        report=lambda release: plan.report(release, of, spending.level),
-    )
+    mechanism = lb.NoisyMean(epsilon=spending.epsilon, bounds=bounds, resolution=resolution)
+    level = percent(spending.level)
 
+    def report(release: lb.MeanAndUnits) -> Report:
+        intervals = [release.interval(spending.level), release.units_interval(spending.level)]
+        columns: dict[str, Any] = {
+            "": [f"mean of {of}", "units"],
+            "estimate": [release.mean, release.units],
+            "interval": intervals,
+        }
+        note = f"Both intervals hold together with probability {level}."
+        more = {"interval": intervals[:1], "units_interval": intervals[1:], "level": spending.level}
+        return Report(release.title, columns, [note], release.to_dict() | more)
 
-def _number_of(items: Items, k: int) -> int:
-    """How many candidates the domain has: public, so that too few are refused before anything is read."""
-    from math import prod
-
-    from lastbit.data.domain import domains_of
-    from lastbit.errors import ParameterError
-
-    n = prod(len(each) for each in domains_of(items.domains, items.by))
-    if k > n:
-        raise ParameterError(f"-k must be at most the number of items: got {k} of {n:,}. Nothing was read.")
-    return n
-
-
-def _data(release: Any, items: Items, **more: Any) -> dict[str, Any]:
-    from lastbit.release import cost_text
-
-    return {"mechanism": release.mechanism, "cost": cost_text(release.cost), **items.data, **more}
+    spend(spending, mechanism, read=lambda: totalled(table, of, bounds, resolution), report=report)

@@ -10,6 +10,9 @@ from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from lastbit.exact.numbers import Number, probability
+from lastbit.release import plain
+
 if TYPE_CHECKING:
     from lastbit.ledger import Account
 
@@ -28,7 +31,7 @@ class Report:
     def show(self, *, as_json: bool) -> None:
         """Print it."""
         if as_json:
-            print(json.dumps(self.data, ensure_ascii=False, default=_plain))
+            print(json.dumps(plain(self.data), ensure_ascii=False))
             return
         from rich.console import Console
         from rich.table import Table
@@ -90,5 +93,10 @@ def account_data(account: Account) -> dict[str, str]:
     }
 
 
-def _plain(value: object) -> object:
-    return value.numerator if isinstance(value, Fraction) and value.denominator == 1 else str(value)
+def percent(level: Number) -> str:
+    """A level as people read it, refused unless it is a probability.
+
+    >>> percent("0.95")
+    '95%'
+    """
+    return f"{shown(probability(level, 'level') * 100)}%"

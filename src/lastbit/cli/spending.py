@@ -14,7 +14,7 @@ from lastbit.cli.options import Spending
 from lastbit.cli.showing import Report, account_data, account_line
 from lastbit.errors import ParameterError
 from lastbit.mechanisms.mechanism import Mechanism, chance
-from lastbit.release import Release, cost_text
+from lastbit.release import Release
 
 if TYPE_CHECKING:
     from lastbit.ledger import Ledger
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def spend(
     spending: Spending,
-    mechanism: Mechanism,
+    mechanism: Mechanism[Any],
     *,
     read: Callable[[], Any],
     report: Callable[[Any], Report],
@@ -38,17 +38,15 @@ def spend(
         # Reading may take long: a refusal that is certain comes first. The charge looks again.
         book[0].account(book[1]).charged(mechanism.cost)
     ready = mechanism.ready(read())
-    charge = None if book is None else book[0].charge(book[1], mechanism, note=spending.note)
-    published = ready(chance(None))
-    if book is not None and charge is not None:
-        book[0].record(charge)
+    published = ready(chance(None)) if book is None else book[0].spend(book[1], mechanism, ready, note=spending.note)
     result = report(published)
     notes, data = list(result.notes), dict(result.data)
-    if charge is None:
+    if book is None:
         print("lastbit: no ledger was charged. Keep count with --ledger FILE --dataset NAME.", file=sys.stderr)
     else:
-        notes.append(account_line(charge.account))
-        data["account"] = account_data(charge.account)
+        account = book[0].account(book[1])
+        notes.append(account_line(account))
+        data["account"] = account_data(account)
     replace(result, notes=notes, data=data).show(as_json=spending.as_json)
     if spending.plot is not None and isinstance(published, Release):
         _plot(published, spending.plot)
@@ -87,9 +85,9 @@ def _plot(release: Release, path: str) -> None:
         raise typer.Exit(1) from None
 
 
-def _dry_run(spending: Spending, mechanism: Mechanism, book: tuple[Ledger, str] | None, promise: str) -> None:
+def _dry_run(spending: Spending, mechanism: Mechanism[Any], book: tuple[Ledger, str] | None, promise: str) -> None:
     notes = [promise] if promise else []
-    data: dict[str, Any] = {"dry_run": True, "mechanism": mechanism.name, "cost": cost_text(mechanism.cost)}
+    data: dict[str, Any] = {"dry_run": True, "mechanism": mechanism.name, "cost": mechanism.cost.text}
     data["parameters"] = mechanism.parameters
     if book is not None:
         account = book[0].account(book[1])
@@ -97,5 +95,5 @@ def _dry_run(spending: Spending, mechanism: Mechanism, book: tuple[Ledger, str] 
         notes += [account_line(account), "The budget allows it." if enough else "The budget does not allow it."]
         data |= {"account": account_data(account), "allowed": enough}
     columns = {"parameter": list(mechanism.parameters), "value": list(mechanism.parameters.values())}
-    title = f"{mechanism.name} would cost {cost_text(mechanism.cost)}. Nothing was read and nothing was spent."
+    title = f"{mechanism.name} would cost {mechanism.cost.text}. Nothing was read and nothing was spent."
     Report(title, columns, notes, data).show(as_json=spending.as_json)

@@ -11,7 +11,7 @@ from typing import Final
 
 from lastbit.chance.inversion import power
 from lastbit.errors import ParameterError
-from lastbit.exact.numbers import Number, Rate, number
+from lastbit.privacy.rate import Rate
 
 DIGITS: Final = 9
 """Significant digits of an epsilon that is found, not given."""
@@ -21,30 +21,16 @@ _SMALLEST: Final = -150
 """The exponent of ten below which an epsilon is not looked for."""
 
 
-def share(value: Number, name: str) -> Fraction:
-    """A probability strictly between 0 and 1.
+def power_at_most(rate: Rate, exponent: int, limit: Fraction) -> bool:
+    """Whether r^exponent <= limit.
 
-    >>> share("0.95", "level")
-    Fraction(19, 20)
-    """
-    exact = number(value, name)
-    if not 0 < exact < 1:
-        raise ParameterError(f"{name} must be above 0 and below 1: got {value}. It is a probability.")
-    return exact
-
-
-def tail_at_most(rate: Rate, steps: int, probability: Fraction) -> bool:
-    """Whether P(|X| > steps) <= probability for the discrete Laplace, where it is 2·r^(steps+1)/(1+r).
-
-    >>> half = Rate(1, 1)
-    >>> tail_at_most(half, 0, Fraction(2, 3)), tail_at_most(half, 0, Fraction(66, 100))
+    >>> power_at_most(Rate(1, 1), 2, Fraction(1, 4)), power_at_most(Rate(1, 1), 1, Fraction(1, 4))
     (True, False)
     """
-    limit = probability * (1 + rate.fraction) / 2
     bits = 128
-    # The two can only be equal when r^(steps+1) is a fraction over 2^bits of a moderate size, and then it is found.
+    # The two can only be equal when r^exponent is a fraction over 2^bits of a moderate size, and then it is found.
     while True:
-        lower, upper = power(rate, steps + 1, bits)
+        lower, upper = power(rate, exponent, bits)
         scaled = limit * (1 << bits)
         if upper <= scaled:
             return True
@@ -53,23 +39,46 @@ def tail_at_most(rate: Rate, steps: int, probability: Fraction) -> bool:
         bits *= 2
 
 
+def least_exponent(rate: Rate, limit: Fraction) -> int:
+    """The least m >= 0 with r^m <= limit.
+
+    >>> least_exponent(Rate(1, 1), Fraction(1, 5)), least_exponent(Rate(1, 1), Fraction(2))
+    (3, 0)
+    """
+    low, high = -1, 0
+    while not power_at_most(rate, high, limit):
+        low, high = high, 2 * high + 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if power_at_most(rate, middle, limit) else (middle, high)
+    return high
+
+
 def laplace_accuracy(rate: Rate, level: Fraction) -> int:
     """The least t with P(|X| > t) <= 1 - level for the discrete Laplace of this rate, in grid steps.
 
     >>> laplace_accuracy(Rate.from_epsilon("1/10"), Fraction(95, 100))
     30
     """
-    low, high = -1, 0
-    while not tail_at_most(rate, high, 1 - level):
-        low, high = high, 2 * high + 1
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if tail_at_most(rate, middle, 1 - level) else (middle, high)
-    return high
+    return max(0, least_exponent(rate, _tail_limit(rate, level)) - 1)
 
 
-def least_epsilon(meets: Callable[[Fraction], bool]) -> Fraction:
-    """The least epsilon of nine significant digits that meets a wish which every larger epsilon meets too.
+def laplace_within(rate: Rate, steps: int, level: Fraction) -> bool:
+    """Whether the discrete Laplace of this rate stays within so many steps with at least this probability.
+
+    >>> laplace_within(Rate(1, 1), 0, Fraction(1, 3)), laplace_within(Rate(1, 1), 0, Fraction(34, 100))
+    (True, False)
+    """
+    return power_at_most(rate, steps + 1, _tail_limit(rate, level))
+
+
+def _tail_limit(rate: Rate, level: Fraction) -> Fraction:
+    # P(|X| > t) = 2·r^(t+1)/(1+r)
+    return (1 - level) * (1 + rate.fraction) / 2
+
+
+def least_epsilon(meets: Callable[[Fraction], bool], digits: int = DIGITS) -> Fraction:
+    """The least epsilon of so many significant digits that meets a wish which every larger epsilon meets too.
 
     >>> least_epsilon(lambda epsilon: epsilon * 3 >= 1)
     Fraction(166666667, 500000000)
@@ -88,12 +97,13 @@ def least_epsilon(meets: Callable[[Fraction], bool]) -> Fraction:
     if exponent == _SMALLEST:
         raise ParameterError("accuracy must be small enough to need an epsilon: any epsilon gives this one.")
     # 10^(exponent-1) does not do, 10^exponent does, or is beyond the largest that does.
-    unit = _power_of_ten(exponent - DIGITS)
-    low, high = 10 ** (DIGITS - 1), 10**DIGITS
+    unit = _power_of_ten(exponent - digits)
+    low, high = 10 ** (digits - 1), 10**digits
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if middle * unit >= _LARGEST or meets(middle * unit) else (middle, high)
-    return min(high * unit, _LARGEST)
+    found: Fraction = min(high * unit, _LARGEST)
+    return found
 
 
 def _power_of_ten(exponent: int) -> Fraction:

@@ -17,7 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lastbit.errors import ParameterError
-from lastbit.exact.numbers import Number, Rate, number
+from lastbit.estimate.accuracy import laplace_accuracy
+from lastbit.exact.numbers import Number, probability
+from lastbit.privacy.rate import Rate
 
 
 def blue(measurements: Sequence[Fraction], gaps: Sequence[Fraction], ratio: Fraction) -> tuple[Fraction, ...]:
@@ -54,21 +56,6 @@ def variance_left(k: int, ratio: Fraction) -> Fraction:
     return (1 + ratio * k) / ((1 + ratio) * k)
 
 
-def geometric_variance(rate: Rate) -> Fraction:
-    """r / (1-r)²: the variance of geometric noise, in squared steps.
-
-    >>> from lastbit import Eta
-    >>> geometric_variance(Rate.from_eta(Eta(1, 1, 1)))
-    Fraction(2, 1)
-    """
-    return rate.fraction / (1 - rate.fraction) ** 2
-
-
-def laplace_variance(rate: Rate) -> Fraction:
-    """2r / (1-r)²: the variance of discrete Laplace noise, the difference of two geometrics, in squared steps."""
-    return 2 * geometric_variance(rate)
-
-
 def error_bounds(k: int, selection: Rate, measurement: Rate, level: Number) -> tuple[float, float]:
     """(low, high), in steps: the error of `blue` lies between them with probability `level`, each tail alike.
 
@@ -81,14 +68,10 @@ def error_bounds(k: int, selection: Rate, measurement: Rate, level: Number) -> t
     >>> error_bounds(1, half, half, "0.95")
     (-4.0, 4.0)
     """
-    exact = number(level, "level")
-    if not 0 < exact < 1:
-        raise ParameterError(f"level must be above 0 and below 1: got {level}. It is a probability.")
+    exact = probability(level, "level")
     if k == 1:
-        # The least m with P(|X| > m) = 2·r^(m+1)/(1+r) at most 1 - level.
-        r = measurement.fraction
-        widest = max(0, math.ceil(-math.log((1 - exact) * (1 + r) / 2) / _loss(measurement)) - 1)
-        return float(-widest), float(widest)
+        widest = float(laplace_accuracy(measurement, exact))
+        return -widest, widest
     law = _ErrorLaw(k, selection, measurement)
     return law.quantile(float(1 - exact) / 2), law.quantile(1 - float(1 - exact) / 2)
 
@@ -105,8 +88,8 @@ class _ErrorLaw:
     """Standard deviations either side that are told apart."""
 
     def __init__(self, k: int, selection: Rate, measurement: Rate) -> None:
-        ratio = geometric_variance(selection) / laplace_variance(measurement)
-        self._end = self._REACH * math.sqrt(laplace_variance(measurement) * variance_left(k, ratio))
+        ratio = selection.geometric_variance / measurement.laplace_variance
+        self._end = self._REACH * math.sqrt(measurement.laplace_variance * variance_left(k, ratio))
         step = math.pi / self._end
         self._times = (np.arange(self._POINTS) + 0.5) * step
         # Weights of the measurement noises, own and others'; those of the gap noises are (k-1)·others and -others.

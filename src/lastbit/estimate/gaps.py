@@ -11,7 +11,8 @@ from fractions import Fraction
 
 from lastbit.chance.inversion import power
 from lastbit.errors import ParameterError
-from lastbit.exact.numbers import Number, Rate, number, positive
+from lastbit.exact.numbers import Number, number, positive, probability
+from lastbit.privacy.rate import Rate
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,16 +36,6 @@ def variance_weighted(*estimates: Estimate) -> Estimate:
     return Estimate(total / weight, 1 / weight)
 
 
-def laplace_variance(rate: Rate) -> Fraction:
-    """The variance of discrete Laplace noise, in steps squared: 2r/(1-r)².
-
-    >>> laplace_variance(Rate(1, 1))
-    Fraction(4, 1)
-    """
-    r = rate.fraction
-    return 2 * r / (1 - r) ** 2
-
-
 @dataclass(frozen=True, slots=True)
 class GapNoise:
     """The law of X = query noise - threshold noise, on the grid: symmetric about 0.
@@ -61,7 +52,7 @@ class GapNoise:
     @property
     def variance(self) -> Fraction:
         """The variance of threshold + gap as an estimate of the value."""
-        return (laplace_variance(self.threshold_rate) + laplace_variance(self.query_rate)) * self.resolution**2
+        return (self.threshold_rate.laplace_variance + self.query_rate.laplace_variance) * self.resolution**2
 
     def estimate(self, threshold: Number, gap: Number) -> Estimate:
         """Threshold plus gap as an estimate of the value.
@@ -80,25 +71,25 @@ class GapNoise:
         tail = self._tail(t, *(rate.fraction ** (t + 1) for rate in self._slow_fast))
         return 1 - tail if steps < 0 else tail
 
-    def lower_bound(self, threshold: Number, gap: Number, confidence: Number) -> LowerBound:
-        """A number at or below the value with probability `confidence` or more: see `LowerBound` for of what.
+    def lower_bound(self, threshold: Number, gap: Number, level: Number = "0.95") -> LowerBound:
+        """A number at or below the value with probability `level` or more, over all queries asked: see `LowerBound`.
 
-        >>> bound = GapNoise(Rate(1, 1), Rate(3, 2), Fraction(1)).lower_bound(100, 20, confidence="0.95")
+        >>> bound = GapNoise(Rate(1, 1), Rate(3, 2), Fraction(1)).lower_bound(100, 20, level="0.95")
         >>> bound.value, float(bound.coverage)
         (Fraction(111, 1), 0.961...)
         """
-        level = number(confidence, "confidence")
-        if not Fraction(1, 2) <= level < 1:
-            raise ParameterError(f"confidence must be from 1/2 to below 1: got {confidence}. Write 0.95 for 95%.")
+        wanted = probability(level, "level")
+        if wanted < Fraction(1, 2):
+            raise ParameterError(f"level must be at least 1/2: got {level}. Write 0.95 for 95%.")
         # value >= threshold + gap - t exactly when X <= t: the least t with P(X >= t+1) at most 1 - level.
         low, high = -1, 1
-        while self._more_than(high + 1, 1 - level):
+        while self._more_than(high + 1, 1 - wanted):
             low, high = high, 2 * high
         while high - low > 1:
             middle = (low + high) // 2
-            low, high = (middle, high) if self._more_than(middle + 1, 1 - level) else (low, middle)
+            low, high = (middle, high) if self._more_than(middle + 1, 1 - wanted) else (low, middle)
         start = number(threshold, "threshold")
-        return LowerBound(start + number(gap, "gap") - high * self.resolution, start, level, high, self)
+        return LowerBound(start + number(gap, "gap") - high * self.resolution, start, wanted, high, self)
 
     @property
     def _slow_fast(self) -> tuple[Rate, Rate]:
@@ -134,17 +125,17 @@ class GapNoise:
 
 @dataclass(frozen=True, slots=True)
 class LowerBound:
-    """A lower confidence bound, labelled with what its confidence means.
+    """A lower confidence bound, labelled with what its level means.
 
     `coverage` is the probability that the bound is at or below the value before it is known whether the query will be
-    reported: at least `confidence`. Reports favour large noise, so among reported queries the bound fails more
+    reported: at least `level`. Reports favour large noise, so among reported queries the bound fails more
     often, and far below the threshold almost always: `coverage_given_report` says how often, for a supposed value. It
     is about one query asked alone.
     """
 
     value: Fraction
     threshold: Fraction
-    confidence: Fraction
+    level: Fraction
     steps: int
     """How far the bound is below threshold + gap, on the grid."""
     noise: GapNoise
@@ -157,7 +148,7 @@ class LowerBound:
     def coverage_given_report(self, value: Number) -> Fraction:
         """P(bound <= value, given that the query is reported above) if this were its value, exactly.
 
-        >>> bound = GapNoise(Rate(1, 1), Rate(3, 2), Fraction(1)).lower_bound(100, 20, confidence="0.95")
+        >>> bound = GapNoise(Rate(1, 1), Rate(3, 2), Fraction(1)).lower_bound(100, 20, level="0.95")
         >>> float(bound.coverage_given_report(100)), float(bound.coverage_given_report(95))
         (0.93..., 0.75...)
         """

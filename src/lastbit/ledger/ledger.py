@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
 import sqlalchemy as sa
 
 from lastbit.chance.draw import Draw
 from lastbit.errors import BudgetExceeded, LedgerError, ParameterError
-from lastbit.exact.numbers import Cost, Eta, Number, positive
+from lastbit.exact.numbers import Number, positive
 from lastbit.ledger.store import ACCOUNTS, ENTRIES, Store
 from lastbit.mechanisms.mechanism import Mechanism, chance
-from lastbit.release import cost_text
+from lastbit.mechanisms.sparse_vector.mechanism import StreamMechanism
+from lastbit.mechanisms.sparse_vector.run import Run
+from lastbit.privacy.cost import Cost
+
+Published = TypeVar("Published")
 
 
 @dataclass(frozen=True)
@@ -35,14 +39,13 @@ class Account:
 
     def allows(self, cost: Cost) -> bool:
         """Whether the limit leaves room for a cost."""
-        return amount_of(cost) <= self.remaining
+        return cost.amount <= self.remaining
 
     def charged(self, cost: Cost) -> Account:
         """The account as it would be after a charge, or BudgetExceeded. This writes nothing."""
-        amount = amount_of(cost)
         if not self.allows(cost):
-            raise BudgetExceeded(self.dataset, amount, self.spent, self.limit)
-        return replace(self, spent=self.spent + amount)
+            raise BudgetExceeded(self.dataset, cost.amount, self.spent, self.limit)
+        return replace(self, spent=self.spent + cost.amount)
 
 
 @dataclass(frozen=True)
@@ -71,15 +74,6 @@ class Charge:
 
     id: int
     account: Account
-
-
-def amount_of(cost: Cost) -> Fraction:
-    """What a cost takes from a budget: an epsilon itself; for an eta the float at or above eta·ln 2, exactly.
-
-    >>> amount_of(Fraction(1, 3)), amount_of(Eta(1, 1, 1)) == Fraction(Eta(1, 1, 1).epsilon_upper)
-    (Fraction(1, 3), True)
-    """
-    return Fraction(cost.epsilon_upper) if isinstance(cost, Eta) else cost
 
 
 class Ledger:
@@ -155,12 +149,12 @@ class Ledger:
             _write(books, dataset, "raise", limit, note=note)
         return Account(dataset, limit, account.spent)
 
-    def charge(self, dataset: str, mechanism: Mechanism, *, note: str = "") -> Charge:
+    def charge(self, dataset: str, mechanism: Mechanism[Any], *, note: str = "") -> Charge:
         """Take a mechanism's cost from the budget, or raise BudgetExceeded. When this returns, it is on disk."""
         with self._store.transaction() as books:
             account = _account(books, dataset, lock=True).charged(mechanism.cost)
             books.execute(ACCOUNTS.update().where(ACCOUNTS.c.dataset == dataset).values(spent=str(account.spent)))
-            entry = _write(books, dataset, "charge", amount_of(mechanism.cost), mechanism=mechanism, note=note)
+            entry = _write(books, dataset, "charge", mechanism.cost.amount, mechanism=mechanism, note=note)
         return Charge(entry, account)
 
     def record(self, charge: Charge) -> None:
@@ -168,15 +162,57 @@ class Ledger:
         with self._store.transaction() as books:
             books.execute(ENTRIES.update().where(ENTRIES.c.id == charge.id).values(released=_now()))
 
-    def release(
-        self, dataset: str, mechanism: Mechanism, values: Any, *, note: str = "", draw: Draw | None = None
-    ) -> Any:
-        """Charge, then draw, then record. What the mechanism refuses is refused before, and costs nothing."""
-        ready, draw = mechanism.ready(values), chance(draw)
+    def spend(
+        self,
+        dataset: str,
+        mechanism: Mechanism[Any],
+        ready: Callable[[Draw], Published],
+        *,
+        note: str = "",
+        draw: Draw | None = None,
+    ) -> Published:
+        """Charge a mechanism's cost, then draw, then record: the one way from a budget to a release.
+
+        `ready` is the second half of a release of this mechanism, such as `mechanism.ready(values)` gives.
+
+        >>> import tempfile, lastbit as lb
+        >>> ledger = Ledger(tempfile.mkdtemp() + "/budget.db")
+        >>> account, mechanism = ledger.create("clinic", epsilon=1), lb.ExponentialMechanism(epsilon="1/2")
+        >>> ledger.spend("clinic", mechanism, mechanism.ready_ranking([0, 1000, 500], 2)).indices
+        (1, 2)
+        """
+        draw = chance(draw)
         charge = self.charge(dataset, mechanism, note=note)
         published = ready(draw)
         self.record(charge)
         return published
+
+    def release(
+        self,
+        dataset: str,
+        mechanism: Mechanism[Published],
+        *values: Any,
+        note: str = "",
+        draw: Draw | None = None,
+        **options: Any,
+    ) -> Published:
+        """Charge, then draw, then record. What the mechanism refuses is refused before, and costs nothing.
+
+        Values and options are those of `mechanism.release`.
+        """
+        return self.spend(dataset, mechanism, mechanism.ready(*values, **options), note=note, draw=draw)
+
+    def start(self, dataset: str, mechanism: StreamMechanism, *, note: str = "", draw: Draw | None = None) -> Run:
+        """Charge the whole cost of a sparse vector, then start a run.
+
+        >>> import tempfile, lastbit as lb
+        >>> ledger = Ledger(tempfile.mkdtemp() + "/budget.db")
+        >>> account = ledger.create("clinic", epsilon=1)
+        >>> run = ledger.start("clinic", lb.SparseVector(threshold=1000, limit=1, epsilon="1/2"))
+        >>> run.ask(2000).above, ledger.account("clinic").remaining
+        (True, Fraction(1, 2))
+        """
+        return self.spend(dataset, mechanism, mechanism.start, note=note, draw=draw)
 
 
 def _limit(epsilon: Number) -> Fraction:
@@ -204,7 +240,13 @@ def _state(row: Any) -> Account:
 
 
 def _write(
-    books: sa.Connection, dataset: str, kind: str, amount: Fraction, *, mechanism: Mechanism | None = None, note: str
+    books: sa.Connection,
+    dataset: str,
+    kind: str,
+    amount: Fraction,
+    *,
+    mechanism: Mechanism[Any] | None = None,
+    note: str,
 ) -> int:
     line = ENTRIES.insert().values(
         dataset=dataset,
@@ -212,7 +254,7 @@ def _write(
         time=_now(),
         mechanism="" if mechanism is None else mechanism.name,
         parameters=json.dumps({} if mechanism is None else mechanism.parameters),
-        cost="" if mechanism is None else cost_text(mechanism.cost),
+        cost="" if mechanism is None else mechanism.cost.text,
         amount=str(amount),
         note=note,
     )

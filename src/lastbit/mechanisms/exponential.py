@@ -12,15 +12,18 @@ from numpy.typing import NDArray
 
 from lastbit.chance.draw import Draw
 from lastbit.errors import ParameterError
-from lastbit.exact.numbers import Number, Rate, flag, rate_of, whole
-from lastbit.mechanisms.mechanism import Mechanism, chance
+from lastbit.exact.numbers import Number, flag, whole
+from lastbit.mechanisms.mechanism import chance
+from lastbit.mechanisms.on_grid import GridMechanism
+from lastbit.privacy.rate import Rate
 from lastbit.release import Release
-from lastbit.values.counts import unpacked
-from lastbit.values.grid import LIMIT, Grid, Steps, bare, highest, is_plain
-from lastbit.values.statistic import ends
+from lastbit.values.grid import LIMIT, Grid, Steps
+from lastbit.values.known import unpacked
+from lastbit.values.raw import bare, highest, is_plain
+from lastbit.values.statistic import ends, span
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Choice(Release):
     """The outcome that was picked: its place in the list, and the outcome itself where it was passed.
 
@@ -41,7 +44,7 @@ class Choice(Release):
         return self.index
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Ranking(Release):
     """The outcomes that were picked, in the order in which they were: places, and outcomes where they were passed.
 
@@ -62,7 +65,7 @@ class Ranking(Release):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ExponentialMechanism(Mechanism):
+class ExponentialMechanism(GridMechanism[Choice]):
     """Pick one of many outcomes, by scores: the higher, the likelier.
 
     Paper:    Ilvento, Algorithm 3 and Mechanism 4, in print wrong at Mechanism 4, Algorithm 2 and Algorithm 4.
@@ -85,9 +88,9 @@ class ExponentialMechanism(Mechanism):
     bounds: tuple[Number, Number] | None = None
     rounding: Literal["floor", "randomized"] = "floor"
     rate: Rate = field(init=False, repr=False, compare=False)
-    lowest: int = field(init=False, repr=False, compare=False)
+    _lowest: int = field(init=False, repr=False, compare=False)
     """The lower bound in grid steps."""
-    highest: int = field(init=False, repr=False, compare=False)
+    _highest: int = field(init=False, repr=False, compare=False)
     """The upper bound in grid steps."""
 
     def __post_init__(self) -> None:
@@ -100,17 +103,14 @@ class ExponentialMechanism(Mechanism):
             lowest, highest = ends(self.bounds, self.grid)
             if max(-lowest, highest) > LIMIT:
                 raise ParameterError(f"bounds must rise within ±2^61 steps: got {' and '.join(map(str, self.bounds))}.")
-            self._derive(bounds=tuple(self.bounds))
-        self._derive(rate=self._rate(1), lowest=lowest, highest=highest)
+            self._derive(bounds=span(self.bounds))
+        self._derive(rate=self._rate(1), _lowest=lowest, _highest=highest)
 
     def _rate(self, picks: int) -> Rate:
-        return rate_of(self.cost, Fraction(1, (1 if self.monotone else 2) * self.reach * picks))
+        return self.cost.rate(Fraction(1, (1 if self.monotone else 2) * self._reach * picks))
 
-    def release(self, scores: Any, draw: Draw | None = None, *, outcomes: Iterable[Any] | None = None) -> Choice:
+    def ready(self, values: Any, *, outcomes: Iterable[Any] | None = None) -> Callable[[Draw], Choice]:
         """The place of the picked score; the outcome there too, where outcomes are passed or the scores are Counts."""
-        return self._ready(scores, outcomes)(chance(draw))
-
-    def _ready(self, values: Any, outcomes: Iterable[Any] | None = None) -> Callable[[Draw], Choice]:
         scores, named, _ = self._given(values, outcomes)
         exponents = self._exponents(scores)
 
@@ -129,8 +129,12 @@ class ExponentialMechanism(Mechanism):
         >>> ExponentialMechanism(epsilon=1).choose(["a", "b"], lambda outcome: 200 if outcome == "b" else 0).outcome
         'b'
         """
+        return self.ready_choice(outcomes, utility)(chance(draw))
+
+    def ready_choice(self, outcomes: Iterable[Any], utility: Callable[[Any], Any]) -> Callable[[Draw], Choice]:
+        """`choose` before the draw, for a ledger that charges in between."""
         listed = list(outcomes)
-        return self.release([utility(outcome) for outcome in listed], draw, outcomes=listed)
+        return self.ready([utility(outcome) for outcome in listed], outcomes=listed)
 
     def ranking(
         self, scores: Any, k: int, draw: Draw | None = None, *, outcomes: Iterable[Any] | None = None
@@ -142,18 +146,27 @@ class ExponentialMechanism(Mechanism):
         >>> ExponentialMechanism(epsilon=1).ranking([0, 1000, 500], 2).indices
         (1, 2)
         """
+        return self.ready_ranking(scores, k, outcomes=outcomes)(chance(draw))
+
+    def ready_ranking(self, scores: Any, k: int, *, outcomes: Iterable[Any] | None = None) -> Callable[[Draw], Ranking]:
+        """`ranking` before the draw, for a ledger that charges in between."""
         scores, named, n = self._given(scores, outcomes)
         k = whole(k, "k")
         if k > n:
             raise ParameterError(f"k must be at most the number of scores: got {k} of {n}. Nothing was drawn.")
-        draw = chance(draw)
-        rate, exponents, places = self._rate(k), self._exponents(scores)(draw)[0:n], np.arange(n)
-        picked: list[int] = []
-        for _ in range(k):
-            index = draw.power_index(rate, exponents)
-            picked.append(int(places[index]))
-            exponents, places = np.delete(exponents, index), np.delete(places, index)
-        return Ranking(self.name, self.cost, tuple(picked), None if named is None else tuple(named[i] for i in picked))
+        rate, rounded = self._rate(k), self._exponents(scores)
+
+        def ranked(draw: Draw) -> Ranking:
+            exponents, places = rounded(draw)[0:n], np.arange(n)
+            picked: list[int] = []
+            for _ in range(k):
+                index = draw.power_index(rate, exponents)
+                picked.append(int(places[index]))
+                exponents, places = np.delete(exponents, index), np.delete(places, index)
+            names = None if named is None else tuple(named[i] for i in picked)
+            return Ranking(self.name, self.cost, tuple(picked), names)
+
+        return ranked
 
     def neighbours(self, values: Sequence[Number]) -> Iterator[tuple[Fraction, ...]]:
         """Every other vector that one person could have turned these values into, on the grid.
@@ -172,7 +185,7 @@ class ExponentialMechanism(Mechanism):
 
     def _given(self, scores: Any, outcomes: Iterable[Any] | None) -> tuple[Any, Sequence[Any] | None, int]:
         """The bare scores, the outcomes by their places, and how many there are, which is public."""
-        found, items = unpacked(scores, self.furthest, self.monotone)
+        found, items = unpacked(scores, self._furthest, self.monotone)
         found = bare(found)
         try:
             n = found.size if isinstance(found, np.ndarray) else len(found)
@@ -190,13 +203,13 @@ class ExponentialMechanism(Mechanism):
         if self.rounding == "randomized":
             return self._rounded(scores)
         if is_plain(scores):
-            exponents = _Exponents(self.grid, scores.ravel(), self.lowest, self.highest)
+            exponents = _Exponents(self.grid, scores.ravel(), self._lowest, self._highest)
             return lambda _: exponents
-        turned = _turned(self.grid.steps(scores), self.lowest, self.highest)
+        turned = _turned(self.grid.steps(scores), self._lowest, self._highest)
         return lambda _: turned
 
     def _rounded(self, scores: Any) -> Callable[[Draw], Steps]:
-        steps = np.clip(self.grid.steps(scores), self.lowest, self.highest)
+        steps = np.clip(self.grid.steps(scores), self._lowest, self._highest)
         values = scores.ravel().tolist() if isinstance(scores, np.ndarray) else scores
         parts = [self.grid.beyond(value, step) for value, step in zip(values, steps.tolist(), strict=True)]
         weights = [(part.denominator - part.numerator, part.numerator) for part in parts]
@@ -204,7 +217,7 @@ class ExponentialMechanism(Mechanism):
         def rounded(draw: Draw) -> Steps:
             # A word is drawn whatever the score is. What is above the upper bound then is clamped with the rest.
             up = np.fromiter((draw.index(each) for each in weights), np.int64, len(weights))
-            return _turned(steps + up, self.lowest, self.highest)
+            return _turned(steps + up, self._lowest, self._highest)
 
         return rounded
 

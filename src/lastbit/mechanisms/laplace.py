@@ -12,18 +12,20 @@ import numpy as np
 
 from lastbit.chance.draw import Draw, Samples
 from lastbit.errors import ParameterError
-from lastbit.estimate.accuracy import laplace_accuracy, least_epsilon, share, tail_at_most
-from lastbit.exact.numbers import Number, Rate, number, rate_of
-from lastbit.measurement import Interval, Measurement
-from lastbit.mechanisms.mechanism import Mechanism, chance
+from lastbit.estimate.accuracy import laplace_accuracy, laplace_within, least_epsilon
+from lastbit.exact.numbers import Number, number, probability
+from lastbit.mechanisms.on_grid import GridMechanism
+from lastbit.privacy.rate import Rate
+from lastbit.release import Interval, Measurement
 from lastbit.values.grid import Grid, Steps
-from lastbit.values.statistic import ends, listed, within
+from lastbit.values.known import Known, within
+from lastbit.values.statistic import ends, listed, span
 
 _ROOM: Final = 1 << 62
 """Noise below this can be added to steps, which stay within 2^61, in int64."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class NoisyValues(Measurement):
     """Values with discrete Laplace noise, exactly as drawn. `steps` are the same in units of `resolution`."""
 
@@ -37,6 +39,11 @@ class NoisyValues(Measurement):
         """The published values, exact: made when first asked for, as there may be millions."""
         return Grid(self.resolution).values(self.steps)
 
+    def columns(self) -> dict[str, Sequence[Any]]:
+        """The values: whole numbers on a grid of whole numbers."""
+        whole = self.resolution.denominator == 1
+        return {"value": [int(value) for value in self.values] if whole else self.values}
+
     def interval(self, level: Number = "0.95") -> Interval | tuple[Interval, ...]:
         """From and to: for each value an interval that holds the true one with at least this probability.
 
@@ -47,7 +54,7 @@ class NoisyValues(Measurement):
         >>> high - low
         Fraction(6, 1)
         """
-        reach = laplace_accuracy(self.rate, share(level, "level"))
+        reach = laplace_accuracy(self.rate, probability(level, "level"))
         low, high = self.ends or (None, None)
         intervals = tuple(
             (
@@ -60,7 +67,7 @@ class NoisyValues(Measurement):
 
 
 @dataclass(frozen=True, kw_only=True)
-class DiscreteLaplace(Mechanism):
+class DiscreteLaplace(GridMechanism[NoisyValues]):
     """Add integer noise on the grid: for counts, sums, means and histograms.
 
     Takes one number or many, Counts, or what `exact_sum` and its kin give. `bounds=(lower, upper)` clamps what is
@@ -85,26 +92,27 @@ class DiscreteLaplace(Mechanism):
 
     bounds: tuple[Number, Number] | None = None
     rate: Rate = field(init=False, repr=False, compare=False)
-    ends: tuple[int, int] | None = field(init=False, repr=False, compare=False)
+    _ends: tuple[int, int] | None = field(init=False, repr=False, compare=False)
     """The bounds in grid steps."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._derive(rate=rate_of(self.cost, Fraction(1, self.reach)), ends=None)
+        self._derive(rate=self.cost.rate(Fraction(1, self._reach)), _ends=None)
         if self.bounds is not None:
-            self._derive(ends=ends(self.bounds, self.grid), bounds=tuple(self.bounds))
+            self._derive(_ends=ends(self.bounds, self.grid), bounds=span(self.bounds))
 
-    def release(self, values: Any, draw: Draw | None = None) -> NoisyValues:
+    @classmethod
+    def _known(cls, values: Known) -> dict[str, Any]:
+        return {**super()._known(values), "sensitivity": values.total}
+
+    def ready(self, values: Any) -> Callable[[Draw], NoisyValues]:
         """The values, each with its own noise.
 
         >>> len(DiscreteLaplace(epsilon=1, bounds=(0, 100)).release([10, 20]).values)
         2
         """
-        return self._ready(values)(chance(draw))
-
-    def _ready(self, values: Any) -> Callable[[Draw], NoisyValues]:
-        raw, single = listed(within(values, self.furthest))
-        steps, rate, ends = self.grid.steps(raw), self.rate, self.ends
+        raw, single = listed(within(values, self._furthest))
+        steps, rate, ends = self.grid.steps(raw), self.rate, self._ends
         name, cost, resolution = self.name, self.cost, self.grid.resolution
 
         def noisy(draw: Draw) -> NoisyValues:
@@ -122,7 +130,7 @@ class DiscreteLaplace(Mechanism):
         >>> DiscreteLaplace(epsilon=1, resolution="1/4").accuracy("0.99")
         Fraction(9, 2)
         """
-        return laplace_accuracy(self.rate, share(level, "level")) * self.grid.resolution
+        return laplace_accuracy(self.rate, probability(level, "level")) * self.grid.resolution
 
     @classmethod
     def for_accuracy(cls, accuracy: Number, level: Number = "0.95", **parameters: Any) -> DiscreteLaplace:
@@ -131,14 +139,14 @@ class DiscreteLaplace(Mechanism):
         >>> DiscreteLaplace.for_accuracy(30, "0.95").epsilon
         Fraction(490906199, 5000000000)
         """
-        wish, probability = number(accuracy, "accuracy"), share(level, "level")
+        wish, wanted = number(accuracy, "accuracy"), probability(level, "level")
         model = cls(epsilon=1, **parameters)
         if wish < 0:
             raise ParameterError(f"accuracy must not be negative: got {accuracy}. It is a distance.")
         steps = wish // model.grid.resolution
 
         def meets(epsilon: Fraction) -> bool:
-            return tail_at_most(Rate.from_epsilon(epsilon / model.reach), steps, 1 - probability)
+            return laplace_within(Rate.from_epsilon(epsilon / model._reach), steps, wanted)
 
         return cls(epsilon=least_epsilon(meets), **parameters)
 
@@ -146,7 +154,7 @@ class DiscreteLaplace(Mechanism):
         """All vectors whose distances from these values add up to at most the sensitivity."""
         start = self.grid.values(self.grid.steps(values))
         for each in super().neighbours(values):
-            if sum(abs(a - b) for a, b in zip(start, each, strict=True)) <= self.furthest:
+            if sum(abs(a - b) for a, b in zip(start, each, strict=True)) <= self._furthest:
                 yield each
 
 

@@ -1,74 +1,104 @@
-"""What every mechanism has: a cost, a grid, a release, and a way for the auditor to run it."""
+"""What every mechanism has: a cost, a way to get ready, and a release."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import fields
 from fractions import Fraction
-from functools import cached_property
-from itertools import product
-from typing import Any, ClassVar, Final
+from typing import Any, Final, Generic, Self, TypeVar, final
 
-from lastbit.chance.draw import Draw, Sampler
-from lastbit.errors import ParameterError
-from lastbit.exact.numbers import Cost, Eta, Number, cost_of, positive
-from lastbit.values.grid import Grid
-
-_MOST_STEPS: Final = 1 << 48
-"""The most steps of a sensitivity: so that thousands of them fit within what the grid holds."""
+from lastbit.chance.draw import Draw
+from lastbit.chance.sampler import Sampler
+from lastbit.errors import MechanismError, ParameterError
+from lastbit.exact.numbers import Number
+from lastbit.privacy.cost import Cost
+from lastbit.values.known import Known
 
 Program = Callable[[Draw], Hashable]
 """A mechanism with its data filled in: all that is left is chance."""
 
+Released = TypeVar("Released", covariant=True)
 
-@dataclass(frozen=True, kw_only=True)
-class Mechanism(ABC):
-    """A frozen object: everything that can be wrong about its parameters is said when it is built.
+_NOTHING: Final[Any] = object()
+"""Stands for values that were not passed: None is a value, one that is missing."""
 
-    Values live on a grid of `resolution`, and one person moves each of them by at most `sensitivity`, of which the
-    resolution is a whole part.
+
+class Mechanism(ABC, Generic[Released]):
+    """A frozen object with a `cost`: everything that can be wrong about its parameters is said when it is built.
+
+    A subclass writes `ready`. `release` calls it, and so do a ledger, which charges between the two halves of a
+    release, and the auditor, which runs the second half on every branch.
     """
 
-    epsilon: Number | None = None
-    eta: Eta | None = None
-    sensitivity: Number = 1
-    resolution: Number = 1
-    cost: Cost = field(init=False, repr=False, compare=False)
-    grid: Grid = field(init=False, repr=False, compare=False)
-    reach: int = field(init=False, repr=False, compare=False)
-    """The sensitivity in grid steps."""
-
-    _converts: ClassVar[bool] = False
+    cost: Cost
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        # What ledgers and auditors run must be the release this class has, wherever it has it from.
-        release, ready, program = (_place(cls, name) for name in ("release", "_ready", "program"))
-        cls._converts = "_ready" in vars(cls.__mro__[release])
-        if min(release, ready) < program:
-            cls.program = Mechanism.program  # type: ignore[method-assign]
-
-    def __post_init__(self) -> None:
-        sensitivity = positive(self.sensitivity, "sensitivity", "It is how far one person can move a value.")
-        grid = Grid(self.resolution)
-        reach = grid.count(sensitivity, "sensitivity")
-        if reach > _MOST_STEPS:
-            raise ParameterError(
-                f"sensitivity must be at most 2^48 steps of the resolution: got {sensitivity} and {grid.resolution}. "
-                "Values are clamped at 2^61 steps. Use a coarser resolution."
+        if cls.release is not Mechanism.release:
+            raise MechanismError(
+                f"{cls.__name__} must not define release: a ledger and the auditor would not run it. Define "
+                "ready(self, values) instead: check and convert the values, and return a function that takes a Draw "
+                "and returns the release."
             )
-        self._derive(cost=cost_of(self.epsilon, self.eta), grid=grid, reach=reach)
 
-    def _derive(self, **values: object) -> None:
-        """Set fields computed from the parameters, while the object is being built."""
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
+    @abstractmethod
+    def ready(self, values: Any) -> Callable[[Draw], Released]:
+        """Check and convert the values, without chance. The function returned draws and publishes.
 
-    @cached_property
-    def furthest(self) -> Fraction:
-        """The sensitivity as an exact number."""
-        return self.reach * self.grid.resolution
+        The values may not be copied: do not change them before the function has run.
+        """
+
+    @final
+    def release(self, values: Any = _NOTHING, draw: Draw | None = None, **options: Any) -> Released:
+        """Draw once and publish. Charge `cost` before you call this, or let a Ledger do both.
+
+        Options go to `ready`.
+        """
+        ready = self.ready(**options) if values is _NOTHING else self.ready(values, **options)
+        return ready(chance(draw))
+
+    @final
+    def program(self, *values: Any) -> Program:
+        """The program that the auditor follows: the release of these values.
+
+        Where a release has more branches than anyone can follow, the function that `ready` returns may have an
+        attribute `by_law`: a program that draws from the exact law of the release instead.
+        """
+        ready: Any = self.ready(*values)
+        program: Program = getattr(ready, "by_law", ready)
+        return program
+
+    def neighbours(self, values: Sequence[Number]) -> Iterator[tuple[Fraction, ...]]:
+        """Every other input that one person could have turned these values into; none where that is not known."""
+        return iter(())
+
+    @classmethod
+    def of(cls, values: Known, **parameters: Any) -> Self:
+        """The mechanism for values that say themselves how far one person moves them: Counts or a Statistic.
+
+        The sensitivity, the grid and whether the values are monotone come from the values. Parameters passed here
+        win; a release still refuses values that one person moves further.
+
+        >>> import lastbit as lb
+        >>> counts = lb.Counts(items=["flu", "cold"], values=[120, 80], monotone=True)
+        >>> mechanism = lb.NoisyMax.of(counts, epsilon=1)
+        >>> mechanism.sensitivity, mechanism.resolution, mechanism.monotone
+        (Fraction(1, 1), Fraction(1, 1), True)
+        """
+        if not isinstance(values, Known):
+            raise ParameterError(
+                f"of takes Counts or a Statistic: got {type(values).__name__}. Pass sensitivity= and resolution= to "
+                f"{cls.__name__} instead."
+            )
+        known = {each.name for each in fields(cls) if each.init}  # type: ignore[arg-type]  # mechanisms are dataclasses
+        return cls(**{name: value for name, value in cls._known(values).items() if name in known} | parameters)
+
+    @classmethod
+    def _known(cls, values: Known) -> dict[str, Any]:
+        """The parameters that follow from what is known about values."""
+        facts = {"sensitivity": values.each, "monotone": values.monotone}
+        return facts if values.resolution is None else {**facts, "resolution": values.resolution}
 
     @property
     def name(self) -> str:
@@ -78,41 +108,17 @@ class Mechanism(ABC):
     @property
     def parameters(self) -> dict[str, str]:
         """The public parameters as text, for a ledger."""
-        given = {each.name: getattr(self, each.name) for each in fields(self) if each.init}
-        return {name: str(value) for name, value in given.items() if value is not None}
+        given = {each.name: getattr(self, each.name) for each in fields(self) if each.init}  # type: ignore[arg-type]
+        return {name: _written(value) for name, value in given.items() if value is not None}
 
-    @abstractmethod
-    def release(self, values: Any, draw: Draw | None = None) -> Any:
-        """Draw once and publish. Charge `cost` before you call this, or let a Ledger do both."""
-
-    def ready(self, values: Any) -> Callable[[Draw], Any]:
-        """A release of these values, checked and converted as far as that takes no chance. They may not be copied."""
-        return self._ready(values) if self._converts else Mechanism._ready(self, values)
-
-    def _ready(self, values: Any) -> Callable[[Draw], Any]:
-        """What a `release` that converts before it draws goes through; of any other, all of it."""
-        return lambda draw: self.release(values, draw=draw)
-
-    def program(self, values: Any) -> Program:
-        """This mechanism on these values as a program for the auditor."""
-        return self.ready(values)
-
-    def neighbours(self, values: Sequence[Number]) -> Iterator[tuple[Fraction, ...]]:
-        """Every other vector on the grid that one person could have turned these values into.
-
-        Each value moves by at most the sensitivity; all the same way where the mechanism is monotone.
-        """
-        start = self.grid.values(self.grid.steps(values))
-        moves = [step * self.grid.resolution for step in range(-self.reach, self.reach + 1)]
-        for move in product(moves, repeat=len(start)):
-            same_way = min(move, default=0) >= 0 or max(move, default=0) <= 0
-            if any(move) and (same_way or not getattr(self, "monotone", False)):
-                yield tuple(value + by for value, by in zip(start, move, strict=True))
+    def _derive(self, **values: object) -> None:
+        """Set fields computed from the parameters, while the object is being built."""
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
 
 
-def _place(kind: type, name: str) -> int:
-    """How far up the class is that gives this method."""
-    return next(place for place, each in enumerate(kind.__mro__) if name in vars(each))
+def _written(value: object) -> str:
+    return f"({', '.join(map(str, value))})" if isinstance(value, tuple) else str(value)
 
 
 _SYSTEM: Final = Sampler()

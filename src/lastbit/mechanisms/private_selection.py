@@ -12,19 +12,22 @@ import numpy as np
 
 from lastbit.chance.draw import Draw
 from lastbit.errors import AuditError, BitsError, ParameterError, TapeEnded
-from lastbit.exact.numbers import Cost, Eta, Number, cost_of, number, positive, rate_of, whole
+from lastbit.exact.numbers import Number, number, positive, whole
 from lastbit.exact.rounding import exp_upper, log_upper
-from lastbit.mechanisms.mechanism import Program, chance
+from lastbit.mechanisms.mechanism import Mechanism
+from lastbit.privacy.cost import Cost
+from lastbit.privacy.eta import Eta
 from lastbit.release import Release
-from lastbit.values.grid import Grid, exact_ratio
+from lastbit.values.grid import Grid
+from lastbit.values.raw import exact_ratio
 from lastbit.values.statistic import ends
 
 Candidate = Callable[[Draw], tuple[Any, Any]]
 """Takes a Draw and returns (output, score), both private at the candidate's cost together."""
 
 
-@dataclass(frozen=True, eq=False)
-class Selected(Release):
+@dataclass(frozen=True, eq=False, repr=False)
+class Winner(Release):
     """The winner: its number among the candidates, its output and its score; all None when there is none."""
 
     candidate: int | None
@@ -43,7 +46,7 @@ class Selected(Release):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PrivateSelection:
+class PrivateSelection(Mechanism[Winner]):
     """Run private candidates, drawn by lot, until one is good enough or chance says stop; publish the best only.
 
     Paper:    Ilvento, Algorithms 6 and 7, after Liu and Talwar; see docs/errata.md, A3 and A9.
@@ -61,7 +64,7 @@ class PrivateSelection:
     >>> fair = [lambda draw: ("heads", draw.integer(10)), lambda draw: ("tails", draw.integer(10))]
     >>> choice = lb.PrivateSelection(candidates=fair, candidate_cost="1/10", threshold=5, stop="1/100")
     >>> choice.cost, choice.release().output in ("heads", "tails", None)
-    (Fraction(1, 5), True)
+    (Cost(epsilon=Fraction(1, 5)), True)
     """
 
     candidates: Sequence[Candidate]
@@ -71,10 +74,6 @@ class PrivateSelection:
     rounds: int | None = None
     slack: Number | None = None
     cost: Cost = field(init=False, repr=False, compare=False)
-    most_rounds: int | None = field(init=False, repr=False, compare=False)
-    """The cap on the number of rounds, None where there is none."""
-    _bar: Fraction | None = field(init=False, repr=False, compare=False)
-    _stop: Fraction = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if not self.candidates or not all(callable(each) for each in self.candidates):
@@ -83,18 +82,18 @@ class PrivateSelection:
         if stop > 1:
             raise ParameterError(f"stop must be at most 1: got {stop}. It is a probability.")
         cap, slack = self._cap(stop)
-        per_candidate = self.candidate_cost
-        each = cost_of(None, per_candidate) if isinstance(per_candidate, Eta) else cost_of(per_candidate, None)
+        each = Cost.of(self.candidate_cost)
         bar = None if self.threshold is None else number(self.threshold, "threshold")
-        values = {
-            "candidates": tuple(self.candidates),
-            "cost": _total(each, 3 if bar is None else 2, slack * (3 if bar is None else 1)),
-            "most_rounds": cap,
-            "_bar": bar,
-            "_stop": stop,
-        }
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
+        times, most = (3, 3 * slack) if bar is None else (2, slack)
+        self._derive(
+            candidates=tuple(self.candidates),
+            candidate_cost=each.epsilon,
+            cost=each * times + Cost(most) if most else each * times,
+            stop=stop,
+            slack=slack or None,
+            threshold=bar,
+            rounds=cap,
+        )
 
     def _cap(self, stop: Fraction) -> tuple[int | None, Fraction]:
         """The cap on the rounds and what it adds to the cost, by the bound T >= max(ln(2/ε0)/γ, 1 + 1/(e·γ))."""
@@ -117,34 +116,23 @@ class PrivateSelection:
         return rounds, slack
 
     @property
-    def name(self) -> str:
-        """The name in tables and ledgers."""
-        return type(self).__name__
-
-    @property
     def parameters(self) -> dict[str, str]:
-        """The public parameters as text, for a ledger."""
-        shown = {"candidates": len(self.candidates), "candidate_cost": self.candidate_cost, "stop": self._stop}
-        more = {"threshold": self._bar, "rounds": self.most_rounds, "slack": self.slack}
-        return {name: str(value) for name, value in {**shown, **more}.items() if value is not None}
+        """The public parameters as text, for a ledger: of the candidates their number."""
+        return {**super().parameters, "candidates": str(len(self.candidates))}
 
-    def release(self, values: None = None, draw: Draw | None = None) -> Selected:
-        """Run and publish the winner, or None. The data is in the candidates, so `values` stays empty."""
-        return self.ready(values)(chance(draw))
-
-    def ready(self, values: None = None) -> Callable[[Draw], Selected]:
+    def ready(self, values: None = None) -> Callable[[Draw], Winner]:
         """This selection: all that is left is chance."""
         if values is not None:
             raise ParameterError("values must be None: the data is in the candidates. To pass a Draw, write draw=….")
         return self._run
 
-    def _run(self, draw: Draw) -> Selected:
+    def _run(self, draw: Draw) -> Winner:
         best: _Try | None = None
         tied = done = 0
         while True:
             latest = self._try(draw)
-            if self._bar is not None:
-                if latest.rank >= (1, self._bar):
+            if self.threshold is not None:
+                if latest.rank >= (1, Fraction(self.threshold)):
                     return self._selected(latest)
             elif best is None or latest.rank > best.rank:
                 best, tied = latest, 1
@@ -153,12 +141,8 @@ class PrivateSelection:
                 # Each of m equals stays with probability 1/m.
                 best = latest if draw.integer(tied) == 0 else best
             done += 1
-            if done == self.most_rounds or draw.bernoulli(self._stop):
+            if done == self.rounds or draw.bernoulli(self.stop):
                 return self._selected(best)
-
-    def program(self, values: None = None) -> Program:
-        """This selection as a program for the auditor."""
-        return self.ready(values)
 
     def _try(self, draw: Draw) -> _Try:
         number_of = draw.integer(len(self.candidates))
@@ -171,11 +155,11 @@ class PrivateSelection:
             # Whatever a candidate raises may depend on the data, so nobody may see it.
             return _Try(number_of, None, _LOWEST)
 
-    def _selected(self, winner: _Try | None) -> Selected:
+    def _selected(self, winner: _Try | None) -> Winner:
         if winner is None or winner.rank == _LOWEST:
-            return Selected(self.name, self.cost, None, None, None)
+            return Winner(self.name, self.cost, None, None, None)
         score = math.inf if winner.rank == _HIGHEST else winner.rank[1]
-        return Selected(self.name, self.cost, winner.candidate, winner.output, score)
+        return Winner(self.name, self.cost, winner.candidate, winner.output, score)
 
 
 Rank = tuple[int, Fraction]
@@ -198,21 +182,12 @@ def _rank(score: Any) -> Rank:
     return 1, Fraction(above, below)
 
 
-def _total(each: Cost, times: int, slack: Fraction) -> Cost:
-    if isinstance(each, Fraction):
-        return times * each + slack
-    if slack == 0:
-        return Eta(each.x, each.y, times * each.z)
-    # An eta and an epsilon have no common exact form: the eta is stated in nats, rounded up.
-    return times * Fraction(each.epsilon_upper) + slack
-
-
 def scored(
     mechanism: Callable[[Draw], Hashable],
     quality: Callable[[Any], Any],
+    *,
     sensitivity: Number = 1,
     epsilon: Number | None = None,
-    *,
     eta: Eta | None = None,
     resolution: Number = 1,
     bounds: tuple[Number, Number],
@@ -227,14 +202,14 @@ def scored(
     Speed:    one Laplace draw beside the mechanism.
 
     >>> import lastbit as lb
-    >>> candidate = lb.scored(lambda draw: "model", lambda model: 7, 1, "1/2", bounds=(0, 10))
+    >>> candidate = lb.scored(lambda draw: "model", lambda model: 7, epsilon="1/2", bounds=(0, 10))
     >>> output, score = candidate(lb.Sampler())
     >>> output, 0 <= score <= 10
     ('model', True)
     """
     reach = positive(sensitivity, "sensitivity", "It is how far one person can move the quality.")
     grid = Grid(resolution)
-    rate = rate_of(cost_of(epsilon, eta), Fraction(1, grid.count(reach, "sensitivity")))
+    rate = Cost.asked(epsilon, eta).rate(Fraction(1, grid.count(reach, "sensitivity")))
     low, high = ends(bounds, grid)
 
     def candidate(draw: Draw) -> tuple[Any, Fraction]:

@@ -13,13 +13,17 @@ import numpy as np
 
 from lastbit.chance.draw import Draw
 from lastbit.errors import ParameterError
-from lastbit.estimate.accuracy import least_epsilon, share
-from lastbit.exact.numbers import Eta, Number, Rate, cost_of, positive
+from lastbit.estimate.accuracy import least_epsilon
+from lastbit.exact.numbers import Number, positive, probability
 from lastbit.exact.rounding import exp_bounds, fraction, log_lower, shortened_upper, to_nearest
-from lastbit.measurement import Interval, Measurement
-from lastbit.mechanisms.mechanism import Mechanism, Program, chance
-from lastbit.values.grid import Grid, exact_ratio
-from lastbit.values.statistic import listed, span, within
+from lastbit.mechanisms.mechanism import Program
+from lastbit.mechanisms.on_grid import GridMechanism
+from lastbit.privacy.rate import Rate
+from lastbit.release import Interval, Measurement
+from lastbit.values.grid import Grid
+from lastbit.values.known import Known, within
+from lastbit.values.raw import exact_ratio
+from lastbit.values.statistic import listed, span
 
 _HALF: Final = Fraction(1, 2)
 _COIN: Final = Rate(1, 1)
@@ -31,7 +35,7 @@ _GUARD: Final = 8
 """Bits beyond the precision that the cost speaks of. They pay for the bound in `Snapping`'s Law, which is ours."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SnappedValue(Measurement):
     """One value, noisy and rounded, exactly as drawn."""
 
@@ -45,12 +49,12 @@ class SnappedValue(Measurement):
 
     def interval(self, level: Number = "0.95") -> Interval:
         """From and to: holds the true value with at least this probability, if it was within the bounds."""
-        reach = self.source.accuracy(1 - share(level, "level"))
+        reach = self.source.accuracy(level)
         return self.value - reach, self.value + reach
 
 
 @dataclass(frozen=True, kw_only=True)
-class Snapping(Mechanism):
+class Snapping(GridMechanism[SnappedValue]):
     """Clamp, add Laplace noise, round to a power of two, clamp again: for one value with known bounds.
 
     It is here because the papers describe it and some must use it. `DiscreteLaplace` is better wherever a grid will do,
@@ -80,66 +84,54 @@ class Snapping(Mechanism):
     gamma: Number | None = None
     resolution: Number = field(init=False, repr=False, compare=False)
     """What released values are rounded to, measured from the middle of the bounds: Λ times the sensitivity."""
-    unit: Fraction = field(init=False, repr=False, compare=False)
+    _unit: Fraction = field(init=False, repr=False, compare=False)
     """The sensitivity. All that follow are in units of it."""
-    middle: Fraction = field(init=False, repr=False, compare=False)
+    _middle: Fraction = field(init=False, repr=False, compare=False)
     """The middle of the bounds."""
-    half: Fraction = field(init=False, repr=False, compare=False)
+    _half: Fraction = field(init=False, repr=False, compare=False)
     """Half the distance of the clamping bounds (the paper's B)."""
-    precision: int = field(init=False, repr=False, compare=False)
+    _precision: int = field(init=False, repr=False, compare=False)
     """The bits that the cost speaks of (the paper's p, with η = 2^-p)."""
-    scale: Fraction = field(init=False, repr=False, compare=False)
+    _scale: Fraction = field(init=False, repr=False, compare=False)
     """The scale of the noise (the paper's λ'): at least 1/epsilon', a number of `precision` bits."""
-    snap: Fraction = field(init=False, repr=False, compare=False)
+    _snap: Fraction = field(init=False, repr=False, compare=False)
     """The power of two that values are rounded to (the paper's Λ')."""
 
     def __post_init__(self) -> None:
         unit = positive(self.sensitivity, "sensitivity", "It is how far one person can move a value.")
-        (lower, upper), cost = span(self.bounds), cost_of(self.epsilon, self.eta)
-        self._derive(bounds=tuple(self.bounds))
-        # Bits enough to tell 2^-eta from 1.
-        epsilon = log_lower(1 / cost.fraction, 256 + cost.y * cost.z) if isinstance(cost, Eta) else cost
+        lower, upper = span(self.bounds)
+        self._pay()
+        self._derive(bounds=(lower, upper), sensitivity=unit)
+        epsilon = self.cost.nats_lower
         precision = max(_LEAST_PRECISION, _bits(1 / epsilon) + 2)
         half = (upper - lower) / 2 / unit
         if self.gamma is not None:
-            half += _widening(epsilon - Fraction(2, 1 << precision), share(self.gamma, "gamma"))
+            gamma = probability(self.gamma, "gamma")
+            half += _widening(epsilon - Fraction(2, 1 << precision), gamma)
+            self._derive(gamma=gamma)
         precision = max(precision, _bits(half) + 52)
         eta = Fraction(1, 1 << precision)
         scale = shortened_upper((1 + 12 * half * eta) / (epsilon - 2 * eta), precision)
         snap = Fraction(1 << (scale.numerator - 1).bit_length(), scale.denominator)
-        self._derive(cost=cost, grid=Grid(snap * unit), reach=math.ceil(1 / snap), resolution=snap * unit)
-        self._derive(unit=unit, middle=(lower + upper) / 2, half=half, precision=precision, scale=scale, snap=snap)
+        self._derive(grid=Grid(snap * unit), resolution=snap * unit, _furthest=unit, _reach=math.ceil(1 / snap))
+        self._derive(
+            _unit=unit, _middle=(lower + upper) / 2, _half=half, _precision=precision, _scale=scale, _snap=snap
+        )
 
-    def release(self, values: Any, draw: Draw | None = None) -> SnappedValue:
+    def ready(self, values: Any) -> Callable[[Draw], SnappedValue]:
         """The value with noise: a number, or a list of one.
 
         >>> Snapping(epsilon=1, bounds=(0, 10)).release(float("nan")).values[0] >= 0
         True
-        """
-        return self._ready(values)(chance(draw))
-
-    def _ready(self, values: Any) -> Callable[[Draw], SnappedValue]:
-        start = gmpy2.mpq(self._start(values))
-
-        def snapped(draw: Draw) -> SnappedValue:
-            exponent, bits = draw.geometric(_COIN) + 1, draw.integer(2 << self._further)
-            noise = self._noise((bits >> 1) - (exponent << self._further))
-            toward = 1 - 2 * (bits & 1)
-            place = (start + toward * noise) / gmpy2.mpq(self.snap) + _HALF
-            steps = int(place.numerator // place.denominator)
-            return self._release(self._published(steps))
-
-        return snapped
-
-    def program(self, values: Any) -> Program:
-        """For the auditor: the exact `law` in place of the 2^125 branches of a release.
-
         >>> from lastbit import audit
         >>> audit.check(Snapping(epsilon=1, bounds=(0, 8)), 3, 4).holds
         True
         """
-        outcomes, masses = zip(*self.law(values).items(), strict=True)
-        return lambda draw: self._release(outcomes[draw.index(masses)])
+        return _Ready(self, self._start(values))
+
+    @classmethod
+    def _known(cls, values: Known) -> dict[str, Any]:
+        return {"sensitivity": values.total}
 
     def law(self, value: Any) -> dict[Fraction, Fraction]:
         """The exact probability of every value that a release of this one can publish.
@@ -150,37 +142,40 @@ class Snapping(Mechanism):
         >>> sum(law.values()), {int(outcome): round(float(p), 3) for outcome, p in law.items()}
         (Fraction(1, 1), {0: 0.025, 2: 0.159, 4: 0.632, 6: 0.159, 8: 0.025})
         """
-        start, law, rest = self._start(value), dict[Fraction, Fraction](), Fraction(1)
-        most = math.ceil(self.half / self.snap)
+        return self._law(self._start(value))
+
+    def _law(self, start: Fraction) -> dict[Fraction, Fraction]:
+        law, rest = dict[Fraction, Fraction](), Fraction(1)
+        most = math.ceil(self._half / self._snap)
         for steps in range(-most, most + 1):
-            above = Fraction(0) if steps == most else self._at_least((steps + _HALF) * self.snap - start)
+            above = Fraction(0) if steps == most else self._at_least((steps + _HALF) * self._snap - start)
             outcome = self._published(steps)
             law[outcome] = law.get(outcome, Fraction(0)) + rest - above
             rest = above
         return law
 
-    def accuracy(self, alpha: Number = "0.05") -> Fraction:
-        """A distance that the released value keeps to one within the bounds, but for a probability of alpha.
+    def accuracy(self, level: Number = "0.95") -> Fraction:
+        """A distance that the released value keeps to a value within the bounds, with at least this probability.
 
         This is the notes' GetAccuracy2, rounded up; their GetAccuracy is wrong in its last case.
 
-        >>> float(Snapping(epsilon=1, bounds=(0, 100)).accuracy("0.05"))
+        >>> float(Snapping(epsilon=1, bounds=(0, 100)).accuracy("0.95"))
         3.9957322735539913
         """
-        logarithm = -log_lower(share(alpha, "alpha"), self.precision + _GUARD)
-        slack = 1 + Fraction(1, 1 << self.precision)
-        reach = self.scale * (logarithm * slack + slack - 1) + self.snap / 2
-        return shortened_upper(min(reach, 2 * self.half) * self.unit)
+        logarithm = -log_lower(1 - probability(level, "level"), self._precision + _GUARD)
+        slack = 1 + Fraction(1, 1 << self._precision)
+        reach = self._scale * (logarithm * slack + slack - 1) + self._snap / 2
+        return shortened_upper(min(reach, 2 * self._half) * self._unit)
 
     @classmethod
-    def for_accuracy(cls, accuracy: Number, alpha: Number = "0.05", **parameters: Any) -> Snapping:
-        """The mechanism with the least epsilon, to nine significant digits, whose `accuracy(alpha)` is at most this.
+    def for_accuracy(cls, accuracy: Number, level: Number = "0.95", **parameters: Any) -> Snapping:
+        """The mechanism with the least epsilon, to nine significant digits, whose `accuracy(level)` is at most this.
 
-        >>> float(Snapping.for_accuracy(4, "0.05", bounds=(0, 100)).epsilon)
+        >>> float(Snapping.for_accuracy(4, "0.95", bounds=(0, 100)).epsilon)
         0.998577425
         """
         wish = positive(accuracy, "accuracy", "It is a distance, and values are rounded.")
-        epsilon = least_epsilon(lambda each: cls(epsilon=each, **parameters).accuracy(alpha) <= wish)
+        epsilon = least_epsilon(lambda each: cls(epsilon=each, **parameters).accuracy(level) <= wish)
         return cls(epsilon=epsilon, **parameters)
 
     def bias_bound(self, guess: Number) -> Fraction:
@@ -192,41 +187,41 @@ class Snapping(Mechanism):
         """
         start = abs(self._start(guess))
         # Rounding moves a value by at most Λ/2. Toward the middle is worse, as clamping goes that way too.
-        centre, half, scale = start - self.snap / 2, self.half, self.scale
+        centre, half, scale = start - self._snap / 2, self._half, self._scale
         near, far = abs(centre + half) / scale, (half - centre) / scale
-        below, _ = exp_bounds(-near, -near, self.precision)
-        _, above = exp_bounds(-far, -far, self.precision)
-        away = self.snap / 2 if centre >= -half else start + half
-        bound = away + scale / 2 * (fraction(above) - fraction(below)) + scale / (1 << self.precision)
-        return shortened_upper(bound * self.unit)
+        below, _ = exp_bounds(-near, -near, self._precision)
+        _, above = exp_bounds(-far, -far, self._precision)
+        away = self._snap / 2 if centre >= -half else start + half
+        bound = away + scale / 2 * (fraction(above) - fraction(below)) + scale / (1 << self._precision)
+        return shortened_upper(bound * self._unit)
 
     @property
     def maximum_bias(self) -> Fraction:
         """`bias_bound` at the bounds, where it is largest."""
-        return self.bias_bound(self.middle + self.half * self.unit)
+        return self.bias_bound(self._middle + self._half * self._unit)
 
     def neighbours(self, values: Sequence[Number]) -> Iterator[tuple[Fraction, ...]]:
         """The value moved by the sensitivity, either way, within the bounds."""
         start = self._start(values)
         for move in (-1, 1):
-            moved = max(-self.half, min(self.half, start + move))
+            moved = max(-self._half, min(self._half, start + move))
             if moved != start:
-                yield (self.middle + moved * self.unit,)
+                yield (self._middle + moved * self._unit,)
 
     @property
     def _further(self) -> int:
         """How many bits of U follow its leading one."""
-        return self.precision + _GUARD - 1
+        return self._precision + _GUARD - 1
 
     def _start(self, values: Any) -> Fraction:
         """The value in units of the sensitivity, from the middle, clamped. NaN counts as the lower bound."""
-        raw, _ = listed(within(values, self.unit))
+        raw, _ = listed(within(values, self._unit))
         if not isinstance(raw, Sequence | np.ndarray) or isinstance(raw, str | bytes) or len(raw) != 1:
             raise ParameterError("values must be one number, or a list of one. Release several one by one.")
         above, below = exact_ratio(raw[0])
         if below == 0:
-            return self.half if above > 0 else -self.half
-        return max(-self.half, min(self.half, (Fraction(above, below) - self.middle) / self.unit))
+            return self._half if above > 0 else -self._half
+        return max(-self._half, min(self._half, (Fraction(above, below) - self._middle) / self._unit))
 
     def _noise(self, index: int) -> gmpy2.mpq:
         """-λ·LN(u), both operations rounded to nearest, for the u that comes -index places before 1."""
@@ -234,13 +229,13 @@ class Snapping(Mechanism):
         leading = (1 << further) | (index & ((1 << further) - 1))
         with to_nearest(further + 1):
             u = gmpy2.div_2exp(gmpy2.mpfr(leading), further + exponent)
-            return -gmpy2.mpq(gmpy2.mpfr(gmpy2.mpq(self.scale)) * gmpy2.log(u))
+            return -gmpy2.mpq(gmpy2.mpfr(gmpy2.mpq(self._scale)) * gmpy2.log(u))
 
     def _release(self, published: Fraction) -> SnappedValue:
         return SnappedValue(self.name, self.cost, True, published, self)
 
     def _published(self, steps: int) -> Fraction:
-        return self.middle + self.unit * max(-self.half, min(self.half, steps * self.snap))
+        return self._middle + self._unit * max(-self._half, min(self._half, steps * self._snap))
 
     def _at_least(self, distance: Fraction) -> Fraction:
         """P(noise, either way, is at least this)."""
@@ -253,7 +248,7 @@ class Snapping(Mechanism):
         """The least u whose noise has come down to this distance: P(U < u) = u."""
         further = self._further
         with to_nearest(further + 1):
-            near = fraction(gmpy2.exp(-gmpy2.mpfr(gmpy2.mpq(distance / self.scale))))
+            near = fraction(gmpy2.exp(-gmpy2.mpfr(gmpy2.mpq(distance / self._scale))))
         exponent = near.denominator.bit_length() - near.numerator.bit_length()
         exponent += near * (1 << exponent) < 1
         guess = min(-1, math.floor((near * (1 << exponent) - 1) * (1 << further)) - (exponent << further))
@@ -267,6 +262,28 @@ class Snapping(Mechanism):
             middle = (low + high) // 2
             low, high = (low, middle) if reached(self._noise(middle)) else (middle, high)
         return Fraction((1 << further) | (high & ((1 << further) - 1)), 1 << further - (high >> further))
+
+
+@dataclass(frozen=True)
+class _Ready:
+    """A release of one value that starts here, in units of the sensitivity, from the middle of the bounds."""
+
+    mechanism: Snapping
+    start: Fraction
+
+    def __call__(self, draw: Draw) -> SnappedValue:
+        mechanism, further = self.mechanism, self.mechanism._further
+        exponent, bits = draw.geometric(_COIN) + 1, draw.integer(2 << further)
+        noise = mechanism._noise((bits >> 1) - (exponent << further))
+        toward = 1 - 2 * (bits & 1)
+        place = (gmpy2.mpq(self.start) + toward * noise) / gmpy2.mpq(mechanism._snap) + _HALF
+        return mechanism._release(mechanism._published(int(place.numerator // place.denominator)))
+
+    @property
+    def by_law(self) -> Program:
+        """For the auditor: the exact law in place of the 2^125 branches of a release."""
+        outcomes, masses = zip(*self.mechanism._law(self.start).items(), strict=True)
+        return lambda draw: self.mechanism._release(outcomes[draw.index(masses)])
 
 
 def _bits(value: Fraction) -> int:

@@ -10,7 +10,6 @@ from fractions import Fraction
 
 from lastbit.chance.draw import Draw
 from lastbit.errors import ParameterError
-from lastbit.exact.numbers import Eta
 from lastbit.exact.rounding import fraction, power_bounds
 from lastbit.papers.base2_sampling import (
     Real,
@@ -20,6 +19,7 @@ from lastbit.papers.base2_sampling import (
     normalized_sample,
     sufficient_precision,
 )
+from lastbit.privacy.eta import Eta
 
 Sample = Callable[[Draw, Sequence[Real], int], int | None]
 """(draw, weights, precision) gives an index, or None when it gave up."""

@@ -16,7 +16,7 @@ import gmpy2
 
 from lastbit.chance.draw import Draw
 from lastbit.errors import LastbitError, ParameterError
-from lastbit.exact.numbers import Eta
+from lastbit.privacy.eta import Eta
 
 Real = Any
 """An MPFR number."""

@@ -13,7 +13,8 @@ from fractions import Fraction
 from math import isqrt
 
 from lastbit.chance.draw import Draw
-from lastbit.exact.numbers import Number, Rate, number
+from lastbit.exact.numbers import Number, number
+from lastbit.privacy.rate import Rate
 
 Above = tuple[int, Fraction]
 """A gap, and the budget used."""

@@ -12,7 +12,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 from lastbit.chance.draw import Draw
-from lastbit.exact.numbers import Cost, rate_of
+from lastbit.privacy.cost import Cost
 
 
 def noisy_max_with_gap(queries: Sequence[int], cost: Cost, per_unit: int, draw: Draw) -> tuple[int, int]:
@@ -36,7 +36,7 @@ def noisy_top_k_with_gap(
     >>> [j for j, gap in noisy_top_k_with_gap([500, 0, 900], 2, Fraction(1), 1, Sampler())]
     [2, 0]
     """
-    rate = rate_of(cost, Fraction(1, 2 * k * per_unit))  # Lap(2k/ε)
+    rate = Cost.of(cost).rate(Fraction(1, 2 * k * per_unit))  # Lap(2k/ε)
     noisy = [query + draw.laplace(rate) for query in queries]  # 2-4
     order = sorted(range(len(queries)), key=lambda i: -noisy[i])[: k + 1]  # 5
     return tuple((i, noisy[i] - noisy[j]) for i, j in pairwise(order))  # 6-8

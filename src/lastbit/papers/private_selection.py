@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Sequence
 from fractions import Fraction
 
 from lastbit.chance.draw import Draw
-from lastbit.exact.numbers import Rate
+from lastbit.privacy.rate import Rate
 
 Sample = tuple[Hashable, int]
 Sampling = Callable[[Draw], Sample]

@@ -12,7 +12,8 @@ from functools import cmp_to_key, lru_cache
 from itertools import pairwise
 
 from lastbit.chance.draw import Draw
-from lastbit.exact.numbers import Cost, Rate, rate_of
+from lastbit.privacy.cost import Cost
+from lastbit.privacy.rate import Rate
 
 Answer = tuple[tuple[int, int], ...]
 """(j₁, g₁), …, (jₖ, gₖ)."""
@@ -21,7 +22,7 @@ Answer = tuple[tuple[int, int], ...]
 @lru_cache
 def _rate(cost: Cost, k: int, per_unit: int, refined: int) -> Rate:
     """e^(-ε·γ/2k) for γ = γ*/refined."""
-    return rate_of(cost, Fraction(1, 2 * k * per_unit * refined))
+    return Cost.of(cost).rate(Fraction(1, 2 * k * per_unit * refined))
 
 
 class _Exponential:

@@ -13,8 +13,8 @@ from fractions import Fraction
 import gmpy2
 
 from lastbit.chance.draw import Draw
-from lastbit.exact.numbers import Rate
 from lastbit.exact.rounding import fraction, log_lower, to_nearest
+from lastbit.privacy.rate import Rate
 
 PRECISION = 118
 """Bits for all arithmetic: what exact rounding of the logarithm of a double needs, in the notes' reckoning."""

@@ -11,8 +11,10 @@ from collections.abc import Sequence
 
 from lastbit.chance.draw import Draw
 from lastbit.errors import ParameterError
-from lastbit.exact.numbers import Eta, Number, Rate, number
+from lastbit.exact.numbers import Number, number
 from lastbit.papers.sparse_vector_sampling import clamp, clamped_disc_lap, cond_lazy_threshold, lazy_threshold
+from lastbit.privacy.eta import Eta
+from lastbit.privacy.rate import Rate
 
 Gaps = tuple[bool, ...]
 """(a⁰, a¹, a², …): whether a query was above, and whether by each of the gaps; (False,) for ⊥."""

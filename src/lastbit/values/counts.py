@@ -11,19 +11,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lastbit.errors import LastbitError, ParameterError
+from lastbit.errors import ParameterError
 from lastbit.exact.numbers import Number, flag, positive
-from lastbit.values.grid import bare
+from lastbit.values.grid import Grid
+from lastbit.values.known import Known
+from lastbit.values.raw import bare
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Counts:
+class Counts(Known):
     """A private value for each public item. The values are never printed.
 
     items: public, one for each value, no two alike.
     values: whole numbers (a read-only int64 array), or exact sums (a tuple of Fractions).
     sensitivity: the furthest one person can move any single value.
     monotone: whether one person who comes or goes moves all values the same way.
+    resolution: the grid that the values are on, 1 for whole numbers; values between two steps are floored to it.
 
     >>> counts = Counts(items=["flu", "cold"], values=[120, 80], monotone=True)
     >>> counts
@@ -36,6 +39,7 @@ class Counts:
     values: NDArray[np.int64] | tuple[Fraction, ...] = field(repr=False)
     sensitivity: Number = 1
     monotone: bool = False
+    resolution: Number | None = None
 
     def __post_init__(self) -> None:
         items = self.items if isinstance(self.items, range) else tuple(self.items)
@@ -48,6 +52,13 @@ class Counts:
             raise ParameterError("items must be different, and hashable: two that are alike have one count.")
         object.__setattr__(self, "monotone", flag(self.monotone, "monotone"))
         sensitivity = positive(self.sensitivity, "sensitivity", "It is how far one person can move a value.")
+        if self.resolution is not None:
+            grid = Grid(self.resolution)
+            grid.count(sensitivity, "sensitivity")
+            values = values if grid.resolution == 1 == _step(values) else grid.values(grid.steps(values))
+            object.__setattr__(self, "resolution", grid.resolution)
+        else:
+            object.__setattr__(self, "resolution", _step(values))
         object.__setattr__(self, "items", items)
         object.__setattr__(self, "values", values)
         object.__setattr__(self, "sensitivity", sensitivity)
@@ -55,12 +66,29 @@ class Counts:
     def __len__(self) -> int:
         return len(self.items)
 
-    def __reduce__(self) -> Any:
-        raise LastbitError("Counts hold private values and are not written down. Release them, and keep the release.")
+    @property
+    def each(self) -> Fraction:
+        """The sensitivity."""
+        return Fraction(self.sensitivity)
+
+    @property
+    def total(self) -> Fraction:
+        """One person may be in every item."""
+        return len(self) * self.each
+
+    @property
+    def names(self) -> Sequence[Any]:
+        """The items."""
+        return self.items
 
     def __repr__(self) -> str:
         way = "monotone" if self.monotone else "not monotone"
         return f"<Counts: {len(self):,} items, sensitivity {self.sensitivity}, {way}>"
+
+
+def _step(values: NDArray[np.int64] | tuple[Fraction, ...]) -> Fraction | None:
+    """The grid of values about which nobody said more: whole numbers are on 1."""
+    return Fraction(1) if isinstance(values, np.ndarray) else None
 
 
 def _all_different(items: tuple[Any, ...]) -> bool:
@@ -86,24 +114,3 @@ def _exact(values: Any) -> NDArray[np.int64] | tuple[Fraction, ...]:
     if not all(isinstance(value, Rational) for value in values):
         raise ParameterError("values of Counts must be exact: whole numbers or Fractions, not floats.")
     return tuple(Fraction(int(value.numerator), int(value.denominator)) for value in values)
-
-
-def unpacked(values: Any, sensitivity: Fraction, monotone: bool) -> tuple[Any, Sequence[Any] | None]:
-    """The bare values, and the items when they come as Counts.
-
-    Counts are refused when one person can move them further than a mechanism with this sensitivity, or this promise
-    to be monotone, allows for.
-    """
-    if not isinstance(values, Counts):
-        return values, None
-    if Fraction(values.sensitivity) > sensitivity:
-        raise ParameterError(
-            f"the counts have sensitivity {values.sensitivity}, the mechanism was built for {sensitivity}. "
-            f"Build it with sensitivity={values.sensitivity}. Nothing was drawn."
-        )
-    if monotone and not values.monotone:
-        raise ParameterError(
-            "the counts are not monotone, the mechanism was built for counts that are. "
-            "Build it without monotone=True. Nothing was drawn."
-        )
-    return values.values, values.items

@@ -10,33 +10,22 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
-from itertools import pairwise
-from numbers import Rational, Real
-from typing import Any, Final, TypeGuard
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lastbit import _kernel
 from lastbit.errors import ParameterError
-from lastbit.exact.numbers import MAX_BITS, Number, positive
+from lastbit.exact.numbers import Number, positive
+from lastbit.values import _floors
+from lastbit.values.raw import bare, bits, exact_ratio, is_plain
 
 Steps = NDArray[np.int64]
 
 LIMIT: Final = 1 << 61
 """The largest ⌊v·q⌋, either side of zero."""
-
-_LARGE: Final = MAX_BITS
-"""Powers of ten beyond which a decimal is clamped, or below which it is less than any resolution, unread."""
-
-_MISSING: Final = ("NoneType", "NAType", "NaTType", "MaskedConstant")
-"""What Python, pandas and NumPy call a value that is not there."""
-
-_FEW: Final = 32
-"""So many steps are looked through by the kernel before NumPy has begun."""
 
 _BLOCK: Final = 1 << 18
 """Records summed at a time: what a sum needs beyond its records, whatever their number."""
@@ -125,7 +114,7 @@ class Grid:
         if values.dtype.kind == "f" and self.numerator == 1:
             floor = _floor(self.denominator, least, most)
             if floor is not None:
-                return sum(floor.total(_bits(block)) for block in blocks)
+                return sum(floor.total(bits(block)) for block in blocks)
         return sum(_sum(np.clip(self._steps_of_array(block), least, most)) for block in blocks)
 
     def _steps_of_array(self, values: NDArray[Any]) -> Steps:
@@ -134,79 +123,6 @@ class Grid:
         if divisor > 1:
             np.floor_divide(scaled, divisor, out=scaled) if divisor <= LIMIT else np.right_shift(scaled, 63, out=scaled)
         return scaled
-
-
-def is_plain(values: object) -> TypeGuard[NDArray[Any]]:
-    """Whether these are an array of numbers that int64, uint64 or float64 holds exactly: what is read without loops."""
-    if not isinstance(values, np.ndarray) or isinstance(values, np.ma.MaskedArray):
-        return False
-    return values.dtype.kind in "biuf" and values.dtype.itemsize <= 8
-
-
-def bare(values: Any) -> Any:
-    """What a Series or a masked array holds, as an array; anything else as it is. What is masked is missing."""
-    if isinstance(values, np.ma.MaskedArray):
-        held = np.asarray(values.data).astype(object)
-        held[np.ma.getmaskarray(values)] = None
-        return held
-    if isinstance(values, np.ndarray) or not hasattr(values, "to_numpy"):
-        return values
-    if isinstance(getattr(values, "dtype", None), np.dtype):
-        return values.to_numpy()
-    # Whole numbers with one missing would all become floats, and be rounded: then they are taken one by one.
-    for nulls, listed in (("isna", "to_list"), ("null_count", "to_list"), ("null_count", "to_pylist")):
-        if hasattr(values, nulls) and hasattr(values, listed):
-            missing = getattr(values, nulls)
-            missing = missing() if callable(missing) else missing
-            return getattr(values, listed)() if np.any(missing) else np.asarray(values)
-    return values
-
-
-def near(steps: NDArray[Any], kept: int, below: int) -> NDArray[np.int64]:
-    """Where those are that lie at most `below` under the kept-th highest: all of them where there are no more.
-
-    >>> near(np.array([5, 4, 7, 1]), 2, 1)
-    array([0, 1, 2])
-    """
-    if len(steps) <= _FEW and not steps.dtype.hasobject:
-        return _kernel.near(steps, kept, below)
-    if len(steps) <= kept:
-        return np.arange(len(steps))
-    return np.flatnonzero(steps >= kth_highest(steps, kept) - below)
-
-
-def kth_highest(steps: NDArray[Any], k: int) -> int:
-    """The k-th highest of these.
-
-    >>> kth_highest(np.array([5, 4, 7]), 2)
-    5
-    """
-    ordered = steps.copy()
-    ordered.partition(len(steps) - k)
-    kth: int = ordered.item(-k)
-    return kth
-
-
-def ranked(steps: NDArray[Any], places: NDArray[np.int64], kept: int) -> tuple[list[int], tuple[int, ...]]:
-    """Where the highest values are, best first, and how far each is ahead of the next, floored.
-
-    The values are so many steps and a fraction high. All that counts of the fractions is their order, which is that of
-    the places (Lemma 5.8 of the secure top-k paper).
-
-    >>> ranked(np.array([5, 4, 7]), np.array([2, 1, 0]), 3)
-    ([2, 0, 1], (1, 1))
-    """
-    best, ahead = (_ranked if steps.dtype.hasobject else _kernel.ranked)(steps, places, kept)
-    return best, tuple(ahead)
-
-
-def _ranked(steps: NDArray[Any], places: NDArray[np.int64], kept: int) -> tuple[list[int], list[int]]:
-    """What the kernel does, of any integers."""
-    n = len(steps)
-    # With place/n for the fractions their order is the same, and n-ths of a step are whole.
-    high = [step * n + place for step, place in zip(steps.tolist(), places.tolist(), strict=True)]
-    best = sorted(range(n), key=high.__getitem__, reverse=True)[:kept]
-    return best, [(high[i] - high[j]) // n for i, j in pairwise(best)]
 
 
 @lru_cache(maxsize=4096)
@@ -236,40 +152,6 @@ def _scaled(value: object, factor: int) -> int:
     return above * factor // below if below else above * LIMIT
 
 
-def is_missing(value: object) -> bool:
-    """Whether this stands for a value that is not there."""
-    return type(value).__name__ in _MISSING
-
-
-def exact_ratio(value: object) -> tuple[int, int]:
-    """The exact value of any number as a fraction; ±1/0 where it is not finite, NaN and what is missing as lowest.
-
-    >>> exact_ratio(0.75), exact_ratio(float("inf")), exact_ratio(None)
-    ((3, 4), (1, 0), (-1, 0))
-    """
-    # NumPy calls a time span a whole number.
-    number = not isinstance(value, np.timedelta64)
-    if number and isinstance(value, Rational):
-        return int(value.numerator), int(value.denominator)
-    if isinstance(value, Decimal):
-        if value.is_finite() and not value:
-            return 0, 1
-        if not value.is_finite() or value.adjusted() > _LARGE:
-            return (1 if not value.is_nan() and value > 0 else -1), 0
-        if value.adjusted() < -_LARGE:
-            return (-1 if value < 0 else 1), 1 << MAX_BITS + 1
-        return value.as_integer_ratio()
-    if number and isinstance(value, Real):
-        # A long double is more than a float holds, and says itself what it is.
-        real = value if isinstance(value, np.floating) else float(value)
-        return real.as_integer_ratio() if math.isfinite(real) else (1 if real > 0 else -1, 0)
-    if isinstance(value, np.bool_):
-        return int(value), 1
-    if is_missing(value):
-        return -1, 0
-    raise ParameterError(f"a value must be a number: got {type(value).__name__}.")
-
-
 @lru_cache(maxsize=32)
 def _largest(dtype: np.dtype[Any]) -> int:
     return 1 if dtype.kind == "b" else int(np.iinfo(dtype).max)
@@ -285,21 +167,8 @@ def _scaled_whole(values: NDArray[Any], factor: int) -> Steps:
     if values.dtype.kind == "u":
         values = np.minimum(values, min(edge + 1, largest))
     out = np.empty(len(values), np.int64)
-    _kernel.scaled(np.ascontiguousarray(values, np.int64), min(factor, LIMIT), edge, LIMIT, out)
+    _floors.scaled(np.ascontiguousarray(values, np.int64), min(factor, LIMIT), edge, LIMIT, out)
     return out
-
-
-def highest(values: NDArray[Any]) -> NDArray[Any]:
-    """The highest of a plain array, as an array of one: a NaN of whatever kind only where there is nothing else.
-
-    >>> highest(np.array([1.0, np.nan, -3.0]))
-    array([1.])
-    """
-    if values.dtype.kind != "f":
-        return np.asarray(values.max(keepdims=True))
-    blocks = (values[start : start + _BLOCK] for start in range(0, len(values), _BLOCK))
-    each = np.array([_kernel.highest(_bits(block)) for block in blocks], np.int64).view(np.float64)
-    return each if len(each) == 1 else np.array([_kernel.highest(_bits(each))], np.int64).view(np.float64)
 
 
 def _scaled_floats(values: NDArray[Any], factor: int, least: int = -LIMIT, most: int = LIMIT) -> Steps:
@@ -309,17 +178,11 @@ def _scaled_floats(values: NDArray[Any], factor: int, least: int = -LIMIT, most:
         exact = (_scaled(value, factor) for value in values.tolist())
         return np.fromiter((max(least, min(most, value)) for value in exact), np.int64, len(values))
     out = np.empty(len(values), np.int64)
-    floor.each(_bits(values), out)
+    floor.each(bits(values), out)
     return out
 
 
-def _bits(values: NDArray[Any]) -> NDArray[np.uint64]:
-    # A signaling NaN of a shorter type would warn as it is turned into a quiet one.
-    with np.errstate(invalid="ignore"):
-        return np.ascontiguousarray(values, np.float64).view(np.uint64)
-
-
-def _floor(factor: int, least: int, most: int) -> _kernel.Floor | None:
+def _floor(factor: int, least: int, most: int) -> _floors.Floor | None:
     """The kernel's way of scaling, or None where the factor is beyond it."""
     twos = (factor & -factor).bit_length() - 1
     if factor > LIMIT or factor >> twos >= 1 << 32:
@@ -328,7 +191,7 @@ def _floor(factor: int, least: int, most: int) -> _kernel.Floor | None:
     low, high = (_first_float(step, factor) if least >= 0 else -1 for step in (least, most))
     if min(low, high) < 0:
         low = high = -1
-    return _kernel.Floor(factor >> twos, twos, top, least, most, low, high)
+    return _floors.Floor(factor >> twos, twos, top, least, most, low, high)
 
 
 def _first_float(step: int, factor: int) -> int:

@@ -17,10 +17,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from lastbit.errors import LastbitError, ParameterError
+from lastbit.errors import ParameterError
 from lastbit.exact.numbers import Number, number, whole
-from lastbit.values.counts import Counts
-from lastbit.values.grid import LIMIT, Grid, Steps, bare, common, is_missing
+from lastbit.values.grid import LIMIT, Grid, Steps, common
+from lastbit.values.known import Known
+from lastbit.values.raw import bare, is_missing
 
 _BLOCK: Final = 1 << 13
 _LIMB: Final = 24
@@ -28,26 +29,36 @@ _LIMB: Final = 24
 
 
 @dataclass(frozen=True, eq=False)
-class Exact:
+class Statistic(Known):
     """A private value, or a row of them, with how far one person can move it: for a mechanism, not for publication.
 
     `values` is a Fraction, or an array of whole numbers. For an array the sensitivity adds up the moves of all its
-    entries. A mechanism refuses an `Exact` whose sensitivity is above its own.
+    entries. A mechanism refuses a `Statistic` whose sensitivity is above its own.
 
     >>> exact_sum([1, 2, 3], bounds=(0, 10))
-    Exact(sensitivity=Fraction(10, 1), resolution=Fraction(1, 1))
+    Statistic(sensitivity=Fraction(10, 1), resolution=Fraction(1, 1), monotone=True)
     """
 
-    values: Fraction | Steps = field(repr=False)
+    values: Any = field(repr=False)
     sensitivity: Fraction
     resolution: Fraction
     """The grid the values are on: it divides the sensitivity."""
+    monotone: bool = False
 
-    def __reduce__(self) -> Any:
-        raise LastbitError("an Exact holds private values and is not written down. Release it, and keep the release.")
+    @property
+    def each(self) -> Fraction:
+        """The sensitivity: one value may take all of it."""
+        return self.sensitivity
+
+    @property
+    def total(self) -> Fraction:
+        """The sensitivity."""
+        return self.sensitivity
 
 
-def exact_sum(values: Any, *, bounds: tuple[Number, Number], resolution: Number = 1, replaces: bool = False) -> Exact:
+def exact_sum(
+    values: Any, *, bounds: tuple[Number, Number], resolution: Number = 1, replaces: bool = False
+) -> Statistic:
     """The sum of records, each clamped to the bounds and floored to a multiple of the resolution.
 
     One person adds or removes a record, or `replaces` one when the number of records is public. Fastest are bounds from
@@ -62,10 +73,11 @@ def exact_sum(values: Any, *, bounds: tuple[Number, Number], resolution: Number 
     grid, least, most = _bounded(bounds, resolution)
     furthest = most - least if replaces else max(abs(least), abs(most))
     total = grid.total(values, least, most)
-    return Exact(total * grid.resolution, furthest * grid.resolution, grid.resolution)
+    same_way = not replaces and (least >= 0 or most <= 0)
+    return Statistic(total * grid.resolution, furthest * grid.resolution, grid.resolution, same_way)
 
 
-def exact_mean(values: Any, *, bounds: tuple[Number, Number], resolution: Number = 1) -> Exact:
+def exact_mean(values: Any, *, bounds: tuple[Number, Number], resolution: Number = 1) -> Statistic:
     """The mean of a public number of records, of which one person replaces one.
 
     >>> mean = exact_mean([1, 2, 6], bounds=(0, 10))
@@ -75,10 +87,10 @@ def exact_mean(values: Any, *, bounds: tuple[Number, Number], resolution: Number
     grid, least, most = _bounded(bounds, resolution)
     n = _count(values, least=1)
     unit = grid.resolution / n
-    return Exact(grid.total(values, least, most) * unit, (most - least) * unit, unit)
+    return Statistic(grid.total(values, least, most) * unit, (most - least) * unit, unit)
 
 
-def exact_variance(values: Any, *, bounds: tuple[Number, Number], resolution: Number = 1) -> Exact:
+def exact_variance(values: Any, *, bounds: tuple[Number, Number], resolution: Number = 1) -> Statistic:
     """The sample variance (over n - 1) of a public number of records, of which one person replaces one.
 
     Its sensitivity is (upper - lower)²/n: the rest may all be at one bound, and one record move to the other.
@@ -95,10 +107,34 @@ def exact_variance(values: Any, *, bounds: tuple[Number, Number], resolution: Nu
         first, second = _moments(above, (most - least).bit_length())
         total, squares = total + first, squares + second
     unit = grid.resolution**2 / (n * (n - 1))
-    return Exact((n * squares - total**2) * unit, Fraction((most - least) ** 2 * (n - 1)) * unit, unit)
+    return Statistic((n * squares - total**2) * unit, Fraction((most - least) ** 2 * (n - 1)) * unit, unit)
 
 
-def histogram(values: Any, *, bounds: tuple[Number, Number], bins: int, replaces: bool = False) -> Exact:
+def mean_sums(values: Any, *, bounds: tuple[Number, Number], resolution: Number = 1) -> Statistic:
+    """The two sums behind the mean of a private number of units, for `NoisyMean`: one number for each unit.
+
+    The first is the total less the midpoint of the bounds for each unit; the second is half the range for each unit.
+
+    >>> mean_sums([1, 2, 6], bounds=(0, 10)).values
+    (Fraction(-6, 1), Fraction(15, 1))
+    """
+    grid, least, most = _bounded(bounds, resolution)
+    total = grid.total(values, least, most) * grid.resolution
+    return centred_sums(total, _count(values, least=0), bounds=bounds, resolution=resolution)
+
+
+def centred_sums(total: Fraction, units: int, *, bounds: tuple[Number, Number], resolution: Number = 1) -> Statistic:
+    """`mean_sums` from the exact total of numbers within the bounds, and the number of units.
+
+    >>> centred_sums(Fraction(9), 3, bounds=(0, 10)).sensitivity
+    Fraction(10, 1)
+    """
+    low, high = span(bounds)
+    values = total - (low + high) / 2 * units, (high - low) / 2 * units
+    return Statistic(values, high - low, Grid(resolution).resolution / 2)
+
+
+def histogram(values: Any, *, bounds: tuple[Number, Number], bins: int, replaces: bool = False) -> Statistic:
     """How many records fall into each of the equal, half-open bins between the bounds.
 
     Records outside count in the first or the last bin, NaN in the first, the upper bound itself in the last. One person
@@ -117,7 +153,7 @@ def histogram(values: Any, *, bounds: tuple[Number, Number], bins: int, replaces
     for block in _blocks(values, grid):
         counts += np.bincount(np.clip((block - first) // each, 0, bins - 1), minlength=bins)
     counts.setflags(write=False)
-    return Exact(counts, Fraction(2 if replaces else 1), Fraction(1))
+    return Statistic(counts, Fraction(2 if replaces else 1), Fraction(1), not replaces)
 
 
 def span(bounds: object) -> tuple[Fraction, Fraction]:
@@ -142,30 +178,6 @@ def ends(bounds: object, grid: Grid) -> tuple[int, int]:
     """
     lower, upper = span(bounds)
     return grid.count(lower, "the lower bound"), grid.count(upper, "the upper bound")
-
-
-def within(values: Any, sensitivity: Fraction) -> Any:
-    """The raw values of an `Exact` or of `Counts`, refused where one person moves them further in all than this.
-
-    Others are taken as they are.
-    """
-    if isinstance(values, Counts):
-        total = len(values) * Fraction(values.sensitivity)
-        if total > sensitivity:
-            raise ParameterError(
-                f"one person can move all {len(values):,} counts, by {total} in all: got a mechanism of sensitivity "
-                f"{sensitivity}. Build it with sensitivity={total}, or measure only the largest with SelectAndMeasure. "
-                "Nothing was drawn."
-            )
-        return values.values
-    if not isinstance(values, Exact):
-        return values
-    if values.sensitivity > sensitivity:
-        raise ParameterError(
-            f"the mechanism's sensitivity must cover that of the values: got {sensitivity} for values of sensitivity "
-            f"{values.sensitivity}. Build it with sensitivity={values.sensitivity}. Nothing was drawn."
-        )
-    return values.values
 
 
 def listed(values: Any) -> tuple[Any, bool]:

@@ -9,8 +9,8 @@ from typing import Final
 from lastbit.audit.attacks.attack import Attack
 from lastbit.audit.attacks.laplace_low_bits import guess, numpy_noise
 from lastbit.audit.laws import law
-from lastbit.exact.numbers import odds_bounds
 from lastbit.mechanisms.laplace import DiscreteLaplace
+from lastbit.privacy.cost import Cost
 
 _BITS: Final = 53
 _STEP: Final = 0x9E3779B97F4A7C15 >> (64 - _BITS) | 1
@@ -27,7 +27,7 @@ def attacks(uniforms: int = 500) -> Iterator[Attack]:
     for value in (0.0, 1.0):
         outputs = (value + numpy_noise(u, 1.0) for u in _uniforms(uniforms))
         said.append(Fraction(sum(guess(output, 0.0, 1.0, 1.0) == 0.0 for output in outputs), uniforms))
-    odds = odds_bounds(Fraction(1))[1]
+    odds = Cost.of(Fraction(1)).odds_bounds()[1]
     yield Attack("low bits", "Mironov", said[0] - said[1], _given_away(), (odds - 1) / (odds + 1))
 
 

@@ -15,8 +15,9 @@ from typing import Final
 
 from lastbit.audit.attacks.attack import Attack
 from lastbit.errors import ParameterError
-from lastbit.exact.numbers import odds_bounds, whole
+from lastbit.exact.numbers import whole
 from lastbit.mechanisms.exponential import ExponentialMechanism
+from lastbit.privacy.cost import Cost
 
 Runs = list[tuple[int, int]]
 """(utility, how many outcomes have it): the outcome the attacker watches is the first, alone in its run."""
@@ -70,7 +71,7 @@ def _attack(name: str, source: str, epsilon: int, present: Runs, absent: Runs) -
     mechanism = ExponentialMechanism(epsilon=epsilon)
     naive = [naive_chance_of_first(epsilon, runs) for runs in (present, absent)]
     ours = [our_chance_of_first(mechanism, runs) for runs in (present, absent)]
-    odds = odds_bounds(mechanism.cost)[1]
+    odds = Cost.of(mechanism.cost).odds_bounds()[1]
     return Attack(name, source, naive[0] - naive[1], ours[0] - ours[1], (odds - 1) / (odds + 1))
 
 

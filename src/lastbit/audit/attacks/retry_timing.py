@@ -14,7 +14,8 @@ from math import ceil
 
 from lastbit.audit.attacks.attack import Attack
 from lastbit.chance.draw import Draw
-from lastbit.exact.numbers import Eta, odds_bounds
+from lastbit.privacy.cost import Cost
+from lastbit.privacy.eta import Eta
 
 
 def attacks() -> Iterator[Attack]:
@@ -25,7 +26,7 @@ def attacks() -> Iterator[Attack]:
     """
     eta = Eta(255, 8, 1)
     first, second = [eta.fraction] * 257, [Fraction(1)] * 257
-    odds = odds_bounds(Eta(255, 8, 2))[1]
+    odds = Cost.of(Eta(255, 8, 2)).odds_bounds()[1]
     naive = [one_try(sum(weights, Fraction(0))) for weights in (first, second)]
     ours = [one_word(weights) for weights in (first, second)]
     yield Attack(

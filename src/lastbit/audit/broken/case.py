@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 
-from lastbit.exact.numbers import Cost
 from lastbit.mechanisms.mechanism import Program
+from lastbit.privacy.cost import Cost
+from lastbit.privacy.eta import Eta
 
 
 @dataclass(frozen=True)
@@ -20,5 +22,5 @@ class Case:
     why: str
     program: Program
     neighbour: Program
-    cost: Cost
+    cost: Cost | Eta | Fraction
     repaired: tuple[Program, Program] | None = None

@@ -9,8 +9,9 @@ from typing import Final
 
 from lastbit.audit.broken.case import Case
 from lastbit.chance.draw import Draw
-from lastbit.exact.numbers import Eta, Rate
 from lastbit.mechanisms.mechanism import Program
+from lastbit.privacy.eta import Eta
+from lastbit.privacy.rate import Rate
 
 _STEP: Final = Eta(1, 1, 1)
 _RATE: Final = Rate.from_eta(_STEP)

@@ -11,10 +11,11 @@ from typing import Final
 
 from lastbit.audit.broken.case import Case
 from lastbit.chance.draw import Draw
-from lastbit.exact.numbers import Eta, Rate
 from lastbit.mechanisms.mechanism import Program
 from lastbit.papers.base2_exponential import exponential_mechanism
 from lastbit.papers.base2_sampling import optimized_sample
+from lastbit.privacy.eta import Eta
+from lastbit.privacy.rate import Rate
 
 _ETA, _BOUND = Eta(1, 1, 1), Eta(1, 1, 2)
 """η = 1, and 2η: what the exponential mechanism promises when utilities move by at most 1. Lower utility is better."""

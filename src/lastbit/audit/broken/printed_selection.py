@@ -7,9 +7,10 @@ from typing import Final
 
 from lastbit.audit.broken.case import Case
 from lastbit.chance.draw import Draw
-from lastbit.exact.numbers import Eta, Rate
 from lastbit.mechanisms.mechanism import Program
 from lastbit.papers.sparse_vector_sampling import clamp
+from lastbit.privacy.eta import Eta
+from lastbit.privacy.rate import Rate
 
 STOP: Final = Fraction(1, 1000)
 ROUNDS: Final = 7601

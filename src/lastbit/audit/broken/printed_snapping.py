@@ -10,8 +10,9 @@ import gmpy2
 
 from lastbit.audit.broken.case import Case
 from lastbit.chance.draw import Draw
-from lastbit.exact.numbers import Eta, Rate
 from lastbit.mechanisms.mechanism import Program
+from lastbit.privacy.eta import Eta
+from lastbit.privacy.rate import Rate
 
 _MANTISSAS: Final = 1 << 52
 _HALVING: Final = Rate.from_eta(Eta(1, 1, 1))

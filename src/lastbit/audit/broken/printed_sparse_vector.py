@@ -6,10 +6,10 @@ from collections.abc import Callable, Hashable
 
 from lastbit.audit.broken.case import Case
 from lastbit.chance.draw import Draw
-from lastbit.exact.numbers import Eta
 from lastbit.mechanisms.mechanism import Program
 from lastbit.papers.sparse_vector import Gaps, Inputs, disc_sv, sim_gap_sv
 from lastbit.papers.sparse_vector_sampling import clamp, cond_lazy_threshold, lazy_threshold
+from lastbit.privacy.eta import Eta
 
 ETA1, ETA2, TOTAL = Eta(1, 1, 1), Eta(1, 2, 1), Eta(1, 3, 1)
 """η₁ = 1, η₂ = 2, and their sum: what both listings promise."""

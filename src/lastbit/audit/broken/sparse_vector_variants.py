@@ -11,9 +11,10 @@ from typing import Final
 
 from lastbit.audit.broken.case import Case
 from lastbit.chance.draw import Draw
-from lastbit.exact.numbers import Eta, Rate
 from lastbit.mechanisms.mechanism import Program
 from lastbit.papers.sparse_vector_sampling import lazy_threshold
+from lastbit.privacy.eta import Eta
+from lastbit.privacy.rate import Rate
 
 COST: Final = Eta(1, 1, 4)
 """All claim 4 bits with one answer above the threshold."""

@@ -9,11 +9,12 @@ from typing import Final
 
 from lastbit.errors import ParameterError
 from lastbit.estimate.gaps import GapNoise
-from lastbit.exact.numbers import Number, Rate, whole
+from lastbit.exact.numbers import Number, whole
 from lastbit.mechanisms.sparse_vector.answers import Answer
 from lastbit.mechanisms.sparse_vector.mechanism import StreamMechanism
 from lastbit.mechanisms.sparse_vector.noise import Branch
 from lastbit.mechanisms.sparse_vector.run import on_grid
+from lastbit.privacy.rate import Rate
 
 MOST_BRANCHES: Final = 16
 """The first of these has 2^15 times the noise of the last: more would never be passed."""
@@ -52,13 +53,13 @@ class AdaptiveSparseVector(StreamMechanism):
         total = self.limit * units[-1]
         rates = self._rates(units, total)
         tried = zip(rates, [*self._margins(rates[:-1]), 0], units, strict=True)
-        self._derive(branches=branches, plan=self._planned([Branch(*each) for each in tried], total))
+        self._derive(branches=branches, _plan=self._planned([Branch(*each) for each in tried], total))
 
     def gap_noise(self, answer: Answer) -> GapNoise:
         """The noise in threshold + gap as an estimate of the value, for an answer above: its branch tells."""
-        for branch in self.plan.branches:
-            if answer.above and answer.spent == branch.units * self.plan.unit:
-                return GapNoise(self.plan.threshold_rate, branch.rate, self.grid.resolution)
+        for branch in self._plan.branches:
+            if answer.above and answer.spent == branch.units * self._plan.unit:
+                return GapNoise(self._plan.threshold_rate, branch.rate, self.grid.resolution)
         raise ParameterError("answer must be one of this mechanism's, and above.")
 
     def _margins(self, rates: list[Rate]) -> list[int]:

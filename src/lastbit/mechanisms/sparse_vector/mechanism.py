@@ -11,14 +11,16 @@ import gmpy2
 
 from lastbit.chance.draw import Draw
 from lastbit.errors import ParameterError
-from lastbit.exact.numbers import Eta, Number, Rate, flag, number, rate_of, whole
-from lastbit.mechanisms.mechanism import Mechanism, Program, chance
-from lastbit.mechanisms.sparse_vector.answers import Answers
+from lastbit.exact.numbers import Number, flag, number, whole
+from lastbit.mechanisms.mechanism import chance
+from lastbit.mechanisms.on_grid import GridMechanism
+from lastbit.mechanisms.sparse_vector.answers import Answer, Answers
 from lastbit.mechanisms.sparse_vector.noise import Branch
-from lastbit.mechanisms.sparse_vector.run import Plan, Run, on_grid
+from lastbit.mechanisms.sparse_vector.run import FEW, Plan, Run, on_grid
+from lastbit.privacy.rate import Rate
 from lastbit.release import Release
-from lastbit.values.counts import unpacked
-from lastbit.values.grid import is_plain
+from lastbit.values.known import unpacked
+from lastbit.values.raw import is_plain
 
 SPLIT_DENOMINATOR: Final = 1 << 20
 """The optimal split's cube root is rounded down to a whole part of this."""
@@ -53,8 +55,8 @@ def share_of(split: Number, limit: int, monotone: bool) -> Fraction:
     return share
 
 
-@dataclass(frozen=True, eq=False)
-class Selection(Release):
+@dataclass(frozen=True, eq=False, repr=False)
+class AboveThreshold(Release):
     """The queries that were above, each with its gap and what it spent, out of those `answered`."""
 
     answered: int
@@ -63,6 +65,12 @@ class Selection(Release):
     spent: tuple[Fraction, ...]
     items: tuple[Any, ...] | None = field(default=None, compare=False)
     """The items that were above, when the values were Counts."""
+
+    @property
+    def answers(self) -> Answers:
+        """Every answer of the run, those below included."""
+        given = zip(self.indices, self.gaps, self.spent, strict=True)
+        return Answers(self.answered, {index: Answer(True, gap, spent) for index, gap, spent in given})
 
     @property
     def title(self) -> str:
@@ -80,7 +88,7 @@ class Selection(Release):
 
 
 @dataclass(frozen=True, kw_only=True)
-class StreamMechanism(Mechanism):
+class StreamMechanism(GridMechanism[AboveThreshold]):
     """Answers a stream of queries: the threshold takes its share of the cost, the answers above take the rest."""
 
     threshold: Number
@@ -89,13 +97,15 @@ class StreamMechanism(Mechanism):
     monotone: bool = False
     share: Fraction = field(init=False, repr=False, compare=False)
     """The threshold's share of the cost."""
-    plan: Plan = field(init=False, repr=False, compare=False)
+    _plan: Plan = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         limit = whole(self.limit, "limit")
         monotone = flag(self.monotone, "monotone")
-        self._derive(monotone=monotone, limit=limit, share=share_of(self.split, limit, monotone))
+        share, threshold = share_of(self.split, limit, monotone), number(self.threshold, "threshold")
+        split = self.split if self.split in ("optimal", "even") else share
+        self._derive(monotone=monotone, limit=limit, share=share, split=split, threshold=threshold)
 
     def _rates(self, units: Sequence[int], total: int) -> list[Rate]:
         """The query noise of answers that spend so many units, of this total.
@@ -104,56 +114,41 @@ class StreamMechanism(Mechanism):
         move, one for the threshold's. When all queries move the same way one of the two is zero.
         """
         moves = 1 if self.monotone else 2
-        return [rate_of(self.cost, (1 - self.share) * each / (total * moves * self.reach)) for each in units]
+        return [self.cost.rate((1 - self.share) * each / (total * moves * self._reach)) for each in units]
 
     def _planned(self, branches: Sequence[Branch], total: int) -> Plan:
-        whole_cost = Fraction(1) if isinstance(self.cost, Eta) else self.cost
+        unit = self.cost.share_unit
         return Plan(
             grid=self.grid,
             threshold=on_grid(self.grid, self.threshold, "threshold"),
-            threshold_rate=rate_of(self.cost, self.share / self.reach),
+            threshold_rate=self.cost.rate(self.share / self._reach),
             branches=tuple(branches),
             units=total,
-            opening=self.share * whole_cost,
-            unit=(1 - self.share) * whole_cost / total,
+            opening=self.share * unit,
+            unit=(1 - self.share) * unit / total,
         )
 
     def start(self, draw: Draw | None = None) -> Run:
         """Draw the noisy threshold and begin. Charge `cost` before you call this: a run can spend all of it."""
-        return Run(self.plan, chance(draw))
+        return Run(self._plan, chance(draw))
 
     def answers(self, values: Any, draw: Draw | None = None) -> Answers:
-        """A whole run over these values."""
+        """All answers of a whole run over these values."""
         return self.start(draw).ask_many(values)
 
-    def release(self, values: Any, draw: Draw | None = None) -> Selection:
-        """A whole run over these values, as a table of the queries above."""
-        return self._ready(values)(chance(draw))
+    def ready(self, values: Any) -> Callable[[Draw], AboveThreshold]:
+        """A whole run over these values, as a table of the queries above: numbers, Counts or a Statistic."""
+        given, items = unpacked(values, self._furthest, self.monotone)
+        # A plain array is converted part by part, as the run goes on.
+        plain = is_plain(given) and given.size > FEW
+        queries = given.ravel() if plain else self.grid.steps(given)
+        name, cost, plan = self.name, self.cost, self._plan
 
-    def _ready(self, values: Any) -> Callable[[Draw], Selection]:
-        queries, items = self._queries(values)
+        def run(draw: Draw) -> AboveThreshold:
+            answered, above = Run(plan, draw).answered(queries, plain=plain)
+            names = None if items is None else tuple(items[index] for index in above)
+            gaps = tuple(answer.gap for answer in above.values())
+            spent = tuple(answer.spent for answer in above.values())
+            return AboveThreshold.made(name, cost, answered, tuple(above), gaps, spent, names)
 
-        def selected(draw: Draw) -> Selection:
-            answers = self.answers(queries, draw)
-            above = [answers[index] for index in answers.indices]
-            spent = tuple(answer.spent for answer in above)
-            names = None if items is None else tuple(items[index] for index in answers.indices)
-            return Selection(self.name, self.cost, len(answers), answers.indices, answers.gaps, spent, names)
-
-        return selected
-
-    def _queries(self, values: Any) -> tuple[Any, Sequence[Any] | None]:
-        """These values as numbers that a run can be asked, and the items when they are Counts."""
-        given, items = unpacked(values, self.furthest, self.monotone)
-        return given if is_plain(given) else self.grid.values(self.grid.steps(given)), items
-
-    def program(self, values: Any) -> Program:
-        """A whole run over these values as a program: it gives the tuple of all answers.
-
-        It asks one by one, which on a branch of a few queries is faster than asking many, and the same.
-        """
-        if type(self).answers is not StreamMechanism.answers:
-            return super().program(values)
-        given, _ = unpacked(values, self.furthest, self.monotone)
-        steps = self.grid.steps(given).tolist()
-        return lambda draw: self.start(draw).answered(steps)
+        return run

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from lastbit.chance.draw import Draw, Samples
 from lastbit.errors import RunBound
-from lastbit.exact.numbers import Rate
+from lastbit.privacy.rate import Rate
 
 SINGLES: Final = 4
 """How many blocks of one query a run begins with."""

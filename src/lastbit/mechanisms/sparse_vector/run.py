@@ -6,17 +6,23 @@ from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Se
 from dataclasses import dataclass, field
 from fractions import Fraction
 from threading import Lock
-from typing import Any, overload
+from typing import Any, Final, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lastbit.chance.bits import process
 from lastbit.chance.draw import Draw
 from lastbit.errors import ParameterError, RunBound, RunExhausted
-from lastbit.exact.numbers import Number, Rate, number
+from lastbit.exact.numbers import Number, number
 from lastbit.mechanisms.sparse_vector.answers import BELOW, Answer, Answers
 from lastbit.mechanisms.sparse_vector.noise import Branch, HiddenNoise, Unshared
-from lastbit.values.grid import LIMIT, Grid, Steps, is_plain
+from lastbit.privacy.rate import Rate
+from lastbit.values.grid import LIMIT, Grid, Steps
+from lastbit.values.raw import is_plain
+
+FEW: Final = 32
+"""So many queries are asked one by one, which is faster than asking them together, and the same."""
 
 Query = Number | tuple[Number, Number]
 """A value, or a value and the threshold it is compared with."""
@@ -122,13 +128,34 @@ class Run(Unshared):
         (1, 3)
         """
         plan = self._plan
-        plain = is_plain(values)
         # Anything but a plain array is converted first: a wrong type must not end a run half asked.
-        values = values.ravel() if plain else plan.grid.steps(values)
-        total = len(values)
-        bases = None if thresholds is None else plan.bases(thresholds, total)
+        queries = values.ravel() if is_plain(values) else plan.grid.steps(values)
+        bases = None if thresholds is None else plan.bases(thresholds, len(queries))
+        return Answers(*self._many(queries, bases, plain=is_plain(values)))
+
+    def answered(self, queries: NDArray[Any], *, plain: bool) -> tuple[int, dict[int, Answer]]:
+        """How many of these queries the run answers, up to the one that exhausts it, and the answers above.
+
+        The queries are a plain array of values, or steps of the grid.
+        """
+        if plain or len(queries) > FEW:
+            return self._many(queries, None, plain=plain)
         above: dict[int, Answer] = {}
-        done = 0
+        base, place = self._plan.threshold, 0
+        self._stay()
+        with self._lock:
+            hidden = self._open()
+            for place, step in enumerate(queries.tolist(), start=1):
+                answer = self._answer(hidden, step, base)
+                if answer is not BELOW:
+                    above[place - 1] = answer
+                if self._hidden is None:
+                    break
+        return place, above
+
+    def _many(self, values: NDArray[Any], bases: Steps | None, *, plain: bool) -> tuple[int, dict[int, Answer]]:
+        plan, total, done = self._plan, len(values), 0
+        above: dict[int, Answer] = {}
         self._stay()
         with self._lock:
             hidden = self._open()
@@ -145,7 +172,7 @@ class Run(Unshared):
                         stop = done + k + 1
                         break
                 done = stop
-        return Answers(done, above)
+        return done, above
 
     @overload
     def stream(self, queries: Iterable[Query]) -> Iterator[Answer]: ...
@@ -184,19 +211,6 @@ class Run(Unshared):
             yield self._ask(query)
             if self.exhausted:
                 return
-
-    def answered(self, steps: list[int]) -> tuple[Answer, ...]:
-        """The answers to queries in steps of the grid, up to the one that exhausts the run."""
-        answers = []
-        base = self._plan.threshold
-        self._stay()
-        with self._lock:
-            hidden = self._open()
-            for step in steps:
-                answers.append(self._answer(hidden, step, base))
-                if self._hidden is None:
-                    break
-        return tuple(answers)
 
     def _answer(self, hidden: HiddenNoise, step: int, base: int) -> Answer:
         clamp = self._plan.clamp

@@ -50,7 +50,7 @@ class SparseVector(StreamMechanism):
         if clamp is not None:
             self._derive(clamp=self.grid.values(clamp))
         (rate,) = self._rates((1,), self.limit)
-        self._derive(plan=replace(self._planned([Branch(rate, 0, 1)], self.limit), clamp=clamp, gaps=gaps))
+        self._derive(_plan=replace(self._planned([Branch(rate, 0, 1)], self.limit), clamp=clamp, gaps=gaps))
 
     @property
     def gap_noise(self) -> GapNoise:
@@ -60,9 +60,9 @@ class SparseVector(StreamMechanism):
         >>> lb.SparseVector(threshold=0, limit=1, eta=lb.Eta(1, 4, 1), split="even").gap_noise.variance
         Fraction(44, 9)
         """
-        if self.plan.clamp is not None or self.plan.gaps is not True:
+        if self._plan.clamp is not None or self._plan.gaps is not True:
             raise ParameterError("gaps must be exact and clamp None for threshold + gap to estimate a value.")
-        return GapNoise(self.plan.threshold_rate, self.plan.branches[0].rate, self.grid.resolution)
+        return GapNoise(self._plan.threshold_rate, self._plan.branches[0].rate, self.grid.resolution)
 
     def _rising(self, gaps: object) -> tuple[int, ...]:
         if not isinstance(gaps, Sequence) or isinstance(gaps, str) or not gaps:

@@ -1,15 +1,18 @@
-"""Noisy top-k and noisy max, with free gaps."""
+"""Noisy top-k with free gaps."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from lastbit.chance.draw import Draw
+from lastbit.errors import ParameterError
+from lastbit.estimate.accuracy import least_epsilon
+from lastbit.exact.numbers import Number, number, probability, whole
 from lastbit.mechanisms.mechanism import chance
-from lastbit.mechanisms.top_k.selecting import Selected, Selecting
+from lastbit.mechanisms.top_k.mechanism import Selected, Selecting, noise_within
 
 
 class TopK(Selected):
@@ -24,27 +27,8 @@ class TopItems(TopK):
         return {name: column for name, column in super().columns().items() if name != "index"}
 
 
-class Maximum(Selected):
-    """The one selected: `index`, its `gap` to the runner-up, and `item` when the values were Counts."""
-
-    @property
-    def index(self) -> int:
-        """The selected, as a position among the candidates."""
-        return self.indices[0]
-
-    @property
-    def gap(self) -> Fraction | None:
-        """How far it is ahead of the runner-up, exactly; None when there was no other candidate."""
-        return self.gaps[0] if self.gaps else None
-
-    @property
-    def item(self) -> Any:
-        """The selected item; None when the candidates had no names."""
-        return None if self.items is None else self.items[0]
-
-
 @dataclass(frozen=True, kw_only=True)
-class NoisyTopK(Selecting):
+class NoisyTopK(Selecting[TopK]):
     """Pick the k largest values, with the gap from each to the next, for the price of picking.
 
     Paper:    Ding et al., A Floating-Point Secure Implementation of the Report Noisy Max with Gap Mechanism,
@@ -69,13 +53,48 @@ class NoisyTopK(Selecting):
     True
     """
 
-    def release(self, values: Any, draw: Draw | None = None) -> TopK:
-        """Select k of the values: numbers, or Counts. There must be at least k."""
-        return self._ready(values)(chance(draw))
-
-    def _ready(self, values: Any) -> Callable[[Draw], TopK]:
+    def ready(self, values: Any) -> Callable[[Draw], TopK]:
+        """Select k of the values: numbers, Counts or a Statistic. There must be at least k."""
         pick, _ = self._picking(values)
         return lambda draw: TopK.made(*pick(draw))
+
+    def accuracy(self, n: int, level: Number = "0.95") -> Fraction:
+        """How far above a selected candidate one left out of n can be, at most, with at least this probability.
+
+        >>> float(NoisyTopK(k=10, epsilon=1, monotone=True).accuracy(10_000, "0.95"))
+        122.1
+        """
+        return noise_within(self._selector.rate, whole(n, "n"), level) * self.grid.resolution
+
+    @classmethod
+    def for_accuracy(cls, accuracy: Number, n: int, level: Number = "0.95", **parameters: Any) -> NoisyTopK:
+        """The mechanism with the least epsilon, to four significant digits, whose `accuracy(n, level)` is at most this.
+
+        >>> NoisyTopK.for_accuracy(50, 10_000, k=10, monotone=True).epsilon
+        Fraction(1221, 500)
+        """
+        wish, n = number(accuracy, "accuracy"), whole(n, "n")
+        probability(level, "level")
+        step = cls(epsilon=1, **parameters).grid.resolution
+        if wish < step:
+            raise ParameterError(
+                f"accuracy must be at least the resolution, {step}: got {accuracy}. Use a finer resolution."
+            )
+        epsilon = least_epsilon(lambda each: cls(epsilon=each, **parameters).accuracy(n, level) <= wish, digits=4)
+        return cls(epsilon=epsilon, **parameters)
+
+    def ready_spark(self, frame: Any, *, item: str = "item", value: str = "count") -> Callable[[Draw], TopItems]:
+        """`release_spark` before the draw, for a ledger that charges in between."""
+        from lastbit.mechanisms.top_k import spark
+
+        select = spark.selection(frame, item, value, self.grid, self._selector)
+
+        def selected(draw: Draw) -> TopItems:
+            items, gap_steps, n = select(draw)
+            places, resolution = tuple(range(self.k)), self.grid.resolution
+            return TopItems(self.name, self.cost, places, gap_steps, items, resolution, n, self._selector.rate)
+
+        return selected
 
     def release_spark(
         self, frame: Any, *, item: str = "item", value: str = "count", draw: Draw | None = None
@@ -85,37 +104,4 @@ class NoisyTopK(Selecting):
         Each row is a candidate: a public `item`, and a `value` that one person moves by at most `sensitivity`. The
         noise is drawn in the executors, each with randomness of its own; back comes a shortlist of every partition.
         """
-        from lastbit.mechanisms.top_k import spark
-
-        items, gap_steps = spark.select(frame, item, value, self.grid, self.selector, chance(draw))
-        return TopItems(self.name, self.cost, tuple(range(self.k)), gap_steps, items, self.grid.resolution)
-
-
-@dataclass(frozen=True, kw_only=True)
-class NoisyMax(Selecting):
-    """Pick the largest value, with the gap to the runner-up, for the price of picking.
-
-    Paper:    Ding et al., Free Gap Information from the Differentially Private Sparse Vector and Noisy Max Mechanisms,
-              Algorithm 2, with exponential noise as in the secure paper: NoisyTopK with k = 1.
-    Law:      the largest of value + exponential noise of scale 2·sensitivity/epsilon, half that when monotone; values
-              are floored to the resolution before, the gap after.
-    Cost:     epsilon (or eta), whatever the number of candidates.
-    Assumes:  what NoisyTopK assumes.
-    Checked:  tests/laws/test_top_k.py, exactly, with NoisyTopK.
-    Speed:    that of NoisyTopK.
-
-    >>> import lastbit as lb
-    >>> best = lb.NoisyMax(epsilon=1).release([50, 10, 900])
-    >>> best.index, 700 < best.gap < 1000
-    (2, True)
-    """
-
-    k: int = field(default=1, init=False)
-
-    def release(self, values: Any, draw: Draw | None = None) -> Maximum:
-        """Select one of the values: numbers, or Counts. There must be at least one."""
-        return self._ready(values)(chance(draw))
-
-    def _ready(self, values: Any) -> Callable[[Draw], Maximum]:
-        pick, _ = self._picking(values)
-        return lambda draw: Maximum.made(*pick(draw))
+        return self.ready_spark(frame, item=item, value=value)(chance(draw))

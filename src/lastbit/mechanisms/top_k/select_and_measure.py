@@ -12,20 +12,19 @@ from typing import Any
 
 from lastbit.chance.draw import Draw
 from lastbit.errors import ParameterError
-from lastbit.estimate.blue import blue, error_bounds, geometric_variance, laplace_variance, variance_left
-from lastbit.exact.numbers import Number, Rate, number, rate_of
-from lastbit.mechanisms.mechanism import chance
-from lastbit.mechanisms.top_k.selecting import Selected, Selecting
+from lastbit.estimate.blue import blue, error_bounds, variance_left
+from lastbit.exact.numbers import Number, number
+from lastbit.mechanisms.top_k.mechanism import Selected, Selecting
+from lastbit.privacy.rate import Rate
 from lastbit.values.grid import Grid
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class MeasuredTopK(Selected):
     """The k selected with `measurements`, and `estimates` that use the gaps as well."""
 
     measurement_steps: tuple[int, ...]
     """`measurements` in units of the resolution."""
-    selection_rate: Rate = field(hash=False)
     measurement_rate: Rate = field(hash=False)
 
     @cached_property
@@ -44,7 +43,7 @@ class MeasuredTopK(Selected):
 
     @property
     def _ratio(self) -> Fraction:
-        return geometric_variance(self.selection_rate) / laplace_variance(self.measurement_rate)
+        return self.selection_rate.geometric_variance / self.measurement_rate.laplace_variance
 
     @cached_property
     def standard_errors(self) -> tuple[float, ...]:
@@ -53,7 +52,7 @@ class MeasuredTopK(Selected):
         It leaves out the flooring of the gaps, which adds less than k/12 squared resolutions to its square; and, where
         candidates were close, that whoever is selected was likely to be lucky.
         """
-        variance = laplace_variance(self.measurement_rate) * variance_left(len(self.indices), self._ratio)
+        variance = self.measurement_rate.laplace_variance * variance_left(len(self.indices), self._ratio)
         return (float(self.resolution) * math.sqrt(variance),) * len(self.indices)
 
     def intervals(self, level: Number = "0.95") -> tuple[tuple[float, float], ...]:
@@ -70,13 +69,13 @@ class MeasuredTopK(Selected):
         return {
             **super().columns(),
             "measurement": self.measurements,
-            "standard error": self.standard_errors,
+            "standard_error": self.standard_errors,
             "estimate": self.estimates,
         }
 
 
 @dataclass(frozen=True, kw_only=True)
-class SelectAndMeasure(Selecting):
+class SelectAndMeasure(Selecting[MeasuredTopK]):
     """Pick the k largest values and estimate each of them, more closely than measuring alone could.
 
     Paper:    Ding et al., Free Gap Information from the Differentially Private Sparse Vector and Noisy Max Mechanisms,
@@ -91,19 +90,19 @@ class SelectAndMeasure(Selecting):
 
     >>> import lastbit as lb
     >>> top = lb.SelectAndMeasure(k=2, epsilon=2, monotone=True).release([5000, 10, 9000, 20])
-    >>> top.indices, [round(value, -3) for value in top.standard_errors]
-    ((2, 0), [0.0, 0.0])
-    >>> all(low < estimate < high for (low, high), estimate in zip(top.intervals("0.99"), top.estimates))
-    True
+    >>> top.indices, [round(error, 2) for error in top.standard_errors]
+    ((2, 0), [2.31, 2.31])
+    >>> [round(estimate, -2) for estimate in top.estimates]
+    [Fraction(9000, 1), Fraction(5000, 1)]
     """
 
     split: Number = "1/2"
-    measurement_rate: Rate = field(init=False, repr=False, compare=False)
+    _measurement_rate: Rate = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        share = (1 - self._selection_share()) / (self.k * self.reach)
-        self._derive(measurement_rate=rate_of(self.cost, share))
+        share = (1 - self._selection_share()) / (self.k * self._reach)
+        self._derive(split=self._selection_share(), _measurement_rate=self.cost.rate(share))
 
     def _selection_share(self) -> Fraction:
         share = number(self.split, "split")
@@ -111,17 +110,14 @@ class SelectAndMeasure(Selecting):
             raise ParameterError(f"split must be above 0 and below 1: got {self.split}. It is the part that selects.")
         return share
 
-    def release(self, values: Any, draw: Draw | None = None) -> MeasuredTopK:
-        """Select k of the values, which are numbers or Counts, and measure those. There must be at least k."""
-        return self._ready(values)(chance(draw))
-
-    def _ready(self, values: Any) -> Callable[[Draw], MeasuredTopK]:
+    def ready(self, values: Any) -> Callable[[Draw], MeasuredTopK]:
+        """Select k of the values and measure the selected: numbers, Counts or a Statistic. There must be at least k."""
         pick, steps_of = self._picking(values)
 
         def measured(draw: Draw) -> MeasuredTopK:
             fields = pick(draw)
-            steps, noise = steps_of(list(fields[2])), draw.laplace(self.measurement_rate, self.k)
+            steps, noise = steps_of(list(fields[2])), draw.laplace(self._measurement_rate, self.k)
             measured = tuple(map(add, steps.tolist(), noise.tolist()))
-            return MeasuredTopK.made(*fields, measured, self.selector.rate, self.measurement_rate)
+            return MeasuredTopK.made(*fields, measured, self._measurement_rate)
 
         return measured

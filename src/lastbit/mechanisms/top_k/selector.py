@@ -14,8 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lastbit.chance.draw import Draw, Samples
-from lastbit.exact.numbers import MAX_RATE_BITS, Rate
-from lastbit.values.grid import Steps, kth_highest, near, ranked
+from lastbit.mechanisms.top_k.ranking import kth_highest, near, ranked
+from lastbit.privacy.dyadic import MAX_RATE_BITS
+from lastbit.privacy.rate import Rate
+from lastbit.values.grid import Steps
 
 _COARSE_BITS: Final = 6, 8
 """The first look at everyone has a scale below 2^6, or below 2^8: up to there a geometric takes one word."""
@@ -53,12 +55,12 @@ class Selector:
     def __post_init__(self) -> None:
         coarse = Rate(self.rate.x ** (1 << self.shift), self.rate.y << self.shift)
         object.__setattr__(self, "coarse", coarse)
-        object.__setattr__(self, "wide", _scale(self.rate) >= 1 << 32)
+        object.__setattr__(self, "wide", self.rate.scale >= 1 << 32)
 
     @classmethod
     def of(cls, k: int, rate: Rate) -> Selector:
         """With an M that makes a V take one word, where there is one; otherwise everyone gets all of X at once."""
-        bits, most = _scale(rate).bit_length(), (MAX_RATE_BITS // rate.y).bit_length() - 1
+        bits, most = rate.scale.bit_length(), (MAX_RATE_BITS // rate.y).bit_length() - 1
         shift = max(0, min(bits - _COARSE_BITS[0], most))
         return cls(k, rate, shift if bits - shift <= _COARSE_BITS[1] else 0)
 
@@ -105,11 +107,6 @@ class Selector:
             into = least[part]
             into += steps_of(part)
         return least
-
-
-def _scale(rate: Rate) -> int:
-    """⌊1/(1-r)⌋, about how many steps the noise of this rate is long."""
-    return (1 << rate.y) // ((1 << rate.y) - rate.x)
 
 
 def _where(mask: NDArray[Any]) -> NDArray[np.int64]:

@@ -8,14 +8,16 @@ driver finishes with them as one machine would.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lastbit.chance.draw import Draw, Sampler, Samples
+from lastbit.chance.draw import Draw, Samples
+from lastbit.chance.sampler import Sampler
 from lastbit.errors import LastbitError, ParameterError
-from lastbit.values.grid import Grid, Steps
+from lastbit.mechanisms.top_k.selector import Selector
+from lastbit.values.grid import Grid
 
 try:
     import pyarrow as pa
@@ -24,27 +26,12 @@ except ImportError:
     raise LastbitError("Spark needs pyspark and pyarrow. Install them with: pip install 'lastbit[spark]'") from None
 
 
-class Selector(Protocol):
-    """The three parts of a selection: noise for everyone, who is in play, and the end among those."""
-
-    @property
-    def k(self) -> int:
-        """How many are selected."""
-
-    def noisy(self, n: int, steps_of: Callable[[Any], Steps], draw: Draw, /) -> Samples:
-        """Noise for everyone."""
-
-    def in_play(self, least: Samples, /) -> NDArray[np.int64]:
-        """Who can still be selected, or be next to one who is."""
-
-    def finish(self, cells: Samples, draw: Draw, /) -> tuple[list[int], tuple[int, ...]]:
-        """The selected among those in play, and the gaps."""
+Found = tuple[tuple[Any, ...], tuple[int, ...], int]
+"""The selected items, best first, the gaps in steps, and the number of candidates."""
 
 
-def select(
-    frame: Any, item: str, value: str, grid: Grid, selector: Selector, draw: Draw
-) -> tuple[tuple[Any, ...], tuple[int, ...]]:
-    """The selected items of a Spark DataFrame, best first, and the gaps in steps."""
+def selection(frame: Any, item: str, value: str, grid: Grid, selector: Selector) -> Callable[[Draw], Found]:
+    """A selection among the rows of a Spark DataFrame, checked as far as that takes no chance."""
     types = dict(frame.dtypes)
     for column in (item, value):
         if column not in types:
@@ -59,9 +46,19 @@ def select(
             yield pa.record_batch([names, pa.array([str(cell) for cell in least.tolist()])], names=["item", "least"])
 
     rows = frame.select(frame[item].alias("item"), frame[value].alias("value"))
-    schema = f"item {types[item]}, least string"
-    found = rows.mapInArrow(shortlists, schema).collect()
-    return finished([row["item"] for row in found], [int(row["least"]) for row in found], selector, draw)
+    n = rows.count()
+    if n < selector.k:
+        raise ParameterError(
+            f"k must be at most the number of candidates: got k={selector.k} and {n:,} candidates. "
+            "Ask for fewer, or offer more. Nothing was drawn."
+        )
+
+    def selected(draw: Draw) -> Found:
+        found = rows.mapInArrow(shortlists, f"item {types[item]}, least string").collect()
+        items, gaps = finished([row["item"] for row in found], [int(row["least"]) for row in found], selector, draw)
+        return items, gaps, n
+
+    return selected
 
 
 def shortlist(
@@ -85,12 +82,6 @@ def finished(
     names: list[Any], least: list[int], selector: Selector, draw: Draw
 ) -> tuple[tuple[Any, ...], tuple[int, ...]]:
     """The end of the selection, from the shortlists of all partitions in their order."""
-    if len(names) < selector.k:
-        # A shortlist of fewer than k is everyone there is.
-        raise ParameterError(
-            f"k must be at most the number of candidates: got k={selector.k} and {len(names):,} candidates. "
-            "Ask for fewer, or offer more."
-        )
     small = all(-(1 << 62) <= cell < 1 << 62 for cell in least)
     cells = np.array(least, np.int64 if small else object)
     in_play = selector.in_play(cells)

@@ -1,21 +1,19 @@
-"""docs/errata.md, produced by running the gallery: `python -m lastbit.audit.errata > docs/errata.md`."""
+"""docs/errata.md, produced by running the gallery: `python -m tools.pages.errata > docs/errata.md`."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from math import isinf, log
 from textwrap import wrap
 
 from lastbit.audit.attacks.everything import all_attacks
 from lastbit.audit.broken.gallery import TOLERANCE, Hearing, hearings
 from lastbit.audit.laws import shown
-from lastbit.audit.verdict import Verdict
-from lastbit.exact.numbers import Cost, Eta
+from lastbit.privacy.cost import Cost
 
 _HEAD = """# Errata: published mechanisms that do not keep their word
 
-This page is the output of `python -m lastbit.audit.errata`: each program below was run on every branch, with exact
+This page is the output of `python -m tools.pages.errata`: each program below was run on every branch, with exact
 probabilities, on two neighbouring inputs. A loss is the logarithm, to base 2, of how far apart the probabilities of the
 witness are; "at least", because tails of endless draws are followed only until less than {tolerance} is left. The
 repaired program was run the same way. To run one yourself: `lastbit audit --gallery`.
@@ -26,8 +24,8 @@ def page() -> str:
     """The whole page."""
     heard = list(hearings())
     rows = [
-        f"| {hearing.case.name} | {bits_of(hearing.case.cost)} | {found(hearing.published)} | {_repaired(hearing)} |"
-        for hearing in heard
+        f"| {each.case.name} | {Cost.of(each.case.cost).in_bits} | {each.published.in_bits} | {_repaired(each)} |"
+        for each in heard
     ]
     return "\n".join(
         [
@@ -54,27 +52,8 @@ def page() -> str:
     )
 
 
-def bits_of(cost: Cost) -> str:
-    """A cost to base 2, for reading.
-
-    >>> bits_of(Eta(1, 1, 2))
-    '2 bits'
-    """
-    nats = cost.epsilon_upper if isinstance(cost, Eta) else float(cost)
-    return f"{nats / log(2):.4g} bits"
-
-
-def found(verdict: Verdict) -> str:
-    """The loss found, to base 2, and the verdict."""
-    return f"{_number(verdict.loss.lower_bits)} bits ({verdict.verdict})"
-
-
-def _number(value: float) -> str:
-    return "∞" if isinf(value) else f"{value:.4g}"
-
-
 def _repaired(hearing: Hearing) -> str:
-    return "" if hearing.repaired is None else found(hearing.repaired)
+    return "" if hearing.repaired is None else hearing.repaired.in_bits
 
 
 def _section(hearing: Hearing) -> Iterator[str]:

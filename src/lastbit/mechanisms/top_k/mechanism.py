@@ -12,15 +12,19 @@ import numpy as np
 
 from lastbit.chance.draw import Draw
 from lastbit.errors import ParameterError
-from lastbit.exact.numbers import Cost, Number, flag, rate_of, whole
-from lastbit.mechanisms.mechanism import Mechanism
+from lastbit.estimate.accuracy import least_exponent
+from lastbit.exact.numbers import Number, flag, probability, whole
+from lastbit.mechanisms.mechanism import Released
+from lastbit.mechanisms.on_grid import GridMechanism
 from lastbit.mechanisms.top_k.selector import Selector, StepsOf
-from lastbit.release import Release
-from lastbit.values.counts import unpacked
+from lastbit.privacy.cost import Cost
+from lastbit.privacy.rate import Rate
+from lastbit.release import Interval, Release
 from lastbit.values.grid import Grid
+from lastbit.values.known import unpacked
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Selected(Release):
     """What every selection publishes: who, and how far each is ahead of the next."""
 
@@ -31,6 +35,10 @@ class Selected(Release):
     items: tuple[Any, ...] | None
     """The selected items, when the values were Counts."""
     resolution: Fraction = field(hash=False)
+    candidates: int = field(compare=False)
+    """The number of candidates."""
+    selection_rate: Rate = field(compare=False)
+    """The rate of the noise that selected."""
 
     @cached_property
     def gaps(self) -> tuple[Fraction, ...]:
@@ -52,6 +60,21 @@ class Selected(Release):
             raise ParameterError(f"ranks must be from 0 to {len(self.indices) - 1}: got {i} and {j}.")
         return (sum(self.gap_steps[i:j]) - sum(self.gap_steps[j:i])) * self.resolution
 
+    def gap_intervals(self, level: Number = "0.95") -> tuple[Interval, ...]:
+        """For each gap an interval that holds the true gap. All intervals hold together with at least this probability.
+
+        With this probability every candidate's noise is below m steps, for the least such m. Then every true gap is
+        less than m steps from the published one.
+
+        >>> import lastbit as lb
+        >>> top = lb.NoisyTopK(k=1, epsilon=1, resolution=1, monotone=True).release([500, 0])
+        >>> low, high = top.gap_intervals("0.95")[0]
+        >>> high - low
+        Fraction(7, 1)
+        """
+        reach = noise_within(self.selection_rate, self.candidates, level)
+        return tuple(((gap - reach + 1) * self.resolution, (gap + reach) * self.resolution) for gap in self.gap_steps)
+
     def columns(self) -> dict[str, Sequence[Any]]:
         """Who, and the gap to the next."""
         no_next = [None] * (len(self.indices) - len(self.gap_steps))
@@ -59,26 +82,26 @@ class Selected(Release):
         return {**items, "index": self.indices, "gap": [*self.gaps, *no_next]}
 
 
-Fields = tuple[str, Cost, tuple[int, ...], tuple[int, ...], tuple[Any, ...] | None, Fraction]
-"""Those of a Selected."""
+Fields = tuple[str, Cost, tuple[int, ...], tuple[int, ...], tuple[Any, ...] | None, Fraction, int, Rate]
+"""The fields of a Selected."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Selecting(Mechanism):
+class Selecting(GridMechanism[Released]):
     """A mechanism that begins by selecting k of its values."""
 
     k: int
     resolution: Number = "1/10"
     monotone: bool = False
-    selector: Selector = field(init=False, repr=False, compare=False)
+    _selector: Selector = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self._derive(monotone=flag(self.monotone, "monotone"))
         k = whole(self.k, "k")
         # Where values can move against each other, one selected can lose what the runner-up gains.
-        apart = self.reach if self.monotone else 2 * self.reach
-        self._derive(k=k, selector=Selector.of(k, rate_of(self.cost, self._selection_share() / (k * apart))))
+        apart = self._reach if self.monotone else 2 * self._reach
+        self._derive(k=k, _selector=Selector.of(k, self.cost.rate(self._selection_share() / (k * apart))))
 
     def _selection_share(self) -> Fraction:
         """The part of the cost that the selection may use."""
@@ -86,19 +109,19 @@ class Selecting(Mechanism):
 
     def _picking(self, values: Any) -> tuple[Callable[[Draw], Fields], StepsOf]:
         """A selection among these values, and the steps of any of them."""
-        bare, items = unpacked(values, self.furthest, self.monotone)
+        bare, items = unpacked(values, self._furthest, self.monotone)
         n, steps_of = self._candidates(bare)
         if n < self.k:
             raise ParameterError(
                 f"k must be at most the number of candidates: got k={self.k} and {n:,} candidates. "
                 "Ask for fewer, or offer more. Nothing was drawn."
             )
-        name, cost, resolution = self.name, self.cost, self.grid.resolution
+        name, cost, resolution, selector = self.name, self.cost, self.grid.resolution, self._selector
 
         def pick(draw: Draw) -> Fields:
-            indices, gap_steps = self.selector.select(n, steps_of, draw)
+            indices, gap_steps = selector.select(n, steps_of, draw)
             names = None if items is None else tuple([items[index] for index in indices])
-            return name, cost, indices, gap_steps, names, resolution
+            return name, cost, indices, gap_steps, names, resolution, n, selector.rate
 
         return pick, steps_of
 
@@ -109,3 +132,15 @@ class Selecting(Mechanism):
             return len(flat), lambda part: self.grid.steps(flat[part])
         steps = self.grid.steps(values)
         return len(steps), steps.__getitem__
+
+
+def noise_within(rate: Rate, n: int, level: Number) -> int:
+    """The least m such that n exponential noises are all below m steps with at least this probability.
+
+    By the union bound that is the least m with n·r^m <= 1 - level. The bound holds whatever the data is and whoever is
+    selected. Where every noise is below m steps, no candidate left out is m steps or more above a selected one.
+
+    >>> noise_within(Rate(1, 1), 1, "0.9")
+    4
+    """
+    return max(1, least_exponent(rate, (1 - probability(level, "level")) / n))

@@ -1,4 +1,4 @@
-"""docs/guarantees.md, from docstrings and from runs: `python -m lastbit.audit.guarantees > docs/guarantees.md`."""
+"""docs/guarantees.md, from docstrings and from runs: `python -m tools.pages.guarantees > docs/guarantees.md`."""
 
 from __future__ import annotations
 
@@ -11,12 +11,10 @@ from fractions import Fraction
 from textwrap import wrap
 from typing import Any, Final
 
-from lastbit.audit.errata import bits_of, found
 from lastbit.audit.target import all_mechanisms
 from lastbit.audit.verdict import check_all
-from lastbit.exact.numbers import Eta
 from lastbit.mechanisms.mechanism import Mechanism
-from lastbit.mechanisms.private_selection import PrivateSelection
+from lastbit.privacy.eta import Eta
 
 HEADINGS: Final = ("Paper", "Law", "Cost", "Assumes", "Checked", "Speed")
 
@@ -72,7 +70,7 @@ INSTANCES: Final[Mapping[str, Sequence[Instance]]] = {
 
 _HEAD = """# Guarantees
 
-This page is the output of `python -m lastbit.audit.guarantees`. What a mechanism proves, where, and under which
+This page is the output of `python -m tools.pages.guarantees`. What a mechanism proves, where, and under which
 assumptions is its docstring. "Followed on every branch" means that the released code itself was run down every branch
 of its randomness, with exact probabilities, on the values shown and on every neighbour of them on the grid: the largest
 loss found is then compared with the cost. Where tails of endless draws were left open, the verdict holds up to the
@@ -91,9 +89,7 @@ sensitivity, and what [limitations](limitations.md) says about time and memory.
 
 def page() -> str:
     """The whole page."""
-    # A private selection has candidates in place of values, so it is no Mechanism; its laws are in its tests.
-    every = sorted([*all_mechanisms(), PrivateSelection], key=lambda each: each.__name__)
-    return "\n".join([_HEAD, *(line for each in every for line in _section(each))])
+    return "\n".join([_HEAD, *(line for each in all_mechanisms() for line in _section(each))])
 
 
 def headings_of(mechanism: type) -> dict[str, str]:
@@ -107,7 +103,7 @@ def headings_of(mechanism: type) -> dict[str, str]:
     return {name: " ".join(body.split()) for name, body in zip(parts[1::2], parts[2::2], strict=True)}
 
 
-def _section(mechanism: type) -> Iterator[str]:
+def _section(mechanism: type[Mechanism[Any]]) -> Iterator[str]:
     yield f"## {mechanism.__name__}"
     yield ""
     yield (inspect.getdoc(mechanism) or "").split("\n")[0]
@@ -127,14 +123,14 @@ def _section(mechanism: type) -> Iterator[str]:
     yield ""
 
 
-def _row(mechanism: type[Mechanism], instance: Instance) -> str:
+def _row(mechanism: type[Mechanism[Any]], instance: Instance) -> str:
     built = mechanism(**instance.parameters)
     verdicts = check_all(built, instance.values, instance.tolerance)
     shown = ", ".join(f"{name}={_shown(value)}" for name, value in instance.parameters.items())
     delta = max(verdict.delta for verdict in verdicts.each)
     return (
-        f"| {shown} | {', '.join(map(str, instance.values))} | {len(verdicts.each)} | {bits_of(built.cost)} "
-        f"| {found(verdicts.worst)} | {float(delta):.2g} |"
+        f"| {shown} | {', '.join(map(str, instance.values))} | {len(verdicts.each)} | {built.cost.in_bits} "
+        f"| {verdicts.worst.in_bits} | {float(delta):.2g} |"
     )
 
 

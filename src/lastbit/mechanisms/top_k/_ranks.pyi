@@ -1,0 +1,6 @@
+from typing import Any
+
+from numpy.typing import NDArray
+
+def near(values: NDArray[Any], kept: int, below: int) -> NDArray[Any]: ...
+def ranked(steps: NDArray[Any], places: NDArray[Any], kept: int) -> tuple[list[int], list[int]]: ...

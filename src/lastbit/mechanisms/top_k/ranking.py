@@ -1,0 +1,61 @@
+"""Who is near the top, and in what order: the integers behind a selection."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lastbit.mechanisms.top_k import _ranks
+
+_FEW: Final = 32
+"""So many steps are looked through by the compiled loop before NumPy has begun."""
+
+
+def near(steps: NDArray[Any], kept: int, below: int) -> NDArray[np.int64]:
+    """Where those are that lie at most `below` under the kept-th highest: all of them where there are no more.
+
+    >>> near(np.array([5, 4, 7, 1]), 2, 1)
+    array([0, 1, 2])
+    """
+    if len(steps) <= _FEW and not steps.dtype.hasobject:
+        return _ranks.near(steps, kept, below)
+    if len(steps) <= kept:
+        return np.arange(len(steps))
+    return np.flatnonzero(steps >= kth_highest(steps, kept) - below)
+
+
+def kth_highest(steps: NDArray[Any], k: int) -> int:
+    """The k-th highest of these.
+
+    >>> kth_highest(np.array([5, 4, 7]), 2)
+    5
+    """
+    ordered = steps.copy()
+    ordered.partition(len(steps) - k)
+    kth: int = ordered.item(-k)
+    return kth
+
+
+def ranked(steps: NDArray[Any], places: NDArray[np.int64], kept: int) -> tuple[list[int], tuple[int, ...]]:
+    """Where the highest values are, best first, and how far each is ahead of the next, floored.
+
+    The values are so many steps and a fraction high. All that counts of the fractions is their order, which is that of
+    the places (Lemma 5.8 of the secure top-k paper).
+
+    >>> ranked(np.array([5, 4, 7]), np.array([2, 1, 0]), 3)
+    ([2, 0, 1], (1, 1))
+    """
+    best, ahead = (_ranked if steps.dtype.hasobject else _ranks.ranked)(steps, places, kept)
+    return best, tuple(ahead)
+
+
+def _ranked(steps: NDArray[Any], places: NDArray[np.int64], kept: int) -> tuple[list[int], list[int]]:
+    """What the kernel does, of any integers."""
+    n = len(steps)
+    # With place/n for the fractions their order is the same, and n-ths of a step are whole.
+    high = [step * n + place for step, place in zip(steps.tolist(), places.tolist(), strict=True)]
+    best = sorted(range(n), key=high.__getitem__, reverse=True)[:kept]
+    return best, [(high[i] - high[j]) // n for i, j in pairwise(best)]

@@ -1,0 +1,43 @@
+"""A privacy loss as a dyadic number x/2^y: which losses there are, and how many bits they take."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Final
+
+from lastbit.errors import ParameterError
+from lastbit.exact.numbers import positive, shown
+
+MAX_RATE_BITS: Final = 1 << 16
+"""A rate is a fraction over at most 2 to this: the y·z of an eta, the y of a rate."""
+
+_LOSS_RANGE: Final = Fraction(1, 1 << 512), Fraction(1 << 11)
+
+
+def positive_epsilon(value: object) -> Fraction:
+    """A loss in nats that a rate can have: between 2^-512 and 2^11."""
+    epsilon = positive(value, "epsilon", "A release that costs nothing cannot use the data.")
+    if not _LOSS_RANGE[0] <= epsilon <= _LOSS_RANGE[1]:
+        raise ParameterError(
+            f"epsilon must be between 2^-512 and 2^11 per step: got {shown(epsilon)}. "
+            "Choose a finer or a coarser resolution, or another epsilon."
+        )
+    return epsilon
+
+
+def lowest_terms(x: int, y: int) -> tuple[int, int]:
+    """x/2^y with an odd numerator.
+
+    >>> lowest_terms(12, 4)
+    (3, 2)
+    """
+    zeros = (x & -x).bit_length() - 1
+    return x >> zeros, y - zeros
+
+
+def bits_for(loss: Fraction) -> int:
+    """Enough bits that rounding e^-loss up by one of them costs less than 2^-62 of the loss."""
+    small = max(0, loss.denominator.bit_length() - loss.numerator.bit_length() + 1)
+    large = math.ceil(loss * Fraction(14427, 10000)) if loss > 1 else 0
+    return 64 + small + large

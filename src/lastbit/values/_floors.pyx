@@ -1,0 +1,159 @@
+"""Whole numbers and the bits of floats in, steps of a grid out. Integers only."""
+
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+
+
+def scaled(const int64_t[::1] values, int64_t factor, int64_t edge, int64_t limit, int64_t[::1] out):
+    """out[k] = values[k]·factor where that is within ±edge·factor, and ±limit beyond."""
+    cdef Py_ssize_t k
+    cdef int64_t v, inside
+    with nogil:
+        for k in range(out.shape[0]):
+            v = values[k]
+            inside = v if -edge <= v <= edge else 0
+            out[k] = limit if v > edge else (-limit if v < -edge else inside * factor)
+
+
+cdef extern from *:
+    """
+    #include <stdint.h>
+    #if defined(__GNUC__)
+    #define LASTBIT_INLINE static inline __attribute__((always_inline))
+    #else
+    #define LASTBIT_INLINE static inline
+    #endif
+    #if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__)
+    /* Four floats at a time where the processor can; the same integers either way. */
+    #define LASTBIT_WIDE __attribute__((target_clones("avx2", "default")))
+    #else
+    #define LASTBIT_WIDE
+    #endif
+
+    typedef struct { uint32_t odd; int64_t base, spare, cap, least, most, low, high; } lastbit_scale;
+
+    /* floor(v * odd * 2^twos) clamped, for the float v with these bits; base is 1075 - twos. The magnitude is first
+       cut at `cap`, the bits of a power of two beyond every bound, so that nothing overflows. No branch depends on v.
+       way: 0 where odd is 1; 1 where odd has at most ten bits, of which `spare` are free; 2 where |v| stays so small
+       that the shift below never goes left; 3 in general.
+       above: whether no bound is below zero. Then bits are in the order of their floats, all below zero first, and
+       are clamped as they are, to those of the floats that step into the bounds. */
+    LASTBIT_INLINE int64_t lastbit_step(uint64_t bits, lastbit_scale s, int way, int above) {
+        int64_t given = (int64_t)bits, sign = 0, magnitude;
+        if (above) {
+            magnitude = given > 0x7ff0000000000000LL ? s.low : given;
+            magnitude = magnitude < s.low ? s.low : magnitude;
+            magnitude = magnitude > s.high ? s.high : magnitude;
+        } else {
+            given &= 0x7fffffffffffffffLL;
+            /* -1 below zero, else 0; -0.0 is zero. Below zero floor(-x) is ~(x - 1 unit), rounded down. */
+            sign = (int64_t)(bits & (0 - (uint64_t)given)) >> 63;
+            magnitude = given > s.cap ? s.cap : given;
+        }
+        /* Subnormals get a leading bit they do not have: they are shifted out of sight all the same. */
+        uint64_t m = ((uint64_t)magnitude & 0xfffffffffffffULL) | 0x10000000000000ULL, whole;
+        int64_t shift = s.base - (int64_t)((uint64_t)magnitude >> 52), result;
+        if (way <= 1) {
+            /* One word holds the product, and leaves no more than a shift to the right. */
+            shift += s.spare;
+            whole = ((way == 0 ? m << 9 : m * ((uint64_t)s.odd << s.spare)) + (uint64_t)sign) >> (shift > 63 ? 63 : shift);
+        } else {
+            /* m * odd = high * 2^26 + low. What is added to low, for sign to be taken from it, high gives. */
+            uint64_t low = (uint64_t)(uint32_t)(m & 0x3ffffff) * s.odd;
+            uint64_t high = (uint64_t)(uint32_t)(m >> 26) * s.odd - 1;
+            shift -= 26;
+            if (way == 2) {
+                high += (low + 0x4000000ULL + (uint64_t)sign) >> 26;
+                whole = high >> (shift > 63 ? 63 : shift);
+            } else {
+                /* Nine more bits below low for shifts to the left. */
+                int64_t down = shift > 63 ? 63 : shift < 0 ? 0 : shift, up = shift < 0 ? -shift : 0;
+                high += low >> 26;
+                low = ((low & 0x3ffffff) << 9) + 0x800000000ULL + (uint64_t)sign;
+                high += low >> 35;
+                whole = ((high >> down) << up) | ((low & 0x7ffffffffULL) >> (35 - up));
+            }
+        }
+        result = (int64_t)(whole ^ (uint64_t)sign);
+        if (above) return result;
+        result = result < s.least ? s.least : result;
+        result = result > s.most ? s.most : result;
+        return given > 0x7ff0000000000000LL ? s.least : result;
+    }
+
+    #define LASTBIT_EACH(work, way, above) \
+        for (k = 0; k < n; k++) { int64_t step = lastbit_step(v[k], s, way, above); work; }
+    #define LASTBIT_ALL(work, above) \
+        if (way == 0) { LASTBIT_EACH(work, 0, above) } else if (way == 1) { LASTBIT_EACH(work, 1, above) } \
+        else if (way == 2) { LASTBIT_EACH(work, 2, above) } else { LASTBIT_EACH(work, 3, above) }
+
+    LASTBIT_WIDE static void lastbit_floor(const uint64_t *v, int64_t n, lastbit_scale s, int way, int64_t *out) {
+        int64_t k;
+        LASTBIT_ALL(out[k] = step, 0)
+    }
+
+    /* The highest of floats as a whole number in the order of floats, of which every NaN is the lowest. */
+    LASTBIT_WIDE static int64_t lastbit_highest(const uint64_t *v, int64_t n) {
+        int64_t k, best = INT64_MIN;
+        for (k = 0; k < n; k++) {
+            int64_t given = (int64_t)v[k], place = given ^ (int64_t)((uint64_t)(given >> 63) >> 1);
+            place = (given & 0x7fffffffffffffffLL) > 0x7ff0000000000000LL ? INT64_MIN : place;
+            best = place > best ? place : best;
+        }
+        return best;
+    }
+
+    /* The sum of step - least, in two halves of 32 bits, which hold 2^32 records. */
+    LASTBIT_WIDE static void lastbit_sum(const uint64_t *v, int64_t n, lastbit_scale s, int way, uint64_t *sums) {
+        int64_t k;
+        uint64_t low = 0, high = 0, over;
+        #define LASTBIT_ADD over = (uint64_t)step - (uint64_t)s.least; low += over & 0xffffffffULL; high += over >> 32
+        if (s.low >= 0) { LASTBIT_ALL(LASTBIT_ADD, 1) } else { LASTBIT_ALL(LASTBIT_ADD, 0) }
+        sums[0] = low;
+        sums[1] = high;
+    }
+    """
+    ctypedef struct scale "lastbit_scale":
+        uint32_t odd
+        int64_t base, spare, cap, least, most, low, high
+    void floor_each "lastbit_floor"(const uint64_t *v, int64_t n, scale s, int way, int64_t *out) noexcept nogil
+    int64_t highest_of "lastbit_highest"(const uint64_t *v, int64_t n) noexcept nogil
+    void floor_total "lastbit_sum"(const uint64_t *v, int64_t n, scale s, int way, uint64_t *sums) noexcept nogil
+
+
+def highest(const uint64_t[::1] bits):
+    """The highest of at least one float, given by their bits: NaN only where there is nothing else. Returns its bits."""
+    cdef int64_t place
+    with nogil:
+        place = highest_of(&bits[0], bits.shape[0])
+    return place ^ <int64_t>(<uint64_t>(place >> 63) >> 1)
+
+
+cdef class Floor:
+    """⌊v·odd·2^twos⌋ of floats given by their bits, clamped to [least, most]; NaN gives least.
+
+    Needs odd < 2^32 and |least|, |most| <= 2^61; `top` is the least whole number with odd·2^(twos + top) beyond both.
+    Where no bound is below zero, `low` and `high` may be the bits of the least floats that step onto them; else -1.
+    """
+
+    cdef scale scale
+    cdef int way
+
+    def __init__(self, uint32_t odd, int64_t twos, int64_t top, int64_t least, int64_t most, int64_t low, int64_t high):
+        cdef int64_t spare = 10 - int(odd).bit_length()
+        self.scale = scale(odd, 1075 - twos, spare, (1023 + top) << 52, least, most, low, high)
+        self.way = 0 if odd == 1 else 1 if spare >= 0 else 2 if 1075 - twos - (1023 + top) >= 26 else 3
+
+    def each(self, const uint64_t[::1] bits, int64_t[::1] out):
+        """out[k] = the steps of the k-th float."""
+        with nogil:
+            if out.shape[0]:
+                floor_each(&bits[0], out.shape[0], self.scale, self.way, &out[0])
+
+    def total(self, const uint64_t[::1] bits):
+        """The sum of all steps, of at most 2^32 floats."""
+        cdef uint64_t sums[2]
+        sums[0] = sums[1] = 0
+        with nogil:
+            if bits.shape[0]:
+                floor_total(&bits[0], bits.shape[0], self.scale, self.way, sums)
+        return int(sums[0]) + (int(sums[1]) << 32) + int(bits.shape[0]) * int(self.scale.least)

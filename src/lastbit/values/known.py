@@ -1,0 +1,74 @@
+"""`Known`: private values that say in public how far one person moves them, and which grid they are on."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+from lastbit.errors import LastbitError, ParameterError
+
+
+class Known(ABC):
+    """Private values with public facts about them. The values are never printed and never written down."""
+
+    values: Any
+    monotone: bool
+    """Whether one person who comes or goes moves all values the same way."""
+    resolution: Any
+    """The grid that the values are on, a Fraction; None where nobody said."""
+
+    @property
+    @abstractmethod
+    def each(self) -> Fraction:
+        """The furthest one person can move any single value."""
+
+    @property
+    @abstractmethod
+    def total(self) -> Fraction:
+        """The furthest one person can move all values together, all distances added up."""
+
+    @property
+    def names(self) -> Sequence[Any] | None:
+        """The public items that the values belong to; None where they have no names."""
+        return None
+
+    def __reduce__(self) -> Any:
+        raise LastbitError(
+            f"{type(self).__name__} hold private values and are not written down. Release them, and keep the release."
+        )
+
+
+def unpacked(values: Any, sensitivity: Fraction, monotone: bool = False) -> tuple[Any, Sequence[Any] | None]:
+    """The bare values, and the items where the values have them.
+
+    Values are refused when one person can move one of them further than a mechanism with this sensitivity, or this
+    promise to be monotone, allows for. Values about which nothing is known are taken as they are.
+    """
+    if not isinstance(values, Known):
+        return values, None
+    if values.each > sensitivity:
+        raise ParameterError(
+            f"one person can move a value by {values.each}, the mechanism was built for sensitivity {sensitivity}. "
+            f"Build it with sensitivity={values.each}. Nothing was drawn."
+        )
+    if monotone and not values.monotone:
+        raise ParameterError(
+            "the values are not monotone, the mechanism was built for values that are. "
+            "Build it without monotone=True. Nothing was drawn."
+        )
+    return values.values, values.names
+
+
+def within(values: Any, sensitivity: Fraction) -> Any:
+    """The bare values, refused where one person can move all of them together further than this."""
+    if not isinstance(values, Known):
+        return values
+    if values.total > sensitivity:
+        raise ParameterError(
+            f"one person can move the values by {values.total} in all, the mechanism was built for sensitivity "
+            f"{sensitivity}. Build it with sensitivity={values.total}; to measure only the largest counts, use "
+            "SelectAndMeasure. Nothing was drawn."
+        )
+    return values.values

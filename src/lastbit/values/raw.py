@@ -1,0 +1,104 @@
+"""Values as people pass them: numbers and arrays of Python, NumPy, pandas, Polars and Arrow; missing values too."""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+from numbers import Rational, Real
+from typing import Any, Final, TypeGuard
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lastbit.errors import ParameterError
+from lastbit.exact.numbers import MAX_BITS
+from lastbit.values import _floors
+
+_LARGE: Final = MAX_BITS
+"""Powers of ten beyond which a decimal is clamped, or below which it is less than any resolution, unread."""
+
+_MISSING: Final = ("NoneType", "NAType", "NaTType", "MaskedConstant")
+"""What Python, pandas and NumPy call a value that is not there."""
+
+_BLOCK: Final = 1 << 18
+"""Floats compared at a time: the memory that a maximum needs beyond the values, whatever their number."""
+
+
+def is_plain(values: object) -> TypeGuard[NDArray[Any]]:
+    """Whether these are an array of numbers that int64, uint64 or float64 holds exactly: what is read without loops."""
+    if not isinstance(values, np.ndarray) or isinstance(values, np.ma.MaskedArray):
+        return False
+    return values.dtype.kind in "biuf" and values.dtype.itemsize <= 8
+
+
+def bare(values: Any) -> Any:
+    """What a Series or a masked array holds, as an array; anything else as it is. What is masked is missing."""
+    if isinstance(values, np.ma.MaskedArray):
+        held = np.asarray(values.data).astype(object)
+        held[np.ma.getmaskarray(values)] = None
+        return held
+    if isinstance(values, np.ndarray) or not hasattr(values, "to_numpy"):
+        return values
+    if isinstance(getattr(values, "dtype", None), np.dtype):
+        return values.to_numpy()
+    # Whole numbers with one missing would all become floats, and be rounded: then they are taken one by one.
+    for nulls, listed in (("isna", "to_list"), ("null_count", "to_list"), ("null_count", "to_pylist")):
+        if hasattr(values, nulls) and hasattr(values, listed):
+            missing = getattr(values, nulls)
+            missing = missing() if callable(missing) else missing
+            return getattr(values, listed)() if np.any(missing) else np.asarray(values)
+    return values
+
+
+def is_missing(value: object) -> bool:
+    """Whether this stands for a value that is not there."""
+    return type(value).__name__ in _MISSING
+
+
+def exact_ratio(value: object) -> tuple[int, int]:
+    """The exact value of any number as a fraction; ±1/0 where it is not finite, NaN and what is missing as lowest.
+
+    >>> exact_ratio(0.75), exact_ratio(float("inf")), exact_ratio(None)
+    ((3, 4), (1, 0), (-1, 0))
+    """
+    # NumPy calls a time span a whole number.
+    number = not isinstance(value, np.timedelta64)
+    if number and isinstance(value, Rational):
+        return int(value.numerator), int(value.denominator)
+    if isinstance(value, Decimal):
+        if value.is_finite() and not value:
+            return 0, 1
+        if not value.is_finite() or value.adjusted() > _LARGE:
+            return (1 if not value.is_nan() and value > 0 else -1), 0
+        if value.adjusted() < -_LARGE:
+            return (-1 if value < 0 else 1), 1 << MAX_BITS + 1
+        return value.as_integer_ratio()
+    if number and isinstance(value, Real):
+        # A long double is more than a float holds, and says itself what it is.
+        real = value if isinstance(value, np.floating) else float(value)
+        return real.as_integer_ratio() if math.isfinite(real) else (1 if real > 0 else -1, 0)
+    if isinstance(value, np.bool_):
+        return int(value), 1
+    if is_missing(value):
+        return -1, 0
+    raise ParameterError(f"a value must be a number: got {type(value).__name__}.")
+
+
+def highest(values: NDArray[Any]) -> NDArray[Any]:
+    """The highest of a plain array, as an array of one: a NaN of whatever kind only where there is nothing else.
+
+    >>> highest(np.array([1.0, np.nan, -3.0]))
+    array([1.])
+    """
+    if values.dtype.kind != "f":
+        return np.asarray(values.max(keepdims=True))
+    blocks = (values[start : start + _BLOCK] for start in range(0, len(values), _BLOCK))
+    each = np.array([_floors.highest(bits(block)) for block in blocks], np.int64).view(np.float64)
+    return each if len(each) == 1 else np.array([_floors.highest(bits(each))], np.int64).view(np.float64)
+
+
+def bits(values: NDArray[Any]) -> NDArray[np.uint64]:
+    """The bits of floats, as 64-bit floats have them."""
+    # A signaling NaN of a shorter type would warn as it is turned into a quiet one.
+    with np.errstate(invalid="ignore"):
+        return np.ascontiguousarray(values, np.float64).view(np.uint64)

@@ -1,0 +1,63 @@
+"""The mean over a private number of units: its loss on neighbours, and its intervals, in exact laws."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+import lastbit as lb
+
+BIT = lb.Eta(1, 1, 1)
+
+
+@pytest.mark.parametrize("values", [[], [0], [2], [0, 1]])
+@pytest.mark.parametrize("bounds", [(0, 2), (-1, 1), (1, 2)])
+def test_the_loss_is_within_the_cost_on_every_neighbour(values: list[int], bounds: tuple[int, int]) -> None:
+    verdicts = lb.audit.check_all(lb.NoisyMean(eta=BIT, bounds=bounds), values, Fraction(1, 1 << 9))
+    assert verdicts.holds
+
+
+def test_a_unit_at_a_bound_uses_the_cost_up() -> None:
+    mechanism = lb.NoisyMean(eta=BIT, bounds=(0, 2))
+    verdict = lb.audit.check(mechanism, [], [2], Fraction(1, 1 << 9))
+    assert verdict.holds
+    assert verdict.loss.lower_bits == pytest.approx(1, abs=1e-9)
+
+
+@pytest.mark.parametrize("values", [[0], [2, 2, 1], [1] * 6])
+def test_both_intervals_hold_together_at_their_level(values: list[int]) -> None:
+    level = Fraction(3, 4)
+    mechanism = lb.NoisyMean(eta=lb.Eta(1, 1, 2), bounds=(0, 2))
+    law = lb.audit.law(mechanism.program(values), Fraction(1, 1 << 9))
+    mean, held = Fraction(sum(values), len(values)), Fraction(0)
+    for release, mass in law.masses.items():
+        assert isinstance(release, lb.MeanAndUnits)
+        (low, high), (fewest, most) = release.interval(level), release.units_interval(level)
+        held += mass if low <= mean <= high and fewest <= len(values) <= most else 0
+    assert held >= level - law.unexplored
+
+
+def test_sums_of_units_give_the_same_law_as_the_units() -> None:
+    mechanism = lb.NoisyMean(eta=BIT, bounds=(0, 3), resolution="1/2")
+    numbers = [0.7, 2.9, float("nan"), 99]
+    sums = lb.mean_sums(numbers, bounds=(0, 3), resolution="1/2")
+    assert sums.values == (Fraction("0.5") + Fraction("2.5") + 0 + 3 - 4 * Fraction(3, 2), 4 * Fraction(3, 2))
+    one, other = (lb.audit.law(mechanism.program(each), Fraction(1, 64)) for each in (numbers, sums))
+    assert one.exact == other.exact
+
+
+def test_values_that_move_further_are_refused() -> None:
+    sums = lb.mean_sums([1, 2], bounds=(0, 10))
+    with pytest.raises(lb.ParameterError, match="sensitivity 5"):
+        lb.NoisyMean(epsilon=1, bounds=(0, 5)).release(sums)
+
+
+def test_nobody_there_gives_the_midpoint_and_no_wrong_interval() -> None:
+    law = lb.audit.law(lb.NoisyMean(eta=BIT, bounds=(0, 4)).program([]), Fraction(1, 64))
+    for release in law:
+        assert isinstance(release, lb.MeanAndUnits)
+        if release.sums[1] <= 0:
+            assert release.mean == 2
+            assert release.interval() == (0, 4)
+        assert 0 <= release.mean <= 4
