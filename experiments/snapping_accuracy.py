@@ -40,11 +40,11 @@ def _row(sweep: str, epsilon: Fraction, half: int, offsets: int) -> Row:
     snapping = lb.Snapping(epsilon=epsilon, bounds=(-half, half))
     errors = []
     for i in range(offsets):
-        truth = snapping.snap * Fraction(i, offsets)
+        truth = snapping._snap * Fraction(i, offsets)
         errors.append(error(snapping.law(truth), truth))
     plain = discrete_laplace_error(epsilon, None, Fraction(0))
     return {
-        "sweep": sweep, "epsilon": float(epsilon), "B": half, "snap": float(snapping.snap),
+        "sweep": sweep, "epsilon": float(epsilon), "B": half, "snap": float(snapping._snap),
         "snapping_promise": float(snapping.accuracy(1 - ALPHA)), "snapping_within": max(each.within for each in errors),
         "snapping_rms_least": min(each.root_mean_square for each in errors),
         "snapping_rms_most": max(each.root_mean_square for each in errors),

@@ -158,7 +158,7 @@ WRONG: dict[str, str] = {
     f"measure {ROWS} -k 1 --epsilon 1 --level 7": "level must be above 0",
     "mean rows.csv --of unit --bounds 0 5 --epsilon 1 --level 7": "level must be above 0",
     "mean rows.csv --of unit --unit unit --bounds 0 5 --epsilon 1": "--of and --unit must be different columns",
-    "mean rows.csv --of unit --bounds 0 1/3 --epsilon 1": "resolution must divide bounds",
+    "mean rows.csv --of unit --bounds 0 1/3 --epsilon 1": "resolution must divide the upper bound",
 }
 
 
@@ -171,7 +171,7 @@ def test_wrong_usage_is_one_line_and_charges_nothing(command: str, capsys: Any) 
 @pytest.mark.parametrize(
     ("command", "message"),
     [
-        ("plan -k 1 --items 5 --within 1e400", "accuracy must be at most 10^100"),
+        ("plan -k 1 --items 5 --within 1e400", "small enough to need an epsilon"),
         (f"plan -k 1 --items {10**400} --epsilon 1", "--items must be below 2^63"),
         ("budget create x --ledger no/budget.db --epsilon 1", "Check that its folder exists"),
         ("budget create x --ledger . --epsilon 1", "it cannot be opened"),

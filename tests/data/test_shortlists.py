@@ -94,9 +94,3 @@ def test_null_and_nan_are_lowest() -> None:
         names, _ = spark.shortlist([batch(["a", "b", "c"], values)], mechanism.grid, mechanism._selector, lb.Sampler())
         assert names is not None
         assert "c" in names.to_pylist()
-
-
-def test_too_few_candidates_are_refused() -> None:
-    mechanism = lb.NoisyTopK(k=3, epsilon=1)
-    with pytest.raises(lb.ParameterError, match="got k=3 and 2 candidates"):
-        distributed(mechanism, [[[1]], [[2]]], lb.Sampler())

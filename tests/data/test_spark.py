@@ -56,6 +56,19 @@ if has_java():
         assert len(seen) == 2
 
     @pytest.mark.filterwarnings("ignore")
+    def test_too_few_candidates_are_refused_and_cost_nothing(session: Any, tmp_path: Any) -> None:
+        frame = session.createDataFrame([("a", 1), ("b", 2)], "item string, count long")
+        ledger, mechanism = lb.Ledger(tmp_path / "budget.db"), lb.NoisyTopK(k=3, epsilon=1)
+        ledger.create("clinic", epsilon=1)
+        with pytest.raises(lb.ParameterError, match="got k=3 and 2 candidates"):
+            ledger.spend("clinic", mechanism, mechanism.ready_spark(frame))
+        assert ledger.account("clinic").spent == 0
+        smaller = lb.NoisyTopK(k=1, epsilon=1)
+        top = ledger.spend("clinic", smaller, smaller.ready_spark(frame))
+        assert top.candidates == 2
+        assert ledger.account("clinic").remaining == 0
+
+    @pytest.mark.filterwarnings("ignore")
     def test_spark_columns_are_checked_before_anything_runs(session: Any) -> None:
         frame = session.createDataFrame([("a", "x")], "item string, count string")
         with pytest.raises(lb.ParameterError, match="the column 'count' is string"):

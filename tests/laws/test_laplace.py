@@ -235,7 +235,7 @@ def test_all_pairs_of_exact_values_and_sensitivities() -> None:
         if of_values <= of_mechanism:
             assert len(mechanism.release(values).values) == 1
         else:
-            with pytest.raises(lb.ParameterError, match="must cover that of the values"):
+            with pytest.raises(lb.ParameterError, match="one person can move the values by"):
                 mechanism.release(values)
 
 

@@ -14,21 +14,21 @@ BIT = lb.Eta(1, 1, 1)
 @pytest.mark.parametrize("values", [[], [0], [2], [0, 1]])
 @pytest.mark.parametrize("bounds", [(0, 2), (-1, 1), (1, 2)])
 def test_the_loss_is_within_the_cost_on_every_neighbour(values: list[int], bounds: tuple[int, int]) -> None:
-    verdicts = lb.audit.check_all(lb.NoisyMean(eta=BIT, bounds=bounds), values, Fraction(1, 1 << 9))
+    verdicts = lb.audit.check_all(lb.NoisyMean(eta=lb.Eta(1, 1, 8), bounds=bounds), values, Fraction(1, 1 << 9))
     assert verdicts.holds
 
 
 def test_a_unit_at_a_bound_uses_the_cost_up() -> None:
-    mechanism = lb.NoisyMean(eta=BIT, bounds=(0, 2))
-    verdict = lb.audit.check(mechanism, [], [2], Fraction(1, 1 << 9))
-    assert verdict.holds
-    assert verdict.loss.lower_bits == pytest.approx(1, abs=1e-9)
+    mechanism = lb.NoisyMean(eta=lb.Eta(1, 1, 2), bounds=(0, 1))
+    programs = mechanism.program([]), mechanism.program([1])
+    assert lb.audit.compare(*programs, mechanism.cost, Fraction(1, 1 << 12)).holds
+    assert lb.audit.compare(*programs, lb.Eta(17, 6, 1), Fraction(1, 1 << 12)).verdict == "violated"
 
 
 @pytest.mark.parametrize("values", [[0], [2, 2, 1], [1] * 6])
 def test_both_intervals_hold_together_at_their_level(values: list[int]) -> None:
     level = Fraction(3, 4)
-    mechanism = lb.NoisyMean(eta=lb.Eta(1, 1, 2), bounds=(0, 2))
+    mechanism = lb.NoisyMean(eta=lb.Eta(1, 1, 8), bounds=(0, 2))
     law = lb.audit.law(mechanism.program(values), Fraction(1, 1 << 9))
     mean, held = Fraction(sum(values), len(values)), Fraction(0)
     for release, mass in law.masses.items():
@@ -39,7 +39,7 @@ def test_both_intervals_hold_together_at_their_level(values: list[int]) -> None:
 
 
 def test_sums_of_units_give_the_same_law_as_the_units() -> None:
-    mechanism = lb.NoisyMean(eta=BIT, bounds=(0, 3), resolution="1/2")
+    mechanism = lb.NoisyMean(eta=lb.Eta(1, 1, 8), bounds=(0, 3), resolution="1/2")
     numbers = [0.7, 2.9, float("nan"), 99]
     sums = lb.mean_sums(numbers, bounds=(0, 3), resolution="1/2")
     assert sums.values == (Fraction("0.5") + Fraction("2.5") + 0 + 3 - 4 * Fraction(3, 2), 4 * Fraction(3, 2))

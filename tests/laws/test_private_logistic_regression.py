@@ -32,4 +32,4 @@ def test_a_training_step_holds_and_is_tight():
     two, three = (lb.audit.law(train(rows, noise), tolerance) for rows in (2, 3))
     verdict = lb.audit.judge(noise.cost, two, three, tolerance)
     assert verdict.holds
-    assert verdict.loss.lower > 0.99 * noise.cost.epsilon_upper
+    assert verdict.loss.lower > 0.99 * float(noise.cost.amount)

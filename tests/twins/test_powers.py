@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from lastbit import Rate, Reference, Sampler, Tape
-from lastbit.chance import draw
+from lastbit.chance import sampler
 from lastbit.chance.powers import CHUNK, Powers
 
 WORD = 1 << 64
@@ -75,8 +75,8 @@ def test_the_fast_path_stands_back_where_a_word_straddles(rate: Rate, exponents:
     for cut in inner_cuts(rate, exponents):
         word = (cut.numerator << 64) // cut.denominator
         for near in range(max(0, word - 2), min(WORD, word + 3)):
-            assert draw._decide_power(partition, near) in (None, partition.cell(near, 64))
-        assert partition.cell(word, 64) is not None or draw._decide_power(partition, word) is None
+            assert sampler._decide_power(partition, near) in (None, partition.cell(near, 64))
+        assert partition.cell(word, 64) is not None or sampler._decide_power(partition, word) is None
 
 
 def test_random_tapes() -> None:
@@ -106,7 +106,7 @@ def test_more_cells_than_a_chunk() -> None:
     for place in places:
         path = cuts[place].numerator * WORD // cuts[place].denominator
         for word in (path - 1, path, path + 1):
-            assert draw._decide_power(partition, word) in (None, partition.cell(word, 64))
+            assert sampler._decide_power(partition, word) in (None, partition.cell(word, 64))
         middle = (cuts[place] + (cuts[place + 1] if place + 1 < len(cuts) else 1)) / 2
         word = middle.numerator * WORD // middle.denominator
         tape = Tape([word])

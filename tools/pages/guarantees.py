@@ -46,6 +46,10 @@ INSTANCES: Final[Mapping[str, Sequence[Instance]]] = {
         Instance({"eta": _TWO, "resolution": 1}, [0, 1, 1], Fraction(1, 1 << 7)),
         Instance({"eta": _BIT, "resolution": 1, "monotone": True}, [0, 1, 1], Fraction(1, 1 << 7)),
     ],
+    "NoisyMean": [
+        Instance({"eta": _BIT, "bounds": (0, 2)}, [0, 1], Fraction(1, 1 << 9)),
+        Instance({"epsilon": 1, "bounds": (-1, 1)}, [1], Fraction(1, 1 << 9)),
+    ],
     "NoisyTopK": [
         Instance({"k": 2, "eta": _FOUR, "resolution": 1}, [0, 1, 1], Fraction(1, 1 << 7)),
         Instance({"k": 1, "eta": _TWO, "resolution": 1, "monotone": True}, [0, 1], Fraction(1, 1 << 10)),

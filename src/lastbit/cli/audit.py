@@ -73,6 +73,7 @@ def audit(
 
 def _cost(epsilon: str | None, eta: str | None) -> Cost | None:
     from lastbit.exact.numbers import whole
+    from lastbit.privacy.cost import Cost
     from lastbit.privacy.eta import Eta
 
     if epsilon is None and eta is None:
@@ -86,6 +87,7 @@ def _cost(epsilon: str | None, eta: str | None) -> Cost | None:
 def _gallery() -> None:
     from lastbit.audit.attacks.everything import all_attacks
     from lastbit.audit.broken.gallery import hearings
+    from lastbit.privacy.cost import Cost
     from lastbit.release import text_table
 
     rows = []

@@ -145,11 +145,9 @@ class Spending:
 
 def _domain(text: str) -> Any:
     ends = re.fullmatch(r"(-?\d+)\.\.(-?\d+)", text)
-    if ends:
-        return range(int(ends[1]), int(ends[2]) + 1)
-    from lastbit.data.domain import items_of
+    from lastbit.data.domain import checked_range, items_of
 
-    return items_of(text)
+    return checked_range(range(int(ends[1]), int(ends[2]) + 1)) if ends else items_of(text)
 
 
 def with_options(function: Callable[..., None]) -> Callable[..., None]:

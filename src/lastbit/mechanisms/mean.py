@@ -16,7 +16,7 @@ from lastbit.privacy.rate import Rate
 from lastbit.release import Interval, Release
 from lastbit.values.grid import Grid
 from lastbit.values.known import Known, within
-from lastbit.values.statistic import mean_sums, span
+from lastbit.values.statistic import ends, mean_sums, span
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -105,7 +105,7 @@ class NoisyMean(GridMechanism[MeanAndUnits]):
     def __post_init__(self) -> None:
         lower, upper = span(self.bounds)
         step = Grid(self.resolution).resolution
-        Grid(step).count(lower, "the lower bound")
+        ends((lower, upper), Grid(step))
         # Half steps: the midpoint of two bounds on the grid may lie between two steps.
         self._derive(bounds=(lower, upper), sensitivity=upper - lower, resolution=step / 2)
         super().__post_init__()
