@@ -6,6 +6,7 @@ looks at the private table but for the type of its columns.
 
 from __future__ import annotations
 
+import datetime
 import os
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -40,10 +41,17 @@ def items_of(domain: object) -> Items:
     """
     if domain is None:
         raise ParameterError(NO_DOMAIN)
-    items = tuple(item for item in dict.fromkeys(_listed(domain)) if item is not None)
+    items = tuple(item for item in dict.fromkeys(map(_told_apart, _listed(domain))) if item is not None)
     if not items:
         raise ParameterError("domain must hold at least one item: got none. There would be nothing to release.")
     return items
+
+
+def _told_apart(item: Any) -> Any:
+    """The item; in UTC where Python takes it for the hour before, which has the same name as clocks are set back."""
+    if type(item) is datetime.datetime and item.fold and item.tzinfo is not None:
+        return item.astimezone(datetime.UTC)
+    return item
 
 
 def _listed(domain: object) -> Iterable[Any]:

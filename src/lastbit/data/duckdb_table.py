@@ -44,6 +44,9 @@ _KINDS: Final[dict[str, Kind]] = {
 _UNITS: Final = {"timestamp_s": 10**9, "timestamp_ms": 10**6, "timestamp_ns": 1, "time_ns": 1}
 """Nanoseconds; where not said, it is microseconds."""
 
+_FILTERED: Final = 1_000
+"""A domain up to this size takes rows out before they are grouped."""
+
 
 class DuckDBTable:
     """A relation."""
@@ -69,18 +72,14 @@ class DuckDBTable:
             counts = self._sorted(by, unit, keys)
             if counts is not None:
                 return counts
-        rows = self._numbered(by, unit, weight, keys, amount)
-        total = "count(*)"
-        if unit is not None:
-            own = "0 AS lastbit_step" if amount is None else "sum(lastbit_step) AS lastbit_step"
-            grouped = "lastbit_place, lastbit_unit"
-            # Grouping twice is what the engine does best: faster than a count of distinct values.
-            rows = rows.filter("lastbit_unit IS NOT NULL").aggregate(f"{grouped}, {own}", grouped)
-        if amount is not None:
-            total = f"sum(greatest(least(lastbit_step, {amount.high}), {amount.low}))"
+        grouped = self._grouped(by, unit, weight, keys, amount)
+        place = "0"
+        for i, (name, each) in enumerate(zip(by, keys, strict=True)):
+            grouped = _joined(grouped, self._domain(name, each, i), i, "inner")
+            place = f"({place}) * {len(each)} + lastbit_place_{i}"
         totals = np.zeros(int(np.prod([len(each) for each in keys], dtype=object)), np.int64)
-        for place, number in rows.aggregate(f"lastbit_place, {total}", "lastbit_place").fetchall():
-            totals[place] = int(number)
+        for found, number in grouped.project(f"{place}, lastbit_total").fetchall():
+            totals[found] = int(number)
         return totals
 
     def _sorted(self, by: Sequence[str], unit: str, keys: Sequence[Keys]) -> Integers | None:
@@ -92,29 +91,35 @@ class DuckDBTable:
         # As SQL: as an expression a name with dots or quotes would be taken apart.
         return sorted_counts(self._relation, by, unit, domains)
 
-    def _numbered(
+    def _grouped(
         self, by: Sequence[str], unit: str | None, weight: str | None, keys: Sequence[Keys], amount: Weights | None
     ) -> Any:
-        """The rows that have an item, with its place, and the unit and the weight in their normal form."""
+        """The normal forms of the items that occur, with their counts or sums.
+
+        They are looked up after they are grouped, because of rows the engine may not know how many there are, and
+        would look the domain up in the rows; a small domain takes rows out before.
+        """
+        items = ", ".join(f"lastbit_key_{i}" for i in range(len(by)))
         chosen = [f"{self._form(name)} AS lastbit_key_{i}" for i, name in enumerate(by)]
+        total = "count(*)"
         if unit is not None:
             chosen.append(f"{self._form(unit)} AS lastbit_unit")
         if weight is not None and amount is not None:
             chosen.append(f"{self._steps(weight, amount)} AS lastbit_step")
+            total = f"sum(greatest(least(lastbit_step, {amount.high}), {amount.low}))"
         rows = self._relation.project(", ".join(chosen))
-        # One row of the same connection, for which nothing is read.
-        one = self._relation.filter("false").aggregate("count(*)")
-        place = "0"
         for i, (name, each) in enumerate(zip(by, keys, strict=True)):
-            domain = one.project(self._listed(name, each, i))
-            rows = rows.set_alias("lastbit_rows").join(
-                domain.set_alias("lastbit_domain"), f"lastbit_key_{i} = lastbit_item_{i}"
-            )
-            place = f"({place}) * {len(each)} + lastbit_place_{i}"
-        more = [name for name, there in (("lastbit_unit", unit), ("lastbit_step", weight)) if there is not None]
-        return rows.project(", ".join([f"{place} AS lastbit_place", *more]))
+            if len(each) <= _FILTERED:
+                rows = _joined(rows, self._domain(name, each, i), i, "semi")
+        if unit is not None:
+            own = "" if amount is None else ", sum(lastbit_step) AS lastbit_step"
+            # Grouping twice is what the engine does best: faster than a count of distinct values.
+            rows = rows.filter("lastbit_unit IS NOT NULL")
+            rows = rows.aggregate(f"{items}, lastbit_unit{own}", f"{items}, lastbit_unit")
+        return rows.aggregate(f"{items}, {total} AS lastbit_total", items)
 
-    def _listed(self, name: str, keys: Keys, number: int) -> str:
+    def _domain(self, name: str, keys: Keys, number: int) -> Any:
+        """The items of a column in their normal form, and their places."""
         kind, dtype = self.kind(name), self._types[name]
         assert kind is not None  # noqa: S101
         texts, places = sql.literals(keys, kind, _UNITS.get(dtype.id, 1000), _scale(dtype))
@@ -127,7 +132,11 @@ class DuckDBTable:
             item = f"TRY_CAST({item} AS {'HUGEINT' if kind is kinds.SPAN else dtype})"
         # An empty text is one empty item to the engine: its place, null, takes it out.
         place = f"TRY_CAST(unnest(string_split('{places}', ',')) AS BIGINT)"
-        return f"{item} AS lastbit_item_{number}, {place} AS lastbit_place_{number}"
+        # One row of the same connection, for which nothing is read.
+        one = self._relation.filter("false").aggregate("count(*)")
+        return one.project(f"{item} AS lastbit_item_{number}, {place} AS lastbit_place_{number}").filter(
+            f"lastbit_place_{number} IS NOT NULL"
+        )
 
     def _form(self, name: str) -> str:
         """A column in its normal form."""
@@ -142,7 +151,8 @@ class DuckDBTable:
             days = f"({part['year']} * 12 + {part['month']}) * 30 + {part['day']}"
             minutes = f"(({days}) * 24 + {part['hour']}) * 60 + {part['minute']}"
             return f"(({minutes}) * 60000000 + {part['microsecond']})"
-        return column
+        # As an expression: the engine hands filters on a bare column to Arrow, which fails on types it does not know.
+        return column if dtype in _SORTED else f"CASE WHEN {column} IS NOT NULL THEN {column} END"
 
     def _steps(self, name: str, amount: Weights) -> str:
         column, dtype, kind = quoted(name), self._types[name].id, self.kind(name)
@@ -150,7 +160,7 @@ class DuckDBTable:
             return sql.real_steps(amount, column, "//")
         if kind is kinds.DECIMAL:
             digits = f"CAST(replace(CAST({column} AS VARCHAR), '.', '') AS HUGEINT)"
-            return sql.decimal_steps(amount, digits, _scale(self._types[name]), "HUGEINT", "//")
+            return sql.decimal_steps(amount, digits, _scale(self._types[name]))
         low, high = sql.ends(amount)
         # Clamped as wide as it comes, before anything is cast.
         if dtype in _UNSIGNED:
@@ -158,6 +168,11 @@ class DuckDBTable:
         clamped = f"greatest(least({column}, CAST({high} AS HUGEINT)), CAST({low} AS HUGEINT))"
         # Both functions pass over a null, which would make it the higher bound.
         return sql.whole_steps(amount, f"CASE WHEN {quoted(name)} IS NULL THEN {low} ELSE {clamped} END", "//")
+
+
+def _joined(rows: Any, domain: Any, number: int, how: str) -> Any:
+    condition = f"lastbit_key_{number} = lastbit_item_{number}"
+    return rows.set_alias("lastbit_rows").join(domain.set_alias(f"lastbit_domain_{number}"), condition, how)
 
 
 _PARTS: Final = ("year", "month", "day", "hour", "minute", "microsecond")

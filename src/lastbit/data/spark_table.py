@@ -131,7 +131,7 @@ def _decimal_steps(amount: Weights, column: str, scale: int) -> str:
         if digits + scale > 37:
             raise ParameterError(
                 f"resolution must be coarser for decimals with {scale} digits after the point: Spark adds them up "
-                "exactly in 38 digits only. Use resolution=1, or a column with fewer digits."
+                "exactly in 38 digits only. Use a coarser one, or a column with fewer digits."
             )
         rest = f"CAST(pmod({column}, CAST(1 AS DECIMAL(1,0))) AS DECIMAL({scale + 1},{scale}))"
         steps += f" + CAST(floor({rest} * CAST({below} AS DECIMAL({digits},0))) AS BIGINT)"

@@ -20,8 +20,11 @@ from lastbit.errors import ParameterError
 
 _DAY: Final = 86_400 * 10**9
 _FIRST_DAY: Final = datetime.date(1970, 1, 1).toordinal()
-_WIDEST: Final = 1 << 126
-"""Whole numbers below this are safe in 128 bits."""
+_WIDEST: Final = 1 << 127
+"""Whole numbers below this fit in 128 bits with a sign."""
+
+_LARGEST: Final = 10**38 - 1
+"""The digits of a decimal of DuckDB are at most this many."""
 
 
 def literals(keys: Keys, kind: Kind, unit: int = 1, scale: int = 0) -> tuple[str, str]:
@@ -139,27 +142,25 @@ def real_steps(weights: Weights, column: str, divided: str) -> str:
     return f"((CAST(floor({known}) AS BIGINT) - ({base * above})) {divided} {above} + ({base}))"
 
 
-def decimal_steps(weights: Weights, digits: str, scale: int, wide: str, divided: str) -> str:
-    """⌊weight/resolution⌋ between the bounds of a decimal, given as the whole number of its digits."""
+def decimal_steps(weights: Weights, digits: str, scale: int) -> str:
+    """⌊weight/resolution⌋ between the bounds of a decimal of DuckDB, given as the whole number of its digits."""
     low, high = ends(weights, scale)
+    low, high = max(low, -_LARGEST), min(high, _LARGEST)
     step = weights.grid.resolution * Fraction(10) ** scale
-    base = low * step.denominator // step.numerator
-    check_decimal(weights, scale)
-    value = f"greatest(least(coalesce({digits}, CAST({low} AS {wide})), CAST({high} AS {wide})), CAST({low} AS {wide}))"
-    shifted = f"{value} * CAST({step.denominator} AS {wide}) - CAST({base * step.numerator} AS {wide})"
-    steps = f"CAST(({shifted}) {divided} CAST({step.numerator} AS {wide}) AS BIGINT) + ({base})"
-    return _clamped(steps, weights)
-
-
-def check_decimal(weights: Weights, scale: int) -> None:
-    """Refuse a grid on which an engine could not add up decimals exactly."""
-    step = weights.grid.resolution * Fraction(10) ** scale
-    largest = (max(map(abs, ends(weights, scale))) + 1) * step.denominator + step.numerator
-    if 2 * largest >= _WIDEST:
+    if (max(-low, high) + 1) * step.denominator >= _WIDEST or step.numerator >= _WIDEST:
         raise ParameterError(
             f"resolution must be coarser for decimals with {scale} digits after the point: the engine adds them up "
-            "exactly in 128 bits only. Use resolution=1, or a column with fewer digits."
+            "exactly in 128 bits only. Use a coarser one, or a column with fewer digits."
         )
+    value = f"greatest(least(coalesce({digits}, {_huge(low)}), {_huge(high)}), {_huge(low)})"
+    scaled, by = f"{value} * {_huge(step.denominator)}", _huge(step.numerator)
+    # The engine's division is towards zero, and its remainder negative where that is too high.
+    floor = f"(({scaled}) // {by} - CASE WHEN ({scaled}) % {by} < 0 THEN 1 ELSE 0 END)"
+    return _clamped(floor, weights)
+
+
+def _huge(number: int) -> str:
+    return f"CAST('{number}' AS HUGEINT)"
 
 
 def _clamped(steps: str, weights: Weights) -> str:
