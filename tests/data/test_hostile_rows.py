@@ -100,8 +100,12 @@ def test_one_more_unit_moves_an_item_by_one(case: str, engine: str, many: int) -
     if engine in without:
         pytest.skip("this engine has no such column")
     table = pa.table({"unit": [*UNITS, 50], "item": column})
-    more = {str: str, int: lambda i: i + 5, float: lambda i: i + 0.25}.get(type(item))
-    domain = [item] if more is None else [*map(more, range(many)), item]
+    days: Callable[[int], Any] = lambda i: item + datetime.timedelta(days=i + 1)  # noqa: E731
+    more: dict[type, Callable[[int], Any]] = {
+        str: str, int: lambda i: i + 5, float: lambda i: i + 0.25, datetime.datetime: days, datetime.date: days,
+        datetime.timedelta: days, datetime.time: lambda i: datetime.time(1, 0, 0, i),
+    }  # fmt: skip
+    domain = [*map(more[type(item)], range(many)), item]
     for rows, expected in ((table.slice(0, 50), 50), (table, count)):
         counts = lb.count(ENGINES[engine](rows), by="item", unit="unit", domain=domain)
         assert counts.values.tolist() == [*[0] * (len(domain) - 1), expected]

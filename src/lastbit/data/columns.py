@@ -175,7 +175,9 @@ class Objects:
             keys = [key.decode() if isinstance(key, bytes) else None for key in keys]
         found = {key: place for place, key in enumerate(keys) if key is not None}
         get, form = found.get, objects.key
-        return np.fromiter((get(form(value), -1) for value in self.values), np.int64, len(self.values))
+        # Most are text, which stands for itself: a call for each would take as long as everything else.
+        places = [get(value if type(value) is str else form(value), -1) for value in self.values.tolist()]
+        return np.array(places, np.int64)
 
     def only(self, kept: NDArray[np.bool_]) -> Objects:
         """Some of the rows."""
@@ -189,10 +191,13 @@ class Objects:
 
     def codes(self) -> tuple[Integers, NDArray[np.bool_] | None]:
         """A number for each row, the same for the same unit, and which rows have none."""
-        known: dict[Hashable | None, int] = {None: -1}
-        code, form = known.setdefault, objects.key
-        codes = np.fromiter((code(form(value), len(known)) for value in self.values), np.int64, len(self.values))
-        return codes, codes < 0
+        form = objects.key
+        keys = [value if type(value) is str else form(value) for value in self.values.tolist()]
+        codes = {key: code for code, key in enumerate(dict.fromkeys(keys))}
+        if None in codes:
+            codes[None] = -1
+        found = np.fromiter(map(codes.__getitem__, keys), np.int64, len(keys))
+        return found, found < 0
 
     def steps(self, weights: Weights) -> Integers:
         """There are none: weights have a declared type."""
@@ -210,8 +215,9 @@ def _looked_up(values: Integers, items: Integers, numbers: Integers) -> Integers
         table = np.full(high - low + 2, -1, np.int64)
         table[items - low] = numbers
         # As if unsigned, so that whatever lies outside, on either side, is beyond the table.
-        offset = (values.view(np.uint64) - np.uint64(low & (1 << 64) - 1)).clip(max=np.uint64(high - low + 1))
-        return table[offset.view(np.int64)]
+        offset = values.view(np.uint64) - np.uint64(low & (1 << 64) - 1)
+        np.minimum(offset, np.uint64(high - low + 1), out=offset)
+        return table.take(offset.view(np.int64))
     order = np.argsort(items)
     items, numbers = items[order], numbers[order]
     where = np.searchsorted(items, values).clip(max=len(items) - 1)

@@ -106,7 +106,7 @@ class DuckDBTable:
             chosen.append(f"{self._form(unit)} AS lastbit_unit")
         if weight is not None and amount is not None:
             chosen.append(f"{self._steps(weight, amount)} AS lastbit_step")
-            total = f"sum(greatest(least(lastbit_step, {amount.high}), {amount.low}))"
+            total = f"sum(CAST(greatest(least(lastbit_step, {amount.high}), {amount.low}) AS BIGINT))"
         rows = self._relation.project(", ".join(chosen))
         for i, (name, each) in enumerate(zip(by, keys, strict=True)):
             if len(each) <= _FILTERED:
@@ -162,12 +162,14 @@ class DuckDBTable:
             digits = f"CAST(replace(CAST({column} AS VARCHAR), '.', '') AS HUGEINT)"
             return sql.decimal_steps(amount, digits, _scale(self._types[name]))
         low, high = sql.ends(amount)
-        # Clamped as wide as it comes, before anything is cast.
+        # Clamped as wide as it comes, before anything is cast. Both functions pass over a null: it is asked for first.
         if dtype in _UNSIGNED:
-            column = f"CAST(least({column}, CAST({max(high, 0)} AS UHUGEINT)) AS HUGEINT)"
-        clamped = f"greatest(least({column}, CAST({high} AS HUGEINT)), CAST({low} AS HUGEINT))"
-        # Both functions pass over a null, which would make it the higher bound.
-        return sql.whole_steps(amount, f"CASE WHEN {quoted(name)} IS NULL THEN {low} ELSE {clamped} END", "//")
+            clamped = f"least({column}, CAST({max(high, 0)} AS {'UHUGEINT' if dtype == 'uhugeint' else 'UBIGINT'}))"
+            clamped = f"greatest(least(CAST({clamped} AS BIGINT), {high}), {low})"
+        else:
+            wide = "HUGEINT" if dtype == "hugeint" else "BIGINT"
+            clamped = f"CAST(greatest(least({column}, CAST({high} AS {wide})), CAST({low} AS {wide})) AS BIGINT)"
+        return sql.whole_steps(amount, f"CASE WHEN {column} IS NULL THEN {low} ELSE {clamped} END", "//")
 
 
 def _joined(rows: Any, domain: Any, number: int, how: str) -> Any:

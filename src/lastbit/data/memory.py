@@ -63,8 +63,8 @@ class Memory:
 
             wanted = [name for name in (*by, unit, weight) if name is not None]
             native = native.select(cs.by_name(*wanted)).collect()
-        places = np.zeros(1, np.int64)
-        for name, each in zip(by, keys, strict=True):
+        places = self._read(native, by[0]).places(keys[0])
+        for name, each in zip(by[1:], keys[1:], strict=True):
             own = self._read(native, name).places(each)
             places = np.where((places < 0) | (own < 0), -1, places * len(each) + own)
         size = int(np.prod([len(each) for each in keys], dtype=object))

@@ -107,11 +107,12 @@ def real(column: str) -> str:
 
 
 def whole_steps(weights: Weights, column: str, divided: str) -> str:
-    """⌊weight/resolution⌋ between the bounds of a whole number that is clamped to `ends` already."""
-    low, high = ends(weights)
+    """⌊weight/resolution⌋ between the bounds of a 64-bit number that is clamped to `ends` and not null."""
+    low, _ = ends(weights)
     above, below = weights.grid.numerator, weights.grid.denominator
-    value = f"CAST(coalesce({column}, {low}) AS BIGINT)"
-    scaled = f"greatest(least({value}, {high}), {low}) * {below}"
+    if above == below == 1:
+        return column
+    scaled = f"{column} * {below}"
     if above != 1:
         # Division of what is not negative is the same in every engine.
         base = low * below // above
