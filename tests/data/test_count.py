@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -168,3 +169,22 @@ def test_the_smallest_weight_below_zero_is_a_step_below_zero() -> None:
     visits = pd.DataFrame({"diagnosis": ["flu"], "cost": [-5e-324]})
     counts = lb.count(visits, by="diagnosis", domain=["flu"], weights="cost", bounds=(-4, 4), resolution=2)
     assert counts.values == (-2,)
+
+
+def test_a_column_that_is_there_twice_is_refused() -> None:
+    visits = pd.DataFrame([["flu", "cold"]], columns=["diagnosis", "diagnosis"])
+    with pytest.raises(lb.ParameterError, match="'diagnosis' is there twice"):
+        lb.count(visits, by="diagnosis", domain=["flu"])
+
+
+def test_columns_of_polars_may_look_like_patterns() -> None:
+    visits = pl.DataFrame({"^a.*$": ["flu"], "ab": ["cold"], "*": [1]})
+    for frame in (visits, visits.lazy()):
+        assert lb.count(frame, by="^a.*$", unit="*", domain=["flu", "cold"]).values.tolist() == [1, 0]
+
+
+def test_an_extra_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    visits = pl.DataFrame({"diagnosis": ["flu"]})
+    monkeypatch.setitem(sys.modules, "lastbit.data.arrow", None)
+    with pytest.raises(lb.LastbitError, match="pip install 'lastbit\\[data\\]'"):
+        lb.count(visits, by="diagnosis", domain=["flu"])

@@ -1,12 +1,14 @@
 """From any dataframe to `Counts`: one exact number for each public item.
 
 Distinct units per item make the sensitivity of each count exactly 1 and the counts monotone, however many rows a unit
-has: a unit that comes or goes moves every count by 0 or by 1, all the same way. The table stays where it is, in the
-engine it came from (pandas, Polars, PyArrow, DuckDB, PySpark): only one number for each item is fetched. Whole numbers
-of DuckDB, which is in this process, are the exception: they are counted faster by sorting them here.
+has: a unit that comes or goes moves every count by 0 or by 1, all the same way. DuckDB and Spark count in their own
+language and hand over one number for each item. Tables in memory (pandas, Polars, PyArrow, anything else Narwhals
+knows) are counted here, from the columns named.
 
-Everything is decided by public things: column names and types, the domain, the bounds. Rows whose unit or item is null,
-or whose item is not in the domain, are left out. No row can raise an error or change what happens to another unit's.
+One person's rows change only that person's contribution. Every item of the domain has a whole number, its place; items
+and units are compared by a normal form (`kinds`), by places of items and codes of units rows become pairs of whole
+numbers, and these are counted. Everything is decided by public things: column names and declared types, the domain,
+the bounds. Rows whose unit or item is null, cannot be read, or is not in the domain, are left out.
 """
 
 from __future__ import annotations
@@ -56,6 +58,10 @@ def count(
     the grid; a unit's rows in an item are added and clamped again, so that it moves a sum by the larger bound at most.
     Null and NaN count as the lower bound.
 
+    A unit or an item that is null or NaN, or that cannot be read, leaves its row out. Two forms of one value are one:
+    0.0 and -0.0, equal entries of a dictionary. Text is compared by its bytes, times with a zone as instants. In a
+    column of Python objects a value meets items of its own family: 1, 1.0 and Decimal(1) are one, True and "1" others.
+
     >>> import pandas as pd
     >>> visits = pd.DataFrame({"patient": [1, 1, 2, None], "diagnosis": ["flu", "flu", "flu", "cold"]})
     >>> counts = count(visits, by="diagnosis", unit="patient", domain=["cold", "flu", "gout"])
@@ -88,9 +94,6 @@ def count(
 class _Table(Protocol):
     """A table in whatever engine it is."""
 
-    @property
-    def names(self) -> list[Any]: ...
-
     def kind(self, name: str) -> Kind | None: ...
 
     def totals(
@@ -107,16 +110,17 @@ def _table(frame: Any, wanted: list[str]) -> _Table:
             f"frame must be a table that Narwhals knows: got {type(frame).__name__}. "
             "Pass a pandas, Polars, PyArrow, DuckDB or PySpark table."
         ) from None
-    table = _in_its_engine(known, wanted)
-    present = table.names
+    # Names only: of pandas, Narwhals would look at rows to say more.
+    present = known.columns if isinstance(known, nw.DataFrame) else known.collect_schema().names()
     for column in wanted:
         if column not in present:
             raise ParameterError(f"there is no column {column!r}: the table has {', '.join(map(str, present))}.")
-        if present.count(column) > 1:
-            raise ParameterError(f"columns must have different names: {column!r} is there twice. Rename one.")
     if not wanted or len(set(wanted)) != len(wanted):
         raise ParameterError(f"by, unit and weights must be different columns: got {', '.join(wanted) or 'none'}.")
-    return table
+    for column in wanted:
+        if present.count(column) > 1:
+            raise ParameterError(f"columns must have different names: {column!r} is there twice. Rename one.")
+    return _in_its_engine(known, wanted)
 
 
 def _in_its_engine(known: Any, wanted: list[str]) -> _Table:
@@ -133,11 +137,9 @@ def _in_its_engine(known: Any, wanted: list[str]) -> _Table:
 
     if engine.is_pandas() or engine.is_polars() or engine.is_pyarrow():
         return Memory(native, engine)
-    chosen = known.select(*(name for name in dict.fromkeys(wanted) if name in known.collect_schema().names()))
-    if engine.is_pandas_like():
-        return Memory(chosen.to_pandas(), nw.Implementation.PANDAS)
-    table = chosen.lazy().collect(nw.Implementation.PYARROW)
-    return Memory(table.to_native(), nw.Implementation.PYARROW)
+    # What is like pandas has columns of objects, in which Arrow would fail on values of two types.
+    form = nw.Implementation.PANDAS if engine.is_pandas_like() or engine.is_dask() else nw.Implementation.PYARROW
+    return Memory(known.select(*wanted).lazy().collect(form).to_native(), form)
 
 
 def _kinds(table: _Table, columns: Sequence[str]) -> list[Kind]:
@@ -160,8 +162,13 @@ def _or_kind(work: Callable[..., Result], *given: Any) -> Result:
         return work(*given)
     except LastbitError:
         raise  # our own words, which quote nothing
+    except ImportError as error:
+        problem, missing = "", error.name
     except Exception as error:
+        missing = None
         if isinstance(error.__cause__, KeyboardInterrupt):  # DuckDB's way to say that somebody pressed Ctrl-C
             raise KeyboardInterrupt from None
         problem = type(error).__name__
+    if missing is not None:
+        raise LastbitError(f"count needs {missing} for this table. Install it with: pip install 'lastbit[data]'")
     raise DataError(f"the table could not be counted: {problem}. Read it with its own library to see why.")

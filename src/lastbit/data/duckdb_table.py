@@ -55,11 +55,6 @@ class DuckDBTable:
         self._relation = relation
         self._types = dict(zip(relation.columns, relation.types, strict=True))
 
-    @property
-    def names(self) -> list[str]:
-        """The columns it declares."""
-        return list(self._relation.columns)
-
     def kind(self, name: str) -> Kind | None:
         """What a column holds by its declared type; None where that is nothing to count by."""
         return _KINDS.get(self._types[name].id)

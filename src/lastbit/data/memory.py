@@ -33,14 +33,6 @@ class Memory:
             else _arrow_column
         )
 
-    @property
-    def names(self) -> list[Any]:
-        """The columns it declares."""
-        native = self._native
-        if hasattr(native, "collect_schema"):
-            return list(native.collect_schema().names())
-        return list(native.column_names if hasattr(native, "column_names") else native.columns)
-
     def kind(self, name: str) -> Kind | None:
         """What a column holds by its declared type; None where that is nothing to count by."""
         native = self._native

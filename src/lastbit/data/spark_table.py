@@ -41,11 +41,6 @@ class SparkTable:
         self._frame = frame
         self._types = {field.name: field.dataType.simpleString() for field in frame.schema.fields}
 
-    @property
-    def names(self) -> list[str]:
-        """The columns it declares."""
-        return list(self._types)
-
     def kind(self, name: str) -> Kind | None:
         """What a column holds by its declared type; None where that is nothing to count by."""
         return next((kind for pattern, kind in _KINDS if re.fullmatch(pattern, self._types[name])), None)
