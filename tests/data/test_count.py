@@ -172,9 +172,11 @@ def test_the_smallest_weight_below_zero_is_a_step_below_zero() -> None:
 
 
 def test_a_column_that_is_there_twice_is_refused() -> None:
-    visits = pd.DataFrame([["flu", "cold"]], columns=["diagnosis", "diagnosis"])
-    with pytest.raises(lb.ParameterError, match="'diagnosis' is there twice"):
-        lb.count(visits, by="diagnosis", domain=["flu"])
+    frame = pd.DataFrame([["flu", "cold"]], columns=["diagnosis", "diagnosis"])
+    table = pa.table([["flu"], ["cold"]], names=["diagnosis", "diagnosis"])
+    for visits in (frame, table):
+        with pytest.raises(lb.ParameterError, match="columns must have different names"):
+            lb.count(visits, by="diagnosis", domain=["flu"])
 
 
 def test_columns_of_polars_may_look_like_patterns() -> None:

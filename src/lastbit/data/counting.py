@@ -105,21 +105,20 @@ def _table(frame: Any, wanted: list[str]) -> _Table:
     """The table, with every column that is wanted."""
     try:
         known: Any = nw.from_native(frame)
+        # Names only: of pandas, Narwhals would look at rows to say more.
+        present = known.columns if isinstance(known, nw.DataFrame) else known.collect_schema().names()
+    except nw.exceptions.DuplicateError:
+        raise ParameterError("columns must have different names: two of the table have the same. Rename one.") from None
     except TypeError:
         raise ParameterError(
             f"frame must be a table that Narwhals knows: got {type(frame).__name__}. "
             "Pass a pandas, Polars, PyArrow, DuckDB or PySpark table."
         ) from None
-    # Names only: of pandas, Narwhals would look at rows to say more.
-    present = known.columns if isinstance(known, nw.DataFrame) else known.collect_schema().names()
     for column in wanted:
         if column not in present:
             raise ParameterError(f"there is no column {column!r}: the table has {', '.join(map(str, present))}.")
     if not wanted or len(set(wanted)) != len(wanted):
         raise ParameterError(f"by, unit and weights must be different columns: got {', '.join(wanted) or 'none'}.")
-    for column in wanted:
-        if present.count(column) > 1:
-            raise ParameterError(f"columns must have different names: {column!r} is there twice. Rename one.")
     return _in_its_engine(known, wanted)
 
 
