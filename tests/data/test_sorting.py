@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lastbit as lb
-from lastbit.data import counting as data
-from lastbit.data import sorting
+from lastbit.data import duckdb_table, sorting
 
 LOW, HIGH = -(1 << 63), (1 << 63) - 1
 NUMBERS = st.one_of(st.integers(-3, 6), st.sampled_from([LOW, LOW + 1, HIGH, None]))
@@ -34,7 +33,7 @@ def truth(rows: list[Any], items: list[tuple[int, ...]], width: int) -> list[int
 @pytest.fixture
 def only_sorted(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the engine count nothing."""
-    monkeypatch.delattr(data, "_grouped")
+    monkeypatch.delattr(duckdb_table.DuckDBTable, "_grouped")
 
 
 @pytest.mark.usefixtures("only_sorted")
@@ -70,7 +69,7 @@ def test_every_width_of_whole_numbers(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["ubigint", "hugeint", "double", "varchar", "decimal(9, 2)"])
 def test_what_is_not_sorted_is_counted_by_the_engine(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delattr(data, "sorted_counts")
+    monkeypatch.delattr(duckdb_table, "sorted_counts")
     rows = duckdb.sql(f"select i % 5 as item, (i % 100)::{kind} as unit from range(1000) as t(i)")
     assert lb.count(rows, by="item", unit="unit", domain=range(6)).values.tolist() == [20, 20, 20, 20, 20, 0]
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import datetime
 import os
 import sys
 from collections.abc import Iterator
-from typing import Any
+from decimal import Decimal, localcontext
+from typing import Any, Final
+from zoneinfo import ZoneInfo
 
+import pyarrow as pa
 import pytest
 
 import lastbit as lb
@@ -41,6 +45,69 @@ if has_java():
             counts = lb.count(frame, **arguments)
             assert (name, list(counts.values)) == (name, values)
             assert (counts.sensitivity, counts.monotone) == (sensitivity, monotone)
+
+    HOSTILE: Final[dict[str, tuple[Any, str, list[str]]]] = {
+        # The type; the item; how it is written; values of one more unit that are not it.
+        "string": ("flu", "'flu'", ["'FLU'", "'flu '", "''", "CAST(X'FF' AS STRING)"]),
+        "string collate UTF8_LCASE": ("flu", "'flu'", ["'FLU'", "'Flu'"]),
+        "binary": (b"\xff", "X'FF'", ["X''", "X'FFFF'"]),
+        "bigint": (0, "0", ["9223372036854775807", "-9223372036854775808"]),
+        "float": (0.0, "0", ["'NaN'", "'Infinity'", "1.4E-45"]),
+        "double": (-0.0, "0", ["'NaN'", "'-Infinity'", "4.9E-324"]),
+        "decimal(38,2)": ("1.5", "1.5", ["999999999999999999999999999999999999.99", "-0.01"]),
+        "boolean": (True, "true", ["false"]),
+        "date": (datetime.date(2026, 1, 1), "'2026-01-01'", ["'+12026-01-01'", "'-0044-03-15'"]),
+        "timestamp": (
+            datetime.datetime(2025, 10, 26, 2, 30, tzinfo=ZoneInfo("Europe/Berlin")),
+            "'2025-10-26T00:30:00Z'",
+            [
+                "'2025-10-26T01:30:00Z'",
+                "timestamp_micros(9223372036854775807)",
+                "timestamp_micros(-9223372036854775807)",
+            ],
+        ),
+        "timestamp_ntz": (datetime.datetime(2026, 1, 1), "'2026-01-01'", ["'2026-01-01 00:00:00.000001'"]),
+        "interval day to second": (datetime.timedelta(days=1), "INTERVAL '24' HOUR", ["INTERVAL '106751991' DAY"]),
+    }
+
+    @pytest.mark.filterwarnings("ignore")
+    def test_one_more_unit_moves_a_count_by_one(session: Any) -> None:
+        for dtype, (item, text, strange) in HOSTILE.items():
+            fifty = session.range(50).selectExpr("CAST(id AS DOUBLE) AS unit", f"CAST({text} AS {dtype}) AS item")
+            others = ", ".join(f"(CAST(50 AS DOUBLE), CAST({each} AS {dtype}))" for each in strange)
+            more = session.sql(f"SELECT * FROM VALUES {others}, (CAST('NaN' AS DOUBLE), CAST({text} AS {dtype}))")
+            zeros = session.sql(
+                f"SELECT CAST(u AS DOUBLE), CAST({text} AS {dtype}) FROM VALUES ('0.0'), ('-0.0') AS t(u)"
+            )
+            frame = fifty.union(more).union(zeros)
+            counts = lb.count(frame, by="item", unit="unit", domain=[item])
+            assert (dtype, counts.values.tolist()) == (dtype, [50])
+
+    @pytest.mark.filterwarnings("ignore")
+    def test_weights_beyond_the_bounds(session: Any) -> None:
+        ends = {
+            "bigint": ["9223372036854775807", "-9223372036854775808", "null"],
+            "double": ["'NaN'", "'Infinity'", "'-Infinity'", "-4.9E-324", "1.7E308"],
+            "decimal(38,0)": ["9" * 38, "-" + "9" * 38],
+            "decimal(38,30)": ["99999999." + "9" * 30, "-99999999." + "9" * 30, "-0." + "0" * 29 + "1"],
+        }
+        for dtype, values in ends.items():
+            rows = ", ".join(f"({i}, 'flu', CAST({value} AS {dtype}))" for i, value in enumerate(values))
+            frame = session.sql(f"SELECT * FROM VALUES {rows} AS t(u, i, w)")
+            table = pa.table({"u": range(len(values)), "i": ["flu"] * len(values), "w": _decimals(values)})
+            for bounds, resolution in (((0, 6), 1), ((-6, 6), 2), ((-6, 6), "1/2")):
+                arguments = {"by": "i", "domain": ["flu"], "weights": "w", "bounds": bounds, "resolution": resolution}
+                assert list(lb.count(frame, **arguments).values) == list(lb.count(table, **arguments).values)
+
+    def _decimals(values: list[str]) -> Any:
+        known = {"'NaN'": None, "null": None, "'Infinity'": "1e40", "'-Infinity'": "-1e40", "1.7E308": "1e40"}
+        texts = [known.get(value, "-1e-30" if value == "-4.9E-324" else value) for value in values]
+        numbers = [None if text is None else Decimal(text) for text in texts]
+        with localcontext() as context:
+            context.prec = 76
+            return pa.array(
+                [None if n is None else n.quantize(Decimal("1e-30")) for n in numbers], pa.decimal256(76, 30)
+            )
 
     @pytest.mark.filterwarnings("ignore")
     def test_top_k_drawn_in_the_executors(session: Any) -> None:

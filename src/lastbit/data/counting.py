@@ -1,18 +1,20 @@
 """From any dataframe to `Counts`: one exact number for each public item.
 
 Distinct units per item make the sensitivity of each count exactly 1 and the counts monotone, however many rows a unit
-has: a unit that comes or goes moves every count by 0 or by 1, all the same way. The table stays where it is, in the
-engine it came from (pandas, Polars, PyArrow, DuckDB, PySpark): only one number for each item is fetched. Whole numbers
-of DuckDB, which is in this process, are the exception: they are counted faster by sorting them here.
+has: a unit that comes or goes moves every count by 0 or by 1, all the same way. DuckDB and Spark count in their own
+language and hand over one number for each item. Tables in memory (pandas, Polars, PyArrow, anything else Narwhals
+knows) are counted here, from the columns named.
 
-Everything is decided by public things: column names and types, the domain, the bounds. Rows whose unit or item is null,
-or whose item is not in the domain, are left out. No row can raise an error or change what happens to another unit's.
+One person's rows change only that person's contribution. Every item of the domain has a whole number, its place; items
+and units are compared by a normal form (`kinds`), by places of items and codes of units rows become pairs of whole
+numbers, and these are counted. Everything is decided by public things: column names and declared types, the domain,
+the bounds. Rows whose unit or item is null, cannot be read, or is not in the domain, are left out.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,16 +28,12 @@ try:
 except ImportError:
     raise LastbitError("count needs narwhals. Install it with: pip install 'lastbit[data]'") from None
 
+from lastbit.data.columns import Keys
 from lastbit.data.domain import combined, domains_of, typed
-from lastbit.data.sorting import quoted, sortable, sorted_counts
+from lastbit.data.kinds import Kind
 from lastbit.data.weights import Weights
 
 Result = TypeVar("Result")
-
-_FILTERED: Final = 1_000
-"""A domain up to this size filters the rows in the engine; a larger one is looked up afterwards."""
-
-_NUMBERED: Final = (nw.Int8, nw.Int16, nw.Int32, nw.Int64, nw.UInt8, nw.UInt16, nw.UInt32)
 
 
 def count(
@@ -60,6 +58,10 @@ def count(
     the grid; a unit's rows in an item are added and clamped again, so that it moves a sum by the larger bound at most.
     Null and NaN count as the lower bound.
 
+    A unit or an item that is null or NaN, or that cannot be read, leaves its row out. Two forms of one value are one:
+    0.0 and -0.0, equal entries of a dictionary. Text is compared by its bytes, times with a zone as instants. In a
+    column of Python objects a value meets items of its own family: 1, 1.0 and Decimal(1) are one, True and "1" others.
+
     >>> import pandas as pd
     >>> visits = pd.DataFrame({"patient": [1, 1, 2, None], "diagnosis": ["flu", "flu", "flu", "cold"]})
     >>> counts = count(visits, by="diagnosis", unit="patient", domain=["cold", "flu", "gout"])
@@ -70,108 +72,102 @@ def count(
     """
     columns = [by] if isinstance(by, str) else list(by)
     wanted = [*columns, *(name for name in (unit, weights) if name is not None)]
-    table = _table(frame, wanted)
-    types = dict(zip(wanted, table.collect_schema().values(), strict=True))
+    table = _or_kind(_table, frame, wanted)
+    kinds = dict(zip(wanted, _or_kind(_kinds, table, wanted), strict=True))
     domains = [
-        typed(items, types[column], column) for column, items in zip(columns, domains_of(domain, columns), strict=True)
+        typed(items, kinds[column], column) for column, items in zip(columns, domains_of(domain, columns), strict=True)
     ]
     amount = None
     if weights is not None:
         amount = Weights.of(bounds, resolution)
-        amount.check(types[weights], weights)
+        amount.check(kinds[weights], weights)
     elif bounds is not None:
         raise ParameterError("bounds are for weights: got no weights. Name the column to add up, or leave bounds out.")
-    items = combined(domains)
-    totals = _or_kind(_totals, table, domains, None if unit is None else _plain(len(columns)), amount, items)
+    items = combined([each.items for each in domains])
+    keys = [each.keys for each in domains]
+    totals = _or_kind(table.totals, columns, unit, weights, keys, amount)
     if amount is None:
         return Counts(items=items, values=totals, sensitivity=1, monotone=True)
     return amount.counts(items, totals)
 
 
-def _table(frame: Any, wanted: list[str]) -> nw.LazyFrame[Any]:
+class _Table(Protocol):
+    """A table in whatever engine it is."""
+
+    def kind(self, name: str) -> Kind | None: ...
+
+    def totals(
+        self, by: Sequence[str], unit: str | None, weight: str | None, keys: Sequence[Keys], amount: Weights | None
+    ) -> NDArray[np.int64]: ...
+
+
+def _table(frame: Any, wanted: list[str]) -> _Table:
+    """The table, with every column that is wanted."""
     try:
-        table = nw.from_native(frame).lazy()
+        known: Any = nw.from_native(frame)
+        # Names only: of pandas, Narwhals would look at rows to say more.
+        present = known.columns if isinstance(known, nw.DataFrame) else known.collect_schema().names()
+    except nw.exceptions.DuplicateError:
+        raise ParameterError("columns must have different names: two of the table have the same. Rename one.") from None
     except TypeError:
         raise ParameterError(
             f"frame must be a table that Narwhals knows: got {type(frame).__name__}. "
             "Pass a pandas, Polars, PyArrow, DuckDB or PySpark table."
         ) from None
-    present = table.collect_schema().names()
     for column in wanted:
         if column not in present:
-            raise ParameterError(f"there is no column {column!r}: the table has {', '.join(present)}.")
+            raise ParameterError(f"there is no column {column!r}: the table has {', '.join(map(str, present))}.")
     if not wanted or len(set(wanted)) != len(wanted):
         raise ParameterError(f"by, unit and weights must be different columns: got {', '.join(wanted) or 'none'}.")
-    if table.implementation.is_duckdb():
-        # As SQL: as an expression a name with dots or quotes would be taken apart.
-        chosen = ", ".join(f"{quoted(name)} AS {_plain(place)}" for place, name in enumerate(wanted))
-        renamed: nw.LazyFrame[Any] = nw.from_native(table.to_native().project(chosen)).lazy()
-    else:
-        renamed = table.select(*(nw.col(name).alias(_plain(place)) for place, name in enumerate(wanted)))
-    return renamed
+    return _in_its_engine(known, wanted)
 
 
-def _totals(
-    table: nw.LazyFrame[Any], domains: list[list[Any]], who: str | None, amount: Weights | None, items: Sequence[Any]
-) -> NDArray[np.int64]:
-    """The count of each item, or its sum in steps."""
-    keys = [_plain(place) for place in range(len(domains))]
-    for key, each in zip(keys, domains, strict=True):
-        kept = ~nw.col(key).is_null()
-        table = table.filter(kept & nw.col(key).is_in(each) if len(each) <= _FILTERED else kept)
-    if who is not None:
-        table = table.filter(~nw.col(who).is_null())
-        if amount is None and _numbered(table) and sortable(domains):
-            counts = sorted_counts(table.to_native(), keys, who, domains)
-            if counts is not None:
-                return counts
-    found = _collected(_grouped(table, keys, who, amount), keys)
-    return np.fromiter((found.get(item, 0) for item in items), np.int64, len(items))
+def _in_its_engine(known: Any, wanted: list[str]) -> _Table:
+    engine, native = known.implementation, known.to_native()
+    if engine.is_duckdb():
+        from lastbit.data.duckdb_table import DuckDBTable
+
+        return DuckDBTable(native)
+    if engine.is_pyspark() or engine.is_pyspark_connect():
+        from lastbit.data.spark_table import SparkTable
+
+        return SparkTable(native)
+    from lastbit.data.memory import Memory
+
+    if engine.is_pandas() or engine.is_polars() or engine.is_pyarrow():
+        return Memory(native, engine)
+    # What is like pandas has columns of objects, in which Arrow would fail on values of two types.
+    form = nw.Implementation.PANDAS if engine.is_pandas_like() or engine.is_dask() else nw.Implementation.PYARROW
+    return Memory(known.select(*wanted).lazy().collect(form).to_native(), form)
 
 
-def _plain(place: int) -> str:
-    """What a column is called from here on, so that no name of a user's can mean anything else."""
-    return f"lastbit_{place}"
-
-
-def _grouped(table: nw.LazyFrame[Any], keys: list[str], unit: str | None, amount: Weights | None) -> nw.LazyFrame[Any]:
-    """The keys, and a last column with the count or the sum in steps."""
-    total = "lastbit_total"
-    if amount is None:
-        if unit is not None:
-            # Grouping twice is what engines do best: faster than a count of distinct values.
-            table = table.group_by(*keys, unit).agg(nw.len().alias(total))
-        return table.group_by(*keys).agg(nw.len().alias(total))
-    weight = _plain(len(keys) + (unit is not None))
-    steps = amount.steps(nw.col(weight), table.collect_schema()[weight])
-    table = table.with_columns(steps.alias(total))
-    if unit is not None:
-        summed = table.group_by(*keys, unit).agg(nw.col(total).sum())
-        table = summed.with_columns(nw.col(total).clip(amount.low, amount.high))
-    return table.group_by(*keys).agg(nw.col(total).sum())
-
-
-def _numbered(table: nw.LazyFrame[Any]) -> bool:
-    """Whether it is DuckDB's, and all its columns are numbers that fit in 64 bits with a sign."""
-    return table.implementation.is_duckdb() and all(each in _NUMBERED for each in table.collect_schema().values())
-
-
-def _collected(grouped: nw.LazyFrame[Any], keys: list[str]) -> dict[Any, int]:
-    schema, width = grouped.collect_schema(), len(keys)
-    if grouped.implementation.is_duckdb() and all(schema[key] in (nw.String, *_NUMBERED) for key in keys):
-        # Text and numbers are the same without PyArrow, which takes longer to load than to be used.
-        rows = grouped.to_native().fetchall()
-    else:
-        rows = grouped.collect().rows()
-    return {row[0] if width == 1 else row[:width]: int(row[width]) for row in rows}
+def _kinds(table: _Table, columns: Sequence[str]) -> list[Kind]:
+    """What the columns hold, by their declared types."""
+    found = []
+    for column in columns:
+        kind = table.kind(column)
+        if kind is None:
+            raise ParameterError(
+                f"the column {column!r} must hold single values: text, numbers, dates or times. "
+                "Its type is another one. Make a column of such a type from it."
+            )
+        found.append(kind)
+    return found
 
 
 def _or_kind(work: Callable[..., Result], *given: Any) -> Result:
     """What an engine gives; of its errors only the kind, because the message may quote a row."""
     try:
         return work(*given)
+    except LastbitError:
+        raise  # our own words, which quote nothing
+    except ImportError as error:
+        problem, missing = "", error.name
     except Exception as error:
+        missing = None
         if isinstance(error.__cause__, KeyboardInterrupt):  # DuckDB's way to say that somebody pressed Ctrl-C
             raise KeyboardInterrupt from None
         problem = type(error).__name__
+    if missing is not None:
+        raise LastbitError(f"count needs {missing} for this table. Install it with: pip install 'lastbit[data]'")
     raise DataError(f"the table could not be counted: {problem}. Read it with its own library to see why.")

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import datetime
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from typing import Any, Final
 
 import narwhals as nw
 
+from lastbit.data.kinds import Kind
 from lastbit.errors import ParameterError
 
 Items = tuple[Any, ...]
@@ -39,10 +41,17 @@ def items_of(domain: object) -> Items:
     """
     if domain is None:
         raise ParameterError(NO_DOMAIN)
-    items = tuple(item for item in dict.fromkeys(_listed(domain)) if item is not None)
+    items = tuple(item for item in dict.fromkeys(map(_told_apart, _listed(domain))) if item is not None)
     if not items:
         raise ParameterError("domain must hold at least one item: got none. There would be nothing to release.")
     return items
+
+
+def _told_apart(item: Any) -> Any:
+    """The item; in UTC where Python takes it for the hour before, which has the same name as clocks are set back."""
+    if type(item) is datetime.datetime and item.fold and item.tzinfo is not None:
+        return item.astimezone(datetime.UTC)
+    return item
 
 
 def _listed(domain: object) -> Iterable[Any]:
@@ -107,49 +116,27 @@ def combined(domains: Sequence[Items]) -> Items:
     return domains[0] if len(domains) == 1 else tuple(product(*domains))
 
 
-def typed(items: Items, dtype: nw.dtypes.DType, column: str) -> Items:
-    """The items as the column's type has them, so that text from a file meets whole numbers or dates."""
-    for matches, kind, convert in _KINDS:
-        if matches(dtype):
-            try:
-                return tuple(dict.fromkeys(convert(item) for item in items))
-            except (ValueError, TypeError, OverflowError, LookupError):
-                raise ParameterError(
-                    f"domain must hold {kind}, as the column {column!r} does. "
-                    "Give its items in that form, or change the type of the column."
-                ) from None
-    return items
+@dataclass(frozen=True)
+class Domain:
+    """Items, and the normal form of each: None where no row can have it."""
+
+    items: Items
+    keys: list[Hashable | None]
 
 
-def _text(item: object) -> str:
-    if not isinstance(item, str):
-        raise TypeError
-    return item
+def typed(items: Items, kind: Kind, column: str) -> Domain:
+    """The items as the column has them, so that text from a file meets whole numbers or dates.
 
-
-def _whole(item: Any) -> int:
-    if isinstance(item, bool) or (not isinstance(item, str) and item != int(item)):
-        raise TypeError
-    return int(item)
-
-
-def _truth(item: object) -> bool:
-    return item if isinstance(item, bool) else {"true": True, "false": False}[str(item).lower()]
-
-
-def _date(item: Any) -> datetime.date:
-    return datetime.date.fromisoformat(item) if isinstance(item, str) else item
-
-
-def _moment(item: Any) -> datetime.datetime:
-    return datetime.datetime.fromisoformat(item) if isinstance(item, str) else item
-
-
-_KINDS: Final[tuple[tuple[Callable[[nw.dtypes.DType], bool], str, Callable[[Any], Any]], ...]] = (
-    (lambda dtype: dtype in (nw.String, nw.Categorical, nw.Enum), "text", _text),
-    (lambda dtype: dtype.is_integer(), "whole numbers", _whole),
-    (lambda dtype: dtype.is_float(), "numbers", float),
-    (lambda dtype: dtype == nw.Boolean, "true and false", _truth),
-    (lambda dtype: dtype == nw.Date, "dates", _date),
-    (lambda dtype: dtype == nw.Datetime, "dates with times", _moment),
-)
+    Two items with one normal form are one item given twice: the first of them stays.
+    """
+    try:
+        converted = list(map(kind.item, items))
+    except (ValueError, TypeError, OverflowError, LookupError, ArithmeticError, AttributeError):
+        raise ParameterError(
+            f"domain must hold {kind.holds}, as the column {column!r} does. "
+            "Give its items in that form, or change the type of the column."
+        ) from None
+    kept: dict[Any, tuple[Any, Hashable | None]] = {}
+    for item, key in zip(converted, map(kind.key, converted), strict=True):
+        kept.setdefault(("never", item) if key is None else key, (item, key))
+    return Domain(tuple(item for item, _ in kept.values()), [key for _, key in kept.values()])

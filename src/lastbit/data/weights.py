@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
 
-import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
 
+from lastbit.data.kinds import NUMBERS, WHOLE, Kind
 from lastbit.errors import ParameterError
 from lastbit.exact.numbers import Number, number
 from lastbit.values.counts import Counts
-from lastbit.values.grid import Grid
+from lastbit.values.grid import LIMIT, Grid
 
 _MOST_STEPS: Final = 1 << 31
 """Bounds reach this far at most, so that 2^32 of them add up within 64 bits in any engine."""
@@ -56,39 +58,34 @@ class Weights:
         """Whether a unit that comes moves all sums the same way."""
         return self.low >= 0 or self.high <= 0
 
-    def check(self, dtype: nw.dtypes.DType, column: str) -> None:
+    def check(self, kind: Kind, column: str) -> None:
         """Refuse a column whose type cannot be added up exactly on this grid."""
         step = self.grid.resolution
-        if not dtype.is_numeric():
-            raise ParameterError(f"weights must be numbers: the column {column!r} is {dtype}.")
-        if not dtype.is_integer() and (
-            step.numerator & (step.numerator - 1) or step.denominator & (step.denominator - 1)
-        ):
+        if kind not in NUMBERS:
+            raise ParameterError(f"weights must be numbers: the column {column!r} holds {kind.holds}.")
+        if kind is not WHOLE and (step.numerator & (step.numerator - 1) or step.denominator & (step.denominator - 1)):
             raise ParameterError(
                 f"resolution must be a power of two for weights that are not whole: got {step}. No other is exact in "
                 "an engine's floats. Use resolution='1/128', or a column of whole numbers such as cents."
             )
 
-    def steps(self, column: nw.Expr, dtype: nw.dtypes.DType) -> nw.Expr:
-        """⌊weight/resolution⌋ between the bounds, exactly, in the engine's own 64 bits."""
-        above, below = self.grid.numerator, self.grid.denominator
-        if dtype.is_integer():
-            lowest, highest = self.low * above // below, -(-self.high * above // below)
-            if dtype == nw.UInt64:
-                column = column.clip(upper_bound=max(highest, 0))
-            scaled = column.cast(nw.Int64).fill_null(lowest).clip(lowest, highest) * below
-            if above != 1:
-                # Division of what is not negative is the same in every engine.
-                base = lowest * below // above
-                scaled = (scaled - base * above) // above + base
-            return scaled.cast(nw.Int64).clip(self.low, self.high)
-        # The bounds and the factor are dyadic and below 2^53 steps: every operation is exact.
-        low, high = (float(bound * self.grid.resolution) for bound in (self.low, self.high))
-        column = column.cast(nw.Float64).fill_null(low)
-        column = nw.when(column.is_nan()).then(nw.lit(low)).otherwise(column)
-        clamped = column.clip(low, high)
-        # Floored before it is made smaller, or the smallest would vanish.
-        return ((clamped.floor() if above > 1 else clamped) * (below / above)).floor().cast(nw.Int64)
+    def fits(self, scale: int) -> bool:
+        """Whether 64 bits hold the bounds as decimals with this many digits after the point, with room to spare."""
+        return max(abs(self.low), abs(self.high), 1) * (self.grid.resolution * Fraction(10) ** scale).numerator < LIMIT
+
+    def steps_of(self, values: Any, missing: NDArray[np.bool_] | None, scale: int = 0) -> NDArray[np.int64]:
+        """Weights in steps, exactly: whole numbers of any size, floats, or decimals without their point."""
+        step = self.grid.resolution * Fraction(10) ** scale
+        if self.fits(scale):
+            steps = np.clip(Grid(step).steps(values), self.low, self.high)
+        else:
+            # Python's whole numbers have no end.
+            above, below = step.numerator, step.denominator
+            whole = (int(value) * below // above for value in values)
+            steps = np.fromiter((max(self.low, min(self.high, each)) for each in whole), np.int64, len(values))
+        if missing is not None:
+            steps[missing] = self.low
+        return steps
 
     def counts(self, items: tuple[Any, ...], totals: Any) -> Counts:
         """Sums in steps as what they are."""

@@ -1,0 +1,165 @@
+"""Tables in memory (pandas, Polars, PyArrow) and what they hold in its normal form.
+
+The columns asked for are put into their normal form, every row gets the place of its item, every unit a code, and pairs
+of the two are counted in NumPy. What kind a column is of is read off the same table without rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from lastbit.data.columns import Bytes, Column, Integers, Keys, Objects, Words
+from lastbit.data.kinds import ANY, INSTANT, MOMENT, SPAN, TEXT, TRUTH, WHOLE, Kind
+from lastbit.data.pairs import distinct_units, summed
+from lastbit.data.weights import Weights
+
+_NANOSECONDS: Final = {"s": 10**9, "ms": 10**6, "us": 1000, "ns": 1}
+_NOT_A_TIME: Final = np.iinfo(np.int64).min
+
+
+class Memory:
+    """A table in this process."""
+
+    def __init__(self, native: Any, implementation: Any) -> None:
+        self._native = native
+        self._column = (
+            _pandas_column
+            if implementation.is_pandas()
+            else _polars_column
+            if implementation.is_polars()
+            else _arrow_column
+        )
+
+    def kind(self, name: str) -> Kind | None:
+        """What a column holds by its declared type; None where that is nothing to count by."""
+        native = self._native
+        if hasattr(native, "collect_schema"):
+            import polars as pl
+
+            empty: Any = pl.DataFrame(schema={name: native.collect_schema()[name]})
+        else:
+            empty = native.iloc[:0] if hasattr(native, "iloc") else native.slice(0, 0)
+        column = self._column(empty, name)
+        return None if column is None else column.kind
+
+    def totals(
+        self, by: Sequence[str], unit: str | None, weight: str | None, keys: Sequence[Keys], amount: Weights | None
+    ) -> Integers:
+        """The count of each item of the product of domains, or its sum in steps."""
+        native = self._native
+        if hasattr(native, "lazy") and hasattr(native, "collect"):
+            import polars.selectors as cs
+
+            wanted = [name for name in (*by, unit, weight) if name is not None]
+            native = native.select(cs.by_name(*wanted)).collect()
+        places = self._read(native, by[0]).places(keys[0])
+        for name, each in zip(by[1:], keys[1:], strict=True):
+            own = self._read(native, name).places(each)
+            places = np.where((places < 0) | (own < 0), -1, places * len(each) + own)
+        size = int(np.prod([len(each) for each in keys], dtype=object))
+        kept = places >= 0
+        places = places[kept]
+        who = None
+        if unit is not None:
+            who, unknown = self._read(native, unit).only(kept).codes()
+            if unknown is not None and unknown.any():
+                known = ~unknown
+                places, who = places[known], who[known]
+                kept[kept] = known
+        if amount is None or weight is None:
+            return np.bincount(places, minlength=size) if who is None else distinct_units(places, who, size)
+        steps = self._read(native, weight).only(kept).steps(amount)
+        return summed(places, who, steps, size, amount)
+
+    def _read(self, native: Any, name: str) -> Column:
+        column = self._column(native, name)
+        assert column is not None, "the kind was known"  # noqa: S101
+        return column
+
+
+def _arrow_column(table: Any, name: str) -> Column | None:
+    from lastbit.data.arrow import column_of
+
+    return column_of(table.column(name))
+
+
+def _polars_column(frame: Any, name: str) -> Column | None:
+    import polars as pl
+
+    from lastbit.data.arrow import column_of
+
+    series = frame.get_column(name)
+    if series.dtype == pl.Object:
+        held = np.empty(len(series), object)
+        held[:] = series.to_list()
+        return Objects(ANY, held)
+    if series.dtype in (getattr(pl, "Int128", None), getattr(pl, "UInt128", None)):
+        return _halves(series, unsigned=series.dtype != pl.Int128)
+    return column_of(series.to_arrow())
+
+
+def _halves(series: Any, unsigned: bool) -> Column:
+    """Numbers of 128 bits, which Arrow does not have, by their upper and lower words."""
+    import polars as pl
+    import pyarrow as pa
+
+    word = pl.lit(1 << 64, dtype=series.dtype)
+    values = pl.lit(series.fill_null(0))
+    upper = pl.select((values // word).alias("upper"))["upper"]
+    lower = pl.select((values - pl.lit(upper) * word).alias("lower"))["lower"]
+    both = np.empty((len(series), 2), np.uint64)
+    both[:, 0] = lower.cast(pl.UInt64).to_numpy()
+    both[:, 1] = upper.cast(pl.UInt64 if unsigned else pl.Int64).to_numpy().view(np.uint64)
+    valid = np.packbits(series.is_not_null().to_numpy(), bitorder="little")
+    buffers = [pa.py_buffer(valid), pa.py_buffer(both)]
+    return Bytes(WHOLE, pa.Array.from_buffers(pa.binary(16), len(series), buffers), unsigned=unsigned)
+
+
+def _pandas_column(frame: Any, name: str) -> Column | None:
+    return _series_column(frame[name])
+
+
+def _series_column(series: Any) -> Column | None:
+    import pandas as pd
+
+    dtype = series.dtype
+    if isinstance(dtype, pd.CategoricalDtype):
+        inner = _series_column(series.cat.categories.to_series())
+        return None if inner is None else inner.taken(series.cat.codes.to_numpy().astype(np.int64))
+    if isinstance(dtype, pd.SparseDtype):
+        return _series_column(series.sparse.to_dense())
+    if isinstance(dtype, pd.DatetimeTZDtype):
+        column = _numpy_column(series.dt.tz_convert(None).to_numpy())
+        assert isinstance(column, Words)  # noqa: S101
+        return Words(INSTANT, column.values, column.missing, column.unit)
+    if isinstance(dtype, np.dtype):
+        return Objects(ANY, series.to_numpy()) if dtype.kind == "O" else _numpy_column(series.to_numpy())
+    if isinstance(dtype, pd.StringDtype) and dtype.storage == "python":
+        return Objects(TEXT, series.to_numpy(dtype=object))
+    if not hasattr(series.array, "__arrow_array__") or isinstance(dtype, pd.PeriodDtype | pd.IntervalDtype):
+        return None
+    import pyarrow as pa
+
+    from lastbit.data.arrow import column_of
+
+    return column_of(pa.array(series.array))
+
+
+def _numpy_column(values: Any) -> Column | None:
+    kind, size = values.dtype.kind, values.dtype.itemsize
+    values = values.astype(values.dtype.newbyteorder("="), copy=False)
+    if kind == "f" and size <= 8:
+        with np.errstate(invalid="ignore"):  # a signaling NaN of a shorter type
+            return Words.of_floats(np.ascontiguousarray(values, np.float64).view(np.int64), None)
+    if kind in "bi":
+        return Words(WHOLE if kind == "i" else TRUTH, values.astype(np.int64, copy=False))
+    if kind == "u":
+        return Words(WHOLE, values.astype(np.uint64, copy=False).view(np.int64), unsigned=True)
+    if kind in "mM" and np.datetime_data(values.dtype)[0] in _NANOSECONDS:
+        whole = np.ascontiguousarray(values).view(np.int64)
+        unit = _NANOSECONDS[np.datetime_data(values.dtype)[0]]
+        return Words(MOMENT if kind == "M" else SPAN, whole, whole == _NOT_A_TIME, unit)
+    return None
