@@ -17,6 +17,7 @@ modules = [
     compiled("lastbit._kernel", boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False),
     compiled("lastbit._outcomes"),
     compiled("lastbit.audit._tree"),
+    compiled("lastbit.data._fields", boundscheck=False, wraparound=False, initializedcheck=False),
 ]
 
 # force: a change of directives here must reach the C file, whose age only follows the .pyx.

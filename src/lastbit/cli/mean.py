@@ -15,9 +15,9 @@ from lastbit.cli.accuracy import probability
 from lastbit.cli.options import Spending, Table
 from lastbit.cli.reading import read
 from lastbit.cli.showing import Report, shown
-from lastbit.cli.source import Opened, Wanted
 from lastbit.data.counting import count
 from lastbit.data.sorting import quoted
+from lastbit.data.source import Opened, Wanted
 from lastbit.data.weights import Weights
 from lastbit.errors import ParameterError
 from lastbit.exact.numbers import number

@@ -10,7 +10,7 @@ from threading import Thread
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from lastbit.cli.options import Items, Table
-from lastbit.cli.source import Opened, Wanted, opened
+from lastbit.data.source import Opened, Wanted, opened
 from lastbit.values.counts import Counts
 
 if TYPE_CHECKING:
