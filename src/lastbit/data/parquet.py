@@ -21,6 +21,13 @@ if TYPE_CHECKING:
 
 _ROWS: Final = 1 << 16
 
+_DAY: Final = {unit: 86_400 * 10**power for unit, power in (("s", 0), ("ms", 3), ("us", 6), ("ns", 9))}
+_DAYS: Final = 106_751_990
+"""Days from 1970 for which DuckDB has a date, and a time in any zone."""
+
+_NANOSECOND_DAYS: Final = 106_751
+"""The same for times in nanoseconds."""
+
 
 def parquet(connection: duckdb.DuckDBPyConnection, path: Path, wanted: Wanted) -> Opened:
     """The wanted columns of a Parquet file, in the types that it declares."""
@@ -77,12 +84,14 @@ def _plain(array: pa.Array) -> pa.Array:
         array = array.dictionary_decode()
     if isinstance(array.type, pa.BaseExtensionType) and pa.types.is_string(array.type.storage_type):
         array = array.storage
-    if pa.types.is_timestamp(array.type) and array.type.unit in ("s", "ms"):
-        return _microseconds(array)
+    if pa.types.is_timestamp(array.type):
+        return _near(array, pa.int64(), _DAY[array.type.unit], array.type.tz)
     if pa.types.is_duration(array.type):
         return array.view(pa.int64())
     if pa.types.is_date64(array.type):
-        return array.cast(pa.date32(), safe=False)
+        array = array.cast(pa.date32(), safe=False)
+    if pa.types.is_date32(array.type):
+        return _near(array, pa.int32(), 1, None)
     if pa.types.is_float16(array.type):
         return array.cast(pa.float32())
     if pa.types.is_decimal256(array.type):
@@ -90,16 +99,18 @@ def _plain(array: pa.Array) -> pa.Array:
     return array
 
 
-def _microseconds(times: pa.Array) -> pa.Array:
-    """The same times; null where they are too far away."""
+def _near(times: pa.Array, whole: pa.DataType, day: int, zone: str | None) -> pa.Array:
+    """The same times, seconds and milliseconds as microseconds; null where DuckDB's calendar ends, or never begins."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    factor = {"s": 10**6, "ms": 10**3}[times.type.unit]
-    steps, most = times.view(pa.int64()), ((1 << 63) - 1) // factor
+    steps = times.view(whole)
+    most = (_NANOSECOND_DAYS if day == _DAY["ns"] else _DAYS) * day
     near = pc.and_(pc.less_equal(steps, most), pc.greater_equal(steps, -most))
-    scaled = pc.multiply(pc.if_else(near, steps, None), factor)
-    return scaled.view(pa.timestamp("us", times.type.tz))
+    steps = pc.if_else(near, steps, pa.scalar(None, whole))
+    if day not in (_DAY["s"], _DAY["ms"]):
+        return steps.view(times.type)
+    return pc.multiply(steps, _DAY["us"] // day).view(pa.timestamp("us", zone))
 
 
 def _valid(array: pa.Array) -> pa.Array:
