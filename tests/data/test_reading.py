@@ -383,7 +383,8 @@ if has_postgres():
             run(place, "insert into n values ('d', 'NaN'), ('e', 'infinity'), ('f', 0.1)")
         found = opened(place, Wanted(("item",), weights="weight"), "n").relation.fetchall()
         assert found[:3] == [("a", 12345.0), ("b", None), ("c", -1.0)]
-        assert str(found[3:]) in ("[]", "[('d', nan), ('e', inf), ('f', 0.1)]")
+        tenth = {"real": 0.10000000149011612, "double precision": 0.1}.get(kind)
+        assert str(found[3:]) == ("[]" if tenth is None else f"[('d', nan), ('e', inf), ('f', {tenth})]")
 
     @pytest.mark.parametrize("encoding", ["SQL_ASCII", "LATIN1", "EUC_JP", "UTF8"])
     def test_encodings_of_postgresql(encoding: str, place: str, server: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,6 +27,9 @@ _ROWS: Final = 100_000
 _POSTGRES_NUMBERS: Final = (20, 21, 23, 700, 701, 1700)
 """The types of PostgreSQL that are numbers. Others are refused: the type of a column is public, its rows are not."""
 
+_REAL: Final = 700
+"""The shortest text of such a float would be another double."""
+
 
 def check_table(name: str, present: list[str], place: str) -> None:
     """Refuse a table that a database does not have."""
@@ -77,8 +80,11 @@ def postgres_table(place: str, table: str, wanted: Wanted) -> Opened:
             wanted.check(list(kinds))
             if wanted.weights is not None and kinds[wanted.weights] not in _POSTGRES_NUMBERS:
                 raise ParameterError(f"weights must be numbers: the column {wanted.weights!r} holds something else.")
+            values = [quoted(each) for each in wanted.names]
+            if wanted.weights is not None and kinds[wanted.weights] == _REAL:
+                values[-1] = f"CAST({values[-1]} AS DOUBLE PRECISION)"
             # To SQL_ASCII means as they are.
-            chosen = [f"convert_to(CAST({quoted(each)} AS TEXT), 'SQL_ASCII')" for each in wanted.names]
+            chosen = [f"convert_to(CAST({value} AS TEXT), 'SQL_ASCII')" for value in values]
             with connection.cursor("lastbit", row_factory=psycopg.rows.tuple_row) as rows:
                 rows.execute(query(_selection(chosen, wanted) + name), binary=True)
                 return _fetched(iter(lambda: rows.fetchmany(_ROWS), []), wanted, encoding, _as_float)
@@ -88,8 +94,10 @@ def postgres_table(place: str, table: str, wanted: Wanted) -> Opened:
 
 
 def _encoding(connection: Any) -> str:
-    """Python's name for the encoding of a PostgreSQL database, which becomes that of the connection."""
+    """Python's name for the encoding of a PostgreSQL database, in which it shall write its text."""
     connection.execute("SELECT set_config('client_encoding', current_setting('server_encoding'), false)")
+    # Floats as text are exact.
+    connection.execute("SET extra_float_digits = 3")
     # In SQL_ASCII a database holds whatever bytes it was given.
     known: str = connection.info.encoding
     return "utf-8" if known == "ascii" else known

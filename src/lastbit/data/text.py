@@ -39,13 +39,16 @@ def json_lines(connection: duckdb.DuckDBPyConnection, path: Path, wanted: Wanted
     or an object its JSON. Of a key that is there twice the first counts. A line that is no object is left out.
     """
     wanted.check([name for name in wanted.names if name])
-    row = "TRY_CAST(c0 AS JSON)"
-    # As pointers, which can name any key. In a list they would be indices: those are no objects.
+    # As pointers, which can name any key. In a list they would be indices, so that only objects may come this far.
     keys = ", ".join(literal("/" + name.replace("~", "~0").replace("/", "~1")) for name in wanted.names)
+    # A text is an object if it begins as one, and no JSON if nothing can be extracted. Unnested, because the engine
+    # would otherwise look at the line again for every condition on a column.
+    found = f"unnest([TRY(json_extract_string(c0, [{keys}]))]) AS found"
+    begins = "ltrim(c0, chr(32) || chr(9) || chr(13)) ^@ '{'"
+    opened = _streamed(connection, Lines(path, header=False), [0], "\n", found, begins)
     values = [f"found[{place}]" for place in range(1, len(wanted.names) + 1)]
-    found = f"json_extract_string({row}, [{keys}]) AS found"
-    opened = _streamed(connection, Lines(path, header=False), [0], "\n", found, f"json_type({row}) = 'OBJECT'")
-    return Opened(opened.relation.project(selection(wanted, values)), connection, opened.read)
+    rows = opened.relation.filter("found IS NOT NULL").project(selection(wanted, values))
+    return Opened(rows, connection, opened.read)
 
 
 def _names(line: bytes | None, path: Path, separator: str) -> list[str]:
