@@ -215,6 +215,7 @@ def test_values_of_sqlite(encoding: str, tmp_path: Path) -> None:
     hostile = [
         (1, 2.5, "2.5"), ("1", 10**18, b"\xff"), (1.0, broken, "12abc"), (9e999, -9e999, 9e999),
         (None, None, None), ("a\0b", "é\U0001f600", -(2**63)), ("", b"", "1e400"), (broken * 2, "x", b"7"),
+        ("x" * 1_000_001, "x" * 500_000, "1" * 1_000_001),
     ]  # fmt: skip
     path = sqlite_file(tmp_path / "rows.db", "unit, item, weight", [*PEOPLE, *hostile], encoding)
     found = opened(str(path), WANTED, "visits").relation.fetchall()
@@ -226,7 +227,7 @@ def test_values_of_sqlite(encoding: str, tmp_path: Path) -> None:
         (None, None, None), (None, "é\U0001f600", -(2.0**63)), ("", "", found[56][2]),
     ]  # fmt: skip
     assert found[56][2] in (None, inf)
-    assert found[57] == (None, "x", text)
+    assert found[57:] == [(None, "x", text), (None, "x" * 500_000, None)]
 
 
 @pytest.mark.parametrize("distinct", [False, True])
@@ -374,6 +375,14 @@ if has_postgres():
         assert [row[1:] for row in found[53:]] == [
             ("4713-01-01 BC", inf), (None, None), ("9999-12-31", 0.0), ("10000-01-01", inf),
         ]  # fmt: skip
+
+    def test_a_long_value_of_postgresql_is_null(place: str) -> None:
+        run(
+            place,
+            "create table long (item text)",
+            "insert into long select repeat('é', n) from (values (500000), (500001)) as t(n)",
+        )
+        assert opened(place, Wanted(("item",)), "long").relation.fetchall() == [("é" * 500_000,), (None,)]
 
     @pytest.mark.parametrize("kind", ["smallint", "bigint", "real", "double precision"])
     def test_numbers_of_postgresql(kind: str, place: str) -> None:

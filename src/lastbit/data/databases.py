@@ -12,6 +12,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from lastbit.data.lines import LONGEST
 from lastbit.data.relation import Opened, Wanted
 from lastbit.data.sorting import quoted
 from lastbit.errors import DataError, LastbitError, ParameterError
@@ -52,7 +53,7 @@ def sqlite_table(path: Path, table: str, wanted: Wanted) -> Opened:
         # A cast to a blob keeps the encoding of the file.
         encoding = connection.execute("PRAGMA encoding").fetchone()[0]
         names = [quoted(name) for name in wanted.names]
-        chosen = [f"CAST(CAST({name} AS TEXT) AS BLOB)" for name in names]
+        chosen = [_short("length", f"CAST(CAST({name} AS TEXT) AS BLOB)", "{}") for name in names]
         if wanted.weights is not None:
             number = f"typeof({names[-1]}) IN ('integer', 'real')"
             chosen[-1] = f"CASE WHEN {number} THEN CAST({names[-1]} AS REAL) ELSE {chosen[-1]} END"
@@ -84,7 +85,9 @@ def postgres_table(place: str, table: str, wanted: Wanted) -> Opened:
             if wanted.weights is not None and kinds[wanted.weights] == _REAL:
                 values[-1] = f"CAST({values[-1]} AS DOUBLE PRECISION)"
             # To SQL_ASCII means as they are.
-            chosen = [f"convert_to(CAST({value} AS TEXT), 'SQL_ASCII')" for value in values]
+            chosen = [
+                _short("octet_length", f"CAST({value} AS TEXT)", "convert_to({}, 'SQL_ASCII')") for value in values
+            ]
             with connection.cursor("lastbit", row_factory=psycopg.rows.tuple_row) as rows:
                 rows.execute(query(_selection(chosen, wanted) + name), binary=True)
                 return _fetched(iter(lambda: rows.fetchmany(_ROWS), []), wanted, encoding, _as_float)
@@ -101,6 +104,11 @@ def _encoding(connection: Any) -> str:
     # In SQL_ASCII a database holds whatever bytes it was given.
     known: str = connection.info.encoding
     return "utf-8" if known == "ascii" else known
+
+
+def _short(length: str, value: str, form: str) -> str:
+    """A value in its form; null when it is longer than a line of a text file may be."""
+    return f"CASE WHEN {length}({value}) <= {LONGEST} THEN {form.format(value)} END"
 
 
 def _selection(chosen: Sequence[str], wanted: Wanted) -> str:
