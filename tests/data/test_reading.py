@@ -160,7 +160,7 @@ def test_no_key_found_in_rows_is_ever_said(tmp_path: Path) -> None:
 def test_one_long_document_is_refused_by_its_name(content: bytes, tmp_path: Path) -> None:
     for path, packed in ((tmp_path / "rows.json", content), (tmp_path / "rows.JSON.gz", gzip.compress(content))):
         path.write_bytes(packed)
-        with pytest.raises(lb.ParameterError, match=r"must be lines of JSON.*name the file \.jsonl"):
+        with pytest.raises(lb.ParameterError, match=r"must be JSON lines.*name the file \.jsonl"):
             opened(str(path), WANTED)
 
 

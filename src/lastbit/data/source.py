@@ -89,7 +89,7 @@ def _kind(path: Path) -> str:
     if suffix == ".json":
         # By its name alone: the first byte may already be somebody's.
         raise ParameterError(
-            f"{path} must be lines of JSON: in one long list a row that is broken breaks all others. "
+            f"{path} must be JSON lines: in one long list a row that is broken breaks all others. "
             "Write one object in each line and name the file .jsonl, for instance with: jq -c '.[]'"
         )
     with path.open("rb") as file:
@@ -101,7 +101,7 @@ def _kind(path: Path) -> str:
     if start[8:12] == b"DUCK":
         return "duckdb"
     raise ParameterError(
-        f"{path} must be CSV, TSV, Parquet, lines of JSON, or a DuckDB or SQLite file. "
+        f"{path} must be CSV, TSV, Parquet, JSON lines, or a DuckDB or SQLite file. "
         "Name text files .csv, .tsv or .jsonl."
     )
 
