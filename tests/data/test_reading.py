@@ -376,6 +376,12 @@ if has_postgres():
             ("4713-01-01 BC", inf), (None, None), ("9999-12-31", 0.0), ("10000-01-01", inf),
         ]  # fmt: skip
 
+    def test_equal_numbers_of_postgresql_are_the_same_text(place: str) -> None:
+        run(place, "create table forms (r real, d double precision, n numeric, two numeric(5, 2))")
+        run(place, "insert into forms values (0, 0, 1, 1.5), ('-0', '-0', 1.00, 1.50), (0.1, 1e300, 'NaN', null)")
+        found = opened(place, Wanted(("r", "d", "n", "two")), "forms").relation.fetchall()
+        assert found == [("0", "0", "1", "1.50"), ("0", "0", "1", "1.50"), ("0.1", "1e+300", "NaN", None)]
+
     def test_a_long_value_of_postgresql_is_null(place: str) -> None:
         run(
             place,

@@ -31,6 +31,9 @@ _POSTGRES_NUMBERS: Final = (20, 21, 23, 700, 701, 1700)
 _REAL: Final = 700
 """The shortest text of such a float would be another double."""
 
+_DOUBLE: Final = 701
+_NUMERIC: Final = 1700
+
 
 def check_table(name: str, present: list[str], place: str) -> None:
     """Refuse a table that a database does not have."""
@@ -77,13 +80,17 @@ def postgres_table(place: str, table: str, wanted: Wanted) -> Opened:
                 return text.encode(encoding, "replace")
 
             probe = connection.execute(query(f"SELECT * FROM {name} LIMIT 0"))  # noqa: S608
-            kinds = {column.name: column.type_code for column in probe.description or ()}
+            kinds = {column.name: column for column in probe.description or ()}
             wanted.check(list(kinds))
-            if wanted.weights is not None and kinds[wanted.weights] not in _POSTGRES_NUMBERS:
-                raise ParameterError(f"weights must be numbers: the column {wanted.weights!r} holds something else.")
-            values = [quoted(each) for each in wanted.names]
-            if wanted.weights is not None and kinds[wanted.weights] == _REAL:
-                values[-1] = f"CAST({values[-1]} AS DOUBLE PRECISION)"
+            values = [_one_form(kinds[each]) for each in wanted.columns]
+            if wanted.weights is not None:
+                if kinds[wanted.weights].type_code not in _POSTGRES_NUMBERS:
+                    raise ParameterError(
+                        f"weights must be numbers: the column {wanted.weights!r} holds something else."
+                    )
+                real = kinds[wanted.weights].type_code == _REAL
+                weight = quoted(wanted.weights)
+                values.append(f"CAST({weight} AS DOUBLE PRECISION)" if real else weight)
             # To SQL_ASCII means as they are.
             chosen = [
                 _short("octet_length", f"CAST({value} AS TEXT)", "convert_to({}, 'SQL_ASCII')") for value in values
@@ -94,6 +101,16 @@ def postgres_table(place: str, table: str, wanted: Wanted) -> Opened:
     except psycopg.Error as error:
         problem = type(error).__name__
     raise DataError(f"the database could not be read: {problem}. Check its address and the table's name.")
+
+
+def _one_form(column: Any) -> str:
+    """A column in which equal numbers are the same text: a person under two forms of a number would count twice."""
+    name = quoted(column.name)
+    if column.type_code in (_REAL, _DOUBLE):
+        return f"CASE WHEN {name} = 0 THEN 0 ELSE {name} END"
+    if column.type_code == _NUMERIC and column.precision is None:
+        return f"trim_scale({name})"
+    return name
 
 
 def _encoding(connection: Any) -> str:
