@@ -21,6 +21,7 @@ modules = [
     compiled("lastbit.mechanisms.top_k._ranks", **FAST),
     compiled("lastbit._outcomes"),
     compiled("lastbit.audit._tree"),
+    compiled("lastbit.data._fields", boundscheck=False, wraparound=False, initializedcheck=False),
 ]
 
 # force: a change of directives here must reach the C file, whose age only follows the .pyx.

@@ -60,8 +60,8 @@ def values(place: str, by: str, domain: str, unit: str | None = "unit", table: s
 
 HEADERS: dict[str, tuple[bytes, str, str]] = {
     "byte order mark": (b"\xef\xbb\xbfunit,item\n1,flu\n2,flu\n", "item", "unit"),
-    "quotes and a line's end": (b'unit,"it""em,\nx"\n1,flu\n"2\n3",flu\n', 'it"em,\nx', "unit"),
-    "carriage returns": (b"unit,item\r1,flu\r2,flu\r", "item", "unit"),
+    "quotes": (b'unit,"it""em,x"\n1,flu\n"2,3",flu\n', 'it"em,x', "unit"),
+    "mixed line ends": (b"unit,item\r\n1,flu\r\n2,flu\n3,fl\ru\r\n4,cold\r\r\n", "item", "unit"),
     "capitals only": (b"Unit,UNIT,item\n1,7,flu\n2,7,flu\n", "item", "Unit"),
     "no name": (b"unit,,item\n1,7,flu\n2,7,flu\n", "item", "unit"),
     "dots and stars": (b'a.b,"*","se""lect"\n1,7,flu\n2,7,flu\n', 'se"lect', "a.b"),
@@ -86,14 +86,16 @@ def test_no_name_in_a_database_means_anything_else() -> None:
     assert values("strange.duckdb", "item", "1..2", table="a.b") == [0, 1]
     connection = sqlite3.connect("strange.db")
     connection.execute('create table "my ""table" (unit blob, "It em" text)')
-    connection.executemany('insert into "my ""table" values (?, ?)', [(1, "flu"), (b"\xff", "flu"), (None, "flu")])
+    connection.executemany(
+        'insert into "my ""table" values (?, ?)', [(1, "flu"), (b"\xff", "flu"), (b"2", "flu"), (None, "flu")]
+    )
     connection.commit()
     connection.close()
     assert values("strange.db", "It em", "items.txt", table='my "table') == [2, 0]
 
 
 def test_a_line_that_is_no_json_is_left_out() -> None:
-    Path("rows.jsonl").write_text('{"unit":1,"item":"flu"}\nnot json\n{"unit":"2","item":"flu","x":[1]}\n{}\n')
+    Path("rows.jsonl").write_text('5\n{"unit":1,"item":"flu"}\nnot json\n{"unit":"2","item":"flu","x":[1]}\n{}\n')
     assert values("rows.jsonl", "item", "items.txt") == [2, 0]
 
 
@@ -115,10 +117,9 @@ TABLES: dict[str, tuple[str, bytes | None, str]] = {
     "empty.csv": ("", b"", "the first line of empty.csv must name its columns"),
     "wide.csv": ("", "unit,item\n1,flu\n".encode("utf-16"), "must name its columns, in UTF-8"),
     "twice.csv": ("", b"item,item\n1,2\n", "must have different names"),
-    "empty.json": ("", b"", "must hold rows with names"),
-    "list.json": ("", b"[1, 2]", "must hold rows with names"),
-    "broken.json": ("", b'[{"item": 1', "could not be read: InvalidInputException"),
-    "cut.parquet": ("", b"PAR1abcdefgh", "could not be read: InvalidInputException"),
+    "list.json": ("", b"[1, 2]", "must be JSON lines: in one long list"),
+    "old.csv": ("", b"unit,item\r1,flu\r", "must name its columns, in UTF-8, and end with a line feed"),
+    "cut.parquet": ("", b"PAR1abcdefgh", "could not be read: ArrowInvalid"),
     "text.parquet": ("", b"unit,item\n", "must be CSV, TSV, Parquet, JSON"),
     "budget.db": ("--table nobody", None, "there is no table 'nobody' in budget.db: it has lastbit_accounts"),
     "rows.duckdb": ("--table nobody", None, "there is no table 'nobody' in rows.duckdb: it has none"),
@@ -266,7 +267,11 @@ def test_an_interrupt_while_reading_is_one_line_soon_and_charges_nothing(termina
     os.close(ours)
     assert process.returncode == 130
     assert out == b""
-    assert seen.splitlines()[-1] == b"lastbit: interrupted. What was charged stays charged."
+    # A bar that was there is gone.
+    assert (
+        re.sub(rb"\x1b\[[0-9;?]*[A-Za-z]", b"", seen.splitlines()[-1])
+        == b"lastbit: interrupted. What was charged stays charged."
+    )
     assert b"Traceback" not in seen
     assert lb.Ledger("budget.db").account("clinic").spent == 0
 

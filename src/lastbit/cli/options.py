@@ -23,7 +23,7 @@ class Table:
     source: Annotated[
         str,
         typer.Argument(
-            metavar="FILE", help="CSV, TSV, JSON, Parquet, a DuckDB or SQLite file, or a postgresql:// address."
+            metavar="FILE", help="CSV, TSV, JSON lines, Parquet, a DuckDB or SQLite file, or a postgresql:// address."
         ),
     ]
     unit: Annotated[

@@ -11,7 +11,7 @@ from threading import Thread
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from lastbit.cli.options import Items, Table
-from lastbit.cli.source import Opened, Wanted, opened
+from lastbit.data.source import Opened, Wanted, opened
 from lastbit.errors import ParameterError
 from lastbit.values.counts import Counts
 from lastbit.values.statistic import Statistic

@@ -27,6 +27,8 @@ NO_DOMAIN: Final = (
 )
 
 
+_EMPTY: Final = "domain must hold at least one item: got none. There would be nothing to release."
+
 _MOST_ITEMS: Final = 10**8
 """A range is shorter than this: its items are held in memory."""
 
@@ -43,7 +45,7 @@ def items_of(domain: object) -> Items:
         raise ParameterError(NO_DOMAIN)
     items = tuple(item for item in dict.fromkeys(map(_told_apart, _listed(domain))) if item is not None)
     if not items:
-        raise ParameterError("domain must hold at least one item: got none. There would be nothing to release.")
+        raise ParameterError(_EMPTY)
     return items
 
 
@@ -54,12 +56,25 @@ def _told_apart(item: Any) -> Any:
     return item
 
 
+def checked_range(domain: range) -> range:
+    """A range of whole numbers that can be a domain: neither empty nor longer than memory holds.
+
+    >>> checked_range(range(1, 13))
+    range(1, 13)
+    """
+    if not domain:
+        raise ParameterError(_EMPTY)
+    if len(domain[:_MOST_ITEMS]) == _MOST_ITEMS:
+        raise ParameterError(f"domain must hold fewer than {_MOST_ITEMS:,} items. Choose a shorter range.")
+    return domain
+
+
 def _listed(domain: object) -> Iterable[Any]:
     if isinstance(domain, str | os.PathLike):
         return _lines(Path(domain))
-    if isinstance(domain, range) and len(domain[:_MOST_ITEMS]) == _MOST_ITEMS:
-        raise ParameterError(f"domain must hold fewer than {_MOST_ITEMS:,} items. Choose a shorter range.")
-    if isinstance(domain, range | list | tuple):
+    if isinstance(domain, range):
+        return checked_range(domain)
+    if isinstance(domain, list | tuple):
         return domain
     if isinstance(domain, set | frozenset):
         raise ParameterError("domain must have an order: got a set. Pass sorted(domain).")

@@ -1,0 +1,128 @@
+"""Parquet files: the types are those that the file declares, and a value that is none of its type is null.
+
+DuckDB reads numbers fastest, and any number will do. It stops at text that is no UTF-8, at times too far away, or at
+hours a day does not have. Where there is more than numbers PyArrow reads the file, which does not look, and each batch
+is looked at here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from lastbit.data.relation import Opened, Stream, Wanted, literal
+from lastbit.data.sorting import quoted
+from lastbit.errors import ParameterError
+
+if TYPE_CHECKING:
+    import duckdb
+    import pyarrow as pa
+
+_ROWS: Final = 1 << 16
+
+_DAY: Final = {unit: 86_400 * 10**power for unit, power in (("s", 0), ("ms", 3), ("us", 6), ("ns", 9))}
+_DAYS: Final = 106_751_990
+"""Days from 1970 for which DuckDB has a date, and a time in any zone."""
+
+_NANOSECOND_DAYS: Final = 106_751
+"""The same for times in nanoseconds."""
+
+
+def parquet(connection: duckdb.DuckDBPyConnection, path: Path, wanted: Wanted) -> Opened:
+    """The wanted columns of a Parquet file, in the types that it declares."""
+    import pyarrow.parquet as pq
+
+    with pq.ParquetFile(path) as file:
+        declared = file.schema_arrow
+    wanted.check(declared.names)
+    names = list(dict.fromkeys(wanted.names))
+    for name in names:
+        if len(declared.get_all_field_indices(name)) != 1:
+            raise ParameterError(f"the columns of {path} must have different names. Rename those that are alike.")
+        if declared.field(name).type.num_fields:
+            raise ParameterError(f"the column {name!r} must hold single values: it holds {declared.field(name).type}.")
+    if all(_is_number(declared.field(name).type) for name in names):
+        relation = connection.sql(f"SELECT * FROM read_parquet({literal(str(path))})")  # noqa: S608
+        # By their places, because the engine takes names that differ in capitals only for one.
+        own = [quoted(relation.columns[declared.get_field_index(name)]) for name in names]
+        chosen = ", ".join(f"{each} AS {quoted(name)}" for each, name in zip(own, names, strict=True))
+        return Opened(relation.project(chosen), connection)
+    return Opened(connection.from_arrow(_stream(path, names, declared)), connection)
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    import pyarrow as pa
+
+    known = (pa.types.is_integer, pa.types.is_boolean, pa.types.is_float32, pa.types.is_float64)
+    return any(matches(kind) for matches in known)
+
+
+def _stream(path: Path, names: list[str], declared: pa.Schema) -> Stream:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    schema = pa.schema([(name, _plain(pa.array([], declared.field(name).type)).type) for name in names])
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        with pq.ParquetFile(path) as file:
+            for batch in file.iter_batches(_ROWS, columns=names):
+                columns = [_valid(_plain(batch.column(name))) for name in names]
+                yield pa.record_batch(columns, schema=schema)
+
+    return Stream(schema, batches)
+
+
+def _plain(array: pa.Array) -> pa.Array:
+    """Values without dictionaries, and in types that DuckDB takes as they are.
+
+    A duration is a whole number in the file: its unit is a remark of who wrote it.
+    """
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(array.type):
+        array = array.dictionary_decode()
+    if isinstance(array.type, pa.BaseExtensionType) and pa.types.is_string(array.type.storage_type):
+        array = array.storage
+    if pa.types.is_timestamp(array.type):
+        return _near(array, pa.int64(), _DAY[array.type.unit], array.type.tz)
+    if pa.types.is_duration(array.type):
+        return array.view(pa.int64())
+    if pa.types.is_date64(array.type):
+        array = array.cast(pa.date32(), safe=False)
+    if pa.types.is_date32(array.type):
+        return _near(array, pa.int32(), 1, None)
+    if pa.types.is_float16(array.type):
+        return array.cast(pa.float32())
+    if pa.types.is_decimal256(array.type):
+        return array.cast(pa.float64(), safe=False)
+    return array
+
+
+def _near(times: pa.Array, whole: pa.DataType, day: int, zone: str | None) -> pa.Array:
+    """The same times, seconds and milliseconds as microseconds; null where DuckDB's calendar ends, or never begins."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    steps = times.view(whole)
+    most = (_NANOSECOND_DAYS if day == _DAY["ns"] else _DAYS) * day
+    near = pc.and_(pc.less_equal(steps, most), pc.greater_equal(steps, -most))
+    steps = pc.if_else(near, steps, pa.scalar(None, whole))
+    if day not in (_DAY["s"], _DAY["ms"]):
+        return steps.view(times.type)
+    return pc.multiply(steps, _DAY["us"] // day).view(pa.timestamp("us", zone))
+
+
+def _valid(array: pa.Array) -> pa.Array:
+    """The same values; null where one is none of its type. Halved until the few that are wrong stand alone."""
+    import pyarrow as pa
+
+    try:
+        array.validate(full=True)
+    except pa.ArrowInvalid:
+        if len(array) == 1:
+            return pa.nulls(1, array.type)
+        half = len(array) // 2
+        # Copied: a slice may be looked at together with what it is a slice of.
+        return pa.concat_arrays([_valid(array.slice(0, half)), _valid(array.slice(half))])
+    return array

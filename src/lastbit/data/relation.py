@@ -1,0 +1,89 @@
+"""What is asked of a table, and the DuckDB relation that comes back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from lastbit.data.sorting import quoted
+from lastbit.errors import ParameterError
+
+if TYPE_CHECKING:
+    import duckdb
+    import pyarrow as pa
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The columns that are read; weights are numbers, the others may be anything.
+
+    >>> Wanted(("item", "unit"), weights="cost").names
+    ('item', 'unit', 'cost')
+    """
+
+    columns: tuple[str, ...]
+    weights: str | None = None
+    distinct: bool = False
+    """Whether rows that are alike may be read as one."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All of them."""
+        return self.columns if self.weights is None else (*self.columns, self.weights)
+
+    def check(self, present: Sequence[str]) -> None:
+        """Refuse a column that is not there, or that no engine can name, before any row is read."""
+        for name in self.names:
+            if not name or name not in present:
+                raise ParameterError(f"there is no column {name!r}: the table has {', '.join(present)}.")
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A table ready to be counted, and how far its engine is with that."""
+
+    relation: duckdb.DuckDBPyRelation
+    connection: duckdb.DuckDBPyConnection
+    read: Callable[[], float] | None = None
+    """How much of a file is read, from 0 to 100, where the engine does not know."""
+
+    def progress(self) -> float:
+        """How much of the query under way is done, from 0 to 100; below 0 when nobody knows."""
+        return float(self.connection.query_progress()) if self.read is None else self.read()
+
+
+class Stream:
+    """Record batches that an engine may ask for again and again: each query reads the file once more.
+
+    So a file of any size is counted in the memory of a few batches.
+    """
+
+    def __init__(self, schema: pa.Schema, batches: Callable[[], Iterator[pa.RecordBatch]]) -> None:
+        self._schema = schema
+        self._batches = batches
+
+    def __arrow_c_schema__(self) -> Any:
+        return self._schema.__arrow_c_schema__()
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        import pyarrow as pa
+
+        return pa.RecordBatchReader.from_batches(self._schema, self._batches()).__arrow_c_stream__(requested_schema)
+
+
+def selection(wanted: Wanted, expressions: Sequence[str]) -> str:
+    """The columns wanted, of text, in SQL: as many expressions as names. Weights that are no number are null."""
+    chosen = [f"{text} AS {quoted(name)}" for text, name in zip(expressions, wanted.columns, strict=False)]
+    if wanted.weights is not None:
+        chosen.append(f"TRY_CAST({expressions[-1]} AS DOUBLE) AS {quoted(wanted.weights)}")
+    return ", ".join(chosen)
+
+
+def literal(text: str) -> str:
+    """A text in SQL.
+
+    >>> literal("it's")
+    "'it''s'"
+    """
+    return "'" + text.replace("'", "''") + "'"

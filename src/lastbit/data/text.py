@@ -1,0 +1,85 @@
+"""CSV, TSV and JSON lines, as a relation of text."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from lastbit.data.lines import Lines, batches
+from lastbit.data.relation import Opened, Stream, Wanted, literal, selection
+from lastbit.errors import ParameterError
+
+if TYPE_CHECKING:
+    import duckdb
+
+SEPARATORS: Final = {".csv": ",", ".tsv": "\t"}
+JSON_LINES: Final = (".jsonl", ".ndjson")
+
+
+def delimited(connection: duckdb.DuckDBPyConnection, path: Path, wanted: Wanted, separator: str) -> Opened:
+    """Lines of fields under a first line that names them. An empty field is null, in quotes or not.
+
+    A field that begins with a quote ends with one, in the same line, and two quotes inside are one. A line with another
+    number of fields than the first, or with a quoted field that does not end as it should, is left out.
+    """
+    lines = Lines(path, header=True)
+    header = _names(lines.first(), path, separator)
+    wanted.check(header)
+    names = list(dict.fromkeys(wanted.names))
+    places = [names.index(name) if name in names else -1 for name in header]
+    fields = [f"NULLIF(c{names.index(name)}, '')" for name in wanted.names]
+    return _streamed(connection, lines, places, separator, selection(wanted, fields))
+
+
+def json_lines(connection: duckdb.DuckDBPyConnection, path: Path, wanted: Wanted) -> Opened:
+    """Lines that are one JSON object each. A key that a line does not have is null in it; no other key is looked at.
+
+    Text is itself, a whole number its digits, any other number its shortest float, true and false these words, a list
+    or an object its JSON. Of a key that is there twice the first counts. A line that is no object is left out.
+    """
+    wanted.check([name for name in wanted.names if name])
+    # As pointers, which can name any key. In a list they would be indices, so that only objects may come this far.
+    keys = ", ".join(literal("/" + name.replace("~", "~0").replace("/", "~1")) for name in wanted.names)
+    # A text is an object if it begins as one, and no JSON if nothing can be extracted. Unnested, because the engine
+    # would otherwise look at the line again for every condition on a column.
+    found = f"unnest([TRY(json_extract_string(c0, [{keys}]))]) AS found"
+    begins = "ltrim(c0, chr(32) || chr(9) || chr(13)) ^@ '{'"
+    opened = _streamed(connection, Lines(path, header=False), [0], "\n", found, begins)
+    values = [f"found[{place}]" for place in range(1, len(wanted.names) + 1)]
+    rows = opened.relation.filter("found IS NOT NULL").project(selection(wanted, values))
+    return Opened(rows, connection, opened.read)
+
+
+def _names(line: bytes | None, path: Path, separator: str) -> list[str]:
+    try:
+        text = "" if line is None else line.decode()
+        names = next(csv.reader([text], delimiter=separator, strict=True), [])
+    except (UnicodeDecodeError, csv.Error):
+        names = []
+    # A carriage return would be a file that has no other line ends, and the names would be its rows.
+    if not names or any("\0" in name or "\r" in name for name in names):
+        raise ParameterError(
+            f"the first line of {path} must name its columns, in UTF-8, and end with a line feed. "
+            "Write the file with a header, and no line break inside quotes."
+        )
+    if len(set(names)) != len(names):
+        raise ParameterError(f"the columns of {path} must have different names. Rename those that are alike.")
+    return names
+
+
+def _streamed(
+    connection: duckdb.DuckDBPyConnection,
+    lines: Lines,
+    places: list[int],
+    separator: str,
+    chosen: str,
+    condition: str = "true",
+) -> Opened:
+    import pyarrow as pa
+
+    schema = pa.schema([(f"c{column}", pa.string()) for column in range(max(places) + 1)])
+    quotes = lines.header
+    stream = Stream(schema, lambda: batches(lines, schema, places, separator, quotes=quotes))
+    relation = connection.from_arrow(stream).filter(condition).project(chosen)
+    return Opened(relation, connection, lines.done)
