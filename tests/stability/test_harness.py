@@ -98,6 +98,13 @@ def widening(rows: list[Any]) -> lb.Counts:
     return lb.Counts(items=ITEMS, values=counts.values, sensitivity=max(1, len(rows)), monotone=True)
 
 
+def thieving(rows: list[Any]) -> lb.Counts:
+    """Takes one unit away where another comes."""
+    strange = any(row["item"] == "" for row in rows)
+    counts = reference(rows, **COUNTED["distinct units"]).values
+    return lb.Counts(items=ITEMS, values=counts - np.array([1, 0, 0]) * strange, monotone=True)
+
+
 def unclosed(rows: list[Any]) -> dict[str, int]:
     """Loses everyone after a quote."""
     for place, row in enumerate(rows):
@@ -130,6 +137,7 @@ BROKEN: dict[Callable[[list[Any]], Any], str] = {
     naming: "the items change",
     swapping: "'cold' moves down and 'flu' moves up",
     widening: "the sensitivity changes",
+    thieving: "'flu' moves by -1 where other units that come move counts the other way",
     unclosed: "moves by -",
     first_row: "moves by -",
     not_a_number: "it raises ValueError",

@@ -70,10 +70,11 @@ def _exact(value: Any) -> Fraction:
     return Fraction(int(value.numerator), int(value.denominator)) if isinstance(value, Rational) else Fraction(value)
 
 
-def broken(without: Counted | Raised, having: Counted | Raised, whole: Counted) -> str | None:
+def broken(without: Counted | Raised, having: Counted | Raised, whole: Counted, way: int = 0) -> str | None:
     """What a unit does to the counts that it may not, in words; None if it does no such thing.
 
     without, having: the counts without the unit and with it. whole: those of the table, whose form all others have.
+    way: the sign of the moves of units before, which monotone counts keep.
     """
     for each in (without, having):
         if isinstance(each, Raised):
@@ -90,10 +91,21 @@ def broken(without: Counted | Raised, having: Counted | Raised, whole: Counted) 
     for name, move in zip(whole.names, moves, strict=True):
         if abs(move) > whole.sensitivity:
             return f"{name} moves by {move} where {whole.sensitivity} is stated"
-    if whole.monotone and min(moves, default=0) < 0 < max(moves, default=0):
-        down, up = (whole.names[moves.index(end(moves))] for end in (min, max))
-        return f"{down} moves down and {up} moves up where all move the same way"
+    if whole.monotone:
+        down, up = min(moves, default=Fraction(0)), max(moves, default=Fraction(0))
+        if down < 0 < up:
+            ends = (whole.names[moves.index(end)] for end in (down, up))
+            return "{} moves down and {} moves up where all move the same way".format(*ends)
+        if down * way < 0 or up * way < 0:
+            name = whole.names[moves.index(up if way < 0 else down)]
+            return f"{name} moves by {up if way < 0 else down} where other units that come move counts the other way"
     return None
+
+
+def direction(without: Counted, having: Counted) -> int:
+    """The sign of the first move of a unit that comes; 0 if nothing moved."""
+    moves = (after - before for before, after in zip(without.values, having.values, strict=True))
+    return next((1 if move > 0 else -1 for move in moves if move), 0)
 
 
 def largest(without: Counted, having: Counted) -> Fraction:
@@ -110,7 +122,7 @@ def alike(one: Any, other: Any) -> bool:
             return True
     except Exception:  # a key that cannot be compared is told by its text
         return said(one) == said(other)
-    return said(one).strip("'\"b").casefold() == said(other).strip("'\"b").casefold()
+    return said(one).strip("'\"b") == said(other).strip("'\"b")
 
 
 def said(value: Any) -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final, Literal
 
-from lastbit.audit.counted import Counted, Raised, alike, broken, counted, largest, said
+from lastbit.audit.counted import Counted, Raised, alike, broken, counted, direction, largest, said
 from lastbit.audit.hostile.tables import rows as hostile_rows
 from lastbit.errors import ParameterError
 from lastbit.exact.numbers import Number, flag, positive
@@ -145,6 +145,7 @@ class _Trial:
         self._keys = [place if who is None else who(row) for place, row in enumerate(table)]
         self._who = who
         self._known: dict[tuple[int, ...], Counted | Raised] = {}
+        self._way = 0
         self.tried, self.moved = 0, Fraction(0)
         whole = self._of_table(tuple(range(len(table))))
         if isinstance(whole, Raised):
@@ -200,8 +201,9 @@ class _Trial:
 
     def _problem(self, without: Counted | Raised, having: Counted | Raised) -> str | None:
         self.tried += 1
-        problem = broken(without, having, self.whole)
+        problem = broken(without, having, self.whole, self._way)
         if problem is None and isinstance(without, Counted) and isinstance(having, Counted):
+            self._way = self._way or direction(without, having)
             self.moved = max(self.moved, largest(without, having))
         return problem
 
