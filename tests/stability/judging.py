@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+import os
 import sqlite3
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -25,6 +26,19 @@ Rows = Sequence[Any]
 
 UNITS = 50
 
+LONG = bool(os.environ.get("LASTBIT_FUZZ"))
+"""Whether `make fuzz` runs, which has time for every value by itself."""
+
+
+def batches(rows: Sequence[Any]) -> list[list[Any]]:
+    """One unit that has all these rows at once; with time, each row alone as well."""
+    return [list(rows), *([row] for row in (rows if LONG else rows[:1]))]
+
+
+def some(values: Sequence[Any], most: int = 12) -> list[Any]:
+    """As many of these as there is time for, from the first on, evenly."""
+    return list(values) if LONG else list(values[:: max(1, -(-len(values) // most))])
+
 
 def judged(count: Count, table: Rows, hostile: Iterable[Rows], unit: Any = "patient", refusable: bool = False) -> None:
     """Fail with the verdict unless it holds.
@@ -32,12 +46,12 @@ def judged(count: Count, table: Rows, hostile: Iterable[Rows], unit: Any = "pati
     A type of column may be refused altogether where a case says so, because types are public: then the same words must
     refuse every table, with hostile rows, without rows, with any.
     """
-    batches = [list(batch) for batch in hostile]
+    units = [list(batch) for batch in hostile]
     if refusable:
-        said = {refusal(count, rows) for rows in (list(table), [], *batches, *([*table, *batch] for batch in batches))}
+        said = {refusal(count, rows) for rows in (list(table), [], *units, *([*table, *batch] for batch in units))}
         if len(said) == 1 and None not in said:
             return
-    verdict = stability(count, table, unit=unit, hostile=batches)
+    verdict = stability(count, table, unit=unit, hostile=units)
     assert verdict.holds, str(verdict)
     assert verdict.moved == verdict.sensitivity, "no unit of this table counts: the case tries nothing"
 
@@ -46,7 +60,7 @@ def refusal(count: Count, rows: Rows) -> str | None:
     """What is said when these rows are refused, None if they are not."""
     try:
         count(list(rows))
-    except lb.ParameterError as error:
+    except lb.LastbitError as error:
         return str(error)
     return None
 
