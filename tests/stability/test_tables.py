@@ -182,7 +182,7 @@ def test_text_that_duckdb_takes_for_one(collation: str, unit: str, size: str) ->
     domain = ["flu", *map(str, range(SIZES[size]))]
 
     def count(rows: list[Any]) -> lb.Counts:
-        connection = duckdb.connect()
+        connection = duckdb.connect(config={"threads": 1})
         connection.execute(before) if before else None
         load(connection, rows, {"patient": kind if unit == "the same" else unit, "item": kind})
         return lb.count(connection.table("visits"), by="item", unit="patient", domain=domain)
@@ -234,7 +234,7 @@ def test_items_of_duckdb(name: str, size: str) -> None:
     domain = [start.get(kind, lambda number: number + 1)(number) for number in range(SIZES[size])]
 
     def count(rows: list[Any]) -> lb.Counts:
-        connection = duckdb.connect()
+        connection = duckdb.connect(config={"threads": 1})
         load(connection, rows, {"patient": "BIGINT", "item": kind})
         return lb.count(connection.table("visits"), by="item", unit="patient", domain=domain)
 
@@ -295,7 +295,7 @@ def test_weights_of_more_than_64_bits(name: str, bounds: str) -> None:
                 rows = [{**row, "days": None if row["days"] is None else Decimal(row["days"])} for row in rows]
             frame = pl.DataFrame([[row[each] for row in rows] for each in schema], schema=schema, orient="col")
         else:
-            connection = duckdb.connect()
+            connection = duckdb.connect(config={"threads": 1})
             load(connection, rows, {"patient": "BIGINT", "item": "VARCHAR", "days": name})
             frame = connection.table("visits")
         return lb.count(frame, by="item", unit="patient", **options)

@@ -21,7 +21,7 @@ from lastbit.exact.numbers import Number, flag, positive
 Rows = Sequence[Any]
 Unit = str | Callable[[Any], Any] | None
 
-_REMOVED: Final = 8
+_REMOVED: Final = 5
 """So many units of the table itself are taken away, one at a time: the first, the last, and some between."""
 
 
