@@ -25,7 +25,7 @@ test: lint ## lint, then the tests and every example in the docstrings, README a
 	@echo "== tests"
 	@$(RUN) -m pytest -q -n 2 --dist loadgroup
 
-fuzz: $(INSTALLED) ## hostile rows for an hour: every value alone, many more examples, another run each time
+fuzz: $(INSTALLED) ## hostile rows for much longer: every value alone, many more examples, another run each time
 	@LASTBIT_FUZZ=1 $(RUN) -m pytest -q -n 2 --dist loadgroup tests/stability
 
 lint: $(INSTALLED) ## ruff, mypy, import-linter

@@ -30,7 +30,7 @@ from tests.stability.reference import reference
 if has_java():
     from tests.data.test_spark import session  # noqa: F401
 
-EXAMPLES = 300 if LONG else 6
+EXAMPLES = 300 if LONG else 4
 
 driven = settings(
     max_examples=EXAMPLES,
@@ -125,7 +125,7 @@ def arrow(scene: Scene, rows: list[Any]) -> pa.Table:
 
 @pytest.mark.parametrize("columns", [tuple(ARROW), ("text",)])
 def test_the_reference_keeps_the_contract(columns: tuple[str, ...]) -> None:
-    @settings(driven, max_examples=max(20, EXAMPLES))
+    @settings(driven, max_examples=max(10, EXAMPLES))
     @given(scenes(columns))
     def run(scene: Scene) -> None:
         judged(lambda rows: reference(rows, **scene.options), scene.table, [scene.strange])
@@ -276,7 +276,7 @@ if has_java():
                 ]
                 return session.createDataFrame(values, schema)
 
-            judged(scene.count(build), scene.table[:3], [scene.strange])
+            judged(scene.count(build), scene.table[:2], [scene.strange])
 
         run()
 
@@ -294,5 +294,5 @@ if has_java():
         texts, floats = hostile.values("text"), hostile.values("float")
         rows = [{"patient": 0.0, "item": "flu", "days": weight} for weight in floats]
         rows += [{"patient": (0.0, -0.0)[place % 2], "item": item, "days": 9.0} for place, item in enumerate(texts)]
-        table = [{"patient": number + 0.5, "item": "flu", "days": 9.0} for number in range(3)]
+        table = [{"patient": number + 0.5, "item": "flu", "days": 9.0} for number in range(2)]
         judged(count, table, [rows])

@@ -110,7 +110,7 @@ def test_lines_of_the_stock(name: str, weights: str, tmp_path: Path) -> None:
     kind = PLACES[name]
     stock = list(hostile.lines(kind, NAMES, "patient", "item"))
     count = text_counter(Files(tmp_path), name, **WEIGHTS[weights])
-    judged(count, TABLES[kind], some(stock, 24 if name in ("visits.csv", "visits.jsonl") else 8), unit=None)
+    judged(count, TABLES[kind], some(stock, 14 if name in ("visits.csv", "visits.jsonl") else 5), unit=None)
 
 
 def test_a_file_of_json_lines_may_be_empty_or_hold_no_row_with_the_columns(tmp_path: Path) -> None:

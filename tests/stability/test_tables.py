@@ -272,7 +272,7 @@ def weighed(count: Callable[[list[Any]], Any], strange: list[Any], usual: Any) -
     # One unit of the table reaches the bound, so that the counts move as far as they may.
     table = [{"patient": number, "days": usual if number else None} for number in range(UNITS)]
     strange_rows = [{"patient": 900, "days": value} for value in strange]
-    judged(count, table, [*batches(strange_rows), [*strange_rows * 20, strange_rows[0]]])
+    judged(count, table, [strange_rows * 20, *batches(strange_rows)[1:]])
 
 
 @pytest.mark.parametrize("bounds", TRIED)
