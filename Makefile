@@ -13,7 +13,7 @@ PYX       := $(shell find src -name '*.pyx')
 PAPERS    := $(VENV)/.experiments-$(HERE)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench experiments clean
+.PHONY: help demo test fuzz lint bench experiments clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
@@ -24,6 +24,9 @@ demo: $(INSTALLED) ## run examples/demo.py
 test: lint ## lint, then the tests and every example in the docstrings, README and docs
 	@echo "== tests"
 	@$(RUN) -m pytest -q -n 2 --dist loadgroup
+
+fuzz: $(INSTALLED) ## hostile rows for much longer: every value alone, many more examples, another run each time
+	@LASTBIT_FUZZ=1 $(RUN) -m pytest -q -n 2 --dist loadgroup tests/stability
 
 lint: $(INSTALLED) ## ruff, mypy, import-linter
 	@echo "== lint"

@@ -1,8 +1,26 @@
 """The auditor: the exact output law of a running program, and a verdict on its privacy."""
 
+from lastbit.audit import hostile
 from lastbit.audit.enumerator import Enumerator
 from lastbit.audit.laws import Law, law
 from lastbit.audit.losses import Loss, loss
+from lastbit.audit.stability import Stability, Witness, stability
 from lastbit.audit.verdict import Verdict, Verdicts, check, check_all, compare, judge
 
-__all__ = ["Enumerator", "Law", "Loss", "Verdict", "Verdicts", "check", "check_all", "compare", "judge", "law", "loss"]
+__all__ = [
+    "Enumerator",
+    "Law",
+    "Loss",
+    "Stability",
+    "Verdict",
+    "Verdicts",
+    "Witness",
+    "check",
+    "check_all",
+    "compare",
+    "hostile",
+    "judge",
+    "law",
+    "loss",
+    "stability",
+]

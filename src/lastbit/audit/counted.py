@@ -1,0 +1,134 @@
+"""What a way of counting said of a table, and what one unit may change about it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from numbers import Rational
+from typing import Any, Final
+
+import numpy as np
+
+from lastbit.values.counts import Counts
+
+_SHOWN: Final = 160
+"""A row is shown up to this length."""
+
+
+@dataclass(frozen=True)
+class Raised:
+    """It raised. The message is left out: an engine's may quote a row."""
+
+    kind: str
+
+
+@dataclass(frozen=True)
+class Counted:
+    """Exact values, and everything about them that no unit may change."""
+
+    values: tuple[Fraction, ...]
+    items: tuple[Any, ...]
+    names: tuple[str, ...]
+    kind: str
+    sensitivity: Fraction
+    monotone: bool
+
+
+def counted(
+    count: Callable[[list[Any]], Any], rows: list[Any], sensitivity: Fraction, monotone: bool
+) -> Counted | Raised:
+    """Count these rows, whatever happens."""
+    try:
+        return _read(count(rows), sensitivity, monotone)
+    except (KeyboardInterrupt, GeneratorExit):
+        raise
+    except BaseException as error:  # some engines end a thread with an error that is no Exception
+        return Raised(type(error).__name__)
+
+
+def _read(found: Any, sensitivity: Fraction, monotone: bool) -> Counted:
+    if isinstance(found, Counts):
+        sensitivity, monotone = Fraction(found.sensitivity), found.monotone
+        items, values = tuple(found.items), found.values
+    elif isinstance(found, Mapping):
+        items, values = tuple(found), tuple(found.values())
+    else:
+        values = found if isinstance(found, np.ndarray) else tuple(found)
+        items = tuple(range(len(values)))
+    if isinstance(values, np.ndarray):
+        kind = f"{type(found).__name__} of {values.dtype}"
+        values = tuple(values.tolist())
+    else:
+        kind = f"{type(found).__name__} of {' '.join(sorted({type(value).__name__ for value in values}))}"
+    exact = tuple(_exact(value) for value in values)
+    return Counted(exact, items, tuple(map(said, items)), kind, sensitivity, monotone)
+
+
+def _exact(value: Any) -> Fraction:
+    """A float is its exact value; NaN, infinity and what is no number raise, as no distance to them is known."""
+    return Fraction(int(value.numerator), int(value.denominator)) if isinstance(value, Rational) else Fraction(value)
+
+
+def broken(without: Counted | Raised, having: Counted | Raised, whole: Counted, way: int = 0) -> str | None:
+    """What a unit does to the counts that it may not, in words; None if it does no such thing.
+
+    without, having: the counts without the unit and with it. whole: those of the table, whose form all others have.
+    way: the sign of the moves of units before, which monotone counts keep.
+    """
+    for each in (without, having):
+        if isinstance(each, Raised):
+            return f"it raises {each.kind}"
+        if each.names != whole.names:
+            return f"the items change: {len(whole.items):,} become {len(each.items):,}, or others, or in another order"
+        if each.kind != whole.kind:
+            return f"the type of the counts changes from {whole.kind} to {each.kind}"
+        if (each.sensitivity, each.monotone) != (whole.sensitivity, whole.monotone):
+            return "the sensitivity changes, or whether the counts are monotone"
+    if isinstance(without, Raised) or isinstance(having, Raised):
+        return None
+    moves = [after - before for before, after in zip(without.values, having.values, strict=True)]
+    for name, move in zip(whole.names, moves, strict=True):
+        if abs(move) > whole.sensitivity:
+            return f"{name} moves by {move} where {whole.sensitivity} is stated"
+    if whole.monotone:
+        down, up = min(moves, default=Fraction(0)), max(moves, default=Fraction(0))
+        if down < 0 < up:
+            ends = (whole.names[moves.index(end)] for end in (down, up))
+            return "{} moves down and {} moves up where all move the same way".format(*ends)
+        if down * way < 0 or up * way < 0:
+            name = whole.names[moves.index(up if way < 0 else down)]
+            return f"{name} moves by {up if way < 0 else down} where other units that come move counts the other way"
+    return None
+
+
+def direction(without: Counted, having: Counted) -> int:
+    """The sign of the first move of a unit that comes; 0 if nothing moved."""
+    moves = (after - before for before, after in zip(without.values, having.values, strict=True))
+    return next((1 if move > 0 else -1 for move in moves if move), 0)
+
+
+def largest(without: Counted, having: Counted) -> Fraction:
+    """The furthest that a count moved."""
+    return max(
+        (abs(after - before) for before, after in zip(without.values, having.values, strict=True)), default=Fraction(0)
+    )
+
+
+def alike(one: Any, other: Any) -> bool:
+    """Whether two keys may be one unit somewhere: they are equal, or written alike."""
+    try:
+        if bool(one == other):
+            return True
+    except Exception:  # a key that cannot be compared is told by its text
+        return said(one) == said(other)
+    return said(one).strip("'\"b") == said(other).strip("'\"b")
+
+
+def said(value: Any) -> str:
+    """A value on one line that every terminal can show."""
+    try:
+        text = ascii(value)
+    except Exception:
+        text = f"<{type(value).__name__}>"
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"

@@ -1,0 +1,7 @@
+"""A stock of hostile values, rows and lines: all that one person may bring to a table."""
+
+from lastbit.audit.hostile.kinds import FORMS, KINDS, values
+from lastbit.audit.hostile.tables import rows
+from lastbit.audit.hostile.text_files import lines
+
+__all__ = ["FORMS", "KINDS", "lines", "rows", "values"]

@@ -1,0 +1,75 @@
+"""Hostile rows for a table of mappings: each list is all that one unit has."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
+from math import isnan
+from typing import Any, Final
+
+from lastbit.audit.hostile.kinds import FORMS
+from lastbit.audit.hostile.kinds import values as stock
+from lastbit.errors import ParameterError
+
+Row = Mapping[str, Any]
+
+_MANY: Final = 1_000
+"""So many rows of one unit, all alike."""
+
+_TYPED: Final[dict[type, tuple[str, ...]]] = {
+    str: ("text", "null"),
+    int: ("whole", "null"),
+    float: ("float", "null"),
+    bool: ("truth", "null"),
+    Decimal: ("decimal", "null"),
+    datetime.date: ("date", "null"),
+    datetime.timedelta: ("length", "null"),
+    datetime.time: ("clock", "null"),
+}
+
+
+def rows(
+    table: Sequence[Row], unit: str | None, values: Mapping[str, Iterable[Any]] | None = None
+) -> Iterator[list[dict[str, Any]]]:
+    """What one hostile unit may bring to this table, one list of rows after the other.
+
+    Each list has one unusual thing in it: a hostile value in one column, a hostile key, many rows, an item of everyone.
+    The last list for each column holds all its values at once. The unit's key is that of the table's first row, unless
+    the key itself is hostile. Without a `unit` each row is a unit, and each list has one row.
+
+    values: the hostile values of the columns named. Other columns get those of the kind of their own values in the
+    table: text where all are text, everything where they are mixed.
+
+    >>> table = [{"patient": 1, "diagnosis": "flu"}, {"patient": 2, "diagnosis": "cold"}]
+    >>> next(rows(table, "patient", {"diagnosis": ["FLU"]}))
+    [{'patient': 1, 'diagnosis': 'FLU'}]
+    """
+    if not table:
+        raise ParameterError("table must have at least one row: got none. Its first row is what hostile rows vary.")
+    first = dict(table[0])
+    for column in first:
+        if column != unit:
+            changed = [{**first, column: value} for value in _stock(table, column, values)]
+            yield from ([row] for row in changed)
+            if unit is not None:
+                yield changed
+    if unit is None:
+        return
+    keys = _stock(table, unit, values)
+    yield from ([{**first, unit: key}] for key in keys)
+    # A column that holds numbers that are not whole holds every form of them; NaN alone may be how null is written.
+    if any(type(key) is float and not isnan(key) for key in keys):
+        yield from ([{**first, unit: key} for key in group] for group in FORMS)
+    yield [dict(first) for _ in range(_MANY)]
+    yield [{**row, unit: first[unit]} for row in table]
+
+
+def _stock(table: Sequence[Row], column: str, chosen: Mapping[str, Iterable[Any]] | None) -> list[Any]:
+    if chosen is not None and column in chosen:
+        return list(chosen[column])
+    found = {type(row[column]) for row in table if row.get(column) is not None}
+    if found == {datetime.datetime}:
+        naive = all(row[column].tzinfo is None for row in table if row.get(column) is not None)
+        return stock("moment" if naive else "zoned", "null")
+    return stock(*_TYPED.get(found.pop(), ())) if len(found) == 1 else stock()
