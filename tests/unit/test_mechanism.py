@@ -185,7 +185,7 @@ def test_public_names_are_all_there_is_to_see() -> None:
         assert getattr(lb, name) is not None
     for kind in (lb.TopK, lb.Maximum, lb.MeasuredTopK, lb.NoisyValues, lb.AboveThreshold, lb.Winner, lb.Statistic):
         assert is_dataclass(kind)
-    assert lb.estimate.blue
+    assert callable(lb.estimate.variance_weighted)
     assert lb.ledger.Ledger is lb.Ledger
 
 

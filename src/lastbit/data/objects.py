@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from lastbit.values.grid import is_missing
+from lastbit.values.raw import is_missing
 
 NAIVE: Final = "moment"
 AWARE: Final = "instant"

@@ -1,1 +1,18 @@
-"""Post-processing: what a release is worth, exactly."""
+"""Post-processing: what a release is worth. Nothing here looks at private values, so nothing here costs anything."""
+
+from lastbit.estimate.accuracy import laplace_accuracy, least_epsilon
+from lastbit.estimate.blue import blue, error_bounds, variance_left
+from lastbit.estimate.gaps import Estimate, GapNoise, LowerBound, measured, variance_weighted
+
+__all__ = [
+    "Estimate",
+    "GapNoise",
+    "LowerBound",
+    "blue",
+    "error_bounds",
+    "laplace_accuracy",
+    "least_epsilon",
+    "measured",
+    "variance_left",
+    "variance_weighted",
+]
