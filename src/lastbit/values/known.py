@@ -7,7 +7,10 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from lastbit.errors import LastbitError, ParameterError
+from lastbit.values.raw import bare, is_missing
 
 
 class Known(ABC):
@@ -59,6 +62,25 @@ def unpacked(values: Any, sensitivity: Fraction, monotone: bool = False) -> tupl
             "Build it without monotone=True. Nothing was drawn."
         )
     return values.values, values.names
+
+
+def lies_on(values: Any, resolution: Fraction) -> bool:
+    """Whether values are known to be whole steps of a resolution: by their type, or by what they say of themselves.
+
+    No value is looked at. Whole numbers lie on a grid of 1/q; floats and fractions may lie between two steps.
+
+    >>> lies_on([3, None], Fraction(1, 2)), lies_on([3, 4], Fraction(2)), lies_on([3.0], Fraction(1))
+    (True, False, False)
+    """
+    if isinstance(values, Known):
+        return values.resolution is not None and (values.resolution / resolution).denominator == 1
+    if resolution.numerator != 1:
+        return False
+    values = bare(values)
+    if isinstance(values, np.ndarray) and values.dtype != object:
+        return values.dtype.kind in "biu"
+    each = values if isinstance(values, Sequence) else values.flat if isinstance(values, np.ndarray) else [values]
+    return all(isinstance(value, int | np.integer | np.bool_) or is_missing(value) for value in each)
 
 
 def within(values: Any, sensitivity: Fraction) -> Any:

@@ -21,7 +21,7 @@ from lastbit.privacy.cost import Cost
 from lastbit.privacy.rate import Rate
 from lastbit.release import Interval, Release
 from lastbit.values.grid import Grid
-from lastbit.values.known import unpacked
+from lastbit.values.known import lies_on, unpacked
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -39,6 +39,8 @@ class Selected(Release):
     """The number of candidates."""
     selection_rate: Rate = field(compare=False)
     """The rate of the noise that selected."""
+    on_grid: bool = field(compare=False)
+    """Whether the values were known to be whole steps of the resolution. Others were floored to one."""
 
     @cached_property
     def gaps(self) -> tuple[Fraction, ...]:
@@ -64,7 +66,7 @@ class Selected(Release):
         """For each gap an interval that holds the true gap. All intervals hold together with at least this probability.
 
         With this probability every candidate's noise is below m steps, for the least such m. Then every true gap is
-        less than m steps from the published one.
+        less than m steps from the published one; values that may lie between two steps were floored, which adds one.
 
         >>> import lastbit as lb
         >>> top = lb.NoisyTopK(k=1, epsilon=1, resolution=1, monotone=True).release([500, 0])
@@ -72,7 +74,7 @@ class Selected(Release):
         >>> high - low
         Fraction(7, 1)
         """
-        reach = noise_within(self.selection_rate, self.candidates, level)
+        reach = noise_within(self.selection_rate, self.candidates, level) + (not self.on_grid)
         return tuple(((gap - reach + 1) * self.resolution, (gap + reach) * self.resolution) for gap in self.gap_steps)
 
     def columns(self) -> dict[str, Sequence[Any]]:
@@ -82,7 +84,7 @@ class Selected(Release):
         return {**items, "index": self.indices, "gap": [*self.gaps, *no_next]}
 
 
-Fields = tuple[str, Cost, tuple[int, ...], tuple[int, ...], tuple[Any, ...] | None, Fraction, int, Rate]
+Fields = tuple[str, Cost, tuple[int, ...], tuple[int, ...], tuple[Any, ...] | None, Fraction, int, Rate, bool]
 """The fields of a Selected."""
 
 
@@ -111,6 +113,7 @@ class Selecting(GridMechanism[Released]):
         """A selection among these values, and the steps of any of them."""
         bare, items = unpacked(values, self._furthest, self.monotone)
         n, steps_of = self._candidates(bare)
+        on_grid = lies_on(values, self.grid.resolution)
         if n < self.k:
             raise ParameterError(
                 f"k must be at most the number of candidates: got k={self.k} and {n:,} candidates. "
@@ -121,7 +124,7 @@ class Selecting(GridMechanism[Released]):
         def pick(draw: Draw) -> Fields:
             indices, gap_steps = selector.select(n, steps_of, draw)
             names = None if items is None else tuple([items[index] for index in indices])
-            return name, cost, indices, gap_steps, names, resolution, n, selector.rate
+            return name, cost, indices, gap_steps, names, resolution, n, selector.rate, on_grid
 
         return pick, steps_of
 

@@ -61,6 +61,8 @@ class NoisyTopK(Selecting[TopK]):
     def accuracy(self, n: int, level: Number = "0.95") -> Fraction:
         """How far above a selected candidate one left out of n can be, at most, with at least this probability.
 
+        That is for values on the grid, as counts are; values between two steps are floored, which adds less than one.
+
         >>> float(NoisyTopK(k=10, epsilon=1, monotone=True).accuracy(10_000, "0.95"))
         122.1
         """
@@ -90,9 +92,9 @@ class NoisyTopK(Selecting[TopK]):
         select = spark.selection(frame, item, value, self.grid, self._selector)
 
         def selected(draw: Draw) -> TopItems:
-            items, gap_steps, n = select(draw)
-            places, resolution = tuple(range(self.k)), self.grid.resolution
-            return TopItems(self.name, self.cost, places, gap_steps, items, resolution, n, self._selector.rate)
+            items, gap_steps, n, on_grid = select(draw)
+            places, resolution, rate = tuple(range(self.k)), self.grid.resolution, self._selector.rate
+            return TopItems(self.name, self.cost, places, gap_steps, items, resolution, n, rate, on_grid)
 
         return selected
 

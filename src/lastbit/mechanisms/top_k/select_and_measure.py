@@ -62,7 +62,8 @@ class MeasuredTopK(Selected):
         """
         low, high = error_bounds(len(self.indices), self.selection_rate, self.measurement_rate, level)
         step = float(self.resolution)
-        return tuple((float(each) - high * step, float(each) - low * step) for each in self.estimates)
+        up = low if self.on_grid else low - 1  # a value between two steps was floored
+        return tuple((float(each) - high * step, float(each) - up * step) for each in self.estimates)
 
     def columns(self) -> dict[str, Sequence[Any]]:
         """Who, the gap to the next, the measurement, and the estimate with its standard error."""
