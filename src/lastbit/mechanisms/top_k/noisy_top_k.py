@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, Final
 
 from lastbit.chance.draw import Draw
 from lastbit.errors import ParameterError
 from lastbit.estimate.accuracy import least_epsilon
-from lastbit.exact.numbers import Number, number, probability, whole
+from lastbit.exact.numbers import Number, number, whole
 from lastbit.mechanisms.mechanism import chance
 from lastbit.mechanisms.top_k.mechanism import Selected, Selecting, noise_within
+
+_FURTHEST: Final = 10**30
 
 
 class TopK(Selected):
@@ -76,13 +79,17 @@ class NoisyTopK(Selecting[TopK]):
         Fraction(1221, 500)
         """
         wish, n = number(accuracy, "accuracy"), whole(n, "n")
-        probability(level, "level")
-        step = cls(epsilon=1, **parameters).grid.resolution
+        model = cls(epsilon=1, **parameters)
+        step = model.grid.resolution
+        if wish > _FURTHEST * step:
+            raise ParameterError("accuracy must be at most 10^30 steps of the resolution. Ask for less.")
         if wish < step:
             raise ParameterError(
                 f"accuracy must be at least the resolution, {step}: got {accuracy}. Use a finer resolution."
             )
-        epsilon = least_epsilon(lambda each: cls(epsilon=each, **parameters).accuracy(n, level) <= wish, digits=4)
+        # The noise is about this long at epsilon 1, and longer as epsilon falls.
+        near = math.floor(math.log10(model.accuracy(n, level) / wish))
+        epsilon = least_epsilon(lambda each: cls(epsilon=each, **parameters).accuracy(n, level) <= wish, 4, near)
         return cls(epsilon=epsilon, **parameters)
 
     def ready_spark(self, frame: Any, *, item: str = "item", value: str = "count") -> Callable[[Draw], TopItems]:
