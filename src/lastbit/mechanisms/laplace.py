@@ -77,12 +77,12 @@ class NoisyValues(Measurement):
 class DiscreteLaplace(GridMechanism[NoisyValues]):
     """Add integer noise on the grid: for counts, sums, means and histograms.
 
-    Takes one number or many, Counts, or what `exact_sum` and its kin give. `bounds=(lower, upper)` clamps what is
-    released.
+    Takes one number or many, Counts, or a Statistic such as `exact_sum` gives. `bounds=(lower, upper)` clamps the
+    released values.
 
     Paper:    Ilvento, sparse vector, Mechanism 2; with bounds, equation 2 and Algorithm 3.
     Law:      value + X·resolution, P(X = i) proportional to r^|i| for r = e^(-epsilon/steps), rounded up, or
-              2^(-eta/steps); then clamped to the bounds. The steps are those of the sensitivity. Where n values may lie
+              2^(-eta/steps); then clamped to the bounds. The sensitivity has that many steps. Where n values may lie
               between steps of the grid, each may be floored across one, so that the steps are n - 1 more.
     Cost:     epsilon, or eta: the bounds are free.
     Assumes:  one person moves the values by at most `sensitivity` in total, all distances added up. Whole numbers on a

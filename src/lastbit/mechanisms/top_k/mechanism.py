@@ -1,4 +1,4 @@
-"""What the mechanisms that select k of n candidates have in common: their parameters, and what they publish."""
+"""The base of mechanisms that select k of n candidates, and of the releases they publish."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from lastbit.values.known import lies_on, unpacked
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Selected(Release):
-    """What every selection publishes: who, and how far each is ahead of the next."""
+    """The base of all selections: the selected candidates, and how far each is ahead of the next."""
 
     indices: tuple[int, ...]
     """The selected, best first, as positions among the candidates."""
@@ -78,7 +78,7 @@ class Selected(Release):
         return tuple(((gap - reach + 1) * self.resolution, (gap + reach) * self.resolution) for gap in self.gap_steps)
 
     def columns(self) -> dict[str, Sequence[Any]]:
-        """Who, and the gap to the next."""
+        """The selected, and the gap from each to the next."""
         no_next = [None] * (len(self.indices) - len(self.gap_steps))
         items: dict[str, Sequence[Any]] = {} if self.items is None else {"item": self.items}
         return {**items, "index": self.indices, "gap": [*self.gaps, *no_next]}
@@ -101,7 +101,7 @@ class Selecting(GridMechanism[Released]):
         super().__post_init__()
         self._derive(monotone=flag(self.monotone, "monotone"))
         k = whole(self.k, "k")
-        # Where values can move against each other, one selected can lose what the runner-up gains.
+        # Where values can move against each other, a selected value can fall while the runner-up rises.
         apart = self._reach if self.monotone else 2 * self._reach
         self._derive(k=k, _selector=Selector.of(k, self.cost.rate(self._selection_share() / (k * apart))))
 
@@ -140,8 +140,8 @@ class Selecting(GridMechanism[Released]):
 def noise_within(rate: Rate, n: int, level: Number) -> int:
     """The least m such that n exponential noises are all below m steps with at least this probability.
 
-    By the union bound that is the least m with n·r^m <= 1 - level. The bound holds whatever the data is and whoever is
-    selected. Where every noise is below m steps, no candidate left out is m steps or more above a selected one.
+    By the union bound that is the least m with n·r^m <= 1 - level. The bound holds for any data and for any
+    selection. Where every noise is below m steps, no candidate left out is m steps or more above a selected one.
 
     >>> noise_within(Rate(1, 1), 1, "0.9")
     4

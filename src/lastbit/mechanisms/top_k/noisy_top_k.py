@@ -26,7 +26,7 @@ class TopItems(TopK):
     """The k items selected from a distributed table, best first. Rows there have no places: `indices` are ranks."""
 
     def columns(self) -> dict[str, Sequence[Any]]:
-        """Who, and the gap to the next."""
+        """The selected items, and the gap from each to the next."""
         return {name: column for name, column in super().columns().items() if name != "index"}
 
 
@@ -38,7 +38,7 @@ class NoisyTopK(Selecting[TopK]):
               Algorithm 4, without its refinement loop: the fractions of a step need an order only.
     Law:      the k+1 largest of value + exponential noise of scale 2·k·sensitivity/epsilon, half that when monotone;
               values are floored to the resolution before, gaps after.
-    Cost:     epsilon (or eta), whatever the number of candidates.
+    Cost:     epsilon (or eta), for any number of candidates.
     Assumes:  one person moves each value by at most `sensitivity`; when monotone, all of them the same way. The
               candidates are public.
     Checked:  tests/laws/test_top_k.py, exactly: against the integral over continuous noise for n <= 4, against the

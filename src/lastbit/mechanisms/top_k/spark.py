@@ -1,6 +1,6 @@
 """Selecting from more candidates than one machine holds: the noise is drawn where the rows are, in Spark's executors.
 
-The noise of different candidates is independent, so it does not matter who draws it. A partition keeps those of its
+The noise of different candidates is independent, so any machine may draw it. A partition keeps the
 candidates that can still be among the top k+1 of all; the shortlists together hold everyone who is in play, and the
 driver finishes with them as one machine would.
 """
@@ -66,7 +66,7 @@ def selection(frame: Any, item: str, value: str, grid: Grid, selector: Selector)
 def shortlist(
     batches: Iterable[pa.RecordBatch], grid: Grid, selector: Selector, draw: Draw
 ) -> tuple[pa.Array | None, Samples]:
-    """Who of a partition is in play, and with what noise: memory for one batch and the shortlist."""
+    """The candidates of a partition in play, and their noisy values: memory for one batch and the shortlist."""
     names: pa.Array | None = None
     least: Samples = np.empty(0, np.int64)
     for batch in batches:
