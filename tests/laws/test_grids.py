@@ -83,7 +83,7 @@ def test_a_thousand_floats_around_a_step_cost_what_they_say() -> None:
     ],
 )
 def test_the_type_decides_what_lies_on_the_grid(values: Any, resolution: Any, known: bool) -> None:
-    assert lies_on(values, lb.Grid(resolution).resolution) is known
+    assert lies_on(values, lb.Grid(resolution)) is known
 
 
 @pytest.mark.parametrize("values", [[3, 1], [0, 0]])

@@ -21,7 +21,6 @@ from lastbit.privacy.rate import Rate
 from lastbit.release import Interval, Measurement
 from lastbit.values.grid import Grid, Steps
 from lastbit.values.known import Known, lies_on, within
-from lastbit.values.raw import bare
 from lastbit.values.statistic import ends, listed, span
 
 _ROOM: Final = 1 << 62
@@ -120,9 +119,7 @@ class DiscreteLaplace(GridMechanism[NoisyValues]):
         2
         """
         raw, single = listed(within(values, self._furthest))
-        raw = bare(raw)
-        steps, ends = self.grid.steps(raw), self._ends
-        on_grid = lies_on(values if isinstance(values, Known) else raw, self.grid.resolution)
+        steps, ends, on_grid = self.grid.steps(raw), self._ends, lies_on(values, self.grid)
         rate = self.rate if on_grid else self._rate(len(steps))
         name, cost, resolution = self.name, self.cost, self.grid.resolution
 
@@ -178,7 +175,7 @@ class DiscreteLaplace(GridMechanism[NoisyValues]):
         some value is floored elsewhere.
         """
         raw, _ = listed(values)
-        kept = lies_on(raw, self.grid.resolution)
+        kept = lies_on(raw, self.grid)
         start: list[Any] = [int(value) if kept else Fraction(value) for value in raw]
         below = self.grid.resolution / (2 * len(start) or 1)
         seen = {tuple(self.grid.steps(start).tolist())}
@@ -209,7 +206,7 @@ def _rate_of(cost: Cost, steps: int) -> Rate:
 
 def _settled(noisy: Samples) -> Samples:
     """As int64 where all values fit: the type tells no more than the values do."""
-    if noisy.dtype == object and all(-(1 << 63) <= value < 1 << 63 for value in noisy):
+    if noisy.dtype.hasobject and all(-(1 << 63) <= value < 1 << 63 for value in noisy):
         return noisy.astype(np.int64)
     return noisy
 

@@ -113,7 +113,7 @@ class Selecting(GridMechanism[Released]):
         """A selection among these values, and the steps of any of them."""
         bare, items = unpacked(values, self._furthest, self.monotone)
         n, steps_of = self._candidates(bare)
-        on_grid = lies_on(values, self.grid.resolution)
+        on_grid = lies_on(values, self.grid)
         if n < self.k:
             raise ParameterError(
                 f"k must be at most the number of candidates: got k={self.k} and {n:,} candidates. "
