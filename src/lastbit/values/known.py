@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from lastbit.errors import LastbitError, ParameterError
+from lastbit.values.adjacency import Adjacency
 
 
 class Known(ABC):
@@ -16,6 +17,8 @@ class Known(ABC):
     values: Any
     monotone: bool
     """Whether one person who comes or goes moves all values the same way."""
+    adjacency: Adjacency
+    """What one person may change: come or go, or replace a record of a public number of them."""
     resolution: Any
     """The grid that the values are on, a Fraction; None where nobody said."""
 
