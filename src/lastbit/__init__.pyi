@@ -20,7 +20,8 @@ from lastbit.errors import (
     TapeEnded,
 )
 from lastbit.estimate.gaps import Estimate, GapNoise, LowerBound
-from lastbit.ledger.ledger import Account, Charge, Entry, Ledger
+from lastbit.ledger.account import Account, Charge, Entry
+from lastbit.ledger.ledger import Ledger
 from lastbit.mechanisms.exponential import Choice, ExponentialMechanism, Ranking
 from lastbit.mechanisms.laplace import DiscreteLaplace, NoisyValues
 from lastbit.mechanisms.mean import MeanAndUnits, NoisyMean

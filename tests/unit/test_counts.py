@@ -5,7 +5,17 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from lastbit import ParameterError
+from lastbit import (
+    DiscreteLaplace,
+    NoisyMax,
+    ParameterError,
+    Statistic,
+    exact_mean,
+    exact_sum,
+    exact_variance,
+    histogram,
+    mean_sums,
+)
 from lastbit.values.counts import Counts
 from lastbit.values.known import unpacked
 
@@ -64,3 +74,45 @@ def test_counts_that_move_further_than_promised_are_refused() -> None:
     values, items = unpacked(counts, Fraction(3), monotone=False)
     assert (values.tolist(), items) == ([1, 2], ("a", "b"))
     assert unpacked([1, 2], Fraction(2), monotone=True) == ([1, 2], None)
+
+
+def test_counts_name_their_neighbours() -> None:
+    assert Counts(items="ab", values=[1, 2], monotone=True).adjacency == "add-remove"
+    replaced = Counts(items="ab", values=[1, 2], adjacency="replace")
+    assert replaced.adjacency == "replace"
+    assert repr(replaced) == "<Counts: 2 items, sensitivity 1, not monotone, replace>"
+    for wrong in ("Replace", "add", None, 1, ["replace"]):
+        with pytest.raises(ParameterError, match="adjacency must be 'add-remove' or 'replace'"):
+            Counts(items="ab", values=[1, 2], adjacency=wrong)  # type: ignore[arg-type]
+
+
+def test_values_with_replace_cannot_be_monotone() -> None:
+    with pytest.raises(ParameterError, match="cannot be monotone where one person replaces"):
+        Counts(items="ab", values=[1, 2], monotone=True, adjacency="replace")
+    with pytest.raises(ParameterError, match="cannot be monotone where one person replaces"):
+        Statistic(Fraction(1), Fraction(1), Fraction(1), True, "replace")
+
+
+def test_each_statistic_names_its_neighbours() -> None:
+    bounds = (0, 10)
+    stated = {
+        "add-remove": [
+            exact_sum([1, 2], bounds=bounds),
+            histogram([1, 2], bounds=bounds, bins=2),
+            mean_sums([1, 2], bounds=bounds),
+        ],
+        "replace": [
+            exact_sum([1, 2], bounds=bounds, replaces=True),
+            histogram([1, 2], bounds=bounds, bins=2, replaces=True),
+            exact_mean([1, 2], bounds=bounds),
+            exact_variance([1, 2], bounds=bounds),
+        ],
+    }
+    for adjacency, statistics in stated.items():
+        assert [each.adjacency for each in statistics] == [adjacency] * len(statistics)
+    assert not any(each.monotone for each in stated["replace"])
+
+
+def test_a_mechanism_for_monotone_values_means_people_who_come_or_go() -> None:
+    assert NoisyMax(epsilon=1, monotone=True).adjacency == "add-remove"
+    assert NoisyMax(epsilon=1).adjacency is DiscreteLaplace(epsilon=1).adjacency is None

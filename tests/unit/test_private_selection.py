@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 from fractions import Fraction
+from typing import Any
 
 import pytest
 
@@ -75,6 +78,177 @@ def test_a_source_that_ends_is_not_a_failing_candidate():
     hungry = lb.PrivateSelection(**{**GOOD, "candidates": [lambda draw: (draw.integer(2), 1)]})
     with pytest.raises(lb.TapeEnded):
         hungry.release(draw=lb.Sampler(lb.Tape([0])))
+
+
+class OfTheirOwn(BaseException):
+    """No Exception, as what the auditor ends a run with."""
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        SystemExit("patient 17"),
+        SystemExit(0),
+        GeneratorExit(),
+        OfTheirOwn("patient 17"),
+        MemoryError(),
+        lb.LastbitError("patient 17"),
+        lb.ParameterError("patient 17"),
+        lb.AuditError("patient 17"),
+        lb.BitsError("patient 17"),
+        lb.TapeEnded("patient 17"),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_whatever_a_candidate_raises_stays_inside(error):
+    def leaves(draw):
+        draw.integer(2)
+        raise error
+
+    for threshold in (None, -(10**9)):
+        choice = lb.PrivateSelection(**{**GOOD, "candidates": [leaves], "threshold": threshold, "stop": 1})
+        assert choice.release().candidate is None
+
+
+def test_an_error_from_a_source_of_the_candidates_own_stays_inside_too():
+    own = lb.Sampler(lb.Tape([]))
+
+    def leaves(draw):
+        return "x", own.integer(2)
+
+    def asks_too_much(draw):
+        return "x", draw.integer(2, size=1 << 62)
+
+    for candidate in (leaves, asks_too_much):
+        assert lb.PrivateSelection(**{**GOOD, "candidates": [candidate]}).release().candidate is None
+
+
+def test_the_same_error_twice_is_the_candidates_the_second_time():
+    """The draw raised one object; the candidate caught it and raises a new one of the same class."""
+
+    def catches(draw):
+        try:
+            draw.integer(2)
+        except lb.TapeEnded:
+            raise lb.TapeEnded("patient 17") from None
+
+    choice = lb.PrivateSelection(**{**GOOD, "candidates": [catches], "stop": 1})
+    # One word picks the candidate; stop = 1 takes a word of its own, which is not there.
+    with pytest.raises(lb.TapeEnded, match="the tape ended"):
+        choice.release(draw=lb.Sampler(lb.Tape([0])))
+
+
+def test_the_keyboard_stops_the_program_and_shows_nothing_of_what_was_handled():
+    def interrupted(draw):
+        try:
+            raise ValueError("patient 17")
+        except ValueError:
+            raise KeyboardInterrupt  # noqa: B904  # the context is the point
+
+    with pytest.raises(KeyboardInterrupt) as caught:
+        lb.PrivateSelection(**{**GOOD, "candidates": [interrupted]}).release()
+    assert caught.value.__context__ is caught.value.__cause__ is None
+
+
+class FailsOnce:
+    """A source that raises on its second call only: an error that is swallowed is never seen again."""
+
+    def __init__(self, error: BaseException) -> None:
+        self.error, self.asked = error, 0
+
+    def words(self, n: int) -> Any:
+        self.asked += 1
+        if self.asked == 2:
+            raise self.error
+        return lb.Tape([0] * n).words(n)
+
+
+ASKING = {
+    "one": lambda draw: draw.integer(2),
+    "many": lambda draw: draw.integer(2, size=3).tolist(),
+    "permutation": lambda draw: draw.permutation(3).tolist(),
+    "words": lambda draw: draw.words(1).tolist(),
+}
+
+
+@pytest.mark.parametrize("ask", ASKING.values(), ids=ASKING)
+@pytest.mark.parametrize("kind", [lb.AuditError, lb.BitsError, lb.TapeEnded, OfTheirOwn])
+def test_what_ends_the_draw_ends_the_run_and_shows_nothing_of_what_was_handled(kind, ask):
+    def candidate(draw):
+        try:
+            raise ValueError("patient 17")
+        except ValueError:
+            return ask(draw), 1
+
+    error = kind("the source")
+    with pytest.raises(kind) as caught:
+        lb.PrivateSelection(**{**GOOD, "candidates": [candidate], "stop": 1}).release(draw=lb.Sampler(FailsOnce(error)))
+    assert caught.value is error
+    assert error.__context__ is error.__cause__ is None
+
+
+def test_another_error_of_the_draw_is_a_failing_candidate():
+    asking = lb.PrivateSelection(**{**GOOD, "candidates": [lambda draw: (draw.integer(2), 1)], "stop": 1})
+    assert asking.release(draw=lb.Sampler(FailsOnce(OverflowError()))).candidate is None
+
+
+@pytest.mark.parametrize("draws", ["integer", "words", "permutation", "geometric"])
+def test_the_auditor_ends_runs_inside_candidates(draws):
+    """A candidate that tosses for ever is put off; one that reads raw words is refused, whatever it catches."""
+
+    def candidate(draw):
+        if draws == "integer":
+            while draw.integer(2):
+                pass
+        elif draws == "words":
+            draw.words(1)
+        elif draws == "permutation":
+            return tuple(draw.permutation(3).tolist()), 1
+        else:
+            return tuple(draw.integer(2, size=2).tolist()), 1
+        return "x", 1
+
+    choice = lb.PrivateSelection(**{**GOOD, "candidates": [candidate], "stop": 1, "slack": 1})
+    if draws == "words":
+        with pytest.raises(lb.AuditError, match="raw words"):
+            lb.audit.law(choice.program())
+        return
+    found = lb.audit.law(choice.program(), "1/1000")
+    outcomes = {"integer": 1, "permutation": 6, "geometric": 4}[draws]
+    assert len({release.output for release in found.masses}) == outcomes
+    assert None not in {release.output for release in found.masses}
+
+
+def test_a_selection_inside_a_candidate_hands_errors_of_the_draw_on():
+    inner = lb.PrivateSelection(**{**GOOD, "candidates": [lambda draw: (draw.integer(2), 1)]})
+    outer = lb.PrivateSelection(**{**GOOD, "candidates": [lambda draw: (inner.release(draw=draw).output, 1)]})
+    with pytest.raises(lb.TapeEnded):
+        outer.release(draw=lb.Sampler(lb.Tape([0, 0])))
+
+
+class Called:
+    def __call__(self, draw, data):
+        return data, 1
+
+
+@pytest.mark.parametrize(
+    "candidate", [lambda: ("x", 1), lambda draw, data: ("x", 1), lambda *, draw: ("x", 1), Called()]
+)
+def test_a_candidate_that_does_not_take_a_draw_is_refused_when_it_is_built(candidate):
+    with pytest.raises(lb.ParameterError, match=r"candidate 1 takes \(.*\)\. Bind the others first"):
+        lb.PrivateSelection(**{**GOOD, "candidates": [*GOOD["candidates"], candidate]})
+
+
+def test_candidates_that_take_a_draw_and_what_may_be_left_out_are_fine():
+    fine = [
+        lambda draw, data=3: (data, 1),
+        lambda *anything: ("x", 1),
+        functools.partial(Called(), data=3),
+        operator.itemgetter(0),
+        type,  # says nothing of its signature
+    ]
+    assert len(lb.PrivateSelection(**{**GOOD, "candidates": fine}).candidates) == 5
+    assert len(lb.PrivateSelection(**{**GOOD, "candidates": (each for each in fine)}).candidates) == 5
 
 
 def test_the_release_prints_as_a_table():

@@ -98,5 +98,6 @@ _add(
 _add(accounts, "create", budget.create, "budget create clinic --ledger new.db --epsilon 3")
 _add(accounts, "show", budget.show, "budget show --ledger budget.db")
 _add(accounts, "history", budget.history, "budget history clinic --ledger budget.db")
+_add(accounts, "verify", budget.verify, "budget verify clinic --ledger budget.db", "budget verify --ledger budget.db")
 _add(accounts, "raise", budget.raise_, "budget raise clinic --ledger budget.db --epsilon 4 --note 'agreed in May'")
 audit.register(app)

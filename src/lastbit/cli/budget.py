@@ -13,11 +13,24 @@ Note = Annotated[str, typer.Option(metavar="TEXT", help="Why, for the history.")
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 
 
-def create(dataset: Dataset, ledger: Place, epsilon: Limit, note: Note = "", as_json: Json = False) -> None:
+def create(
+    dataset: Dataset,
+    ledger: Place,
+    epsilon: Limit,
+    adjacency: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME", help="What one person may change: add-remove (come or go), or replace (another record)."
+        ),
+    ] = "add-remove",
+    note: Note = "",
+    as_json: Json = False,
+) -> None:
     """Open an account with a limit. The first one makes the ledger."""
     from lastbit.ledger import Ledger
+    from lastbit.values.adjacency import named
 
-    _show(Ledger(ledger).create(dataset, epsilon=epsilon, note=note), as_json)
+    _show(Ledger(ledger).create(dataset, epsilon=epsilon, adjacency=named(adjacency), note=note), as_json)
 
 
 def show(
@@ -36,6 +49,7 @@ def show(
         "limit": [account.limit for account in accounts],
         "spent": [account.spent for account in accounts],
         "left": [account.remaining for account in accounts],
+        "neighbours": [account.adjacency for account in accounts],
     }
     data = {"accounts": [account_data(account) for account in accounts]}
     Report("Budgets, in epsilon", columns, [], data).show(as_json=as_json)
@@ -46,7 +60,9 @@ def history(dataset: Dataset, ledger: Place, as_json: Json = False) -> None:
     from lastbit.cli.showing import Report
     from lastbit.ledger import Ledger
 
-    entries = Ledger(ledger).history(dataset)
+    books = Ledger(ledger)
+    entries, own = books.history(dataset), books.account(dataset).adjacency
+    dearer = [entry.adjacency != own for entry in entries]
     columns: dict[str, list[Any]] = {
         "time": [entry.time.isoformat(" ", "seconds") for entry in entries],
         "what": [entry.mechanism or entry.kind for entry in entries],
@@ -55,9 +71,14 @@ def history(dataset: Dataset, ledger: Place, as_json: Json = False) -> None:
         "done": ["" if entry.kind != "charge" else "yes" if entry.released else "no" for entry in entries],
         "note": [entry.note for entry in entries],
     }
+    if any(dearer):
+        columns["charged for"] = [
+            f"{entry.cost}, {entry.adjacency}" if more else "" for entry, more in zip(entries, dearer, strict=True)
+        ]
     data = {
         "history": [
             {
+                "id": entry.id,
                 "time": entry.time.isoformat(),
                 "kind": entry.kind,
                 "mechanism": entry.mechanism,
@@ -66,11 +87,43 @@ def history(dataset: Dataset, ledger: Place, as_json: Json = False) -> None:
                 "amount": str(entry.amount),
                 "note": entry.note,
                 "released": None if entry.released is None else entry.released.isoformat(),
+                "adjacency": entry.adjacency,
+                "digest": entry.digest,
             }
             for entry in entries
         ]
     }
     Report(f"History of {dataset}", columns, [], data).show(as_json=as_json)
+
+
+def verify(
+    ledger: Place,
+    dataset: Annotated[str | None, typer.Argument(metavar="[DATASET]", help="One account; all without it.")] = None,
+    expected: Annotated[
+        str | None, typer.Option(metavar="DIGEST", help="A digest written down earlier: an entry must still have it.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Whether the books add up, and fit the running hash over the entries."""
+    from lastbit.cli.showing import Report, account_data
+    from lastbit.ledger import Ledger
+
+    books = Ledger(ledger)
+    problems = books.verify(dataset, expected=expected)
+    if problems:
+        Report("The books do not add up.", {}, problems, {"problems": problems}).show(as_json=as_json)
+        raise typer.Exit(1)
+    accounts = books.accounts() if dataset is None else (books.account(dataset),)
+    columns: dict[str, list[Any]] = {
+        "dataset": [account.dataset for account in accounts],
+        "last digest": [account.digest for account in accounts],
+    }
+    notes = [
+        "Write the digests down elsewhere: --expected finds them again. Without one, nobody notices a ledger that was "
+        "rewritten as a whole."
+    ]
+    data = {"problems": (), "accounts": [account_data(account) for account in accounts]}
+    Report("The books add up.", columns, notes, data).show(as_json=as_json)
 
 
 def raise_(dataset: Dataset, ledger: Place, epsilon: Limit, note: Note = "", as_json: Json = False) -> None:

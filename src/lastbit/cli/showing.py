@@ -90,6 +90,8 @@ def account_data(account: Account) -> dict[str, str]:
         "limit": str(account.limit),
         "spent": str(account.spent),
         "remaining": str(account.remaining),
+        "adjacency": account.adjacency,
+        "digest": account.digest,
     }
 
 

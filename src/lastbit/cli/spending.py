@@ -6,18 +6,22 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import typer
 
 from lastbit.cli.options import Spending
-from lastbit.cli.showing import Report, account_data, account_line
+from lastbit.cli.showing import Report, account_data, account_line, shown
 from lastbit.errors import ParameterError
-from lastbit.mechanisms.mechanism import Mechanism, chance
+from lastbit.mechanisms.mechanism import Mechanism
 from lastbit.release import Release
+from lastbit.values.adjacency import Adjacency
 
 if TYPE_CHECKING:
-    from lastbit.ledger import Ledger
+    from lastbit.ledger import Account, Ledger
+
+_COUNTED: Final[Adjacency] = "add-remove"
+"""What every command reads: units come or go, and how many there are is private."""
 
 
 def spend(
@@ -36,21 +40,35 @@ def spend(
         _check_plot(Path(spending.plot))
     if book is not None:
         # Reading may take long: a refusal that is certain comes first. The charge looks again.
-        book[0].account(book[1]).charged(mechanism.cost)
-    ready = mechanism.ready(read())
-    published = ready(chance(None)) if book is None else book[0].spend(book[1], mechanism, ready, note=spending.note)
+        book[0].account(book[1]).charged(mechanism.cost, _COUNTED)
+    values = read()
+    if book is None:
+        published = mechanism.release(values)
+    else:
+        published = book[0].release(book[1], mechanism, values, note=spending.note)
     result = report(published)
     notes, data = list(result.notes), dict(result.data)
     if book is None:
         print("lastbit: no ledger was charged. Keep count with --ledger FILE --dataset NAME.", file=sys.stderr)
     else:
         account = book[0].account(book[1])
-        notes.append(account_line(account))
-        data["account"] = account_data(account)
+        notes += [account_line(account), *_dearer(account, mechanism)]
+        data |= {"account": account_data(account), "charged": str(account.price(mechanism.cost, _COUNTED))}
     replace(result, notes=notes, data=data).show(as_json=spending.as_json)
     if spending.plot is not None and isinstance(published, Release):
         _plot(published, spending.plot)
     return None
+
+
+def _dearer(account: Account, mechanism: Mechanism[Any]) -> list[str]:
+    """A line on what a release costs in this account, where that is not its own cost."""
+    if account.adjacency == _COUNTED:
+        return []
+    price = shown(account.price(mechanism.cost, _COUNTED))
+    return [
+        f"{account.dataset} is charged {price} for {mechanism.cost.text}: in this account neighbours replace a record, "
+        "which is one removed and one added."
+    ]
 
 
 def _book(spending: Spending) -> tuple[Ledger, str] | None:
@@ -91,9 +109,11 @@ def _dry_run(spending: Spending, mechanism: Mechanism[Any], book: tuple[Ledger, 
     data["parameters"] = mechanism.parameters
     if book is not None:
         account = book[0].account(book[1])
-        enough = account.allows(mechanism.cost)
-        notes += [account_line(account), "The budget allows it." if enough else "The budget does not allow it."]
-        data |= {"account": account_data(account), "allowed": enough}
+        enough = account.allows(mechanism.cost, _COUNTED)
+        notes += [account_line(account), *_dearer(account, mechanism)]
+        notes.append("The budget allows it." if enough else "The budget does not allow it.")
+        price = account.price(mechanism.cost, _COUNTED)
+        data |= {"account": account_data(account), "charged": str(price), "allowed": enough}
     columns = {"parameter": list(mechanism.parameters), "value": list(mechanism.parameters.values())}
     title = f"{mechanism.name} would cost {mechanism.cost.text}. Nothing was read and nothing was spent."
     Report(title, columns, notes, data).show(as_json=spending.as_json)

@@ -7,6 +7,7 @@ try:
 except ImportError:
     raise LastbitError("Ledger needs SQLAlchemy. Install it with: pip install 'lastbit[ledger]'") from None
 
-from lastbit.ledger.ledger import Account, Charge, Entry, Ledger
+from lastbit.ledger.account import Account, Charge, Entry
+from lastbit.ledger.ledger import Ledger
 
 __all__ = ["Account", "Charge", "Entry", "Ledger"]

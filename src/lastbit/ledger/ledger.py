@@ -2,78 +2,28 @@
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
 
 from lastbit.chance.draw import Draw
-from lastbit.errors import BudgetExceeded, LedgerError, ParameterError
-from lastbit.exact.numbers import Number, positive
-from lastbit.ledger.store import ACCOUNTS, ENTRIES, Store
+from lastbit.errors import LedgerError, MechanismError, ParameterError
+from lastbit.exact.numbers import Number
+from lastbit.ledger import books, chain, names, refusals
+from lastbit.ledger.account import Account, Charge, Entry
+from lastbit.ledger.store import Store
+from lastbit.ledger.tables import ACCOUNTS, ENTRIES
 from lastbit.mechanisms.mechanism import Mechanism, chance
 from lastbit.mechanisms.sparse_vector.mechanism import StreamMechanism
 from lastbit.mechanisms.sparse_vector.run import Run
-from lastbit.privacy.cost import Cost
+from lastbit.values.adjacency import Adjacency, named
+from lastbit.values.known import Known
 
 Published = TypeVar("Published")
-
-
-@dataclass(frozen=True)
-class Account:
-    """What a data set may cost in all, and what it has cost so far: exact, in epsilon."""
-
-    dataset: str
-    limit: Fraction
-    spent: Fraction
-
-    @property
-    def remaining(self) -> Fraction:
-        """What may still be spent."""
-        return self.limit - self.spent
-
-    def allows(self, cost: Cost) -> bool:
-        """Whether the limit leaves room for a cost."""
-        return cost.amount <= self.remaining
-
-    def charged(self, cost: Cost) -> Account:
-        """The account as it would be after a charge, or BudgetExceeded. This writes nothing."""
-        if not self.allows(cost):
-            raise BudgetExceeded(self.dataset, cost.amount, self.spent, self.limit)
-        return replace(self, spent=self.spent + cost.amount)
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One line of the history: an account created, a charge, or a limit raised. Nothing private is in it."""
-
-    id: int
-    dataset: str
-    kind: str
-    """create, charge or raise."""
-    time: datetime
-    mechanism: str
-    parameters: Mapping[str, str]
-    cost: str
-    """As the mechanism states it."""
-    amount: Fraction
-    """What was charged, in epsilon; for create and raise, the new limit."""
-    note: str
-    released: datetime | None
-    """When the release was done; None when it failed, was cut short, or is under way. It is charged all the same."""
-
-
-@dataclass(frozen=True)
-class Charge:
-    """Proof that a cost is in the books: whoever holds one may draw."""
-
-    id: int
-    account: Account
 
 
 class Ledger:
@@ -81,12 +31,12 @@ class Ledger:
 
     A charge is committed to disk before anything is drawn. A release that fails or crashes stays charged: that may
     waste budget and can never exceed it. Sums are exact fractions. What is recorded is public: mechanism, parameters,
-    cost, time, note; never a value.
+    cost, time, note; never a value. `verify=True` checks the books when the ledger is opened.
 
     >>> import tempfile, lastbit as lb
     >>> ledger = Ledger(tempfile.mkdtemp() + "/budget.db")
     >>> ledger.create("clinic", epsilon=1)
-    Account(dataset='clinic', limit=Fraction(1, 1), spent=Fraction(0, 1))
+    Account(dataset='clinic', limit=Fraction(1, 1), spent=Fraction(0, 1), adjacency='add-remove')
     >>> noisy = ledger.release("clinic", lb.DiscreteLaplace(epsilon="0.7"), [120, 45], note="weekly")
     >>> ledger.account("clinic").remaining
     Fraction(3, 10)
@@ -95,72 +45,131 @@ class Ledger:
     lastbit.errors.BudgetExceeded: the budget of 'clinic' allows no more than 3/10: requested 7/10, spent 7/10, ...
     """
 
-    def __init__(self, place: str | os.PathLike[str]) -> None:
+    def __init__(self, place: str | os.PathLike[str], *, verify: bool = False) -> None:
         self._store = Store(place)
+        if verify and (found := self.verify()):
+            more = f" And {len(found) - 1} more: see verify()." if len(found) > 1 else ""
+            raise LedgerError(f"the books of the ledger do not add up: {found[0]}{more} Nothing was drawn.")
 
     def __repr__(self) -> str:
         return f"<Ledger: {self._store!r}>"
 
-    def create(self, dataset: str, *, epsilon: Number, note: str = "") -> Account:
-        """Open an account with a limit. The first one makes the ledger."""
-        limit = _limit(epsilon)
-        if not isinstance(dataset, str) or not dataset.strip():
-            raise ParameterError("a data set must have a name: got none.")
-        with self._store.transaction(create=True) as books:
-            taken = books.execute(sa.select(ACCOUNTS.c.dataset).where(ACCOUNTS.c.dataset == dataset)).first()
+    def create(self, dataset: str, *, epsilon: Number, adjacency: Adjacency = "add-remove", note: str = "") -> Account:
+        """Open an account with a limit. The first one makes the ledger.
+
+        `adjacency` says for which neighbours the account adds up: one person comes or goes ("add-remove"), or replaces
+        a record of a public number of records ("replace"). A name that another account has in another spelling (case,
+        spaces, Unicode form) is refused: one data set has one budget.
+        """
+        account = Account(refusals.name_of(dataset), refusals.limit_of(epsilon), Fraction(0), named(adjacency))
+        note = refusals.text_of(note, "note")
+        with self._store.transaction(create=True) as rows:
+            self._store.lock(rows)  # of two who create the same account at once, the second sees the first
+            taken = names.same(dataset, rows.scalars(sa.select(ACCOUNTS.c.dataset)))
             if taken is None:
-                # PostgreSQL: of two who create the same account at once, the second fails on the primary key.
-                books.execute(ACCOUNTS.insert().values(dataset=dataset, budget=str(limit), spent="0"))
-                _write(books, dataset, "create", limit, note=note)
+                rows.execute(
+                    ACCOUNTS.insert().values(
+                        dataset=dataset, budget=str(account.limit), spent="0", adjacency=account.adjacency, digest=""
+                    )
+                )
+                _, digest = books.write(rows, account, "create", account.limit, note=note)
         if taken is not None:
+            spelled = "" if taken == dataset else f", and {dataset!r} is the same name in another spelling"
             raise LedgerError(
-                f"there is an account named {dataset!r} already. Raise its limit, or choose another name."
+                f"there is an account named {taken!r} already{spelled}. Raise its limit, or choose another name."
             )
-        return Account(dataset, limit, Fraction(0))
+        return replace(account, digest=digest)
 
     def account(self, dataset: str) -> Account:
         """The state of one account."""
-        with self._store.transaction() as books:
-            return _account(books, dataset)
+        with self._store.transaction() as rows:
+            return books.account_of(books.row_of(rows, dataset))
 
     def accounts(self) -> tuple[Account, ...]:
         """The state of all accounts, by name."""
-        with self._store.transaction() as books:
-            rows = books.execute(sa.select(ACCOUNTS).order_by(ACCOUNTS.c.dataset)).all()
-        return tuple(_state(row) for row in rows)
+        with self._store.transaction() as rows:
+            found = rows.execute(sa.select(ACCOUNTS).order_by(ACCOUNTS.c.dataset)).all()
+        return tuple(books.account_of(row) for row in found)
 
     def history(self, dataset: str) -> tuple[Entry, ...]:
         """Everything that happened to an account, oldest first."""
-        with self._store.transaction() as books:
-            _account(books, dataset)
-            rows = books.execute(sa.select(ENTRIES).where(ENTRIES.c.dataset == dataset).order_by(ENTRIES.c.id)).all()
-        return tuple(_entry(row) for row in rows)
+        with self._store.transaction() as rows:
+            books.row_of(rows, dataset)
+            found = books.rows_of(rows, dataset)
+        return tuple(books.entry_of(row) for row in found)
+
+    def verify(self, dataset: str | None = None, *, expected: str | None = None) -> tuple[str, ...]:
+        """What is wrong with the books of one account, or of all: nothing when the result is empty.
+
+        Every entry must fit the running hash over the entries before it, and the account must be, exactly, what its
+        entries add up to. `expected` is a digest that somebody wrote down earlier, `ledger.account(name).digest`: one
+        of the entries must have it still. Without it, nobody notices a file that was rewritten as a whole, with all
+        its digests.
+
+        >>> import tempfile
+        >>> ledger = Ledger(tempfile.mkdtemp() + "/budget.db")
+        >>> written_down = ledger.create("clinic", epsilon=1).digest
+        >>> ledger.raise_limit("clinic", epsilon=2).limit, ledger.verify("clinic", expected=written_down)
+        (Fraction(2, 1), ())
+        >>> ledger.verify(expected="0" * 64)
+        ('no entry has the digest 000...: the entry that had it was changed or removed.',)
+        """
+        found: list[str] = []
+        digests: set[str] = set()
+        with self._store.transaction() as rows:
+            if dataset is None:
+                wanted = rows.scalars(sa.select(ACCOUNTS.c.dataset).order_by(ACCOUNTS.c.dataset)).all()
+                of_nobody = sa.select(ENTRIES.c.id).where(ENTRIES.c.dataset.not_in(sa.select(ACCOUNTS.c.dataset)))
+                found += [f"entry {each} belongs to no account." for each in rows.scalars(of_nobody)]
+            else:
+                wanted = [books.row_of(rows, dataset).dataset]
+        for name in wanted:
+            with self._store.transaction() as rows:
+                # Nobody may charge the account between the two looks at it.
+                account = books.row_of(rows, name, lock=True)
+                entries = books.rows_of(rows, name)
+            found += chain.problems(account, entries)
+            digests.update(str(entry.digest) for entry in entries)
+        if expected is not None and expected not in digests:
+            found.append(f"no entry has the digest {expected}: the entry that had it was changed or removed.")
+        return tuple(found)
 
     def raise_limit(self, dataset: str, *, epsilon: Number, note: str = "") -> Account:
         """Set a higher limit. The history records it."""
-        limit = _limit(epsilon)
-        with self._store.transaction() as books:
-            account = _account(books, dataset, lock=True)
+        limit, note = refusals.limit_of(epsilon), refusals.text_of(note, "note")
+        with self._store.transaction() as rows:
+            account = books.account_of(books.row_of(rows, dataset, lock=True))
             if limit <= account.limit:
                 raise LedgerError(
                     f"the limit of {dataset!r} is {account.limit}: the new one must be above that, got {limit}."
                 )
-            books.execute(ACCOUNTS.update().where(ACCOUNTS.c.dataset == dataset).values(budget=str(limit)))
-            _write(books, dataset, "raise", limit, note=note)
-        return Account(dataset, limit, account.spent)
+            account = replace(account, limit=limit)
+            _, digest = books.write(rows, account, "raise", limit, note=note)
+        return replace(account, digest=digest)
 
-    def charge(self, dataset: str, mechanism: Mechanism[Any], *, note: str = "") -> Charge:
-        """Take a mechanism's cost from the budget, or raise BudgetExceeded. When this returns, it is on disk."""
-        with self._store.transaction() as books:
-            account = _account(books, dataset, lock=True).charged(mechanism.cost)
-            books.execute(ACCOUNTS.update().where(ACCOUNTS.c.dataset == dataset).values(spent=str(account.spent)))
-            entry = _write(books, dataset, "charge", mechanism.cost.amount, mechanism=mechanism, note=note)
-        return Charge(entry, account)
+    def charge(
+        self, dataset: str, mechanism: Mechanism[Any], *, adjacency: Adjacency | None = None, note: str = ""
+    ) -> Charge:
+        """Take a mechanism's cost from the budget, or raise BudgetExceeded. When this returns, it is on disk.
+
+        `adjacency` says for which neighbours the mechanism's cost holds; None means the account's own. What a cost for
+        others is in the account's notion, `Account.price` says.
+        """
+        cost, note = getattr(refusals.mechanism_of(mechanism), "cost", None), refusals.text_of(note, "note")
+        adjacency = refusals.common(mechanism.adjacency, adjacency)
+        with self._store.transaction() as rows:
+            before = books.account_of(books.row_of(rows, dataset, lock=True))
+            account = before.charged(cost, adjacency)
+            amount = account.spent - before.spent
+            entry, digest = books.write(
+                rows, account, "charge", amount, adjacency=adjacency, mechanism=mechanism, note=note
+            )
+        return Charge(entry, replace(account, digest=digest))
 
     def record(self, charge: Charge) -> None:
         """Note that the release of a charge was done."""
-        with self._store.transaction() as books:
-            books.execute(ENTRIES.update().where(ENTRIES.c.id == charge.id).values(released=_now()))
+        with self._store.transaction() as rows:
+            rows.execute(ENTRIES.update().where(ENTRIES.c.id == charge.id).values(released=books.now()))
 
     def spend(
         self,
@@ -168,12 +177,14 @@ class Ledger:
         mechanism: Mechanism[Any],
         ready: Callable[[Draw], Published],
         *,
+        adjacency: Adjacency | None = None,
         note: str = "",
         draw: Draw | None = None,
     ) -> Published:
         """Charge a mechanism's cost, then draw, then record: the one way from a budget to a release.
 
-        `ready` is the second half of a release of this mechanism, such as `mechanism.ready(values)` gives.
+        `ready` is the second half of a release of this mechanism, such as `mechanism.ready(values)` gives; `adjacency`
+        is that of the values, `values.adjacency`. Without it the values count as the account's own notion.
 
         >>> import tempfile, lastbit as lb
         >>> ledger = Ledger(tempfile.mkdtemp() + "/budget.db")
@@ -181,8 +192,13 @@ class Ledger:
         >>> ledger.spend("clinic", mechanism, mechanism.ready_ranking([0, 1000, 500], 2)).indices
         (1, 2)
         """
+        refusals.mechanism_of(mechanism)
+        if not callable(ready):
+            raise ParameterError(
+                "ready must be a function of a Draw, such as mechanism.ready(values). Nothing was drawn."
+            )
         draw = chance(draw)
-        charge = self.charge(dataset, mechanism, note=note)
+        charge = self.charge(dataset, mechanism, adjacency=adjacency, note=note)
         published = ready(draw)
         self.record(charge)
         return published
@@ -192,18 +208,43 @@ class Ledger:
         dataset: str,
         mechanism: Mechanism[Published],
         *values: Any,
+        adjacency: Adjacency | None = None,
         note: str = "",
         draw: Draw | None = None,
         **options: Any,
     ) -> Published:
         """Charge, then draw, then record. What the mechanism refuses is refused before, and costs nothing.
 
-        Values and options are those of `mechanism.release`.
-        """
-        return self.spend(dataset, mechanism, mechanism.ready(*values, **options), note=note, draw=draw)
+        Values and options are those of `mechanism.release`. Counts and Statistics say themselves for which neighbours
+        the cost holds. Bare values count as the account's own notion, unless `adjacency` says otherwise.
 
-    def start(self, dataset: str, mechanism: StreamMechanism, *, note: str = "", draw: Draw | None = None) -> Run:
+        >>> import tempfile, lastbit as lb
+        >>> ledger = Ledger(tempfile.mkdtemp() + "/budget.db")
+        >>> account = ledger.create("survey", epsilon=1, adjacency="replace")
+        >>> ages = [20, 30, 70]
+        >>> total, mean = lb.exact_sum(ages, bounds=(0, 100)), lb.exact_mean(ages, bounds=(0, 100))
+        >>> noisy = ledger.release("survey", lb.DiscreteLaplace.of(mean, epsilon="1/4"), mean)
+        >>> noisy = ledger.release("survey", lb.DiscreteLaplace.of(total, epsilon="1/4"), total)
+        >>> [str(entry.amount) for entry in ledger.history("survey")[1:]]  # the sum is private for add-remove: twice
+        ['1/4', '1/2']
+        """
+        known = (each.adjacency for each in (*values, *options.values()) if isinstance(each, Known))
+        adjacency = refusals.common(refusals.mechanism_of(mechanism).adjacency, adjacency, *known)
+        ready = mechanism.ready(*values, **options)
+        return self.spend(dataset, mechanism, ready, adjacency=adjacency, note=note, draw=draw)
+
+    def start(
+        self,
+        dataset: str,
+        mechanism: StreamMechanism,
+        *,
+        adjacency: Adjacency | None = None,
+        note: str = "",
+        draw: Draw | None = None,
+    ) -> Run:
         """Charge the whole cost of a sparse vector, then start a run.
+
+        `adjacency` is that of all the values which the run will be asked about; without it, the account's own notion.
 
         >>> import tempfile, lastbit as lb
         >>> ledger = Ledger(tempfile.mkdtemp() + "/budget.db")
@@ -212,66 +253,9 @@ class Ledger:
         >>> run.ask(2000).above, ledger.account("clinic").remaining
         (True, Fraction(1, 2))
         """
-        return self.spend(dataset, mechanism, mechanism.start, note=note, draw=draw)
-
-
-def _limit(epsilon: Number) -> Fraction:
-    return positive(epsilon, "epsilon", "An account that allows nothing is of no use.")
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat()
-
-
-def _account(books: sa.Connection, dataset: str, *, lock: bool = False) -> Account:
-    query = sa.select(ACCOUNTS).where(ACCOUNTS.c.dataset == dataset)
-    row = books.execute(query.with_for_update() if lock else query).first()
-    if row is None:
-        raise LedgerError(f"there is no account named {dataset!r}. Create it with a limit first. Nothing was drawn.")
-    return _state(row)
-
-
-def _state(row: Any) -> Account:
-    try:
-        return Account(row.dataset, Fraction(row.budget), Fraction(row.spent))
-    except (ValueError, ZeroDivisionError):
-        pass
-    raise LedgerError(f"the books of {row.dataset!r} are damaged. Restore the ledger from a copy. Nothing was drawn.")
-
-
-def _write(
-    books: sa.Connection,
-    dataset: str,
-    kind: str,
-    amount: Fraction,
-    *,
-    mechanism: Mechanism[Any] | None = None,
-    note: str,
-) -> int:
-    line = ENTRIES.insert().values(
-        dataset=dataset,
-        kind=kind,
-        time=_now(),
-        mechanism="" if mechanism is None else mechanism.name,
-        parameters=json.dumps({} if mechanism is None else mechanism.parameters),
-        cost="" if mechanism is None else mechanism.cost.text,
-        amount=str(amount),
-        note=note,
-    )
-    (entry,) = books.execute(line).inserted_primary_key or (0,)
-    return int(entry)
-
-
-def _entry(row: Any) -> Entry:
-    return Entry(
-        id=row.id,
-        dataset=row.dataset,
-        kind=row.kind,
-        time=datetime.fromisoformat(row.time),
-        mechanism=row.mechanism,
-        parameters=json.loads(row.parameters),
-        cost=row.cost,
-        amount=Fraction(row.amount),
-        note=row.note,
-        released=None if row.released is None else datetime.fromisoformat(row.released),
-    )
+        if not isinstance(refusals.mechanism_of(mechanism), StreamMechanism):
+            raise MechanismError(
+                f"start takes a mechanism that answers a stream, such as SparseVector: got {type(mechanism).__name__}. "
+                "Use release. Nothing was drawn and nothing was charged."
+            )
+        return self.spend(dataset, mechanism, mechanism.start, adjacency=adjacency, note=note, draw=draw)

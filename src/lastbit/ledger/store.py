@@ -1,14 +1,14 @@
-"""Where a ledger keeps its books: tables, versions and transactions, the same on SQLite and on PostgreSQL.
+"""Where a ledger keeps its books: versions and transactions, the same on SQLite and on PostgreSQL.
 
-Sums are exact fractions, so they are kept as text. Every transaction that writes holds the only right to write: in
-SQLite it begins IMMEDIATE, in PostgreSQL it locks the account's row.
+Every transaction that writes holds the only right to write: in SQLite it begins IMMEDIATE, in PostgreSQL it locks the
+account's row.
 """
 
 from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
@@ -16,38 +16,8 @@ from typing import Any, Final
 import sqlalchemy as sa
 
 from lastbit.errors import LastbitError, LedgerError
-
-METADATA: Final = sa.MetaData()
-
-SCHEMA: Final = sa.Table("lastbit_schema", METADATA, sa.Column("version", sa.Integer, nullable=False))
-
-ACCOUNTS: Final = sa.Table(
-    "lastbit_accounts",
-    METADATA,
-    sa.Column("dataset", sa.Text, primary_key=True),
-    sa.Column("budget", sa.Text, nullable=False),  # "limit" is a word of SQL
-    sa.Column("spent", sa.Text, nullable=False),
-)
-
-ENTRIES: Final = sa.Table(
-    "lastbit_entries",
-    METADATA,
-    sa.Column("id", sa.Integer, primary_key=True, autoincrement=True),
-    sa.Column("dataset", sa.Text, sa.ForeignKey("lastbit_accounts.dataset"), nullable=False, index=True),
-    sa.Column("kind", sa.Text, nullable=False),
-    sa.Column("time", sa.Text, nullable=False),
-    sa.Column("mechanism", sa.Text, nullable=False),
-    sa.Column("parameters", sa.Text, nullable=False),
-    sa.Column("cost", sa.Text, nullable=False),
-    sa.Column("amount", sa.Text, nullable=False),
-    sa.Column("note", sa.Text, nullable=False),
-    sa.Column("released", sa.Text),
-)
-
-VERSION: Final = 1
-
-MIGRATIONS: dict[int, Callable[[sa.Connection], None]] = {}
-"""MIGRATIONS[v] turns the tables of version v into those of version v + 1, in the transaction that finds them old."""
+from lastbit.ledger.migrations import MIGRATIONS, VERSION
+from lastbit.ledger.tables import METADATA, SCHEMA
 
 _REASONS: Final = {
     sqlite3.SQLITE_NOTADB: "it is no SQLite file. Name another one",
@@ -57,7 +27,7 @@ _REASONS: Final = {
     sqlite3.SQLITE_FULL: "the disk is full. Make room",
 }
 _BUSY_SECONDS: Final = 60
-_LOCK: Final = 0x6C617374626974  # "lastbit": whoever makes or changes tables in PostgreSQL holds this
+_LOCK: Final = 0x6C617374626974  # "lastbit": whoever makes tables or accounts in PostgreSQL holds this
 
 
 class Store:
@@ -119,13 +89,17 @@ class Store:
                 refusal.__context__ = None
                 raise
 
+    def lock(self, connection: sa.Connection) -> None:
+        """Wait until nobody else makes tables or accounts, and keep it so to the end of the transaction."""
+        if not self._sqlite:
+            connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
+
     def _update(self, connection: sa.Connection, create: bool) -> None:
         version = self._version(connection)
         if version == VERSION:
             return
-        if not self._sqlite:
-            connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
-            version = self._version(connection)
+        self.lock(connection)
+        version = self._version(connection)
         if version is None:
             if not create:
                 raise LedgerError(f"there is no ledger at {self!r}. Make one by creating an account in it.")

@@ -13,6 +13,7 @@ from lastbit.chance.sampler import Sampler
 from lastbit.errors import MechanismError, ParameterError
 from lastbit.exact.numbers import Number
 from lastbit.privacy.cost import Cost
+from lastbit.values.adjacency import Adjacency
 from lastbit.values.known import Known
 
 Program = Callable[[Draw], Hashable]
@@ -99,6 +100,14 @@ class Mechanism(ABC, Generic[Released]):
         """The parameters that follow from what is known about values."""
         facts = {"sensitivity": values.each, "monotone": values.monotone}
         return facts if values.resolution is None else {**facts, "resolution": values.resolution}
+
+    @property
+    def adjacency(self) -> Adjacency | None:
+        """Whose cost the cost is: "add-remove" for a mechanism that takes its values to be monotone.
+
+        None where the cost holds for the neighbours that the sensitivity was stated for, whoever they are.
+        """
+        return "add-remove" if getattr(self, "monotone", False) else None
 
     @property
     def name(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
@@ -11,10 +12,11 @@ from typing import Any
 import numpy as np
 
 from lastbit.chance.draw import Draw
-from lastbit.errors import AuditError, BitsError, ParameterError, TapeEnded
+from lastbit.errors import ParameterError
 from lastbit.exact.numbers import Number, number, positive, whole
 from lastbit.exact.rounding import exp_upper, log_upper
 from lastbit.mechanisms.mechanism import Mechanism
+from lastbit.mechanisms.watched_draw import WatchedDraw
 from lastbit.privacy.cost import Cost
 from lastbit.privacy.eta import Eta
 from lastbit.release import Release
@@ -54,9 +56,10 @@ class PrivateSelection(Mechanism[Winner]):
               without, the best score of the run wins, ties uniformly. After each round the run ends with probability
               `stop`, at the latest after `rounds`.
     Cost:     with c the candidate_cost and s the slack: threshold 2c, best 3c; with a cap on the rounds also s or 3s.
-    Assumes:  every candidate's (output, score) is private at candidate_cost. One that raises counts as the lowest
-              score, so that failing tells no more than any other score; it can win only where all failed, as None.
-              A mistake in a candidate looks the same: try each on made-up data first, candidate(lastbit.Sampler()).
+    Assumes:  every candidate's (output, score) is private at candidate_cost. One that raises anything, SystemExit
+              included, counts as the lowest score, so that failing tells no more than any other score; it can win only
+              where all failed, as None. KeyboardInterrupt alone stops the program: no candidate may raise it. A mistake
+              in a candidate looks like a low score: try each on made-up data first, candidate(lastbit.Sampler()).
     Checked:  tests/laws/test_private_selection.py, exactly; tight to 10% on an instance of each kind.
     Speed:    1/stop candidates on average. How many were run is not published, but a watch can see it.
 
@@ -76,8 +79,11 @@ class PrivateSelection(Mechanism[Winner]):
     cost: Cost = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if not self.candidates or not all(callable(each) for each in self.candidates):
+        candidates = tuple(self.candidates)
+        if not candidates or not all(callable(each) for each in candidates):
             raise ParameterError("candidates must be callables that take a Draw, at least one. Pass a list of them.")
+        for place, candidate in enumerate(candidates):
+            _check_signature(candidate, place)
         stop = positive(self.stop, "stop", "It is the chance that a run ends after a round.")
         if stop > 1:
             raise ParameterError(f"stop must be at most 1: got {stop}. It is a probability.")
@@ -86,7 +92,7 @@ class PrivateSelection(Mechanism[Winner]):
         bar = None if self.threshold is None else number(self.threshold, "threshold")
         times, most = (3, 3 * slack) if bar is None else (2, slack)
         self._derive(
-            candidates=tuple(self.candidates),
+            candidates=candidates,
             candidate_cost=each.epsilon,
             cost=each * times + Cost(most) if most else each * times,
             stop=stop,
@@ -146,12 +152,15 @@ class PrivateSelection(Mechanism[Winner]):
 
     def _try(self, draw: Draw) -> _Try:
         number_of = draw.integer(len(self.candidates))
+        watched = WatchedDraw(draw)
         try:
-            output, score = self.candidates[number_of](draw)
+            output, score = self.candidates[number_of](watched)
             return _Try(number_of, output, _rank(score))
-        except (AuditError, BitsError, TapeEnded):
-            raise
-        except Exception:
+        except BaseException as error:
+            if isinstance(error, KeyboardInterrupt) or watched.ended_by(error):
+                # What the candidate was handling when it came may depend on the data.
+                error.__cause__ = error.__context__ = None
+                raise
             # Whatever a candidate raises may depend on the data, so nobody may see it.
             return _Try(number_of, None, _LOWEST)
 
@@ -160,6 +169,21 @@ class PrivateSelection(Mechanism[Winner]):
             return Winner(self.name, self.cost, None, None, None)
         score = math.inf if winner.rank == _HIGHEST else winner.rank[1]
         return Winner(self.name, self.cost, winner.candidate, winner.output, score)
+
+
+def _check_signature(candidate: Candidate, place: int) -> None:
+    """Refuse a candidate that cannot be called with a Draw: in a run it would only look like one that fails."""
+    try:
+        signature = inspect.signature(candidate)
+    except (TypeError, ValueError):  # some callables written in C say nothing
+        return
+    try:
+        signature.bind(None)
+    except TypeError:
+        raise ParameterError(
+            f"candidates must take one argument, a Draw: candidate {place} takes {signature}. Bind the others first, "
+            "for example with functools.partial."
+        ) from None
 
 
 Rank = tuple[int, Fraction]

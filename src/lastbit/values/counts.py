@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from lastbit.errors import ParameterError
 from lastbit.exact.numbers import Number, flag, positive
+from lastbit.values.adjacency import Adjacency, named
 from lastbit.values.grid import Grid
 from lastbit.values.known import Known
 from lastbit.values.raw import bare
@@ -27,6 +28,8 @@ class Counts(Known):
     sensitivity: the furthest one person can move any single value.
     monotone: whether one person who comes or goes moves all values the same way.
     resolution: the grid that the values are on, 1 for whole numbers; values between two steps are floored to it.
+    adjacency: "add-remove" when one person comes or goes; "replace" when one person replaces a record and the number
+        of records is public. A Ledger charges by it. Values with "replace" cannot be monotone.
 
     >>> counts = Counts(items=["flu", "cold"], values=[120, 80], monotone=True)
     >>> counts
@@ -40,6 +43,7 @@ class Counts(Known):
     sensitivity: Number = 1
     monotone: bool = False
     resolution: Number | None = None
+    adjacency: Adjacency = "add-remove"
 
     def __post_init__(self) -> None:
         items = self.items if isinstance(self.items, range) else tuple(self.items)
@@ -51,6 +55,7 @@ class Counts(Known):
         if not isinstance(items, range) and not _all_different(items):
             raise ParameterError("items must be different, and hashable: two that are alike have one count.")
         object.__setattr__(self, "monotone", flag(self.monotone, "monotone"))
+        named(self.adjacency, monotone=self.monotone)
         sensitivity = positive(self.sensitivity, "sensitivity", "It is how far one person can move a value.")
         if self.resolution is not None:
             grid = Grid(self.resolution)
@@ -83,7 +88,8 @@ class Counts(Known):
 
     def __repr__(self) -> str:
         way = "monotone" if self.monotone else "not monotone"
-        return f"<Counts: {len(self):,} items, sensitivity {self.sensitivity}, {way}>"
+        told = "" if self.adjacency == "add-remove" else f", {self.adjacency}"
+        return f"<Counts: {len(self):,} items, sensitivity {self.sensitivity}, {way}{told}>"
 
 
 def _step(values: NDArray[np.int64] | tuple[Fraction, ...]) -> Fraction | None:

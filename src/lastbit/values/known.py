@@ -11,6 +11,7 @@ import numpy as np
 from lastbit.errors import LastbitError, ParameterError
 from lastbit.values.grid import Grid
 from lastbit.values.raw import bare, is_missing
+from lastbit.values.adjacency import Adjacency
 
 
 class Known:
@@ -19,6 +20,8 @@ class Known:
     values: Any
     monotone: bool
     """Whether one person who comes or goes moves all values the same way."""
+    adjacency: Adjacency
+    """What one person may change: come or go, or replace a record of a public number of them."""
     resolution: Any
     """The grid that the values are on, a Fraction; None where nobody said."""
 

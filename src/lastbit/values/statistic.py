@@ -19,6 +19,7 @@ import numpy as np
 
 from lastbit.errors import ParameterError
 from lastbit.exact.numbers import Number, number, whole
+from lastbit.values.adjacency import Adjacency, named
 from lastbit.values.grid import LIMIT, Grid, Steps, common
 from lastbit.values.known import Known
 from lastbit.values.raw import bare, is_missing
@@ -36,7 +37,7 @@ class Statistic(Known):
     entries. A mechanism refuses a `Statistic` whose sensitivity is above its own.
 
     >>> exact_sum([1, 2, 3], bounds=(0, 10))
-    Statistic(sensitivity=Fraction(10, 1), resolution=Fraction(1, 1), monotone=True)
+    Statistic(sensitivity=Fraction(10, 1), resolution=Fraction(1, 1), monotone=True, adjacency='add-remove')
     """
 
     values: Any = field(repr=False)
@@ -44,6 +45,11 @@ class Statistic(Known):
     resolution: Fraction
     """The grid the values are on: it divides the sensitivity."""
     monotone: bool = False
+    adjacency: Adjacency = "add-remove"
+    """What one person may change: "replace" where the number of records is public. A Ledger charges by it."""
+
+    def __post_init__(self) -> None:
+        named(self.adjacency, monotone=self.monotone)
 
     @property
     def each(self) -> Fraction:
@@ -74,11 +80,11 @@ def exact_sum(
     furthest = most - least if replaces else max(abs(least), abs(most))
     total = grid.total(values, least, most)
     same_way = not replaces and (least >= 0 or most <= 0)
-    return Statistic(total * grid.resolution, furthest * grid.resolution, grid.resolution, same_way)
+    return Statistic(total * grid.resolution, furthest * grid.resolution, grid.resolution, same_way, _one(replaces))
 
 
 def exact_mean(values: Any, *, bounds: tuple[Number, Number], resolution: Number = 1) -> Statistic:
-    """The mean of a public number of records, of which one person replaces one.
+    """The mean of a public number of records, of which one person replaces one. For a private number: `mean_sums`.
 
     >>> mean = exact_mean([1, 2, 6], bounds=(0, 10))
     >>> mean.values, mean.sensitivity, mean.resolution
@@ -87,7 +93,7 @@ def exact_mean(values: Any, *, bounds: tuple[Number, Number], resolution: Number
     grid, least, most = _bounded(bounds, resolution)
     n = _count(values, least=1)
     unit = grid.resolution / n
-    return Statistic(grid.total(values, least, most) * unit, (most - least) * unit, unit)
+    return Statistic(grid.total(values, least, most) * unit, (most - least) * unit, unit, adjacency="replace")
 
 
 def exact_variance(values: Any, *, bounds: tuple[Number, Number], resolution: Number = 1) -> Statistic:
@@ -107,7 +113,8 @@ def exact_variance(values: Any, *, bounds: tuple[Number, Number], resolution: Nu
         first, second = _moments(above, (most - least).bit_length())
         total, squares = total + first, squares + second
     unit = grid.resolution**2 / (n * (n - 1))
-    return Statistic((n * squares - total**2) * unit, Fraction((most - least) ** 2 * (n - 1)) * unit, unit)
+    furthest = Fraction((most - least) ** 2 * (n - 1)) * unit
+    return Statistic((n * squares - total**2) * unit, furthest, unit, adjacency="replace")
 
 
 def mean_sums(values: Any, *, bounds: tuple[Number, Number], resolution: Number = 1) -> Statistic:
@@ -153,7 +160,7 @@ def histogram(values: Any, *, bounds: tuple[Number, Number], bins: int, replaces
     for block in _blocks(values, grid):
         counts += np.bincount(np.clip((block - first) // each, 0, bins - 1), minlength=bins)
     counts.setflags(write=False)
-    return Statistic(counts, Fraction(2 if replaces else 1), Fraction(1), not replaces)
+    return Statistic(counts, Fraction(2 if replaces else 1), Fraction(1), not replaces, _one(replaces))
 
 
 def span(bounds: object) -> tuple[Fraction, Fraction]:
@@ -191,6 +198,11 @@ def listed(values: Any) -> tuple[Any, bool]:
     if isinstance(values, np.ndarray) and values.ndim == 0:
         return values.reshape(1), True
     return values, False
+
+
+def _one(replaces: bool) -> Adjacency:
+    """What one person may change."""
+    return "replace" if replaces else "add-remove"
 
 
 def _bounded(bounds: object, resolution: Number) -> tuple[Grid, int, int]:

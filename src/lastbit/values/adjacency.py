@@ -1,0 +1,28 @@
+"""`Adjacency`: who the neighbours of a data set are, that is, what one person may change."""
+
+from __future__ import annotations
+
+from typing import Final, Literal, cast, get_args
+
+from lastbit.errors import ParameterError
+
+Adjacency = Literal["add-remove", "replace"]
+"""add-remove: one person comes or goes. replace: one person's record becomes another; how many there are is public."""
+
+ADJACENCIES: Final[tuple[str, ...]] = get_args(Adjacency)
+
+
+def named(adjacency: object, *, monotone: bool = False) -> Adjacency:
+    """An adjacency by its name. Only values that one person adds to or removes from can be monotone.
+
+    >>> named("replace")
+    'replace'
+    """
+    if adjacency not in ADJACENCIES:
+        raise ParameterError(f"adjacency must be 'add-remove' or 'replace': got {adjacency!r}.")
+    if monotone and adjacency == "replace":
+        raise ParameterError(
+            "values cannot be monotone where one person replaces a record: one value falls and another rises. Leave "
+            "out monotone=True, or adjacency='replace'."
+        )
+    return cast(Adjacency, adjacency)

@@ -1,0 +1,380 @@
+"""What was charged cannot be changed afterwards without `verify` noticing."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shlex
+import sqlite3
+from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
+from pathlib import Path
+from threading import Barrier
+from typing import Any
+
+import psycopg
+import pytest
+import sqlalchemy as sa
+
+import lastbit as lb
+from lastbit import cli
+from lastbit.ledger import store
+from lastbit.ledger.chain import FIELDS
+from lastbit.ledger.tables import ENTRIES
+from tests.ledger.test_processes import finish, start
+
+
+def laplace(epsilon: Any) -> lb.DiscreteLaplace:
+    return lb.DiscreteLaplace(epsilon=epsilon)
+
+
+def filled(place: Any) -> lb.Ledger:
+    """Two accounts: clinic with the entries 1, 2, 4, 5, 6, and school with 3."""
+    ledger = lb.Ledger(place)
+    ledger.create("clinic", epsilon=1, note="2026")
+    ledger.release("clinic", laplace("1/3"), [1], note="first")
+    ledger.create("school", epsilon=5, adjacency="replace")
+    ledger.release("clinic", laplace("1/7"), [1])
+    ledger.raise_limit("clinic", epsilon=2)
+    ledger.release("clinic", laplace("1/7"), [1], note="last")
+    return ledger
+
+
+def change(place: str, *statements: str) -> None:
+    with store.Store(place).transaction() as books:
+        for statement in statements:
+            books.execute(sa.text(statement))
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> str:
+    """Where a new ledger may live. What is done by hand to its rows is the same on both databases: a file will do."""
+    return str(tmp_path / "budget.db")
+
+
+def test_books_that_nobody_touched_add_up(place: str) -> None:
+    ledger = filled(place)
+    assert ledger.verify() == ledger.verify("clinic") == ledger.verify("school") == ()
+    assert lb.Ledger(place, verify=True).account("clinic").spent == Fraction(13, 21)
+    with pytest.raises(lb.LedgerError, match="no account named 'nobody'"):
+        ledger.verify("nobody")
+
+
+def test_a_digest_covers_all_that_an_entry_says_and_the_digest_before(place: str) -> None:
+    ledger = filled(place)
+    # Every column is covered, but for the digest itself and what is filled in later.
+    assert set(FIELDS) == {column.name for column in ENTRIES.columns} - {"digest", "released"}
+    before = ""
+    with store.Store(place).transaction() as books:
+        rows = books.execute(sa.text("select * from lastbit_entries where dataset = 'clinic' order by id")).all()
+    for row in rows:
+        written = json.dumps([before, *(getattr(row, name) for name in FIELDS)])
+        before = hashlib.sha256(written.encode()).hexdigest()
+        assert row.digest == before
+    assert before == ledger.account("clinic").digest == ledger.history("clinic")[-1].digest
+    assert len(rows) == 5
+
+
+CHANGED = {
+    "amount": "1/30",
+    "cost": "epsilon 1/30",
+    "mechanism": "NoisyMax",
+    "parameters": '{"epsilon": "1/30"}',
+    "note": "second",
+    "time": "2026-01-01T00:00:00+00:00",
+    "kind": "raise",
+    "adjacency": "replace",
+    "dataset": "school",
+    "digest": "0" * 64,
+}
+
+
+@pytest.mark.parametrize("column", CHANGED)
+@pytest.mark.parametrize("entry", [2, 6])
+def test_a_change_of_any_field_of_a_charge_is_noticed(file: str, column: str, entry: int) -> None:
+    ledger = filled(file)
+    change(file, f"update lastbit_entries set {column} = '{CHANGED[column]}' where id = {entry}")
+    found = ledger.verify()
+    assert found
+    if column not in ("dataset", "digest"):
+        assert any(f"entry {entry} of 'clinic' does not fit its digest" in each for each in found)
+    with pytest.raises(lb.LedgerError, match=r"the books of the ledger do not add up: .* Nothing was drawn\."):
+        lb.Ledger(file, verify=True)
+
+
+def test_the_number_of_an_entry_cannot_change(place: str) -> None:
+    ledger = filled(place)
+    change(place, "update lastbit_entries set id = 70 where id = 6")
+    assert "entry 70 of 'clinic' does not fit its digest" in ledger.verify("clinic")[0]
+
+
+def test_when_a_release_was_done_is_not_covered_and_changes_no_sum(place: str) -> None:
+    ledger = filled(place)
+    change(place, "update lastbit_entries set released = null")
+    assert ledger.verify() == ()
+
+
+CONSISTENT = {
+    "removed from the middle": "delete from lastbit_entries where id = 4",
+    "removed from the end": "delete from lastbit_entries where id = 6",
+    "made cheaper": "update lastbit_entries set amount = '0/1' where id = 6",
+}
+
+
+@pytest.mark.parametrize("statement", CONSISTENT.values(), ids=CONSISTENT)
+def test_a_sum_that_was_changed_with_its_entry_is_noticed(file: str, statement: str) -> None:
+    ledger = filled(file)
+    change(file, statement, "update lastbit_accounts set spent = '10/21' where dataset = 'clinic'")
+    assert ledger.verify("clinic")
+    assert ledger.verify("school") == ()
+
+
+@pytest.mark.parametrize(
+    ("assignment", "what"),
+    [
+        ("spent = '0'", "spent"),
+        ("spent = '619047619047619/1000000000000000'", "spent"),
+        ("spent = 'much'", "spent"),
+        ("budget = '9'", "limit"),
+        ("budget = '1/0'", "limit"),
+        ("adjacency = 'replace'", "adjacency"),
+        ("digest = ''", "last digest"),
+    ],
+)
+def test_an_account_must_be_what_its_entries_add_up_to(file: str, assignment: str, what: str) -> None:
+    ledger = filled(file)
+    change(file, f"update lastbit_accounts set {assignment} where dataset = 'clinic'")
+    (problem,) = ledger.verify()
+    assert problem.startswith(f"the account 'clinic' and its entries differ in: {what}.")
+
+
+def resigned(place: str, dataset: str) -> None:
+    """Rewrite all digests of an account, as somebody who knows how does."""
+    with store.Store(place).transaction() as books:
+        before = ""
+        query = "select * from lastbit_entries where dataset = :name order by id"
+        for row in books.execute(sa.text(query), {"name": dataset}).all():
+            written = json.dumps([before, *(getattr(row, name) for name in FIELDS)])
+            before = hashlib.sha256(written.encode()).hexdigest()
+            books.execute(sa.text("update lastbit_entries set digest = :d where id = :i"), {"d": before, "i": row.id})
+        books.execute(
+            sa.text("update lastbit_accounts set digest = :d where dataset = :n"), {"d": before, "n": dataset}
+        )
+
+
+def test_only_a_digest_written_down_notices_books_that_were_rewritten_as_a_whole(place: str) -> None:
+    ledger = filled(place)
+    early, late = ledger.history("clinic")[1].digest, ledger.account("clinic").digest
+    ledger.release("clinic", laplace("1/100"), [1])
+    for expected in (early, late):
+        assert ledger.verify("clinic", expected=expected) == ledger.verify(expected=expected) == ()
+    assert len(ledger.verify("school", expected=early)) == 1
+    change(
+        place,
+        "update lastbit_entries set amount = '1/70' where id = 4",
+        "update lastbit_accounts set spent = '1037/2100' where dataset = 'clinic'",
+    )
+    resigned(place, "clinic")
+    ledger.raise_limit("clinic", epsilon=3)
+    spent = sum(entry.amount for entry in ledger.history("clinic") if entry.kind == "charge")
+    change(place, f"update lastbit_accounts set spent = '{spent}' where dataset = 'clinic'")
+    assert ledger.verify() == ()
+    assert ledger.verify("clinic", expected=early) == ()  # before the change
+    assert ledger.verify("clinic", expected=late) == (
+        f"no entry has the digest {late}: the entry that had it was changed or removed.",
+    )
+
+
+@pytest.mark.parametrize(
+    ("statement", "problem"),
+    [
+        ("update lastbit_entries set amount = '5' where id = 2", "goes over the limit: 5 of 1 were spent then"),
+        ("update lastbit_entries set amount = '-1' where id = 2", "entry 2 of 'clinic' is none that lastbit writes"),
+        ("update lastbit_entries set amount = 'x' where id = 2", "entry 2 of 'clinic' is none that lastbit writes"),
+        ("update lastbit_entries set amount = '1/2' where id = 5", "entry 5 of 'clinic' is none that lastbit writes"),
+        ("update lastbit_entries set kind = 'gift' where id = 2", "is none that lastbit writes: its kind is 'gift'"),
+        ("update lastbit_entries set kind = 'create' where id = 2", "entry 2 of 'clinic' is none that lastbit writes"),
+        ("delete from lastbit_entries where id = 1", "entry 2 of 'clinic' is none that lastbit writes"),
+    ],
+)
+def test_entries_that_no_ledger_writes_are_noticed_with_any_digest(file: str, statement: str, problem: str) -> None:
+    ledger = filled(file)
+    change(file, statement)
+    resigned(file, "clinic")
+    found = ledger.verify("clinic")
+    assert any(problem in each for each in found)
+    assert not any("digest" in each for each in found)
+
+
+def test_entries_of_no_account_are_noticed(tmp_path: Path) -> None:
+    ledger = filled(tmp_path / "budget.db")
+    with sqlite3.connect(tmp_path / "budget.db") as books:  # without foreign keys
+        books.execute("delete from lastbit_accounts where dataset = 'school'")
+    books.close()
+    assert ledger.verify() == ("entry 3 belongs to no account.",)
+
+
+def test_what_was_put_there_by_hand_shows_its_type(tmp_path: Path) -> None:
+    ledger = filled(tmp_path / "budget.db")
+    with sqlite3.connect(tmp_path / "budget.db") as books:
+        books.execute("update lastbit_entries set note = cast('first' as blob) where id = 2")
+        books.execute("update lastbit_accounts set spent = cast('13/21' as blob) where dataset = 'clinic'")
+    books.close()
+    found = ledger.verify("clinic")
+    assert [each.split(":")[0] for each in found] == [
+        "entry 2 of 'clinic' does not fit its digest",
+        "the account 'clinic' and its entries differ in",
+    ]
+    with pytest.raises(lb.LedgerError, match="the books of 'clinic' are damaged"):
+        ledger.account("clinic")
+
+
+def test_processes_that_charge_at_once_leave_books_that_add_up(place: str, tmp_path: Path) -> None:
+    lb.Ledger(place).create("clinic", epsilon=2)
+    workers = [start("spend", place, tmp_path / "draws") for _ in range(3)]
+    watched = lb.Ledger(place)
+    while any(worker.poll() is None for worker in workers):
+        assert watched.verify() == ()  # between any two charges
+    finish(*workers)
+    assert lb.Ledger(place, verify=True).account("clinic").spent == 2
+
+
+def test_of_two_spellings_created_at_once_one_is_made(place: str) -> None:
+    lb.Ledger(place).create("school", epsilon=1)
+    for turn in range(5):
+        barrier = Barrier(4)
+
+        def create(name: str) -> str:
+            barrier.wait()
+            try:
+                return lb.Ledger(place).create(name, epsilon=1).dataset
+            except lb.LedgerError as refusal:
+                return str(refusal)
+
+        with ThreadPoolExecutor(4) as pool:
+            made = list(pool.map(create, [f"clinic {turn}", f"Clinic {turn}", f"clinic  {turn}", f"CLINIC {turn} "]))
+        assert sorted("there is an account named" in each for each in made) == [False, True, True, True]
+    assert len(lb.Ledger(place).accounts()) == 6
+
+
+def run(command: str) -> int:
+    return cli._run(shlex.split(command), debug=False)
+
+
+def test_the_command_says_whether_the_books_add_up(tmp_path: Path, monkeypatch: Any, capsys: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    ledger = filled("budget.db")
+    digest = ledger.account("clinic").digest
+    assert run("budget verify --ledger budget.db") == 0
+    shown = capsys.readouterr().out
+    assert "The books add up." in shown
+    assert digest in shown
+    assert ledger.account("school").digest in shown
+    assert run("budget verify clinic --ledger budget.db") == 0
+    assert ledger.account("school").digest not in capsys.readouterr().out
+    assert run(f"budget verify --ledger budget.db --expected {digest} --json") == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert (answer["problems"], answer["accounts"][0]["digest"]) == ([], digest)
+    assert run("budget verify --ledger budget.db --expected 00") == 1
+    assert "no entry has the digest 00" in capsys.readouterr().out
+    change("budget.db", "update lastbit_entries set amount = '1/30' where id = 2")
+    assert run("budget verify --ledger budget.db --json") == 1
+    assert len(json.loads(capsys.readouterr().out)["problems"]) == 2
+    assert run("budget verify --ledger budget.db") == 1
+    shown = capsys.readouterr().out
+    assert "The books do not add up." in shown
+    assert "entry 2 of 'clinic' does not fit its digest" in shown
+    assert run("budget verify school --ledger budget.db") == 0
+    assert run("budget verify nobody --ledger budget.db") == 2
+    assert run("budget verify --ledger no.db") == 2
+
+
+OLD_TABLES = """
+CREATE TABLE lastbit_schema (version INTEGER NOT NULL);
+INSERT INTO lastbit_schema VALUES (1);
+CREATE TABLE lastbit_accounts (dataset TEXT NOT NULL PRIMARY KEY, budget TEXT NOT NULL, spent TEXT NOT NULL);
+INSERT INTO lastbit_accounts VALUES ('clinic', '3', '1/7'), ('Clinic', '2', '0');
+CREATE TABLE lastbit_entries (
+    id {serial}, dataset TEXT NOT NULL REFERENCES lastbit_accounts (dataset), kind TEXT NOT NULL,
+    time TEXT NOT NULL, mechanism TEXT NOT NULL, parameters TEXT NOT NULL, cost TEXT NOT NULL, amount TEXT NOT NULL,
+    note TEXT NOT NULL, released TEXT
+);
+INSERT INTO lastbit_entries (dataset, kind, time, mechanism, parameters, cost, amount, note, released) VALUES
+    ('clinic', 'create', '2026-01-01T00:00:00+00:00', '', '{{}}', '', '3', '', NULL),
+    ('Clinic', 'create', '2026-01-01T00:00:00+00:00', '', '{{}}', '', '2', '', NULL),
+    ('clinic', 'charge', '2026-01-02T00:00:00+00:00', 'NoisyTopK', '{{"k": "3", "epsilon": "1/7"}}', 'epsilon 1/7',
+     '1/7', 'old', '2026-01-02T00:00:01+00:00');
+"""
+
+
+@pytest.fixture
+def old(place: str) -> str:
+    """A ledger as the first version wrote it, on both databases."""
+    if "://" in place:
+        with psycopg.connect(place, autocommit=True) as server:
+            server.execute(OLD_TABLES.format(serial="SERIAL PRIMARY KEY"))  # type: ignore[arg-type]
+    else:
+        with sqlite3.connect(place) as file:
+            file.executescript(OLD_TABLES.format(serial="INTEGER NOT NULL PRIMARY KEY"))
+        file.close()
+    return place
+
+
+def test_a_ledger_of_version_1_gets_digests_and_goes_on(old: str) -> None:
+    ledger = lb.Ledger(old, verify=True)
+    assert [account.adjacency for account in ledger.accounts()] == ["add-remove"] * 2
+    assert all(len(entry.digest) == 64 for entry in ledger.history("clinic"))
+    written_down = ledger.account("clinic").digest
+    ledger.release("clinic", laplace("1/7"), [1])
+    assert ledger.account("clinic").spent == Fraction(2, 7)
+    assert lb.Ledger(old).verify(expected=written_down) == ()
+    change(old, "update lastbit_entries set note = 'new' where id = 3")
+    assert "entry 3 of 'clinic' does not fit its digest" in lb.Ledger(old).verify()[0]
+
+
+def test_two_old_accounts_that_differ_in_spelling_stay_and_get_no_third(old: str) -> None:
+    ledger = lb.Ledger(old)
+    ledger.release("Clinic", laplace(1), [1])
+    assert [ledger.account(name).spent for name in ("clinic", "Clinic")] == [Fraction(1, 7), 1]
+    with pytest.raises(lb.LedgerError, match="is the same name in another spelling"):
+        ledger.create("CLINIC", epsilon=1)
+
+
+def test_old_sums_that_were_wrong_show_after_the_migration(old: str) -> None:
+    if "://" in old:
+        with psycopg.connect(old, autocommit=True) as server:
+            server.execute("update lastbit_accounts set spent = '0' where dataset = 'clinic'")
+    else:
+        with sqlite3.connect(old) as file:
+            file.execute("update lastbit_accounts set spent = '0' where dataset = 'clinic'")
+        file.close()
+    with pytest.raises(lb.LedgerError, match="differ in: spent"):
+        lb.Ledger(old, verify=True)
+
+
+def test_a_version_set_back_makes_no_new_digests(old: str) -> None:
+    ledger = lb.Ledger(old)
+    assert ledger.verify() == ()
+    change(old, "update lastbit_entries set amount = '1/70' where id = 3", "update lastbit_schema set version = 1")
+    with pytest.raises(lb.LedgerError, match="it has the digests of version 2: somebody changed it"):
+        ledger.verify()
+
+
+def test_many_who_open_an_old_ledger_at_once_migrate_it_once(old: str) -> None:
+    barrier = Barrier(6)
+
+    def open_and_charge(_: int) -> Any:
+        ledger = lb.Ledger(old)
+        barrier.wait()
+        ledger.release("clinic", laplace("1/7"), [1])
+        return ledger.verify()
+
+    with ThreadPoolExecutor(6) as pool:
+        assert list(pool.map(open_and_charge, range(6))) == [()] * 6
+    assert lb.Ledger(old, verify=True).account("clinic").spent == 1
+    assert len(lb.Ledger(old).history("clinic")) == 8
+
+
+def test_processes_that_open_an_old_ledger_at_once_migrate_it_once(old: str, tmp_path: Path) -> None:
+    finish(*[start("spend", old, tmp_path / "draws") for _ in range(3)])
+    assert lb.Ledger(old, verify=True).account("clinic").spent == 3
