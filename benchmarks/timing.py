@@ -1,104 +1,140 @@
 """Does the time of a release tell what it ran on? A test in the style of dudect, for every mechanism's release.
 
-Two inputs, measured in a random order, interleaved in one process; the slowest measurements, which are the machine's,
-are cropped at several places; Welch's t says how far apart the means are. |t| above 4.5 is taken for a leak; below,
-none was seen with this many measurements on this machine, which is not a proof that there is none.
+Each mechanism is timed on four pairs of inputs. The two inputs of a pair come in a random order, interleaved in one
+process, and are copied into the same memory before the clock starts, so that only their values differ. The slowest
+measurements, which are the machine's, are cropped at several places; Welch's t says how far apart the means are. |t|
+above 4.5 is taken for a leak; below, none was seen with this many measurements on this machine, which is not a proof
+that there is none.
 """
 
 from __future__ import annotations
 
+import argparse
+import gc
 import math
-import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 import lastbit as lb
 from benchmarks.measure import heading, machine
 
-MEASUREMENTS = 20_000
+RELEASES = 100_000
+"""Releases on each side of a pair."""
 CROPS = (1.0, 0.99, 0.95, 0.9, 0.8, 0.5)
 LEAK = 4.5
 N = 64
 
-Release = Callable[[object], object]
+Values = NDArray[Any]
+Pairs = dict[str, tuple[Values, Values]]
 
 
-def pairs() -> dict[str, tuple[Release, object, object]]:
-    """A release, and two inputs of the same public shape: all equal, and far apart."""
-    low, high = np.full(N, 5000, np.int64), 5000 + np.arange(N, dtype=np.int64) * 1000
-    made: dict[str, tuple[Release, object, object]] = {}
-
-    def add(name: str, build: Callable[[], object], one: object, other: object) -> None:
-        if hasattr(lb, name):
-            made[name] = (build().release, one, other)  # type: ignore[attr-defined]
-
-    add("DiscreteLaplace", lambda: lb.DiscreteLaplace(epsilon=1), low, high)
-    add("ExponentialMechanism", lambda: lb.ExponentialMechanism(epsilon=1), low, high)
-    add("NoisyMax", lambda: lb.NoisyMax(epsilon=1), low, high)
-    add("NoisyTopK", lambda: lb.NoisyTopK(k=4, epsilon=1), low, high)
-    add("SelectAndMeasure", lambda: lb.SelectAndMeasure(k=4, epsilon=1), low, high)
-    add("SparseVector", lambda: lb.SparseVector(threshold=10**6, limit=4, epsilon=1), low, high)
-    add("AdaptiveSparseVector", lambda: lb.AdaptiveSparseVector(threshold=10**6, limit=4, epsilon=1), low, high)
-    add("Snapping", lambda: lb.Snapping(epsilon=1, bounds=(-100, 100)), 0.0, 77.25)
-    return made
+def several() -> Pairs:
+    """Pairs of N whole numbers."""
+    places, zeros = np.arange(N, dtype=np.int64), np.zeros(N, np.int64)
+    first, last = zeros.copy(), zeros.copy()
+    first[0] = last[-1] = 100_000
+    return {
+        "all equal, spread": (zeros + 5000, 5000 + 1000 * places),
+        "close, far": (5000 + places, 5000 + 1_000_000 * places),
+        "zeros, large": (zeros, zeros + 10**9),
+        "winner first, last": (first, last),
+    }
 
 
-def measure(release: Release, one: object, other: object, n: int) -> tuple[list[int], list[int]]:
-    """Nanoseconds of n releases, each on one of the two inputs by the toss of a coin."""
-    taken: tuple[list[int], list[int]] = ([], [])
-    tosses = np.random.default_rng().integers(2, size=n).tolist()
-    for _ in range(200):
-        release(one)
-        release(other)
-    clock = time.perf_counter_ns
-    for toss in tosses:
-        given = other if toss else one
-        start = clock()
+def single() -> Pairs:
+    """Pairs of one float, within bounds of -100 and 100."""
+    chosen = {
+        "0, 77.25": (0.0, 77.25),
+        "50, 50.3": (50.0, 50.3),
+        "1e-300, 99.9": (1e-300, 99.9),
+        "-100, 100": (-100.0, 100.0),
+    }
+    return {name: (np.array([one]), np.array([other])) for name, (one, other) in chosen.items()}
+
+
+def mechanisms() -> dict[str, tuple[lb.Mechanism[Any], Pairs]]:
+    """Every mechanism, and its pairs. Sparse vectors publish the same on both sides: nothing is above the threshold."""
+    many, above = several(), 10**12
+    return {
+        "DiscreteLaplace": (lb.DiscreteLaplace(epsilon=1), many),
+        "ExponentialMechanism": (lb.ExponentialMechanism(epsilon=1), many),
+        "NoisyMax": (lb.NoisyMax(epsilon=1), many),
+        "NoisyTopK": (lb.NoisyTopK(k=4, epsilon=1), many),
+        "SelectAndMeasure": (lb.SelectAndMeasure(k=4, epsilon=1), many),
+        "SparseVector": (lb.SparseVector(threshold=above, limit=4, epsilon=1), many),
+        "AdaptiveSparseVector": (lb.AdaptiveSparseVector(threshold=above, limit=4, epsilon=1), many),
+        "Snapping": (lb.Snapping(epsilon=1, bounds=(-100, 100)), single()),
+    }
+
+
+def measure(release: Callable[[Any], object], one: Values, other: Values, n: int) -> tuple[Values, Values]:
+    """Nanoseconds of n releases on each of two inputs, in an order drawn by lot."""
+    order = np.random.default_rng().permutation(np.repeat([0, 1], n))
+    taken, given, inputs = np.empty(2 * n, np.int64), np.empty_like(one), (one, other)
+    for warming in range(400):
+        given[:] = inputs[warming % 2]
         release(given)
-        taken[toss].append(clock() - start)
-    return taken
+    clock = time.perf_counter_ns
+    # The collector would come after so many allocations, whichever input made them.
+    gc.collect()
+    gc.disable()
+    try:
+        for i, side in enumerate(order.tolist()):
+            given[:] = inputs[side]
+            start = clock()
+            release(given)
+            taken[i] = clock() - start
+    finally:
+        gc.enable()
+    return taken[order == 0], taken[order == 1]
 
 
-def welch(one: Sequence[float], other: Sequence[float]) -> float:
+def welch(one: Values, other: Values) -> float:
     """Welch's t: the difference of the means over its standard error.
 
     Both sides need two measurements at least.
     """
-    error = statistics.variance(one) / len(one) + statistics.variance(other) / len(other)
-    return (statistics.fmean(one) - statistics.fmean(other)) / math.sqrt(error) if error else 0.0
+    error = one.var(ddof=1) / len(one) + other.var(ddof=1) / len(other)
+    return float((one.mean() - other.mean()) / math.sqrt(error)) if error else 0.0
 
 
-def largest_t(one: Sequence[int], other: Sequence[int]) -> float:
+def largest_t(one: Values, other: Values) -> float:
     """The largest |t| over all crops, each at a quantile of both sides together."""
-    together = sorted([*one, *other])
+    together = np.sort(np.concatenate((one, other)))
     found = []
     for crop in CROPS:
         most = together[min(len(together) - 1, int(crop * len(together)))]
-        kept = [[float(each) for each in side if each <= most] for side in (one, other)]
+        kept = one[one <= most], other[other <= most]
         if min(map(len, kept)) > 100:
-            found.append(welch(kept[0], kept[1]))
+            found.append(welch(*kept))
     return max(found, key=abs)
 
 
-def run(measurements: int = MEASUREMENTS) -> None:
-    heading(f"Welch's t on {measurements:,} releases of {N} values, two inputs interleaved, cropped")
-    control = pairs()["DiscreteLaplace"]
-    zeros = np.zeros(N, np.int64)
-    rows = {
-        "DiscreteLaplace, one input twice": (control[0], control[1], control[1]),
-        "DiscreteLaplace, zeros": (control[0], zeros, control[2]),
-        **pairs(),
-    }
-    for name, (release, one, other) in rows.items():
-        first, second = measure(release, one, other, measurements)
-        t = largest_t(first, second)
-        medians = statistics.median(first) / 1e3, statistics.median(second) / 1e3
-        seen = "a leak" if abs(t) > LEAK else "no leak seen"
-        print(f"{name:<34} t {t:8.2f}  medians {medians[0]:.1f} and {medians[1]:.1f} µs  {seen}", flush=True)
+def run(releases: int = RELEASES, only: str | None = None) -> None:
+    heading(f"Welch's t on {releases:,} releases a side, {N} values or one, two inputs interleaved, cropped")
+    for name, (mechanism, pairs) in mechanisms().items():
+        if only not in (None, name):
+            continue
+        first = next(iter(pairs.values()))[0]
+        for pair, (one, other) in {"one input twice": (first, first), **pairs}.items():
+            taken = measure(mechanism.release, one, other, releases)
+            t, (low, high) = largest_t(*taken), (float(np.median(side)) / 1e3 for side in taken)
+            seen = "a leak" if abs(t) > LEAK else "no leak seen"
+            print(f"{name:<21} {pair:<19} t {t:7.2f}  medians {low:.2f} and {high:.2f} µs  {seen}", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.timing", description=__doc__)
+    parser.add_argument("--releases", type=int, default=RELEASES, help="releases on each side of a pair")
+    parser.add_argument("--only", choices=list(mechanisms()), help="time one mechanism")
+    options = parser.parse_args()
+    print(machine("lastbit", "numpy"))
+    run(options.releases, options.only)
 
 
 if __name__ == "__main__":
-    print(machine("lastbit", "numpy"))
-    run()
+    main()

@@ -186,7 +186,7 @@ class Fixed(lb.audit.Enumerator):
 @pytest.mark.parametrize("steps", [-3, -2, -1, 0, 1, 2])
 def test_ties_go_up(side: int, steps: int) -> None:
     mechanism = lb.Snapping(epsilon=1, bounds=(-50, 50))
-    noise = Fraction(mechanism._noise(12345 - (3 << mechanism._further)))
+    noise = fraction(mechanism._noise(12345 - (3 << mechanism._further)))
     noise = -noise if side else noise
     tie = (steps + Fraction(1, 2)) * mechanism._snap - noise
     below = tie - Fraction(1, 1 << 500)

@@ -1,8 +1,9 @@
 """`power_index` on Sampler and on Reference: the same cell and the same words on every tape, boundaries above all."""
 
+from bisect import bisect
 from collections.abc import Iterator
 from fractions import Fraction
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from random import Random
 
 import numpy as np
@@ -100,9 +101,9 @@ def test_more_cells_than_a_chunk() -> None:
     exponents = [random.randrange(40) for _ in range(n)]
     rate = Rate(1, 1)
     cuts = inner_cuts(rate, exponents)
-    places = [0, 1, CHUNK - 2, CHUNK - 1, CHUNK, 2 * CHUNK - 1, 2 * CHUNK, n - 3, n - 2]
     as_array = np.array(exponents)
     partition = Powers(rate, as_array)
+    places = [0, 1, n - 3, n - 2, *(cut + by for cut in partition.cuts[1:-1] for by in (-2, -1, 0, 1))]
     for place in places:
         path = cuts[place].numerator * WORD // cuts[place].denominator
         for word in (path - 1, path, path + 1):
@@ -117,7 +118,8 @@ def test_exponents_may_come_in_slices() -> None:
     class Counting:
         """The numbers from 0 on, made when asked for."""
 
-        longest = 0
+        def __init__(self) -> None:
+            self.taken: list[int] = []
 
         def __len__(self) -> int:
             return 100_000
@@ -127,11 +129,42 @@ def test_exponents_may_come_in_slices() -> None:
 
         def __getitem__(self, part: slice) -> np.ndarray:
             found = np.arange(*part.indices(len(self)))
-            Counting.longest = max(Counting.longest, len(found))
+            self.taken.append(len(found))
             return found
 
     rate = Rate.from_epsilon("1/30000")
+    taken, cells = [], []
     for word in (0, 1 << 62, 1 << 63, WORD - (1 << 50)):
-        cell = Sampler(Tape([word])).power_index(rate, Counting())
-        assert cell == Sampler(Tape([word])).power_index(rate, np.arange(100_000))
-    assert Counting.longest == CHUNK
+        counting = Counting()
+        cells.append(Sampler(Tape([word])).power_index(rate, counting))
+        assert cells[-1] == Sampler(Tape([word])).power_index(rate, np.arange(100_000))
+        taken.append(counting.taken)
+    # Wherever the cell is, as much is read, but for the one by which chunks differ.
+    assert max(map(max, taken)) <= CHUNK
+    assert len({len(each) for each in taken}) == 1
+    assert max(map(sum, taken)) - min(map(sum, taken)) <= 1
+    assert len({bisect(Powers(rate, counting).cuts, cell) for cell in cells}) == 4
+
+
+@pytest.mark.parametrize("n", [1, 2, CHUNK - 1, CHUNK, CHUNK + 1, 2 * CHUNK, 2 * CHUNK + 1, 75_000])
+def test_chunks_are_as_long_as_each_other(n: int) -> None:
+    cuts = Powers(Rate(1, 1), np.zeros(n, np.int64)).cuts
+    lengths = {stop - start for start, stop in pairwise(cuts)}
+    assert (cuts[0], cuts[-1]) == (0, n)
+    assert max(lengths) <= CHUNK
+    assert max(lengths) - min(lengths) <= 1
+
+
+@pytest.mark.parametrize("digits", [1, 2, 3])
+def test_the_kernel_finds_the_first_sum_that_reaches_the_goal(digits: int) -> None:
+    rate = [Rate.from_epsilon("1/2"), Rate.from_epsilon("1/1000"), Rate.from_epsilon("1e-8")][digits - 1]
+    weights, _ = sampler._weights_of(rate)
+    random = Random(digits)
+    exponents = np.array([random.randrange(1 << 9 * digits) for _ in range(40)])
+    least = int(exponents.min())
+    sums = [0, *accumulate(weights.total(exponents[i : i + 1], least) for i in range(40))]
+    for place in range(40):
+        for goal in {sums[place] + 1, sums[place + 1]} - {0}:
+            if sums[place] < goal <= sums[place + 1]:
+                found = weights.locate(exponents, least, goal >> 64, goal & (WORD - 1))
+                assert found == (place, sums[place])

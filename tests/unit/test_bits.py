@@ -1,6 +1,7 @@
 """Words: replayed from a tape, or AES-256-CTR keyed by the system, and never trusted from a source that errs."""
 
 import copy
+import hashlib
 import os
 import pickle
 from collections.abc import Callable
@@ -17,25 +18,51 @@ from lastbit.chance import bits
 from tests.oracle import WORD
 
 
-def keystream(key: bytes, n: int) -> list[int]:
-    """The first n words under a key, from AES on the counters 0, 1, 2, …: no CTR mode here."""
+def keystream(key: bytes, place: bytes, n: int) -> list[int]:
+    """n words under a key from a place on, from AES on the counters: no CTR mode here."""
     block = Cipher(algorithms.AES256(key), modes.ECB()).encryptor()
-    counters = b"".join(i.to_bytes(16, "big") for i in range(-(-n // 2)))
+    first = int.from_bytes(place, "big")
+    counters = b"".join(((first + i) % (1 << 128)).to_bytes(16, "big") for i in range(-(-n // 2)))
     return np.frombuffer(block.update(counters), np.uint64)[:n].tolist()
 
 
+class System:
+    """An operating system whose random bytes are known, and no two answers alike."""
+
+    def __init__(self) -> None:
+        self.asked: list[bytes] = []
+
+    def urandom(self, n: int) -> bytes:
+        self.asked.append(hashlib.shake_256(str(len(self.asked)).encode()).digest(n))
+        return self.asked[-1]
+
+    @property
+    def keys(self) -> list[bytes]:
+        return [answer for answer in self.asked if len(answer) == 32]
+
+    def expected(self, sizes: list[int], life: int = bits._KEY_LIFE) -> list[list[int]]:
+        """What calls of these sizes give: a few words as they come, more from a fresh place under the key."""
+        answers, key, left, words = iter(self.asked), b"", 0, []
+        for n in sizes:
+            if n <= bits._FEW:
+                words.append(np.frombuffer(next(answers), np.uint64, n).tolist())
+                continue
+            words.append([])
+            for start in range(0, n, 8192):
+                part = min(8192, n - start)
+                if left < part:
+                    key, left = next(answers), life
+                words[-1] += keystream(key, next(answers), part)
+                left -= part
+        assert list(answers) == []
+        return words
+
+
 @pytest.fixture
-def keys(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
-    """The keys the operating system was asked for, which are known ones here."""
-    asked: list[bytes] = []
-
-    def urandom(n: int) -> bytes:
-        assert n == 32
-        asked.append(bytes([len(asked) + 1]) * n)
-        return asked[-1]
-
-    monkeypatch.setattr(os, "urandom", urandom)
-    return asked
+def system(monkeypatch: pytest.MonkeyPatch) -> System:
+    known = System()
+    monkeypatch.setattr(os, "urandom", known.urandom)
+    return known
 
 
 # -- Tape ------------------------------------------------------------------------------------------------
@@ -95,13 +122,7 @@ def test_a_tape_does_not_show_its_words() -> None:
     assert repr(tape) == "<Tape: 1 of 2 words consumed>"
 
 
-def assert_each_once(words: list[int], key: bytes) -> None:
-    """A long call may overtake what a short one left in the buffer, by a block at most."""
-    assert len(set(words)) == len(words)
-    assert set(words) <= set(keystream(key, len(words) + 8192))
-
-
-# -- SystemBits: the keystream ---------------------------------------------------------------------------
+# -- SystemBits: the words -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -109,6 +130,7 @@ def assert_each_once(words: list[int], key: bytes) -> None:
     [
         [1] * 300,
         [3, 5, 0, 64, 1, 100, 4096, 1, 8192, 7],
+        [31, 32, 33, 34],
         [8192, 8192],
         [8193, 1],
         [5, 20_000, 5],
@@ -117,83 +139,81 @@ def assert_each_once(words: list[int], key: bytes) -> None:
         [63, 2, 250, 3, 1000, 20, 4000, 100],
     ],
 )
-def test_words_are_of_the_keystream_and_none_comes_twice(keys: list[bytes], sizes: list[int]) -> None:
+def test_every_call_starts_at_a_fresh_place(system: System, sizes: list[int]) -> None:
     source = SystemBits()
     got = [source.words(n) for n in sizes]
-    assert [len(words) for words in got] == sizes
     assert all(words.dtype == np.uint64 and words.shape == (n,) for words, n in zip(got, sizes, strict=True))
-    assert len(keys) == 1
-    assert_each_once(np.concatenate(got).tolist(), keys[0])
+    assert [words.tolist() for words in got] == system.expected(sizes)
 
 
 @given(st.lists(st.integers(0, 300) | st.integers(0, 20_000), max_size=20))
 def test_any_sizes(sizes: list[int]) -> None:
+    system = System()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(os, "urandom", lambda n: b"k" * n)
+        patch.setattr(os, "urandom", system.urandom)
         source = SystemBits()
-        got = [source.words(n) for n in sizes]
-    joined = np.concatenate([np.empty(0, np.uint64), *got])
-    assert_each_once(joined.tolist(), b"k" * 32)
+        got = [source.words(n).tolist() for n in sizes]
+    assert got == system.expected(sizes)
+    joined = [word for words in got for word in words]
+    assert len(set(joined)) == len(joined)
 
 
-def test_a_key_serves_its_life_and_no_longer(keys: list[bytes], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bits, "_KEY_LIFE", 100)
+def test_a_key_serves_its_life_and_no_longer(system: System, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bits, "_KEY_LIFE", 150)
     source = SystemBits()
-    got = [source.words(30).tolist() for _ in range(10)]
-    # Three times 30 words fit in 100: the tenth call is the first under the fourth key.
-    assert len(keys) == 4
-    expected = [keystream(key, 90) for key in keys]
-    assert got == [expected[i // 3][i % 3 * 30 : i % 3 * 30 + 30] for i in range(10)]
+    got = [source.words(40).tolist() for _ in range(10)]
+    # Three times 40 words fit in 150: the tenth call is the first under the fourth key.
+    assert len(system.keys) == 4
+    assert got == system.expected([40] * 10, life=150)
 
 
-def test_a_key_is_used_to_its_end(keys: list[bytes], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bits, "_KEY_LIFE", 100)
+def test_a_key_is_used_to_its_end(system: System, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bits, "_KEY_LIFE", 160)
     source = SystemBits()
     for _ in range(4):
-        source.words(25)
-    assert len(keys) == 1
+        source.words(40)
+    assert len(system.keys) == 1
     assert source.words(0).tolist() == []
-    source.words(1)
-    assert len(keys) == 2
+    source.words(33)
+    assert len(system.keys) == 2
 
 
-def test_long_answers_change_keys_too(keys: list[bytes], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_answers_change_keys_too(system: System, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bits, "_KEY_LIFE", 10_000)
     words = SystemBits().words(50_000).tolist()
-    assert len(keys) == 6  # blocks of 8192, of which no two fit in one life; the rest of 848 fits in the last
-    assert words[:8192] == keystream(keys[0], 8192)
-    assert words[8192:16384] == keystream(keys[1], 8192)
+    assert len(system.keys) == 6  # blocks of 8192, of which no two fit in one life; the rest of 848 fits in the last
+    assert [words] == system.expected([50_000], life=10_000)
 
 
-def test_the_real_key_life_holds(keys: list[bytes]) -> None:
+def test_the_real_key_life_holds(system: System) -> None:
     source = SystemBits()
     for _ in range(257):
         source.words(8192)
-    assert len(keys) == 2
+    assert len(system.keys) == 2
 
 
-def test_two_sources_have_two_keys(keys: list[bytes]) -> None:
-    SystemBits().words(1)
-    SystemBits().words(1)
-    assert len(set(keys)) == 2
+def test_two_sources_have_two_keys(system: System) -> None:
+    SystemBits().words(100)
+    SystemBits().words(100)
+    assert len(set(system.keys)) == 2
 
 
-def test_answers_belong_to_the_caller(keys: list[bytes]) -> None:
-    source = SystemBits()
+def test_answers_belong_to_the_caller(system: System) -> None:
+    source, sizes = SystemBits(), [3, 5, 64, 100, 5000, 3, 9000]
     got = []
-    for n in (3, 5, 64, 100, 5000, 3, 9000):
+    for n in sizes:
         words = source.words(n)
-        got += words.tolist()
+        got.append(words.tolist())
         assert words.flags.writeable
         words[:] = 0
-    assert_each_once(got, keys[0])
+    assert got == system.expected(sizes)
 
 
-def test_nothing_is_keyed_before_it_is_needed(keys: list[bytes]) -> None:
+def test_nothing_is_asked_before_it_is_needed(system: System) -> None:
     source = SystemBits()
-    assert keys == []
+    assert system.asked == []
     source.words(1)
-    assert len(keys) == 1
+    assert [len(answer) for answer in system.asked] == [8]
 
 
 @pytest.mark.parametrize("n", [-1, -(10**6)])
@@ -207,29 +227,27 @@ def test_fewer_than_no_words(n: int) -> None:
     [copy.copy, copy.deepcopy, lambda source: pickle.loads(pickle.dumps(source))],
     ids=["copy", "deepcopy", "pickle"],
 )
-def test_copies_carry_no_state(keys: list[bytes], duplicate: Callable[[SystemBits], SystemBits]) -> None:
+def test_copies_carry_no_state(system: System, duplicate: Callable[[SystemBits], SystemBits]) -> None:
     source = SystemBits()
-    source.words(10)
-    assert bytes([1]) * 8 not in pickle.dumps(source)
+    source.words(100)
     assert len(pickle.dumps(source)) == len(pickle.dumps(SystemBits()))
     other = duplicate(source)
     assert type(other) is SystemBits
-    other.words(10)
-    assert len(keys) == 2
-    assert source.words(5).tolist() == keystream(keys[0], 15)[10:]
+    other.words(100)
+    assert len(system.keys) == 2
 
 
-def test_a_sampler_copies_without_state(keys: list[bytes]) -> None:
+def test_a_sampler_copies_without_state(system: System) -> None:
     sampler = Sampler()
-    sampler.words(3)
-    pickle.loads(pickle.dumps(sampler)).words(3)
-    copy.deepcopy(sampler).words(3)
-    assert len(keys) == 3
+    sampler.words(100)
+    pickle.loads(pickle.dumps(sampler)).words(100)
+    copy.deepcopy(sampler).words(100)
+    assert len(system.keys) == 3
 
 
-def test_reprs_show_nothing(keys: list[bytes]) -> None:
+def test_reprs_show_nothing(system: System) -> None:
     source = SystemBits()
-    source.words(5)
+    source.words(100)
     assert repr(source) == str(source) == "SystemBits()"
     assert repr(Sampler(source)) == "Sampler(SystemBits())"
     assert not hasattr(source, "__dict__")

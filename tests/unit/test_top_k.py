@@ -1,6 +1,7 @@
 """Noisy top-k and max: what they take, refuse and publish, and the selection against its plain reading."""
 
 import json
+import math
 import pickle
 from fractions import Fraction
 from itertools import pairwise
@@ -29,26 +30,52 @@ def plain(steps: list[int], selector: Selector, draw: lb.Draw) -> tuple[tuple[in
     coarse = [int(v) for v in draw.geometric(selector.coarse, n)]
     least = [step + v * m for step, v in zip(steps, coarse, strict=True)]
     edge = sorted(least, reverse=True)[min(selector.k, n - 1)]
-    in_play = [i for i in range(n) if least[i] + m - 1 >= edge]
-    fine = draw.truncated_geometric(selector.rate, m, len(in_play)).tolist() if m > 1 else [0] * len(in_play)
-    order = draw.permutation(len(in_play)).tolist()
-    place = {i: (least[i] + low, rank) for i, low, rank in zip(in_play, fine, order, strict=True)}
-    best = sorted(in_play, key=place.__getitem__, reverse=True)[: selector.k + 1]
+    in_play = {i for i in range(n) if least[i] + m - 1 >= edge}
+    highest = sorted(range(n), key=lambda i: -least[i])[: selector.width]
+    drawn = sorted(in_play.union(highest))
+    fine = draw.truncated_geometric(selector.rate, m, len(drawn)).tolist() if m > 1 else [0] * len(drawn)
+    order = draw.permutation(len(drawn)).tolist()
+    place = {i: (least[i] + low, rank) for i, low, rank in zip(drawn, fine, order, strict=True)}
+    best = sorted(drawn, key=place.__getitem__, reverse=True)[: selector.k + 1]
     gaps = [place[i][0] - place[j][0] - (place[i][1] < place[j][1]) for i, j in pairwise(best)]
     return tuple(best[: selector.k]), tuple(gaps)
 
 
 @pytest.mark.parametrize("kind", [np.int64, object])
-@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 31, 32, 33, 200, 1001])
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 31, 32, 33, 63, 64, 65, 200, 1001])
 @pytest.mark.parametrize(("k", "shift"), [(1, 0), (1, 3), (2, 4), (3, 1)])
-def test_in_play_is_who_can_come_within_reach(k: int, shift: int, n: int, kind: type) -> None:
+def test_contenders_are_the_highest_and_who_can_come_within_reach(k: int, shift: int, n: int, kind: type) -> None:
     source = Random(n)
-    selector = Selector(k, lb.Rate(1, 1), shift)
+    selector = Selector(k, lb.Rate.from_epsilon("1/500"), shift)
     for spread in (1, 10, 100, 10_000):
         least = [source.randrange(spread) for _ in range(n)]
         edge = sorted(least, reverse=True)[min(k, n - 1)]
         reach = (1 << shift) - 1
-        assert selector.in_play(np.array(least, kind)).tolist() == [i for i in range(n) if least[i] + reach >= edge]
+        in_play = [i for i in range(n) if least[i] + reach >= edge]
+        highest = sorted(range(n), key=lambda i: -least[i])[: selector.width]
+        assert selector.in_play(np.array(least, kind)).tolist() == in_play
+        assert selector.contenders(np.array(least, kind)).tolist() == sorted({*in_play, *highest})
+
+
+@pytest.mark.parametrize(("k", "epsilon"), [(1, "1/1000"), (1, "3"), (4, "1/20"), (20, "1/2"), (100, "1/1000")])
+def test_more_than_the_width_are_in_play_with_probability_below_2_to_the_minus_64(k: int, epsilon: str) -> None:
+    selector = Selector.of(k, lb.Rate.from_epsilon(epsilon))
+    climbers, q = selector.width - 1, Fraction(selector.coarse.x, 1 << selector.coarse.y)
+    reached = [math.comb(climbers, i) * q**i * (1 - q) ** (climbers - i) for i in range(k + 1)]
+    assert sum(reached) < Fraction(1, 1 << 64)
+
+
+@pytest.mark.parametrize("n", [64, 300])
+@pytest.mark.parametrize("mechanism", [lb.NoisyMax(epsilon=1), lb.NoisyTopK(k=4, epsilon="1/100")])
+def test_the_number_of_words_does_not_depend_on_the_values(mechanism: lb.Mechanism, n: int) -> None:
+    inputs = [np.zeros(n, np.int64), np.arange(n), np.arange(n) * 10**6, np.full(n, 10**12), np.arange(n) // 7]
+    read = set()
+    for seed in range(5):
+        for values in inputs:
+            words = tape(3 * n, seed)
+            mechanism.release(values, lb.Sampler(words))
+            read.add(words.consumed)
+    assert len(read) == 1
 
 
 SHAPES = [(1, 1), (2, 1), (5, 4), (5, 5), (40, 3), (100, 2), (300, 20)]
@@ -76,8 +103,9 @@ def test_the_selection_is_its_plain_reading(n: int, k: int, epsilon: str) -> Non
         assert all(type(number) is int for part in answer for number in part)
 
 
-def test_many_ties_are_all_in_play() -> None:
+def test_where_ties_are_likely_everyone_is_drawn_for() -> None:
     selector = Selector.of(3, lb.Rate(1, 10))
+    assert selector.width > 1000
     steps = np.zeros(1000, np.int64)
     fast, slow = tape(2100), tape(2100)
     answer = selector.select(1000, steps.__getitem__, lb.Sampler(fast))

@@ -167,17 +167,23 @@ cdef class PowerWeights:
         return <object>high << 64 | low
 
     def locate(self, const int64_t[::1] exponents, int64_t least, uint64_t goal_high, uint64_t goal_low):
-        """The first place where the running sum reaches the goal, and the sum before it."""
+        """The first place where the running sum reaches the goal, and the sum before it.
+
+        All exponents are gone through, wherever that place is, and nothing branches on a weight: the time does not
+        tell the place.
+        """
         cdef const uint64_t *factors = &self.factors[0]
-        cdef uint64_t high = 0, low = 0, before_high = 0, before_low = 0, each
-        cdef Py_ssize_t i = 0
+        cdef int digits = self.digits
+        cdef uint64_t last = self.last, high = 0, low = 0, before_high = 0, before_low = 0, each, short
+        cdef Py_ssize_t i, place = 0
         with nogil:
             for i in range(exponents.shape[0]):
-                before_high = high
-                before_low = low
-                each = weight(factors, self.digits, self.last, <uint64_t>exponents[i] - <uint64_t>least)
+                each = weight(factors, digits, last, <uint64_t>exponents[i] - <uint64_t>least)
                 low += each
                 high += low < each
-                if high > goal_high or (high == goal_high and low >= goal_low):
-                    break
-        return i, <object>before_high << 64 | before_low
+                # All ones where the sum is still below the goal. Sums rise, so the last such sum is the one to keep.
+                short = 0 - <uint64_t>((high < goal_high) | ((high == goal_high) & (low < goal_low)))
+                before_high ^= short & (before_high ^ high)
+                before_low ^= short & (before_low ^ low)
+                place += short & 1
+        return place, <object>before_high << 64 | before_low

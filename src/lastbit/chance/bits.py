@@ -22,6 +22,9 @@ Words = NDArray[np.uint64]
 _BLOCK: Final = 8192
 """Words per call of the cipher: 64 KB stays in the first caches."""
 
+_FEW: Final = 32
+"""So many words the operating system gives as fast as a cipher that is told where to start."""
+
 _KEY_LIFE: Final = 1 << 21
 """Words under one key: 16 MB, then the operating system gives a new one."""
 
@@ -63,32 +66,24 @@ def process() -> tuple[int, int]:
 
 
 class _Stream:
-    """AES-256-CTR under one key, buffered. Used by one caller at a time, in the process that made it."""
+    """AES-256-CTR under one key. Used by one caller at a time, in the process that made it."""
 
-    __slots__ = ("_buffer", "_encryptor", "_next", "left", "process")
+    __slots__ = ("_encryptor", "left", "process")
 
     def __init__(self) -> None:
         self.process = process()
         self.left = _KEY_LIFE
         self._encryptor = Cipher(algorithms.AES256(os.urandom(32)), modes.CTR(bytes(16))).encryptor()
-        self._buffer = np.empty(0, np.uint64)
-        self._next = 0
 
     def take(self, n: int) -> Words:
-        """The next n words; n is at most one block."""
+        """n words from a place of the keystream that the operating system draws anew; n is at most one block.
+
+        So the state that a snapshot keeps, the key, does not tell which words come after it is resumed. Two calls
+        meet with a probability of about 2^-100 in the life of a key.
+        """
         self.left -= n
-        start, stop = self._next, self._next + n
-        if stop <= len(self._buffer):
-            self._next = stop
-            return self._buffer[start:stop].copy()
-        if 2 * n >= _BLOCK:
-            # Straight from the cipher; what is in the buffer waits for a smaller call.
-            return self._fresh(n)
-        kept = self._buffer[start:]
-        # A first fill is small and later ones grow, so that one draw does not pay for thousands.
-        self._buffer = self._fresh(min(_BLOCK, max(64, n, 4 * len(self._buffer))))
-        self._next = n - len(kept)
-        return np.concatenate((kept, self._buffer[: self._next]))
+        self._encryptor.reset_nonce(os.urandom(16))
+        return self._fresh(n)
 
     def _fresh(self, n: int) -> Words:
         room = np.empty(n + _SLACK, np.uint64)
@@ -97,11 +92,13 @@ class _Stream:
 
 
 class SystemBits:
-    """Words of AES-256-CTR, keyed and re-keyed by the operating system. Threads and forks are safe.
+    """Words of AES-256-CTR, keyed and re-keyed by the operating system. Threads, forks and snapshots are safe.
 
-    Each call takes a keystream out of a pool and puts it back when done. So no two callers ever hold the same
-    one (threads, signal handlers), no lock can be left locked by a fork, and a stream that crossed into
-    another process is thrown away.
+    A few words come from the operating system itself. For more, a call takes a keystream out of a pool and puts it
+    back when done. So no two callers ever hold the same one (threads, signal handlers), no lock can be left locked by
+    a fork, and a stream that crossed into another process is thrown away. Each call starts at a fresh random place of
+    its keystream: a virtual machine that is resumed twice from one snapshot does not draw the same words twice, but
+    for those of a call that was under way.
 
     >>> SystemBits().words(3).dtype
     dtype('uint64')
@@ -114,18 +111,22 @@ class SystemBits:
 
     def words(self, n: int) -> Words:
         """The next n words, as an array of uint64 that nobody else holds."""
-        if 0 <= n <= _BLOCK:
-            return self._take(n)
         if n < 0:
             raise ParameterError(f"words(n) needs n of at least 0: got {n}.")
-        result = np.empty(n, np.uint64)
         while True:
             begun = process()
-            for start in range(0, n, _BLOCK):
-                part = result[start : start + _BLOCK]
-                part[:] = self._take(len(part))
+            if n <= _FEW:
+                words: Words = np.frombuffer(bytearray(os.urandom(8 * n)), np.uint64, n)
+            elif n <= _BLOCK:
+                words = self._take(n)
+            else:
+                words = np.empty(n, np.uint64)
+                for start in range(0, n, _BLOCK):
+                    part = words[start : start + _BLOCK]
+                    part[:] = self._take(len(part))
+            # A fork while the words were made (from a signal handler) leaves them in both processes: drop them.
             if begun == process():
-                return result
+                return words
 
     def _take(self, n: int) -> Words:
         while True:
@@ -133,11 +134,8 @@ class SystemBits:
                 stream = self._pool.pop()
             except IndexError:
                 stream = _Stream()
-            if stream.process != process() or stream.left < n:
-                continue
-            words = stream.take(n)
-            # A fork while the words were made (from a signal handler) leaves them in both processes: drop them.
-            if stream.process == process():
+            if stream.process == process() and stream.left >= n:
+                words = stream.take(n)
                 self._pool.append(stream)
                 return words
 

@@ -10,6 +10,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, Final, Protocol
 
 import numpy as np
@@ -50,7 +51,14 @@ class Powers:
 
     def chunks(self) -> Iterator[NDArray[np.int64]]:
         """The exponents, a bounded number at a time."""
-        return (self.exponents[start : start + CHUNK] for start in range(0, len(self.exponents), CHUNK))
+        return (self.exponents[start:stop] for start, stop in pairwise(self.cuts))
+
+    @cached_property
+    def cuts(self) -> tuple[int, ...]:
+        """Where the chunks begin, and the end: their lengths differ by one at most, so that time tells of none."""
+        n = len(self.exponents)
+        count = -(-n // CHUNK)
+        return tuple([n * i // count for i in range(count + 1)])
 
     @cached_property
     def least(self) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import lru_cache
+from itertools import accumulate
 from typing import Final
 from weakref import WeakKeyDictionary
 
@@ -20,7 +21,7 @@ from lastbit.chance.distributions import Distribution
 from lastbit.chance.draw import Draw, Samples
 from lastbit.chance.inversion import Uniform
 from lastbit.chance.power_table import PowerTable
-from lastbit.chance.powers import CHUNK, Powers
+from lastbit.chance.powers import Powers
 from lastbit.chance.tables import Table
 from lastbit.exact.numbers import whole
 from lastbit.privacy.rate import Rate
@@ -170,12 +171,12 @@ def _decide_power(powers: Powers, word: int) -> int | None:
     start, stop = word * total >> 64, -(-(word + 1) * (total + error) >> 64)
     if stop > total:
         return None
-    first = before = 0
-    while before + parts[first] < stop:
-        before += parts[first]
-        first += 1
+    # Every running sum is compared, and every chunk is as long: the work is the same wherever the goal lies.
+    sums = list(accumulate(parts, initial=0))
+    first = sum([each < stop for each in sums[1:]])
+    before = sums[first]
     goal = stop - before
-    chunk = powers.exponents[first * CHUNK : (first + 1) * CHUNK]
-    place, inside = weights.locate(chunk, powers.least, goal >> 64, goal & ((1 << 64) - 1))
-    index = first * CHUNK + place
+    begin, end = powers.cuts[first], powers.cuts[first + 1]
+    place, inside = weights.locate(powers.exponents[begin:end], powers.least, goal >> 64, goal & ((1 << 64) - 1))
+    index = begin + place
     return index if index == 0 or before + inside + error <= start else None

@@ -12,6 +12,7 @@ from lastbit.chance.draw import Draw
 from lastbit.chance.sampler import Sampler
 from lastbit.errors import MechanismError, ParameterError
 from lastbit.exact.numbers import Number
+from lastbit.mechanisms.tick import Tick
 from lastbit.privacy.cost import Cost
 from lastbit.values.adjacency import Adjacency
 from lastbit.values.known import Known
@@ -51,13 +52,24 @@ class Mechanism(ABC, Generic[Released]):
         """
 
     @final
-    def release(self, values: Any = _NOTHING, draw: Draw | None = None, **options: Any) -> Released:
+    def release(
+        self, values: Any = _NOTHING, draw: Draw | None = None, *, hold: Number | None = None, **options: Any
+    ) -> Released:
         """Draw once and publish. Charge `cost` before you call this, or let a Ledger do both.
 
-        Options go to `ready`.
+        Where time can be watched, `hold` keeps the release back: it comes that many seconds after the call, or, if it
+        took longer, when the next multiple of them has passed. Options go to `ready`.
+
+        >>> import lastbit as lb
+        >>> lb.NoisyMax(epsilon=1).release([50, 10, 900], hold="1/100").index
+        2
         """
+        tick = None if hold is None else Tick(hold)
         ready = self.ready(**options) if values is _NOTHING else self.ready(values, **options)
-        return ready(chance(draw))
+        published = ready(chance(draw))
+        if tick is not None:
+            tick.wait()
+        return published
 
     @final
     def program(self, *values: Any) -> Program:

@@ -18,6 +18,7 @@ from lastbit.exact.numbers import Number, positive, probability
 from lastbit.exact.rounding import exp_bounds, fraction, log_lower, shortened_upper, to_nearest
 from lastbit.mechanisms.mechanism import Program
 from lastbit.mechanisms.on_grid import GridMechanism
+from lastbit.mechanisms.snapping_cells import Cells
 from lastbit.privacy.rate import Rate
 from lastbit.release import Interval, Measurement
 from lastbit.values.grid import Grid
@@ -73,7 +74,7 @@ class Snapping(GridMechanism[SnappedValue]):
     Cost:     epsilon: the noise has epsilon' = (epsilon - 2η)/(1 + 12·B·η).
     Assumes:  one person moves the value by at most `sensitivity`.
     Checked:  tests/laws/test_snapping.py, exactly: `law` gives every probability as a fraction.
-    Speed:    two draws and one logarithm, below 200 µs; time may depend on the value.
+    Speed:    two draws and one logarithm, below 200 µs. The time of the logarithm depends on the noise.
 
     >>> mean = Snapping(epsilon=1, bounds=(0, 100)).release(42)
     >>> 0 <= float(mean) <= 100
@@ -96,6 +97,8 @@ class Snapping(GridMechanism[SnappedValue]):
     """The scale of the noise (the paper's λ'): at least 1/epsilon', a number of `precision` bits."""
     _snap: Fraction = field(init=False, repr=False, compare=False)
     """The power of two that values are rounded to (the paper's Λ')."""
+    _cells: Cells = field(init=False, repr=False, compare=False)
+    """The same in whole numbers."""
 
     def __post_init__(self) -> None:
         unit = positive(self.sensitivity, "sensitivity", "It is how far one person can move a value.")
@@ -114,9 +117,9 @@ class Snapping(GridMechanism[SnappedValue]):
         scale = shortened_upper((1 + 12 * half * eta) / (epsilon - 2 * eta), precision)
         snap = Fraction(1 << (scale.numerator - 1).bit_length(), scale.denominator)
         self._derive(grid=Grid(snap * unit), resolution=snap * unit, _furthest=unit, _reach=math.ceil(1 / snap))
-        self._derive(
-            _unit=unit, _middle=(lower + upper) / 2, _half=half, _precision=precision, _scale=scale, _snap=snap
-        )
+        middle = (lower + upper) / 2
+        self._derive(_unit=unit, _middle=middle, _half=half, _precision=precision, _scale=scale, _snap=snap)
+        self._derive(_cells=Cells.of(middle, unit, half, snap, precision + _GUARD))
 
     def ready(self, values: Any) -> Callable[[Draw], SnappedValue]:
         """The value with noise: a number, or a list of one.
@@ -127,7 +130,8 @@ class Snapping(GridMechanism[SnappedValue]):
         >>> audit.check(Snapping(epsilon=1, bounds=(0, 8)), 3, 4).holds
         True
         """
-        return _Ready(self, self._start(values))
+        given = self._given(values)
+        return _Ready(self, given, self._cells.place(given))
 
     @classmethod
     def _known(cls, values: Known) -> dict[str, Any]:
@@ -146,10 +150,10 @@ class Snapping(GridMechanism[SnappedValue]):
 
     def _law(self, start: Fraction) -> dict[Fraction, Fraction]:
         law, rest = dict[Fraction, Fraction](), Fraction(1)
-        most = math.ceil(self._half / self._snap)
+        most = self._cells.most
         for steps in range(-most, most + 1):
             above = Fraction(0) if steps == most else self._at_least((steps + _HALF) * self._snap - start)
-            outcome = self._published(steps)
+            outcome = self._cells.outcome(steps + most)
             law[outcome] = law.get(outcome, Fraction(0)) + rest - above
             rest = above
         return law
@@ -213,38 +217,39 @@ class Snapping(GridMechanism[SnappedValue]):
         """How many bits of U follow its leading one."""
         return self._precision + _GUARD - 1
 
-    def _start(self, values: Any) -> Fraction:
-        """The value in units of the sensitivity, from the middle, clamped. NaN counts as the lower bound."""
+    def _given(self, values: Any) -> Any:
+        """The one value."""
         raw, _ = listed(within(values, self._unit))
         if not isinstance(raw, Sequence | np.ndarray) or isinstance(raw, str | bytes) or len(raw) != 1:
             raise ParameterError("values must be one number, or a list of one. Release several one by one.")
-        above, below = exact_ratio(raw[0])
+        return raw[0]
+
+    def _start(self, values: Any) -> Fraction:
+        """The value in units of the sensitivity, from the middle, clamped. NaN counts as the lower bound."""
+        above, below = exact_ratio(self._given(values))
         if below == 0:
             return self._half if above > 0 else -self._half
         return max(-self._half, min(self._half, (Fraction(above, below) - self._middle) / self._unit))
 
-    def _noise(self, index: int) -> gmpy2.mpq:
+    def _noise(self, index: int) -> gmpy2.mpfr:
         """-λ·LN(u), both operations rounded to nearest, for the u that comes -index places before 1."""
         exponent, further = -(index >> self._further), self._further
         leading = (1 << further) | (index & ((1 << further) - 1))
         with to_nearest(further + 1):
             u = gmpy2.div_2exp(gmpy2.mpfr(leading), further + exponent)
-            return -gmpy2.mpq(gmpy2.mpfr(gmpy2.mpq(self._scale)) * gmpy2.log(u))
+            return -(gmpy2.mpfr(gmpy2.mpq(self._scale)) * gmpy2.log(u))
 
     def _release(self, published: Fraction) -> SnappedValue:
         return SnappedValue(self.name, self.cost, True, published, self)
-
-    def _published(self, steps: int) -> Fraction:
-        return self._middle + self._unit * max(-self._half, min(self._half, steps * self._snap))
 
     def _at_least(self, distance: Fraction) -> Fraction:
         """P(noise, either way, is at least this)."""
         edge = gmpy2.mpq(abs(distance))
         if distance > 0:
-            return self._below(lambda noise: noise < edge, distance) / 2
-        return 1 - self._below(lambda noise: noise <= edge, -distance) / 2
+            return self._below(lambda noise: gmpy2.mpq(noise) < edge, distance) / 2
+        return 1 - self._below(lambda noise: gmpy2.mpq(noise) <= edge, -distance) / 2
 
-    def _below(self, reached: Callable[[gmpy2.mpq], bool], distance: Fraction) -> Fraction:
+    def _below(self, reached: Callable[[gmpy2.mpfr], bool], distance: Fraction) -> Fraction:
         """The least u whose noise has come down to this distance: P(U < u) = u."""
         further = self._further
         with to_nearest(further + 1):
@@ -264,25 +269,25 @@ class Snapping(GridMechanism[SnappedValue]):
         return Fraction((1 << further) | (high & ((1 << further) - 1)), 1 << further - (high >> further))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class _Ready:
-    """A release of one value that starts here, in units of the sensitivity, from the middle of the bounds."""
+    """A release of one value, which is at this place."""
 
     mechanism: Snapping
-    start: Fraction
+    given: Any
+    place: gmpy2.mpz
 
     def __call__(self, draw: Draw) -> SnappedValue:
         mechanism, further = self.mechanism, self.mechanism._further
         exponent, bits = draw.geometric(_COIN) + 1, draw.integer(2 << further)
         noise = mechanism._noise((bits >> 1) - (exponent << further))
-        toward = 1 - 2 * (bits & 1)
-        place = (gmpy2.mpq(self.start) + toward * noise) / gmpy2.mpq(mechanism._snap) + _HALF
-        return mechanism._release(mechanism._published(int(place.numerator // place.denominator)))
+        with to_nearest(further + 1):
+            return mechanism._release(mechanism._cells.published(self.place, noise, 1 - 2 * (bits & 1)))
 
     @property
     def by_law(self) -> Program:
         """For the auditor: the exact law in place of the 2^125 branches of a release."""
-        outcomes, masses = zip(*self.mechanism._law(self.start).items(), strict=True)
+        outcomes, masses = zip(*self.mechanism._law(self.mechanism._start([self.given])).items(), strict=True)
         return lambda draw: self.mechanism._release(outcomes[draw.index(masses)])
 
 

@@ -44,9 +44,9 @@ class NoisyTopK(Selecting[TopK]):
     Checked:  tests/laws/test_top_k.py, exactly: against the integral over continuous noise for n <= 4, against the
               paper's Algorithms 2 and 4, and the loss on all neighbours for n <= 3.
     Speed:    one word a candidate and two passes, while the noise is shorter than about 2^17 steps; then two words or
-              more. Those in play (the top k+1, and who came within a thirty-second of the noise of the last of them)
-              take two words more. So time and the number of words tell how many are in play: k+1, and how many came
-              that close, which depends on the data as well as on the noise.
+              more. The contenders, 64 or about 1.3·k of the highest, take two words more: how many there are depends
+              on k and the cost alone, but for an event of probability below 2^-64. Where the noise is below a step,
+              ties are likely, and everyone is a contender.
 
     >>> import lastbit as lb
     >>> top = lb.NoisyTopK(k=2, epsilon=1, monotone=True).release([5000, 10, 9000, 20])

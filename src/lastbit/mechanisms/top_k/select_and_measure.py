@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from operator import add
 from typing import Any
 
 from lastbit.chance.draw import Draw
@@ -119,7 +118,8 @@ class SelectAndMeasure(Selecting[MeasuredTopK]):
         def measured(draw: Draw) -> MeasuredTopK:
             fields = pick(draw)
             steps, noise = steps_of(list(fields[2])), draw.laplace(self._measurement_rate, self.k)
-            measured = tuple(map(add, steps.tolist(), noise.tolist()))
-            return MeasuredTopK.made(*fields, measured, self._measurement_rate)
+            # The public scale decides where int64 may not do: at a scale below 2^32, 2^62 steps of noise do not come.
+            exact = steps.astype(object) if self._measurement_rate.scale >= 1 << 32 else steps
+            return MeasuredTopK.made(*fields, tuple((exact + noise).tolist()), self._measurement_rate)
 
         return measured

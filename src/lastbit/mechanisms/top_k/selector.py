@@ -6,6 +6,8 @@ candidates and independent of the steps, so all that matters of them is their or
 
 from __future__ import annotations
 
+import math
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -29,7 +31,13 @@ _CHUNK: Final = 1 << 16
 """Candidates whose steps are in hand at a time: what a selection needs beyond one array, whatever its size."""
 
 _GROUPS: Final = 8
-"""Groups for each one selected: few of the selected share one then."""
+"""Groups for each one looked for: few of them share one then."""
+
+_EVERYONE: Final = 64
+"""So few candidates all get an L: to look for the highest would take longer."""
+
+_MOST: Final = 1 << 40
+"""More than any number of candidates."""
 
 StepsOf = Callable[[slice | list[int]], Steps]
 """The steps of some of the candidates."""
@@ -40,8 +48,15 @@ class Selector:
     """The k largest of steps + exponential noise of this rate, and the floor of each gap to the next.
 
     A geometric X is V·M + L with V geometric of rate r^M, L geometric below M and independent of V. Everyone gets a
-    V; who cannot reach the top k+1 whatever the L is out, and only the others, those in play, get an L and a place in
-    the permutation. Who is in play depends on the V alone, so this is the law in which everyone gets both.
+    V; who cannot reach the top k+1 whatever the L is out, and only the others, those in play, need an L and a place in
+    the permutation. Those in play, and the `width` highest, get both. Who they are depends on the V alone, so this is
+    the law in which everyone gets both.
+
+    How many words are read is public: `width` depends on k and the rate, and more than so many are in play with a
+    probability below 2^-64, whatever the values. For let everyone climb by M at a time, each time on with probability
+    q = r^M, the lowest of those who still climb first. When `width` - 1 still climb, the lowest of them is at some h,
+    and nobody else is above h. One of the others is in play only if at most k of the climbers reach h + M, and each
+    does with probability q at least, whatever the others do: P(Binomial(width - 1, q) <= k).
     """
 
     k: int
@@ -49,12 +64,15 @@ class Selector:
     shift: int
     """log2 of M."""
     coarse: Rate = field(init=False, repr=False, compare=False)
+    width: int = field(init=False, repr=False, compare=False)
+    """How many get an L and a place, if there are so many and no more are in play."""
     wide: bool = field(init=False, repr=False, compare=False)
     """Whether noise of 2^62 steps can come: at a scale below 2^32 it would take 2^24 words of zero in a row."""
 
     def __post_init__(self) -> None:
         coarse = Rate(self.rate.x ** (1 << self.shift), self.rate.y << self.shift)
         object.__setattr__(self, "coarse", coarse)
+        object.__setattr__(self, "width", max(_EVERYONE, _width(self.k, 1 - coarse.x / (1 << coarse.y))))
         object.__setattr__(self, "wide", self.rate.scale >= 1 << 32)
 
     @classmethod
@@ -67,28 +85,42 @@ class Selector:
     def select(self, n: int, steps_of: StepsOf, draw: Draw) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """The selected of n, best first, and the gaps in steps: one for each selected that has a next one."""
         least = self.noisy(n, steps_of, draw)
-        in_play = self.in_play(least)
-        best, ahead = self.finish(least[in_play], draw)
-        return tuple(map(in_play.tolist().__getitem__, best)), ahead
+        if n <= self.width:
+            best, ahead = self.finish(least, draw)
+            return tuple(best), ahead
+        contenders = self.contenders(least)
+        best, ahead = self.finish(least[contenders], draw)
+        return tuple(map(contenders.tolist().__getitem__, best)), ahead
+
+    def contenders(self, least: Samples) -> NDArray[np.int64]:
+        """Who of these, each with steps + V·M, gets an L: the `width` highest, the first of equals, and all in play.
+
+        The contenders among some candidates contain all who are contenders among more.
+        """
+        n, width = len(least), self.width
+        if n <= width:
+            return np.arange(n)
+        size = max(1, n // (_GROUPS * width))
+        groups = n // size
+        # The k-th largest of the largest of each of many groups is at most the k-th largest of all: a first sieve.
+        bound = kth_highest(least[: size * groups].reshape(size, groups).max(axis=0), width)
+        sieved = _where(least >= bound)
+        order = np.argsort(-least[sieved], kind="stable")[:width]
+        highest = sieved[order]
+        if least[highest[-1]] > least[highest[self.k]] - (1 << self.shift):
+            return self.in_play(least)
+        highest.sort()
+        return highest
 
     def in_play(self, least: Samples) -> NDArray[np.int64]:
         """Who of these, each with steps + V·M, can be among the top k+1 whatever the L: k+1 at least, if there are.
 
         Those in play among some candidates contain all who are in play among more.
         """
-        kept, below = self.k + 1, (1 << self.shift) - 1
-        size = len(least) // (_GROUPS * kept)
-        if size <= 1:
-            return near(least, kept, below)
-        # The k-th largest of the largest of each of many groups is at most the k-th largest of all: a first sieve.
-        groups = len(least) // size
-        bound = kth_highest(least[: size * groups].reshape(size, groups).max(axis=0), kept)
-        in_play = _where(least >= bound - below)
-        nearest: NDArray[np.int64] = in_play[near(least[in_play], kept, below)]
-        return nearest
+        return near(least, self.k + 1, (1 << self.shift) - 1)
 
     def finish(self, cells: Samples, draw: Draw) -> tuple[list[int], tuple[int, ...]]:
-        """The best k of those in play, from their steps + V·M, which are used up; and the gaps."""
+        """The best k of these contenders, from their steps + V·M, which are used up; and the gaps."""
         if self.shift:
             cells += draw.truncated_geometric(self.rate, 1 << self.shift, len(cells))
         best, ahead = ranked(cells, draw.permutation(len(cells)), self.k + 1)
@@ -107,6 +139,23 @@ class Selector:
             into = least[part]
             into += steps_of(part)
         return least
+
+
+def _width(k: int, fails: float) -> int:
+    """The least m with P(Binomial(m - 1, 1 - fails) <= k) < 2^-64, by the union bound over who fails.
+
+    Floats, as only the time of a selection depends on it, not its law.
+    """
+    bits = -math.log2(max(fails, 2**-53))
+
+    def enough(m: int) -> bool:
+        chosen = math.lgamma(m + 1) - math.lgamma(k + 1) - math.lgamma(m - k + 1)
+        return chosen / math.log(2) - (m - k) * bits < -64
+
+    high = k + 2
+    while not enough(high) and high < _MOST:
+        high *= 2
+    return 1 + bisect_left(range(high), True, k + 1, key=enough)
 
 
 def _where(mask: NDArray[Any]) -> NDArray[np.int64]:

@@ -1,8 +1,8 @@
 """Selecting from more candidates than one machine holds: the noise is drawn where the rows are, in Spark's executors.
 
-The noise of different candidates is independent, so any machine may draw it. A partition keeps the
-candidates that can still be among the top k+1 of all; the shortlists together hold everyone who is in play, and the
-driver finishes with them as one machine would.
+The noise of different candidates is independent, so any machine may draw it. A partition keeps its contenders, among
+them every candidate that can still be among the top k+1. The shortlists together hold all contenders, and the driver
+finishes with them as one machine would.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def selection(frame: Any, item: str, value: str, grid: Grid, selector: Selector)
 def shortlist(
     batches: Iterable[pa.RecordBatch], grid: Grid, selector: Selector, draw: Draw
 ) -> tuple[pa.Array | None, Samples]:
-    """The candidates of a partition in play, and their noisy values: memory for one batch and the shortlist."""
+    """The contenders of a partition, and their noisy values: memory for one batch and the shortlist."""
     names: pa.Array | None = None
     least: Samples = np.empty(0, np.int64)
     for batch in batches:
@@ -75,7 +75,7 @@ def shortlist(
         steps = grid.steps(_numbers(batch.column(1)))
         least = np.concatenate((least, selector.noisy(len(steps), steps.__getitem__, draw)))
         everyone = batch.column(0) if names is None else pa.concat_arrays([names, batch.column(0)])
-        chosen = selector.in_play(least)
+        chosen = selector.contenders(least)
         names, least = everyone.take(pa.array(chosen)), least[chosen]
     return names, least
 
@@ -86,9 +86,9 @@ def finished(
     """The end of the selection, from the shortlists of all partitions in their order."""
     small = all(-(1 << 62) <= cell < 1 << 62 for cell in least)
     cells = np.array(least, np.int64 if small else object)
-    in_play = selector.in_play(cells)
-    best, gaps = selector.finish(cells[in_play], draw)
-    return tuple(names[index] for index in in_play[best].tolist()), gaps
+    contenders = selector.contenders(cells)
+    best, gaps = selector.finish(cells[contenders], draw)
+    return tuple(names[index] for index in contenders[best].tolist()), gaps
 
 
 def _numbers(column: pa.Array) -> NDArray[Any]:
