@@ -172,7 +172,7 @@ def test_wrong_usage_is_one_line_and_charges_nothing(command: str, capsys: Any) 
 @pytest.mark.parametrize(
     ("command", "message"),
     [
-        ("plan -k 1 --items 5 --within 1e400", "small enough to need an epsilon"),
+        ("plan -k 1 --items 5 --within 1e400", "accuracy must be at most 10^30 steps"),
         (f"plan -k 1 --items {10**400} --epsilon 1", "--items must be below 2^63"),
         ("budget create x --ledger no/budget.db --epsilon 1", "Check that its folder exists"),
         ("budget create x --ledger . --epsilon 1", "it cannot be opened"),

@@ -70,7 +70,7 @@ def test_fractions_are_compared_by_value(equal: tuple[Any, Any]) -> None:
         (Alone, (7,)),
         (
             type(lb.NoisyTopK(k=1, epsilon=1).release([1, 2])),
-            ("NoisyTopK", lb.Cost(COST), (1,), (4,), None, Fraction(1, 10), 2, lb.Rate(1, 1)),
+            ("NoisyTopK", lb.Cost(COST), (1,), (4,), None, Fraction(1, 10), 2, lb.Rate(1, 1), True),
         ),
     ],
 )

@@ -210,13 +210,6 @@ def test_the_resolution_advised_is_right_at_once() -> None:
         lb.DiscreteLaplace(epsilon=1, bounds=bounds, resolution=advised)
 
 
-def test_several_values_off_the_grid_need_a_step_more_each() -> None:
-    # One person moves two values by 1/2 each: 1 in all, but both are floored across a step.
-    before, after = [0.9, 0.9], [1.4, 1.4]
-    assert lb.audit.check(lb.DiscreteLaplace(epsilon=1), before, after, "1e-4").verdict == "violated"
-    assert lb.audit.check(lb.DiscreteLaplace(epsilon=1, sensitivity=2), before, after, "1e-4").holds
-
-
 def test_a_name_is_not_drawn_as_a_number() -> None:
     chosen = lb.ExponentialMechanism(epsilon=1).release([0, 1000], outcomes=["a", "b"])
     with pytest.raises(lb.LastbitError, match="plot needs a last column of numbers"):

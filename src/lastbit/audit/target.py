@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from importlib import import_module
@@ -95,13 +95,14 @@ class Target:
         return check_all(self.mechanism, numbers(values), tolerance, seconds=seconds)
 
 
-def numbers(text: str) -> list[Fraction]:
-    """Values as exact numbers.
+def numbers(text: str) -> Sequence[Fraction | int]:
+    """Values as exact numbers: whole numbers where all of them are.
 
-    >>> numbers("3,0.5,1/3")
-    [Fraction(3, 1), Fraction(1, 2), Fraction(1, 3)]
+    >>> numbers("3,0.5,1/3"), numbers("3,1")
+    ([Fraction(3, 1), Fraction(1, 2), Fraction(1, 3)], [3, 1])
     """
-    return [number(part, "a value") for part in text.split(",")]
+    values = [number(part, "a value") for part in text.split(",")]
+    return [int(value) for value in values] if all(value.denominator == 1 for value in values) else values
 
 
 def all_mechanisms() -> Iterator[type[Mechanism[Any]]]:

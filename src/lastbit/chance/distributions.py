@@ -35,14 +35,14 @@ _MOST_MASS_BITS: Final = 1 << 22
 class Distribution:
     """A law on the integers: its cells, coarsest level first, and its masses, likeliest side first.
 
-    `shifts[i]` is how many bits the cell of `levels[i + 1]` adds below what the levels before it say.
+    `shifts[i]` is how many bits the cell of `levels[i + 1]` adds below the value of the levels before it.
     """
 
     levels: tuple[Partition, ...]
     shifts: tuple[int, ...]
     masses: Callable[[], Masses]
     words: int = 1
-    """Words a sample takes at once for each level; more are read only while those do not decide."""
+    """Words a sample takes at once for each level; more words are read only while these do not decide."""
     cells: int = 0
     """How many samples make a table pay that serves one call only; 0 for a table that is kept."""
     narrow: bool = False

@@ -23,7 +23,7 @@ Samples = NDArray[Any]
 
 
 class Draw(ABC):
-    """What a mechanism may ask of chance. With `size` a draw gives an array, without it one int.
+    """The draws that a mechanism may ask for. With `size` a draw gives an array, without it one int.
 
     >>> from lastbit import Rate, Sampler
     >>> draw = Sampler()
@@ -63,7 +63,7 @@ class Draw(ABC):
         return self._draw(distributions.weighted(weights), size)
 
     def power_index(self, rate: Rate, exponents: Exponents) -> int:
-        """i with probability proportional to r^exponents[i]: an int64 array, or what can be sliced into such arrays.
+        """i with probability proportional to r^exponents[i]: an int64 array, or an object that slices into such arrays.
 
         Nothing is cut off, however far apart the exponents are; only their differences matter.
         """

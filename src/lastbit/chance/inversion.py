@@ -109,7 +109,7 @@ class Falling(ABC):
         guard = 64
         while True:
             lower, upper = self.bounds(j, bits + guard)
-            # S(j) is above 0 and below 1, however little: what the bounds say beyond that is their error.
+            # S(j) is above 0 and below 1, however little: bounds beyond that are off by their error.
             low, high = max(0, lower >> guard), min((1 << bits) - 1, upper >> guard)
             if low == high:
                 return low, lower == upper and lower & ((1 << guard) - 1) == 0
@@ -152,7 +152,7 @@ def power(rate: Rate, exponent: int, bits: int) -> Bounds:
 
 @lru_cache(maxsize=256)
 def _parts(law: Falling, bits: int) -> tuple[Bounds, tuple[Bounds, Bounds], tuple[Bounds, Bounds]]:
-    """What does not depend on j: bounds of R, and the line on either side of zero."""
+    """The parts that do not depend on j: bounds of R, and the line on either side of zero."""
     return power(law.rate, law.stride, bits), law.line(False, bits), law.line(True, bits)
 
 

@@ -1,7 +1,7 @@
 """Cells proportional to powers of a rate: cell i has length r^e(i) over the sum of all, in the order given.
 
 Nobody needs all bits of these weights. `Powers.cell` first brackets the interval with bounds of the running sum, in
-fixed point. Only boundaries that those leave in doubt are compared exactly, as the sign of a sum of powers.
+fixed point. Only boundaries that fixed point leaves in doubt are compared exactly, as the sign of a sum of powers.
 """
 
 from __future__ import annotations

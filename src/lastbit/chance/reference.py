@@ -48,7 +48,7 @@ class Reference(Draw):
         return np.array(order, np.int64)
 
     def _values(self, laws: list[Distribution]) -> list[int]:
-        # All blocks first, then what the undecided need beyond theirs.
+        # All blocks first, then the further words of undecided samples.
         blocks = [[self._read() for _ in range(law.block)] for law in laws]
         return [law.value(block, self._read) for law, block in zip(laws, blocks, strict=True)]
 

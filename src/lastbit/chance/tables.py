@@ -27,7 +27,7 @@ _TOP: Final = (1 << 64) - 1
 class Table:
     """A word w is in cell origin + direction·#{k : w < thresholds[k]}, in doubt where w equals a threshold.
 
-    Thresholds fall, and the last is 0. `guide[b]` counts those above every word with leading bits b.
+    Thresholds fall, and the last is 0. `guide[b]` counts the thresholds above every word with leading bits b.
     """
 
     thresholds: NDArray[np.uint64]

@@ -160,7 +160,10 @@ def mean(
             "estimate": [release.mean, release.units],
             "interval": intervals,
         }
-        note = f"Both intervals hold together with probability {level}."
+        note = (
+            f"Both intervals hold together with probability {level}, for numbers clamped to the bounds and floored to "
+            f"steps of {resolution}."
+        )
         more = {"interval": intervals[:1], "units_interval": intervals[1:], "level": spending.level}
         return Report(release.title, columns, [note], release.to_dict() | more)
 

@@ -57,7 +57,7 @@ def _missing(chunks: list[Any]) -> NDArray[np.bool_] | None:
 
 
 def _words(chunks: list[Any], dtype: Any) -> NDArray[np.int64]:
-    """The values of a type of at most 64 bits, as such words; whatever where they are null."""
+    """The values of a type of at most 64 bits, as such words; any word where they are null."""
     width = dtype.bit_width
     parts = []
     for chunk in chunks:

@@ -25,7 +25,7 @@ _TABLE: Final = 1 << 22
 """Items that lie within this many whole numbers are looked up in a table."""
 
 _INFINITE: Final = 0x7FF << 52
-"""The bits of an infinite float: those of a NaN are more."""
+"""The bits of an infinite float: a NaN has larger bits."""
 
 _SIGN_LESS: Final = (1 << 63) - 1
 
@@ -52,7 +52,7 @@ class Words:
         return cls(kinds.REAL, known, unknown if missing is None else unknown | missing)
 
     def place_of(self, key: Any) -> int | None:
-        """What this column has for a normal form; None where it cannot have it."""
+        """The form of this column that has a given normal form; None where there is none."""
         if self.kind is kinds.REAL:
             return int.from_bytes(struct.pack("<d", key), "little", signed=True)
         if self.kind is kinds.DECIMAL:
@@ -109,7 +109,7 @@ class Bytes:
     unsigned: bool = False
 
     def place_of(self, key: Any) -> bytes | None:
-        """What this column has for a normal form; None where it cannot have it."""
+        """The form of this column that has a given normal form; None where there is none."""
         if self.kind in (kinds.TEXT, kinds.BINARY):
             return bytes(key)
         width = self.values.type.byte_width
@@ -214,7 +214,7 @@ def _looked_up(values: Integers, items: Integers, numbers: Integers) -> Integers
     if high - low < _TABLE:
         table = np.full(high - low + 2, -1, np.int64)
         table[items - low] = numbers
-        # As if unsigned, so that whatever lies outside, on either side, is beyond the table.
+        # As if unsigned, so that values outside, on either side, are beyond the table.
         offset = values.view(np.uint64) - np.uint64(low & (1 << 64) - 1)
         np.minimum(offset, np.uint64(high - low + 1), out=offset)
         return table.take(offset.view(np.int64))
@@ -225,7 +225,7 @@ def _looked_up(values: Integers, items: Integers, numbers: Integers) -> Integers
 
 
 def _indices(indices: Any) -> Integers:
-    """What an Arrow array of 32-bit indices holds, -1 for null."""
+    """The values of an Arrow array of 32-bit indices, -1 for null."""
     import pyarrow as pa
 
     chunks = indices.chunks if isinstance(indices, pa.ChunkedArray) else [indices]
@@ -246,7 +246,7 @@ def _mask(kept: NDArray[np.bool_]) -> Any:
 
 
 def _long_steps(chunk: Any, weights: Weights, scale: int, unsigned: bool) -> Integers:
-    """Steps of numbers longer than a word: those beyond 64 bits are at an end already, or counted one by one."""
+    """Steps of numbers longer than a word: numbers beyond 64 bits are at an end already, or counted one by one."""
     width = chunk.type.byte_width // 8
     words = np.frombuffer(chunk.buffers()[1] or b"", np.uint64)[chunk.offset * width :][: len(chunk) * width]
     words = words.reshape(len(chunk), width)

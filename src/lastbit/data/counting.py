@@ -46,12 +46,13 @@ def count(
     bounds: tuple[Number, Number] | None = None,
     resolution: Number = 1,
 ) -> Counts:
-    """How many distinct units each item has; with `weights`, the exact sum of what each unit brings.
+    """How many distinct units each item has; with `weights`, the exact sum of each unit's weights.
 
     frame: a table of any kind that Narwhals knows, eager or lazy.
     by: the column that holds the items. Several make a product domain, whose items are tuples.
-    unit: the column that says who a row belongs to: what is protected is everything a unit has in the table. Without
-    it each row is a unit, and only a single row is protected: a person with ten rows is protected ten times less.
+    unit: the column that says whom a row belongs to. Everything that a unit has in the table is protected together.
+    Without it each row is a unit, and only a single row is protected: a person with ten rows is protected ten times
+    less.
     domain: the public items, in the order wanted: a list, a range, a file with one item per line, a column of another
     table. Several `by` columns take a list or a mapping of such domains.
     weights, bounds, resolution: the column to add up instead. Each row's weight is clamped to the bounds and floored to
@@ -92,7 +93,7 @@ def count(
 
 
 class _Table(Protocol):
-    """A table in whatever engine it is."""
+    """A table in its own engine."""
 
     def kind(self, name: str) -> Kind | None: ...
 
@@ -136,13 +137,13 @@ def _in_its_engine(known: Any, wanted: list[str]) -> _Table:
 
     if engine.is_pandas() or engine.is_polars() or engine.is_pyarrow():
         return Memory(native, engine)
-    # What is like pandas has columns of objects, in which Arrow would fail on values of two types.
+    # Tables like those of pandas have columns of objects: Arrow would fail on values of two types.
     form = nw.Implementation.PANDAS if engine.is_pandas_like() or engine.is_dask() else nw.Implementation.PYARROW
     return Memory(known.select(*wanted).lazy().collect(form).to_native(), form)
 
 
 def _kinds(table: _Table, columns: Sequence[str]) -> list[Kind]:
-    """What the columns hold, by their declared types."""
+    """The kinds of the columns, by their declared types."""
     found = []
     for column in columns:
         kind = table.kind(column)
@@ -156,7 +157,7 @@ def _kinds(table: _Table, columns: Sequence[str]) -> list[Kind]:
 
 
 def _or_kind(work: Callable[..., Result], *given: Any) -> Result:
-    """What an engine gives; of its errors only the kind, because the message may quote a row."""
+    """The result of an engine; of its errors only the kind, because the message may quote a row."""
     try:
         return work(*given)
     except LastbitError:

@@ -118,7 +118,7 @@ def _encoding(connection: Any) -> str:
     connection.execute("SELECT set_config('client_encoding', current_setting('server_encoding'), false)")
     # Floats as text are exact.
     connection.execute("SET extra_float_digits = 3")
-    # In SQL_ASCII a database holds whatever bytes it was given.
+    # In SQL_ASCII a database holds any bytes.
     known: str = connection.info.encoding
     return "utf-8" if known == "ascii" else known
 

@@ -1,4 +1,4 @@
-"""Public candidates: what a table may be counted by, whatever is in it.
+"""Public candidates: the items that a table may be counted by.
 
 The items come from a list, a range, a file with one item per line, or a column of another, public table. Nothing here
 looks at the private table but for the type of its columns.
@@ -36,7 +36,7 @@ _MOST_ITEMS: Final = 10**8
 def items_of(domain: object) -> Items:
     """The items of one column: nulls and blank lines left out, each item once, in the order given.
 
-    An item in a file has no spaces or tabs around it. Give those that do as a list.
+    An item in a file has no spaces or tabs around it. Give items with spaces as a list.
 
     >>> items_of(["flu", "cold", None, "flu"]), items_of(range(3))
     (('flu', 'cold'), (0, 1, 2))

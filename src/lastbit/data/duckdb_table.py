@@ -1,7 +1,7 @@
 """Tables of DuckDB, counted in its own SQL.
 
 Text is compared by its bytes, so that no collation matters. Dates and times never leave the engine: Python has no
-number for some of them. What is fetched is the place of each item and its count.
+number for some of them. Only the place of each item and its count are fetched.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class DuckDBTable:
         self._types = dict(zip(relation.columns, relation.types, strict=True))
 
     def kind(self, name: str) -> Kind | None:
-        """What a column holds by its declared type; None where that is nothing to count by."""
+        """The kind of a column by its declared type; None where the type cannot be counted by."""
         return _KINDS.get(self._types[name].id)
 
     def totals(
@@ -108,7 +108,7 @@ class DuckDBTable:
                 rows = _joined(rows, self._domain(name, each, i), i, "semi")
         if unit is not None:
             own = "" if amount is None else ", sum(lastbit_step) AS lastbit_step"
-            # Grouping twice is what the engine does best: faster than a count of distinct values.
+            # The engine groups twice faster than a count of distinct values.
             rows = rows.filter("lastbit_unit IS NOT NULL")
             rows = rows.aggregate(f"{items}, lastbit_unit{own}", f"{items}, lastbit_unit")
         return rows.aggregate(f"{items}, {total} AS lastbit_total", items)

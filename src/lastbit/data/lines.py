@@ -1,4 +1,4 @@
-"""Text files, line by line: what stands in one line cannot reach into another.
+"""Text files, line by line: no line can reach into another.
 
 One line is one row. The only end of a line is a line feed; one carriage return before it belongs to it. A line that is
 no UTF-8, holds a NUL, or is longer than a million bytes is left out. Nothing else is decided here, and nothing depends

@@ -1,7 +1,7 @@
-"""Tables in memory (pandas, Polars, PyArrow) and what they hold in its normal form.
+"""Tables in memory (pandas, Polars, PyArrow) and the normal form of their values.
 
 The columns asked for are put into their normal form, every row gets the place of its item, every unit a code, and pairs
-of the two are counted in NumPy. What kind a column is of is read off the same table without rows.
+of the two are counted in NumPy. The kind of a column is read off the same table without rows.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Memory:
         )
 
     def kind(self, name: str) -> Kind | None:
-        """What a column holds by its declared type; None where that is nothing to count by."""
+        """The kind of a column by its declared type; None where the type cannot be counted by."""
         native = self._native
         if hasattr(native, "collect_schema"):
             import polars as pl

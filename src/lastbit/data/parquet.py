@@ -1,4 +1,4 @@
-"""Parquet files: the types are those that the file declares, and a value that is none of its type is null.
+"""Parquet files: the file declares the types, and a value that does not fit its type is null.
 
 DuckDB reads numbers fastest, and any number will do. It stops at text that is no UTF-8, at times too far away, or at
 hours a day does not have. Where there is more than numbers PyArrow reads the file, which does not look, and each batch
@@ -39,7 +39,7 @@ def parquet(connection: duckdb.DuckDBPyConnection, path: Path, wanted: Wanted) -
     names = list(dict.fromkeys(wanted.names))
     for name in names:
         if len(declared.get_all_field_indices(name)) != 1:
-            raise ParameterError(f"the columns of {path} must have different names. Rename those that are alike.")
+            raise ParameterError(f"the columns of {path} must have different names. Rename the columns that are alike.")
         if declared.field(name).type.num_fields:
             raise ParameterError(f"the column {name!r} must hold single values: it holds {declared.field(name).type}.")
     if all(_is_number(declared.field(name).type) for name in names):
@@ -76,7 +76,7 @@ def _stream(path: Path, names: list[str], declared: pa.Schema) -> Stream:
 def _plain(array: pa.Array) -> pa.Array:
     """Values without dictionaries, and in types that DuckDB takes as they are.
 
-    A duration is a whole number in the file: its unit is a remark of who wrote it.
+    A duration is a whole number in the file: its unit is only a remark in the file.
     """
     import pyarrow as pa
 

@@ -1,4 +1,4 @@
-"""What is asked of a table, and the DuckDB relation that comes back."""
+"""The columns wanted of a table, and the DuckDB relation that comes back."""
 
 from __future__ import annotations
 

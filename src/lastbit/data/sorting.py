@@ -3,7 +3,7 @@
 To count distinct units an engine keeps every pair of item and unit in a hash table: its memory is touched in no order,
 which is slow. Here each pair is packed into one 64-bit word, the words are streamed out and sorted, and neighbours are
 compared: the same counts in a fraction of the time. The engine, which has a disk, counts instead when there are too
-many pairs, or when a unit does not fit in what an item leaves of a word. Either way the counts are the same.
+many pairs, or when a unit does not fit in the bits that an item leaves of a word. Either way the counts are the same.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def _span(items: Sequence[int]) -> int:
 
 
 def quoted(name: str) -> str:
-    """A column's name as SQL has it, whatever is in it."""
+    """A column's name as SQL has it, for any characters in it."""
     return '"' + name.replace('"', '""') + '"'
 
 

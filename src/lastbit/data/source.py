@@ -1,8 +1,8 @@
 """Tables of any kind, as a DuckDB relation with the columns asked for.
 
 One line, or one row of a database, changes nothing but itself: not how another is read, not a type, not whether the
-table can be read. So what a place is goes by its name and its first bytes, columns and types are what the place
-declares or what the user names, text files are read line by line, and what cannot be read is left out.
+table can be read. So the name and the first bytes of a place say how to read it. The place declares the columns and
+types, or the user names them. Text files are read line by line, and a row that cannot be read is left out.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def opened(place: str, wanted: Wanted, table: str | None = None) -> Opened:
     except LastbitError:
         raise
     except Exception as error:
-        # What an engine says may quote a row: only its kind is passed on.
+        # An engine's message may quote a row: only the kind of the error is passed on.
         problem = error.strerror or "" if isinstance(error, OSError) else type(error).__name__
     raise DataError(f"{_public(place)} could not be read: {problem}. Open it with its own program to see why.")
 
@@ -72,7 +72,7 @@ def _opened(place: str, wanted: Wanted, table: str | None) -> Opened:
 
 
 def _public(place: str) -> str:
-    """A place without what may be a password."""
+    """A place without its password."""
     return place.split("://")[0] + "://…" if "://" in place else place
 
 

@@ -1,7 +1,7 @@
 """Tables of Spark, counted as a job of its own expressions.
 
-Spark compares text by its bytes once it is binary, and numbers, dates and times by what they are. So the domain is a
-small table that every executor gets, and what is collected is the place of each item and its count.
+Spark compares text by its bytes once it is binary, and numbers, dates and times by their value. So the domain is a
+small table that every executor gets, and only the place of each item and its count are collected.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class SparkTable:
         self._types = {field.name: field.dataType.simpleString() for field in frame.schema.fields}
 
     def kind(self, name: str) -> Kind | None:
-        """What a column holds by its declared type; None where that is nothing to count by."""
+        """The kind of a column by its declared type; None where the type cannot be counted by."""
         return next((kind for pattern, kind in _KINDS if re.fullmatch(pattern, self._types[name])), None)
 
     def totals(
@@ -114,7 +114,7 @@ class SparkTable:
 
 
 def _decimal_steps(amount: Weights, column: str, scale: int) -> str:
-    """Steps of a decimal by the whole number below it and what lies above that: no digit is lost on the way."""
+    """Steps of a decimal by the whole number below it and the part above it: no digit is lost on the way."""
     low, high = sql.ends(amount)
     above, below = amount.grid.numerator, amount.grid.denominator
     whole = f"CAST(floor({column}) AS DECIMAL(38,0))"

@@ -1,4 +1,4 @@
-"""What the two engines that speak SQL share: the domain as a text they take apart, and weights in steps.
+"""The parts that DuckDB and Spark share: the domain as a text they take apart, and weights in steps.
 
 A domain goes into a query as two texts, the normal forms of its items and their places, which the engine splits and
 casts. So no table has to be registered, no value is quoted, and an item the column's type cannot hold becomes null,
@@ -114,7 +114,7 @@ def whole_steps(weights: Weights, column: str, divided: str) -> str:
         return column
     scaled = f"{column} * {below}"
     if above != 1:
-        # Division of what is not negative is the same in every engine.
+        # Every engine divides numbers that are not negative alike.
         base = low * below // above
         scaled = f"(({scaled} - ({base * above})) {divided} {above} + ({base}))"
     return _clamped(scaled, weights)

@@ -64,7 +64,7 @@ def _names(line: bytes | None, path: Path, separator: str) -> list[str]:
             "Write the file with a header, and no line break inside quotes."
         )
     if len(set(names)) != len(names):
-        raise ParameterError(f"the columns of {path} must have different names. Rename those that are alike.")
+        raise ParameterError(f"the columns of {path} must have different names. Rename the columns that are alike.")
     return names
 
 

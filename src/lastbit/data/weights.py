@@ -1,4 +1,4 @@
-"""Weights: what a row adds to a sum, in whole steps between two public bounds."""
+"""Weights: the amount that a row adds to a sum, in whole steps between two public bounds."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Weights:
 
     @classmethod
     def of(cls, bounds: Sequence[Number] | None, resolution: Number) -> Weights:
-        """From what a person gave."""
+        """From bounds as a person gives them."""
         if bounds is None:
             raise ParameterError("weights need public bounds=(lower, upper): they are how far one unit moves a sum.")
         grid = Grid(resolution)
@@ -88,7 +88,7 @@ class Weights:
         return steps
 
     def counts(self, items: tuple[Any, ...], totals: Any) -> Counts:
-        """Sums in steps as what they are."""
+        """Sums in steps as Counts."""
         step = self.grid.resolution
         values = totals if step == 1 else tuple(int(total) * step for total in totals)
         return Counts(items=items, values=values, sensitivity=self.sensitivity, monotone=self.monotone)

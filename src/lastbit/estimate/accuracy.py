@@ -77,8 +77,10 @@ def _tail_limit(rate: Rate, level: Fraction) -> Fraction:
     return (1 - level) * (1 + rate.fraction) / 2
 
 
-def least_epsilon(meets: Callable[[Fraction], bool], digits: int = DIGITS) -> Fraction:
+def least_epsilon(meets: Callable[[Fraction], bool], digits: int = DIGITS, near: int = 0) -> Fraction:
     """The least epsilon, to this many significant digits, that meets a wish. Every larger epsilon must meet it too.
+
+    The search begins at ten to the power `near`.
 
     >>> least_epsilon(lambda epsilon: epsilon * 3 >= 1)
     Fraction(166666667, 500000000)
@@ -87,7 +89,7 @@ def least_epsilon(meets: Callable[[Fraction], bool], digits: int = DIGITS) -> Fr
         raise ParameterError(
             f"accuracy must be one that epsilon {_LARGEST} can give. Ask for less accuracy, or use a finer grid."
         )
-    exponent = 0
+    exponent = near
     while not meets(_power_of_ten(exponent)):
         exponent += 1
         if _power_of_ten(exponent) >= _LARGEST:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
+from itertools import product
 from typing import Any, Final
 
 import numpy as np
@@ -13,12 +14,13 @@ import numpy as np
 from lastbit.chance.draw import Draw, Samples
 from lastbit.errors import ParameterError
 from lastbit.estimate.accuracy import laplace_accuracy, laplace_within, least_epsilon
-from lastbit.exact.numbers import Number, number, probability
+from lastbit.exact.numbers import Number, number, probability, whole
 from lastbit.mechanisms.on_grid import GridMechanism
+from lastbit.privacy.cost import Cost
 from lastbit.privacy.rate import Rate
 from lastbit.release import Interval, Measurement
 from lastbit.values.grid import Grid, Steps
-from lastbit.values.known import Known, within
+from lastbit.values.known import Known, lies_on, within
 from lastbit.values.statistic import ends, listed, span
 
 _ROOM: Final = 1 << 62
@@ -33,6 +35,8 @@ class NoisyValues(Measurement):
     steps: Samples
     rate: Rate = field(compare=False)
     ends: tuple[int, int] | None = field(compare=False)
+    on_grid: bool = field(compare=False)
+    """Whether the values were known to be whole steps of the resolution. Others were floored to one."""
 
     @cached_property
     def values(self) -> tuple[Fraction, ...]:
@@ -47,7 +51,8 @@ class NoisyValues(Measurement):
     def interval(self, level: Number = "0.95") -> Interval | tuple[Interval, ...]:
         """From and to: for each value an interval that holds the true one with at least this probability.
 
-        A value that was clamped has no end on that side: the noise may have carried it any distance beyond.
+        A value that may lie between two steps was floored, so the interval reaches one step further up. A value that
+        was clamped has no end on that side: the noise may have carried it any distance beyond.
 
         >>> noisy = DiscreteLaplace(epsilon=1).release(10)
         >>> low, high = noisy.interval("0.95")
@@ -56,10 +61,11 @@ class NoisyValues(Measurement):
         """
         reach = laplace_accuracy(self.rate, probability(level, "level"))
         low, high = self.ends or (None, None)
+        up = reach if self.on_grid else reach + 1
         intervals = tuple(
             (
                 None if step == low else (step - reach) * self.resolution,
-                None if step == high else (step + reach) * self.resolution,
+                None if step == high else (step + up) * self.resolution,
             )
             for step in self.steps.tolist()
         )
@@ -70,16 +76,17 @@ class NoisyValues(Measurement):
 class DiscreteLaplace(GridMechanism[NoisyValues]):
     """Add integer noise on the grid: for counts, sums, means and histograms.
 
-    Takes one number or many, Counts, or what `exact_sum` and its kin give. `bounds=(lower, upper)` clamps what is
-    released.
+    Takes one number or many, Counts, or a Statistic such as `exact_sum` gives. `bounds=(lower, upper)` clamps the
+    released values.
 
     Paper:    Ilvento, sparse vector, Mechanism 2; with bounds, equation 2 and Algorithm 3.
-    Law:      value + X·resolution, P(X = i) proportional to r^|i| for r = e^(-epsilon·resolution/sensitivity), rounded
-              up, or 2^(-eta·…); then clamped to the bounds.
+    Law:      value + X·resolution, P(X = i) proportional to r^|i| for r = e^(-epsilon/steps), rounded up, or
+              2^(-eta/steps); then clamped to the bounds. The sensitivity has that many steps. Where n values may lie
+              between steps of the grid, each may be floored across one, so that the steps are n - 1 more.
     Cost:     epsilon, or eta: the bounds are free.
-    Assumes:  one person moves the values by at most `sensitivity` in total, all distances added up, on the grid. One
-              value may lie off it; of several that do, each may be floored across a step, and n of them need a
-              sensitivity of n - 1 steps more.
+    Assumes:  one person moves the values by at most `sensitivity` in total, all distances added up. Whole numbers on a
+              grid of 1/q, and Counts and Statistics whose own grid is a multiple of the resolution, are known to lie on
+              the grid; floats and fractions are not. The type of the values decides, never the values.
     Checked:  tests/laws/test_laplace.py, exactly, against the closed form, Algorithm 3, and on neighbours.
     Speed:    one draw a value; a million values in about half the time of NumPy's float Laplace.
 
@@ -112,25 +119,36 @@ class DiscreteLaplace(GridMechanism[NoisyValues]):
         2
         """
         raw, single = listed(within(values, self._furthest))
-        steps, rate, ends = self.grid.steps(raw), self.rate, self._ends
+        steps, ends, on_grid = self.grid.steps(raw), self._ends, lies_on(values, self.grid)
+        rate = self.rate if on_grid else self._rate(len(steps))
         name, cost, resolution = self.name, self.cost, self.grid.resolution
 
         def noisy(draw: Draw) -> NoisyValues:
             noisy = _sum(steps, draw.laplace(rate, len(steps)))
             if ends is not None:
                 noisy = _clamped(noisy, *ends)
+            noisy = _settled(noisy)
             noisy.setflags(write=False)
-            return NoisyValues.made(name, cost, single, resolution, noisy, rate, ends)
+            return NoisyValues.made(name, cost, single, resolution, noisy, rate, ends, on_grid)
 
         return noisy
 
-    def accuracy(self, level: Number = "0.95") -> Fraction:
+    def accuracy(self, level: Number = "0.95", n: int = 1) -> Fraction:
         """The least distance that the noise of a value keeps within, with at least this probability.
+
+        `n` is the number of values in one release where they may lie between steps of the grid, as floats do: they
+        take more noise together, and each is floored by less than one step before.
 
         >>> DiscreteLaplace(epsilon=1, resolution="1/4").accuracy("0.99")
         Fraction(9, 2)
+        >>> DiscreteLaplace(epsilon=1, resolution="1/4").accuracy("0.99", n=5)
+        Fraction(37, 4)
         """
-        return laplace_accuracy(self.rate, probability(level, "level")) * self.grid.resolution
+        return laplace_accuracy(self._rate(whole(n, "n")), probability(level, "level")) * self.grid.resolution
+
+    def _rate(self, n: int) -> Rate:
+        """The rate of the noise of n values that may lie between steps of the grid."""
+        return self.rate if n <= 1 else _rate_of(self.cost, self._reach + n - 1)
 
     @classmethod
     def for_accuracy(cls, accuracy: Number, level: Number = "0.95", **parameters: Any) -> DiscreteLaplace:
@@ -150,12 +168,47 @@ class DiscreteLaplace(GridMechanism[NoisyValues]):
 
         return cls(epsilon=least_epsilon(meets), **parameters)
 
-    def neighbours(self, values: Sequence[Number]) -> Iterator[tuple[Fraction, ...]]:
-        """All vectors whose distances from these values add up to at most the sensitivity."""
-        start = self.grid.values(self.grid.steps(values))
-        for each in super().neighbours(values):
-            if sum(abs(a - b) for a, b in zip(start, each, strict=True)) <= self._furthest:
-                yield each
+    def neighbours(self, values: Sequence[Number]) -> Iterator[tuple[Any, ...]]:
+        """The vectors whose distances from these values add up to at most the sensitivity.
+
+        Whole numbers on the grid stay whole numbers. Other values move to a step, or to just below one, as long as
+        some value is floored elsewhere.
+        """
+        raw, _ = listed(values)
+        kept = lies_on(raw, self.grid)
+        start: list[Any] = [int(value) if kept else Fraction(value) for value in raw]
+        below = self.grid.resolution / (2 * len(start) or 1)
+        seen = {tuple(self.grid.steps(start).tolist())}
+        for targets in product(*(self._targets(value, 0 if kept else below) for value in start)):
+            if sum(abs(a - b) for a, b in zip(start, targets, strict=True)) > self._furthest:
+                continue
+            floors = tuple(self.grid.steps(targets).tolist())
+            if floors not in seen:
+                seen.add(floors)
+                yield tuple(map(int, targets)) if kept else targets
+
+    def _targets(self, value: Fraction | int, below: Fraction | int) -> Iterator[Fraction]:
+        """The places that one person can move a value to: itself, every step within reach, and just below each step."""
+        step, unit = self.grid.step(value), self.grid.resolution
+        yield Fraction(value)
+        for place in range(step - self._reach, step + self._reach + 1):
+            if below:
+                yield place * unit
+                yield place * unit - below
+            elif (place * unit).denominator == 1:
+                yield place * unit
+
+
+@lru_cache(maxsize=64)
+def _rate_of(cost: Cost, steps: int) -> Rate:
+    return cost.rate(Fraction(1, steps))
+
+
+def _settled(noisy: Samples) -> Samples:
+    """As int64 where all values fit: the type tells no more than the values do."""
+    if noisy.dtype.hasobject and all(-(1 << 63) <= value < 1 << 63 for value in noisy):
+        return noisy.astype(np.int64)
+    return noisy
 
 
 def _clamped(noisy: Samples, low: int, high: int) -> Samples:

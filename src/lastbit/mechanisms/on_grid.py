@@ -1,4 +1,4 @@
-"""What the mechanisms on a grid have in common: a sensitivity in steps of a resolution, and neighbours."""
+"""The base of mechanisms on a grid: a sensitivity in steps of a resolution, and neighbours."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lastbit.privacy.eta import Eta
 from lastbit.values.grid import Grid
 
 _MOST_STEPS: Final = 1 << 48
-"""The most steps of a sensitivity: so that thousands of them fit within what the grid holds."""
+"""The most steps of a sensitivity: thousands of such moves still fit on the grid."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,1 +1,1 @@
-"""Private values: on a grid, with what is known about them."""
+"""Private values: on a grid, with public facts about them."""

@@ -1,4 +1,4 @@
-"""Values on a grid: what the data says becomes whole steps of a resolution, exactly.
+"""Values on a grid: each value of the data becomes a whole number of steps of a resolution, exactly.
 
 The rule is public and total, so that no private value can raise or change a path: with resolution p/q, a value v
 stands for ⌊v·q⌋ clamped to ±2^61, floored once more by p. NaN and missing values count as the lowest. Flooring leaves
@@ -28,7 +28,7 @@ LIMIT: Final = 1 << 61
 """The largest ⌊v·q⌋, either side of zero."""
 
 _BLOCK: Final = 1 << 18
-"""Records summed at a time: what a sum needs beyond its records, whatever their number."""
+"""Records summed at a time: the memory that a sum needs beyond its records."""
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -127,7 +127,7 @@ class Grid:
 
 @lru_cache(maxsize=4096)
 def _ratio(above: int, below: int) -> Fraction:
-    # Slow to make, and what is published on a grid is much the same again and again.
+    # A Fraction is slow to make, and published values repeat.
     return Fraction(above, below)
 
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from lastbit.errors import LastbitError, ParameterError
+from lastbit.values.grid import Grid
+from lastbit.values.raw import bare, is_missing
 
 
-class Known(ABC):
+class Known:
     """Private values with public facts about them. The values are never printed and never written down."""
 
     values: Any
@@ -19,15 +22,17 @@ class Known(ABC):
     resolution: Any
     """The grid that the values are on, a Fraction; None where nobody said."""
 
-    @property
-    @abstractmethod
-    def each(self) -> Fraction:
-        """The furthest one person can move any single value."""
+    # No abstract base: every release asks whether its values are Known, and asking that of an abstract class is slow.
 
     @property
-    @abstractmethod
+    def each(self) -> Fraction:
+        """The furthest one person can move any single value."""
+        raise NotImplementedError
+
+    @property
     def total(self) -> Fraction:
         """The furthest one person can move all values together, all distances added up."""
+        raise NotImplementedError
 
     @property
     def names(self) -> Sequence[Any] | None:
@@ -59,6 +64,28 @@ def unpacked(values: Any, sensitivity: Fraction, monotone: bool = False) -> tupl
             "Build it without monotone=True. Nothing was drawn."
         )
     return values.values, values.names
+
+
+def lies_on(values: Any, grid: Grid) -> bool:
+    """Whether values are known to be whole steps of a grid: by their type, or by what they say of themselves.
+
+    No value is looked at. Whole numbers lie on a grid of 1/q; floats and fractions may lie between two steps.
+
+    >>> lies_on([3, None], Grid("1/2")), lies_on([3, 4], Grid(2)), lies_on([3.0], Grid(1))
+    (True, False, False)
+    """
+    if isinstance(values, Known):
+        return values.resolution is not None and (values.resolution / grid.resolution).denominator == 1
+    if grid.numerator != 1:
+        return False
+    if type(values) is int:
+        return True
+    if type(values) is not np.ndarray:
+        values = bare(values)
+    if isinstance(values, np.ndarray) and not values.dtype.hasobject:
+        return values.dtype.kind in "biu"
+    each = values if isinstance(values, Sequence) else values.flat if isinstance(values, np.ndarray) else [values]
+    return all(isinstance(value, int | np.integer | np.bool_) or is_missing(value) for value in each)
 
 
 def within(values: Any, sensitivity: Fraction) -> Any:

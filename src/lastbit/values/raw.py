@@ -18,21 +18,21 @@ _LARGE: Final = MAX_BITS
 """Powers of ten beyond which a decimal is clamped, or below which it is less than any resolution, unread."""
 
 _MISSING: Final = ("NoneType", "NAType", "NaTType", "MaskedConstant")
-"""What Python, pandas and NumPy call a value that is not there."""
+"""The names of the types that stand for a missing value in Python, pandas and NumPy."""
 
 _BLOCK: Final = 1 << 18
-"""Floats compared at a time: the memory that a maximum needs beyond the values, whatever their number."""
+"""Floats compared at a time: the memory that a maximum needs beyond the values, for any number of values."""
 
 
 def is_plain(values: object) -> TypeGuard[NDArray[Any]]:
-    """Whether these are an array of numbers that int64, uint64 or float64 holds exactly: what is read without loops."""
+    """Whether values are an array of numbers that int64, uint64 or float64 holds exactly: one read without loops."""
     if not isinstance(values, np.ndarray) or isinstance(values, np.ma.MaskedArray):
         return False
     return values.dtype.kind in "biuf" and values.dtype.itemsize <= 8
 
 
 def bare(values: Any) -> Any:
-    """What a Series or a masked array holds, as an array; anything else as it is. What is masked is missing."""
+    """The values of a Series or a masked array, as an array; anything else as it is. Masked values are missing."""
     if isinstance(values, np.ma.MaskedArray):
         held = np.asarray(values.data).astype(object)
         held[np.ma.getmaskarray(values)] = None
@@ -56,7 +56,7 @@ def is_missing(value: object) -> bool:
 
 
 def exact_ratio(value: object) -> tuple[int, int]:
-    """The exact value of any number as a fraction; ±1/0 where it is not finite, NaN and what is missing as lowest.
+    """The exact value of any number as a fraction; ±1/0 where it is not finite, NaN and missing values as lowest.
 
     >>> exact_ratio(0.75), exact_ratio(float("inf")), exact_ratio(None)
     ((3, 4), (1, 0), (-1, 0))
@@ -74,7 +74,7 @@ def exact_ratio(value: object) -> tuple[int, int]:
             return (-1 if value < 0 else 1), 1 << MAX_BITS + 1
         return value.as_integer_ratio()
     if number and isinstance(value, Real):
-        # A long double is more than a float holds, and says itself what it is.
+        # A long double holds more than a float, and states its own ratio.
         real = value if isinstance(value, np.floating) else float(value)
         return real.as_integer_ratio() if math.isfinite(real) else (1 if real > 0 else -1, 0)
     if isinstance(value, np.bool_):
@@ -85,7 +85,7 @@ def exact_ratio(value: object) -> tuple[int, int]:
 
 
 def highest(values: NDArray[Any]) -> NDArray[Any]:
-    """The highest of a plain array, as an array of one: a NaN of whatever kind only where there is nothing else.
+    """The highest of a plain array, as an array of one: a NaN only where there is nothing else.
 
     >>> highest(np.array([1.0, np.nan, -3.0]))
     array([1.])

@@ -29,12 +29,12 @@ class AdaptiveSparseVector(StreamMechanism):
     Law:      a query is tried against the noisy threshold with ever less noise, and is above by the first branch it
               passes. Each branch has half the noise of the one before. All but the last ask for a margin, by default
               two standard deviations of their noise, rounded up to the grid; `sigma` sets one for all, or one each.
-    Cost:     epsilon or eta for the whole run. What the threshold's share leaves is limit·2^(branches-1) whole units;
+    Cost:     epsilon or eta for the whole run. The threshold's share leaves limit·2^(branches-1) whole units;
               an answer by branch i, from 0, spends 2^i of them, and the run ends when fewer are left than the last
               branch spends. So it gives at least `limit` answers above, and at most 1 + (limit-1)·2^(branches-1).
     Assumes:  one person moves every value by at most `sensitivity`; queries may be chosen after seeing the answers.
     Checked:  tests/laws/test_adaptive_sparse_vector.py, exactly, up to two queries and three branches.
-    Speed:    one Laplace draw and one comparison a query and branch, whatever the answer.
+    Speed:    one Laplace draw and one comparison a query and branch, for every answer.
 
     >>> run = AdaptiveSparseVector(threshold=100, limit=2, epsilon=2, split="even").start()
     >>> run.ask(10_000).spent, run.ask(10_000).spent, run.spent, run.exhausted

@@ -1,4 +1,4 @@
-"""What a run over a stream of queries answers."""
+"""The answers of a run over a stream of queries."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lastbit._outcomes import Compared
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Answer(Compared):
-    """Whether a query was above, how far, and what the answer spent.
+    """Whether a query was above, how far, and how much the answer spent.
 
     `spent` is in epsilon; for a mechanism built with eta= it is a multiple of that eta.
 
@@ -32,7 +32,7 @@ BELOW: Final = Answer(False, None, Fraction(0))
 
 
 class Answers(Sequence[Answer]):
-    """The answers to many queries, in order. Only those above take memory.
+    """The answers to many queries, in order. Only answers above take memory.
 
     >>> answers = Answers(1000, {7: Answer(True, Fraction(3), Fraction(1, 10))})
     >>> len(answers), answers.indices, answers[7].gap, answers[8].above
@@ -74,7 +74,7 @@ class Answers(Sequence[Answer]):
 
     @property
     def gaps(self) -> tuple[Fraction | None, ...]:
-        """The gaps of those above."""
+        """The gaps of the queries above."""
         return tuple(answer.gap for answer in self._above.values())
 
     @property

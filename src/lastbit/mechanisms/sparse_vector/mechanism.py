@@ -1,4 +1,4 @@
-"""What the mechanisms that answer a stream have in common: a threshold, a limit, a split, and how a run starts."""
+"""The base of mechanisms that answer a stream: a threshold, a limit, a split, and how a run starts."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def share_of(split: Number, limit: int, monotone: bool) -> Fraction:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AboveThreshold(Release):
-    """The queries that were above, each with its gap and what it spent, out of those `answered`."""
+    """The queries that were above, each with its gap and its cost, out of all queries `answered`."""
 
     answered: int
     indices: tuple[int, ...]
@@ -68,7 +68,7 @@ class AboveThreshold(Release):
 
     @property
     def answers(self) -> Answers:
-        """Every answer of the run, those below included."""
+        """Every answer of the run, above or below."""
         given = zip(self.indices, self.gaps, self.spent, strict=True)
         return Answers(self.answered, {index: Answer(True, gap, spent) for index, gap, spent in given})
 

@@ -1,4 +1,4 @@
-"""The noise of a run: what nobody may see.
+"""The noise of a run, which nobody may see.
 
 The noise of the queries is drawn ahead, in blocks: four blocks of one query each, then of 2, 4, 8, … up to 16384. A
 query takes the next noise of the block, and the next block is drawn when a query needs it. So asking one by one and
@@ -44,11 +44,11 @@ class Branch:
     rate: Rate
     margin: int
     units: int
-    """What an answer by this branch spends."""
+    """The units that an answer by this branch spends."""
 
 
 class Unshared:
-    """What holds secret noise that may be used once: it cannot be copied or pickled."""
+    """An object with secret noise that may be used once: it cannot be copied or pickled."""
 
     __slots__ = ()
 
@@ -59,8 +59,8 @@ class Unshared:
 class HiddenNoise(Unshared):
     """A noisy threshold and the noise of the queries to come.
 
-    `width` is the clamp of the threshold around each query, in steps. Of a gap only what `gaps` allows leaves here:
-    all of it, none, or the last of these rising gaps that it reaches.
+    `width` is the clamp of the threshold around each query, in steps. Only the part of a gap that `gaps` allows leaves
+    this object: all of it, none, or the last of these rising gaps that it reaches.
     """
 
     __slots__ = (
@@ -105,7 +105,7 @@ class HiddenNoise(Unshared):
     def one(self, step: int, base: int) -> tuple[Branch, int] | None:
         """The branch by which a query is above its threshold `base`, and the gap; None when it is below."""
         self._fill()
-        # The noise is used up before anything is done with it: whatever happens then, no query gets it again.
+        # The noise is used up before anything is done with it, so that no query gets it twice, even after an error.
         self._at, self._next = self._next, self._next + 1
         self._needed = self._threshold + base - step
         if self._width is not None:
@@ -131,7 +131,7 @@ class HiddenNoise(Unshared):
         return [int(k) for k in np.flatnonzero(self._hit)]
 
     def passed(self, k: int) -> tuple[Branch, int] | None:
-        """What `one` would have said of query k of the `many`."""
+        """The answer that `one` would have given to query k of the `many`."""
         self._needed = self._row.item(k)
         return self._passed(self._at + k)
 

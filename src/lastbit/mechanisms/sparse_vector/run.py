@@ -52,17 +52,17 @@ class Plan:
     threshold_rate: Rate
     branches: tuple[Branch, ...]
     units: int
-    """What the queries may spend, in whole units."""
+    """The budget of the queries, in whole units."""
     opening: Fraction
-    """What the threshold spends, once."""
+    """The cost of the threshold, spent once."""
     unit: Fraction
-    """What one unit is worth."""
+    """The cost of one unit."""
     clamp: tuple[int, int, int] | None = None
     gaps: bool | tuple[int, ...] = True
     dearest: int = field(init=False, repr=False, compare=False)
     """The most an answer can spend, in units: a run goes on while this much is left."""
     prices: dict[int, Fraction] = field(init=False, repr=False, compare=False)
-    """What so many units are worth, for each branch."""
+    """The cost of an answer by each branch, by its units."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "dearest", max(branch.units for branch in self.branches))
@@ -104,7 +104,7 @@ class Run(Unshared):
 
     @property
     def spent(self) -> Fraction:
-        """What the run has spent so far, the threshold's part included."""
+        """The cost so far, the threshold's part included."""
         return self._plan.opening + (self._plan.units - self._left) * self._plan.unit
 
     def __repr__(self) -> str:

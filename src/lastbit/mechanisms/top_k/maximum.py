@@ -38,8 +38,8 @@ class NoisyMax(Selecting[Maximum]):
               Algorithm 2, with exponential noise as in the secure paper: NoisyTopK with k = 1.
     Law:      the largest of value + exponential noise of scale 2·sensitivity/epsilon, half that when monotone; values
               are floored to the resolution before, the gap after.
-    Cost:     epsilon (or eta), whatever the number of candidates.
-    Assumes:  what NoisyTopK assumes.
+    Cost:     epsilon (or eta), for any number of candidates.
+    Assumes:  the same as NoisyTopK.
     Checked:  tests/laws/test_top_k.py, exactly, with NoisyTopK.
     Speed:    that of NoisyTopK.
 

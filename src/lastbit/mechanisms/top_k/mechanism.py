@@ -1,4 +1,4 @@
-"""What the mechanisms that select k of n candidates have in common: their parameters, and what they publish."""
+"""The base of mechanisms that select k of n candidates, and of the releases they publish."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from lastbit.privacy.cost import Cost
 from lastbit.privacy.rate import Rate
 from lastbit.release import Interval, Release
 from lastbit.values.grid import Grid
-from lastbit.values.known import unpacked
+from lastbit.values.known import lies_on, unpacked
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Selected(Release):
-    """What every selection publishes: who, and how far each is ahead of the next."""
+    """The base of all selections: the selected candidates, and how far each is ahead of the next."""
 
     indices: tuple[int, ...]
     """The selected, best first, as positions among the candidates."""
@@ -39,6 +39,8 @@ class Selected(Release):
     """The number of candidates."""
     selection_rate: Rate = field(compare=False)
     """The rate of the noise that selected."""
+    on_grid: bool = field(compare=False)
+    """Whether the values were known to be whole steps of the resolution. Others were floored to one."""
 
     @cached_property
     def gaps(self) -> tuple[Fraction, ...]:
@@ -64,7 +66,7 @@ class Selected(Release):
         """For each gap an interval that holds the true gap. All intervals hold together with at least this probability.
 
         With this probability every candidate's noise is below m steps, for the least such m. Then every true gap is
-        less than m steps from the published one.
+        less than m steps from the published one; values that may lie between two steps were floored, which adds one.
 
         >>> import lastbit as lb
         >>> top = lb.NoisyTopK(k=1, epsilon=1, resolution=1, monotone=True).release([500, 0])
@@ -72,17 +74,17 @@ class Selected(Release):
         >>> high - low
         Fraction(7, 1)
         """
-        reach = noise_within(self.selection_rate, self.candidates, level)
+        reach = noise_within(self.selection_rate, self.candidates, level) + (not self.on_grid)
         return tuple(((gap - reach + 1) * self.resolution, (gap + reach) * self.resolution) for gap in self.gap_steps)
 
     def columns(self) -> dict[str, Sequence[Any]]:
-        """Who, and the gap to the next."""
+        """The selected, and the gap from each to the next."""
         no_next = [None] * (len(self.indices) - len(self.gap_steps))
         items: dict[str, Sequence[Any]] = {} if self.items is None else {"item": self.items}
         return {**items, "index": self.indices, "gap": [*self.gaps, *no_next]}
 
 
-Fields = tuple[str, Cost, tuple[int, ...], tuple[int, ...], tuple[Any, ...] | None, Fraction, int, Rate]
+Fields = tuple[str, Cost, tuple[int, ...], tuple[int, ...], tuple[Any, ...] | None, Fraction, int, Rate, bool]
 """The fields of a Selected."""
 
 
@@ -99,7 +101,7 @@ class Selecting(GridMechanism[Released]):
         super().__post_init__()
         self._derive(monotone=flag(self.monotone, "monotone"))
         k = whole(self.k, "k")
-        # Where values can move against each other, one selected can lose what the runner-up gains.
+        # Where values can move against each other, a selected value can fall while the runner-up rises.
         apart = self._reach if self.monotone else 2 * self._reach
         self._derive(k=k, _selector=Selector.of(k, self.cost.rate(self._selection_share() / (k * apart))))
 
@@ -111,6 +113,7 @@ class Selecting(GridMechanism[Released]):
         """A selection among these values, and the steps of any of them."""
         bare, items = unpacked(values, self._furthest, self.monotone)
         n, steps_of = self._candidates(bare)
+        on_grid = lies_on(values, self.grid)
         if n < self.k:
             raise ParameterError(
                 f"k must be at most the number of candidates: got k={self.k} and {n:,} candidates. "
@@ -121,7 +124,7 @@ class Selecting(GridMechanism[Released]):
         def pick(draw: Draw) -> Fields:
             indices, gap_steps = selector.select(n, steps_of, draw)
             names = None if items is None else tuple([items[index] for index in indices])
-            return name, cost, indices, gap_steps, names, resolution, n, selector.rate
+            return name, cost, indices, gap_steps, names, resolution, n, selector.rate, on_grid
 
         return pick, steps_of
 
@@ -137,8 +140,8 @@ class Selecting(GridMechanism[Released]):
 def noise_within(rate: Rate, n: int, level: Number) -> int:
     """The least m such that n exponential noises are all below m steps with at least this probability.
 
-    By the union bound that is the least m with n·r^m <= 1 - level. The bound holds whatever the data is and whoever is
-    selected. Where every noise is below m steps, no candidate left out is m steps or more above a selected one.
+    By the union bound that is the least m with n·r^m <= 1 - level. The bound holds for any data and for any
+    selection. Where every noise is below m steps, no candidate left out is m steps or more above a selected one.
 
     >>> noise_within(Rate(1, 1), 1, "0.9")
     4

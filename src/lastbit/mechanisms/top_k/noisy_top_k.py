@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, Final
 
 from lastbit.chance.draw import Draw
 from lastbit.errors import ParameterError
 from lastbit.estimate.accuracy import least_epsilon
-from lastbit.exact.numbers import Number, number, probability, whole
+from lastbit.exact.numbers import Number, number, whole
 from lastbit.mechanisms.mechanism import chance
 from lastbit.mechanisms.top_k.mechanism import Selected, Selecting, noise_within
+
+_FURTHEST: Final = 10**30
 
 
 class TopK(Selected):
@@ -23,7 +26,7 @@ class TopItems(TopK):
     """The k items selected from a distributed table, best first. Rows there have no places: `indices` are ranks."""
 
     def columns(self) -> dict[str, Sequence[Any]]:
-        """Who, and the gap to the next."""
+        """The selected items, and the gap from each to the next."""
         return {name: column for name, column in super().columns().items() if name != "index"}
 
 
@@ -35,7 +38,7 @@ class NoisyTopK(Selecting[TopK]):
               Algorithm 4, without its refinement loop: the fractions of a step need an order only.
     Law:      the k+1 largest of value + exponential noise of scale 2·k·sensitivity/epsilon, half that when monotone;
               values are floored to the resolution before, gaps after.
-    Cost:     epsilon (or eta), whatever the number of candidates.
+    Cost:     epsilon (or eta), for any number of candidates.
     Assumes:  one person moves each value by at most `sensitivity`; when monotone, all of them the same way. The
               candidates are public.
     Checked:  tests/laws/test_top_k.py, exactly: against the integral over continuous noise for n <= 4, against the
@@ -61,6 +64,8 @@ class NoisyTopK(Selecting[TopK]):
     def accuracy(self, n: int, level: Number = "0.95") -> Fraction:
         """How far above a selected candidate one left out of n can be, at most, with at least this probability.
 
+        That is for values on the grid, as counts are; values between two steps are floored, which adds less than one.
+
         >>> float(NoisyTopK(k=10, epsilon=1, monotone=True).accuracy(10_000, "0.95"))
         122.1
         """
@@ -74,13 +79,17 @@ class NoisyTopK(Selecting[TopK]):
         Fraction(1221, 500)
         """
         wish, n = number(accuracy, "accuracy"), whole(n, "n")
-        probability(level, "level")
-        step = cls(epsilon=1, **parameters).grid.resolution
+        model = cls(epsilon=1, **parameters)
+        step = model.grid.resolution
+        if wish > _FURTHEST * step:
+            raise ParameterError("accuracy must be at most 10^30 steps of the resolution. Ask for less.")
         if wish < step:
             raise ParameterError(
                 f"accuracy must be at least the resolution, {step}: got {accuracy}. Use a finer resolution."
             )
-        epsilon = least_epsilon(lambda each: cls(epsilon=each, **parameters).accuracy(n, level) <= wish, digits=4)
+        # The noise is about this long at epsilon 1, and longer as epsilon falls.
+        near = math.floor(math.log10(model.accuracy(n, level) / wish))
+        epsilon = least_epsilon(lambda each: cls(epsilon=each, **parameters).accuracy(n, level) <= wish, 4, near)
         return cls(epsilon=epsilon, **parameters)
 
     def ready_spark(self, frame: Any, *, item: str = "item", value: str = "count") -> Callable[[Draw], TopItems]:
@@ -90,9 +99,9 @@ class NoisyTopK(Selecting[TopK]):
         select = spark.selection(frame, item, value, self.grid, self._selector)
 
         def selected(draw: Draw) -> TopItems:
-            items, gap_steps, n = select(draw)
-            places, resolution = tuple(range(self.k)), self.grid.resolution
-            return TopItems(self.name, self.cost, places, gap_steps, items, resolution, n, self._selector.rate)
+            items, gap_steps, n, on_grid = select(draw)
+            places, resolution, rate = tuple(range(self.k)), self.grid.resolution, self._selector.rate
+            return TopItems(self.name, self.cost, places, gap_steps, items, resolution, n, rate, on_grid)
 
         return selected
 

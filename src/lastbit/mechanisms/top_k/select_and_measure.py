@@ -1,4 +1,4 @@
-"""Select, then measure what was selected, and let the free gaps sharpen the measurements."""
+"""Select, then measure the selected values, and let the free gaps sharpen the measurements."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class MeasuredTopK(Selected):
         """The standard deviation of each estimate's noise.
 
         It leaves out the flooring of the gaps, which adds less than k/12 squared resolutions to its square; and, where
-        candidates were close, that whoever is selected was likely to be lucky.
+        candidates were close, that lucky noise gets candidates selected.
         """
         variance = self.measurement_rate.laplace_variance * variance_left(len(self.indices), self._ratio)
         return (float(self.resolution) * math.sqrt(variance),) * len(self.indices)
@@ -58,14 +58,16 @@ class MeasuredTopK(Selected):
     def intervals(self, level: Number = "0.95") -> tuple[tuple[float, float], ...]:
         """An interval around each estimate that holds the value with probability `level`, each on its own.
 
-        The probability is over the noise with the selected given; what `standard_errors` leave out is left out here.
+        The probability is over the noise, for fixed selected candidates. The intervals leave out the same errors as
+        `standard_errors`.
         """
         low, high = error_bounds(len(self.indices), self.selection_rate, self.measurement_rate, level)
         step = float(self.resolution)
-        return tuple((float(each) - high * step, float(each) - low * step) for each in self.estimates)
+        up = low if self.on_grid else low - 1  # a value between two steps was floored
+        return tuple((float(each) - high * step, float(each) - up * step) for each in self.estimates)
 
     def columns(self) -> dict[str, Sequence[Any]]:
-        """Who, the gap to the next, the measurement, and the estimate with its standard error."""
+        """The selected, the gap to the next, the measurement, and the estimate with its standard error."""
         return {
             **super().columns(),
             "measurement": self.measurements,
@@ -81,9 +83,9 @@ class SelectAndMeasure(Selecting[MeasuredTopK]):
     Paper:    Ding et al., Free Gap Information from the Differentially Private Sparse Vector and Noisy Max Mechanisms,
               section 5.3, with the exponential noise of the secure paper and the BLUE for any ratio of the noises.
     Law:      NoisyTopK with `split` of the cost; then each selected value plus discrete Laplace noise of scale
-              k·sensitivity/((1 - split)·epsilon). The estimates are computed from what is published.
+              k·sensitivity/((1 - split)·epsilon). The estimates are computed from the published numbers.
     Cost:     epsilon (or eta) in all: `split` of it selects, the rest measures.
-    Assumes:  what NoisyTopK assumes.
+    Assumes:  the same as NoisyTopK.
     Checked:  tests/laws/test_select_and_measure.py: the loss on neighbours, exactly, for n = 2; the error it saves on a
               fixed tape. tests/unit/test_blue.py: the estimates, against generalised least squares in fractions.
     Speed:    that of NoisyTopK, and k words or a few times that.

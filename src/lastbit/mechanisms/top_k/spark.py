@@ -1,6 +1,6 @@
 """Selecting from more candidates than one machine holds: the noise is drawn where the rows are, in Spark's executors.
 
-The noise of different candidates is independent, so it does not matter who draws it. A partition keeps those of its
+The noise of different candidates is independent, so any machine may draw it. A partition keeps the
 candidates that can still be among the top k+1 of all; the shortlists together hold everyone who is in play, and the
 driver finishes with them as one machine would.
 """
@@ -8,7 +8,7 @@ driver finishes with them as one machine would.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,8 +26,10 @@ except ImportError:
     raise LastbitError("Spark needs pyspark and pyarrow. Install them with: pip install 'lastbit[spark]'") from None
 
 
-Found = tuple[tuple[Any, ...], tuple[int, ...], int]
-"""The selected items, best first, the gaps in steps, and the number of candidates."""
+Found = tuple[tuple[Any, ...], tuple[int, ...], int, bool]
+"""The selected items, best first, the gaps in steps, the number of candidates, and whether all lie on the grid."""
+
+_WHOLE: Final = "tinyint", "smallint", "int", "bigint"
 
 
 def selection(frame: Any, item: str, value: str, grid: Grid, selector: Selector) -> Callable[[Draw], Found]:
@@ -36,7 +38,7 @@ def selection(frame: Any, item: str, value: str, grid: Grid, selector: Selector)
     for column in (item, value):
         if column not in types:
             raise ParameterError(f"there is no column {column!r}: the table has {', '.join(types)}.")
-    if types[value] not in ("tinyint", "smallint", "int", "bigint", "float", "double"):
+    if types[value] not in (*_WHOLE, "float", "double"):
         raise ParameterError(f"values must be whole numbers or floats: the column {value!r} is {types[value]}.")
 
     def shortlists(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -56,7 +58,7 @@ def selection(frame: Any, item: str, value: str, grid: Grid, selector: Selector)
     def selected(draw: Draw) -> Found:
         found = rows.mapInArrow(shortlists, f"item {types[item]}, least string").collect()
         items, gaps = finished([row["item"] for row in found], [int(row["least"]) for row in found], selector, draw)
-        return items, gaps, n
+        return items, gaps, n, types[value] in _WHOLE and grid.numerator == 1
 
     return selected
 
@@ -64,7 +66,7 @@ def selection(frame: Any, item: str, value: str, grid: Grid, selector: Selector)
 def shortlist(
     batches: Iterable[pa.RecordBatch], grid: Grid, selector: Selector, draw: Draw
 ) -> tuple[pa.Array | None, Samples]:
-    """Who of a partition is in play, and with what noise: memory for one batch and the shortlist."""
+    """The candidates of a partition in play, and their noisy values: memory for one batch and the shortlist."""
     names: pa.Array | None = None
     least: Samples = np.empty(0, np.int64)
     for batch in batches:
