@@ -1,4 +1,4 @@
-"""Values told apart as whoever sees them would. Compiled, because the auditor asks on every branch."""
+"""Published values, compared as a reader compares them. Compiled, because the auditor compares on every branch."""
 
 cimport cython
 
@@ -37,14 +37,14 @@ class FloatName(str):
 
 @cython.auto_pickle(False)
 cdef class Compared:
-    """A dataclass compared and hashed by its fields, as whoever sees them would.
+    """A dataclass compared and hashed by its fields, as a person who sees the fields compares them.
 
     Fields marked `hash=False` are compared, but not hashed: exact numbers that all of a kind share, and slow to hash.
     """
 
     cdef object own, shared
     cdef tuple given
-    """The values of all fields, where it was `made` of them and not compared yet."""
+    """The values of all fields, if `made` built the object and it was not compared yet."""
 
     @classmethod
     def made(cls, *values):

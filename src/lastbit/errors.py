@@ -9,7 +9,7 @@ from fractions import Fraction
 
 
 class LastbitError(Exception):
-    """The root: `except lastbit.LastbitError` catches all of ours and nothing else."""
+    """The root: `except lastbit.LastbitError` catches every error of lastbit and nothing else."""
 
 
 class ParameterError(LastbitError, ValueError):
@@ -21,7 +21,7 @@ class MechanismError(LastbitError, TypeError):
 
 
 class TapeEnded(LastbitError):
-    """A `Tape` has no more words. It ends the test that built the tape too short, nothing else."""
+    """A `Tape` has no more words. Only a test that builds its tape too short sees this error."""
 
 
 class BitsError(LastbitError):
@@ -29,7 +29,7 @@ class BitsError(LastbitError):
 
 
 class AuditError(LastbitError):
-    """A program cannot be audited: it does not depend on its draws alone, or asks for raw words."""
+    """The auditor cannot follow a program: the program depends on more than its draws, or asks for raw words."""
 
 
 class RunExhausted(LastbitError):
@@ -41,11 +41,11 @@ class RunBound(LastbitError, TypeError):
 
 
 class DataError(LastbitError):
-    """A table cannot be read or counted. The message names columns and kinds of errors, never what rows hold."""
+    """A table cannot be read or counted. The message names columns and kinds of errors, never a value of a row."""
 
 
 class LedgerError(LastbitError):
-    """A ledger cannot be opened or does not have the account. Nothing was drawn and nothing was charged."""
+    """A ledger cannot be opened, or has no such account. Nothing was drawn and nothing was charged."""
 
 
 class BudgetExceeded(LedgerError):

@@ -1,6 +1,6 @@
-"""What a mechanism hands back: published values only, frozen, and easy to show.
+"""The result of a mechanism: published values only, frozen, and easy to show.
 
-Equality and hashing go by the published values, so that the auditor can tell outcomes apart.
+Releases are compared and hashed by their published values, so that the auditor can tell outcomes apart.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ _FRAMES: Final = "pandas", "polars"
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Release(Compared, ABC):
-    """The base of all releases: a subclass adds its published fields and says which columns people see."""
+    """The base of all releases. A subclass adds its published fields, and `columns`, the table that people see."""
 
     mechanism: str
     cost: Cost = field(hash=False)
 
     @abstractmethod
     def columns(self) -> dict[str, Sequence[Any]]:
-        """The table people see, column by column, all of one length."""
+        """The table that people see, column by column. All columns have one length."""
 
     @property
     def title(self) -> str:
@@ -61,7 +61,7 @@ class Release(Compared, ABC):
         return self.to_html()
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything published, ready for JSON. Numbers that are not whole are exact fractions written as text.
+        """All published values, ready for JSON. Numbers that are not whole are exact fractions written as text.
 
         >>> import lastbit as lb
         >>> lb.NoisyMax(epsilon=1, resolution=1).release([0, 500]).to_dict()["index"]
@@ -86,7 +86,7 @@ class Release(Compared, ABC):
         return np.array(self.to_numpy(), dtype)
 
     def to_frame(self) -> Any:
-        """The table as a DataFrame of pandas or Polars: the library that is loaded, or else the one that is installed.
+        """The table as a DataFrame of pandas or Polars: of the library that is loaded, or else is installed.
 
         >>> import pandas, lastbit as lb
         >>> list(lb.NoisyTopK(k=1, epsilon=1).release([0, 500]).to_frame().columns)
@@ -107,7 +107,7 @@ class Release(Compared, ABC):
         return {}
 
     def plot(self, path: str | None = None) -> Any:
-        """Draw the last column as bars, named by the first; write a picture when given a path. Needs matplotlib."""
+        """Draw the last column as bars with the first column as labels; `path` writes a picture. Needs matplotlib."""
         try:
             from matplotlib.figure import Figure
         except ImportError:
@@ -120,7 +120,7 @@ class Release(Compared, ABC):
             heights = [float(height or 0) for height in columns[name]]
         except (TypeError, ValueError):
             raise LastbitError(
-                f"{self.mechanism} publishes names, of which there is nothing to draw. Print it, or use to_json()."
+                f"plot needs a last column of numbers: {self.mechanism} publishes names. Print it, or use to_json()."
             ) from None
         figure = Figure(figsize=(6, 4), layout="constrained")
         axes = figure.subplots()
@@ -160,7 +160,7 @@ def _shown(value: object) -> str:
 
 
 def plain(value: object) -> Any:
-    """A published value ready for JSON: exact, and no more than numbers, text and lists.
+    """A published value ready for JSON: exact, made of numbers, text, lists and dictionaries only.
 
     >>> plain((Fraction(5, 2), Fraction(4), None))
     ['5/2', 4, None]
@@ -177,7 +177,7 @@ def plain(value: object) -> Any:
 
 
 def _array(column: Sequence[Any]) -> NDArray[Any]:
-    """A column as NumPy has it: whole numbers, the nearest floats of fractions, text and other items as they are."""
+    """A column as a NumPy array: whole numbers, the nearest floats of fractions, text and other items as objects."""
     if any(isinstance(each, Fraction | float) for each in column):
         return np.array([np.nan if each is None else float(each) for each in column], np.float64)
     if all(type(each) is int and -(1 << 63) <= each < 1 << 63 for each in column):
@@ -188,14 +188,14 @@ def _array(column: Sequence[Any]) -> NDArray[Any]:
 
 
 Interval = tuple[Fraction | None, Fraction | None]
-"""From and to, None where there is no end."""
+"""From and to; None where an interval has no end."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Measurement(Release):
     """Published numbers, exactly as drawn.
 
-    `single` says that the mechanism was given one number rather than a list: then int() and float() work.
+    `single` says that the mechanism was given one number, not a list. Then int() and float() work.
     """
 
     single: bool
@@ -210,7 +210,7 @@ class Measurement(Release):
         return {"value": self.values}
 
     def to_numpy(self) -> NDArray[Any]:
-        """The values as an array, of no dimension where the mechanism was given one number.
+        """The values as an array. Its dimension is 0 where the mechanism was given one number.
 
         >>> import lastbit as lb
         >>> lb.DiscreteLaplace(epsilon=1).release([3, 4]).to_numpy().dtype
@@ -227,5 +227,5 @@ class Measurement(Release):
 
     def _only(self) -> Fraction:
         if not self.single:
-            raise TypeError(f"a release of {len(self.values):,} values is not one number. Use its .values.")
+            raise TypeError(f"int() and float() take a release of one number: got {len(self.values):,}. Use .values.")
         return self.values[0]

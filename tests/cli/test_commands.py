@@ -57,7 +57,7 @@ def test_top_finds_the_top_and_says_how_sure(clinic: Path, capsys: Any) -> None:
     assert run(f"{TOP} -k 18 --epsilon 100") == 0
     shown = capsys.readouterr()
     assert "influenza" in shown.out
-    assert shown.err == "lastbit: no ledger was charged. Keep count with --ledger FILE --dataset NAME.\n"
+    assert shown.err == "lastbit: no ledger was charged. To charge one, pass --ledger FILE --dataset NAME.\n"
 
 
 def test_a_budget_is_spent_to_the_end_and_then_refuses(clinic: Path, capsys: Any) -> None:
@@ -127,14 +127,14 @@ WRONG: dict[str, tuple[str, str]] = {
     "epsilon": (f"{TOP} --epsilon 0 -k 1", "epsilon must be positive: got 0."),
     "k": (f"{TOP} --epsilon 1 -k 19", "-k must be at most the number of items: got 19 of 18."),
     "level": (f"{TOP} --epsilon 1 -k 1 --level 95", "level must be above 0 and below 1: got 95."),
-    "half a ledger": (f"{TOP} --epsilon 1 -k 1 --ledger budget.db", "--ledger and --dataset go together"),
+    "half a ledger": (f"{TOP} --epsilon 1 -k 1 --ledger budget.db", "--ledger and --dataset must be given together"),
     "no ledger": (f"{TOP} --epsilon 1 -k 1 --ledger no.db --dataset x", "there is no ledger at no.db"),
     "no account": (f"{TOP} --epsilon 1 -k 1 --ledger budget.db --dataset x", "there is no account named 'x'"),
     "kind": ("top diagnoses.txt --by a --domain diagnoses.txt --epsilon 1 -k 1", "must be CSV, TSV, Parquet, JSON"),
     "no table": ("top budget.db --by a --domain diagnoses.txt --epsilon 1 -k 1", "with --table NAME"),
     "table": (f"{TOP} --epsilon 1 -k 1 --table x", "--table is for databases"),
     "bounds": ("mean visits.csv --of cost --bounds 5 5 --epsilon 1", "bounds must rise"),
-    "plan": ("plan -k 1 --items 5", "give either --epsilon"),
+    "plan": ("plan -k 1 --items 5", "give exactly one of --epsilon"),
     "plan too many": ("plan -k 9 --items 5 --epsilon 1", "-k must be from 1 to the number of items"),
 }
 
@@ -156,7 +156,7 @@ def test_an_unforeseen_error_shows_its_kind_only(clinic: Path, capsys: Any, monk
 
     monkeypatch.setattr("lastbit.cli.reading.counted", fails)
     assert run(f"{TOP} --epsilon 1") == 1
-    assert capsys.readouterr().err == "lastbit: unexpected KeyError. Run it again with --debug to see where.\n"
+    assert capsys.readouterr().err == "lastbit: unexpected KeyError. Run the command again with --debug to see where.\n"
 
 
 def command_line(*arguments: str, **more: Any) -> subprocess.CompletedProcess[str]:

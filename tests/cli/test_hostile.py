@@ -139,8 +139,8 @@ def test_a_table_that_is_none(place: str, capsys: Any) -> None:
 
 
 WRONG: dict[str, str] = {
-    f"top {ROWS} --domain items.txt -k 1 --epsilon 1": "--domain must be given once for each --by: got 2 for 1",
-    f"top {ROWS} --by unit -k 1 --epsilon 1": "--domain must be given once for each --by: got 1 for 2",
+    f"top {ROWS} --domain items.txt -k 1 --epsilon 1": "--domain must be given once for each --by: got 2 for 1 columns",
+    f"top {ROWS} --by unit -k 1 --epsilon 1": "--domain must be given once for each --by: got 1 for 2 columns",
     "top rows.csv --by item --unit '' --domain items.txt -k 1 --epsilon 1": "there is no column ''",
     "top rows.csv --by item --unit nobody --domain items.txt -k 1 --epsilon 1": "there is no column 'nobody'",
     "top rows.csv --by item --unit item --domain items.txt -k 1 --epsilon 1": "must be different columns",
@@ -270,7 +270,7 @@ def test_an_interrupt_while_reading_is_one_line_soon_and_charges_nothing(termina
     # A bar that was there is gone.
     assert (
         re.sub(rb"\x1b\[[0-9;?]*[A-Za-z]", b"", seen.splitlines()[-1])
-        == b"lastbit: interrupted. What was charged stays charged."
+        == b"lastbit: interrupted. A charge that was made stays."
     )
     assert b"Traceback" not in seen
     assert lb.Ledger("budget.db").account("clinic").spent == 0

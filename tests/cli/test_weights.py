@@ -82,7 +82,7 @@ def test_plan_dry_run_release_and_history_agree(bounds: str, monotone: str, caps
     assert json.loads(capsys.readouterr().out)["within"] == planned["within"]
     assert lb.Ledger("budget.db").history("clinic")[-1].parameters == dry["parameters"]
     assert run(f"{paid.removesuffix(' --json')} --dataset clinic --dry-run") == 0
-    assert f"no item left out has {planned['within']} more in weight than one listed" in capsys.readouterr().out
+    assert f"no item left out has {planned['within']} more in weight than a listed item" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("monotone", [True, False])
@@ -97,8 +97,8 @@ def test_the_epsilon_for_an_accuracy_of_sums(monotone: bool) -> None:
 
 
 WRONG = {
-    "--weights weight": "--weights and --bounds go together",
-    "--bounds 0 1": "--weights and --bounds go together",
+    "--weights weight": "--weights and --bounds must be given together",
+    "--bounds 0 1": "--weights and --bounds must be given together",
     "--weights weight --bounds 5 1": "bounds must be a lower and an upper one: got 5 and 1",
     "--weights weight --bounds 0 x": "bounds must be a finite number",
     "--weights weight --bounds 0 1/2": "resolution must divide bounds",

@@ -219,7 +219,7 @@ def test_one_number_releases_as_one_number() -> None:
         assert float(release) == 42.0
     many = lb.DiscreteLaplace(epsilon=1, resolution="1/2").release([1.6, -0.1], Given(0))
     assert many.values == (Fraction(3, 2), Fraction(-1, 2))
-    with pytest.raises(TypeError, match="is not one number"):
+    with pytest.raises(TypeError, match="take a release of one number: got 2"):
         float(many)
 
 

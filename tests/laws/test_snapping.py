@@ -282,7 +282,7 @@ def test_for_accuracy_finds_the_least_epsilon(accuracy: str) -> None:
 
 
 def test_an_accuracy_that_needs_no_data_is_refused() -> None:
-    with pytest.raises(lb.ParameterError, match="any epsilon gives this one"):
+    with pytest.raises(lb.ParameterError, match="every epsilon gives this one"):
         lb.Snapping.for_accuracy(20, bounds=(0, 10))
 
 

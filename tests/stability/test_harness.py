@@ -136,7 +136,7 @@ BROKEN: dict[Callable[[list[Any]], Any], str] = {
     counting_rows: "'flu' moves by 1000 where 1 is stated",
     naming: "the items change",
     swapping: "'cold' moves down and 'flu' moves up",
-    widening: "the sensitivity changes",
+    widening: "the stated sensitivity changes",
     thieving: "'flu' moves by -1 where other units that come move counts the other way",
     unclosed: "moves by -",
     first_row: "moves by -",
@@ -233,7 +233,7 @@ def test_wrong_use_is_refused() -> None:
         hostile.values("texts")
     with pytest.raises(lb.ParameterError, match='kind must be "csv"'):
         next(hostile.lines("xml", ["a", "b"], "a", "b"))
-    with pytest.raises(lb.ParameterError, match="'c' is not among a, b"):
+    with pytest.raises(lb.ParameterError, match="must be columns: got 'c'"):
         next(hostile.lines("csv", ["a", "b"], "a", "c"))
 
 

@@ -302,7 +302,7 @@ def test_a_long_permutation_keeps_to_its_time():
 def test_raw_words_and_unhashable_outcomes_are_refused():
     with pytest.raises(lb.AuditError, match="raw words"):
         law(lambda draw: int(draw.words(1)[0]))
-    with pytest.raises(lb.AuditError, match="hashable: got dict"):
+    with pytest.raises(lb.AuditError, match="hashable value: got dict"):
         law(lambda draw: {})
 
 
@@ -355,7 +355,7 @@ def swallows_it_in_a_vector(draw):
 
 @pytest.mark.parametrize("program", [swallows_the_end_of_a_run, swallows_it_and_draws_on, swallows_it_in_a_vector])
 def test_a_program_that_swallows_a_cut_is_refused(program):
-    with pytest.raises(lb.AuditError, match="not BaseException"):
+    with pytest.raises(lb.AuditError, match="catches BaseException"):
         law(program, Fraction(1, 2**20))
 
 
@@ -398,9 +398,9 @@ def test_a_change_of_mind_that_is_swallowed_is_noticed():
 
 
 def test_what_is_compared_by_identity_is_refused():
-    with pytest.raises(lb.AuditError, match="compared by value"):
+    with pytest.raises(lb.AuditError, match="compares by content"):
         law(lambda draw: object())
-    with pytest.raises(lb.AuditError, match="compared by value"):
+    with pytest.raises(lb.AuditError, match="compares by content"):
         law(lambda draw: (draw.integer(2) for _ in range(2)))
 
 
@@ -510,7 +510,7 @@ def test_a_law_inside_a_program_is_a_law_of_its_own():
 
     expected = {(Fraction(1, n), bit): Fraction(1, 4) for n in (2, 3) for bit in (0, 1)}
     assert law(program, 0).masses == expected
-    with pytest.raises(lb.AuditError, match="hashable: got Law"):
+    with pytest.raises(lb.AuditError, match="hashable value: got Law"):
         law(lambda draw: law(lambda inside: inside.integer(2)))
 
 

@@ -212,7 +212,7 @@ def test_the_resolution_advised_is_right_at_once() -> None:
 
 def test_a_name_is_not_drawn_as_a_number() -> None:
     chosen = lb.ExponentialMechanism(epsilon=1).release([0, 1000], outcomes=["a", "b"])
-    with pytest.raises(lb.LastbitError, match="nothing to draw"):
+    with pytest.raises(lb.LastbitError, match="plot needs a last column of numbers"):
         chosen.plot()
     figure = lb.DiscreteLaplace(epsilon=1).release([7, 7, 3, 7]).plot()
     assert len(figure.axes[0].patches) == 4

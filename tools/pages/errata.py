@@ -11,12 +11,12 @@ from lastbit.audit.broken.gallery import TOLERANCE, Hearing, hearings
 from lastbit.audit.laws import shown
 from lastbit.privacy.cost import Cost
 
-_HEAD = """# Errata: published mechanisms that do not keep their word
+_HEAD = """# Errata: published mechanisms that cost more than they claim
 
-This page is the output of `python -m tools.pages.errata`: each program below was run on every branch, with exact
-probabilities, on two neighbouring inputs. A loss is the logarithm, to base 2, of how far apart the probabilities of the
-witness are; "at least", because tails of endless draws are followed only until less than {tolerance} is left. The
-repaired program was run the same way. To run one yourself: `lastbit audit --gallery`.
+This page is the output of `python -m tools.pages.errata`. The auditor ran each program below on every branch, with
+exact probabilities, on two neighbouring inputs. A loss is the logarithm, to base 2, of the ratio of the two
+probabilities of the witness. It says "at least", because the auditor follows the tails of endless draws only until less
+than {tolerance} is left. The repaired program ran the same way. To run all of them yourself: `lastbit audit --gallery`.
 """
 
 
@@ -37,8 +37,9 @@ def page() -> str:
             *(line for hearing in heard for line in _section(hearing)),
             "## Attacks",
             "",
-            "How much likelier an attacker who sees one release names the first of two neighbours on the first than on",
-            "the second: 0 is a coin, 1 is certainty. Ours may give away what its privacy parameter allows.",
+            "An attacker sees one release and says whether it came from the first or the second of two neighbours. The",
+            "table shows how much likelier the attacker names the first on the first than on the second: 0 for a coin,",
+            "1 for certainty. The last column is the most that our privacy parameter allows.",
             "",
             "| attack | source | on the naive code | on ours | ours allows |",
             "| --- | --- | --- | --- | --- |",

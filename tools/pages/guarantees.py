@@ -74,19 +74,19 @@ INSTANCES: Final[Mapping[str, Sequence[Instance]]] = {
 
 _HEAD = """# Guarantees
 
-This page is the output of `python -m tools.pages.guarantees`. What a mechanism proves, where, and under which
-assumptions is its docstring. "Followed on every branch" means that the released code itself was run down every branch
-of its randomness, with exact probabilities, on the values shown and on every neighbour of them on the grid: the largest
-loss found is then compared with the cost. Where tails of endless draws were left open, the verdict holds up to the
-`delta` shown, for every event and in both directions.
+This page is the output of `python -m tools.pages.guarantees`. The list under each mechanism is its docstring: its law,
+its cost, its assumptions, and where they are checked. "Followed on every branch" means that the auditor ran the
+released code itself down every branch of its randomness, with exact probabilities, on the values shown and on every
+neighbour of these values on the grid. It then compared the largest loss with the cost. Where the auditor left tails of
+endless draws open, the verdict holds up to the `delta` shown, for every event and in both directions.
 
 Snapping draws more than 120 bits, too many branches to follow. "From its exact law" means that the probability of every
-outcome was computed instead, as the exact length of the interval of uniform numbers that gives it, found by halving
-with the release's own arithmetic; tests/laws/test_snapping.py holds that law to the release, branch by branch, where
-there are few bits. Its neighbours are the furthest moves, either way.
+outcome was computed instead: it is the exact length of the interval of uniform numbers that give the outcome, found by
+halving with the release's own arithmetic. tests/laws/test_snapping.py compares this law with the release, branch by
+branch, where there are few bits. The neighbours of a value are the furthest moves, up and down.
 
-What all of them assume: the random words are uniform and independent (`SystemBits` is AES-256-CTR keyed by the
-operating system, so this is the assumption that AES is a good cipher), the values move by no more than the stated
+All mechanisms assume that the random words are uniform and independent (`SystemBits` is AES-256-CTR keyed by the
+operating system, so the assumption is that AES is a good cipher), that the values move by no more than the stated
 sensitivity, and what [limitations](limitations.md) says about time and memory.
 """
 
@@ -97,7 +97,7 @@ def page() -> str:
 
 
 def headings_of(mechanism: type) -> dict[str, str]:
-    """What a docstring says under each heading.
+    """The text of a docstring under each heading.
 
     >>> headings_of(Mechanism)
     {}

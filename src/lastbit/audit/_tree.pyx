@@ -1,9 +1,9 @@
-"""The tree of a program's choices, compiled: what an auditor does on every branch.
+"""The tree of a program's choices, compiled, because the auditor works on it on every branch.
 
 A node is a cell of a draw, taken after the nodes before it. A run replays the path to a node and then takes the first
-cell of every new draw; the cells after one taken are left open. The mass of a cell is numerator / (odd · 2^exponent):
-along a path numerators multiply, exponents add and odd parts multiply, and what has the same odd part adds up over a
-power of two. So no greatest common divisor is taken until the very end.
+cell of every new draw; the cells after the taken cell are left open. The mass of a cell is numerator / (odd ·
+2^exponent): along a path numerators multiply, exponents add and odd parts multiply, and masses with the same odd part
+add up over a power of two. So no greatest common divisor is taken until the very end.
 """
 
 cimport cython
@@ -28,28 +28,28 @@ cdef object INT64 = dtype("int64")
 
 _LOOK_EVERY = 1024
 _LONGEST = 1 << 12
-"""More draws than this in a run look endless where nothing but the program can end it."""
+"""A run with more draws looks endless, if only the program can end it."""
 _UNLIKELY = 12
 """A run is put off when it is less likely than the tolerance by this many bits."""
 
 NOT_A_PROGRAM = (
     "the program did not repeat itself when given the same draws. It must depend on its Draw alone (no other "
-    "randomness, nothing remembered from one run to the next) and return what is compared by value."
+    "randomness, no memory of earlier runs) and return a value that == compares by content."
 )
 
 _CAUGHT = (
-    "the program caught what the auditor ends a run with. It may catch Exception, or what it expects, but not "
-    "BaseException."
+    "the program catches BaseException, which the auditor uses to stop a run. Catch Exception instead, or the errors "
+    "that you expect."
 )
 
 
 class PutOff(BaseException):
-    """Ends a run from inside. No program should catch it, so it is no Exception."""
+    """Ends a run from inside. It is not an Exception, because no program should catch it."""
 
 
 @cython.final
 cdef class Cells:
-    """The values and masses of a draw, made as far as they are asked for."""
+    """The values and masses of a draw, made when they are first asked for."""
 
     cdef object source
     cdef object bits
@@ -68,7 +68,7 @@ cdef class Cells:
             raise AuditError("a distribution must have mass somewhere.")
 
     cdef bint reach(self, Py_ssize_t i) except -1:
-        """Whether there is a cell i - 1; cells without mass are passed over."""
+        """Whether there is a cell i - 1; cells without mass are skipped."""
         while len(self.values) < i:
             value, mass = next(self.source, (0, None))
             if mass is None:
@@ -90,21 +90,21 @@ cdef class Cells:
 @cython.freelist(64)
 @cython.trashcan(True)
 cdef class Node:
-    """A cell taken."""
+    """A cell that a run takes."""
 
     cdef Node before
     cdef Py_ssize_t depth
     cdef Cells cells
     cdef Py_ssize_t i
     cdef object upper
-    """At or above 2^bits times the mass of the path to it."""
+    """At or above 2^bits times the mass of the path to this cell."""
 
 
 @cython.final
 @cython.no_gc
 @cython.freelist(64)
 cdef class Open:
-    """What was not taken: after a node, the cells from i on of a draw; or, without a draw, a run put off."""
+    """An open branch: the cells from i on of the draw after a node or, without cells, a run that was put off."""
 
     cdef object upper
     cdef Py_ssize_t order
@@ -117,7 +117,7 @@ cdef class Open:
 
 
 cdef tuple product(list path, Py_ssize_t start, Py_ssize_t stop):
-    """The mass of a part of a path: numerator, odd part and exponent. By halves, so that long numbers meet long ones."""
+    """The mass of a part of a path: numerator, odd part and exponent. By halves, because factors of one length are fast."""
     cdef Node node
     cdef Py_ssize_t i, middle, exponent = 0
     if stop - start > 16:
@@ -155,17 +155,17 @@ cdef object array_of(list values):
 
 @cython.final
 cdef class Tree:
-    """The tree as far as it was met, and one run through it. `limit` and `left` are 2^bits times a mass."""
+    """The part of the tree seen so far, and one run through it. `limit` and `left` are 2^bits times a mass."""
 
     cdef public object refusal
-    """Why the run is no run of a program, once it is known."""
+    """Why the auditor gives up on the program; None while it does not."""
     cdef dict by_object, by_law
     cdef list uniforms
     cdef list open, path
     cdef Node node
     cdef Py_ssize_t at, order, draws, endless, most
     cdef readonly dict found
-    """For each odd part the outcomes, and their masses there: a numerator and a power of two."""
+    """The outcomes by the odd part of their masses, each with a numerator and a power of two."""
     cdef readonly object deadline
     """When the exploration must end, on the monotonic clock."""
     cdef object bits, limit, left, unlikely
@@ -181,9 +181,9 @@ cdef class Tree:
         self.begin(root)
 
     def outcome(self, value):
-        """What the run came to, in a form that can be compared."""
+        """The outcome of the run, in a form that can be compared."""
         if self.refusal is not None:
-            # The program caught what it should not have: what it did then is no part of its law.
+            # The program caught an error of the auditor: its outcome after that is no part of its law.
             raise AuditError(self.refusal)
         if self.at < len(self.path):
             raise AuditError(NOT_A_PROGRAM)
@@ -197,7 +197,7 @@ cdef class Tree:
             known = (<dict>self.found.setdefault(odd, {})).setdefault(outcome, mass)
         except TypeError:
             raise AuditError(
-                f"a program must return something hashable: got {type(outcome).__name__}. Return a tuple of numbers."
+                f"a program must return a hashable value: got {type(outcome).__name__}. Return a tuple of numbers."
             ) from None
         if known is not mass:
             deeper = exponent - known[1]
@@ -208,12 +208,12 @@ cdef class Tree:
 
     @property
     def open_share(self):
-        """About how much of the probability is open."""
+        """The probability that is still open, roughly."""
         return self.left / (1 << self.bits)
 
     @property
     def drawn(self):
-        """How many draws there were in the run, before it was played again or then."""
+        """The number of draws of the run; more if its replay drew more."""
         return len(self.path)
 
     def again(self):
@@ -223,7 +223,7 @@ cdef class Tree:
     def next(self, Py_ssize_t branches):
         """Set up the next run, down the heaviest open branch; False when enough was explored.
 
-        `branches` were followed so far. Once what is open is within the limit, finite draws are followed to the end,
+        `branches` were followed so far. Once the open mass is within the limit, finite draws are followed to the end,
         as long as that does not double the work.
         """
         cdef Open heaviest
@@ -234,7 +234,7 @@ cdef class Tree:
         heaviest = heappop(self.open)
         self.left -= heaviest.upper
         if heaviest.cells is None:
-            # Followed further down now than when it was put off, or it would never end.
+            # This time the run may go further than when it was put off, or it would never end.
             self.endless -= 1
             self.unlikely = heaviest.node.upper >> _UNLIKELY
             self.begin(heaviest.node)
@@ -265,7 +265,7 @@ cdef class Tree:
         return array_of(order)
 
     cdef Cells cells(self, distribution):
-        """The same cells for the same law, always: by the distribution or, when it is made anew, by its law."""
+        """The cells of a distribution. Two distributions with the same law have the same cells."""
         cells = self.by_object.get(distribution)
         if cells is None:
             levels = distribution.levels
@@ -275,7 +275,7 @@ cdef class Tree:
                     cells = self.by_law[levels] = Cells(distribution.masses(), distribution.endless, self.bits)
                 except AuditError as refusal:
                     self.refuse(str(refusal))
-            # A distribution that serves one call only is not worth remembering: its law is found again by its cells.
+            # A distribution made for one call is not remembered by itself: its law finds the cells again.
             if not distribution.cells:
                 self.by_object[distribution] = cells
         return cells
@@ -309,8 +309,8 @@ cdef class Tree:
             raise PutOff
         if len(self.path) == _LONGEST and not self.may_end:
             self.refuse(
-                f"tolerance must be above 0 for a program that draws more than {_LONGEST:,} values in a run: got 0. It "
-                "may never end. Give a tolerance, or seconds."
+                f"tolerance must be above 0 for a program that draws more than {_LONGEST:,} values in a run: got 0. "
+                "The program may never end. Give a tolerance, or seconds."
             )
         self.node = self.taken(self.node, cells, 0)
         self.path.append(self.node)
@@ -340,6 +340,6 @@ cdef class Tree:
         heappush(self.open, rest)
 
     def refuse(self, str message):
-        """Give up on the program, whatever it does with this."""
+        """Give up on the program, even if the program catches this error."""
         self.refusal = message
         raise AuditError(message)

@@ -1,4 +1,4 @@
-"""What a way of counting said of a table, and what one unit may change about it."""
+"""The counts of a table by some way of counting, and what one unit may change about them."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _SHOWN: Final = 160
 
 @dataclass(frozen=True)
 class Raised:
-    """It raised. The message is left out: an engine's may quote a row."""
+    """The counting raised an error. Its message is left out, because it may quote a row."""
 
     kind: str
 
 
 @dataclass(frozen=True)
 class Counted:
-    """Exact values, and everything about them that no unit may change."""
+    """Exact counts, and their properties that no unit may change."""
 
     values: tuple[Fraction, ...]
     items: tuple[Any, ...]
@@ -38,12 +38,12 @@ class Counted:
 def counted(
     count: Callable[[list[Any]], Any], rows: list[Any], sensitivity: Fraction, monotone: bool
 ) -> Counted | Raised:
-    """Count these rows, whatever happens."""
+    """Count these rows, and catch any error."""
     try:
         return _read(count(rows), sensitivity, monotone)
     except (KeyboardInterrupt, GeneratorExit):
         raise
-    except BaseException as error:  # some engines end a thread with an error that is no Exception
+    except BaseException as error:  # some engines end a thread with an error that is not an Exception
         return Raised(type(error).__name__)
 
 
@@ -66,25 +66,28 @@ def _read(found: Any, sensitivity: Fraction, monotone: bool) -> Counted:
 
 
 def _exact(value: Any) -> Fraction:
-    """A float is its exact value; NaN, infinity and what is no number raise, as no distance to them is known."""
+    """A float means its exact value. NaN, infinity and values that are no numbers raise: they have no distances."""
     return Fraction(int(value.numerator), int(value.denominator)) if isinstance(value, Rational) else Fraction(value)
 
 
 def broken(without: Counted | Raised, having: Counted | Raised, whole: Counted, way: int = 0) -> str | None:
-    """What a unit does to the counts that it may not, in words; None if it does no such thing.
+    """The forbidden change that a unit makes to the counts, in words; None if it makes none.
 
-    without, having: the counts without the unit and with it. whole: those of the table, whose form all others have.
-    way: the sign of the moves of units before, which monotone counts keep.
+    without, having: the counts without the unit and with it. whole: the counts of the table, whose form all have.
+    way: the sign of the moves of earlier units, which monotone counts keep.
     """
     for each in (without, having):
         if isinstance(each, Raised):
             return f"it raises {each.kind}"
         if each.names != whole.names:
-            return f"the items change: {len(whole.items):,} become {len(each.items):,}, or others, or in another order"
+            return (
+                f"the items change: from {len(whole.items):,} items to {len(each.items):,}, or to other items, or to "
+                "another order"
+            )
         if each.kind != whole.kind:
             return f"the type of the counts changes from {whole.kind} to {each.kind}"
         if (each.sensitivity, each.monotone) != (whole.sensitivity, whole.monotone):
-            return "the sensitivity changes, or whether the counts are monotone"
+            return "the stated sensitivity changes, or whether the counts are monotone"
     if isinstance(without, Raised) or isinstance(having, Raised):
         return None
     moves = [after - before for before, after in zip(without.values, having.values, strict=True)]
@@ -95,7 +98,7 @@ def broken(without: Counted | Raised, having: Counted | Raised, whole: Counted, 
         down, up = min(moves, default=Fraction(0)), max(moves, default=Fraction(0))
         if down < 0 < up:
             ends = (whole.names[moves.index(end)] for end in (down, up))
-            return "{} moves down and {} moves up where all move the same way".format(*ends)
+            return "{} moves down and {} moves up where monotone counts all move the same way".format(*ends)
         if down * way < 0 or up * way < 0:
             name = whole.names[moves.index(up if way < 0 else down)]
             return f"{name} moves by {up if way < 0 else down} where other units that come move counts the other way"
@@ -103,7 +106,7 @@ def broken(without: Counted | Raised, having: Counted | Raised, whole: Counted, 
 
 
 def direction(without: Counted, having: Counted) -> int:
-    """The sign of the first move of a unit that comes; 0 if nothing moved."""
+    """The sign of the first count that a new unit moves; 0 if it moves none."""
     moves = (after - before for before, after in zip(without.values, having.values, strict=True))
     return next((1 if move > 0 else -1 for move in moves if move), 0)
 
@@ -116,11 +119,11 @@ def largest(without: Counted, having: Counted) -> Fraction:
 
 
 def alike(one: Any, other: Any) -> bool:
-    """Whether two keys may be one unit somewhere: they are equal, or written alike."""
+    """Whether some engine may take two keys for one unit: they are equal, or print alike."""
     try:
         if bool(one == other):
             return True
-    except Exception:  # a key that cannot be compared is told by its text
+    except Exception:  # keys that cannot be compared are compared as text
         return said(one) == said(other)
     return said(one).strip("'\"b") == said(other).strip("'\"b")
 

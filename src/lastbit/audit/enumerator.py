@@ -1,10 +1,11 @@
 """`Enumerator`: a `Draw` that takes every branch, with the exact probability of each.
 
-A run is the sequence of its choices. The enumerator runs the program again and again, replaying a prefix of choices and
-then taking the first cell of every new draw; the cells not taken are left open. A run so unlikely that it looks endless
-(a loop that chance alone ends) is put off and left open too. What is open is followed heaviest first, until it weighs
-no more than the tolerance. If then only finite draws are open, they are followed to the end as long as that does not
-double the work: so a finite program has nothing unexplored, and one that tosses coins for ever still comes to an end.
+A run is the sequence of its choices. The enumerator runs the program again and again: it replays a prefix of choices,
+then takes the first cell of every new draw, and leaves the other cells open. A run so unlikely that it looks endless
+(a loop that chance alone ends) is put off and left open too. The enumerator follows the heaviest open branch first,
+until all open branches together weigh no more than the tolerance. If only finite draws are open then, it follows them
+to the end, as long as this does not double the work. So a finite program has nothing unexplored, and the exploration
+of a program that tosses coins for ever ends too.
 """
 
 from __future__ import annotations
@@ -28,11 +29,11 @@ from lastbit.errors import AuditError
 from lastbit.mechanisms.mechanism import Program
 
 _REPEAT_EVERY: Final = 256
-"""One run in so many is repeated: what else it may depend on would show."""
+"""One run in this many is repeated, to see whether the program depends on more than its draws."""
 _REPEATS: Final = 20
-"""How often the first run is repeated; of so many runs after it each is repeated once."""
+"""The first run is repeated this often, and each of this many runs after it once."""
 _GUARD: Final = 64
-"""Bits by which bounds on masses are finer than the tolerance."""
+"""Bounds on masses have this many bits more than the tolerance."""
 
 
 class Enumerator(Draw):
@@ -58,10 +59,12 @@ class Enumerator(Draw):
     ) -> tuple[dict[Hashable, gmpy2.mpq], gmpy2.mpq]:
         """The mass found for each outcome, and the mass left unexplored: together exactly 1.
 
-        With `seconds` it stops after that time, with whatever is then unexplored.
+        With `seconds` the exploration stops after that time, however much is unexplored.
         """
         if self._running:
-            raise AuditError("an Enumerator cannot explore inside its own program. Use another one, or audit.law.")
+            raise AuditError(
+                "an Enumerator cannot explore inside its own program. Use another Enumerator there, or audit.law."
+            )
         self._start(tolerance, seconds)
         self._running = True
         try:
@@ -86,7 +89,7 @@ class Enumerator(Draw):
         return masses(tree), 1 - total(tree)
 
     def _run(self, program: Program) -> tuple[Hashable] | None:
-        """The outcome of one run; None when it was put off."""
+        """The outcome of one run; None when the run was put off."""
         tree = self._tree
         try:
             return (tree.outcome(program(self)),)
@@ -95,7 +98,7 @@ class Enumerator(Draw):
             return None
 
     def _repeat(self, program: Program, outcome: Hashable) -> None:
-        """Run the same choices again: a program that depends on them alone does the same."""
+        """Run the same choices again: a program that depends on its choices alone gives the same outcome."""
         for _ in range(1 if self.branches else _REPEATS):
             drawn = self._tree.drawn
             self._tree.again()
@@ -118,5 +121,5 @@ class Enumerator(Draw):
         return self._tree.permutation(n)
 
     def words(self, n: int) -> Words:
-        """Refused: 2^64 branches a word are too many."""
-        self._tree.refuse("a program that reads raw words cannot be enumerated. Use the named draws instead.")
+        """Refused: a word has 2^64 branches, too many to follow."""
+        self._tree.refuse("the auditor cannot follow a program that reads raw words. Use the other draws instead.")

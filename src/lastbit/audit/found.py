@@ -1,4 +1,4 @@
-"""The outcomes that a tree has found, with their masses: no fraction is made of them until the very end."""
+"""The outcomes that a tree has found, with their masses. The masses become fractions only at the end."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def masses(tree: Tree) -> dict[Hashable, gmpy2.mpq]:
 
 
 def total(tree: Tree) -> gmpy2.mpq:
-    """All mass together: over one power of two for each odd part, and only then as a fraction."""
+    """The sum of all masses: first over one power of two for each odd part, then as a fraction."""
     found = gmpy2.mpq(0)
     for odd, outcomes in tree.found.items():
         deepest = max(exponent for _, exponent in outcomes.values())

@@ -22,10 +22,11 @@ TOLERANCE: Final = Fraction(1, 1 << 40)
 
 @dataclass(frozen=True)
 class Law:
-    """What a program publishes, and how likely each outcome is: exactly, up to what was left unexplored.
+    """The outcomes of a program and the exact probability of each, up to the probability left unexplored.
 
-    `law[outcome]` encloses the probability of an outcome, seen or not. The two ends differ by `unexplored`, which is 0
-    when every branch was followed. Outcomes are told apart by ==, and floats also by sign of zero and as NaN.
+    `law[outcome]` is a lower and an upper bound on the probability of an outcome, found or not. The bounds differ by
+    `unexplored`, which is 0 when every branch was followed. Outcomes are compared by ==; 0.0 and -0.0 are two outcomes,
+    and NaN is one.
 
     >>> coin = law(lambda draw: draw.bernoulli("1/3"))
     >>> print(coin)
@@ -42,7 +43,7 @@ class Law:
 
     @cached_property
     def masses(self) -> dict[Hashable, Fraction]:
-        """The mass found for each outcome; the probability is at least this."""
+        """The mass found for each outcome. The probability of the outcome is at least this mass."""
         return {outcome: fraction_of(mass) for outcome, mass in self.exact.items()}
 
     def __getitem__(self, outcome: Hashable) -> tuple[Fraction, Fraction]:
@@ -60,7 +61,7 @@ class Law:
         return self.exact.keys()
 
     def items(self) -> Iterator[tuple[Hashable, tuple[Fraction, Fraction]]]:
-        """Every outcome that was found, with its probability from both sides.
+        """Every outcome that was found, with the two bounds on its probability.
 
         >>> [str(lower) for _, (lower, upper) in law(lambda draw: draw.bernoulli("1/3")).items()]
         ['1/3', '2/3']
@@ -87,7 +88,7 @@ def _short(mass: gmpy2.mpq) -> str:
 
 
 def shown(outcome: Hashable) -> str:
-    """An outcome in one line: what a release published, without its name and cost."""
+    """An outcome in one line: the published columns of a release, without its name and cost."""
     if isinstance(outcome, Release):
         columns = {name: [shown(value) for value in column] for name, column in outcome.columns().items()}
         return " ".join(f"{name}={','.join(column)}" for name, column in columns.items())
@@ -110,8 +111,8 @@ def tolerated(tolerance: Number) -> Fraction:
 def law(program: Program, tolerance: Number = TOLERANCE, *, seconds: float | None = None) -> Law:
     """The output law of a program: any callable that takes a Draw and returns something hashable.
 
-    Endless draws are followed until less than `tolerance` is left open, or until `seconds` have passed. With a
-    tolerance of 0 every branch is followed to the end, however unlikely.
+    The auditor follows endless draws until less than `tolerance` is left open, or until `seconds` have passed. With a
+    tolerance of 0 it follows every branch to the end, however unlikely.
 
     >>> dice = law(lambda draw: draw.integer(6) + draw.integer(6) + 2)
     >>> dice[7]

@@ -1,4 +1,4 @@
-"""How well two output laws can be told apart: the privacy loss, enclosed from both sides."""
+"""How well two output laws can be told apart: a lower and an upper bound on the privacy loss."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from lastbit.exact.rounding import log_float_lower, log_upper
 from lastbit.mechanisms.mechanism import Program
 
 SET_ASIDE: Final = 1 << 10
-"""How many times what is left unexplored may be set aside as rare outcomes, whose ratio it leaves in doubt."""
+"""Rare outcomes may be set aside up to this many times the unexplored mass, which leaves their ratio in doubt."""
 
 
 @dataclass(frozen=True)
 class Loss:
     """The largest |ln(P/Q)| over all outcomes, in nats.
 
-    `lower` is certain: the `witness` is an outcome whose two probabilities are that far apart (None when nothing tells
-    the two apart for certain). `upper` holds for every event but for a probability of `delta`: P(S) <= e^upper·Q(S) +
-    delta, and the other way round. When both laws were explored to the end, delta is 0 and `upper` bounds the loss
-    itself.
+    `lower` is certain: the `witness` is an outcome whose two probabilities are that far apart. It is None when no
+    outcome tells the two laws apart for certain. `upper` holds for every event S up to `delta`: P(S) <= e^upper·Q(S) +
+    delta, and the same with P and Q exchanged. When both laws were explored to the end, delta is 0 and `upper` bounds
+    the loss itself.
     """
 
     lower: float
@@ -37,7 +37,7 @@ class Loss:
 
     @property
     def lower_bits(self) -> float:
-        """`lower` in base 2, to the nearest: for reading, not for proofs."""
+        """`lower` in base 2, to the nearest float: for reading, not for proofs."""
         return self.lower / math.log(2)
 
     def __str__(self) -> str:
@@ -68,12 +68,12 @@ def loss(
 
 
 def between(one: Law, other: Law, tolerance: Fraction) -> Loss:
-    """The loss between two laws; as much as the tolerance may be set aside where they were not explored to the end."""
+    """The loss between two laws. If they are not fully explored, rare outcomes up to the tolerance are set aside."""
     zero = gmpy2.mpq(0)
     p, q = one.exact, other.exact
     outcomes = sorted(dict.fromkeys([*p, *q]), key=lambda o: max(p.get(o, zero), q.get(o, zero)))
     lower, witness = _certain(one, other, outcomes)
-    # Set aside the rarest outcomes, as far as the tolerance goes; when nothing is unexplored there is no need to.
+    # Set aside the rarest outcomes up to the tolerance. With nothing unexplored there is no need.
     aside = [gmpy2.mpq(one.unexplored), gmpy2.mpq(other.unexplored)]
     rare = any(aside)
     limit, ratio = gmpy2.mpq(tolerance), gmpy2.mpq(1)

@@ -1,4 +1,4 @@
-"""One line on a terminal while a run takes long."""
+"""One line of progress on a terminal, for long explorations; and the time that runs share."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _EVERY: Final = 0.5
 
 
 class Progress:
-    """Says how far the run is, from its second second on, twice a second, and only on a terminal."""
+    """Shows the progress on a terminal: after one second, then twice a second."""
 
     def __init__(self) -> None:
         self._shown = False
         self.due = time.monotonic() + _AFTER
-        """When the line is to be brought up to date."""
+        """When to write the line again."""
 
     def __enter__(self) -> Progress:
         return self
@@ -31,7 +31,7 @@ class Progress:
             sys.stderr.flush()
 
     def show(self, now: float, branches: int, left: float) -> None:
-        """Bring the line up to date."""
+        """Write the line again."""
         self.due = now + _EVERY
         if sys.stderr.isatty():
             self._shown = True
@@ -40,13 +40,13 @@ class Progress:
 
 
 class Budget:
-    """Seconds for several runs: each gets an even share of what is left."""
+    """Seconds for several runs: each run gets an equal share of the time left."""
 
     def __init__(self, seconds: float | None) -> None:
         self._deadline = deadline(seconds)
 
     def share(self, parts: int) -> float | None:
-        """What one of so many runs to come may take."""
+        """The seconds for the next run, when this many runs are left."""
         return None if self._deadline == math.inf else max(0.0, self._deadline - time.monotonic()) / parts
 
 

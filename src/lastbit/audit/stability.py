@@ -1,9 +1,9 @@
 """Does a way of counting keep one person's rows to that person? The answer on a made-up table, with hostile rows.
 
-The cost of a release assumes that one unit moves every count by at most its sensitivity. Whoever counts must make that
-true for all rows there can be: a quote that is never closed, a date beyond the calendar, two spellings of one number.
-`stability` gives one unit such rows, takes them away again, and compares the counts. It is run on a made-up table,
-because its verdict shows rows and counts.
+The cost of a release assumes that one unit moves every count by at most its sensitivity. The code that counts must make
+this true for all possible rows: a quote that is never closed, a date beyond the calendar, two spellings of one number.
+`stability` gives one unit such rows, takes them away again, and compares the counts. Run it on a made-up table, because
+its verdict shows rows and counts.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ Rows = Sequence[Any]
 Unit = str | Callable[[Any], Any] | None
 
 _REMOVED: Final = 5
-"""So many units of the table itself are taken away, one at a time: the first, the last, and some between."""
+"""This many units of the table itself are taken away, one at a time: the first, the last, and some between."""
 
 
 @dataclass(frozen=True)
 class Witness:
-    """One unit's rows that a way of counting does not keep to that unit.
+    """The rows of one unit that change more than this unit's contribution.
 
-    rows: all that the unit has. place: where in the table they are. problem: what they do to the counts.
+    rows: all rows of the unit. place: where in the table the rows are. problem: how they change the counts.
     """
 
     rows: tuple[Any, ...]
@@ -45,8 +45,8 @@ class Witness:
 class Stability:
     """The verdict on a way of counting.
 
-    holds: each unit that was tried moved every count by what it may, and nothing else changed.
-    violated: `witness` says which rows did more.
+    holds: each unit that was tried moved every count by at most the sensitivity, and nothing else changed.
+    violated: `witness` names rows that changed more.
     tried: how many pairs of tables were compared, each with and without one unit.
     """
 
@@ -59,7 +59,7 @@ class Stability:
 
     @property
     def holds(self) -> bool:
-        """Whether no unit that was tried did more than it may."""
+        """Whether every unit that was tried kept to its contribution."""
         return self.verdict == "holds"
 
     def __str__(self) -> str:
@@ -78,19 +78,19 @@ def stability(
     sensitivity: Number = 1,
     monotone: bool = False,
 ) -> Stability:
-    """Try whether one unit's rows, whatever they are, move every count by at most its sensitivity, and nothing else.
+    """Try whether the rows of one unit move every count by at most its sensitivity, and change nothing else.
 
-    Each hostile unit comes to the table: before all other rows, after them, between them, and alone. Units of the table
-    go. Each time every count may move by the sensitivity that `Counts` state, and all the same way if they are
-    monotone. Their items, their order and their type stay as they are, and nothing is raised. The first violation ends
-    the search; of many rows it names one that does it alone, if there is one.
+    Each hostile unit is added to the table: before all other rows, after them, between them, and alone. Some units of
+    the table are removed. Each time, every count may move by the sensitivity that the `Counts` state, and all counts
+    the same way if they are monotone. The items, their order and their type must stay, and no error may be raised. The
+    first violation ends the search. If one of many rows violates alone, the witness is this row.
 
-    count: what is tried: a function from a list of rows to `Counts`, or to a mapping or a sequence of exact numbers.
+    count: the function to try, from a list of rows to `Counts`, or to a mapping or a sequence of exact numbers.
     table: made-up rows, each a mapping or one line of a text file. Do not pass private rows: a verdict shows rows.
-    unit: the column that says whose a row is, or a function that says it of a row; with None each row is a unit.
-    hostile: for each unit that comes a list of its rows, by default `hostile.rows(table, unit)`. A unit whose key is in
-    the table comes in the place of that unit.
-    sensitivity, monotone: what is stated of bare numbers; `Counts` state it themselves.
+    unit: the column with the unit of a row, or a function from a row to its unit; with None each row is a unit.
+    hostile: a list of rows for each hostile unit, by default `hostile.rows(table, unit)`. A hostile unit whose key is
+    in the table replaces the unit with that key.
+    sensitivity, monotone: the facts about bare numbers. `Counts` state them themselves.
 
     >>> table = [{"patient": number, "item": "flu"} for number in range(5)]
     >>> def units(rows):
@@ -106,7 +106,10 @@ def stability(
     trial = _Trial(count, list(table), _who(unit), stated, flag(monotone, "monotone"))
     if hostile is None:
         if not (unit is None or isinstance(unit, str)) or not all(isinstance(row, Mapping) for row in table):
-            raise ParameterError("hostile must be given where rows are lines of text: see lastbit.audit.hostile.lines.")
+            raise ParameterError(
+                "hostile must be given where rows are lines of text, or unit is a function. For lines, use "
+                "lastbit.audit.hostile.lines."
+            )
         hostile = hostile_rows(table, unit)
     witness = trial.removals()
     for each in () if witness else hostile:
@@ -130,7 +133,7 @@ def _who(unit: Unit) -> Callable[[Any], Any] | None:
 
 
 class _Trial:
-    """One way of counting before its judge: what it has said of which rows, and how often."""
+    """One way of counting on trial: the counts it gave for each part of the table, and how many pairs were tried."""
 
     def __init__(
         self,
@@ -141,7 +144,7 @@ class _Trial:
         monotone: bool,
     ) -> None:
         self._count, self._table, self._stated = count, table, (sensitivity, monotone)
-        # Without a key each row is its own.
+        # Without a key each row is its own unit.
         self._keys = [place if who is None else who(row) for place, row in enumerate(table)]
         self._who = who
         self._known: dict[tuple[int, ...], Counted | Raised] = {}
@@ -149,11 +152,13 @@ class _Trial:
         self.tried, self.moved = 0, Fraction(0)
         whole = self._of_table(tuple(range(len(table))))
         if isinstance(whole, Raised):
-            raise ParameterError(f"count must take the table as it is: it raised {whole.kind}. Call it to see why.")
+            raise ParameterError(
+                f"count must take the table as it is: it raised {whole.kind}. Call count(table) to see why."
+            )
         self.whole = whole
 
     def removals(self) -> Witness | None:
-        """The table's own units go, one at a time."""
+        """Take away the table's own units, one at a time."""
         keys: list[Any] = []
         for key in self._keys:
             if not any(alike(key, other) for other in keys):
@@ -167,7 +172,7 @@ class _Trial:
         return None
 
     def arrival(self, rows: list[Any]) -> Witness | None:
-        """A unit comes with these rows."""
+        """Add a unit with these rows."""
         kept = self._without([] if self._who is None else [self._who(row) for row in rows])
         for place in ("at the front", "at the end", "between the others", "alone"):
             problem = self._arrived(kept, rows, place)
@@ -188,7 +193,7 @@ class _Trial:
         return self._problem(self._of_table(base), self._counted(together))
 
     def _shortest(self, kept: tuple[int, ...], rows: list[Any], place: str, problem: str) -> Witness:
-        """A single row that does it alone, if there is one: a witness is there to be read."""
+        """A single row that violates alone, if there is one: people read a witness, so it should be short."""
         seen: set[str] = set()
         for row in rows if len(rows) > 1 else ():
             if said(row) in seen:
@@ -216,5 +221,5 @@ class _Trial:
         return self._known[places]
 
     def _counted(self, rows: list[Any]) -> Counted | Raised:
-        # Copies, so that a way of counting that changes its rows is judged on what it was given.
+        # Copies, because the function may change the rows that it is given.
         return counted(self._count, [dict(row) if isinstance(row, dict) else row for row in rows], *self._stated)

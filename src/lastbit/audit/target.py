@@ -1,4 +1,4 @@
-"""What to audit, by name: a mechanism of ours with parameters as text, or a program in a file of one's own."""
+"""The target of an audit, by name: a mechanism of lastbit with parameters as text, or a program in a user's file."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from lastbit.privacy.eta import Eta
 
 @dataclass(frozen=True)
 class Target:
-    """A mechanism, or a function of one's own that takes a Draw, or values and a Draw."""
+    """A mechanism, or a user's function that takes a Draw, or values and a Draw."""
 
     mechanism: Mechanism[Any] | None
     module: ModuleType | None
@@ -44,10 +44,10 @@ class Target:
             mechanism = _mechanism(text, settings)
             return cls(mechanism, None, None, mechanism.cost if cost is None else cost)
         if settings:
-            raise ParameterError("--set is for our mechanisms: your program has its parameters already.")
+            raise ParameterError("--set is for mechanisms of lastbit: your program has its parameters already.")
         path, _, name = text.rpartition(":")
         if not path or not name:
-            raise ParameterError(f"a program must be named FILE.py:PROGRAM: got {text}.")
+            raise ParameterError(f"a program must be given as FILE.py:PROGRAM: got {text}.")
         module = _module(path)
         return cls(None, module, _function(module, name), cost)
 
@@ -59,29 +59,29 @@ class Target:
             return self.mechanism.program(numbers(values))
         function = self.function
         if function is None:
-            raise ParameterError("there is no program.")
+            raise ParameterError("a target must have a mechanism or a program: got neither.")
         if _takes_values(function):
             if values is None:
-                raise ParameterError("this program takes values and a Draw: give it --values.")
+                raise ParameterError("this program takes values and a Draw: pass --values, such as --values 3,1,2.")
             given = numbers(values)
             return lambda draw: function(given, draw)
         return lambda draw: function(draw)
 
     def neighbour(self, text: str) -> Program:
-        """The program on neighbouring values, or another program of the same file."""
+        """The program on neighbouring values, or another program from the same file."""
         if self.module is not None and self.function is not None and not _takes_values(self.function):
             other = _function(self.module, text)
             return lambda draw: other(draw)
         return self.program(text)
 
     def laws(self, values: str | None, neighbour: str | None, tolerance: str, seconds: float | None) -> list[Law]:
-        """The law, and the neighbour's when one is named."""
+        """The law of the program, and the law of the neighbour when one is given."""
         programs = [self.program(values)] + ([] if neighbour is None else [self.neighbour(neighbour)])
         budget = Budget(seconds)
         return [law(each, tolerance, seconds=budget.share(len(programs) - i)) for i, each in enumerate(programs)]
 
     def judge(self, one: Law, other: Law, tolerance: str) -> tuple[str, str]:
-        """What to print on two laws, and the verdict; without a cost any finite loss holds."""
+        """The text to print about two laws, and the verdict. Without a cost the verdict is "holds"."""
         exact = tolerated(tolerance)
         if self.cost is None:
             return f"{between(one, other, exact)}; no cost was claimed", "holds"
@@ -89,9 +89,9 @@ class Target:
         return str(verdict), verdict.verdict
 
     def check_all(self, values: str | None, tolerance: str, seconds: float | None) -> Verdicts:
-        """Every neighbour of these values; for mechanisms, which know what a neighbour is."""
+        """The verdicts on every neighbour of these values. Only a mechanism knows its neighbours."""
         if self.mechanism is None or values is None:
-            raise ParameterError("--all needs one of our mechanisms and --values.")
+            raise ParameterError("--all needs a mechanism of lastbit and --values.")
         return check_all(self.mechanism, numbers(values), tolerance, seconds=seconds)
 
 
@@ -106,7 +106,7 @@ def numbers(text: str) -> Sequence[Fraction | int]:
 
 
 def all_mechanisms() -> Iterator[type[Mechanism[Any]]]:
-    """Every mechanism there is, by name; not the bases that several of them share."""
+    """Every mechanism, in the order of names, without the base classes that mechanisms share."""
     for module in walk_packages(mechanisms.__path__, f"{mechanisms.__name__}."):
         if not module.name.endswith(".spark"):  # heavy, and no mechanism
             import_module(module.name)
@@ -124,18 +124,20 @@ def all_mechanisms() -> Iterator[type[Mechanism[Any]]]:
 def _mechanism(name: str, settings: list[str]) -> Mechanism[Any]:
     known = {each.__name__: each for each in all_mechanisms()}
     if name not in known:
-        raise ParameterError(f"no mechanism named {name}. There are: {', '.join(known)}.")
+        raise ParameterError(f"there is no mechanism named {name}. Use one of {', '.join(known)}.")
     parameters = inspect.signature(known[name]).parameters
     given: dict[str, Any] = {}
     for setting in settings:
         key, equals, value = setting.partition("=")
         if not equals or key not in parameters:
-            raise ParameterError(f"--set must be NAME=VALUE: got {setting}. {name} has: {', '.join(parameters)}.")
+            raise ParameterError(
+                f"--set must be NAME=VALUE: got {setting}. {name} has the parameters {', '.join(parameters)}."
+            )
         given[key] = _setting(key, value)
     try:
         return known[name](**given)
     except TypeError as error:
-        raise ParameterError(f"{name} needs more: {error}") from None
+        raise ParameterError(f"{name} needs more parameters: {error}") from None
 
 
 def _setting(key: str, text: str) -> object:
@@ -151,7 +153,7 @@ def _setting(key: str, text: str) -> object:
 
 def _module(path: str) -> ModuleType:
     if not Path(path).is_file():
-        raise ParameterError(f"no file {path}.")
+        raise ParameterError(f"there is no file {path}.")
     module = ModuleType(Path(path).stem)
     module.__file__ = path
     try:
@@ -164,7 +166,7 @@ def _module(path: str) -> ModuleType:
 def _function(module: ModuleType, name: str) -> Callable[..., Hashable]:
     function = getattr(module, name, None)
     if not callable(function):
-        raise ParameterError(f"no program named {name} in {module.__file__}.")
+        raise ParameterError(f"there is no program named {name} in {module.__file__}.")
     return function  # type: ignore[no-any-return]
 
 
@@ -174,7 +176,7 @@ def _takes_values(function: Callable[..., Hashable]) -> bool:
 
 
 def plot_laws(laws: list[Law], path: str) -> None:
-    """Draw the laws side by side into a picture: the likeliest outcomes of either. Needs matplotlib."""
+    """Draw the likeliest outcomes of the laws side by side into a picture. Needs matplotlib."""
     try:
         from matplotlib.figure import Figure
     except ImportError:
@@ -182,7 +184,7 @@ def plot_laws(laws: list[Law], path: str) -> None:
     likely = sorted(
         dict.fromkeys(outcome for each in laws for outcome in each), key=lambda o: -max(each[o][0] for each in laws)
     )[:40]
-    # In the order people expect where outcomes have one.
+    # Numbers are drawn in their order.
     labels = [shown(outcome) for outcome in likely]
     order = sorted(range(len(labels)), key=lambda i: (_numeric(labels[i]), labels[i]))
     figure = Figure(figsize=(8, 4), layout="constrained")

@@ -1,4 +1,4 @@
-"""Does a mechanism keep its word? The certified answer, on one pair of neighbours or on all of a small grid."""
+"""Does a mechanism keep its cost? A certified answer, for one pair of neighbours or for all neighbours on a grid."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from lastbit.privacy.eta import Eta
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the auditor found for one pair of neighbours.
+    """The auditor's answer for one pair of neighbours.
 
-    violated: some event is more than e^cost times likelier on one side, for certain; `witness` names its outcomes.
-    holds: P(S) <= e^cost·Q(S) + delta for every event S, both ways, where delta is 0 when every branch was explored
-    and otherwise at most (1 + e^cost) times what was not.
+    violated: some event is for certain more than e^cost times likelier on one side; `witness` names its outcomes.
+    holds: P(S) <= e^cost·Q(S) + delta for every event S, in both directions. delta is 0 when every branch was explored,
+    and otherwise at most (1 + e^cost) times the unexplored mass.
     undecided: more than the tolerance was left unexplored.
     """
 
@@ -45,7 +45,7 @@ class Verdict:
 
     @property
     def in_bits(self) -> str:
-        """The loss found, to base 2, and the verdict."""
+        """The loss found, in base 2, and the verdict."""
         bits = self.loss.lower_bits
         return f"{'∞' if isinf(bits) else f'{bits:.4g}'} bits ({self.verdict})"
 
@@ -64,12 +64,12 @@ class Verdicts:
 
     @property
     def holds(self) -> bool:
-        """Whether the mechanism holds on all of them."""
+        """Whether the cost holds on all neighbours."""
         return all(verdict.holds for verdict in self.each)
 
     @property
     def worst(self) -> Verdict:
-        """The verdict that matters most: a violation before an open question, then the largest loss."""
+        """The verdict that matters most: violated before undecided before holds, then the largest loss."""
         order = {"violated": 2, "undecided": 1, "holds": 0}
         return max(self.each, key=lambda verdict: (order[verdict.verdict], verdict.loss.lower))
 
@@ -82,9 +82,9 @@ def judge(
 ) -> Verdict:
     """The verdict on two laws against a cost.
 
-    Say the found masses are p and q, and u is what the second law left unexplored. If the sum of max(0, p - e^cost·q)
-    over all outcomes is above e^cost·u, then the outcomes that add to it form an event that proves the violation.
-    Otherwise that sum is part of delta, and small. So only exploring too little can leave the question open.
+    Say the found masses are p and q, and the second law left a mass u unexplored. If the sum of max(0, p - e^cost·q)
+    over all outcomes is above e^cost·u, then the outcomes that add to the sum form an event that proves the violation.
+    Otherwise the sum is part of delta, and small. So only exploring too little can leave the question open.
     """
     cost = Cost.of(cost)
     odds_lower, odds_upper = (gmpy2.mpq(odds) for odds in cost.odds_bounds())
@@ -115,7 +115,7 @@ def compare(
     *,
     seconds: float | None = None,
 ) -> Verdict:
-    """Compare the exact laws of two programs with the cost they claim. `seconds` is for both together.
+    """Compare the exact laws of two programs with the cost that they claim. `seconds` is for both programs together.
 
     >>> from lastbit import Eta
     >>> compare(lambda draw: draw.bernoulli("1/4"), lambda draw: draw.bernoulli("1/8"), Eta(1, 1, 1)).verdict
@@ -154,7 +154,7 @@ def check_all(
     *,
     seconds: float | None = None,
 ) -> Verdicts:
-    """`check` against every neighbour on the grid: what one person could have turned these values into.
+    """`check` against every neighbour on the grid: all inputs that one person can turn these values into.
 
     >>> import lastbit as lb
     >>> print(lb.audit.check_all(lb.DiscreteLaplace(eta=lb.Eta(1, 1, 1)), [0], tolerance="1/1000"))
@@ -163,7 +163,7 @@ def check_all(
     exact, budget = tolerated(tolerance), Budget(seconds)
     neighbours = list(mechanism.neighbours(values))
     if not neighbours:
-        raise ParameterError("values must have a neighbour to compare with: got none. Pass at least one value.")
+        raise ParameterError("values must have a neighbour to compare with: got no neighbour. Pass at least one value.")
     one = law(mechanism.program(values), exact, seconds=budget.share(len(neighbours) + 1))
     others = (
         law(mechanism.program(each), exact, seconds=budget.share(len(neighbours) - before))

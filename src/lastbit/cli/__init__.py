@@ -10,14 +10,14 @@ USAGE, REFUSED, INTERRUPTED = 2, 3, 130
 
 
 def main() -> None:
-    """Run the command. Whatever goes wrong is one line; `--debug`, anywhere, puts the traceback before it."""
+    """Run the command. Every error is one line; `--debug`, anywhere, prints the traceback before this line."""
     if sys.stdout is None:
         sys.exit(_say("there is nowhere to write: standard output is closed. Nothing was read.", USAGE))
     arguments = [argument for argument in sys.argv[1:] if argument != "--debug"]
     try:
         code = _run(arguments, debug=len(arguments) != len(sys.argv) - 1)
     except KeyboardInterrupt:
-        code = _say("interrupted. What was charged stays charged.", INTERRUPTED)
+        code = _say("interrupted. A charge that was made stays.", INTERRUPTED)
     sys.exit(code)
 
 
@@ -38,22 +38,22 @@ def _run(arguments: list[str], *, debug: bool) -> int:
             _trace(error)
         if isinstance(error, LastbitError):
             return _say(str(error), REFUSED if isinstance(error, BudgetExceeded) else USAGE)
-        if hasattr(error, "format_message"):  # what Typer raises for a wrong option
+        if hasattr(error, "format_message"):  # Typer raises this for a wrong option
             command = getattr(getattr(error, "ctx", None), "command_path", "lastbit")
             message = error.format_message()
-            if message.startswith("Usage:"):  # nothing was asked for: what there is to ask for, line by line
+            if message.startswith("Usage:"):  # no command was given: the message lists the commands
                 print(message, file=sys.stderr)
                 return USAGE
             return _say(f"{message.rstrip('.')}. See: {command} --help", USAGE)
-        # The message of an error nobody foresaw may hold anything: only its kind is shown.
-        hint = "" if debug else " Run it again with --debug to see where."
+        # The message of an unexpected error may hold a private value: only the kind of error is shown.
+        hint = "" if debug else " Run the command again with --debug to see where."
         return _say(f"unexpected {type(error).__name__}.{hint}", 1)
 
 
 def _trace(error: BaseException) -> None:
-    """Print where an error comes from: the calls and the kinds of errors, and of messages only our own.
+    """Print where an error comes from: the calls, the kinds of errors, and lastbit's own messages.
 
-    What another library says may quote a row, so that it is left out even here.
+    The messages of other libraries may quote a row, so they are left out even here.
     """
     import traceback
 

@@ -23,10 +23,10 @@ _BUDGET = "--ledger budget.db --dataset clinic"
 app = typer.Typer(
     name="lastbit",
     help="Differential privacy that holds to the last bit: from a table to a release in one command.",
-    epilog="--debug, anywhere, shows where an error comes from, and nothing of the data.",
+    epilog="--debug, anywhere, shows where an error comes from. It never shows data.",
     **_SETTINGS,
 )
-accounts = typer.Typer(help="Accounts with limits, and everything that was charged to them.", **_SETTINGS)
+accounts = typer.Typer(help="Accounts with limits, and all charges to them.", **_SETTINGS)
 app.add_typer(accounts, name="budget")
 
 

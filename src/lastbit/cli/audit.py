@@ -20,7 +20,7 @@ Example:
   lastbit audit mymechanism.py:program --neighbour other --epsilon 1
   lastbit audit --gallery
 \b
-It exits with 0 when the cost holds, 1 when it is violated, 4 when it could not be decided."""
+The exit code is 0 when the cost holds, 1 when it is violated, and 4 when the audit could not decide."""
 
 
 def register(app: typer.Typer) -> None:
@@ -31,24 +31,29 @@ def register(app: typer.Typer) -> None:
 def audit(
     target: Annotated[
         str | None,
-        typer.Argument(metavar="[MECHANISM|FILE.py:PROGRAM]", help="What to audit: one of ours by name, or yours."),
+        typer.Argument(metavar="[MECHANISM|FILE.py:PROGRAM]", help="A mechanism of lastbit, or your own program."),
     ] = None,
-    values: Annotated[str | None, typer.Option(metavar="A,B,…", help="The values it runs on.")] = None,
+    values: Annotated[str | None, typer.Option(metavar="A,B,…", help="The values that the program runs on.")] = None,
     neighbour: Annotated[
         str | None, typer.Option(metavar="A,B,…", help="Neighbouring values, or the name of another program.")
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="Compare with every neighbour on the grid.")] = False,
     settings: Annotated[
-        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the mechanism; repeat it.")
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the mechanism. Repeat --set for more."),
     ] = None,
-    epsilon: Annotated[str | None, typer.Option(metavar="NUMBER", help="What your program claims to cost.")] = None,
-    eta: Annotated[str | None, typer.Option(metavar="X,Y,Z", help="The same in base 2.")] = None,
-    tolerance: Annotated[str, typer.Option(metavar="NUMBER", help="How much may be left unexplored.")] = "1e-9",
+    epsilon: Annotated[str | None, typer.Option(metavar="NUMBER", help="The cost that your program claims.")] = None,
+    eta: Annotated[str | None, typer.Option(metavar="X,Y,Z", help="The claimed cost in base 2.")] = None,
+    tolerance: Annotated[
+        str, typer.Option(metavar="NUMBER", help="The probability that may stay unexplored.")
+    ] = "1e-9",
     seconds: Annotated[float | None, typer.Option(metavar="NUMBER", help="Stop after this time.")] = None,
-    plot: Annotated[str | None, typer.Option(metavar="FILE", help="Draw the law, or both, into a picture.")] = None,
+    plot: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Draw the law, or both laws, into a picture.")
+    ] = None,
     gallery: Annotated[bool, typer.Option("--gallery", help="Run every known broken mechanism and attack.")] = False,
 ) -> None:
-    """Follow every branch of a program with exact probabilities: its law, its privacy loss, a verdict."""
+    """Follow every branch of a program with exact probabilities. Show its law, its privacy loss and a verdict."""
     if gallery:
         _gallery()
         return

@@ -9,7 +9,7 @@ import typer
 Place = Annotated[str, typer.Option("--ledger", metavar="FILE", help="A file, or a postgresql:// address.")]
 Dataset = Annotated[str, typer.Argument(metavar="DATASET", help="The name of the account.")]
 Limit = Annotated[str, typer.Option(metavar="NUMBER", help="The limit: what all releases together may cost.")]
-Note = Annotated[str, typer.Option(metavar="TEXT", help="Why, for the history.")]
+Note = Annotated[str, typer.Option(metavar="TEXT", help="The reason, for the history.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 
 
@@ -26,7 +26,7 @@ def create(
     note: Note = "",
     as_json: Json = False,
 ) -> None:
-    """Open an account with a limit. The first one makes the ledger."""
+    """Open an account with a limit. The first account makes the ledger file."""
     from lastbit.ledger import Ledger
     from lastbit.values.adjacency import named
 
@@ -35,10 +35,12 @@ def create(
 
 def show(
     ledger: Place,
-    dataset: Annotated[str | None, typer.Argument(metavar="[DATASET]", help="One account; all without it.")] = None,
+    dataset: Annotated[
+        str | None, typer.Argument(metavar="[DATASET]", help="The account. Leave it out to see all.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
-    """What was spent and what is left."""
+    """Show how much was spent and how much is left."""
     from lastbit.cli.showing import Report, account_data
     from lastbit.ledger import Ledger
 
@@ -56,7 +58,7 @@ def show(
 
 
 def history(dataset: Dataset, ledger: Place, as_json: Json = False) -> None:
-    """Everything that happened to an account."""
+    """Show everything that happened to an account."""
     from lastbit.cli.showing import Report
     from lastbit.ledger import Ledger
 
@@ -127,7 +129,7 @@ def verify(
 
 
 def raise_(dataset: Dataset, ledger: Place, epsilon: Limit, note: Note = "", as_json: Json = False) -> None:
-    """Set a higher limit. The history records it."""
+    """Set a higher limit. The history records the change."""
     from lastbit.ledger import Ledger
 
     _show(Ledger(ledger).raise_limit(dataset, epsilon=epsilon, note=note), as_json)

@@ -38,7 +38,7 @@ class Table:
 
 @dataclass(frozen=True, kw_only=True)
 class Items:
-    """What is counted."""
+    """Which items are counted, and how."""
 
     by: Annotated[
         list[str],
@@ -71,11 +71,11 @@ class Items:
 
     @property
     def size(self) -> int:
-        """How many items the domain has: public, so that too few are refused before anything is read."""
+        """How many items the domain has. The number is public, so a domain with too few is refused before reading."""
         return prod(map(len, self._read))
 
     def check_enough(self, k: int) -> None:
-        """Refuse more items than there are."""
+        """Refuse a k above the number of items."""
         if k > self.size:
             raise ParameterError(f"-k must be at most the number of items: got {k} of {self.size:,}. Nothing was read.")
 
@@ -84,7 +84,7 @@ class Items:
         """The items of each domain, read once."""
         if len(self.domain) != len(self.by):
             raise ParameterError(
-                f"--domain must be given once for each --by: got {len(self.domain)} for {len(self.by)}."
+                f"--domain must be given once for each --by: got {len(self.domain)} for {len(self.by)} columns."
             )
         return [_domain(text) for text in self.domain]
 
@@ -98,22 +98,23 @@ class Items:
         """How one unit moves the numbers, as mechanisms take it."""
         if (self.weights is None) != (self.bounds is None):
             raise ParameterError(
-                "--weights and --bounds go together: a column to add up, and how far one unit can move a sum."
+                "--weights and --bounds must be given together: got only one of them. --weights names the column to "
+                "add up, --bounds the range of each unit's total."
             )
         return moved(self.bounds, self.step())
 
     @property
     def number(self) -> str:
-        """What an item has: how many units, or how much in all."""
+        """The name of an item's number: units, or the sum of a column."""
         return "units" if self.weights is None else f"sum of {self.weights}"
 
     def more(self, amount: str) -> str:
-        """So much more, in words."""
+        """This amount more, in words."""
         return f"{amount} units more" if self.weights is None else f"{amount} more in {self.weights}"
 
     @property
     def data(self) -> dict[str, Any]:
-        """What is added up, for machines; nothing when units are counted."""
+        """The column that is added up and its bounds, for JSON; empty when units are counted."""
         return {} if self.bounds is None else {"weights": self.weights, "bounds": list(self.bounds)}
 
 
@@ -129,18 +130,18 @@ def moved(bounds: tuple[str, str] | None, resolution: str) -> dict[str, Any]:
 
 @dataclass(frozen=True, kw_only=True)
 class Spending:
-    """What it costs, who pays, and where the answer goes."""
+    """What a release costs, which account pays, and how the release is shown."""
 
-    epsilon: Annotated[str, typer.Option(metavar="NUMBER", help="What it may cost, such as 1, 0.5 or 1/3.")]
+    epsilon: Annotated[str, typer.Option(metavar="NUMBER", help="The cost of the release, such as 1, 0.5 or 1/3.")]
     ledger: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Charge this ledger first: a file or a postgresql:// address.")
+        str | None, typer.Option(metavar="FILE", help="The ledger to charge first: a file or a postgresql:// address.")
     ] = None
     dataset: Annotated[str | None, typer.Option(metavar="NAME", help="The account to charge.")] = None
-    note: Annotated[str, typer.Option(metavar="TEXT", help="A word for the ledger's history.")] = ""
-    level: Annotated[str, typer.Option(metavar="NUMBER", help="How sure the intervals are.")] = "0.95"
+    note: Annotated[str, typer.Option(metavar="TEXT", help="A note for the ledger's history.")] = ""
+    level: Annotated[str, typer.Option(metavar="NUMBER", help="The probability that an interval holds.")] = "0.95"
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False
     plot: Annotated[str | None, typer.Option(metavar="FILE", help="Draw the release into a picture.")] = None
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would cost; read and spend nothing.")] = False
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the cost. Read nothing and spend nothing.")] = False
 
 
 def _domain(text: str) -> Any:

@@ -1,4 +1,4 @@
-"""Counting a table, with a bar for those who wait."""
+"""Counting a table, with a progress bar for a person who waits."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 _EVERYONE: Final = "everyone"
 
 _PATIENCE: Final = 1.0
-"""Seconds after which a person wants to know how long it takes."""
+"""Seconds before the progress bar appears."""
 
 _ATTEMPTS: Final = 20
-"""How often an interrupted reader is told to stop, a tenth of a second apart."""
+"""How often the command tells an interrupted reader to stop, every tenth of a second."""
 
 Result = TypeVar("Result")
 
@@ -48,11 +48,11 @@ def counted(table: Table, items: Items) -> Counts:
             resolution=items.step(),
         )
 
-    # Rows that are alike are one where units are counted, and two where weights are added up.
+    # Two equal rows count once where units are counted, and twice where weights are added up.
     distinct = table.unit is not None and items.weights is None
     counts = read(table, Wanted(columns, weights=items.weights, distinct=distinct), work)
     if table.unit is None:
-        print("lastbit: without --unit a row is protected, not a person who may have several.", file=sys.stderr)
+        print("lastbit: without --unit each row is protected, but not a person with several rows.", file=sys.stderr)
     return counts
 
 
@@ -84,7 +84,7 @@ def totalled(table: Table, column: str, bounds: tuple[str, str], resolution: str
 
 
 def _as_columns(domains: Any, source: Opened, by: list[str]) -> Any:
-    """Ranges as text where the column is text: in text files and some databases every column is."""
+    """Ranges as text where the column is text. In text files and some databases every column is text."""
     if len(by) > 1:
         return [_as_columns(each, source, [column]) for each, column in zip(domains, by, strict=True)]
     from lastbit.data.domain import items_of
@@ -94,7 +94,7 @@ def _as_columns(domains: Any, source: Opened, by: list[str]) -> Any:
 
 
 def read(table: Table, wanted: Wanted, work: Callable[[Opened], Result]) -> Result:
-    """Open a table and work on it. The bar appears on a terminal, after a second."""
+    """Open a table and work on it. On a terminal, a progress bar appears after a second."""
     place: list[Opened] = []
 
     def both() -> Result:
@@ -116,9 +116,9 @@ def watched(
     patience: float = _PATIENCE,
     console: Console | None = None,
 ) -> Result:
-    """Do the work in another thread, and show how far it is once it takes longer than `patience`.
+    """Do the work in another thread, and show its progress once it takes longer than `patience`.
 
-    In another thread even where nobody looks: an engine swallows or delays the interrupts of its own.
+    The other thread is used without a terminal too: an engine swallows or delays interrupts in its own thread.
     """
     future: Future[Result] = Future()
 
@@ -136,7 +136,7 @@ def watched(
                 _show(future, progress, console)
         return future.result()
     except KeyboardInterrupt:
-        # More than once: between two queries there is nothing to stop. What cannot be stopped is left behind.
+        # More than once, because between two queries nothing can be stopped. A reader that goes on is left behind.
         for _ in range(_ATTEMPTS):
             stop()
             if wait([future], 0.1).done:

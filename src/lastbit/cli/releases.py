@@ -1,4 +1,4 @@
-"""The commands that release: top, above, choose, measure, mean. What needs time to import is imported when used."""
+"""The commands that release: top, above, choose, measure, mean. Modules that load slowly are imported where used."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Amount = Annotated[int, typer.Option("-k", metavar="NUMBER", help="How many item
 
 
 def top(table: Table, items: Items, spending: Spending, k: Amount = 10) -> None:
-    """The k items with the most units, or the largest sums, and how far each is ahead of the next."""
+    """List the k items with the most units, or the largest sums, and how far each is ahead of the next."""
     import lastbit as lb
     from lastbit.cli.reading import counted
     from lastbit.cli.showing import Report, percent, shown
@@ -24,7 +24,7 @@ def top(table: Table, items: Items, spending: Spending, k: Amount = 10) -> None:
     reach = mechanism.accuracy(items.size, spending.level)
 
     def report(release: lb.TopK) -> Report:
-        lonely = [None] * (len(release.indices) - len(release.gaps))  # the last of all has nobody next
+        lonely = [None] * (len(release.indices) - len(release.gaps))  # the last item of all has no next item
         ranges = [*release.gap_intervals(spending.level), *lonely]
         columns = {
             "rank": range(1, len(release.indices) + 1),
@@ -36,7 +36,7 @@ def top(table: Table, items: Items, spending: Spending, k: Amount = 10) -> None:
         more = {"true_gap": ranges, "level": spending.level, "within": reach}
         return Report(release.title, columns, notes, release.to_dict() | items.data | more)
 
-    promise = f"no item left out has {items.more(shown(reach))} than one listed."
+    promise = f"no item left out has {items.more(shown(reach))} than a listed item."
     spend(
         spending,
         mechanism,
@@ -51,11 +51,11 @@ def above(
     items: Items,
     spending: Spending,
     threshold: Annotated[
-        str, typer.Option(metavar="NUMBER", help="An item is listed when it has more units, or a larger sum.")
+        str, typer.Option(metavar="NUMBER", help="List items with more units, or a larger sum, than this number.")
     ],
-    limit: Annotated[int, typer.Option(metavar="NUMBER", help="Stop after this many items above.")] = 1,
+    limit: Annotated[int, typer.Option(metavar="NUMBER", help="Stop after this many listed items.")] = 1,
 ) -> None:
-    """The first items, in the order of the domain, with more units, or a larger sum, than a threshold; by how much."""
+    """List the first items of the domain with more units, or a larger sum, than a threshold, and how much more."""
     import lastbit as lb
     from lastbit.cli.reading import counted
     from lastbit.cli.showing import Report, percent
@@ -90,7 +90,7 @@ def above(
 
 
 def choose(table: Table, items: Items, spending: Spending) -> None:
-    """One item, the likelier the more units, or the larger a sum, it has."""
+    """Choose one item. An item with more units, or a larger sum, is more likely."""
     import lastbit as lb
     from lastbit.cli.reading import counted
     from lastbit.cli.showing import Report
@@ -102,12 +102,12 @@ def choose(table: Table, items: Items, spending: Spending) -> None:
         return Report(release.title, {"item": [release.outcome]}, [], release.to_dict() | items.data)
 
     if spending.plot is not None:
-        raise lb.ParameterError("--plot draws numbers: what is chosen is one item. Leave it out.")
+        raise lb.ParameterError("--plot draws numbers, and choose publishes one item without a number. Leave it out.")
     spend(spending, mechanism, read=lambda: counted(table, items), report=report)
 
 
 def measure(table: Table, items: Items, spending: Spending, k: Amount = 10) -> None:
-    """The k items with the most units, or the largest sums, and an estimate of what each has."""
+    """List the k items with the most units, or the largest sums, and estimate the units, or the sum, of each."""
     import lastbit as lb
     from lastbit.cli.reading import counted
     from lastbit.cli.showing import Report, percent
@@ -126,7 +126,7 @@ def measure(table: Table, items: Items, spending: Spending, k: Amount = 10) -> N
             "interval": intervals,
             "ahead of the next by": [*release.gaps, *[None] * (len(release.indices) - len(release.gaps))],
         }
-        notes = [f"Each interval holds with probability {level} for the items listed."]
+        notes = [f"Each interval of a listed item holds with probability {level}."]
         more = {"interval": intervals, "level": spending.level}
         return Report(release.title, columns, notes, release.to_dict() | items.data | more)
 
@@ -136,15 +136,15 @@ def measure(table: Table, items: Items, spending: Spending, k: Amount = 10) -> N
 def mean(
     table: Table,
     spending: Spending,
-    of: Annotated[str, typer.Option(metavar="COLUMN", help="The numbers. A unit's numbers are added up.")],
+    of: Annotated[str, typer.Option(metavar="COLUMN", help="The column of numbers. A unit's numbers are added up.")],
     bounds: Annotated[
         tuple[str, str], typer.Option(metavar="LOW HIGH", help="A unit's total is clamped to this range.")
     ],
     resolution: Annotated[
-        str, typer.Option(metavar="NUMBER", help="Numbers are floored to whole steps of this.")
+        str, typer.Option(metavar="NUMBER", help="Numbers are rounded down to whole steps of this size.")
     ] = "1",
 ) -> None:
-    """The mean of a number over all units, and how many units there are."""
+    """Estimate the mean of a number over all units, and how many units there are."""
     import lastbit as lb
     from lastbit.cli.reading import totalled
     from lastbit.cli.showing import Report, percent

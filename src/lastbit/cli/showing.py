@@ -1,4 +1,4 @@
-"""Releases for people and for machines."""
+"""Releases as tables for people and as JSON for programs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LONG, _SMALL = 10**15, Fraction(1, 10**5)
 
 @dataclass(frozen=True)
 class Report:
-    """What a command has to say: a table with a line above and lines below, and the same as plain data."""
+    """The answer of a command: a table with a title above and notes below, and the same as plain data."""
 
     title: str
     columns: Mapping[str, Sequence[Any]]
@@ -29,7 +29,7 @@ class Report:
     data: Mapping[str, Any] = field(default_factory=dict)
 
     def show(self, *, as_json: bool) -> None:
-        """Print it."""
+        """Print the report."""
         if as_json:
             print(json.dumps(plain(self.data), ensure_ascii=False))
             return
@@ -37,14 +37,14 @@ class Report:
         from rich.table import Table
         from rich.text import Text
 
-        # Text and no markup: an item such as [red] is an item.
+        # Text and not markup: an item may be called [red].
         console = Console(highlight=False, width=None if sys.stdout.isatty() else 200)
         console.print(Text(self.title, style="bold"))
         if self.columns:
             table = Table(box=None, pad_edge=False, header_style="dim")
             for name, column in self.columns.items():
                 numbers = all(value is None or isinstance(value, int | float | Fraction) for value in column)
-                # On a narrow terminal words break: nothing is cut off.
+                # On a narrow terminal words break, so that nothing is cut off.
                 table.add_column(Text(name), justify="right" if numbers else "left", overflow="fold")
             for row in zip(*self.columns.values(), strict=True):
                 table.add_row(*(Text(shown(value)) for value in row))
@@ -62,7 +62,7 @@ def shown(value: object) -> str:
     if isinstance(value, Fraction):
         if value.denominator == 1 and abs(value) < _LONG:
             return f"{value.numerator:,}"
-        # A float could not hold what is very large or very small.
+        # A float cannot hold very large or very small numbers.
         digits = Context(prec=6, Emax=MAX_EMAX, Emin=MIN_EMIN)
         rounded = digits.divide(Decimal(value.numerator), Decimal(value.denominator))
         return f"{rounded.normalize(digits):g}" if _SMALL < abs(value) < _LONG else f"{rounded.normalize(digits):e}"
@@ -76,7 +76,7 @@ def shown(value: object) -> str:
 
 
 def account_line(account: Account) -> str:
-    """One line on where an account stands."""
+    """What an account has spent and has left, in one line."""
     return (
         f"{account.dataset}: spent {shown(account.spent)} of {shown(account.limit)}, "
         f"{shown(account.remaining)} left (epsilon)"
@@ -84,7 +84,7 @@ def account_line(account: Account) -> str:
 
 
 def account_data(account: Account) -> dict[str, str]:
-    """The same for machines: exact fractions as text."""
+    """An account as plain data: exact fractions as text."""
     return {
         "dataset": account.dataset,
         "limit": str(account.limit),

@@ -32,14 +32,14 @@ def spend(
     report: Callable[[Any], Report],
     promise: str = "",
 ) -> None:
-    """Release and show. `promise` says before anything is spent what it will be worth."""
+    """Release and show. `promise` is the accuracy of the release, which a dry run shows."""
     book = _book(spending)
     if spending.dry_run:
         return _dry_run(spending, mechanism, book, promise)
     if spending.plot is not None:
         _check_plot(Path(spending.plot))
     if book is not None:
-        # Reading may take long: a refusal that is certain comes first. The charge looks again.
+        # Reading may take long, so a budget that is too small refuses first. The charge checks the budget again.
         book[0].account(book[1]).charged(mechanism.cost, _COUNTED)
     values = read()
     if book is None:
@@ -49,7 +49,7 @@ def spend(
     result = report(published)
     notes, data = list(result.notes), dict(result.data)
     if book is None:
-        print("lastbit: no ledger was charged. Keep count with --ledger FILE --dataset NAME.", file=sys.stderr)
+        print("lastbit: no ledger was charged. To charge one, pass --ledger FILE --dataset NAME.", file=sys.stderr)
     else:
         account = book[0].account(book[1])
         notes += [account_line(account), *_dearer(account, mechanism)]
@@ -73,7 +73,10 @@ def _dearer(account: Account, mechanism: Mechanism[Any]) -> list[str]:
 
 def _book(spending: Spending) -> tuple[Ledger, str] | None:
     if (spending.ledger is None) != (spending.dataset is None):
-        raise ParameterError("--ledger and --dataset go together: a file, and the account in it to charge.")
+        raise ParameterError(
+            "--ledger and --dataset must be given together: got only one of them. --ledger names the file, "
+            "--dataset the account to charge."
+        )
     if spending.ledger is None or spending.dataset is None:
         return None
     from lastbit.ledger import Ledger
@@ -82,14 +85,14 @@ def _book(spending: Spending) -> tuple[Ledger, str] | None:
 
 
 def _check_plot(path: Path) -> None:
-    """Refuse what cannot become a picture, before anything is spent on it."""
+    """Refuse a path that cannot become a picture, before anything is spent."""
     try:
         from matplotlib.backend_bases import FigureCanvasBase
     except ImportError:
         raise ParameterError("--plot needs matplotlib. Install it with: pip install 'lastbit[plot]'") from None
     kinds = FigureCanvasBase.get_supported_filetypes()
     if path.suffix.lower().removeprefix(".") not in kinds:
-        raise ParameterError(f"--plot must be a picture such as out.png: got {path}. Known are {', '.join(kinds)}.")
+        raise ParameterError(f"--plot must be a picture such as out.png: got {path}. Use one of {', '.join(kinds)}.")
     if not path.parent.is_dir() or path.is_dir():
         raise ParameterError(f"--plot must be a file in a folder that exists: got {path}. Make the folder first.")
 

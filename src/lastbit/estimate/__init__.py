@@ -1,4 +1,4 @@
-"""Post-processing: what a release is worth. Nothing here looks at private values, so nothing here costs anything."""
+"""Post-processing: how accurate a release is. No function here looks at private values, so none costs anything."""
 
 from lastbit.estimate.accuracy import laplace_accuracy, least_epsilon
 from lastbit.estimate.blue import blue, error_bounds, variance_left

@@ -1,6 +1,6 @@
-"""How far noise carries a value, at a stated level, and which epsilon buys a stated accuracy.
+"""How far noise moves a value, at a stated level, and which epsilon buys a stated accuracy.
 
-Every comparison is between integers: a probability is enclosed ever more tightly until it is on one side for certain.
+Every comparison is between integers. Bounds close in on a probability until it is certain on which side it lies.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from lastbit.errors import ParameterError
 from lastbit.privacy.rate import Rate
 
 DIGITS: Final = 9
-"""Significant digits of an epsilon that is found, not given."""
+"""Significant digits of an epsilon that lastbit finds."""
 
 _LARGEST: Final = Fraction(2048)
 _SMALLEST: Final = -150
-"""The exponent of ten below which an epsilon is not looked for."""
+"""No epsilon below ten to this power is looked for."""
 
 
 def power_at_most(rate: Rate, exponent: int, limit: Fraction) -> bool:
@@ -28,7 +28,7 @@ def power_at_most(rate: Rate, exponent: int, limit: Fraction) -> bool:
     (True, False)
     """
     bits = 128
-    # The two can only be equal when r^exponent is a fraction over 2^bits of a moderate size, and then it is found.
+    # r^exponent can equal the limit only as a fraction over 2^bits for moderate bits: then the bounds become exact.
     while True:
         lower, upper = power(rate, exponent, bits)
         scaled = limit * (1 << bits)
@@ -78,7 +78,7 @@ def _tail_limit(rate: Rate, level: Fraction) -> Fraction:
 
 
 def least_epsilon(meets: Callable[[Fraction], bool], digits: int = DIGITS, near: int = 0) -> Fraction:
-    """The least epsilon of so many significant digits that meets a wish which every larger epsilon meets too.
+    """The least epsilon, to this many significant digits, that meets a wish. Every larger epsilon must meet it too.
 
     The search begins at ten to the power `near`.
 
@@ -87,7 +87,7 @@ def least_epsilon(meets: Callable[[Fraction], bool], digits: int = DIGITS, near:
     """
     if not meets(_LARGEST):
         raise ParameterError(
-            f"accuracy must be one that epsilon {_LARGEST} can give: ask for less, or refine the grid."
+            f"accuracy must be one that epsilon {_LARGEST} can give. Ask for less accuracy, or use a finer grid."
         )
     exponent = near
     while not meets(_power_of_ten(exponent)):
@@ -97,8 +97,8 @@ def least_epsilon(meets: Callable[[Fraction], bool], digits: int = DIGITS, near:
     while exponent > _SMALLEST and meets(_power_of_ten(exponent - 1)):
         exponent -= 1
     if exponent == _SMALLEST:
-        raise ParameterError("accuracy must be small enough to need an epsilon: any epsilon gives this one.")
-    # 10^(exponent-1) does not do, 10^exponent does, or is beyond the largest that does.
+        raise ParameterError("accuracy must be small enough to need an epsilon: every epsilon gives this one.")
+    # 10^(exponent-1) does not meet the wish. 10^exponent does, or is above the largest epsilon.
     unit = _power_of_ten(exponent - digits)
     low, high = 10 ** (digits - 1), 10**digits
     while high - low > 1:

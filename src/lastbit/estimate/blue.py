@@ -1,7 +1,7 @@
-"""Measurements and gaps together: the best linear unbiased estimate of what was selected, and how far off it is.
+"""Measurements and gaps together: the best linear unbiased estimate of the selected values, and its error.
 
-Measurement i is value i plus noise of variance v, gap i is the difference of values i and i+1 and of two noises of
-variance ratio·v, one for each value, all independent. The paper has ratio = 4 and saves up to a fifth of the variance;
+Measurement i is value i plus noise of variance v. Gap i is the difference of values i and i+1, each with noise of
+variance ratio·v. All noises are independent. The paper has ratio = 4 and saves up to a fifth of the variance;
 exponential noise on counts has ratio = 1/2 and saves up to two thirds.
 """
 
@@ -26,7 +26,7 @@ def blue(measurements: Sequence[Fraction], gaps: Sequence[Fraction], ratio: Frac
     """The best linear unbiased estimate of k values from k measurements and the k-1 gaps between them.
 
     It is the paper's Theorem 3 for any ratio of the variances: (Σα + ratio·k·αᵢ + p - k·pᵢ₋₁) / ((1 + ratio)·k), with
-    p = Σ(k-j)·gⱼ and pᵢ the sum of the first i gaps. A k-th gap, to a value not measured, adds nothing.
+    p = Σ(k-j)·gⱼ and pᵢ the sum of the first i gaps. A k-th gap, to a value that is not measured, adds nothing.
 
     >>> blue([Fraction(10), Fraction(4)], [Fraction(3)], Fraction(1, 2))
     (Fraction(9, 1), Fraction(5, 1))
@@ -34,11 +34,11 @@ def blue(measurements: Sequence[Fraction], gaps: Sequence[Fraction], ratio: Frac
     k = len(measurements)
     if len(gaps) not in (k - 1, k) or not k:
         raise ParameterError(
-            f"gaps must be those between the measurements: got {len(gaps)} gaps and {k} measurements. "
-            "Pass one less than there are measurements."
+            f"gaps must be the gaps between the measurements: got {len(gaps)} gaps and {k} measurements. "
+            "Pass one gap less than there are measurements."
         )
     ahead = [Fraction(0), *accumulate(gaps[: k - 1])]
-    # Every measurement, carried to the first value by the gaps, on average.
+    # Each measurement plus the gaps before it estimates the first value: the mean of these estimates.
     first = (sum(measurements, Fraction(0)) + sum(ahead, Fraction(0))) / k
     weight = ratio / (1 + ratio)
     return tuple(
@@ -48,7 +48,7 @@ def blue(measurements: Sequence[Fraction], gaps: Sequence[Fraction], ratio: Frac
 
 
 def variance_left(k: int, ratio: Fraction) -> Fraction:
-    """The variance of `blue` as a share of that of a measurement: (1 + ratio·k) / ((1 + ratio)·k), Corollary 1.
+    """The variance of `blue` over the variance of a measurement: (1 + ratio·k) / ((1 + ratio)·k), Corollary 1.
 
     >>> variance_left(10, Fraction(1, 2))
     Fraction(2, 5)
@@ -57,10 +57,10 @@ def variance_left(k: int, ratio: Fraction) -> Fraction:
 
 
 def error_bounds(k: int, selection: Rate, measurement: Rate, level: Number) -> tuple[float, float]:
-    """(low, high), in steps: the error of `blue` lies between them with probability `level`, each tail alike.
+    """(low, high), in steps: the error of `blue` lies between them with probability `level`; both tails are equal.
 
-    The noise of the measurements is discrete Laplace, that of the gaps exponential. For k = 1 there are no gaps, and
-    the bounds are the least whole ones. Otherwise the law of the sum is inverted from its characteristic function; the
+    The measurements have discrete Laplace noise, the gaps exponential noise. For k = 1 there are no gaps, and the
+    bounds are the least whole numbers. Otherwise the law of the error comes from its characteristic function, and the
     probability is right to four digits.
 
     >>> from lastbit import Eta
@@ -85,14 +85,14 @@ class _ErrorLaw:
 
     _POINTS: Final = 1 << 13
     _REACH: Final = 40
-    """Standard deviations either side that are told apart."""
+    """The law is computed up to this many standard deviations on either side."""
 
     def __init__(self, k: int, selection: Rate, measurement: Rate) -> None:
         ratio = selection.geometric_variance / measurement.laplace_variance
         self._end = self._REACH * math.sqrt(measurement.laplace_variance * variance_left(k, ratio))
         step = math.pi / self._end
         self._times = (np.arange(self._POINTS) + 0.5) * step
-        # Weights of the measurement noises, own and others'; those of the gap noises are (k-1)·others and -others.
+        # The weights of the measurement noises: a value's own, and the others'. Gap noises: (k-1)·others and -others.
         others = 1 / (1 + float(ratio)) / k
         own = others + float(ratio) / (1 + float(ratio))
         loss, r, t = _loss(selection), float(measurement.fraction), self._times
@@ -114,5 +114,5 @@ class _ErrorLaw:
 
 
 def _laplace_spectrum(r: float, t: NDArray[Any]) -> NDArray[Any]:
-    """The characteristic function of discrete Laplace noise; 1 - cos t is written so that small t lose nothing."""
+    """The characteristic function of discrete Laplace noise; 1 - cos t is written so that a small t loses no digits."""
     return (1 - r) ** 2 / ((1 - r) ** 2 + 4 * r * np.sin(t / 2) ** 2)

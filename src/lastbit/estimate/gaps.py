@@ -1,6 +1,6 @@
-"""What a free gap is worth: an estimate of the value, its variance, and a lower confidence bound, all exact.
+"""What a free gap tells: an estimate of the value, its variance, and a lower confidence bound, all exact.
 
-A query reported above with gap g says value + X = threshold + g, where X is the query's noise less the threshold's:
+A query reported above with gap g says value + X = threshold + g, where X is the query noise minus the threshold noise:
 two independent discrete Laplace variables. Ding et al. (free gap), section 6.2, with discrete noise in Lemma 7.
 """
 
@@ -30,7 +30,7 @@ def variance_weighted(*estimates: Estimate) -> Estimate:
     Estimate(value=Fraction(11, 1), variance=Fraction(3, 4))
     """
     if not estimates or any(each.variance <= 0 for each in estimates):
-        raise ParameterError("estimates must be at least one, each with a variance above 0.")
+        raise ParameterError("estimates must not be empty, and each must have a variance above 0.")
     weight = sum((1 / each.variance for each in estimates), Fraction(0))
     total = sum((each.value / each.variance for each in estimates), Fraction(0))
     return Estimate(total / weight, 1 / weight)
@@ -57,8 +57,8 @@ class GapNoise:
     def estimate(self, threshold: Number, gap: Number) -> Estimate:
         """Threshold plus gap as an estimate of the value.
 
-        The variance is that of X, and the error is X whether or not the query is reported. Given that it was
-        reported X is not centred: reported queries are overestimated, the more the further they are below.
+        The error is X, and the variance is the variance of X, over all queries asked. Among reported queries X is not
+        centred: the estimate is too high on average, and more so the further the value is below the threshold.
 
         >>> GapNoise(Rate(1, 1), Rate(1, 1), Fraction(1)).estimate(100, 7)
         Estimate(value=Fraction(107, 1), variance=Fraction(8, 1))
@@ -81,7 +81,7 @@ class GapNoise:
         wanted = probability(level, "level")
         if wanted < Fraction(1, 2):
             raise ParameterError(f"level must be at least 1/2: got {level}. Write 0.95 for 95%.")
-        # value >= threshold + gap - t exactly when X <= t: the least t with P(X >= t+1) at most 1 - level.
+        # value >= threshold + gap - t exactly when X <= t. Find the least t with P(X >= t+1) at most 1 - level.
         low, high = -1, 1
         while self._more_than(high + 1, 1 - wanted):
             low, high = high, 2 * high
@@ -111,7 +111,7 @@ class GapNoise:
         return scale * (slow / ((1 - a * a) * (1 - a)) - fast / ((1 - b * b) * (1 - b)))
 
     def _more_than(self, t: int, level: Fraction) -> bool:
-        """Whether P(X >= t) > level, from powers enclosed ever more tightly: at enough bits they are exact."""
+        """Whether P(X >= t) > level. Bounds close in on the powers, and are exact at enough bits."""
         bits = 512
         while True:
             one = 1 << bits
@@ -125,12 +125,12 @@ class GapNoise:
 
 @dataclass(frozen=True, slots=True)
 class LowerBound:
-    """A lower confidence bound, labelled with what its level means.
+    """A lower confidence bound, and the probability with which it holds.
 
-    `coverage` is the probability that the bound is at or below the value before it is known whether the query will be
-    reported: at least `level`. Reports favour large noise, so among reported queries the bound fails more
-    often, and far below the threshold almost always: `coverage_given_report` says how often, for a supposed value. It
-    is about one query asked alone.
+    `coverage` is the probability that the bound is at or below the value, over all queries asked: at least `level`.
+    The bound fails more often among reported queries, because large noise gets queries reported. For a value far below
+    the threshold it fails almost always. `coverage_given_report` is the probability among reported queries, for a
+    supposed value of one query asked alone.
     """
 
     value: Fraction
@@ -142,11 +142,11 @@ class LowerBound:
 
     @property
     def coverage(self) -> Fraction:
-        """P(bound <= value) over all that can happen to the query, exactly."""
+        """P(bound <= value), whether the query is reported or not, exactly."""
         return self.noise.at_least(-self.steps)
 
     def coverage_given_report(self, value: Number) -> Fraction:
-        """P(bound <= value, given that the query is reported above) if this were its value, exactly.
+        """P(bound <= value, given that the query is reported above), exactly, if the query has this value.
 
         >>> bound = GapNoise(Rate(1, 1), Rate(3, 2), Fraction(1)).lower_bound(100, 20, level="0.95")
         >>> float(bound.coverage_given_report(100)), float(bound.coverage_given_report(95))

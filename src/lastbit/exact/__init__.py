@@ -1,1 +1,1 @@
-"""Public numbers: what a person types, exactly, and rounding toward privacy."""
+"""Public numbers: the exact value of the text that a person types, and rounding toward privacy."""

@@ -18,7 +18,7 @@ from lastbit.errors import ParameterError
 Number = int | float | str | Fraction | Decimal
 
 MAX_BITS: Final = 4096
-"""Numerators and denominators beyond this many bits are mistakes, not parameters."""
+"""A numerator or denominator with more bits is a mistake, not a parameter."""
 
 _SURELY_SMALL: Final = 1 << 64
 
@@ -76,7 +76,7 @@ def _from_text(text: str, name: str) -> Fraction:
 
 
 def positive(value: object, name: str, why: str) -> Fraction:
-    """`number`, refused unless above zero; `why` says what a person should know then."""
+    """`number`, refused unless above zero; `why` is the last sentence of the refusal."""
     result = number(value, name)
     if result <= 0:
         raise ParameterError(f"{name} must be positive: got {shown(result)}. {why}")
@@ -84,7 +84,7 @@ def positive(value: object, name: str, why: str) -> Fraction:
 
 
 def whole(value: object, name: str, *, least: int = 1) -> int:
-    """An integer parameter of at least `least`, refused when it is not one exactly."""
+    """An integer parameter of at least `least`; a number that is not exactly an integer is refused."""
     if type(value) is int and least <= value < _SURELY_SMALL:
         return value
     result = number(value, name)
@@ -94,7 +94,7 @@ def whole(value: object, name: str, *, least: int = 1) -> int:
 
 
 def flag(value: object, name: str) -> bool:
-    """A parameter that is True or False: anything else that counts as true could halve the noise by mistake."""
+    """A parameter that is True or False. Any other value could count as true and halve the noise by mistake."""
     if not isinstance(value, bool | np.bool_):
         raise ParameterError(f"{name} must be True or False: got {type(value).__name__}.")
     return bool(value)

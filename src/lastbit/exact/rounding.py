@@ -35,7 +35,7 @@ def log_float_lower(value: Fraction) -> float:
 
 
 def precision_for(value: Fraction) -> int:
-    """128 bits, and as many more as it takes to tell the value from 1."""
+    """128 bits, and as many more as are needed to tell the value from 1."""
     gap = abs(value - 1)
     return 128 + max(0, gap.denominator.bit_length() - gap.numerator.bit_length())
 
@@ -87,7 +87,7 @@ def power_bounds(base: Fraction, exponent: Fraction, precision: int) -> Bounds:
 
 
 def ceiling(bounds: Callable[[int], Bounds], bits: int) -> int:
-    """⌈2^bits · v⌉ for an irrational v enclosed ever more tightly: at some precision both ends agree."""
+    """⌈2^bits · v⌉ for an irrational v. The bounds close in on v until both have the same ceiling."""
     precision = bits + 64
     while True:
         with _rounding(gmpy2.RoundToNearest, precision):

@@ -1,1 +1,1 @@
-"""The papers' algorithms, line by line on a Draw: to read, to teach, to check the mechanisms against."""
+"""The papers' algorithms, line by line on a Draw: to read, to teach, and to compare the mechanisms with."""

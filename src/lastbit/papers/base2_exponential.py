@@ -1,6 +1,6 @@
 """Ilvento, Implementing the Exponential Mechanism with Base-2 Differential Privacy: the mechanism and its rounding.
 
-As in the paper, lower utilities are better. Where the print is wrong the functions do what is right, and say so.
+As in the paper, lower utilities are better. Where the print is wrong, a function is corrected and says so.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from lastbit.papers.base2_sampling import (
 from lastbit.privacy.eta import Eta
 
 Sample = Callable[[Draw, Sequence[Real], int], int | None]
-"""(draw, weights, precision) gives an index, or None when it gave up."""
+"""(draw, weights, precision) gives an index, or None when the sampler gives up."""
 
 
 def clamp(utility: Fraction, u_min: int, u_max: int) -> Fraction:
-    """Proposition 3.3: within the bounds, which never raises the sensitivity.
+    """Proposition 3.3: the utility clamped to the bounds. Clamping never raises the sensitivity.
 
     >>> clamp(Fraction(7, 2), 0, 3)
     Fraction(3, 1)
@@ -37,7 +37,7 @@ def clamp(utility: Fraction, u_min: int, u_max: int) -> Fraction:
 def randomized_round(draw: Draw, utility: Fraction) -> int:
     """Mechanism 4: to ⌈u⌉ with probability u - ⌊u⌋, otherwise to ⌊u⌋, as in the proof of Lemma 3.5.
 
-    In print the two probabilities are swapped, which costs more than the lemma says.
+    In print the two probabilities are swapped, which costs more than the lemma states.
 
     >>> from lastbit import Reference, Tape
     >>> randomized_round(Reference(Tape([1 << 62])), Fraction(5, 2))
@@ -60,9 +60,9 @@ def exponential_mechanism(
 ) -> int | None:
     """Algorithm 3, B2EXPONENTIALMECHANISM: the index of an outcome, with probability proportional to 2^(-η·u).
 
-    In print it neither checks that there are at most o_max outcomes nor rounds utilities; it needs both. Utilities are
-    taken from u_min on, since weights of negative ones need not be dyadic. `empirical` takes the precision of
-    Algorithm 1 instead of Lemma 3.4's.
+    The printed algorithm neither checks that there are at most o_max outcomes nor rounds utilities. It needs both.
+    Utilities are counted from u_min, because weights of negative utilities need not be dyadic. `empirical` takes the
+    precision of Algorithm 1 instead of the precision of Lemma 3.4.
 
     >>> from lastbit import Reference, Tape
     >>> draw = Reference(Tape([0] * 40))
@@ -82,10 +82,10 @@ def exponential_mechanism(
 
 
 def rounding_error_upper(eta: Eta, utilities: Sequence[Fraction]) -> tuple[Fraction, ...]:
-    """Lemma A.2: for each outcome, at or above the most that randomized rounding moves its probability.
+    """Lemma A.2: for each outcome, an upper bound on how far randomized rounding moves its probability.
 
-    In print the first term of equation 6 has ⌈u⌉ where it needs ⌊u⌋. The bound depends on the utilities, so on private
-    ones it is private.
+    In print the first term of equation 6 has ⌈u⌉ where it needs ⌊u⌋. The bound depends on the utilities: if they are
+    private, the bound is private.
 
     >>> [float(each) for each in rounding_error_upper(Eta(1, 1, 1), [Fraction(0), Fraction(3)])]
     [0.0, 0.0]
@@ -95,7 +95,7 @@ def rounding_error_upper(eta: Eta, utilities: Sequence[Fraction]) -> tuple[Fract
     ups = [utility - floor for utility, floor in zip(utilities, floors, strict=True)]
     expected = [(1 - up) * b**floor + up * b ** (floor + 1) for floor, up in zip(floors, ups, strict=True)]
     total = sum(expected)
-    # q is at or below the probability with rounding: given how its own utility was rounded, by Jensen's inequality.
+    # q is at or below the probability with rounding: by Jensen's inequality, given the outcome's own rounding.
     q = []
     for floor, up, own in zip(floors, ups, expected, strict=True):
         low, high = b**floor, b ** (floor + 1)

@@ -1,10 +1,10 @@
 """Ilvento, base-2 exponential mechanism: how many bits suffice, and sampling by weights without division.
 
-All arithmetic is MPFR's with the inexact flag trapped, as in the paper: a result that would be rounded raises instead.
-Where the print is wrong the functions do what is right, and say so.
+All arithmetic is MPFR's with the inexact flag trapped, as in the paper: MPFR raises instead of rounding a result.
+Where the print is wrong, a function is corrected and says so.
 
-The samplers reject and try again, without end. `tries` makes them give up and return None, so that the auditor can
-follow every branch to its end; given that they return an index, it has the same law.
+The samplers reject and try again, without end. With `tries` they give up after so many tries and return None, so that
+the auditor can follow every branch to its end. Given that they return an index, the index has the same law.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Real = Any
 
 
 def exact_arithmetic(p: int) -> Any:
-    """MPFR with p bits of precision that raises where a result would be rounded.
+    """MPFR with p bits of precision, which raises an error instead of rounding a result.
 
     >>> with exact_arithmetic(3):
     ...     gmpy2.mpfr(1) + 8
@@ -44,10 +44,10 @@ def base(eta: Eta) -> Real:
 
 
 def sufficient_precision(u_min: int, u_max: int, o_max: int, eta: Eta) -> int:
-    """Lemma 3.4: bits that any sum of at most o_max weights of integer utilities fits in.
+    """Lemma 3.4: a number of bits that holds any sum of at most o_max weights of integer utilities.
 
-    The lemma fails for negative utilities unless x is a power of two: those weights are not dyadic. Shift utilities to
-    be at least 0 first.
+    The lemma fails for negative utilities unless x is a power of two, because their weights are not dyadic. Shift
+    utilities to be at least 0 first.
 
     >>> sufficient_precision(0, 10, 10, Eta(1, 1, 1))
     32
@@ -90,7 +90,7 @@ def compute_precision(u_min: int, u_max: int, o_max: int, eta: Eta) -> int:
 
 def _check_not_negative(u_min: int) -> None:
     if u_min < 0:
-        raise ParameterError(f"utilities must be at least 0: got a least one of {u_min}. Shift them up.")
+        raise ParameterError(f"utilities must be at least 0: got {u_min} as the least utility. Shift them up.")
 
 
 def _least_power_above(t: Real) -> int:
@@ -103,7 +103,7 @@ def _least_power_above(t: Real) -> int:
 def get_random_value(draw: Draw, p: int, t: Real, k: int = 1, *, tries: int | None = None) -> Real | None:
     """Algorithm 2, GETRANDOMVALUE: uniform on the multiples of 2^(g-p) in [0, t); the loop runs at least k times.
 
-    In print the loop is `while s >= t and c < k` and the sum starts at i = 0. That ends without a sample with a
+    In print the loop is `while s >= t and c < k` and the sum starts at i = 0. This loop ends without a sample with a
     probability that depends on the data, 1/2 to 3/4 at k = 1. Right: `while s* = ∞ or c < k`, and i from 1.
 
     >>> from lastbit import Reference, Tape
@@ -131,9 +131,9 @@ def normalized_sample(
     scan_all: bool = False,
     tries: int | None = None,
 ) -> int | None:
-    """Algorithm 2, NORMALIZEDSAMPLE: an index with probability its weight over the total.
+    """Algorithm 2, NORMALIZEDSAMPLE: index i with probability weights[i] over the total.
 
-    `scan_all` is the variant against timing that uses all bits in one pass over the weights.
+    `scan_all` is the variant against timing attacks: it uses all bits in one pass over the weights.
 
     >>> from lastbit import Reference, Tape
     >>> normalized_sample(Reference(Tape([1 << 63, 0])), [gmpy2.mpfr(1), gmpy2.mpfr(1)], 2)
@@ -157,15 +157,15 @@ def normalized_sample(
             ]  # fmt: skip
         j += 1
         if len(remaining) > 1 and j > p:
-            raise LastbitError(f"the precision of {p} bits does not suffice to tell the weights apart. Use more.")
+            raise LastbitError(f"the precision must tell the weights apart: got {p} bits. Use more bits.")
     return remaining[0]
 
 
 def optimized_sample(draw: Draw, weights: Sequence[Real], p: int, *, tries: int | None = None) -> int | None:
-    """Algorithm 4: bit by bit, stopping when one element is left, and again from the start when it is the dummy.
+    """Algorithm 4: read bit by bit until one element is left, and start again when this element is the dummy.
 
-    In print line 8 gives the dummy the cumulative weight 2^k - t, which makes three equal weights come out as 1/4, 1/4
-    and 1/2. Right: 2^k.
+    In print line 8 gives the dummy the cumulative weight 2^k - t. Then three equal weights have the probabilities 1/4,
+    1/4 and 1/2. Right: 2^k.
 
     >>> from lastbit import Reference, Tape
     >>> optimized_sample(Reference(Tape([1 << 63])), [gmpy2.mpfr(1), gmpy2.mpfr(1)], 2)

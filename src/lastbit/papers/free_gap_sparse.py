@@ -2,8 +2,8 @@
 
 Algorithms 1 and 4, of sections 4.2 and 6.1.
 
-Queries have sensitivity 1 and values on the grid of γ = 1; Laplace noise is discrete. The print's ε₀ = ε/2 is a share
-of ε, because section 7.3 runs both algorithms with the share 1/(1 + (2k)^⅔) instead.
+Queries have sensitivity 1 and values on the grid of γ = 1; Laplace noise is discrete. The printed ε₀ = ε/2 is a
+parameter `share` of ε here, because section 7.3 runs both algorithms with the share 1/(1 + (2k)^⅔) instead.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Above = tuple[int, Fraction]
 def sparse_vector_with_gap(
     draw: Draw, queries: Sequence[int], threshold: int, k: int, epsilon: Number, share: Number = "1/2"
 ) -> tuple[int | None, ...]:
-    """Algorithm 1, with the box: the gap of every query above, None for one below.
+    """Algorithm 1, with the box: the gap of every query above, and None for every query below.
 
     >>> import lastbit as lb
     >>> sparse_vector_with_gap(lb.Sampler(lb.Tape([1 << 62] * 3)), [0, 9], 5, 1, 1)
@@ -50,11 +50,11 @@ def sparse_vector_with_gap(
 def adaptive_sparse_vector_with_gap(
     draw: Draw, queries: Sequence[int], threshold: int, k: int, epsilon: Number, share: Number = "1/2"
 ) -> tuple[Above | None, ...]:
-    """Algorithm 4: the gap and the budget used of every query above, None for one below.
+    """Algorithm 4: the gap and the budget used for every query above, and None for every query below.
 
     Line 2 corrected (erratum B2): σ is two standard deviations of the noise ξ, here rounded up to the grid. Line 16
-    corrected (erratum B1): the run ends when cost > ε - 2ε₂; as printed, k = 1 ends with its first query. In exact
-    fractions, so no sum of costs is ever rounded.
+    corrected (erratum B1): the run ends when cost > ε - 2ε₂; as printed, k = 1 ends with its first query. Costs are
+    exact fractions, so no sum of costs is rounded.
     """
     total = number(epsilon, "epsilon")
     epsilon_0 = number(share, "share") * total

@@ -1,8 +1,8 @@
 """Ding et al., Free Gap Information from the Differentially Private Sparse Vector and Noisy Max Mechanisms, section 5.
 
-Queries are whole numbers of steps of the base γ, `per_unit` of which are 1, and so are the gaps. The paper's noise is
-continuous; this is its finite form (5.1, implementation issues), discrete Laplace noise with base γ. Ties then happen,
-and with them the guarantee fails with a probability of at most ε·γ·n²: NoisyTopK exists to mend that.
+Queries and gaps are whole numbers of steps of the base γ; `per_unit` steps are 1. The paper's noise is continuous.
+Here it has its finite form (5.1, implementation issues), discrete Laplace noise with base γ. Then ties happen, and the
+guarantee fails with a probability of at most ε·γ·n². NoisyTopK has no such failure.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def noisy_top_k_with_gap(
 ) -> tuple[tuple[int, int], ...]:
     """Algorithm 3: the k largest noisy queries, each with its lead on the next.
 
-    Erratum to its alignment: the second maximum of equation 4 is over the losers too.
+    Erratum to the alignment of its proof: the second maximum of equation 4 is over the losers too.
 
     >>> from lastbit import Sampler
     >>> [j for j, gap in noisy_top_k_with_gap([500, 0, 900], 2, Fraction(1), 1, Sampler())]

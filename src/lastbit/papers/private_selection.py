@@ -16,8 +16,8 @@ Sampling = Callable[[Draw], Sample]
 def pspc(draw: Draw, sample: Sampling, tau: int, gamma: Fraction, rounds: int) -> Sample | None:
     """Algorithm 6, private selection with a known threshold.
 
-    Errata: A3, it costs 2ε1 + ε0, not the printed 2ε0 + ε1 (ε1 is the cost of one sample); and the second bound on the
-    number of steps is 1 + 1/(e·γ) with Euler's e.
+    Errata: A3, the algorithm costs 2ε1 + ε0, not the printed 2ε0 + ε1 (ε1 is the cost of one sample); and the second
+    bound on the number of steps is 1 + 1/(e·γ) with Euler's e.
 
     >>> from lastbit import Reference, Tape
     >>> pspc(Reference(Tape([0])), lambda draw: ("x", 3), 2, Fraction(1, 2), 10)
@@ -35,8 +35,8 @@ def pspc(draw: Draw, sample: Sampling, tau: int, gamma: Fraction, rounds: int) -
 def hard_stop(draw: Draw, sample: Sampling, gamma: Fraction, rounds: int) -> Sample:
     """Algorithm 7, the best of a run that stops by chance or after `rounds`.
 
-    The printed CMP tosses a fair coin between two equals, so of three equal scores the last comes out twice as often as
-    either other. The law is the same as with uniform ties, since the samples are exchangeable.
+    The printed CMP tosses a fair coin between two equal scores. So of three equal scores the last wins twice as often
+    as each of the others. The law is the same as with uniform ties, because the samples are exchangeable.
 
     >>> from lastbit import Reference, Tape
     >>> hard_stop(Reference(Tape([0])), lambda draw: ("x", 3), Fraction(1, 2), 10)
@@ -47,7 +47,7 @@ def hard_stop(draw: Draw, sample: Sampling, gamma: Fraction, rounds: int) -> Sam
         if draw.bernoulli(gamma):
             return best
         best = _compare(draw, best, sample(draw))
-    # Line 7 tosses its coin after the last step too, where it changes nothing.
+    # Line 7 tosses its coin after the last step too, where the coin changes nothing.
     return best
 
 
@@ -60,7 +60,7 @@ def _compare(draw: Draw, one: Sample, other: Sample) -> Sample:
 def get_sample(
     draw: Draw, mechanisms: Sequence[Callable[[Draw], Hashable]], quality: Callable[[Hashable], int], rate: Rate, w: int
 ) -> Sample:
-    """GETSAMPLE of Algorithm 7: a mechanism by lot, its outcome, and its score with clamped noise.
+    """GETSAMPLE of Algorithm 7: a mechanism drawn uniformly, its outcome, and its score with clamped noise.
 
     Erratum: A9, the noise must be at η/Δq (here the rate of one grid step); Lemma 6.1 holds as printed only at Δq = 1.
 

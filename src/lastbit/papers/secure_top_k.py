@@ -1,7 +1,7 @@
 """Ding et al., A Floating-Point Secure Implementation of the Report Noisy Max with Gap Mechanism.
 
-Queries are whole numbers of γ* steps, `per_unit` of which are 1; gaps come back in the same steps. Candidates are
-numbered from 0. The paper asks for sensitivity 1 and for more than k queries.
+Queries and gaps are whole numbers of γ* steps; `per_unit` steps are 1. Candidates are numbered from 0. The paper asks
+for sensitivity 1 and for more than k queries.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def _rate(cost: Cost, k: int, per_unit: int, refined: int) -> Rate:
 
 
 class _Exponential:
-    """Exp(2k/ε) to as many binary digits as anyone asks for: whole steps, then halves, quarters, … (Lemma 5.7)."""
+    """Exp(2k/ε) to as many binary digits as the caller asks for: whole steps, halves, quarters, … (Lemma 5.7)."""
 
     def __init__(self, cost: Cost, k: int, per_unit: int, draw: Draw) -> None:
         self._parameters, self._draw = (cost, k, per_unit), draw
@@ -49,7 +49,7 @@ def _compare_fractions(a: _Exponential, b: _Exponential) -> int:
 
 
 def rounded_top_k(queries: Sequence[int], k: int, cost: Cost, per_unit: int, draw: Draw) -> Answer:
-    """Algorithm 2, which is Algorithm 1 with queries and gaps rounded down: continuous noise, revealed as needed.
+    """Algorithm 2, which is Algorithm 1 with queries and gaps rounded down: continuous noise, drawn digit by digit.
 
     >>> from lastbit import Sampler
     >>> [j for j, gap in rounded_top_k([500, 0, 900], 2, Fraction(1), 1, Sampler())]
@@ -72,10 +72,10 @@ def rounded_top_k(queries: Sequence[int], k: int, cost: Cost, per_unit: int, dra
 def secure_top_k(
     queries: Sequence[int], k: int, cost: Cost, per_unit: int, refine: int, draw: Draw, *, early_pruning: bool = False
 ) -> Answer:
-    """Algorithm 4. `refine` is the paper's M; Geo mod M is drawn as the truncated geometric it is (Lemma 5.6).
+    """Algorithm 4. `refine` is the paper's M; Geo mod M is drawn as a truncated geometric (Lemma 5.6).
 
-    With early pruning (end of section 4.5) only queries that can still be among the top k+1 are refined; erratum: that
-    is every query of the current top k+1, not only the tied ones. For n = k+1 there is no (k+2)-th query to tie with.
+    With early pruning (end of section 4.5) only queries that can still be among the top k+1 are refined. Erratum: these
+    are all queries of the current top k+1, not only the tied ones. For n = k+1 there is no (k+2)-th query to tie with.
 
     >>> from lastbit import Sampler
     >>> [j for j, gap in secure_top_k([500, 0, 900], 2, Fraction(1), 1, 10, Sampler())]

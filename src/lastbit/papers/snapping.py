@@ -1,7 +1,7 @@
 """Covington's notes on the snapping mechanism, line by line.
 
 The mechanism (`snapping`) runs on any Draw that does not list 2^52 cells. Sections 4 and 6 are functions of floats and
-fractions, with the errata put right or, where the name says so, as printed.
+fractions. They are corrected or, where the name says so, as printed.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from lastbit.exact.rounding import fraction, log_lower, to_nearest
 from lastbit.privacy.rate import Rate
 
 PRECISION = 118
-"""Bits for all arithmetic: what exact rounding of the logarithm of a double needs, in the notes' reckoning."""
+"""Bits for all arithmetic: by the notes, exact rounding of the logarithm of a double needs this many."""
 
 
 def uniform(draw: Draw, first_exponent: int = 1, bits: int = 52) -> Fraction:
     """U*, section 3: 1.m1…m52 · 2^-e with e ~ Geom(1/2).
 
-    Erratum A7: the print leaves open where the geometric starts. From 1, U* is below 1 and P(U* < u) = u; from 0, U*
-    is below 2 and the noise is not Laplace.
+    Erratum A7: the notes do not say where the geometric starts. If it starts at 1, U* is below 1 and P(U* < u) = u. If
+    it starts at 0, U* is below 2 and the noise is not Laplace.
 
     >>> import lastbit as lb
     >>> uniform(lb.Sampler(lb.Tape([1 << 63, 0])))
@@ -56,7 +56,7 @@ def noise_as_printed_elsewhere(u: Fraction, epsilon: Fraction, precision: int = 
 
 
 def redefined(epsilon: Fraction, bound: Fraction, precision: int = PRECISION) -> Fraction:
-    """epsilon', section 5: what the noise gets, so that the whole costs epsilon.
+    """epsilon', section 5: the epsilon of the noise, so that the whole mechanism costs epsilon.
 
     >>> redefined(Fraction(1), Fraction(100)) < 1
     True
@@ -90,7 +90,7 @@ def snapping(
     """The mechanism of section 2.2 at sensitivity 1, with the arithmetic of section 3 and the ε' of section 5.
 
     Erratum, found here: with 52 bits of U* the loss exceeds epsilon by about 2^-53, because ε' pays for errors of
-    2^-118 only. `lastbit.Snapping` draws as many bits as it computes with.
+    2^-118 only. `lastbit.Snapping` draws as many bits as its arithmetic has.
 
     >>> import lastbit as lb
     >>> -8 <= snapping(lb.Sampler(), Fraction(3), Fraction(1), Fraction(8)) <= 8
@@ -116,8 +116,8 @@ def clamped(value: Fraction, bound: Fraction) -> Fraction:
 def rounded_by_bits(value: float, exponent: int) -> float:
     """Section 4.2: a double rounded to a multiple of Λ = 2^exponent by its bits alone.
 
-    Erratum B5: the test whether a carry reaches the exponent is about the first y bits only, and ties go up, also below
-    zero, where the printed recipe rounds half away from it. Zero and subnormal numbers round to zero here, which is
+    Erratum B5: the test whether a carry reaches the exponent is about the first y bits only. And ties go up, below zero
+    too, where the printed recipe rounds them away from zero. Zero and subnormal numbers round to zero here, which is
     right for every Λ from 2^-1021 on.
 
     >>> rounded_by_bits(2.5, 0), rounded_by_bits(-2.5, 0), rounded_by_bits(-0.3, 0)
@@ -131,7 +131,7 @@ def rounded_by_bits(value: float, exponent: int) -> float:
     if y >= 52:
         return value
     if y == -1:
-        # From 1/2 up to 1: to 1, or below zero to -1, but for the tie -1/2, which goes up to 0.
+        # A size from 1/2 up to 1 rounds to 1, or below zero to -1. Only the tie -1/2 goes up to 0.
         whole = 0 if sign and mantissa == 0 else 1
     else:
         kept, rest = mantissa >> 52 - y, mantissa & (1 << 52 - y) - 1

@@ -1,8 +1,8 @@
 """Ilvento, "Implementing the sparse vector technique and variants": Algorithms 2, 4 and 5.
 
-Where the paper has a database and queries, these take the values of the queries, less their thresholds. Every number is
-a multiple of the granularity γ. As in the print, flooring is left to the caller (erratum B11: flooring to a γ that
-divides Δ adds nothing to the sensitivity).
+Where the paper has a database and queries, these functions take the values of the queries, minus their thresholds.
+Every number is a multiple of the granularity γ. As in the print, the caller does the flooring (erratum B11: flooring to
+a γ that divides Δ adds nothing to the sensitivity).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Gaps = tuple[bool, ...]
 
 
 class Inputs:
-    """What all three mechanisms take: the queries' values, the public range, and the privacy parameters.
+    """The inputs of all three mechanisms: the values of the queries, the public range, and the privacy parameters.
 
     >>> Inputs([0, 9], (-4, 4), width=8, limit=1, eta1=Eta(1, 1, 1), eta2=Eta(1, 2, 1)).queries
     [0, 4]
@@ -47,7 +47,7 @@ class Inputs:
         self.gaps = [self._steps(gap) for gap in gaps]
         # Erratum B12: G must be ascending, or "the largest gap reached" means nothing.
         if self.gaps != sorted(set(self.gaps)) or min(self.gaps, default=0) < 0:
-            raise ParameterError("gaps must rise, none below 0. Sort them.")
+            raise ParameterError("gaps must be different, at least 0, and in rising order. Sort them.")
         delta = number(sensitivity, "sensitivity")
         self.threshold_rate = Rate.from_eta(eta1, self.gamma / delta)
         self.query_rate = Rate.from_eta(eta2, self.gamma / (2 * limit * delta))
@@ -64,7 +64,7 @@ class Inputs:
 
 
 def disc_sv(draw: Draw, inputs: Inputs) -> tuple[bool, ...]:
-    """DISCSV, Algorithm 2, with η₁ and η₂ given instead of η/2 each. The answers, as far as they go."""
+    """DISCSV, Algorithm 2, with η₁ and η₂ given instead of η/2 each: the answers until the limit is reached."""
     answers: list[bool] = []
     base = inputs.query_rate.fraction
     rho = inputs.clamped_rho(draw)
@@ -81,7 +81,7 @@ def disc_sv(draw: Draw, inputs: Inputs) -> tuple[bool, ...]:
 
 
 def gap_sv(draw: Draw, inputs: Inputs) -> tuple[Gaps, ...]:
-    """GAPSV, Algorithm 4: with noise of unlimited range, clamped after it is drawn."""
+    """GAPSV, Algorithm 4: the noise has unlimited range, and is clamped after the draw."""
     answers: list[Gaps] = []
     rho = draw.laplace(inputs.threshold_rate)
     count = 0
@@ -99,7 +99,7 @@ def gap_sv(draw: Draw, inputs: Inputs) -> tuple[Gaps, ...]:
 
 
 def sim_gap_sv(draw: Draw, inputs: Inputs) -> tuple[Gaps, ...]:
-    """SIMGAPSV, Algorithm 5, line 11 corrected (erratum A1): each gap is conditioned on the one before it.
+    """SIMGAPSV, Algorithm 5, line 11 corrected (erratum A1): each gap is conditioned on the gap before it.
 
     Line 2's BOUNDEDLAP is CLAMPEDDISCLAP.
     """

@@ -17,8 +17,8 @@ T = TypeVar("T")
 def get_sum(base: Fraction, lower: int | None, upper: int | None) -> Fraction:
     """GETSUM of Algorithm 3: (1-B)·ΣB^|k| for k from `lower` to `upper`; None is -∞ below and ∞ above.
 
-    Without the paper's recursion and cases: whatever the ends, it takes both tails off the whole, each by the same
-    arithmetic.
+    The paper has a recursion and cases. This function subtracts both tails from the whole sum, with the same arithmetic
+    for all ends.
 
     >>> get_sum(Fraction(1, 2), 0, None), get_sum(Fraction(1, 2), -1, 1), get_sum(Fraction(1, 2), None, None)
     (Fraction(1, 1), Fraction(1, 1), Fraction(3, 2))
@@ -29,7 +29,7 @@ def get_sum(base: Fraction, lower: int | None, upper: int | None) -> Fraction:
 
 
 def _tail(base: Fraction, start: int | None) -> Fraction:
-    """(1-B)·ΣB^|k| over all k >= start: B^start from 1 on, 1+B-B^(1-start) up to 0, and 0 beyond all (None)."""
+    """(1-B)·ΣB^|k| over all k >= start: B^start for start >= 1, 1+B-B^(1-start) for start <= 0, and 0 for None."""
     finite = start is not None
     first = start or 0
     flipped = first <= 0 and finite
@@ -76,7 +76,7 @@ def lazy_threshold(draw: Draw, base: Fraction, tau: int) -> bool:
 
 
 def cond_lazy_threshold(draw: Draw, base: Fraction, tau: int, tau_c: int) -> bool:
-    """CONDLAZYTHRESHOLD of Algorithm 3, lines 19 to 22: the same, given that the noise reaches τ^C <= τ.
+    """CONDLAZYTHRESHOLD of Algorithm 3, lines 19 to 22: whether the noise reaches τ, given that it reaches τ^C <= τ.
 
     >>> import lastbit as lb
     >>> lb.audit.law(lambda draw: cond_lazy_threshold(draw, Fraction(1, 2), 3, 1))[True][0]

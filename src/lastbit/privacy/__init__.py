@@ -1,1 +1,1 @@
-"""What a release costs: epsilon or eta, and the rate of the noise that a cost buys."""
+"""The cost of a release: epsilon or eta, and the rate of the noise that a cost buys."""

@@ -1,4 +1,4 @@
-"""`Cost`: what a release costs, and everything that depends on which kind of cost it is."""
+"""`Cost`: the cost of a release, and everything that depends on the kind of cost."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from lastbit.privacy.rate import Rate
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cost:
-    """What a release costs, exactly: an `epsilon` in nats, or an eta in base 2. Costs add up.
+    """The exact cost of a release: an `epsilon` in nats, or an eta in base 2. Costs add up.
 
-    A cost is equal to the number or the eta it stands for.
+    A cost is equal to the number or the eta that it stands for.
 
     >>> Cost.of("0.1") + Cost.of("0.2")
     Cost(epsilon=Fraction(3, 10))
@@ -40,7 +40,7 @@ class Cost:
 
     @classmethod
     def asked(cls, epsilon: Number | None, eta: Eta | None) -> Cost:
-        """The cost a person asked for, by exactly one of the two parameters.
+        """The cost that a person asks for, by exactly one of the two parameters.
 
         >>> Cost.asked("0.1", None)
         Cost(epsilon=Fraction(1, 10))
@@ -69,7 +69,7 @@ class Cost:
 
     @property
     def amount(self) -> Fraction:
-        """What the cost takes from a budget: an epsilon itself; for an eta the float at or above eta·ln 2, exactly.
+        """The amount that a budget is charged: an epsilon itself; for an eta the float at or above eta·ln 2, exactly.
 
         >>> Cost.of(Eta(1, 1, 1)).amount == Fraction(Eta(1, 1, 1).epsilon_upper)
         True
@@ -78,12 +78,12 @@ class Cost:
 
     @property
     def share_unit(self) -> Fraction:
-        """The number that shares of the cost are stated in: the epsilon; for an eta 1, so that shares count etas."""
+        """The unit of shares of the cost: the epsilon; for an eta 1, so that a share is a number of etas."""
         return Fraction(1) if isinstance(self.epsilon, Eta) else self.epsilon
 
     @property
     def in_bits(self) -> str:
-        """The cost in base 2, for reading.
+        """The cost in base 2, for people to read.
 
         >>> Cost.of(Eta(1, 1, 2)).in_bits
         '2 bits'
@@ -92,14 +92,14 @@ class Cost:
 
     @property
     def nats_lower(self) -> Fraction:
-        """A number at or below the cost in nats: an epsilon itself; for an eta, within 2^-200 of it."""
+        """A number at or below the cost in nats: an epsilon itself; for an eta, at most 2^-200 below."""
         if not isinstance(self.epsilon, Eta):
             return self.epsilon
-        # Bits enough to tell 2^-eta from 1.
+        # Enough bits to tell 2^-eta from 1.
         return log_lower(1 / self.epsilon.fraction, 256 + self.epsilon.y * self.epsilon.z)
 
     def odds_bounds(self) -> tuple[Fraction, Fraction]:
-        """Fractions at or below, and at or above, e^cost: how far a probability may move. Equal for an eta.
+        """Two fractions, at or below and at or above e^cost, the most a probability may grow. Equal for an eta.
 
         >>> Cost.of(Eta(1, 1, 1)).odds_bounds()
         (Fraction(2, 1), Fraction(2, 1))
@@ -111,7 +111,7 @@ class Cost:
         return fraction(lower), fraction(upper)
 
     def rate(self, times: Fraction) -> Rate:
-        """The rate whose loss per grid step is cost·times, or less by a hair: the one conversion, toward privacy."""
+        """The rate whose loss per grid step is cost·times or slightly less: the one conversion, toward privacy."""
         loss = self.epsilon
         return Rate.from_eta(loss, times) if isinstance(loss, Eta) else Rate.from_epsilon(loss * times)
 
@@ -121,7 +121,7 @@ class Cost:
         one, two = self.epsilon, other.epsilon
         if isinstance(one, Eta) and isinstance(two, Eta) and (one.x, one.y) == (two.x, two.y):
             return _repeated(one, one.z + two.z)
-        # An eta and an epsilon have no common exact form: the eta is stated in nats, rounded up.
+        # An eta and an epsilon have no common exact form: the eta becomes nats, rounded up.
         return Cost(self.amount + other.amount)
 
     def __mul__(self, times: int) -> Cost:
@@ -138,7 +138,7 @@ class Cost:
 
 
 def _repeated(eta: Eta, z: int) -> Cost:
-    """The eta with another z; in nats, rounded up, where that is more than an eta holds."""
+    """The eta with another z; in nats, rounded up, where z is too large for an eta."""
     if eta.y * z <= MAX_RATE_BITS:
         return Cost(Eta(eta.x, eta.y, z))
     return Cost(Fraction(Eta(eta.x, eta.y, 1).epsilon_upper) * z)

@@ -1,4 +1,4 @@
-"""A privacy loss as a dyadic number x/2^y: which losses there are, and how many bits they take."""
+"""Dyadic numbers x/2^y for privacy losses: which losses are allowed, and how many bits they need."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lastbit.errors import ParameterError
 from lastbit.exact.numbers import positive, shown
 
 MAX_RATE_BITS: Final = 1 << 16
-"""A rate is a fraction over at most 2 to this: the y·z of an eta, the y of a rate."""
+"""The largest power of two under a rate: the largest y·z of an eta, and the largest y of a rate."""
 
 _LOSS_RANGE: Final = Fraction(1, 1 << 512), Fraction(1 << 11)
 
@@ -37,7 +37,7 @@ def lowest_terms(x: int, y: int) -> tuple[int, int]:
 
 
 def bits_for(loss: Fraction) -> int:
-    """Enough bits that rounding e^-loss up by one of them costs less than 2^-62 of the loss."""
+    """So many bits that rounding e^-loss up to this many bits changes the loss by less than 2^-62 of it."""
     small = max(0, loss.denominator.bit_length() - loss.numerator.bit_length() + 1)
     large = math.ceil(loss * Fraction(14427, 10000)) if loss > 1 else 0
     return 64 + small + large

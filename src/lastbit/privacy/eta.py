@@ -40,10 +40,10 @@ class Eta:
 
     @classmethod
     def at_most(cls, epsilon: Number, bits: int | None = None) -> Eta:
-        """The largest eta whose epsilon is at most this, among all with 2^-eta a fraction over 2^bits.
+        """The largest eta whose epsilon is at most this, among all etas with 2^-eta a fraction over 2^bits.
 
-        No (x, y, z) with y·z = bits does better, since (x/2^y)^z is itself a fraction over 2^bits. The
-        default takes as many bits as leave less than 2^-50 of epsilon unused.
+        No (x, y, z) with y·z = bits is larger, because (x/2^y)^z is itself a fraction over 2^bits. By default there
+        are so many bits that less than 2^-50 of epsilon stays unused.
 
         >>> Eta.at_most("0.1", bits=8)
         Eta(x=29, y=5, z=1)

@@ -41,7 +41,7 @@ class Rate(Compared):
 
     @classmethod
     def from_epsilon(cls, epsilon: Number) -> Rate:
-        """The dyadic r just above e^-epsilon: its loss per step is at most epsilon and within 2^-50 of it."""
+        """The dyadic r just above e^-epsilon: its loss per step is at most epsilon, and within 2^-50 of epsilon."""
         exact = positive_epsilon(epsilon)
         bits = bits_for(exact)
         return cls(exp_upper(-exact, bits), bits)
@@ -78,7 +78,7 @@ class Rate(Compared):
 
     @property
     def scale(self) -> int:
-        """⌊1/(1-r)⌋: about how many steps the noise of this rate is long.
+        """⌊1/(1-r)⌋: the typical size of noise of this rate, in steps.
 
         >>> Rate(3, 2).scale
         4

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from lastbit.errors import LastbitError, ParameterError
+from lastbit.values.adjacency import Adjacency
 from lastbit.values.grid import Grid
 from lastbit.values.raw import bare, is_missing
-from lastbit.values.adjacency import Adjacency
 
 
 class Known:

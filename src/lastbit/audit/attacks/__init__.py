@@ -1,1 +1,1 @@
-"""Attacks that break textbook mechanisms, run against those and against ours."""
+"""Attacks that break textbook mechanisms, run against textbook mechanisms and against lastbit's."""

@@ -1,4 +1,4 @@
-"""What an attack achieved, as exact probabilities."""
+"""The success of an attack, as exact probabilities."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from fractions import Fraction
 class Attack:
     """An attacker sees one release and says which of two neighbouring databases it came from.
 
-    The advantage is how much likelier the attacker says "the first" on the first than on the second: 0 is a coin, 1 is
-    certainty.
+    The advantage is P(the attacker says "the first" on the first) - P(the attacker says "the first" on the second): 0
+    for a coin, 1 for certainty.
 
     >>> print(Attack("coin", "nobody", Fraction(0), Fraction(0), Fraction(1, 2)))
     coin (nobody): advantage 0 against the naive mechanism; 0 against ours, which allows 0.5
@@ -22,16 +22,16 @@ class Attack:
     naive_advantage: Fraction
     our_advantage: Fraction
     our_bound: Fraction
-    """No attacker does better against a mechanism of our cost: (e^cost - 1)/(e^cost + 1), or a hair above."""
+    """The largest advantage that our cost allows: (e^cost - 1)/(e^cost + 1), rounded up."""
 
     @property
     def succeeds(self) -> bool:
-        """Whether the naive mechanism gives away more than ours may."""
+        """Whether the naive mechanism gives away more than our cost allows."""
         return self.naive_advantage > self.our_bound
 
     @property
     def withstood(self) -> bool:
-        """Whether ours gives away no more than it may."""
+        """Whether our mechanism gives away no more than its cost allows."""
         return self.our_advantage <= self.our_bound
 
     def __str__(self) -> str:

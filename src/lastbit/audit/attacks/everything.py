@@ -1,4 +1,4 @@
-"""Every attack there is: each module here that has an `attacks` function is one."""
+"""All attacks: those of each module in this folder that has an `attacks` function."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lastbit.audit.attacks.attack import Attack
 
 
 def all_attacks() -> Iterator[Attack]:
-    """Run them one after the other.
+    """Run all attacks, one after the other.
 
     >>> all(attack.succeeds and attack.withstood for attack in all_attacks())
     True

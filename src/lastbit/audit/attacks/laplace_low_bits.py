@@ -1,8 +1,9 @@
-"""Mironov's attack: the low bits of a float give away what the noise was added to.
+"""Mironov's attack: the low bits of a float give away the value that the noise was added to.
 
-The usual Laplace noise is scale·log(V) for a V with 53 bits, so only some floats can come out, and which ones depends
-on the value underneath. An output that one value can give and its neighbour cannot tells them apart for certain: no
-epsilon bounds that. (I. Mironov, On significance of the least significant bits for differential privacy, CCS 2012.)
+The usual Laplace noise is scale·log(V) for a V with 53 bits. So only some floats can come out, and the private value
+decides which. If an output is possible for one value and impossible for its neighbour, it tells the two apart for
+certain, and no epsilon bounds that. (I. Mironov, On significance of the least significant bits for differential
+privacy, CCS 2012.)
 """
 
 from __future__ import annotations
@@ -13,11 +14,11 @@ from typing import Final
 
 _BITS: Final = 53
 _NEARBY: Final = 8
-"""How many U on either side of the likeliest are tried: more than rounding can be off by."""
+"""How many U on either side of the likeliest U are tried: more than rounding can move the U."""
 
 
 def numpy_noise(u: float, scale: float) -> float:
-    """What `numpy.random.Generator.laplace(0, scale)` makes of its uniform U, a multiple of 2^-53 above 0.
+    """The value of `numpy.random.Generator.laplace(0, scale)` for its uniform U, a multiple of 2^-53 above 0.
 
     >>> numpy_noise(0.5, 3.0), round(numpy_noise(0.25, 1.0), 3)
     (0.0, -0.693)
@@ -38,7 +39,7 @@ def possible(output: float, value: float, scale: float) -> bool:
 
 
 def guess(output: float, value: float, neighbour: float, scale: float) -> float | None:
-    """The one of two values that this output must come from, or None when both, or neither, can give it.
+    """The value, of the two, that this output must come from; None when both values, or neither, can give it.
 
     >>> guess(1.5, 0.0, 1.0, 1.0) is None
     True

@@ -1,4 +1,4 @@
-"""Mironov's attack as an advantage: over a fixed set of uniform numbers against NumPy's Laplace, and against ours."""
+"""The advantage of Mironov's attack: against NumPy's Laplace on a fixed set of uniform numbers, and against ours."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from lastbit.privacy.cost import Cost
 
 _BITS: Final = 53
 _STEP: Final = 0x9E3779B97F4A7C15 >> (64 - _BITS) | 1
-"""Odd, near the golden ratio: its multiples are spread evenly over all numbers of 53 bits."""
+"""Odd and near the golden ratio, so that its multiples are spread evenly over all numbers of 53 bits."""
 
 
 def attacks(uniforms: int = 500) -> Iterator[Attack]:
-    """0 against 1 at ε = 1. The attacker names the one value that can give an output, and tosses no coin.
+    """0 against 1 at ε = 1. The attacker says 0 when only 0 can give the output.
 
     >>> print(next(attacks(100)))
     low bits (Mironov): advantage 0.89 against the naive mechanism; ...e-12 against ours, which allows 0.462...
@@ -36,7 +36,7 @@ def _uniforms(n: int) -> Iterator[float]:
 
 
 def _given_away() -> Fraction:
-    """At most this much of our output on 0 is such that 1 cannot give it: what was not found on both sides."""
+    """An upper bound on P(our output on 0 is impossible on 1): the mass that was not found for both values."""
     mechanism = DiscreteLaplace(epsilon=1)
     one, other = law(mechanism.program([0])), law(mechanism.program([1]))
     return sum((mass for outcome, mass in one.masses.items() if outcome not in other.exact), start=one.unexplored)

@@ -1,9 +1,9 @@
 """Two attacks on the exponential mechanism in floating point: Ilvento, section 2.
 
-The naive mechanism is the paper's figure 1: weights by `exp`, a total by adding them up, and the first outcome whose
-share of the total reaches a uniform float. Its probabilities are exact here: the floats are computed as the program
-would, and a uniform float is a multiple of 2^-53. Outcomes come in runs of equal utility, since the second attack needs
-more of them than a list can hold; lower utilities are better, as in the paper.
+The naive mechanism is the paper's figure 1: weights by `exp`, their sum, and the first outcome whose share of the sum
+reaches a uniform float. Its probabilities are exact here: the floats are computed as the program computes them, and a
+uniform float is a multiple of 2^-53. Outcomes come in runs of equal utility, because the second attack needs more
+outcomes than a list can hold. Lower utilities are better, as in the paper.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from lastbit.mechanisms.exponential import ExponentialMechanism
 from lastbit.privacy.cost import Cost
 
 Runs = list[tuple[int, int]]
-"""(utility, how many outcomes have it): the outcome the attacker watches is the first, alone in its run."""
+"""(utility, number of outcomes with this utility). The attacker watches the first outcome, alone in its run."""
 
 _GRAIN: Final = 1 << 53
 """A uniform float is one of the multiples of 1/2^53 in [0, 1)."""
@@ -39,7 +39,8 @@ def attacks(epsilon: int = 1, outcomes: int = 1000) -> Iterator[Attack]:
 def zero_rounding(epsilon: int = 1, outcomes: int = 1000) -> Attack:
     """Attack 1: with Alice, all weights but the first are so small that `exp` gives 0.
 
-    Without her all are equal. So the naive mechanism always picks the first with her and one in `outcomes` without.
+    Without her all weights are equal. So the naive mechanism picks the first outcome always with her, and once in
+    `outcomes` times without her.
     """
     whole(outcomes, "outcomes", least=2)
     x = next(x for x in range(2000 * 1000) if naive_weight(epsilon, x + 1) == 0)
@@ -49,10 +50,10 @@ def zero_rounding(epsilon: int = 1, outcomes: int = 1000) -> Attack:
 
 
 def truncated_addition(epsilon: int = 1) -> Attack:
-    """Attack 2: with Alice, each of very many weights is lost when it is added to the first, though none is 0.
+    """Attack 2: with Alice, very many weights are each lost when added to the first weight, though none is 0.
 
-    Without her they count, and together weigh as much as the first. So the naive mechanism always picks the first with
-    her, and every second time without.
+    Without her they are not lost, and together weigh as much as the first. So the naive mechanism picks the first
+    outcome always with her, and every second time without her.
     """
     # The sum starts at the first weight, 1 with Alice and exp(-ε/2) without.
     first = naive_weight(epsilon, 1)
@@ -67,7 +68,7 @@ def truncated_addition(epsilon: int = 1) -> Attack:
 
 
 def _attack(name: str, source: str, epsilon: int, present: Runs, absent: Runs) -> Attack:
-    """The attacker says "present" on seeing the first outcome. No other rule does better: the rest are all alike."""
+    """The attacker who sees the first outcome says "present". No rule is better: all other outcomes are alike."""
     mechanism = ExponentialMechanism(epsilon=epsilon)
     naive = [naive_chance_of_first(epsilon, runs) for runs in (present, absent)]
     ours = [our_chance_of_first(mechanism, runs) for runs in (present, absent)]
@@ -91,17 +92,17 @@ def naive_chance_of_first(epsilon: float, runs: Runs) -> Fraction:
 
 
 def our_chance_of_first(mechanism: ExponentialMechanism, runs: Runs) -> Fraction:
-    """The probability that ours picks the first outcome: r^u over the sum of all, with scores -u."""
+    """The probability that our mechanism picks the first outcome: r^u over the sum of all r^u, with scores -u."""
     least = min(utility for utility, _ in runs)
     weights = [mechanism.rate.fraction ** (utility - least) for utility, _ in runs]
     return weights[0] / sum(count * weight for (_, count), weight in zip(runs, weights, strict=True))
 
 
 def after_run(total: float, weight: float, count: int) -> float:
-    """total + weight + … + weight, `count` float additions one after the other, in leaps.
+    """total + weight + … + weight: the result of `count` float additions, computed in leaps.
 
-    Between two powers of two the sum is a multiple of one unit and each addition moves it by the same number of units,
-    unless the weight is half a unit off: a tie, which goes to the even neighbour. Then it moves one by one.
+    Between two powers of two the sum is a multiple of one unit, and each addition moves the sum by the same number of
+    units. Only a weight half a unit off is a tie, which goes to the even neighbour: then additions are done one by one.
 
     >>> after_run(1.0, 0.1, 10) == 1.0 + 0.1 + 0.1 + 0.1 + 0.1 + 0.1 + 0.1 + 0.1 + 0.1 + 0.1 + 0.1
     True
@@ -121,5 +122,5 @@ def after_run(total: float, weight: float, count: int) -> float:
 
 
 def _count_to_double(first: float, weight: float) -> int:
-    """How many such weights weigh as much as the first one."""
+    """How many of these weights weigh as much as the first weight."""
     return math.floor(Fraction(first) / Fraction(weight))

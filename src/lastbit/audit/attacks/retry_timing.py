@@ -1,8 +1,8 @@
-"""The retry channel: how many random words a release takes tells what its weights add up to.
+"""The retry channel: the number of random words that a release takes tells the sum of its weights.
 
-Sampling by rejection draws numbers below the next power of two until one is below the total weight. A total of 2^g is
-hit at once; a total just above needs two tries on average, whatever the privacy parameter (Ilvento, base-2 exponential
-mechanism, sections 3.3 and 4). The attacker counts words, or waits; here words are counted, exactly.
+Sampling by rejection draws numbers below the next power of two until one number is below the total weight. A total of
+2^g needs one try; a total just above needs two tries on average, whatever the privacy parameter (Ilvento, base-2
+exponential mechanism, sections 3.3 and 4). An attacker counts words or measures time; here words are counted, exactly.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from lastbit.privacy.eta import Eta
 
 
 def attacks() -> Iterator[Attack]:
-    """The attack on 257 outcomes whose utilities are all 1, against all 0, at η = 1/177.
+    """The attack on 257 outcomes: all utilities are 1 against all utilities are 0, at η = 1/177.
 
     >>> print(next(attacks()))
     retry timing (Ilvento, section 3.3): advantage 0.498... against the naive mechanism; 0 against ours, ...
@@ -57,7 +57,7 @@ def one_try(total: Fraction) -> Fraction:
 
 
 def one_word(weights: Sequence[Fraction]) -> Fraction:
-    """The probability that `Draw.index` needs one word only: that the word is not one a border between cells cuts.
+    """The probability that `Draw.index` needs one word only: that no border between cells cuts the word.
 
     >>> one_word([Fraction(1), Fraction(1)]), 1 - one_word([Fraction(1), Fraction(2)])
     (Fraction(1, 1), Fraction(1, 18446744073709551616))

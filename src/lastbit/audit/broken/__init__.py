@@ -1,1 +1,1 @@
-"""Mechanisms that do not keep their word, each with the instance that convicts it."""
+"""Mechanisms that cost more than they claim, each with two inputs that prove it."""

@@ -1,4 +1,4 @@
-"""What is known about a broken mechanism."""
+"""One broken mechanism: where it is printed, and the programs that prove it broken."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from lastbit.privacy.eta import Eta
 
 @dataclass(frozen=True)
 class Case:
-    """A program that spends more than its cost between two neighbouring inputs, and why.
+    """A program that loses more than its cost between two neighbouring inputs, and why.
 
-    `source` says where it is printed; `repaired` is the same instance put right, where there is such a thing.
+    `source` says where the mechanism is printed; `repaired` are the corrected programs on the same inputs, if any.
     """
 
     name: str

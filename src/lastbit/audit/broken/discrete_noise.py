@@ -1,4 +1,4 @@
-"""What goes wrong when continuous proofs are run on integers: noise that ends, ties that show, floors that add up."""
+"""Continuous proofs that fail on integers: noise that ends, ties that show, floors that add up."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _WIDTH: Final = 6
 
 
 def cut_off(draw: Draw, value: int, *, printed: bool) -> int:
-    """A value with noise clamped to ±w; right is to clamp the sum, between bounds that do not depend on the value."""
+    """A value with noise clamped to ±w. Right is to clamp the sum to bounds that do not depend on the value."""
     noise = draw.laplace(_RATE)
     if printed:
         return value + max(-_WIDTH, min(_WIDTH, noise))
@@ -29,8 +29,8 @@ def cut_off(draw: Draw, value: int, *, printed: bool) -> int:
 def noisy_max(draw: Draw, values: Sequence[int], *, printed: bool) -> tuple[int, int]:
     """The largest of value + geometric noise, and its lead over the next.
 
-    Printed, ties go to the lowest index and the lead is the difference. Right is a uniform order among equals, which
-    stands for the digits after the point, and a lead floored with them.
+    Printed, ties go to the lowest index and the lead is the difference. Right is a uniform order among equal values,
+    which stands for the digits after the point, and a lead that is rounded down with these digits.
     """
     cells = [value + int(noise) for value, noise in zip(values, draw.geometric(_RATE, len(values)), strict=True)]
     rank = [-i for i in range(len(values))] if printed else draw.permutation(len(values)).tolist()
@@ -39,9 +39,9 @@ def noisy_max(draw: Draw, values: Sequence[int], *, printed: bool) -> tuple[int,
 
 
 def floored(draw: Draw, values: Sequence[Fraction], *, printed: bool) -> tuple[int, ...]:
-    """Values floored to whole steps, each with noise, where one person moves them by one step in all.
+    """Values floored to whole steps, each with noise. One person moves all values together by one step.
 
-    Printed, the noise is that of one step. Right is a step more for each value but one: all may be floored across one.
+    Printed, the noise hides one step. Right is one more step for each value but one: every value may cross a step.
     """
     rate = _RATE if printed else Rate.from_eta(_STEP, Fraction(1, len(values)))
     return tuple(
@@ -72,7 +72,7 @@ CASES = (
     Case(
         "discrete noise cut off at a bound",
         "Ilvento, sparse vector, section 2",
-        "Where the noise ends there are results that only one of two neighbours can give.",
+        "Where the noise ends, some results are possible for only one of two neighbours.",
         *cut_off_instance(printed=True),
         _STEP,
         cut_off_instance(printed=False),
@@ -80,8 +80,8 @@ CASES = (
     Case(
         "discrete noisy max with ties by index and its gap",
         "Ilvento, sparse vector, section 7; Ding et al., Free gap, section 5, run on integers",
-        "A lead of zero says that no lower index ties: which values share the top shows, where the proof assumes that "
-        "ties do not happen.",
+        "A lead of zero says that no lower index ties. So the result shows which values share the top. The proof "
+        "assumes that ties do not happen.",
         *noisy_max_instance(printed=True),
         Eta(1, 1, 2),
         noisy_max_instance(printed=False),
@@ -89,8 +89,8 @@ CASES = (
     Case(
         "several values floored to a grid",
         "Ilvento, sparse vector, section 4, taken from one value to several whose moves add up",
-        "Flooring leaves the sensitivity of one value alone. Of several, each may cross a step, however little it "
-        "moves.",
+        "Flooring does not change the sensitivity of one value. Of several values each may cross a step, however "
+        "little it moves.",
         *floored_instance(printed=True),
         _STEP,
         floored_instance(printed=False),

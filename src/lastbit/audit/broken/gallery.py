@@ -56,5 +56,5 @@ def hear(case: Case, tolerance: Fraction = TOLERANCE) -> Hearing:
 
 
 def hearings() -> Iterator[Hearing]:
-    """All of them, one after the other."""
+    """The hearings of all cases, one after the other."""
     return map(hear, GALLERY)

@@ -18,16 +18,16 @@ from lastbit.privacy.eta import Eta
 from lastbit.privacy.rate import Rate
 
 _ETA, _BOUND = Eta(1, 1, 1), Eta(1, 1, 2)
-"""η = 1, and 2η: what the exponential mechanism promises when utilities move by at most 1. Lower utility is better."""
+"""η = 1, and the cost 2η that the exponential mechanism states when utilities move by at most 1. Lower is better."""
 
 
 TRIES: Final = 4
 
 
 def rounded_mechanism(draw: Draw, utilities: Sequence[Fraction], *, printed: bool) -> int:
-    """Mechanism 4: an index in proportion to 2^-ρ, ρ being the utility rounded up or down at random.
+    """Mechanism 4: an index in proportion to 2^-ρ, where ρ is the utility rounded up or down at random.
 
-    Printed, ⌊u⌋ has probability u - ⌊u⌋. Right is that ⌈u⌉ has it, as in the proof of Lemma 3.5.
+    Printed, ⌊u⌋ has probability u - ⌊u⌋. Right: ⌈u⌉ has this probability, as in the proof of Lemma 3.5.
     """
     whole = []
     for utility in utilities:
@@ -50,8 +50,8 @@ def rounding_instance(n: int, *, printed: bool) -> tuple[Program, Program]:
 def printed_sample(draw: Draw, weights: Sequence[Fraction]) -> int | str | None:
     """Algorithm 4, NORMALIZEDSAMPLE one bit at a time, as printed, up to its first restart ("again").
 
-    Line 8 ends the padding element at 2^k - t. Right is 2^k: `papers.base2_sampling.optimized_sample`. None is where no
-    element remains, which the paper does not foresee.
+    Line 8 ends the padding element at 2^k - t. Right is 2^k: `papers.base2_sampling.optimized_sample`. The result is
+    None when no element remains, a case that the paper does not mention.
     """
     total = sum(weights)
     k = _power_at_least(total)
@@ -72,9 +72,9 @@ def printed_sample(draw: Draw, weights: Sequence[Fraction]) -> int | str | None:
 def padding_instance(*, printed: bool) -> tuple[Program, Program]:
     """Utilities (2, 1, 0, 1) against (2, 0, 0, 2).
 
-    Printed, it never restarts on these. Right is the mechanism itself, Algorithm 3 with the repaired Algorithm 4. That
-    restarts until it ends; here it gives up after a few tries and says so, so that every branch can be followed. Given
-    that it does not give up, its law is the same.
+    The printed program never restarts on these utilities. Right is the mechanism itself, Algorithm 3 with the repaired
+    Algorithm 4, which restarts until it ends. Here it gives up after a few tries and returns None, so that the auditor
+    can follow every branch. Given that it does not give up, its law is the same.
     """
 
     def program(utilities: tuple[int, ...]) -> Program:
@@ -89,10 +89,11 @@ def padding_instance(*, printed: bool) -> tuple[Program, Program]:
 
 
 def random_value_found(draw: Draw, total: Fraction, precision: int, *, printed: bool) -> bool:
-    """GETRANDOMVALUE of Algorithm 2 with k = 1: whether it hands back a number below the total weight.
+    """GETRANDOMVALUE of Algorithm 2 with k = 1: whether it returns a number below the total weight.
 
-    Printed, one try is all, and its bits start at 2^g, twice too high. Right is to go on until a number is found, with
-    bits from 2^(g-1) down. All that a try decides here is whether its number is below the total; it is drawn as that.
+    Printed, there is one try, and its bits start at 2^g, twice too high. Right is to try until a number is found, with
+    bits from 2^(g-1) down. Only one fact about a try matters here, whether its number is below the total: this fact is
+    drawn.
     """
     g = _power_at_least(total)
     last = _two(g - precision)
@@ -107,7 +108,7 @@ MISSING_ETA: Final = Eta(255, 8, 1)
 
 
 def missing_instance(*, printed: bool) -> tuple[Program, Program]:
-    """257 outcomes of one utility, 1 or 0: the total weight is just below 2^8 or just above."""
+    """257 outcomes that all have utility 1, or all 0: the total weight is just below 2^8, or just above."""
     low, high = 257 * MISSING_ETA.fraction, Fraction(257)
     return (
         lambda draw: random_value_found(draw, low, 17, printed=printed),
@@ -118,8 +119,8 @@ def missing_instance(*, printed: bool) -> tuple[Program, Program]:
 def laplace_instance(*, printed: bool) -> tuple[Program, Program]:
     """Section 4.1's inverse transform at ε = 1, on 0 against 1, floored to whole numbers.
 
-    Printed, τ = (ε/2Δf)·ln(1-U). As -ln(1-U) is an exponential, ⌊τ⌋ is -1 less a geometric that falls by 2Δf/ε a step.
-    Right is ±(Δf/ε)·ln U, the Laplace law, here the discrete one.
+    Printed, τ = (ε/2Δf)·ln(1-U). As -ln(1-U) is exponential, ⌊τ⌋ is -1 minus a geometric that falls by 2Δf/ε a step.
+    Right is ±(Δf/ε)·ln U, the Laplace law, here the discrete Laplace law.
     """
     printed_rate, rate = Rate.from_epsilon(2), Rate.from_epsilon(1)
 
@@ -147,8 +148,8 @@ CASES = (
     Case(
         "randomized rounding the wrong way",
         "Ilvento, base-2 exponential mechanism, Mechanism 4",
-        "0.99 is rounded to 0 and 1.01 to 2, nearly always: a difference of 0.02 becomes 2, twice what the utility may "
-        "move, on every outcome at once.",
+        "0.99 is rounded to 0 and 1.01 to 2, nearly always. So a difference of 0.02 becomes 2, on every outcome at "
+        "once. That is twice as far as a utility may move.",
         *rounding_instance(5, printed=True),
         _BOUND,
         rounding_instance(5, printed=False),
@@ -156,8 +157,8 @@ CASES = (
     Case(
         "weighted sampling with padding in the wrong place",
         "Ilvento, base-2 exponential mechanism, Algorithm 4 line 8",
-        "The padding ends before the weights do, so it is crossed out too early and its share goes to an outcome, or "
-        "nothing remains. Repaired, and given up after four tries.",
+        "The padding ends before the weights do. So the padding is crossed out too early, and its share goes to an "
+        "outcome, or no element remains. The repaired program gives up after four tries.",
         *padding_instance(printed=True),
         _BOUND,
         padding_instance(printed=False),
@@ -165,8 +166,8 @@ CASES = (
     Case(
         "a random value that may be missing",
         "Ilvento, base-2 exponential mechanism, Algorithm 2, GETRANDOMVALUE",
-        "With k = 1 the loop ends after one try whether or not a value was found, and how often none is found depends "
-        "on the total weight, whatever the privacy parameter.",
+        "With k = 1 the loop ends after one try, even if no value was found. How often no value is found depends on "
+        "the total weight, whatever the privacy parameter.",
         *missing_instance(printed=True),
         Eta(255, 8, 2),
         missing_instance(printed=False),
@@ -174,8 +175,8 @@ CASES = (
     Case(
         "Laplace noise on one side, on the inverse scale",
         "Ilvento, base-2 exponential mechanism, section 4.1",
-        "The noise never raises a value, so the larger of two neighbours is often given away for certain; and less "
-        "privacy would mean more noise.",
+        "The noise never raises a value, so a result often gives the larger of two neighbours away for certain. And "
+        "less privacy means more noise.",
         *laplace_instance(printed=True),
         Fraction(1),
         laplace_instance(printed=False),

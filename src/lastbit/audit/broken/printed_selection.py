@@ -33,9 +33,9 @@ def select(draw: Draw, candidate: tuple[Fraction, Fraction], stop: Fraction, rou
 
 
 def selection_instance(ratio: Fraction, stop: Fraction = STOP, rounds: int = ROUNDS) -> tuple[Program, Program]:
-    """Candidates whose probabilities are within `ratio`: "a" is likelier on the second, everything else on the first.
+    """Two candidates with probabilities within `ratio`: "a" is likelier on the second, all else on the first.
 
-    The more often the second fails, the more rounds it takes, and the likelier still its "a" becomes.
+    The second candidate fails more often, so it runs more rounds, which makes its "a" even likelier.
     """
     rare = Fraction(1, 10_000)
     often = 1 / (1 + ratio)
@@ -60,8 +60,8 @@ CASES = (
     Case(
         "private selection at the price of one candidate",
         "Ilvento, sparse vector, section 6, the cost of Algorithm 6",
-        "The cost is printed as 2ε0 + ε1. A neighbour changes the winner's own probability and the number of rounds it "
-        "gets, ε1 each: 2ε1 + ε0. Repaired by candidates at half the price.",
+        "The printed cost is 2ε0 + ε1. A neighbour changes the probability of the winner, and the number of rounds, "
+        "by ε1 each: the cost is 2ε1 + ε0. The repaired program has candidates at half the price.",
         *selection_instance(Fraction(2)),
         PRINTED_COST,
         selection_instance(Fraction(7, 5)),
@@ -69,7 +69,7 @@ CASES = (
     Case(
         "a score without its sensitivity",
         "Ilvento, sparse vector, Algorithm 7, GETSAMPLE",
-        "The noise falls by η a step whatever the quality function's sensitivity; it must be η/Δq.",
+        "The noise falls by η a step, whatever the sensitivity of the quality function. It must fall by η/Δq.",
         *scored_instance(Rate.from_eta(SCORE_ETA)),
         SCORE_ETA,
         scored_instance(Rate.from_eta(SCORE_ETA, Fraction(1, 2))),

@@ -1,4 +1,4 @@
-"""The snapping mechanism with a uniform number that may exceed 1: what "Geom(1/2)" without its support can mean."""
+"""The snapping mechanism with a uniform number that may exceed 1: "Geom(1/2)" is printed without its support."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ BOUND: Final = 16
 """B: values and results are clamped to ±B. λ = Λ = 1, so ε = 1."""
 
 COST: Final = 1 + (12 * BOUND + 2) * Fraction(1, 1 << 53)
-"""ε(1 + 12Bη) + 2η with η = 2^-53: what the snapping mechanism costs with doubles."""
+"""ε(1 + 12Bη) + 2η with η = 2^-53: the cost of the snapping mechanism with doubles."""
 
 
 def snapped(draw: Draw, value: Fraction, first_exponent: int) -> int:
     """clamp(⌊value + S·ln U*⌉), U* = (1.m)·2^-e with a mantissa m of 52 bits and e geometric from first_exponent on.
 
-    For one sign and exponent the result rises or falls with m through two whole numbers at most, so the mantissas are
-    drawn in two groups, counted exactly.
+    For one sign and exponent the mantissas give at most two results, and the result changes once as m rises. So the
+    mantissas are drawn in two groups, counted exactly.
     """
     sign = 1 if draw.bernoulli(Fraction(1, 2)) else -1
     exponent = first_exponent + draw.geometric(_HALVING)
@@ -67,8 +67,8 @@ CASES = (
     Case(
         "snapping with a uniform number up to 2",
         "Covington, snapping, section 3, U*",
-        "With exponents from 0 on, half of all U* lie between 1 and 2, where ln U* has the wrong sign: the noise "
-        "is too often too small.",
+        "With exponents from 0 on, half of all U* lie between 1 and 2, where ln U* has the wrong sign. So the noise is "
+        "too often too small.",
         *instance(0),
         COST,
         instance(1),

@@ -12,7 +12,7 @@ from lastbit.papers.sparse_vector_sampling import clamp, cond_lazy_threshold, la
 from lastbit.privacy.eta import Eta
 
 ETA1, ETA2, TOTAL = Eta(1, 1, 1), Eta(1, 2, 1), Eta(1, 3, 1)
-"""η₁ = 1, η₂ = 2, and their sum: what both listings promise."""
+"""η₁ = 1, η₂ = 2, and their sum: the cost that both listings state."""
 
 
 def printed_sim_gap_sv(draw: Draw, inputs: Inputs) -> tuple[Gaps, ...]:
@@ -82,8 +82,8 @@ def _pair(
 PRINTED_GAPS = Case(
     "sparse vector with gaps, as printed",
     "Ilvento, sparse vector, Algorithm 5 line 11",
-    "Every gap is drawn given only that the query is above, not that it reached the gap before: each ⊤ after the first "
-    "is a fresh look at the query, paid for once and taken for every gap.",
+    "Every gap is drawn given only that the query is above, and not that the query reached the gap before. So each ⊤ "
+    "after the first is a new look at the query. The budget pays for one look only.",
     *gap_instance(printed_sim_gap_sv, 3),
     TOTAL,
     gap_instance(sim_gap_sv, 3),
@@ -92,8 +92,8 @@ PRINTED_GAPS = Case(
 PRINTED_UNCLAMPED = Case(
     "sparse vector with an unclamped threshold",
     "Ilvento, sparse vector, section 4",
-    "The noisy threshold ends at Q_max + w, so near its end it cannot move up when the queries do: every ⊥ then tells "
-    "a little, without limit. The clamp around each query is what hides the end.",
+    "The noisy threshold ends at Q_max + w, so near its end it cannot move up when the queries move up. Then every ⊥ "
+    "tells a little, without limit. The clamp around each query hides the end.",
     *unclamped_instance(printed_disc_sv, 10),
     TOTAL,
     unclamped_instance(disc_sv, 10),

@@ -1,7 +1,8 @@
 """The six sparse vector variants surveyed by Lyu, Su and Li (2017), on the integers, thresholds 0, sensitivity 1.
 
-Lap(s) becomes the discrete Laplace that falls by 1/s a step. Variants 1 and 2 are private; 3 to 6, published and used,
-are not as claimed. Whether noise reaches a threshold is drawn as such: its value matters only where it is published.
+Lap(s) becomes the discrete Laplace that falls by 1/s a step. Variants 1 and 2 are private. Variants 3 to 6, published
+and used, cost more than they claim. A draw decides whether noise reaches a threshold; its value is drawn only where it
+is published.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from lastbit.privacy.eta import Eta
 from lastbit.privacy.rate import Rate
 
 COST: Final = Eta(1, 1, 4)
-"""All claim 4 bits with one answer above the threshold."""
+"""Every variant claims 4 bits with one answer above the threshold."""
 
 Variant = Callable[[Draw, Sequence[int]], tuple[Hashable, ...]]
 
@@ -51,7 +52,7 @@ def variant_2(draw: Draw, queries: Sequence[int], limit: int = 1) -> tuple[bool,
 
 
 def variant_3(draw: Draw, queries: Sequence[int]) -> tuple[Hashable, ...]:
-    """Roth's lecture notes: publishes the noisy query itself when it is above, with the noise that decided it."""
+    """Roth's lecture notes: publishes the noisy query when it is above, with the same noise that decided."""
     rho = draw.laplace(_falling(2))
     noise = _falling(2)
     answers: list[Hashable] = []
@@ -63,7 +64,7 @@ def variant_3(draw: Draw, queries: Sequence[int]) -> tuple[Hashable, ...]:
 
 
 def _noise_from(draw: Draw, rate: Rate, least: int) -> int:
-    """Discrete Laplace noise, given that it is at least this: below zero value by value, from there on geometric."""
+    """Discrete Laplace noise, given that it is at least `least`: values below zero one by one, the others geometric."""
     start = max(least, 0)
     r = rate.fraction
     below = draw.index([*(r**-value for value in range(least, 0)), 1 / (1 - r)])
@@ -71,7 +72,7 @@ def _noise_from(draw: Draw, rate: Rate, least: int) -> int:
 
 
 def variant_4(draw: Draw, queries: Sequence[int]) -> tuple[bool, ...]:
-    """Lee and Clifton: ε/4 for the threshold, and query noise that neither the limit nor the other side scales."""
+    """Lee and Clifton: ε/4 for the threshold, and query noise without the limit and a query's second move."""
     return _answers(draw, queries, _falling(1), _falling(3), 1)
 
 
@@ -87,7 +88,7 @@ def variant_6(draw: Draw, queries: Sequence[int]) -> tuple[bool, ...]:
 
 
 def instance(variant: Variant, low: int, high: int) -> tuple[Program, Program]:
-    """Queries that are 0 then 1, against 1 then 0."""
+    """Queries of value 0, then of value 1, against the opposite."""
     values, neighbour = [0] * low + [1] * high, [1] * low + [0] * high
     return lambda draw: variant(draw, values), lambda draw: variant(draw, neighbour)
 
@@ -104,10 +105,10 @@ def _case(number: int, variant: Variant, low: int, high: int, repair: Variant, w
 
 
 CASES = (
-    _case(3, variant_3, 4, 1, variant_1, "The published number bounds the noisy threshold from above, and so every ⊥ "
-          "before it tells again where its query is."),
-    _case(4, variant_4, 2, 1, variant_1, "The query noise pays for one move of the query; the proof needs two, for "
-          "each answer above."),
-    _case(5, variant_5, 1, 1, variant_2, "Without noise on the queries the order of two queries shows."),
-    _case(6, variant_6, 3, 3, variant_2, "Without a limit every answer above costs again, and nobody pays."),
+    _case(3, variant_3, 4, 1, variant_1, "The published number bounds the noisy threshold from above. So every ⊥ "
+          "before it tells more about its query."),
+    _case(4, variant_4, 2, 1, variant_1, "The query noise hides one move of the query. The proof needs two moves, "
+          "for each answer above."),
+    _case(5, variant_5, 1, 1, variant_2, "Without noise on the queries the answers show the order of two queries."),
+    _case(6, variant_6, 3, 3, variant_2, "Without a limit every answer above costs again, and no budget pays for it."),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""A stock of hostile values, rows and lines: all that one person may bring to a table."""
+"""Hostile values, rows and lines that one person may bring to a table."""
 
 from lastbit.audit.hostile.kinds import FORMS, KINDS, values
 from lastbit.audit.hostile.tables import rows

@@ -1,4 +1,4 @@
-"""Hostile values by kind: each has once made a reader or an engine raise, or take two values for one."""
+"""Hostile values by kind. Each value once made a reader or an engine raise, or take two values for one."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ def _double(bits: int) -> float:
 NANS: Final = tuple(
     map(_double, (0x7FF8000000000000, 0xFFF8000000000000, 0x7FF8000000000001, 0xFFFFFFFFFFFFFFFF, 0x7FF0000000000001))
 )
-"""NaN quiet and signalling, of both signs and several payloads."""
+"""Quiet and signalling NaNs, with both signs and several payloads."""
 
 FORMS: Final[tuple[tuple[Any, ...], ...]] = ((0.0, -0.0), NANS)
-"""Forms of one key: whoever counts units must take each of these groups for a single unit."""
+"""Forms of one key: code that counts units must take each of these groups for a single unit."""
 
 
 def _text() -> list[Any]:
@@ -234,7 +234,7 @@ def _clock() -> list[Any]:
 
 
 def _fine_time() -> list[Any]:
-    """Nanoseconds apart, where Python's own types are alike, and times that Python's own types do not reach."""
+    """Times that Python's own types cannot tell apart, nanoseconds apart, and times that they cannot hold."""
     near = [np.datetime64("2024-10-27T02:30:00", "ns") + np.timedelta64(step, "ns") for step in (0, 1, 999)]
     far = [np.datetime64("10000-01-01", "s"), np.datetime64("-290000000", "Y"), np.datetime64("NaT")]
     return [*near, *far, np.timedelta64(1, "ns"), np.timedelta64((1 << 63) - 1, "ns"), np.timedelta64("NaT")]
@@ -246,7 +246,7 @@ def _truth() -> list[Any]:
 
 def _null() -> list[Any]:
     known = [None, float("nan"), np.datetime64("NaT")]
-    # Only here: a program that never asks for hostile values does not pay for loading pandas.
+    # Imported here, so that a program without hostile values does not load pandas.
     if find_spec("pandas") is not None:
         pandas = import_module("pandas")
         known += [pandas.NA, pandas.NaT]
@@ -302,11 +302,11 @@ KINDS: Final[dict[str, Callable[[], list[Any]]]] = {
     "null": _null,
     "object": _object,
 }
-"""What there is, by kind. A typed column holds one kind and "null"; a column of Python objects holds everything."""
+"""The values of each kind. A typed column holds one kind and "null"; a column of Python objects holds all kinds."""
 
 
 def values(*kinds: str) -> list[Any]:
-    """The hostile values of these kinds; without a kind, all of them.
+    """The hostile values of these kinds; without a kind, all hostile values.
 
     >>> values("truth", "broken text")[:3]
     [True, False, '\\ud800']

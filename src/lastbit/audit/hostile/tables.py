@@ -1,4 +1,4 @@
-"""Hostile rows for a table of mappings: each list is all that one unit has."""
+"""Hostile rows for a table of mappings. Each list holds all rows of one unit."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lastbit.errors import ParameterError
 Row = Mapping[str, Any]
 
 _MANY: Final = 1_000
-"""So many rows of one unit, all alike."""
+"""How many equal rows one unit brings."""
 
 _TYPED: Final[dict[type, tuple[str, ...]]] = {
     str: ("text", "null"),
@@ -32,21 +32,23 @@ _TYPED: Final[dict[type, tuple[str, ...]]] = {
 def rows(
     table: Sequence[Row], unit: str | None, values: Mapping[str, Iterable[Any]] | None = None
 ) -> Iterator[list[dict[str, Any]]]:
-    """What one hostile unit may bring to this table, one list of rows after the other.
+    """Lists of rows that one hostile unit may bring to this table.
 
-    Each list has one unusual thing in it: a hostile value in one column, a hostile key, many rows, an item of everyone.
-    The last list for each column holds all its values at once. The unit's key is that of the table's first row, unless
-    the key itself is hostile. Without a `unit` each row is a unit, and each list has one row.
+    Each list has one unusual thing in it: a hostile value in one column, a hostile key, many rows, every item of the
+    table. The last list for each column holds all values of the column. The key is the key of the table's first row,
+    unless the key itself is hostile. Without a `unit` each row is a unit, and each list has one row.
 
-    values: the hostile values of the columns named. Other columns get those of the kind of their own values in the
-    table: text where all are text, everything where they are mixed.
+    values: the hostile values for each column named. Any other column gets hostile values of the kind that it holds in
+    the table: text where all its values are text, values of every kind where its values are mixed.
 
     >>> table = [{"patient": 1, "diagnosis": "flu"}, {"patient": 2, "diagnosis": "cold"}]
     >>> next(rows(table, "patient", {"diagnosis": ["FLU"]}))
     [{'patient': 1, 'diagnosis': 'FLU'}]
     """
     if not table:
-        raise ParameterError("table must have at least one row: got none. Its first row is what hostile rows vary.")
+        raise ParameterError(
+            "table must have at least one row: got none. Hostile rows vary the first row of the table."
+        )
     first = dict(table[0])
     for column in first:
         if column != unit:
@@ -58,7 +60,7 @@ def rows(
         return
     keys = _stock(table, unit, values)
     yield from ([{**first, unit: key}] for key in keys)
-    # A column that holds numbers that are not whole holds every form of them; NaN alone may be how null is written.
+    # A column of floats holds every form of a key. A column with NaN only may use NaN for null.
     if any(type(key) is float and not isnan(key) for key in keys):
         yield from ([{**first, unit: key} for key in group] for group in FORMS)
     yield [dict(first) for _ in range(_MANY)]

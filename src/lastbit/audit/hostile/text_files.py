@@ -1,4 +1,4 @@
-"""Hostile lines for text files: each list is all that one unit has, as bytes without the line's end."""
+"""Hostile lines for text files. Each list holds all lines of one unit, as bytes without the end of the line."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from lastbit.errors import ParameterError
 _SEPARATORS: Final = {"csv": ",", "tsv": "\t"}
 
 _LONG: Final = 3_000_000
-"""Longer than the lines that readers of text have room for by themselves."""
+"""Longer than the lines that most readers of text accept by default."""
 
 
 def lines(
     kind: str, columns: Sequence[str], unit: str, item: str, *, key: str = "stranger", known: str = "flu"
 ) -> Iterator[list[bytes]]:
-    """What one hostile unit may bring to a text file with these columns.
+    """Lists of lines that one hostile unit may bring to a text file with these columns.
 
     kind: "csv", "tsv" or "json" (one object on each line).
-    columns: the names in the header, in its order; `unit` and `item` are two of them. The others are weights.
-    key, known: the unit's key, that nobody in the table has, and an item of the domain.
+    columns: the names in the header, in order. `unit` and `item` are two of them, the other columns are weights.
+    key, known: the unit's key, which no unit of the table has, and an item of the domain.
 
     >>> next(lines("csv", ["patient", "diagnosis"], "patient", "diagnosis"))
     [b'stranger,"flu"x']
@@ -31,7 +31,7 @@ def lines(
         raise ParameterError(f'kind must be "csv", "tsv" or "json": got {kind!r}.')
     for name in (unit, item):
         if name not in columns:
-            raise ParameterError(f"unit and item must be columns: {name!r} is not among {', '.join(columns)}.")
+            raise ParameterError(f"unit and item must be columns: got {name!r}. The columns are {', '.join(columns)}.")
     ordinary = {name: key if name == unit else known if name == item else "1" for name in columns}
     yield from (_json if kind == "json" else _separated)(kind, ordinary, unit, item)
 
@@ -154,7 +154,7 @@ def _json(kind: str, ordinary: dict[str, str], unit: str, item: str) -> Iterator
     yield [json.dumps({f"key {place}": place for place in range(500)}).encode()]
     yield [line(**{f"key {place}": place for place in range(500)})]
     yield [json.dumps({name.upper(): value for name, value in ordinary.items()}).encode()]
-    # A name twice in one object.
+    # The same name twice in one object.
     yield [whole[:-1] + b', "' + item.encode() + b'": "other"}', whole]
     yield [b"[" * 2_000 + b"]" * 2_000]
     yield [b"[" * 200_000]
