@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from importlib import import_module
+from math import isfinite
 from typing import Any, Final
 
 import numpy as np
@@ -173,12 +174,15 @@ def plain(value: object) -> Any:
         return {str(name): plain(each) for name, each in value.items()}
     if isinstance(value, Fraction):
         return value.numerator if value.denominator == 1 else str(value)
+    if isinstance(value, float) and not isfinite(value):
+        return str(value)  # JSON has no such numbers
     return value if isinstance(value, int | float | str | None) else str(value)
 
 
 def _array(column: Sequence[Any]) -> NDArray[Any]:
     """A column as a NumPy array: whole numbers, the nearest floats of fractions, text and other items as objects."""
-    if any(isinstance(each, Fraction | float) for each in column):
+    numbers = all(each is None or isinstance(each, Fraction | float | int) for each in column)
+    if numbers and any(isinstance(each, Fraction | float) for each in column):
         return np.array([np.nan if each is None else float(each) for each in column], np.float64)
     if all(type(each) is int and -(1 << 63) <= each < 1 << 63 for each in column):
         return np.array(column, np.int64)

@@ -134,3 +134,70 @@ def test_the_type_of_a_release_depends_on_what_is_published() -> None:
     assert clamped.values == (3, 9)
     assert lb.DiscreteLaplace(epsilon=1).release([3, 4], Far()).steps.dtype == object
     assert lb.DiscreteLaplace(epsilon=1).release(3, Far()).steps.dtype == np.int64
+
+
+def test_an_interval_at_the_end_of_the_grid_has_no_end() -> None:
+    """Values are clamped at 2^61 steps, and nobody can know how far beyond they were."""
+    fine = lb.DiscreteLaplace(epsilon=1, resolution=Fraction(1, 1 << 48))
+    low, high = fine.release(10_000).interval("0.99")
+    assert low is not None
+    assert low < 10_000
+    assert high is None
+    below, above = fine.release(-10_000).interval("0.99")
+    assert (below, above is None) == (None, False)
+    counts = lb.Counts(items="ab", values=[10_000, 9000], monotone=True)
+    for least, most in lb.SelectAndMeasure(k=2, epsilon=1, resolution=Fraction(1, 1 << 48)).release(counts).intervals():
+        assert least < 9000
+        assert most == float("inf")
+
+
+def test_a_long_sum_behind_a_mean_is_not_clamped() -> None:
+    numbers = np.full(100_000, 1000.0)
+    release = lb.NoisyMean(epsilon=1, bounds=(0, 10**6), resolution="1e-8").release(numbers)
+    low, high = release.interval("0.999999")
+    assert low <= 1000 <= high
+    fewest, most = release.units_interval("0.999999")
+    assert fewest <= 100_000 <= most
+
+
+@pytest.mark.parametrize(("number", "known"), [(3.9, False), (3, True), (30.0, False)])
+def test_the_interval_of_a_mean_covers_numbers_between_steps(number: float, known: bool) -> None:
+    release = lb.NoisyMean(epsilon=1000, bounds=(0, 10)).release(np.full(2000, number))
+    assert (release.floored == 0) is known
+    low, high = release.interval("0.999999")
+    assert low <= min(Fraction(number), 10) <= high
+
+
+def test_a_mean_takes_its_own_sums_only() -> None:
+    mechanism = lb.NoisyMean(epsilon=1, bounds=(0, 10))
+    for other in (
+        lb.mean_sums([1, 2], bounds=(0, 1)),
+        lb.mean_sums([1, 2], bounds=(0, 10), resolution="1/100"),
+        lb.histogram([1], bounds=(0, 1), bins=2),
+        lb.exact_sum([1], bounds=(0, 10)),
+        lb.Counts(items="ab", values=[1, 2]),
+    ):
+        with pytest.raises(lb.ParameterError, match="same bounds and resolution"):
+            mechanism.release(other)
+
+
+def test_a_statistic_is_on_the_grid_that_it_states() -> None:
+    halves = lb.Statistic(np.array([0.5, 1.7]), 1, 1)
+    assert halves.values == (0, 1)
+    assert lb.Statistic(Fraction(7, 2), "1", "1/3").values == Fraction(10, 3)
+    with pytest.raises(lb.ParameterError, match="resolution must divide sensitivity"):
+        lb.Statistic(3, 1, 2)
+
+
+@pytest.mark.parametrize(
+    ("values", "known"),
+    [
+        (pd.Series([None, None], dtype="Float64"), False),
+        (pd.Series([1, 2], dtype="category"), False),
+        (pd.Series([1, 2], dtype="UInt8"), True),
+        (pd.Series([True], dtype="boolean"), True),
+        (np.ma.masked_all(2, float), False),
+    ],
+)
+def test_a_declared_type_decides_before_any_value(values: Any, known: bool) -> None:
+    assert lies_on(values, lb.Grid(1)) is known

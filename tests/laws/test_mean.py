@@ -49,7 +49,7 @@ def test_sums_of_units_give_the_same_law_as_the_units() -> None:
 
 def test_values_that_move_further_are_refused() -> None:
     sums = lb.mean_sums([1, 2], bounds=(0, 10))
-    with pytest.raises(lb.ParameterError, match="sensitivity 5"):
+    with pytest.raises(lb.ParameterError, match="same bounds"):
         lb.NoisyMean(epsilon=1, bounds=(0, 5)).release(sums)
 
 

@@ -193,10 +193,16 @@ def test_a_release_from_beside_is_refused():
         def release(self, values, draw=None):
             return tuple(values)
 
-    with pytest.raises(lb.MechanismError, match="must not define release"):
+    with pytest.raises(lb.MechanismError, match="must not define release or program"):
 
         class Mixed(Leak, lb.NoisyMax):
             pass
+
+    with pytest.raises(lb.MechanismError, match="must not define release or program"):
+
+        class Flattering(lb.DiscreteLaplace):
+            def program(self, *values):
+                return super().program([0])
 
 
 def test_the_worst_is_a_violation_before_an_open_question():

@@ -59,7 +59,7 @@ def test_bounds_and_sensitivity_are_compared_as_numbers() -> None:
 
 
 def test_a_subclass_that_overrides_release_is_refused_and_told_what_to_write() -> None:
-    with pytest.raises(lb.MechanismError, match=r"must not define release.*ready") as refused:
+    with pytest.raises(lb.MechanismError, match=r"must not define release or program.*ready") as refused:
 
         class Loud(lb.DiscreteLaplace):
             def release(self, values: Any, draw: lb.Draw | None = None) -> Any:  # type: ignore[override,misc]

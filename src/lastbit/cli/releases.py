@@ -126,7 +126,10 @@ def measure(table: Table, items: Items, spending: Spending, k: Amount = 10) -> N
             "interval": intervals,
             "ahead of the next by": [*release.gaps, *[None] * (len(release.indices) - len(release.gaps))],
         }
-        notes = [f"Each interval of a listed item holds with probability {level}."]
+        notes = [
+            f"Each interval holds with probability {level} where the listed items are well apart from the others. It "
+            "fails more often where items are close, because lucky noise gets items listed."
+        ]
         more = {"interval": intervals, "level": spending.level}
         return Report(release.title, columns, notes, release.to_dict() | items.data | more)
 
@@ -161,8 +164,8 @@ def mean(
             "interval": intervals,
         }
         note = (
-            f"Both intervals hold together with probability {level}, for numbers clamped to the bounds and floored to "
-            f"steps of {resolution}."
+            f"Both intervals hold together with probability {level}, for totals clamped to the bounds. The interval of "
+            f"the mean allows for numbers that were floored to steps of {resolution}."
         )
         more = {"interval": intervals[:1], "units_interval": intervals[1:], "level": spending.level}
         return Report(release.title, columns, [note], release.to_dict() | more)

@@ -7,6 +7,7 @@ number for some of them. Only the place of each item and its count are fetched.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
@@ -55,9 +56,16 @@ class DuckDBTable:
         self._relation = relation
         self._types = dict(zip(relation.columns, relation.types, strict=True))
 
+    @cached_property
+    def _streamed(self) -> bool:
+        """Whether the engine reads from Arrow, which may be a stream."""
+        return "ARROW_SCAN" in self._relation.explain().upper()
+
     def kind(self, name: str) -> Kind | None:
         """The kind of a column by its declared type; None where the type cannot be counted by."""
-        return _KINDS.get(self._types[name].id)
+        kind = self._types[name].id
+        # DuckDB raises on an Arrow duration that its intervals cannot hold.
+        return None if kind == "interval" and self._streamed else _KINDS.get(kind)
 
     def totals(
         self, by: Sequence[str], unit: str | None, weight: str | None, keys: Sequence[Keys], amount: Weights | None
@@ -81,7 +89,8 @@ class DuckDBTable:
         if not all(self._types[name].id in _SORTED for name in (*by, unit)):
             return None
         domains: Any = keys
-        if not sortable(domains):
+        # Sorting may give up and read again, and a stream of Arrow can be read once only.
+        if not sortable(domains) or self._streamed:
             return None
         # As SQL: as an expression a name with dots or quotes would be taken apart.
         return sorted_counts(self._relation, by, unit, domains)

@@ -127,8 +127,9 @@ def _series_column(series: Any) -> Column | None:
 
     dtype = series.dtype
     if isinstance(dtype, pd.CategoricalDtype):
-        inner = _series_column(series.cat.categories.to_series())
-        return None if inner is None else inner.taken(series.cat.codes.to_numpy().astype(np.int64))
+        # Categories come from the rows, and so does their type: they are objects, whatever they are today.
+        inner = Objects(ANY, series.cat.categories.to_numpy(dtype=object))
+        return inner.taken(series.cat.codes.to_numpy().astype(np.int64))
     if isinstance(dtype, pd.SparseDtype):
         return _series_column(series.sparse.to_dense())
     if isinstance(dtype, pd.DatetimeTZDtype):

@@ -52,7 +52,7 @@ class NoisyValues(Measurement):
         """From and to: for each value an interval that holds the true one with at least this probability.
 
         A value that may lie between two steps was floored, so the interval reaches one step further up. A value that
-        was clamped has no end on that side: the noise may have carried it any distance beyond.
+        was clamped, by the bounds or at 2^61 steps, has no end on that side.
 
         >>> noisy = DiscreteLaplace(epsilon=1).release(10)
         >>> low, high = noisy.interval("0.95")
@@ -62,10 +62,12 @@ class NoisyValues(Measurement):
         reach = laplace_accuracy(self.rate, probability(level, "level"))
         low, high = self.ends or (None, None)
         up = reach if self.on_grid else reach + 1
+        # The grid clamps values at 2^61: beyond it nobody knows how far.
+        top = Grid(self.resolution).last
         intervals = tuple(
             (
-                None if step == low else (step - reach) * self.resolution,
-                None if step == high else (step + up) * self.resolution,
+                None if step == low or step - reach <= -top else (step - reach) * self.resolution,
+                None if step == high or step + reach >= top else (step + up) * self.resolution,
             )
             for step in self.steps.tolist()
         )
@@ -86,7 +88,8 @@ class DiscreteLaplace(GridMechanism[NoisyValues]):
     Cost:     epsilon, or eta: the bounds are free.
     Assumes:  one person moves the values by at most `sensitivity` in total, all distances added up. Whole numbers on a
               grid of 1/q, and Counts and Statistics whose own grid is a multiple of the resolution, are known to lie on
-              the grid; floats and fractions are not. The type of the values decides, never the values.
+              the grid; floats and fractions are not. The declared type decides. In a list of Python numbers the
+              program, and not the data, must decide whether a number is an int or a float: pass an array if in doubt.
     Checked:  tests/laws/test_laplace.py, exactly, against the closed form, Algorithm 3, and on neighbours.
     Speed:    one draw a value; a million values in about half the time of NumPy's float Laplace.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -9,14 +10,15 @@ from functools import cached_property
 from typing import Any
 
 from lastbit.chance.draw import Draw
+from lastbit.errors import ParameterError
 from lastbit.estimate.accuracy import laplace_accuracy
 from lastbit.exact.numbers import Number, probability
 from lastbit.mechanisms.on_grid import GridMechanism
 from lastbit.privacy.rate import Rate
 from lastbit.release import Interval, Release
 from lastbit.values.grid import Grid
-from lastbit.values.known import Known, within
-from lastbit.values.statistic import ends, mean_sums, span
+from lastbit.values.known import Known, lies_on
+from lastbit.values.statistic import MeanSums, ends, mean_sums, span
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -28,6 +30,8 @@ class MeanAndUnits(Release):
     half_step: Fraction = field(hash=False)
     bounds: tuple[Fraction, Fraction] = field(hash=False)
     rate: Rate = field(compare=False)
+    floored: Fraction = field(compare=False)
+    """How far below a number its floor can lie."""
 
     @cached_property
     def mean(self) -> Fraction:
@@ -41,7 +45,9 @@ class MeanAndUnits(Release):
         return self.sums[1] * self.half_step / self._half
 
     def interval(self, level: Number = "0.95") -> Interval:
-        """From and to for the mean. It holds together with `units_interval` with at least this probability.
+        """From and to for the mean of the numbers, each clamped to the bounds.
+
+        It holds together with `units_interval` with at least this probability.
 
         >>> release = NoisyMean(epsilon=1, bounds=(0, 10)).release([5] * 1000)
         >>> low, high = release.interval("0.95")
@@ -53,7 +59,7 @@ class MeanAndUnits(Release):
         if second - reach <= 0:
             return self.bounds
         ends = [Fraction(first + by, second + to) for by in (-reach, reach) for to in (-reach, reach)]
-        return self._clamped(min(ends)), self._clamped(max(ends))
+        return self._clamped(min(ends)), min(self.bounds[1], self._clamped(max(ends)) + self.floored)
 
     def units_interval(self, level: Number = "0.95") -> Interval:
         """From and to for the number of units. It holds together with `interval` with at least this probability."""
@@ -119,12 +125,20 @@ class NoisyMean(GridMechanism[MeanAndUnits]):
         """The mean of one number for each unit, or of the sums that `mean_sums` gives."""
         if not isinstance(values, Known):
             values = mean_sums(values, bounds=self.bounds, resolution=self.resolution)
-        first, second = (self.grid.step(each) for each in within(values, self._furthest))
-        name, cost, half_step, bounds, rate = self.name, self.cost, self.grid.resolution, span(self.bounds), self.rate
+        own = span(self.bounds)
+        if not isinstance(values, MeanSums) or values.bounds != own or not lies_on(values, self.grid):
+            raise ParameterError(
+                "values must be one number for each unit, or mean_sums of them with the same bounds and resolution as "
+                f"the mechanism: got {type(values).__name__}. Nothing was drawn."
+            )
+        # Exact, and not clamped as other values are: a sum may be long.
+        first, second = (math.floor(each / self.grid.resolution) for each in values.values)
+        floored = values.floored
+        name, cost, half_step, rate = self.name, self.cost, self.grid.resolution, self.rate
 
         def measured(draw: Draw) -> MeanAndUnits:
             one, other = draw.laplace(rate, 2).tolist()
-            return MeanAndUnits.made(name, cost, (first + one, second + other), half_step, bounds, rate)
+            return MeanAndUnits.made(name, cost, (first + one, second + other), half_step, own, rate, floored)
 
         return measured
 

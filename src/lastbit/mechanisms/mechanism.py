@@ -37,9 +37,9 @@ class Mechanism(ABC, Generic[Released]):
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        if cls.release is not Mechanism.release:
+        if cls.release is not Mechanism.release or cls.program is not Mechanism.program:
             raise MechanismError(
-                f"{cls.__name__} must not define release: a ledger and the auditor would not run it. Define "
+                f"{cls.__name__} must not define release or program: a ledger and the auditor would not run it. Define "
                 "ready(self, values) instead: check and convert the values, and return a function that takes a Draw "
                 "and returns the release."
             )

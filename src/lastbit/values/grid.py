@@ -50,6 +50,15 @@ class Grid:
         object.__setattr__(self, "numerator", exact.numerator)
         object.__setattr__(self, "denominator", exact.denominator)
 
+    @property
+    def last(self) -> int:
+        """The last step that a value can have: values beyond it are clamped.
+
+        >>> Grid(4).last == 1 << 59
+        True
+        """
+        return LIMIT // self.numerator
+
     def steps(self, values: object) -> Steps:
         """Values in steps, one for each: an array, or a sequence of numbers. A float means its exact value."""
         values = bare(values)

@@ -72,7 +72,8 @@ def unpacked(values: Any, sensitivity: Fraction, monotone: bool = False) -> tupl
 def lies_on(values: Any, grid: Grid) -> bool:
     """Whether values are known to be whole steps of a grid: by their type, or by what they say of themselves.
 
-    No value is looked at. Whole numbers lie on a grid of 1/q; floats and fractions may lie between two steps.
+    No value is looked at, only types. Whole numbers lie on a grid of 1/q; floats and fractions may lie between two
+    steps. An array declares its type. For a list, whether it holds ints only must not depend on the data.
 
     >>> lies_on([3, None], Grid("1/2")), lies_on([3, 4], Grid(2)), lies_on([3.0], Grid(1))
     (True, False, False)
@@ -83,10 +84,11 @@ def lies_on(values: Any, grid: Grid) -> bool:
         return False
     if type(values) is int:
         return True
-    if type(values) is not np.ndarray:
-        values = bare(values)
-    if isinstance(values, np.ndarray) and not values.dtype.hasobject:
-        return values.dtype.kind in "biu"
+    # The type that an array or a Series declares; Arrow calls it `type`.
+    declared = getattr(values, "dtype", None) or getattr(values, "type", None)
+    if declared is not None and not isinstance(values, np.generic) and str(declared) != "object":
+        return str(declared).lower().startswith(("int", "uint", "bool"))
+    values = bare(values)
     each = values if isinstance(values, Sequence) else values.flat if isinstance(values, np.ndarray) else [values]
     return all(isinstance(value, int | np.integer | np.bool_) or is_missing(value) for value in each)
 

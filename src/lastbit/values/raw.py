@@ -37,7 +37,10 @@ def bare(values: Any) -> Any:
         held = np.asarray(values.data).astype(object)
         held[np.ma.getmaskarray(values)] = None
         return held
-    if isinstance(values, np.ndarray) or not hasattr(values, "to_numpy"):
+    if isinstance(values, np.ndarray):
+        # A subclass such as a matrix may never be flat.
+        return values if type(values) is np.ndarray else np.asarray(values)
+    if not hasattr(values, "to_numpy"):
         return values
     if isinstance(getattr(values, "dtype", None), np.dtype):
         return values.to_numpy()

@@ -12,16 +12,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
-from numbers import Real
+from numbers import Rational, Real
 from typing import Any, Final
 
 import numpy as np
 
 from lastbit.errors import ParameterError
-from lastbit.exact.numbers import Number, number, whole
+from lastbit.exact.numbers import Number, number, positive, whole
 from lastbit.values.adjacency import Adjacency, named
 from lastbit.values.grid import LIMIT, Grid, Steps, common
-from lastbit.values.known import Known
+from lastbit.values.known import Known, lies_on
 from lastbit.values.raw import bare, is_missing
 
 _BLOCK: Final = 1 << 13
@@ -33,8 +33,9 @@ _LIMB: Final = 24
 class Statistic(Known):
     """A private value, or a row of them, with how far one person can move it: for a mechanism, not for publication.
 
-    `values` is a Fraction, or an array of whole numbers. For an array the sensitivity adds up the moves of all its
-    entries. A mechanism refuses a `Statistic` whose sensitivity is above its own.
+    `values` is a number, or an array or a tuple of numbers; numbers between two steps of the resolution are floored.
+    For several numbers the sensitivity adds up the moves of all of them. A mechanism refuses a `Statistic` whose
+    sensitivity is above its own.
 
     >>> exact_sum([1, 2, 3], bounds=(0, 10))
     Statistic(sensitivity=Fraction(10, 1), resolution=Fraction(1, 1), monotone=True, adjacency='add-remove')
@@ -50,6 +51,12 @@ class Statistic(Known):
 
     def __post_init__(self) -> None:
         named(self.adjacency, monotone=self.monotone)
+        sensitivity = positive(self.sensitivity, "sensitivity", "It is how far one person can move the values.")
+        grid = Grid(self.resolution)
+        grid.count(sensitivity, "sensitivity")
+        object.__setattr__(self, "sensitivity", sensitivity)
+        object.__setattr__(self, "resolution", grid.resolution)
+        object.__setattr__(self, "values", _on(grid, self.values))
 
     @property
     def each(self) -> Fraction:
@@ -60,6 +67,20 @@ class Statistic(Known):
     def total(self) -> Fraction:
         """The sensitivity."""
         return self.sensitivity
+
+
+def _on(grid: Grid, values: Any) -> Any:
+    """The values on a grid: whole numbers on a grid of 1/q as they are, others floored."""
+    if isinstance(values, np.ndarray) and values.dtype.kind in "biu" and grid.numerator == 1:
+        return values
+    if isinstance(values, Rational):
+        exact = Fraction(int(values.numerator), int(values.denominator))
+        return exact // grid.resolution * grid.resolution
+    if isinstance(values, tuple):
+        return tuple(_on(grid, each) for each in values)
+    given, single = listed(values)
+    floored = grid.values(grid.steps(given))
+    return floored[0] if single else floored
 
 
 def exact_sum(
@@ -117,7 +138,16 @@ def exact_variance(values: Any, *, bounds: tuple[Number, Number], resolution: Nu
     return Statistic((n * squares - total**2) * unit, furthest, unit, adjacency="replace")
 
 
-def mean_sums(values: Any, *, bounds: tuple[Number, Number], resolution: Number = 1) -> Statistic:
+@dataclass(frozen=True, eq=False)
+class MeanSums(Statistic):
+    """The two sums behind a mean, as `mean_sums` gives them, with the bounds of the numbers."""
+
+    bounds: tuple[Fraction, Fraction] = (Fraction(0), Fraction(0))
+    floored: Fraction = Fraction(0)
+    """How far below a number its floor can lie: the resolution; 0 where the numbers are known to lie on the grid."""
+
+
+def mean_sums(values: Any, *, bounds: tuple[Number, Number], resolution: Number = 1) -> MeanSums:
     """The two sums behind the mean of a private number of units, for `NoisyMean`: one number for each unit.
 
     The first is the total less the midpoint of the bounds for each unit; the second is half the range for each unit.
@@ -127,18 +157,24 @@ def mean_sums(values: Any, *, bounds: tuple[Number, Number], resolution: Number 
     """
     grid, least, most = _bounded(bounds, resolution)
     total = grid.total(values, least, most) * grid.resolution
-    return centred_sums(total, _count(values, least=0), bounds=bounds, resolution=resolution)
+    known = lies_on(values, grid)
+    return centred_sums(total, _count(values, least=0), bounds=bounds, resolution=resolution, on_grid=known)
 
 
-def centred_sums(total: Fraction, units: int, *, bounds: tuple[Number, Number], resolution: Number = 1) -> Statistic:
+def centred_sums(
+    total: Fraction, units: int, *, bounds: tuple[Number, Number], resolution: Number = 1, on_grid: bool = False
+) -> MeanSums:
     """`mean_sums` from the exact total of numbers within the bounds, and the number of units.
+
+    `on_grid` says that the numbers were whole steps of the resolution before they were floored.
 
     >>> centred_sums(Fraction(9), 3, bounds=(0, 10)).sensitivity
     Fraction(10, 1)
     """
     low, high = span(bounds)
     values = total - (low + high) / 2 * units, (high - low) / 2 * units
-    return Statistic(values, high - low, Grid(resolution).resolution / 2)
+    step = Grid(resolution).resolution
+    return MeanSums(values, high - low, step / 2, bounds=(low, high), floored=Fraction(0) if on_grid else step)
 
 
 def histogram(values: Any, *, bounds: tuple[Number, Number], bins: int, replaces: bool = False) -> Statistic:

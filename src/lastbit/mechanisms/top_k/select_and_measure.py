@@ -57,13 +57,22 @@ class MeasuredTopK(Selected):
     def intervals(self, level: Number = "0.95") -> tuple[tuple[float, float], ...]:
         """An interval around each estimate that holds the value with probability `level`, each on its own.
 
-        The probability is over the noise, for fixed selected candidates. The intervals leave out the same errors as
-        `standard_errors`.
+        The probability is over the noise, for fixed selected candidates. Flooring is part of the intervals. They leave
+        out that lucky noise gets candidates selected, where candidates are close.
         """
         low, high = error_bounds(len(self.indices), self.selection_rate, self.measurement_rate, level)
-        step = float(self.resolution)
+        step, k, top = float(self.resolution), len(self.indices), Grid(self.resolution).last
         up = low if self.on_grid else low - 1  # a value between two steps was floored
-        return tuple((float(each) - high * step, float(each) - up * step) for each in self.estimates)
+        share = float(1 / (1 + self._ratio))
+        intervals = []
+        for rank, each in enumerate(self.estimates):
+            # Each gap was floored: its middle is off by half a step at most, and gaps add up from rank to rank.
+            floored = share * sum(abs(rank - other) for other in range(k)) / (2 * k)
+            low_end, high_end = float(each) - (high + floored) * step, float(each) - (up - floored) * step
+            # The grid clamps values at 2^61 steps: beyond it nobody knows how far.
+            inside = low_end > -top * step, high_end < top * step
+            intervals.append((low_end if inside[0] else -math.inf, high_end if inside[1] else math.inf))
+        return tuple(intervals)
 
     def columns(self) -> dict[str, Sequence[Any]]:
         """The selected, the gap to the next, the measurement, and the estimate with its standard error."""
