@@ -12,12 +12,10 @@ def normal_form(name: str) -> str:
     >>> normal_form("  The\\tClinic ") == normal_form("ｔｈｅ clinic")
     True
     """
-    folded = unicodedata.normalize("NFKC", name)
-    # Folding may undo a normal form, and a form may show what is to be folded: twice is enough (Unicode 3.13, D147).
-    for _ in range(2):
-        folded = unicodedata.normalize("NFKC", folded.casefold())
-    seen = (letter for letter in folded if unicodedata.category(letter) != "Cf")  # zero width, direction
-    return " ".join("".join(seen).split())
+    seen = "".join(letter for letter in name if unicodedata.category(letter) != "Cf")  # zero width, direction
+    # Before folding marks come in their order; folding may undo a normal form, so that it is made again.
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", seen).casefold())
+    return " ".join(folded.split())
 
 
 def same(name: str, others: Iterable[str]) -> str | None:
