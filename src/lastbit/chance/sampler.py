@@ -165,6 +165,7 @@ def _decide_power(powers: Powers, word: int) -> int | None:
     """The cell of a word from weights of 63 bits, or None where their error or the word itself leaves it in doubt."""
     weights, error = _weights_of(powers.rate)
     error *= len(powers.exponents)
+    weights.warm()
     parts = [weights.total(chunk, powers.least) for chunk in powers.chunks()]
     total = sum(parts)
     # U times the true total lies in [start, stop), and a true running sum less than `error` above ours.
