@@ -182,8 +182,16 @@ cdef class PowerWeights:
                     high += low < each
         return joined(high, low)
 
-    def locate(self, const int64_t[::1] exponents, int64_t least, uint64_t goal_high, uint64_t goal_low):
-        """The first place where the running sum reaches the goal, and the sum before it.
+    def locate(
+        self,
+        const int64_t[::1] exponents,
+        int64_t least,
+        uint64_t goal_high,
+        uint64_t goal_low,
+        uint64_t room_high,
+        uint64_t room_low,
+    ):
+        """The first place where the running sum reaches the goal, and whether the sum before it is at most `room`.
 
         All exponents are gone through, wherever that place is, and nothing branches on a weight: the time does not
         tell the place.
@@ -202,4 +210,4 @@ cdef class PowerWeights:
                 before_high ^= short & (before_high ^ high)
                 before_low ^= short & (before_low ^ low)
                 place += short & 1
-        return place, joined(before_high, before_low)
+        return place, bool((before_high < room_high) | ((before_high == room_high) & (before_low <= room_low)))
