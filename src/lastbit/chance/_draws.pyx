@@ -129,6 +129,14 @@ cdef inline uint64_t weight(const uint64_t *factors, int digits, uint64_t last, 
     return result
 
 
+cdef object FAR = 1 << 127
+
+
+cdef inline object joined(uint64_t high, uint64_t low):
+    """high·2^64 + low, by way of integers that are as long whether high is 0 or not; it is below 2^62."""
+    return (<object>(high | <uint64_t>1 << 63) << 64 | low) - FAR
+
+
 cdef class PowerWeights:
     """Powers r^e in units of 2^-63, multiplied together from the tables of the digits of e."""
 
@@ -140,6 +148,14 @@ cdef class PowerWeights:
         self.factors = factors
         self.digits = digits
         self.last = last
+
+    def warm(self):
+        """Read something of every cache line, so that which lines the weights are in does not show in the time."""
+        cdef Py_ssize_t i
+        cdef uint64_t seen = 0
+        for i in range(0, self.factors.shape[0], 8):
+            seen ^= self.factors[i]
+        return seen
 
     def total(self, const int64_t[::1] exponents, int64_t least):
         """The sum of the weights r^(e - least)."""
@@ -164,10 +180,18 @@ cdef class PowerWeights:
                     each = weight(factors, digits, last, <uint64_t>exponents[i] - <uint64_t>least)
                     low += each
                     high += low < each
-        return <object>high << 64 | low
+        return joined(high, low)
 
-    def locate(self, const int64_t[::1] exponents, int64_t least, uint64_t goal_high, uint64_t goal_low):
-        """The first place where the running sum reaches the goal, and the sum before it.
+    def locate(
+        self,
+        const int64_t[::1] exponents,
+        int64_t least,
+        uint64_t goal_high,
+        uint64_t goal_low,
+        uint64_t room_high,
+        uint64_t room_low,
+    ):
+        """The first place where the running sum reaches the goal, and whether the sum before it is at most `room`.
 
         All exponents are gone through, wherever that place is, and nothing branches on a weight: the time does not
         tell the place.
@@ -186,4 +210,4 @@ cdef class PowerWeights:
                 before_high ^= short & (before_high ^ high)
                 before_low ^= short & (before_low ^ low)
                 place += short & 1
-        return place, <object>before_high << 64 | before_low
+        return place, bool((before_high < room_high) | ((before_high == room_high) & (before_low <= room_low)))

@@ -165,6 +165,7 @@ def _decide_power(powers: Powers, word: int) -> int | None:
     """The cell of a word from weights of 63 bits, or None where their error or the word itself leaves it in doubt."""
     weights, error = _weights_of(powers.rate)
     error *= len(powers.exponents)
+    weights.warm()
     parts = [weights.total(chunk, powers.least) for chunk in powers.chunks()]
     total = sum(parts)
     # U times the true total lies in [start, stop), and a true running sum less than `error` above ours.
@@ -175,8 +176,13 @@ def _decide_power(powers: Powers, word: int) -> int | None:
     sums = list(accumulate(parts, initial=0))
     first = sum([each < stop for each in sums[1:]])
     before = sums[first]
-    goal = stop - before
+    # The sum before the place must leave the error below `start`. The kernel compares, as sums differ in length.
+    goal, room = stop - before, start - before - error
     begin, end = powers.cuts[first], powers.cuts[first + 1]
-    place, inside = weights.locate(powers.exponents[begin:end], powers.least, goal >> 64, goal & ((1 << 64) - 1))
+    place, clear = weights.locate(powers.exponents[begin:end], powers.least, *_halves(goal), *_halves(max(room, 0)))
     index = begin + place
-    return index if index == 0 or before + inside + error <= start else None
+    return index if index == 0 or (clear and room >= 0) else None
+
+
+def _halves(number: int) -> tuple[int, int]:
+    return number >> 64, number & ((1 << 64) - 1)
