@@ -41,14 +41,14 @@ class Selections:
 
 def with_exponential_noise(selector: Selector, steps: Steps, runs: int, draw: Draw) -> Selections:
     """So many runs of `selector.select` on these steps."""
-    kept, below = selector.k + 1, (1 << selector.shift) - 1
+    kept = selector.k + 1
     least = draw.geometric(selector.coarse, runs * len(steps)).reshape(runs, -1)
     least <<= selector.shift
     least += steps
-    rows, columns, cells = _in_play(least, kept, below)
+    rows, columns, cells = _contenders(least, selector.width)
     if selector.shift:
         cells += draw.truncated_geometric(selector.rate, 1 << selector.shift, len(cells))
-    # One uniform order of everyone in play, in all runs together, is a uniform order in each run, independently.
+    # One uniform order of all contenders, in all runs together, is a uniform order in each run, independently.
     fractions = draw.permutation(len(cells))
     best = _largest(rows, cells, fractions, kept)
     cells, fractions = cells[best], fractions[best]
@@ -64,6 +64,16 @@ def with_laplace_noise(k: int, rate: Rate, steps: Steps, runs: int, draw: Draw) 
     best = _largest(rows, cells, -columns, k + 1)
     cells = cells[best]
     return Selections(columns[best][:, :-1], cells[:, :-1] - cells[:, 1:], floored=False)
+
+
+def _contenders(noisy: Steps, width: int) -> tuple[NDArray[np.int64], NDArray[np.int64], Steps]:
+    """The `width` highest of each row, the first of equals: row, column and cell, in order; everyone in short rows."""
+    if noisy.shape[1] <= width:
+        rows, columns = np.divmod(np.arange(noisy.size), noisy.shape[1])
+        return rows, columns, noisy.ravel().copy()
+    rows, columns, cells = _in_play(noisy, width, 0)
+    chosen = np.sort(_largest(rows, cells, -columns, width), axis=1).ravel()
+    return rows[chosen], columns[chosen], cells[chosen]
 
 
 def _in_play(noisy: Steps, kept: int, slack: int) -> tuple[NDArray[np.int64], NDArray[np.int64], Steps]:

@@ -22,7 +22,11 @@ ROWS = st.lists(st.tuples(NUMBERS, NUMBERS, UNITS), max_size=40)
 def relation(rows: list[Any]) -> Any:
     columns = list(zip(*rows, strict=True)) or [(), (), ()]
     arrays = [pa.array(column, pa.int64()) for column in columns]
-    return duckdb.connect().from_arrow(pa.table(dict(zip(("item", 'wa"rd', "unit"), arrays, strict=True))))
+    table = pa.table(dict(zip(("item", 'wa"rd', "unit"), arrays, strict=True)))
+    connection = duckdb.connect()
+    # A table of the engine's own: what comes from Arrow may be a stream, and is not sorted.
+    connection.from_arrow(table).create("visits")
+    return connection.table("visits")
 
 
 def truth(rows: list[Any], items: list[tuple[int, ...]], width: int) -> list[int]:

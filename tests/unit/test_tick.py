@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
@@ -83,3 +84,11 @@ def test_a_hold_is_positive(clock: Clock, hold: object) -> None:
 def test_a_hold_is_no_option_of_ready(clock: Clock) -> None:
     best = lb.ExponentialMechanism(epsilon=100).release([0, 50], outcomes=["a", "b"], hold="1/1000")
     assert (best.outcome, clock.now) == ("b", 12_345 + 1_000_000)
+
+
+def test_a_ledger_holds_a_release_back_too(clock: Clock, tmp_path: Path) -> None:
+    ledger = lb.Ledger(tmp_path / "budget.db")
+    ledger.create("clinic", epsilon=1)
+    begun = clock.now
+    best = ledger.release("clinic", lb.NoisyMax(epsilon=1), [0, 900], hold="1/10")
+    assert (best.index, clock.now - begun) == (1, 100_000_000)

@@ -85,9 +85,9 @@ outcome was computed instead: it is the exact length of the interval of uniform 
 halving with the release's own arithmetic. tests/laws/test_snapping.py compares this law with the release, branch by
 branch, where there are few bits. The neighbours of a value are the furthest moves, up and down.
 
-All mechanisms assume that the random words are uniform and independent (`SystemBits` is AES-256-CTR keyed by the
-operating system, so the assumption is that AES is a good cipher), that the values move by no more than the stated
-sensitivity, and what [limitations](limitations.md) says about time and memory.
+All mechanisms assume that the random words are uniform and independent (`SystemBits` takes words from the
+operating system and from AES-256-CTR that it keys, so the assumption is that both are good), that the values move by no
+more than the stated sensitivity, and what [limitations](limitations.md) says about time and memory.
 """
 
 

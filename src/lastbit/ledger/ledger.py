@@ -20,6 +20,7 @@ from lastbit.ledger.tables import ACCOUNTS, ENTRIES
 from lastbit.mechanisms.mechanism import Mechanism, chance
 from lastbit.mechanisms.sparse_vector.mechanism import StreamMechanism
 from lastbit.mechanisms.sparse_vector.run import Run
+from lastbit.mechanisms.tick import Tick
 from lastbit.values.adjacency import Adjacency, named
 from lastbit.values.known import Known
 
@@ -211,12 +212,13 @@ class Ledger:
         adjacency: Adjacency | None = None,
         note: str = "",
         draw: Draw | None = None,
+        hold: Number | None = None,
         **options: Any,
     ) -> Published:
         """Charge, then draw, then record. What the mechanism refuses is refused before, and costs nothing.
 
-        Values and options are those of `mechanism.release`. Counts and Statistics say themselves for which neighbours
-        the cost holds. Bare values count as the account's own notion, unless `adjacency` says otherwise.
+        Values, options and `hold` are those of `mechanism.release`. Counts and Statistics say themselves for which
+        neighbours the cost holds. Bare values count as the account's own notion, unless `adjacency` says otherwise.
 
         >>> import tempfile, lastbit as lb
         >>> ledger = Ledger(tempfile.mkdtemp() + "/budget.db")
@@ -228,10 +230,14 @@ class Ledger:
         >>> [str(entry.amount) for entry in ledger.history("survey")[1:]]  # the sum is private for add-remove: twice
         ['1/4', '1/2']
         """
+        tick = None if hold is None else Tick(hold)
         known = (each.adjacency for each in (*values, *options.values()) if isinstance(each, Known))
         adjacency = refusals.common(refusals.mechanism_of(mechanism).adjacency, adjacency, *known)
         ready = mechanism.ready(*values, **options)
-        return self.spend(dataset, mechanism, ready, adjacency=adjacency, note=note, draw=draw)
+        published = self.spend(dataset, mechanism, ready, adjacency=adjacency, note=note, draw=draw)
+        if tick is not None:
+            tick.wait()
+        return published
 
     def start(
         self,
