@@ -63,6 +63,7 @@ def mechanisms() -> dict[str, tuple[lb.Mechanism[Any], Pairs]]:
         "DiscreteLaplace": (lb.DiscreteLaplace(epsilon=1), many),
         "ExponentialMechanism": (lb.ExponentialMechanism(epsilon=1), many),
         "NoisyMax": (lb.NoisyMax(epsilon=1), many),
+        "NoisyMean": (lb.NoisyMean(epsilon=1, bounds=(0, 10**6)), many),
         "NoisyTopK": (lb.NoisyTopK(k=4, epsilon=1), many),
         "SelectAndMeasure": (lb.SelectAndMeasure(k=4, epsilon=1), many),
         "SparseVector": (lb.SparseVector(threshold=above, limit=4, epsilon=1), many),
