@@ -62,7 +62,7 @@ class AboveThreshold(Release):
     answered: int
     indices: tuple[int, ...]
     gaps: tuple[Fraction | None, ...]
-    spent: tuple[Fraction, ...]
+    spent: tuple[Fraction, ...] = field(hash=False)
     items: tuple[Any, ...] | None = field(default=None, compare=False)
     """The items that were above, when the values were Counts."""
 
@@ -142,13 +142,15 @@ class StreamMechanism(GridMechanism[AboveThreshold]):
         # A plain array is converted part by part, as the run goes on.
         plain = is_plain(given) and given.size > FEW
         queries = given.ravel() if plain else self.grid.steps(given)
+        if len(queries) <= FEW:
+            queries = queries.tolist()
         name, cost, plan = self.name, self.cost, self._plan
 
         def run(draw: Draw) -> AboveThreshold:
             answered, above = Run(plan, draw).answered(queries, plain=plain)
             names = None if items is None else tuple(items[index] for index in above)
-            gaps = tuple(answer.gap for answer in above.values())
-            spent = tuple(answer.spent for answer in above.values())
+            gaps = tuple([answer.gap for answer in above.values()])
+            spent = tuple([answer.spent for answer in above.values()])
             return AboveThreshold.made(name, cost, answered, tuple(above), gaps, spent, names)
 
         return run

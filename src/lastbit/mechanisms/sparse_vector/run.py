@@ -133,19 +133,19 @@ class Run(Unshared):
         bases = None if thresholds is None else plan.bases(thresholds, len(queries))
         return Answers(*self._many(queries, bases, plain=is_plain(values)))
 
-    def answered(self, queries: NDArray[Any], *, plain: bool) -> tuple[int, dict[int, Answer]]:
+    def answered(self, queries: NDArray[Any] | list[int], *, plain: bool) -> tuple[int, dict[int, Answer]]:
         """How many of these queries the run answers, up to the one that exhausts it, and the answers above.
 
-        The queries are a plain array of values, or steps of the grid.
+        The queries are a plain array of values, or steps of the grid: an array, or a list of a few.
         """
-        if plain or len(queries) > FEW:
+        if not isinstance(queries, list):
             return self._many(queries, None, plain=plain)
         above: dict[int, Answer] = {}
         base, place = self._plan.threshold, 0
         self._stay()
         with self._lock:
             hidden = self._open()
-            for place, step in enumerate(queries.tolist(), start=1):
+            for place, step in enumerate(queries, start=1):
                 answer = self._answer(hidden, step, base)
                 if answer is not BELOW:
                     above[place - 1] = answer
