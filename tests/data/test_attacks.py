@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,15 @@ def test_durations_of_arrow_are_refused_by_duckdb_whatever_they_are(long: int) -
     table = pa.table({"u": pa.array([1, long], pa.duration("s")), "i": ["a"] * 2})
     with pytest.raises(lb.ParameterError):
         lb.count(duckdb.connect().from_arrow(table), by="i", unit="u", domain=["a"])
+
+
+@pytest.mark.parametrize("resolution", ["1", "1/4", "2"])
+def test_sums_of_weights_know_their_grid(resolution: str) -> None:
+    frame = pd.DataFrame({"i": ["a", "a"], "u": [1, 2], "w": [3, 4]})
+    sums = lb.count(frame, by="i", unit="u", domain=["a"], weights="w", bounds=(0, 8), resolution=resolution)
+    mechanism = lb.DiscreteLaplace.of(sums, epsilon=1)
+    assert mechanism.resolution == Fraction(resolution)
+    assert mechanism.release(sums).on_grid
 
 
 def test_a_parquet_file_is_that_file_and_no_pattern(tmp_path: Path) -> None:

@@ -13,6 +13,8 @@ import lastbit as lb
 from lastbit.values.known import lies_on
 
 BITS = lb.Eta(1, 1, 4)
+SURE = 1 - Fraction(1, 1 << 60)
+"""A level at which no run of a test fails."""
 HALVES = [Fraction(1, 2), Fraction(0)]
 
 
@@ -139,14 +141,16 @@ def test_the_type_of_a_release_depends_on_what_is_published() -> None:
 def test_an_interval_at_the_end_of_the_grid_has_no_end() -> None:
     """Values are clamped at 2^61 steps, and nobody can know how far beyond they were."""
     fine = lb.DiscreteLaplace(epsilon=1, resolution=Fraction(1, 1 << 48))
-    low, high = fine.release(10_000).interval("0.99")
+    low, high = fine.release(10_000).interval(SURE)
     assert low is not None
     assert low < 10_000
     assert high is None
-    below, above = fine.release(-10_000).interval("0.99")
+    below, above = fine.release(-10_000).interval(SURE)
     assert (below, above is None) == (None, False)
     counts = lb.Counts(items="ab", values=[10_000, 9000], monotone=True)
-    for least, most in lb.SelectAndMeasure(k=2, epsilon=1, resolution=Fraction(1, 1 << 48)).release(counts).intervals():
+    for least, most in (
+        lb.SelectAndMeasure(k=2, epsilon=1, resolution=Fraction(1, 1 << 48)).release(counts).intervals(SURE)
+    ):
         assert least < 9000
         assert most == float("inf")
 
@@ -154,9 +158,9 @@ def test_an_interval_at_the_end_of_the_grid_has_no_end() -> None:
 def test_a_long_sum_behind_a_mean_is_not_clamped() -> None:
     numbers = np.full(100_000, 1000.0)
     release = lb.NoisyMean(epsilon=1, bounds=(0, 10**6), resolution="1e-8").release(numbers)
-    low, high = release.interval("0.999999")
+    low, high = release.interval(SURE)
     assert low <= 1000 <= high
-    fewest, most = release.units_interval("0.999999")
+    fewest, most = release.units_interval(SURE)
     assert fewest <= 100_000 <= most
 
 
@@ -164,7 +168,7 @@ def test_a_long_sum_behind_a_mean_is_not_clamped() -> None:
 def test_the_interval_of_a_mean_covers_numbers_between_steps(number: float, known: bool) -> None:
     release = lb.NoisyMean(epsilon=1000, bounds=(0, 10)).release(np.full(2000, number))
     assert (release.floored == 0) is known
-    low, high = release.interval("0.999999")
+    low, high = release.interval(SURE)
     assert low <= min(Fraction(number), 10) <= high
 
 

@@ -91,4 +91,5 @@ class Weights:
         """Sums in steps as Counts."""
         step = self.grid.resolution
         values = totals if step == 1 else tuple(int(total) * step for total in totals)
-        return Counts(items=items, values=values, sensitivity=self.sensitivity, monotone=self.monotone)
+        facts: dict[str, Any] = {"sensitivity": self.sensitivity, "monotone": self.monotone, "resolution": step}
+        return Counts(items=items, values=values, **facts)

@@ -60,7 +60,7 @@ class Counts(Known):
         if self.resolution is not None:
             grid = Grid(self.resolution)
             grid.count(sensitivity, "sensitivity")
-            values = values if grid.resolution == 1 == _step(values) else grid.values(grid.steps(values))
+            values = grid.floored(values)
             object.__setattr__(self, "resolution", grid.resolution)
         else:
             object.__setattr__(self, "resolution", _step(values))

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
+from numbers import Rational
 from typing import Any, Final
 
 import numpy as np
@@ -69,6 +70,20 @@ class Grid:
         if not isinstance(values, Sequence) or isinstance(values, str | bytes):
             raise ParameterError(f"values must be an array or a sequence of numbers: got {type(values).__name__}.")
         return np.fromiter((self.step(value) for value in values), np.int64, len(values))
+
+    def floored(self, values: Any) -> Any:
+        """Values as multiples of the resolution: whole numbers on a grid of 1/q as they are, others floored.
+
+        >>> Grid(2).floored((Fraction(7, 2), Fraction(4)))
+        (Fraction(2, 1), Fraction(4, 1))
+        """
+        if isinstance(values, np.ndarray) and values.dtype.kind in "biu" and self.numerator == 1:
+            return values
+        if isinstance(values, Rational):
+            return Fraction(int(values.numerator), int(values.denominator)) // self.resolution * self.resolution
+        if isinstance(values, tuple):
+            return tuple(self.floored(each) for each in values)
+        return self.values(self.steps(values))
 
     def step(self, value: object) -> int:
         """One value in steps."""

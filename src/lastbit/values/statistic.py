@@ -56,7 +56,9 @@ class Statistic(Known):
         grid.count(sensitivity, "sensitivity")
         object.__setattr__(self, "sensitivity", sensitivity)
         object.__setattr__(self, "resolution", grid.resolution)
-        object.__setattr__(self, "values", _on(grid, self.values))
+        given, single = (self.values, False) if isinstance(self.values, Rational) else listed(self.values)
+        floored = grid.floored(given)
+        object.__setattr__(self, "values", floored[0] if single else floored)
 
     @property
     def each(self) -> Fraction:
@@ -67,20 +69,6 @@ class Statistic(Known):
     def total(self) -> Fraction:
         """The sensitivity."""
         return self.sensitivity
-
-
-def _on(grid: Grid, values: Any) -> Any:
-    """The values on a grid: whole numbers on a grid of 1/q as they are, others floored."""
-    if isinstance(values, np.ndarray) and values.dtype.kind in "biu" and grid.numerator == 1:
-        return values
-    if isinstance(values, Rational):
-        exact = Fraction(int(values.numerator), int(values.denominator))
-        return exact // grid.resolution * grid.resolution
-    if isinstance(values, tuple):
-        return tuple(_on(grid, each) for each in values)
-    given, single = listed(values)
-    floored = grid.values(grid.steps(given))
-    return floored[0] if single else floored
 
 
 def exact_sum(

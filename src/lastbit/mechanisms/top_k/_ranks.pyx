@@ -13,7 +13,7 @@ cdef object INT64 = dtype("int64")
 
 @cython.final
 cdef class Held:
-    """An array of int64, held where C can reach it: for a few numbers a memoryview takes longer than what it is for."""
+    """An array of int64, held where C can reach it: for a few numbers a memoryview takes longer than the work on them."""
 
     cdef Py_buffer view
     cdef const int64_t *at
@@ -30,7 +30,7 @@ cdef class Held:
 
 
 def near(values, Py_ssize_t kept, int64_t below):
-    """Where those are that lie at most `below` under the kept-th largest: all of them where there are no more.
+    """The indices of the values within `below` of the kept-th largest value; all indices where there are no more values.
 
     Fewer than `kept` are further than that above each of them. For a few values: it takes the square of their number.
     """

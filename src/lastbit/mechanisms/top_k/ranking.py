@@ -1,4 +1,4 @@
-"""Who is near the top, and in what order: the integers behind a selection."""
+"""The values near the top, and their order: the integers behind a selection."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _FEW: Final = 32
 
 
 def near(steps: NDArray[Any], kept: int, below: int) -> NDArray[np.int64]:
-    """Where those are that lie at most `below` under the kept-th highest: all of them where there are no more.
+    """The indices of the values within `below` of the kept-th highest value; all where there are no more values.
 
     >>> near(np.array([5, 4, 7, 1]), 2, 1)
     array([0, 1, 2])
@@ -28,7 +28,7 @@ def near(steps: NDArray[Any], kept: int, below: int) -> NDArray[np.int64]:
 
 
 def kth_highest(steps: NDArray[Any], k: int) -> int:
-    """The k-th highest of these.
+    """The k-th highest of these steps.
 
     >>> kth_highest(np.array([5, 4, 7]), 2)
     5
@@ -53,7 +53,7 @@ def ranked(steps: NDArray[Any], places: NDArray[np.int64], kept: int) -> tuple[l
 
 
 def _ranked(steps: NDArray[Any], places: NDArray[np.int64], kept: int) -> tuple[list[int], list[int]]:
-    """What the kernel does, of any integers."""
+    """The same as the compiled `ranked`, for integers of any length."""
     n = len(steps)
     # With place/n for the fractions their order is the same, and n-ths of a step are whole.
     high = [step * n + place for step, place in zip(steps.tolist(), places.tolist(), strict=True)]

@@ -28,7 +28,7 @@ _ROOM: Final = 1 << 62
 """Steps stay within 2^61, so noise below this can be added to them in int64; beyond, Python integers are needed."""
 
 _CHUNK: Final = 1 << 16
-"""Candidates whose steps are in hand at a time: what a selection needs beyond one array, whatever its size."""
+"""Candidates whose steps are in hand at a time: the memory that a selection needs beyond one array."""
 
 _GROUPS: Final = 8
 """Groups for each one looked for: few of them share one then."""
@@ -47,10 +47,10 @@ StepsOf = Callable[[slice | list[int]], Steps]
 class Selector:
     """The k largest of steps + exponential noise of this rate, and the floor of each gap to the next.
 
-    A geometric X is V·M + L with V geometric of rate r^M, L geometric below M and independent of V. Everyone gets a
-    V; who cannot reach the top k+1 whatever the L is out, and only the others, those in play, need an L and a place in
-    the permutation. Those in play, and the `width` highest, get both. Who they are depends on the V alone, so this is
-    the law in which everyone gets both.
+    A geometric X is V·M + L with V geometric of rate r^M, L geometric below M and independent of V. Every
+    candidate gets a V. A candidate that can still reach the top k+1 with some L is in play, and only candidates in play
+    need an L and a place in the permutation. The candidates in play and the `width` highest get both. The V alone
+    decide which candidates these are, so this is the law in which every candidate gets both.
 
     How many words are read is public: `width` depends on k and the rate, and more than so many are in play with a
     probability below 2^-64, whatever the values. For let everyone climb by M at a time, each time on with probability
@@ -65,7 +65,7 @@ class Selector:
     """log2 of M."""
     coarse: Rate = field(init=False, repr=False, compare=False)
     width: int = field(init=False, repr=False, compare=False)
-    """How many get an L and a place, if there are so many and no more are in play."""
+    """How many candidates get an L and a place, if there are so many and no more are in play."""
     wide: bool = field(init=False, repr=False, compare=False)
     """Whether noise of 2^62 steps can come: at a scale below 2^32 it would take 2^24 words of zero in a row."""
 
@@ -93,9 +93,9 @@ class Selector:
         return tuple(map(contenders.tolist().__getitem__, best)), ahead
 
     def contenders(self, least: Samples) -> NDArray[np.int64]:
-        """Who of these, each with steps + V·M, gets an L: the `width` highest, the first of equals, and all in play.
+        """The indices that get an L, from steps + V·M: the `width` highest, the first of equals, and all in play.
 
-        The contenders among some candidates contain all who are contenders among more.
+        A contender among more candidates is also a contender among fewer of them.
         """
         n, width = len(least), self.width
         if n <= width:
@@ -113,9 +113,9 @@ class Selector:
         return highest
 
     def in_play(self, least: Samples) -> NDArray[np.int64]:
-        """Who of these, each with steps + V·M, can be among the top k+1 whatever the L: k+1 at least, if there are.
+        """The indices that can still finish in the top k+1 with some L, from steps + V·M: at least k+1, if there are.
 
-        Those in play among some candidates contain all who are in play among more.
+        A candidate in play among more candidates is also in play among fewer of them.
         """
         return near(least, self.k + 1, (1 << self.shift) - 1)
 
