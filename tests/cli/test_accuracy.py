@@ -7,6 +7,7 @@ import time
 from dataclasses import replace
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from rich.console import Console
 
@@ -78,7 +79,7 @@ def test_an_interval_reaches_exactly_as_far_as_noise_within_the_bound() -> None:
     reach, gap = noise_within(mechanism._selector.rate, 5, "0.9"), 20
     # The noises, whole steps and fraction, are from 0 to below reach: so the floored gap is off by -reach to reach - 1.
     possible = range(gap - reach, gap + reach)
-    published = mechanism.release([0] * 5), {"gap_steps": tuple(possible), "candidates": 5}
+    published = mechanism.release([0] * 5), {"ahead": np.array(possible), "candidates": 5}
     intervals = replace(published[0], **published[1]).gap_intervals("0.9")
     assert all(low <= Fraction(gap, 2) <= high for low, high in intervals)
     assert intervals[-1][0] == intervals[0][1] == Fraction(gap, 2)

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from lastbit import Rate, Reference, Sampler, Tape
-from lastbit.chance import sampler
+from lastbit.chance import _draws, sampler
+from lastbit.chance.power_table import PowerTable
 from lastbit.chance.powers import CHUNK, Powers
 
 WORD = 1 << 64
@@ -155,17 +156,49 @@ def test_chunks_are_as_long_as_each_other(n: int) -> None:
     assert max(lengths) - min(lengths) <= 1
 
 
+def in_python(weights: list[int], error: int, word: int) -> int:
+    """The place of a word among weights that are each less than `error` too small, or -1 where that leaves a doubt."""
+    error *= len(weights)
+    sums = [0, *accumulate(weights)]
+    start, stop = word * sums[-1] >> 64, -(-(word + 1) * (sums[-1] + error) >> 64)
+    if stop > sums[-1]:
+        return -1
+    place = next(i for i in range(len(weights)) if sums[i + 1] >= stop)
+    return place if place == 0 or sums[place] + error <= start else -1
+
+
 @pytest.mark.parametrize("digits", [1, 2, 3])
-def test_the_kernel_finds_the_first_sum_that_reaches_the_goal(digits: int) -> None:
+@pytest.mark.parametrize("cuts", [(0, 40), (0, 13, 26, 40), (0, 1, 39, 40)])
+def test_the_kernel_searches_as_python_does(digits: int, cuts: tuple[int, ...]) -> None:
     rate = [Rate.from_epsilon("1/2"), Rate.from_epsilon("1/1000"), Rate.from_epsilon("1e-8")][digits - 1]
-    weights, _ = sampler._weights_of(rate)
-    random = Random(digits)
-    exponents = np.array([random.randrange(1 << 9 * digits) for _ in range(40)])
-    least = int(exponents.min())
-    sums = [0, *accumulate(weights.total(exponents[i : i + 1], least) for i in range(40))]
-    for place in range(40):
-        for goal in {sums[place] + 1, sums[place + 1]} - {0}:
-            if sums[place] < goal <= sums[place + 1]:
-                for room in {sums[place], sums[place] + 1, max(0, sums[place] - 1)}:
-                    found = weights.locate(exponents, least, *divmod(goal, WORD), *divmod(room, WORD))
-                    assert found == (place, sums[place] <= room)
+    table, weights, random = PowerTable.of(rate), sampler._weights_of(rate), Random(digits)
+    assert table.digits == digits
+    for spread in (1, 4, 9 * digits):
+        exponents = np.array([random.randrange(1 << spread) - 77 for _ in range(40)])
+        least = int(exponents.min())
+        each = []
+        for i in range(40):
+            one = _draws.PowerSearch(weights, least, 1, 1)
+            one.add(exponents[i : i + 1])
+            each.append(one.total)
+        search = _draws.PowerSearch(weights, least, 40, len(cuts) - 1)
+        for start, stop in pairwise(cuts):
+            search.add(exponents[start:stop])
+        assert search.total == sum(each)
+        edges = [(edge << 64) // search.total + by for edge in accumulate(each) for by in range(-40 * digits, 3)]
+        tried = {0, 1, WORD - 1, WORD - 2, *(random.randrange(WORD) for _ in range(200)), *edges}
+        found = {}
+        for word in tried:
+            if 0 <= word < WORD:
+                chunk = search.aim(word)
+                found[word] = search.locate(exponents[cuts[chunk] : cuts[chunk + 1]], chunk, cuts[chunk])
+                assert found[word] == in_python(each, table.error, word)
+        assert -1 in found.values()
+        assert len(set(found.values())) > 1
+
+
+def test_no_more_chunks_than_announced() -> None:
+    search = _draws.PowerSearch(sampler._weights_of(Rate(1, 1)), 0, 1, 1)
+    search.add(np.array([0]))
+    with pytest.raises(ValueError, match="announced"):
+        search.add(np.array([0]))

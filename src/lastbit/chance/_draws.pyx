@@ -4,6 +4,7 @@ Every function takes its words as they come, writes one value a sample, and list
 decide. The caller settles those.
 """
 
+from cpython.mem cimport PyMem_Calloc, PyMem_Free
 from libc.stdint cimport int64_t, uint16_t, uint64_t
 
 cdef extern from *:
@@ -129,12 +130,41 @@ cdef inline uint64_t weight(const uint64_t *factors, int digits, uint64_t last, 
     return result
 
 
-cdef object FAR = 1 << 127
+cdef inline void gather(
+    const uint64_t *factors, int digits, uint64_t last, const int64_t[::1] exponents, uint64_t least, uint64_t *sums
+) noexcept nogil:
+    """Add the weights r^(e - least) to sums[0]·2^64 + sums[1]."""
+    cdef uint64_t high = sums[0], low = sums[1], each
+    cdef Py_ssize_t i
+    for i in range(exponents.shape[0]):
+        each = weight(factors, digits, last, <uint64_t>exponents[i] - least)
+        low += each
+        high += low < each
+    sums[0], sums[1] = high, low
 
 
-cdef inline object joined(uint64_t high, uint64_t low):
-    """high·2^64 + low, by way of integers that are as long whether high is 0 or not; it is below 2^62."""
-    return (<object>(high | <uint64_t>1 << 63) << 64 | low) - FAR
+cdef inline Py_ssize_t reach(
+    const uint64_t *factors, int digits, uint64_t last, const int64_t[::1] exponents, uint64_t least,
+    const uint64_t *goal, uint64_t *sums
+) noexcept nogil:
+    """The first place where the running sum, from `sums` on, reaches the goal. `sums` becomes the sum before it.
+
+    All exponents are gone through, wherever that place is, and nothing branches on a weight: the time does not tell
+    the place.
+    """
+    cdef uint64_t high = sums[0], low = sums[1], before_high = high, before_low = low, each, short
+    cdef Py_ssize_t i, place = 0
+    for i in range(exponents.shape[0]):
+        each = weight(factors, digits, last, <uint64_t>exponents[i] - least)
+        low += each
+        high += low < each
+        # All ones where the sum is still below the goal. Sums rise, so the last such sum is the one to keep.
+        short = 0 - <uint64_t>((high < goal[0]) | ((high == goal[0]) & (low < goal[1])))
+        before_high ^= short & (before_high ^ high)
+        before_low ^= short & (before_low ^ low)
+        place += short & 1
+    sums[0], sums[1] = before_high, before_low
+    return place
 
 
 cdef class PowerWeights:
@@ -142,72 +172,128 @@ cdef class PowerWeights:
 
     cdef const uint64_t[::1] factors
     cdef int digits
-    cdef uint64_t last
+    cdef uint64_t last, error
 
-    def __init__(self, factors, int digits, uint64_t last):
+    def __init__(self, factors, int digits, uint64_t last, uint64_t error):
         self.factors = factors
         self.digits = digits
         self.last = last
+        self.error = error
+
+
+cdef class PowerSearch:
+    """The cell of a word among powers r^(e - least): chunk after chunk of exponents is added, then one is searched.
+
+    Sums have two words, and stay in C: Python's integers are as long, and so as slow, as they are large.
+    """
+
+    cdef PowerWeights weights
+    cdef uint64_t least, error
+    cdef uint64_t start[2]
+    cdef uint64_t stop[2]
+    cdef uint64_t *sums
+    cdef Py_ssize_t chunks, added
+
+    def __cinit__(self, PowerWeights weights, int64_t least, Py_ssize_t n, Py_ssize_t chunks):
+        self.weights, self.least, self.chunks, self.error = weights, <uint64_t>least, chunks, weights.error * <uint64_t>n
+        self.sums = <uint64_t *>PyMem_Calloc(2 * (chunks + 1), sizeof(uint64_t))
+        if self.sums is NULL:
+            raise MemoryError
+
+    def __dealloc__(self):
+        PyMem_Free(self.sums)
+
+    @property
+    def total(self):
+        """The sum of the weights of all chunks that were added, for tests."""
+        return (<object>self.sums[2 * self.added] << 64) + self.sums[2 * self.added + 1]
 
     def warm(self):
-        """Read something of every cache line, so that which lines the weights are in does not show in the time."""
+        """Read all tables into the caches, so that which lines the weights are in does not show in the time."""
         cdef Py_ssize_t i
         cdef uint64_t seen = 0
-        for i in range(0, self.factors.shape[0], 8):
-            seen ^= self.factors[i]
+        for i in range(0, self.weights.factors.shape[0], 8):
+            seen ^= self.weights.factors[i]
         return seen
 
-    def total(self, const int64_t[::1] exponents, int64_t least):
-        """The sum of the weights r^(e - least)."""
-        cdef const uint64_t *factors = &self.factors[0]
-        cdef int digits = self.digits
-        cdef uint64_t last = self.last, high = 0, low = 0, each
-        cdef Py_ssize_t i
+    def add(self, const int64_t[::1] exponents):
+        """Add the weights of the next chunk."""
+        if self.added == self.chunks:
+            raise ValueError("no more chunks were announced.")
+        cdef const uint64_t *factors = &self.weights.factors[0]
+        cdef int digits = self.weights.digits
+        cdef uint64_t last = self.weights.last
+        cdef uint64_t *sums = self.sums + 2 * self.added
         with nogil:
+            sums[2], sums[3] = sums[0], sums[1]
             # The same three times, so that the compiler knows the number of digits where it matters most.
             if digits == 1:
-                for i in range(exponents.shape[0]):
-                    each = weight(factors, 1, last, <uint64_t>exponents[i] - <uint64_t>least)
-                    low += each
-                    high += low < each
+                gather(factors, 1, last, exponents, self.least, sums + 2)
             elif digits == 2:
-                for i in range(exponents.shape[0]):
-                    each = weight(factors, 2, last, <uint64_t>exponents[i] - <uint64_t>least)
-                    low += each
-                    high += low < each
+                gather(factors, 2, last, exponents, self.least, sums + 2)
             else:
-                for i in range(exponents.shape[0]):
-                    each = weight(factors, digits, last, <uint64_t>exponents[i] - <uint64_t>least)
-                    low += each
-                    high += low < each
-        return joined(high, low)
+                gather(factors, digits, last, exponents, self.least, sums + 2)
+        self.added += 1
 
-    def locate(
-        self,
-        const int64_t[::1] exponents,
-        int64_t least,
-        uint64_t goal_high,
-        uint64_t goal_low,
-        uint64_t room_high,
-        uint64_t room_low,
-    ):
-        """The first place where the running sum reaches the goal, and whether the sum before it is at most `room`.
+    def aim(self, uint64_t word):
+        """The chunk to search, once all are added: it holds the place, unless the weights' error leaves even that in doubt."""
+        cdef uint64_t *total = self.sums + 2 * self.chunks
+        cdef uint64_t most[2]
+        cdef uint64_t low = 0, product = 0, carry, sum
+        cdef Py_ssize_t i, chunk = 0
+        # U times the true total lies in [start, stop), and a true running sum less than `error` above ours:
+        # start = ⌊word·total/2^64⌋ and stop = ⌈(word + 1)·(total + error)/2^64⌉.
+        carry = multiply(word, total[1], &low)
+        self.start[0] = multiply(word, total[0], &product)
+        self.start[1] = product + carry
+        self.start[0] += self.start[1] < carry
+        most[1] = total[1] + self.error
+        most[0] = total[0] + (most[1] < self.error)
+        carry = multiply(word, most[1], &low)
+        self.stop[0] = multiply(word, most[0], &product)
+        self.stop[1] = product + carry
+        self.stop[0] += self.stop[1] < carry
+        # The lowest of three words becomes low + most[1]: it carries one where it overflows, and rounds up otherwise
+        # where it is not zero.
+        sum = low + most[1]
+        carry = most[0] + (sum < low)
+        self.stop[1] += carry
+        self.stop[0] += self.stop[1] < carry
+        carry = sum != 0
+        self.stop[1] += carry
+        self.stop[0] += self.stop[1] < carry
+        # Every running sum is compared, and every chunk is as long: the work is the same wherever the goal lies.
+        for i in range(1, self.chunks):
+            chunk += at_most(self.sums[2 * i], self.sums[2 * i + 1], self.stop[0], self.stop[1]) & (
+                (self.sums[2 * i] != self.stop[0]) | (self.sums[2 * i + 1] != self.stop[1])
+            )
+        return chunk
 
-        All exponents are gone through, wherever that place is, and nothing branches on a weight: the time does not
-        tell the place.
-        """
-        cdef const uint64_t *factors = &self.factors[0]
-        cdef int digits = self.digits
-        cdef uint64_t last = self.last, high = 0, low = 0, before_high = 0, before_low = 0, each, short
-        cdef Py_ssize_t i, place = 0
+    def locate(self, const int64_t[::1] exponents, Py_ssize_t chunk, Py_ssize_t begin):
+        """The place that the word is in, of this chunk, which begins there; -1 where it is in doubt."""
+        cdef const uint64_t *factors = &self.weights.factors[0]
+        cdef int digits = self.weights.digits
+        cdef uint64_t last = self.weights.last
+        cdef uint64_t *total = self.sums + 2 * self.chunks
+        cdef uint64_t sums[2]
+        cdef Py_ssize_t place
+        cdef bint inside, clear
+        sums[0], sums[1] = self.sums[2 * chunk], self.sums[2 * chunk + 1]
         with nogil:
-            for i in range(exponents.shape[0]):
-                each = weight(factors, digits, last, <uint64_t>exponents[i] - <uint64_t>least)
-                low += each
-                high += low < each
-                # All ones where the sum is still below the goal. Sums rise, so the last such sum is the one to keep.
-                short = 0 - <uint64_t>((high < goal_high) | ((high == goal_high) & (low < goal_low)))
-                before_high ^= short & (before_high ^ high)
-                before_low ^= short & (before_low ^ low)
-                place += short & 1
-        return place, bool((before_high < room_high) | ((before_high == room_high) & (before_low <= room_low)))
+            if digits == 1:
+                place = reach(factors, 1, last, exponents, self.least, self.stop, sums)
+            elif digits == 2:
+                place = reach(factors, 2, last, exponents, self.least, self.stop, sums)
+            else:
+                place = reach(factors, digits, last, exponents, self.least, self.stop, sums)
+        place += begin
+        # The sum before the place must leave the error below `start`, if there is a place before.
+        sums[1] += self.error
+        sums[0] += sums[1] < self.error
+        inside = at_most(self.stop[0], self.stop[1], total[0], total[1])
+        clear = (place == 0) | at_most(sums[0], sums[1], self.start[0], self.start[1])
+        return place if inside & clear else -1
+
+
+cdef inline bint at_most(uint64_t high, uint64_t low, uint64_t most_high, uint64_t most_low) noexcept nogil:
+    return (high < most_high) | ((high == most_high) & (low <= most_low))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import lru_cache
-from itertools import accumulate
+from itertools import pairwise
 from typing import Final
 from weakref import WeakKeyDictionary
 
@@ -156,33 +156,22 @@ def _decide_one_by_one(distribution: Distribution, words: list[int], out: NDArra
 
 
 @lru_cache(maxsize=16)
-def _weights_of(rate: Rate) -> tuple[_draws.PowerWeights, int]:
+def _weights_of(rate: Rate) -> _draws.PowerWeights:
     table = PowerTable.of(rate)
-    return _draws.PowerWeights(table.factors, table.digits, table.last), table.error
+    return _draws.PowerWeights(table.factors, table.digits, table.last, table.error)
 
 
 def _decide_power(powers: Powers, word: int) -> int | None:
     """The cell of a word from weights of 63 bits, or None where their error or the word itself leaves it in doubt."""
-    weights, error = _weights_of(powers.rate)
-    error *= len(powers.exponents)
-    weights.warm()
-    parts = [weights.total(chunk, powers.least) for chunk in powers.chunks()]
-    total = sum(parts)
-    # U times the true total lies in [start, stop), and a true running sum less than `error` above ours.
-    start, stop = word * total >> 64, -(-(word + 1) * (total + error) >> 64)
-    if stop > total:
-        return None
-    # Every running sum is compared, and every chunk is as long: the work is the same wherever the goal lies.
-    sums = list(accumulate(parts, initial=0))
-    first = sum([each < stop for each in sums[1:]])
-    before = sums[first]
-    # The sum before the place must leave the error below `start`. The kernel compares, as sums differ in length.
-    goal, room = stop - before, start - before - error
-    begin, end = powers.cuts[first], powers.cuts[first + 1]
-    place, clear = weights.locate(powers.exponents[begin:end], powers.least, *_halves(goal), *_halves(max(room, 0)))
-    index = begin + place
-    return index if index == 0 or (clear and room >= 0) else None
-
-
-def _halves(number: int) -> tuple[int, int]:
-    return number >> 64, number & ((1 << 64) - 1)
+    exponents, cuts = powers.exponents, powers.cuts
+    if len(cuts) == 2:
+        # One chunk is kept: it is searched where it was added up.
+        exponents = exponents[: cuts[1]]
+    search = _draws.PowerSearch(_weights_of(powers.rate), powers.least, cuts[-1], len(cuts) - 1)
+    search.warm()
+    for start, stop in pairwise(cuts):
+        search.add(exponents[start:stop])
+    chunk = search.aim(word)
+    begin, end = cuts[chunk], cuts[chunk + 1]
+    index = search.locate(exponents[begin:end], chunk, begin)
+    return None if index < 0 else index

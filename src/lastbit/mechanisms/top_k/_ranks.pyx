@@ -1,14 +1,15 @@
 """Noisy steps in, ranks and leads out. Integers only."""
 
 cimport cython
-from cpython.buffer cimport PyBUF_FORMAT, PyBUF_ND, PyBuffer_Release, PyObject_GetBuffer
+from cpython.buffer cimport PyBUF_FORMAT, PyBUF_ND, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
 from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcpy
 
-from numpy import array, dtype
+from numpy import array, dtype, empty
 
 cdef object INT64 = dtype("int64")
+cdef object UINT64 = dtype("uint64")
 
 
 @cython.final
@@ -78,7 +79,8 @@ cdef Height *highest_first(Height *heights, Height *spare, Py_ssize_t n) noexcep
 def ranked(steps, places, Py_ssize_t kept):
     """Of numbers with these floors, and fractions in the order of these places: where the highest are, and their leads.
 
-    The highest come first; the lead of each over the next is floored.
+    The highest come first; the lead of each over the next is floored. The leads are an array: Python keeps small
+    integers ready and has to make larger ones, which shows in the time.
     """
     cdef Held floors = Held(steps), order = Held(places)
     cdef Py_ssize_t i, n = floors.n
@@ -86,6 +88,7 @@ def ranked(steps, places, Py_ssize_t kept):
         raise ValueError("there must be as many places as steps.")
     cdef Height *work = <Height *>PyMem_Calloc(2 * n, sizeof(Height))
     cdef Height *best
+    cdef Py_buffer view
     if work is NULL:
         raise MemoryError
     try:
@@ -95,7 +98,12 @@ def ranked(steps, places, Py_ssize_t kept):
             work[n - 1 - order.at[i]] = Height(floors.at[i], i)
         best = highest_first(work, work + n, n)
         kept = min(kept, n)
-        return [best[i].at for i in range(kept)], [lead(best + i, order) for i in range(kept - 1)]
+        leads = empty(max(kept - 1, 0), UINT64)
+        PyObject_GetBuffer(leads, &view, PyBUF_ND | PyBUF_WRITABLE)
+        for i in range(kept - 1):
+            (<uint64_t *>view.buf)[i] = lead(best + i, order)
+        PyBuffer_Release(&view)
+        return [best[i].at for i in range(kept)], leads
     finally:
         PyMem_Free(work)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from lastbit.chance.draw import Draw
+from lastbit.chance.draw import Draw, Samples
 from lastbit.errors import ParameterError
 from lastbit.estimate.accuracy import least_exponent
 from lastbit.exact.numbers import Number, flag, probability, whole
@@ -30,8 +30,8 @@ class Selected(Release):
 
     indices: tuple[int, ...]
     """The selected, best first, as positions among the candidates."""
-    gap_steps: tuple[int, ...]
-    """`gaps` in units of the resolution."""
+    ahead: Samples
+    """`gap_steps` as they were drawn, in an array."""
     items: tuple[Any, ...] | None
     """The selected items, when the values were Counts."""
     resolution: Fraction = field(hash=False)
@@ -41,6 +41,11 @@ class Selected(Release):
     """The rate of the noise that selected."""
     on_grid: bool = field(compare=False)
     """Whether the values were known to be whole steps of the resolution. Others were floored to one."""
+
+    @cached_property
+    def gap_steps(self) -> tuple[int, ...]:
+        """`gaps` in units of the resolution."""
+        return tuple(self.ahead.tolist())
 
     @cached_property
     def gaps(self) -> tuple[Fraction, ...]:
@@ -84,7 +89,7 @@ class Selected(Release):
         return {**items, "index": self.indices, "gap": [*self.gaps, *no_next]}
 
 
-Fields = tuple[str, Cost, tuple[int, ...], tuple[int, ...], tuple[Any, ...] | None, Fraction, int, Rate, bool]
+Fields = tuple[str, Cost, tuple[int, ...], Samples, tuple[Any, ...] | None, Fraction, int, Rate, bool]
 """The fields of a Selected."""
 
 
@@ -122,9 +127,10 @@ class Selecting(GridMechanism[Released]):
         name, cost, resolution, selector = self.name, self.cost, self.grid.resolution, self._selector
 
         def pick(draw: Draw) -> Fields:
-            indices, gap_steps = selector.select(n, steps_of, draw)
+            indices, ahead = selector.select(n, steps_of, draw)
+            ahead.setflags(write=False)
             names = None if items is None else tuple([items[index] for index in indices])
-            return name, cost, indices, gap_steps, names, resolution, n, selector.rate, on_grid
+            return name, cost, indices, ahead, names, resolution, n, selector.rate, on_grid
 
         return pick, steps_of
 

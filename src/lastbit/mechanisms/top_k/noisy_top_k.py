@@ -99,9 +99,9 @@ class NoisyTopK(Selecting[TopK]):
         select = spark.selection(frame, item, value, self.grid, self._selector)
 
         def selected(draw: Draw) -> TopItems:
-            items, gap_steps, n, on_grid = select(draw)
+            items, ahead, n, on_grid = select(draw)
             places, resolution, rate = tuple(range(self.k)), self.grid.resolution, self._selector.rate
-            return TopItems(self.name, self.cost, places, gap_steps, items, resolution, n, rate, on_grid)
+            return TopItems(self.name, self.cost, places, ahead, items, resolution, n, rate, on_grid)
 
         return selected
 

@@ -9,7 +9,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from lastbit.chance.draw import Draw
+from lastbit.chance.draw import Draw, Samples
 from lastbit.errors import ParameterError
 from lastbit.estimate.blue import blue, error_bounds, variance_left
 from lastbit.exact.numbers import Number, number
@@ -22,9 +22,14 @@ from lastbit.values.grid import Grid
 class MeasuredTopK(Selected):
     """The k selected with `measurements`, and `estimates` that use the gaps as well."""
 
-    measurement_steps: tuple[int, ...]
-    """`measurements` in units of the resolution."""
+    measured: Samples
+    """`measurement_steps` as they were drawn, in an array."""
     measurement_rate: Rate = field(hash=False)
+
+    @cached_property
+    def measurement_steps(self) -> tuple[int, ...]:
+        """`measurements` in units of the resolution."""
+        return tuple(self.measured.tolist())
 
     @cached_property
     def measurements(self) -> tuple[Fraction, ...]:
@@ -129,6 +134,8 @@ class SelectAndMeasure(Selecting[MeasuredTopK]):
             steps, noise = steps_of(list(fields[2])), draw.laplace(self._measurement_rate, self.k)
             # The public scale decides where int64 may not do: at a scale below 2^32, 2^62 steps of noise do not come.
             exact = steps.astype(object) if self._measurement_rate.scale >= 1 << 32 else steps
-            return MeasuredTopK.made(*fields, tuple((exact + noise).tolist()), self._measurement_rate)
+            measured = exact + noise
+            measured.setflags(write=False)
+            return MeasuredTopK.made(*fields, measured, self._measurement_rate)
 
         return measured

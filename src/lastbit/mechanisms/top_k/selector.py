@@ -82,7 +82,7 @@ class Selector:
         shift = max(0, min(bits - _COARSE_BITS[0], most))
         return cls(k, rate, shift if bits - shift <= _COARSE_BITS[1] else 0)
 
-    def select(self, n: int, steps_of: StepsOf, draw: Draw) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    def select(self, n: int, steps_of: StepsOf, draw: Draw) -> tuple[tuple[int, ...], Samples]:
         """The selected of n, best first, and the gaps in steps: one for each selected that has a next one."""
         least = self.noisy(n, steps_of, draw)
         if n <= self.width:
@@ -119,7 +119,7 @@ class Selector:
         """
         return near(least, self.k + 1, (1 << self.shift) - 1)
 
-    def finish(self, cells: Samples, draw: Draw) -> tuple[list[int], tuple[int, ...]]:
+    def finish(self, cells: Samples, draw: Draw) -> tuple[list[int], Samples]:
         """The best k of these contenders, from their steps + V·M, which are used up; and the gaps."""
         if self.shift:
             cells += draw.truncated_geometric(self.rate, 1 << self.shift, len(cells))

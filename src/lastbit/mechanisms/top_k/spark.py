@@ -26,7 +26,7 @@ except ImportError:
     raise LastbitError("Spark needs pyspark and pyarrow. Install them with: pip install 'lastbit[spark]'") from None
 
 
-Found = tuple[tuple[Any, ...], tuple[int, ...], int, bool]
+Found = tuple[tuple[Any, ...], Samples, int, bool]
 """The selected items, best first, the gaps in steps, the number of candidates, and whether all lie on the grid."""
 
 _WHOLE: Final = "tinyint", "smallint", "int", "bigint"
@@ -82,7 +82,7 @@ def shortlist(
 
 def finished(
     names: list[Any], least: list[int], selector: Selector, draw: Draw
-) -> tuple[tuple[Any, ...], tuple[int, ...]]:
+) -> tuple[tuple[Any, ...], Samples]:
     """The end of the selection, from the shortlists of all partitions in their order."""
     small = all(-(1 << 62) <= cell < 1 << 62 for cell in least)
     cells = np.array(least, np.int64 if small else object)
