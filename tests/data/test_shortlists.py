@@ -33,7 +33,8 @@ def distributed(mechanism: lb.NoisyTopK, partitions: list[list[list[int]]], draw
         chosen, cells = spark.shortlist(batches, mechanism.grid, mechanism._selector, draw)
         names += [] if chosen is None else chosen.to_pylist()
         least += cells.tolist()
-    return spark.finished(names, least, mechanism._selector, draw)
+    items, ahead = spark.finished(names, least, mechanism._selector, draw)
+    return items, tuple(ahead.tolist())
 
 
 def flat(partitions: list[list[list[int]]]) -> list[int]:

@@ -80,9 +80,7 @@ def shortlist(
     return names, least
 
 
-def finished(
-    names: list[Any], least: list[int], selector: Selector, draw: Draw
-) -> tuple[tuple[Any, ...], Samples]:
+def finished(names: list[Any], least: list[int], selector: Selector, draw: Draw) -> tuple[tuple[Any, ...], Samples]:
     """The end of the selection, from the shortlists of all partitions in their order."""
     small = all(-(1 << 62) <= cell < 1 << 62 for cell in least)
     cells = np.array(least, np.int64 if small else object)
