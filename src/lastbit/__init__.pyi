@@ -39,6 +39,7 @@ from lastbit.mechanisms.top_k.select_and_measure import MeasuredTopK, SelectAndM
 from lastbit.privacy.cost import Cost
 from lastbit.privacy.eta import Eta
 from lastbit.privacy.rate import Rate
+from lastbit.privacy.zcdp import largest_rho
 from lastbit.release import Measurement, Release
 from lastbit.values.counts import Counts
 from lastbit.values.grid import Grid
@@ -111,6 +112,7 @@ __all__ = [
     "exact_sum",
     "exact_variance",
     "histogram",
+    "largest_rho",
     "ledger",
     "mean_sums",
     "scored",

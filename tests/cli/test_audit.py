@@ -91,7 +91,7 @@ def test_what_cannot_be_audited_says_why(tmp_path):
         ("Nothing",): "there is no mechanism named Nothing. Use one of ",
         ("DiscreteLaplace", "--set", "epsilon"): "--set must be NAME=VALUE",
         ("DiscreteLaplace", "--set", "k=2"): "DiscreteLaplace has the parameters epsilon",
-        ("DiscreteLaplace", "--values", "1"): "exactly one of epsilon and eta",
+        ("DiscreteLaplace", "--values", "1"): "exactly one of epsilon, eta and rho",
         ("NoisyTopK", "--set", "epsilon=1"): "NoisyTopK needs more parameters",
         ("DiscreteLaplace", "--set", "epsilon=1"): "needs --values",
         ("DiscreteLaplace", "--set", "epsilon=1", "--all"): "--all needs",

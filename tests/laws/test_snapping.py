@@ -391,7 +391,7 @@ def test_intervals_and_numbers_of_a_release() -> None:
         ({"bounds": (1, 1)}, "bounds must rise"),
         ({"bounds": (0, 1), "gamma": 0}, "gamma must be above 0"),
         ({"bounds": (0, 1), "sensitivity": 0}, "sensitivity must be positive"),
-        ({"bounds": (0, 1), "eta": lb.Eta(1, 1, 1)}, "exactly one of epsilon and eta"),
+        ({"bounds": (0, 1), "eta": lb.Eta(1, 1, 1)}, "exactly one of epsilon, eta and rho"),
     ],
 )
 def test_wrong_parameters_are_refused_when_built(wrong: dict, message: str) -> None:

@@ -97,7 +97,8 @@ def test_the_selection_is_its_plain_reading(n: int, k: int, epsilon: str) -> Non
     for spread in (1, 10**6, 1 << 61):
         steps = np.array([source.randrange(-spread, spread + 1) for _ in range(n)])
         fast, slow = tape(8 * n + 8, spread), tape(8 * n + 8, spread)
-        answer = selector.select(n, steps.__getitem__, lb.Sampler(fast))
+        indices, ahead = selector.select(n, steps.__getitem__, lb.Sampler(fast))
+        answer = indices, tuple(ahead.tolist())
         assert answer == plain(steps.tolist(), selector, lb.Reference(slow))
         assert fast.consumed == slow.consumed
         assert all(type(number) is int for part in answer for number in part)
@@ -108,8 +109,8 @@ def test_where_ties_are_likely_everyone_is_drawn_for() -> None:
     assert selector.width > 1000
     steps = np.zeros(1000, np.int64)
     fast, slow = tape(2100), tape(2100)
-    answer = selector.select(1000, steps.__getitem__, lb.Sampler(fast))
-    assert answer == plain(steps.tolist(), selector, lb.Reference(slow))
+    indices, ahead = selector.select(1000, steps.__getitem__, lb.Sampler(fast))
+    assert (indices, tuple(ahead.tolist())) == plain(steps.tolist(), selector, lb.Reference(slow))
     assert fast.consumed == slow.consumed > 1900
 
 
@@ -171,7 +172,7 @@ def test_nobody_to_choose_from_is_refused() -> None:
     [
         ({"k": 0, "epsilon": 1}, "k must be a whole number of at least 1"),
         ({"k": "1/2", "epsilon": 1}, "k must be a whole number"),
-        ({"k": 1}, "exactly one of epsilon and eta"),
+        ({"k": 1}, "exactly one of epsilon, eta and rho"),
         ({"k": 1, "epsilon": 0}, "epsilon must be positive"),
         ({"k": 1, "epsilon": 1, "monotone": "yes"}, "monotone must be True or False"),
         ({"k": 1, "epsilon": 1, "sensitivity": "1/15"}, "resolution must divide sensitivity"),

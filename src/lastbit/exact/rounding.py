@@ -22,9 +22,20 @@ def exp_upper(exponent: Fraction, bits: int) -> int:
 
 def log_upper(value: Fraction, times: Fraction = Fraction(1)) -> float:
     """A float at or above times·ln(value), for a value of at least 1: the nearest such float."""
-    exact = -log_lower(1 / value, precision_for(value)) * times
-    result = float(exact)
-    return result if Fraction(result) >= exact else math.nextafter(result, math.inf)
+    return float_upper(-log_lower(1 / value, precision_for(value)) * times)
+
+
+def float_upper(value: Fraction) -> float:
+    """The nearest float at or above a value; infinite beyond all floats.
+
+    >>> float_upper(Fraction(1, 10)) >= Fraction(1, 10), float_upper(Fraction(10) ** 400)
+    (True, inf)
+    """
+    try:
+        result = float(value)
+    except OverflowError:
+        return math.inf
+    return result if Fraction(result) >= value else math.nextafter(result, math.inf)
 
 
 def log_float_lower(value: Fraction) -> float:
@@ -78,6 +89,16 @@ def exp_bounds(lower: Fraction, upper: Fraction, precision: int) -> Bounds:
     with _rounding(gmpy2.RoundUp, precision):
         above = gmpy2.exp(gmpy2.mpfr(gmpy2.mpq(upper)))
     return below, above
+
+
+def expm1_upper(value: Fraction, precision: int) -> Fraction:
+    """A fraction at or above e^value - 1, for a positive value.
+
+    >>> float(expm1_upper(Fraction(1), 64))
+    1.718281828459...
+    """
+    with _rounding(gmpy2.RoundUp, precision):
+        return fraction(gmpy2.expm1(gmpy2.mpfr(gmpy2.mpq(value))))
 
 
 def power_bounds(base: Fraction, exponent: Fraction, precision: int) -> Bounds:

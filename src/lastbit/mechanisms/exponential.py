@@ -15,6 +15,8 @@ from lastbit.errors import ParameterError
 from lastbit.exact.numbers import Number, flag, whole
 from lastbit.mechanisms.mechanism import chance
 from lastbit.mechanisms.on_grid import GridMechanism
+from lastbit.privacy import zcdp
+from lastbit.privacy.cost import Cost
 from lastbit.privacy.rate import Rate
 from lastbit.release import Release
 from lastbit.values.grid import LIMIT, Grid, Steps
@@ -72,8 +74,11 @@ class ExponentialMechanism(GridMechanism[Choice]):
     Law:      P(i) proportional to r^-s(i), s in grid steps; r is just above e^(-cost/(2·steps of sensitivity)).
               "floor" takes off-grid scores down to the grid; "randomized" takes them up with probability equal
               to the part of a step they are above it, each on its own.
-    Cost:     epsilon or eta for one call, whichever method is called and however the scores are rounded. Where one
-              person moves all scores the same way (monotone) the exponent is twice as large for the same cost.
+    Cost:     epsilon or eta for one call, whichever method is called and however the scores are rounded; rho is
+              epsilon²/8 where scores are floored (bounded range), epsilon·tanh(epsilon/2) where they are randomized.
+              Asked in rho, the k picks of a ranking take a k-th of it each: their scale grows with the root of k, not
+              with k. Where one person moves all scores the same way (monotone) the exponent is twice as large for the
+              same cost.
     Assumes:  every score moves by at most `sensitivity`; the outcomes are public, and so is how many there are.
     Checked:  tests/laws/test_exponential.py, exactly, n <= 101.
     Speed:    one word and two passes over the scores; their range does not matter. "randomized" takes a word and
@@ -106,8 +111,21 @@ class ExponentialMechanism(GridMechanism[Choice]):
             self._derive(bounds=span(self.bounds))
         self._derive(rate=self._rate(1), _lowest=lowest, _highest=highest)
 
+    def _pay(self) -> None:
+        super()._pay()
+        if self.rho is not None:
+            # The picks of a ranking share the rho, so that more of them have a larger epsilon together.
+            self._derive(cost=Cost.zcdp(self.rho))
+        elif self.rounding == "floor" and (epsilon := self.cost.amount) is not None:
+            self._derive(cost=replace(self.cost, stated_rho=zcdp.range_rho(epsilon)))
+
     def _rate(self, picks: int) -> Rate:
-        return self.cost.rate(Fraction(1, (1 if self.monotone else 2) * self._reach * picks))
+        apart = (1 if self.monotone else 2) * self._reach
+        if self.rho is None:
+            return self.cost.rate(Fraction(1, apart * picks))
+        each = self.cost.rho / picks
+        epsilon = zcdp.range_epsilon_for(each) if self.rounding == "floor" else zcdp.epsilon_for(each)
+        return Rate.from_epsilon(epsilon / apart)
 
     def ready(self, values: Any, *, outcomes: Iterable[Any] | None = None) -> Callable[[Draw], Choice]:
         """The place of the picked score; the outcome there too, where outcomes are passed or the scores are Counts."""
@@ -141,7 +159,9 @@ class ExponentialMechanism(GridMechanism[Choice]):
     ) -> Ranking:
         """k different outcomes, best first: pick one, take it out of the list, pick the next.
 
-        The whole ranking costs `cost`: each pick is drawn at a k-th of it. Off-grid scores are rounded once.
+        The whole ranking costs `cost`: each pick is drawn at a k-th of it, of the epsilon, or of the rho where the
+        mechanism was built with rho. `largest_rho(epsilon, delta)` is the rho to ask for where the whole ranking may
+        cost (epsilon, delta). Off-grid scores are rounded once.
 
         >>> ExponentialMechanism(epsilon=1).ranking([0, 1000, 500], 2).indices
         (1, 2)

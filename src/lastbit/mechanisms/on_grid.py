@@ -28,6 +28,7 @@ class GridMechanism(Mechanism[Released]):
 
     epsilon: Number | None = None
     eta: Eta | None = None
+    rho: Number | None = None
     sensitivity: Number = 1
     resolution: Number = 1
     cost: Cost = field(init=False, repr=False, compare=False)
@@ -52,8 +53,12 @@ class GridMechanism(Mechanism[Released]):
 
     def _pay(self) -> None:
         """Set the cost, and the parameter that gave it to its exact value: so that equal mechanisms are equal."""
-        cost = Cost.asked(self.epsilon, self.eta)
-        self._derive(cost=cost, epsilon=cost.epsilon if self.eta is None else None)
+        cost = Cost.asked(self.epsilon, self.eta, self.rho)
+        if self.epsilon is not None:
+            self._derive(epsilon=cost.epsilon)
+        elif self.rho is not None:
+            self._derive(rho=cost.stated_rho)
+        self._derive(cost=cost)
 
     def neighbours(self, values: Sequence[Number]) -> Iterator[tuple[Fraction, ...]]:
         """Every other vector on the grid that one person could have turned these values into.

@@ -89,12 +89,18 @@ class PrivateSelection(Mechanism[Winner]):
             raise ParameterError(f"stop must be at most 1: got {stop}. It is a probability.")
         cap, slack = self._cap(stop)
         each = Cost.of(self.candidate_cost)
+        if each.epsilon is None or each.delta:
+            raise ParameterError(
+                f"candidates must have a pure cost, an epsilon or an eta without a delta: got {each.text}. Give each "
+                "candidate an epsilon."
+            )
         bar = None if self.threshold is None else number(self.threshold, "threshold")
         times, most = (3, 3 * slack) if bar is None else (2, slack)
         self._derive(
             candidates=candidates,
             candidate_cost=each.epsilon,
-            cost=each * times + Cost(most) if most else each * times,
+            # No composition: of what it adds up only the epsilon is known.
+            cost=Cost((each.widened(times) + Cost(most)).epsilon) if most else each.widened(times),
             stop=stop,
             slack=slack or None,
             threshold=bar,

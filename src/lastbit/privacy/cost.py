@@ -8,26 +8,36 @@ from fractions import Fraction
 from typing import Any
 
 from lastbit.errors import ParameterError
-from lastbit.exact.numbers import Number, positive
-from lastbit.exact.rounding import exp_bounds, fraction, log_lower
+from lastbit.exact.numbers import Number, number, positive, probability
+from lastbit.exact.rounding import exp_bounds, float_upper, fraction, log_lower, shortened_upper
+from lastbit.privacy import zcdp
 from lastbit.privacy.dyadic import MAX_RATE_BITS, positive_epsilon
 from lastbit.privacy.eta import Eta
 from lastbit.privacy.rate import Rate
 
+_NONE = Fraction(0)
 
-@dataclass(frozen=True, slots=True, eq=False)
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Cost:
-    """The exact cost of a release: an `epsilon` in nats, or an eta in base 2. Costs add up.
+    """The exact cost of a release: an epsilon in nats or an eta in base 2, a rho of zCDP, and a delta. Costs add up.
 
-    A cost is equal to the number or the eta that it stands for.
+    All three hold at once, each an upper bound: P(S) <= e^epsilon·Q(S) + delta for every event S on neighbours, and,
+    but for an event of probability delta, zCDP of rho. `epsilon` is None where no epsilon holds, as for Gaussian noise.
+    A pure cost is equal to the number or the eta that it stands for.
 
-    >>> Cost.of("0.1") + Cost.of("0.2")
-    Cost(epsilon=Fraction(3, 10))
-    >>> Cost.of(Eta(1, 1, 1)).text, Cost.of(1) == 1
-    ('eta (1, 1, 1)', True)
+    >>> Cost.of("0.1") + Cost.of("0.2") <= Cost.of("0.3")
+    True
+    >>> Cost.of(Eta(1, 1, 1)).text, Cost.of(1) == 1, Cost.zcdp("1/100").text
+    ('eta (1, 1, 1)', True, 'rho 1/100')
     """
 
-    epsilon: Fraction | Eta
+    epsilon: Fraction | Eta | None
+    stated_rho: Fraction | None = None
+    """A rho that is known besides the one that follows from epsilon."""
+    delta: Fraction = _NONE
+    in_rho: bool = False
+    """Whether a person asked for it in rho: then it is written in rho."""
 
     @classmethod
     def of(cls, value: Cost | Eta | Number) -> Cost:
@@ -39,18 +49,35 @@ class Cost:
         return cls(positive(value, "cost", "A release that costs nothing cannot use the data."))
 
     @classmethod
-    def asked(cls, epsilon: Number | None, eta: Eta | None) -> Cost:
-        """The cost that a person asks for, by exactly one of the two parameters.
+    def zcdp(cls, rho: Number, delta: Number = 0) -> Cost:
+        """The cost of a release that is rho-zCDP, but for an event of probability delta, and has no epsilon.
+
+        >>> Cost.zcdp("1/2").epsilon_at("1e-6")
+        5.2215344445301...
+        """
+        return cls(None, positive_rho(rho), _checked_delta(delta), in_rho=True)
+
+    @classmethod
+    def asked(cls, epsilon: Number | None, eta: Eta | None, rho: Number | None = None) -> Cost:
+        """The cost that a person asks for, by exactly one of the three parameters.
+
+        A rho becomes the largest epsilon whose rho is at most this.
 
         >>> Cost.asked("0.1", None)
         Cost(epsilon=Fraction(1, 10))
+        >>> float(Cost.asked(None, None, "1/200").epsilon)
+        0.100041...
         """
-        if (epsilon is None) == (eta is None):
+        if sum(each is not None for each in (epsilon, eta, rho)) != 1:
             raise ParameterError(
-                "exactly one of epsilon and eta must be given. Write epsilon=1, or eta=lastbit.Eta(1, 1, 1)."
+                "exactly one of epsilon, eta and rho must be given. Write epsilon=1, or eta=lastbit.Eta(1, 1, 1), or "
+                "rho='1/100'."
             )
-        if eta is None:
+        if epsilon is not None:
             return cls(positive_epsilon(epsilon))
+        if rho is not None:
+            exact = positive_rho(rho)
+            return cls(positive_epsilon(zcdp.epsilon_for(exact)), exact, in_rho=True)
         if not isinstance(eta, Eta):
             raise ParameterError(
                 f"eta must be a lastbit.Eta: got {type(eta).__name__}. Write eta=lastbit.Eta(1, 1, 1)."
@@ -58,18 +85,35 @@ class Cost:
         return cls(eta)
 
     @property
+    def rho(self) -> Fraction:
+        """An upper bound of the release's rho: the release is rho-zCDP, but for an event of probability `delta`.
+
+        >>> float(Cost.of("1/10").rho)
+        0.00499583749578...
+        """
+        if self.epsilon is None:
+            return self.stated_rho or _NONE
+        pure = _pure_rho(self.epsilon)
+        return pure if self.stated_rho is None else min(self.stated_rho, pure)
+
+    @property
     def text(self) -> str:
         """The cost as people write it.
 
-        >>> Cost.of("0.1").text
-        'epsilon 1/10'
+        >>> Cost.of("0.1").text, Cost.zcdp("1/8", "1e-9").text
+        ('epsilon 1/10', 'rho 1/8, delta 1/1000000000')
         """
         loss = self.epsilon
-        return f"eta ({loss.x}, {loss.y}, {loss.z})" if isinstance(loss, Eta) else f"epsilon {loss}"
+        apart = f", delta {_short(self.delta)}" if self.delta else ""
+        if loss is None or self.in_rho:
+            return f"rho {_short(self.rho if self.stated_rho is None else self.stated_rho)}{apart}"
+        return (f"eta ({loss.x}, {loss.y}, {loss.z})" if isinstance(loss, Eta) else f"epsilon {_short(loss)}") + apart
 
     @property
-    def amount(self) -> Fraction:
-        """The amount that a budget is charged: an epsilon itself; for an eta the float at or above eta·ln 2, exactly.
+    def amount(self) -> Fraction | None:
+        """The epsilon that a budget is charged: an epsilon itself; for an eta the float at or above eta·ln 2, exactly.
+
+        None where no epsilon holds.
 
         >>> Cost.of(Eta(1, 1, 1)).amount == Fraction(Eta(1, 1, 1).epsilon_upper)
         True
@@ -79,27 +123,34 @@ class Cost:
     @property
     def share_unit(self) -> Fraction:
         """The unit of shares of the cost: the epsilon; for an eta 1, so that a share is a number of etas."""
-        return Fraction(1) if isinstance(self.epsilon, Eta) else self.epsilon
+        return Fraction(1) if isinstance(self.epsilon, Eta) else self._pure
 
     @property
     def in_bits(self) -> str:
-        """The cost in base 2, for people to read.
+        """The cost in base 2, for people to read; a cost without an epsilon as its text.
 
         >>> Cost.of(Eta(1, 1, 2)).in_bits
         '2 bits'
         """
-        return f"{float(self.amount) / math.log(2):.4g} bits"
+        return self.text if self.amount is None else f"{float(self.amount) / math.log(2):.4g} bits"
 
     @property
     def nats_lower(self) -> Fraction:
         """A number at or below the cost in nats: an epsilon itself; for an eta, at most 2^-200 below."""
         if not isinstance(self.epsilon, Eta):
-            return self.epsilon
+            return self._pure
         # Enough bits to tell 2^-eta from 1.
         return log_lower(1 / self.epsilon.fraction, 256 + self.epsilon.y * self.epsilon.z)
 
+    @property
+    def _pure(self) -> Fraction:
+        """The epsilon, where it is a number."""
+        if isinstance(self.epsilon, Fraction):
+            return self.epsilon
+        raise ParameterError(f"a cost with an epsilon is needed here: got {self.text}. Ask for an epsilon instead.")
+
     def odds_bounds(self) -> tuple[Fraction, Fraction]:
-        """Two fractions, at or below and at or above e^cost, the most a probability may grow. Equal for an eta.
+        """Two fractions, at or below and at or above e^epsilon, the most a probability may grow. Equal for an eta.
 
         >>> Cost.of(Eta(1, 1, 1)).odds_bounds()
         (Fraction(2, 1), Fraction(2, 1))
@@ -107,34 +158,150 @@ class Cost:
         loss = self.epsilon
         if isinstance(loss, Eta):
             return 1 / loss.fraction, 1 / loss.fraction
-        lower, upper = exp_bounds(loss, loss, 256 + 2 * math.ceil(loss))
+        lower, upper = exp_bounds(self._pure, self._pure, 256 + 2 * math.ceil(self._pure))
         return fraction(lower), fraction(upper)
 
     def rate(self, times: Fraction) -> Rate:
         """The rate whose loss per grid step is cost·times or slightly less: the one conversion, toward privacy."""
         loss = self.epsilon
-        return Rate.from_eta(loss, times) if isinstance(loss, Eta) else Rate.from_epsilon(loss * times)
+        return Rate.from_eta(loss, times) if isinstance(loss, Eta) else Rate.from_epsilon(self._pure * times)
+
+    def epsilon_at(self, delta: Number) -> float:
+        """An epsilon such that the release is (epsilon, delta)-private, rounded up: the best of what is known.
+
+        >>> (Cost.of("1/10") * 50).epsilon_at("1e-6")
+        3.5406558...
+        >>> Cost.of(1).epsilon_at(0), Cost.zcdp(1).epsilon_at(0)
+        (1.0, inf)
+        """
+        apart = _checked_delta(delta) - self.delta
+        if apart < 0:
+            return math.inf
+        best = [] if self.amount is None else [_pure_epsilon(self.amount, apart)]
+        if apart > 0:
+            best.append(zcdp.epsilon_at(shortened_upper(self.rho, zcdp.BITS), apart))
+        return float_upper(min(best)) if best else math.inf
+
+    def delta_at(self, epsilon: Number) -> float:
+        """A delta such that the release is (epsilon, delta)-private, rounded up: the best of what is known.
+
+        >>> Cost.of(1).delta_at(1), Cost.zcdp("1/10").delta_at(2)
+        (0.0, 4.325...e-06)
+        """
+        wanted = number(epsilon, "epsilon")
+        if wanted < 0:
+            raise ParameterError(f"epsilon must not be negative: got {epsilon}.")
+        best = zcdp.delta_at(shortened_upper(self.rho, zcdp.BITS), wanted)
+        if self.amount is not None:
+            best = min(best, _pure_delta(self.amount, wanted))
+        return min(1.0, float_upper(best + self.delta))
+
+    def of_two(self) -> Cost:
+        """The cost where neighbours differ by two steps that this cost is for, as to remove a record and to add one.
+
+        An epsilon counts twice, a rho four times (Bun and Steinke 2016, Proposition 1.9), and a delta 1 + e^epsilon
+        times. Where there is a delta and no epsilon nothing is known.
+
+        >>> Cost.of(1).of_two().epsilon, Cost.zcdp("1/8").of_two().rho
+        (Fraction(2, 1), Fraction(1, 2))
+        """
+        if not self.delta:
+            rho = None if self.stated_rho is None else 4 * self.stated_rho
+            return Cost(None if self.epsilon is None else self.widened(2).epsilon, rho, in_rho=self.in_rho)
+        delta = shortened_upper(self.delta * (1 + self.odds_bounds()[1]), zcdp.BITS)
+        return Cost(self.widened(2).epsilon, None, min(delta, Fraction(1)))
+
+    def widened(self, times: int) -> Cost:
+        """So many times the epsilon, and no more known: for a release that is no composition of parts of this cost.
+
+        >>> Cost.of("1/10").widened(3)
+        Cost(epsilon=Fraction(3, 10))
+        """
+        loss = self.epsilon
+        return _repeated(loss, loss.z * times) if isinstance(loss, Eta) else Cost(self._pure * times)
 
     def __add__(self, other: Cost) -> Cost:
         if not isinstance(other, Cost):
             return NotImplemented
-        one, two = self.epsilon, other.epsilon
-        if isinstance(one, Eta) and isinstance(two, Eta) and (one.x, one.y) == (two.x, two.y):
-            return _repeated(one, one.z + two.z)
-        # An eta and an epsilon have no common exact form: the eta becomes nats, rounded up.
-        return Cost(self.amount + other.amount)
+        in_rho = self.in_rho or other.in_rho
+        return Cost(_sum(self.epsilon, other.epsilon), self.rho + other.rho, self.delta + other.delta, in_rho)
 
     def __mul__(self, times: int) -> Cost:
         if type(times) is not int or times < 1:
             return NotImplemented
-        loss = self.epsilon
-        return _repeated(loss, loss.z * times) if isinstance(loss, Eta) else Cost(loss * times)
+        epsilon = None if self.epsilon is None else self.widened(times).epsilon
+        return Cost(epsilon, self.rho * times, self.delta * times, self.in_rho)
+
+    def __le__(self, other: Cost) -> bool:
+        """Whether all three bounds are at most the other's."""
+        if not isinstance(other, Cost):
+            return NotImplemented
+        most = math.inf if other.amount is None else other.amount
+        least = math.inf if self.amount is None else self.amount
+        return least <= most and self.rho <= other.rho and self.delta <= other.delta
 
     def __eq__(self, other: Any) -> bool:
-        return bool(self.epsilon == (other.epsilon if isinstance(other, Cost) else other))
+        if not isinstance(other, Cost):
+            return self.delta == 0 and bool(self.epsilon == other)
+        return (self.epsilon, self.delta) == (other.epsilon, other.delta) and self.rho == other.rho
 
     def __hash__(self) -> int:
         return hash(self.epsilon)
+
+    def __repr__(self) -> str:
+        rho = f", rho={self.rho!r}" if self.stated_rho is not None else ""
+        return f"Cost(epsilon={self.epsilon!r}{rho}{f', delta={self.delta!r}' if self.delta else ''})"
+
+
+def positive_rho(value: object) -> Fraction:
+    """A rho that a person asks for."""
+    return positive(value, "rho", "A release that costs nothing cannot use the data.")
+
+
+def _checked_delta(value: object) -> Fraction:
+    exact = number(value, "delta")
+    return exact if exact == 0 else probability(exact, "delta")
+
+
+def _pure_rho(epsilon: Fraction | Eta) -> Fraction:
+    return zcdp.rho_of(Fraction(epsilon.epsilon_upper) if isinstance(epsilon, Eta) else epsilon)
+
+
+def _pure_delta(epsilon: Fraction, wanted: Fraction) -> Fraction:
+    """The delta of randomized response, the worst release of this epsilon, at another epsilon, rounded up."""
+    if wanted >= epsilon:
+        return _NONE
+    # (e^epsilon - e^wanted)/(e^epsilon + 1) rises with the first exponential and falls with the second.
+    above = fraction(exp_bounds(epsilon, epsilon, 256)[1]) if epsilon < 1 << 14 else None
+    if above is None:
+        return Fraction(1)
+    return shortened_upper((above - fraction(exp_bounds(wanted, wanted, 256)[0])) / (above + 1), zcdp.BITS)
+
+
+def _pure_epsilon(epsilon: Fraction, delta: Fraction) -> Fraction:
+    """The epsilon of randomized response of this epsilon, at a delta, rounded up: e^epsilon - delta·(e^epsilon + 1)."""
+    if delta == 0 or epsilon >= 1 << 14:
+        return epsilon
+    above = fraction(exp_bounds(epsilon, epsilon, 512)[1])
+    odds = above - delta * (above + 1)
+    if odds <= 1:
+        return _NONE
+    return min(epsilon, shortened_upper(-log_lower(1 / odds, 256), zcdp.BITS))
+
+
+def _short(value: Fraction) -> str:
+    """A number as people read it: exactly, where that is short, and otherwise rounded up."""
+    text = str(value)
+    return text if len(text) <= 24 else f"{float_upper(shortened_upper(value, 30)):.7g}"
+
+
+def _sum(one: Fraction | Eta | None, two: Fraction | Eta | None) -> Fraction | Eta | None:
+    if one is None or two is None:
+        return None
+    if isinstance(one, Eta) and isinstance(two, Eta) and (one.x, one.y) == (two.x, two.y):
+        return _repeated(one, one.z + two.z).epsilon
+    # An eta and an epsilon have no common exact form: the eta becomes nats, rounded up.
+    return sum((Fraction(each.epsilon_upper) if isinstance(each, Eta) else each for each in (one, two)), _NONE)
 
 
 def _repeated(eta: Eta, z: int) -> Cost:

@@ -45,7 +45,7 @@ class Selected(Release):
     @cached_property
     def gap_steps(self) -> tuple[int, ...]:
         """`gaps` in units of the resolution."""
-        return tuple(self.ahead.tolist())
+        return tuple(np.asarray(self.ahead).tolist())
 
     @cached_property
     def gaps(self) -> tuple[Fraction, ...]:
