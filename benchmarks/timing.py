@@ -26,6 +26,8 @@ RELEASES = 100_000
 """Releases on each side of a pair."""
 CROPS = (1.0, 0.99, 0.95, 0.9, 0.8, 0.5)
 LEAK = 4.5
+LINE = 4096
+"""Bytes of a page, which caches and stores look at the place in."""
 N = 64
 
 Values = NDArray[Any]
@@ -72,10 +74,23 @@ def mechanisms() -> dict[str, tuple[lb.Mechanism[Any], Pairs]]:
     }
 
 
+def side_by_side(*inputs: Values) -> list[Values]:
+    """Copies that begin at the same place of a cache line: where an array is must not look like what it holds."""
+    size = -(-inputs[0].nbytes // LINE) * LINE
+    room = np.zeros(LINE + len(inputs) * size, np.uint8)
+    start = -room.ctypes.data % LINE
+    copies = []
+    for place, values in enumerate(inputs):
+        begin = start + place * size
+        copies.append(room[begin : begin + values.nbytes].view(values.dtype))
+        copies[-1][:] = values
+    return copies
+
+
 def measure(release: Callable[[Any], object], one: Values, other: Values, n: int) -> tuple[Values, Values]:
     """Nanoseconds of n releases on each of two inputs, in an order drawn by lot."""
     order = np.random.default_rng().permutation(np.repeat([0, 1], n))
-    taken, given, inputs = np.empty(2 * n, np.int64), np.empty_like(one), (one, other)
+    taken, given, inputs = np.empty(2 * n, np.int64), np.empty_like(one), side_by_side(one, other)
     for warming in range(400):
         given[:] = inputs[warming % 2]
         release(given)

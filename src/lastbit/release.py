@@ -27,6 +27,9 @@ MOST_ROWS: Final = 40
 
 _FRAMES: Final = "pandas", "polars"
 
+_NAMES: Final = "item", "outcome"
+"""The columns that hold names, not numbers."""
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Release(Compared, ABC):
@@ -72,8 +75,15 @@ class Release(Compared, ABC):
         return {name: plain(value) for name, value in (facts | self.columns()).items()}
 
     def to_json(self) -> str:
-        """`to_dict` as JSON."""
-        return json.dumps(self.to_dict(), ensure_ascii=False)
+        """`to_dict` as JSON, in characters that every file can hold.
+
+        >>> import lastbit as lb
+        >>> items = lb.Counts(items=["caf\\u00e9", "\\ud800"], values=[0, 500])
+        >>> '"item": ["\\\\ud800"]' in lb.NoisyMax.of(items, epsilon=1).release(items).to_json()
+        True
+        """
+        # Half of a pair of surrogates is text for Python, and no character for anyone else: JSON writes its number.
+        return json.dumps(self.to_dict(), ensure_ascii=False).encode("utf-8", "backslashreplace").decode("utf-8")
 
     def to_numpy(self) -> NDArray[Any]:
         """The table as an array with a field for each column. Fractions are the nearest floats."""
@@ -134,7 +144,11 @@ class Release(Compared, ABC):
 
     def _cells(self) -> tuple[list[str], list[list[str]]]:
         columns = self.columns()
-        shown = [[_shown(value) for value in column[:MOST_ROWS]] for column in columns.values()]
+        # Two items that differ in the last digit are two items. Of published numbers, six digits are shown.
+        shown = [
+            [_exactly(value) if name in _NAMES else _shown(value) for value in column[:MOST_ROWS]]
+            for name, column in columns.items()
+        ]
         return [name.replace("_", " ") for name in columns], [list(row) for row in zip(*shown, strict=True)]
 
     def _left_out(self) -> list[str]:
@@ -157,7 +171,17 @@ def text_table(names: list[str], rows: list[list[str]]) -> str:
 def _shown(value: object) -> str:
     if isinstance(value, float) or (isinstance(value, Fraction) and value.denominator != 1):
         return f"{float(value):.6g}"
-    return "" if value is None else str(value)
+    return _exactly(value)
+
+
+def _exactly(value: object) -> str:
+    """A value in one line. An item can hold anything: what would move the cursor of a terminal is written out."""
+    text = "" if value is None else str(value)
+    return text if text.isprintable() else "".join(each if each.isprintable() else _escaped(each) for each in text)
+
+
+def _escaped(character: str) -> str:
+    return character.encode("unicode_escape").decode("ascii")
 
 
 def plain(value: object) -> Any:

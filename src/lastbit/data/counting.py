@@ -71,7 +71,7 @@ def count(
     >>> counts.values.tolist()
     [0, 2, 0]
     """
-    columns = [by] if isinstance(by, str) else list(by)
+    columns = _columns(by)
     wanted = [*columns, *(name for name in (unit, weights) if name is not None)]
     table = _or_kind(_table, frame, wanted)
     kinds = dict(zip(wanted, _or_kind(_kinds, table, wanted), strict=True))
@@ -90,6 +90,14 @@ def count(
     if amount is None:
         return Counts(items=items, values=totals, sensitivity=1, monotone=True)
     return amount.counts(items, totals)
+
+
+def _columns(by: object) -> list[str]:
+    """The names of the columns that hold the items."""
+    columns = [by] if isinstance(by, str) else list(by) if isinstance(by, Sequence) else []
+    if not columns or not all(isinstance(each, str) for each in columns):
+        raise ParameterError("by must be the name of a column, or a list of such names. Write by='diagnosis'.")
+    return columns
 
 
 class _Table(Protocol):

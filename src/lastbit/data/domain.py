@@ -43,7 +43,13 @@ def items_of(domain: object) -> Items:
     """
     if domain is None:
         raise ParameterError(NO_DOMAIN)
-    items = tuple(item for item in dict.fromkeys(map(_told_apart, _listed(domain))) if item is not None)
+    try:
+        items = tuple(item for item in dict.fromkeys(map(_told_apart, _listed(domain))) if item is not None)
+    except TypeError:
+        raise ParameterError(
+            "domain must be a list of items such as text, numbers or dates: got a list or another container inside it. "
+            "For one column write domain=['flu', 'cold']."
+        ) from None
     if not items:
         raise ParameterError(_EMPTY)
     return items

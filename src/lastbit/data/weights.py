@@ -40,6 +40,8 @@ class Weights:
         """From bounds as a person gives them."""
         if bounds is None:
             raise ParameterError("weights need public bounds=(lower, upper): they are how far one unit moves a sum.")
+        if not isinstance(bounds, Sequence) or isinstance(bounds, str) or len(bounds) != 2:
+            raise ParameterError("bounds must be a pair (lower, upper) of numbers, known without looking at the data.")
         grid = Grid(resolution)
         low, high = (grid.count(number(bound, "bounds"), "bounds") for bound in bounds)
         if low > high or not (low or high):

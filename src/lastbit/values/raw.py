@@ -49,7 +49,12 @@ def bare(values: Any) -> Any:
         if hasattr(values, nulls) and hasattr(values, listed):
             missing = getattr(values, nulls)
             missing = missing() if callable(missing) else missing
-            return getattr(values, listed)() if np.any(missing) else np.asarray(values)
+            if np.any(missing):
+                return getattr(values, listed)()
+            try:
+                return np.asarray(values)
+            except Exception:  # a type of the library that NumPy has none for, such as integers of 128 bits
+                return getattr(values, listed)()
     return values
 
 
