@@ -59,3 +59,112 @@ def test_only_whole_multiples(times: object) -> None:
 def test_no_cost_is_free(value: object) -> None:
     with pytest.raises(lb.ParameterError):
         lb.Cost.of(value)
+
+
+def test_rhos_and_deltas_add_up_and_an_epsilon_is_lost_where_one_has_none() -> None:
+    gaussian, pure = lb.Cost.zcdp("1/10", "1e-9"), lb.Cost.of(1)
+    total = gaussian + pure
+    assert (total.epsilon, total.rho, total.delta) == (None, Fraction(1, 10) + pure.rho, Fraction(1, 10**9))
+    assert (gaussian * 3).rho == Fraction(3, 10)
+    assert (gaussian * 3).delta == Fraction(3, 10**9)
+    assert (pure + pure).epsilon == 2
+    assert (pure + pure).rho == 2 * pure.rho < lb.Cost.of(2).rho
+
+
+def test_costs_are_compared_in_all_three() -> None:
+    assert lb.Cost.of("1/2") <= lb.Cost.of(1)
+    assert not lb.Cost.of(1) <= lb.Cost.of("1/2")
+    assert lb.Cost.of(1) >= lb.Cost.of(1)
+    # A Gaussian has no epsilon: it is not below any cost that has one, however small its rho.
+    assert not lb.Cost.zcdp("1/1000") <= lb.Cost.of(1)
+    assert lb.Cost.of("1/100") <= lb.Cost.zcdp("1/1000")
+    assert not lb.Cost.zcdp("1/10", "1e-6") <= lb.Cost.zcdp("1/10")
+    assert lb.Cost.zcdp("1/10") != lb.Cost.zcdp("1/10", "1e-6") != lb.Cost.zcdp("1/5", "1e-6")
+    assert lb.Cost.of(1) != lb.Cost(Fraction(1), delta=Fraction(1, 10))
+    assert lb.Cost(Fraction(1), delta=Fraction(1, 10)) != 1
+
+
+def test_the_worst_release_of_an_epsilon_sets_the_conversion_of_a_pure_cost() -> None:
+    """Randomized response of odds 4: delta at epsilon ln 2 is (4 - 2)/(4 + 1)."""
+    cost = lb.Cost.of(lb.Eta(1, 1, 2))
+    at_ln2 = Fraction(lb.Eta(1, 1, 1).epsilon_upper)
+    assert 0.4 - 1e-12 < cost.delta_at(at_ln2) < 0.4 + 1e-12
+    assert cost.delta_at(2 * at_ln2) == 0
+    assert cost.epsilon_at("0.4") <= float(at_ln2) + 1e-12
+    assert cost.epsilon_at("0.7") == 0
+    assert lb.Cost.of(1).epsilon_at("1e-9") <= 1 < lb.Cost.of(1).epsilon_at("1e-9") + 1e-8
+
+
+def test_a_delta_smaller_than_its_own_buys_nothing() -> None:
+    cost = lb.Cost(Fraction(1), delta=Fraction(1, 100))
+    assert cost.epsilon_at("1/200") == float("inf")
+    assert cost.epsilon_at("1/100") == 1
+    assert cost.delta_at(1) == 0.01
+    assert lb.Cost.zcdp("1/2", "1/100").epsilon_at("1/100") == float("inf")
+    assert lb.Cost.zcdp("1/2", "1/100").epsilon_at("1/50") < 3
+
+
+def test_two_steps_cost_twice_the_epsilon_and_four_times_the_rho() -> None:
+    assert lb.Cost.of(1).of_two() == 2
+    assert lb.Cost.of(HALF).of_two().epsilon == lb.Eta(1, 1, 2)
+    ranged = lb.ExponentialMechanism(epsilon=1).cost
+    assert (ranged.rho, ranged.of_two().rho, ranged.of_two().epsilon) == (Fraction(1, 8), Fraction(1, 2), 2)
+    with_delta = lb.Cost(lb.Eta(1, 1, 1), delta=Fraction(1, 1000)).of_two()
+    assert with_delta.epsilon == lb.Eta(1, 1, 2)
+    assert 0 <= with_delta.delta - Fraction(3, 1000) < Fraction(1, 1 << 90)
+    with pytest.raises(lb.ParameterError, match="epsilon is needed"):
+        lb.Cost.zcdp("1/2", "1/1000").of_two()
+
+
+@pytest.mark.parametrize("rounding", ["floor", "randomized"])
+def test_only_a_proved_range_makes_the_rho_small(rounding: str) -> None:
+    cost = lb.ExponentialMechanism(epsilon="1/2", rounding=rounding).cost
+    assert cost.rho == (Fraction(1, 32) if rounding == "floor" else lb.Cost.of("1/2").rho)
+    for generic in (lb.NoisyMax(epsilon="1/2"), lb.NoisyTopK(k=2, epsilon="1/2"), lb.DiscreteLaplace(epsilon="1/2")):
+        assert generic.cost.stated_rho is None
+        assert generic.cost.rho == lb.Cost.of("1/2").rho
+    # Where epsilon is large the generic bound is the better one.
+    assert lb.ExponentialMechanism(epsilon=10).cost.rho == lb.Cost.of(10).rho < Fraction(100, 8)
+
+
+def test_asked_in_rho_a_mechanism_gets_the_largest_epsilon_and_says_rho() -> None:
+    mechanism = lb.DiscreteLaplace(rho="1/100")
+    assert mechanism.cost.rho <= Fraction(1, 100)
+    assert mechanism.cost.text == "rho 1/100"
+    assert mechanism.parameters["rho"] == "1/100"
+    assert "epsilon" not in mechanism.parameters
+    assert mechanism == lb.DiscreteLaplace(rho="0.01")
+    assert mechanism.rate == lb.DiscreteLaplace(epsilon=mechanism.cost.epsilon).rate
+    assert str(mechanism.release(3)).startswith("DiscreteLaplace, rho 1/100\n")
+
+
+@pytest.mark.parametrize("asked", [{}, {"epsilon": 1, "rho": 1}, {"eta": HALF, "rho": 1}, {"epsilon": 1, "eta": HALF}])
+def test_exactly_one_of_epsilon_eta_and_rho(asked: dict[str, object]) -> None:
+    with pytest.raises(lb.ParameterError, match="exactly one of epsilon, eta and rho"):
+        lb.DiscreteLaplace(**asked)
+
+
+@pytest.mark.parametrize("rho", [0, -1, "x", float("nan")])
+def test_a_rho_is_positive(rho: object) -> None:
+    for made in (lambda: lb.NoisyMax(rho=rho), lambda: lb.Cost.zcdp(rho), lambda: lb.ExponentialMechanism(rho=rho)):
+        with pytest.raises(lb.ParameterError, match="rho must be"):
+            made()
+
+
+def test_a_cost_of_nothing_known_is_refused() -> None:
+    with pytest.raises(lb.ParameterError, match="epsilon or a rho"):
+        lb.Cost(None)
+    with pytest.raises(lb.ParameterError, match="delta"):
+        lb.Cost.zcdp(1, 1)
+
+
+def test_a_candidate_needs_a_pure_cost() -> None:
+    for cost in (lb.Cost.zcdp("1/10"), lb.Cost(Fraction(1), delta=Fraction(1, 10))):
+        with pytest.raises(lb.ParameterError, match="pure cost"):
+            lb.PrivateSelection(candidates=[lambda draw: (1, 1)], candidate_cost=cost, stop="1/10")
+
+
+def test_a_selection_is_no_composition_so_its_rho_follows_from_its_epsilon() -> None:
+    choice = lb.PrivateSelection(candidates=[lambda draw: (1, 1)], candidate_cost="1/10", stop="1/10", slack="1/100")
+    assert choice.cost.epsilon == Fraction(33, 100)
+    assert choice.cost.rho == lb.Cost.of("0.33").rho

@@ -39,6 +39,12 @@ class Cost:
     in_rho: bool = False
     """Whether a person asked for it in rho: then it is written in rho."""
 
+    def __post_init__(self) -> None:
+        if self.epsilon is None and self.stated_rho is None:
+            raise ParameterError(
+                "a cost must have an epsilon or a rho: got neither. Write Cost.of(1), or Cost.zcdp('1/100')."
+            )
+
     @classmethod
     def of(cls, value: Cost | Eta | Number) -> Cost:
         """A cost from a number, which is an epsilon, or from an eta."""
