@@ -82,8 +82,7 @@ class Release(Compared, ABC):
         >>> '"item": ["\\\\ud800"]' in lb.NoisyMax.of(items, epsilon=1).release(items).to_json()
         True
         """
-        # Half of a pair of surrogates is text for Python, and no character for anyone else: JSON writes its number.
-        return json.dumps(self.to_dict(), ensure_ascii=False).encode("utf-8", "backslashreplace").decode("utf-8")
+        return json_text(self.to_dict())
 
     def to_numpy(self) -> NDArray[Any]:
         """The table as an array with a field for each column. Fractions are the nearest floats."""
@@ -146,7 +145,7 @@ class Release(Compared, ABC):
         columns = self.columns()
         # Two items that differ in the last digit are two items. Of published numbers, six digits are shown.
         shown = [
-            [_exactly(value) if name in _NAMES else _shown(value) for value in column[:MOST_ROWS]]
+            [one_line(value) if name in _NAMES else _shown(value) for value in column[:MOST_ROWS]]
             for name, column in columns.items()
         ]
         return [name.replace("_", " ") for name in columns], [list(row) for row in zip(*shown, strict=True)]
@@ -171,11 +170,11 @@ def text_table(names: list[str], rows: list[list[str]]) -> str:
 def _shown(value: object) -> str:
     if isinstance(value, float) or (isinstance(value, Fraction) and value.denominator != 1):
         return f"{float(value):.6g}"
-    return _exactly(value)
+    return one_line(value)
 
 
-def _exactly(value: object) -> str:
-    """A value in one line. An item can hold anything: what would move the cursor of a terminal is written out."""
+def one_line(value: object) -> str:
+    """A value in one line of text. Characters that would move the cursor of a terminal are written out."""
     text = "" if value is None else str(value)
     return text if text.isprintable() else "".join(each if each.isprintable() else _escaped(each) for each in text)
 
@@ -201,6 +200,12 @@ def plain(value: object) -> Any:
     if isinstance(value, float) and not isfinite(value):
         return str(value)  # JSON has no such numbers
     return value if isinstance(value, int | float | str | None) else str(value)
+
+
+def json_text(value: object) -> str:
+    """A published value as JSON, in characters that every file can hold."""
+    # Half of a pair of surrogates is text for Python, and no character for anyone else: JSON writes its number.
+    return json.dumps(plain(value), ensure_ascii=False).encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _array(column: Sequence[Any]) -> NDArray[Any]:

@@ -190,3 +190,20 @@ def test_an_extra_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setitem(sys.modules, "lastbit.data.arrow", None)
     with pytest.raises(lb.LastbitError, match="pip install 'lastbit\\[data\\]'"):
         lb.count(visits, by="diagnosis", domain=["flu"])
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"by": 0}, "by must be the name of a column"),
+        ({"by": []}, "by must be the name of a column"),
+        ({"by": ["item", 3]}, "by must be the name of a column"),
+        ({"domain": [["a"]]}, "domain must be a list of items"),
+        ({"weights": "weight", "bounds": 5}, "bounds must be a pair"),
+        ({"weights": "weight", "bounds": (1, 2, 3)}, "bounds must be a pair"),
+    ],
+)
+def test_what_a_person_may_write_wrong_is_told_in_words(wrong: dict[str, object], message: str) -> None:
+    frame = pd.DataFrame({"item": ["a"], "unit": [1], "weight": [1]})
+    with pytest.raises(lb.ParameterError, match=message):
+        lb.count(frame, **({"by": "item", "unit": "unit", "domain": ["a"]} | wrong))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import pickle
 from decimal import Decimal
 from fractions import Fraction
@@ -217,3 +218,21 @@ def test_a_name_is_not_drawn_as_a_number() -> None:
     figure = lb.DiscreteLaplace(epsilon=1).release([7, 7, 3, 7]).plot()
     assert len(figure.axes[0].patches) == 4
     assert len({patch.get_x() for patch in figure.axes[0].patches}) == 4
+
+
+def test_items_are_shown_in_one_line_and_to_the_last_digit() -> None:
+    items = ["a\nb", "\x1b[31m", "\ud800", 1234567.1, 1234567.2]
+    counts = lb.Counts(items=items, values=[0] * 5)
+    release = lb.NoisyTopK(k=5, epsilon=1).release(counts)
+    shown = str(release).splitlines()
+    assert len(shown) == 7
+    assert {line.split()[0] for line in shown[2:]} == {r"a\nb", r"\x1b[31m", r"\ud800", "1234567.1", "1234567.2"}
+    assert "\ud800" not in release.to_html()
+    assert set(json.loads(release.to_json())["item"]) == set(items)
+    release.to_json().encode("utf-8")
+
+
+def test_integers_that_numpy_has_no_type_for_are_taken_one_by_one() -> None:
+    wide = pl.Series([1 << 100, 5], dtype=pl.Int128)
+    assert lb.NoisyMax(epsilon=1).release(wide).index == 0
+    assert len(lb.DiscreteLaplace(epsilon=1).release(wide).values) == 2

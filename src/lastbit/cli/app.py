@@ -59,6 +59,7 @@ _add(
     f"top {_TABLE} -k 3 --epsilon 1",
     f"top {_TABLE} -k 3 --epsilon 0.5 {_BUDGET} --note weekly --json",
     f"top {_SUMS} -k 3 --epsilon 1",
+    f"top {_TABLE} -k 3 --rho 1/10",
 )
 _add(
     app,
@@ -73,6 +74,7 @@ _add(
     with_options(releases.choose),
     f"choose {_TABLE} --epsilon 0.1",
     f"choose {_SUMS} --epsilon 0.1",
+    f"choose {_TABLE} -k 3 --epsilon 1 --delta 1e-6",
 )
 _add(
     app,
@@ -93,6 +95,7 @@ _add(
     planning.plan,
     "plan -k 10 --items 10000 --epsilon 1",
     "plan -k 10 --items 10000 --within 50",
+    "plan -k 50 --items 10000 --epsilon 1 --delta 1e-6",
     "plan -k 10 --items 10000 --bounds 0 1000 --within 50000",
 )
 _add(accounts, "create", budget.create, "budget create clinic --ledger new.db --epsilon 3")

@@ -132,7 +132,12 @@ def moved(bounds: tuple[str, str] | None, resolution: str) -> dict[str, Any]:
 class Spending:
     """What a release costs, which account pays, and how the release is shown."""
 
-    epsilon: Annotated[str, typer.Option(metavar="NUMBER", help="The cost of the release, such as 1, 0.5 or 1/3.")]
+    epsilon: Annotated[
+        str | None, typer.Option(metavar="NUMBER", help="The cost of the release, such as 1, 0.5 or 1/3.")
+    ] = None
+    rho: Annotated[
+        str | None, typer.Option(metavar="NUMBER", help="The cost in zCDP instead: for many releases under one budget.")
+    ] = None
     ledger: Annotated[
         str | None, typer.Option(metavar="FILE", help="The ledger to charge first: a file or a postgresql:// address.")
     ] = None
@@ -142,6 +147,33 @@ class Spending:
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False
     plot: Annotated[str | None, typer.Option(metavar="FILE", help="Draw the release into a picture.")] = None
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the cost. Read nothing and spend nothing.")] = False
+
+    @property
+    def cost(self) -> dict[str, Any]:
+        """The cost, as mechanisms take it."""
+        return cost_of(self.epsilon, self.rho)
+
+
+def cost_of(epsilon: str | None, rho: str | None) -> dict[str, Any]:
+    """The cost that a person asks for, as mechanisms take it.
+
+    >>> cost_of("1", None), cost_of(None, "1/100")
+    ({'epsilon': '1'}, {'rho': '1/100'})
+    """
+    if (epsilon is None) == (rho is None):
+        raise ParameterError("exactly one of --epsilon and --rho must be given. Write --epsilon 1, or --rho 1/100.")
+    return {"epsilon": epsilon} if rho is None else {"rho": rho}
+
+
+def ranking_of(epsilon: str | None, rho: str | None, delta: str | None, k: int, **parameters: Any) -> Any:
+    """The mechanism that ranks k items at the cost that a person asks for."""
+    from lastbit.mechanisms.exponential import ExponentialMechanism
+
+    if delta is None:
+        return ExponentialMechanism(**cost_of(epsilon, rho), **parameters)
+    if epsilon is None or rho is not None:
+        raise ParameterError("--delta goes with --epsilon: a rho is a cost of its own. Leave --delta or --rho out.")
+    return ExponentialMechanism.for_ranking(k, epsilon=epsilon, delta=delta, **parameters)
 
 
 def _domain(text: str) -> Any:

@@ -13,6 +13,10 @@ def plan(
     k: Annotated[int, typer.Option("-k", metavar="NUMBER", help="How many items will be listed.")],
     items: Annotated[int, typer.Option("-n", "--items", metavar="NUMBER", help="How many items the domain has.")],
     epsilon: Annotated[str | None, typer.Option(metavar="NUMBER", help="Show the accuracy of this epsilon.")] = None,
+    rho: Annotated[str | None, typer.Option(metavar="NUMBER", help="Show the accuracy of this rho.")] = None,
+    delta: Annotated[
+        str | None, typer.Option(metavar="NUMBER", help="With --epsilon: what (epsilon, delta) buys for `choose -k`.")
+    ] = None,
     within: Annotated[str | None, typer.Option(metavar="UNITS", help="Show the epsilon of this accuracy.")] = None,
     bounds: Annotated[
         tuple[str, str] | None, typer.Option(metavar="LOW HIGH", help="Plan for sums of weights with these bounds.")
@@ -23,14 +27,15 @@ def plan(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
 ) -> None:
-    """Show the accuracy of `lastbit top` at an epsilon, or the epsilon for an accuracy. Reads no data."""
+    """Show the accuracy of `top` and `choose -k` at a cost, or the epsilon for an accuracy of `top`. Reads no data."""
     import lastbit as lb
-    from lastbit.cli.options import moved
+    from lastbit.cli.options import cost_of, moved, ranking_of
     from lastbit.cli.showing import Report, percent, shown
 
-    if (epsilon is None) == (within is None):
+    if sum(each is not None for each in (epsilon, rho, within)) != 1 or (delta is not None and epsilon is None):
         raise lb.ParameterError(
-            "give exactly one of --epsilon and --within: --epsilon to see its accuracy, --within to see its epsilon."
+            "give exactly one of --epsilon, --rho and --within: a cost to see its accuracy, --within to see its "
+            "epsilon. --delta goes with --epsilon."
         )
     if items >= _MOST_ITEMS:
         raise lb.ParameterError("--items must be below 2^63: no domain is longer.")
@@ -40,17 +45,28 @@ def plan(
     moves = moved(bounds, step)
     asked: dict[str, Any] = {"k": k, "resolution": step, **moves}
     if within is None:
-        mechanism = lb.NoisyTopK(epsilon=epsilon, **asked)
+        mechanism = lb.NoisyTopK(**cost_of(epsilon, rho), **asked)
     else:
         mechanism = lb.NoisyTopK.for_accuracy(within, items, level, **asked)
     reach = mechanism.accuracy(items, level)
-    title = f"The top {k} of {items:,} items at {mechanism.cost.text}:"
+    asked = {"resolution": resolution or "1", **moves}
+    ranking = ranking_of(epsilon if within is None else str(mechanism.epsilon), rho, delta, k, **asked)
+    ranked = ranking.accuracy(items, level, k=k)
+    apart = "" if delta is None else f", delta {delta}"
+    title = f"The top {k} of {items:,} items at {mechanism.cost.text}{apart}:"
+    unit = "units " if bounds is None else ""
     text = (
-        f"with probability {percent(level)} no item left out has {shown(reach)} "
-        f"{'units ' if bounds is None else ''}more than a listed item, and every gap is off by less than "
-        f"{shown(reach)}."
+        f"with probability {percent(level)} no item left out has {shown(reach)} {unit}more than a listed item, and "
+        f"every gap is off by less than {shown(reach)}."
     )
-    data = {"k": k, "items": items, "epsilon": str(mechanism.epsilon), "level": level, "within": reach}
+    without = (
+        f"With `choose -k {k}`, which tells no gaps, no item left out has {shown(ranked)} {unit}more than a listed "
+        "item, with the same probability."
+    )
+    data: dict[str, Any] = {"k": k, "items": items, "level": level, "within": reach, "choose_within": ranked}
+    data |= {"rho": str(mechanism.rho)} if rho is not None else {"epsilon": str(mechanism.epsilon)}
+    if delta is not None:
+        data |= {"delta": delta, "choose_cost": ranking.cost.text}
     if bounds is not None:
         data["bounds"] = bounds
-    Report(title, {}, [text], data).show(as_json=as_json)
+    Report(title, {}, [text, without], data).show(as_json=as_json)

@@ -18,7 +18,7 @@ def top(table: Table, items: Items, spending: Spending, k: Amount = 10) -> None:
     from lastbit.cli.showing import Report, percent, shown
     from lastbit.cli.spending import spend
 
-    mechanism = lb.NoisyTopK(k=k, epsilon=spending.epsilon, resolution=items.step("1/10"), **items.moves)
+    mechanism = lb.NoisyTopK(k=k, **spending.cost, resolution=items.step("1/10"), **items.moves)
     items.check_enough(k)
     level = percent(spending.level)
     reach = mechanism.accuracy(items.size, spending.level)
@@ -63,7 +63,7 @@ def above(
     from lastbit.exact.numbers import number
 
     mechanism = lb.SparseVector(
-        threshold=threshold, limit=limit, epsilon=spending.epsilon, resolution=items.step(), **items.moves
+        threshold=threshold, limit=limit, **spending.cost, resolution=items.step(), **items.moves
     )
     base, noise = number(threshold, "threshold"), mechanism.gap_noise
     noise.lower_bound(base, 0, spending.level)  # refuses a level that allows no bound, before anything is spent
@@ -89,21 +89,43 @@ def above(
     spend(spending, mechanism, read=lambda: counted(table, items), report=report)
 
 
-def choose(table: Table, items: Items, spending: Spending) -> None:
-    """Choose one item. An item with more units, or a larger sum, is more likely."""
+def choose(
+    table: Table,
+    items: Items,
+    spending: Spending,
+    k: Annotated[int, typer.Option("-k", metavar="NUMBER", help="How many items, one after the other.")] = 1,
+    delta: Annotated[
+        str | None,
+        typer.Option(metavar="NUMBER", help="With --epsilon: the whole list may cost (epsilon, delta)."),
+    ] = None,
+) -> None:
+    """Choose one item, or k of them, best first. An item with more units, or a larger sum, is more likely."""
     import lastbit as lb
+    from lastbit.cli.options import ranking_of
     from lastbit.cli.reading import counted
-    from lastbit.cli.showing import Report
+    from lastbit.cli.showing import Report, percent, shown
     from lastbit.cli.spending import spend
 
-    mechanism = lb.ExponentialMechanism(epsilon=spending.epsilon, resolution=items.step(), **items.moves)
+    mechanism = ranking_of(spending.epsilon, spending.rho, delta, k, resolution=items.step(), **items.moves)
+    items.check_enough(k)
+    level, reach = percent(spending.level), mechanism.accuracy(items.size, spending.level, k=k)
+    promise = f"With probability {level} no item left out has {items.more(shown(reach))} than a listed item."
 
-    def report(release: lb.Choice) -> Report:
-        return Report(release.title, {"item": [release.outcome]}, [], release.to_dict() | items.data)
+    def report(release: lb.Ranking) -> Report:
+        listed = {"rank": range(1, k + 1), "item": release.outcomes or ()}
+        more = {"within": reach, "level": spending.level}
+        return Report(release.title, listed, [promise], release.to_dict() | items.data | more)
 
     if spending.plot is not None:
-        raise lb.ParameterError("--plot draws numbers, and choose publishes one item without a number. Leave it out.")
-    spend(spending, mechanism, read=lambda: counted(table, items), report=report)
+        raise lb.ParameterError("--plot draws numbers, and choose publishes items without a number. Leave it out.")
+    spend(
+        spending,
+        mechanism,
+        read=lambda: counted(table, items),
+        report=report,
+        promise=promise,
+        ready=lambda values: mechanism.ready_ranking(values, k),
+    )
 
 
 def measure(table: Table, items: Items, spending: Spending, k: Amount = 10) -> None:
@@ -113,7 +135,7 @@ def measure(table: Table, items: Items, spending: Spending, k: Amount = 10) -> N
     from lastbit.cli.showing import Report, percent
     from lastbit.cli.spending import spend
 
-    mechanism = lb.SelectAndMeasure(k=k, epsilon=spending.epsilon, resolution=items.step("1/10"), **items.moves)
+    mechanism = lb.SelectAndMeasure(k=k, **spending.cost, resolution=items.step("1/10"), **items.moves)
     items.check_enough(k)
     level = percent(spending.level)
 
@@ -153,7 +175,7 @@ def mean(
     from lastbit.cli.showing import Report, percent
     from lastbit.cli.spending import spend
 
-    mechanism = lb.NoisyMean(epsilon=spending.epsilon, bounds=bounds, resolution=resolution)
+    mechanism = lb.NoisyMean(**spending.cost, bounds=bounds, resolution=resolution)
     level = percent(spending.level)
 
     def report(release: lb.MeanAndUnits) -> Report:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +10,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from lastbit.exact.numbers import Number, probability
-from lastbit.release import plain
+from lastbit.release import json_text, one_line
 
 if TYPE_CHECKING:
     from lastbit.ledger import Account
@@ -31,7 +30,7 @@ class Report:
     def show(self, *, as_json: bool) -> None:
         """Print the report."""
         if as_json:
-            print(json.dumps(plain(self.data), ensure_ascii=False))
+            print(json_text(self.data))
             return
         from rich.console import Console
         from rich.table import Table
@@ -47,7 +46,7 @@ class Report:
                 # On a narrow terminal words break, so that nothing is cut off.
                 table.add_column(Text(name), justify="right" if numbers else "left", overflow="fold")
             for row in zip(*self.columns.values(), strict=True):
-                table.add_row(*(Text(shown(value)) for value in row))
+                table.add_row(*(Text(one_line(shown(value))) for value in row))
             console.print(table)
         for note in self.notes:
             console.print(Text(note, style="dim"))

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import typer
 
+from lastbit.chance.draw import Draw
 from lastbit.cli.options import Spending
 from lastbit.cli.showing import Report, account_data, account_line, shown
 from lastbit.errors import ParameterError
-from lastbit.mechanisms.mechanism import Mechanism
+from lastbit.mechanisms.mechanism import Mechanism, chance
 from lastbit.release import Release
 from lastbit.values.adjacency import Adjacency
 
@@ -31,8 +32,12 @@ def spend(
     read: Callable[[], Any],
     report: Callable[[Any], Report],
     promise: str = "",
+    ready: Callable[[Any], Callable[[Draw], Any]] | None = None,
 ) -> None:
-    """Release and show. `promise` is the accuracy of the release, which a dry run shows."""
+    """Release and show. `promise` is the accuracy of the release, which a dry run shows.
+
+    `ready` makes the values ready for the draw, where that is not the mechanism's own `ready`.
+    """
     book = _book(spending)
     if spending.dry_run:
         return _dry_run(spending, mechanism, book, promise)
@@ -42,10 +47,11 @@ def spend(
         # Reading may take long, so a budget that is too small refuses first. The charge checks the budget again.
         book[0].account(book[1]).charged(mechanism.cost, _COUNTED)
     values = read()
+    prepared = (ready or mechanism.ready)(values)
     if book is None:
-        published = mechanism.release(values)
+        published = prepared(chance(None))
     else:
-        published = book[0].release(book[1], mechanism, values, note=spending.note)
+        published = book[0].spend(book[1], mechanism, prepared, adjacency=values.adjacency, note=spending.note)
     result = report(published)
     notes, data = list(result.notes), dict(result.data)
     if book is None:

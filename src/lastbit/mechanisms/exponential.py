@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from lastbit.chance.draw import Draw
 from lastbit.errors import ParameterError
-from lastbit.exact.numbers import Number, flag, whole
+from lastbit.estimate.accuracy import least_exponent
+from lastbit.exact.numbers import Number, flag, probability, whole
 from lastbit.mechanisms.mechanism import chance
 from lastbit.mechanisms.on_grid import GridMechanism
 from lastbit.privacy import zcdp
@@ -187,6 +188,36 @@ class ExponentialMechanism(GridMechanism[Choice]):
             return Ranking(self.name, self.cost, tuple(picked), names)
 
         return ranked
+
+    @classmethod
+    def for_ranking(cls, k: int, *, epsilon: Number, delta: Number, **parameters: Any) -> ExponentialMechanism:
+        """The mechanism whose ranking of k costs at most (epsilon, delta), with the least noise.
+
+        That is epsilon itself for a few picks, and the rho that (epsilon, delta) buys for more.
+
+        >>> ExponentialMechanism.for_ranking(2, epsilon=1, delta="1e-6").cost.text
+        'epsilon 1'
+        >>> ExponentialMechanism.for_ranking(50, epsilon=1, delta="1e-6").cost.text
+        'rho 0.02435597'
+        """
+        k = whole(k, "k")
+        pure = cls(epsilon=epsilon, **parameters)
+        composed = cls(rho=zcdp.largest_rho(epsilon, delta), **parameters)
+        return min(pure, composed, key=lambda each: each._rate(k).fraction)
+
+    def accuracy(self, n: int, level: Number = "0.95", *, k: int = 1) -> Fraction:
+        """How far above a picked outcome one left out of n can be, at most, with at least this probability.
+
+        `k` is the number of picks of a ranking. A pick is m steps or more below the best that is left with a
+        probability of at most n·r^m. That is for scores on the grid; others are rounded by less than one step.
+
+        >>> pure, composed = ExponentialMechanism(epsilon=1), ExponentialMechanism(rho="0.0243")
+        >>> int(pure.accuracy(1000, k=50)), int(composed.accuracy(1000, k=50))
+        (1382, 444)
+        """
+        n, k = whole(n, "n"), whole(k, "k")
+        apart = (1 - probability(level, "level")) / (n * k)
+        return least_exponent(self._rate(k), apart) * self.grid.resolution
 
     def neighbours(self, values: Sequence[Number]) -> Iterator[tuple[Fraction, ...]]:
         """Every other vector that one person could have turned these values into, on the grid.
