@@ -1,1 +1,1 @@
-"""The cost of a release: epsilon or eta, and the rate of the noise that a cost buys."""
+"""The cost of a release: epsilon or eta, rho, delta, how they convert, and the rate of the noise that a cost buys."""
