@@ -44,6 +44,7 @@ EXPERIMENTS = (
     "exponential_figure9",
     "snapping_accuracy",
     "snapping_bias",
+    "after_selection",
     "peers",
 )
 """In the order of the page."""

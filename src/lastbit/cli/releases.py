@@ -149,8 +149,8 @@ def measure(table: Table, items: Items, spending: Spending, k: Amount = 10) -> N
             "ahead of the next by": [*release.gaps, *[None] * (len(release.indices) - len(release.gaps))],
         }
         notes = [
-            f"Each interval holds with probability {level} where the listed items are well apart from the others. It "
-            "fails more often where items are close, because lucky noise gets items listed."
+            f"Each interval holds with probability {level} or more, whoever is listed: it comes from a measurement "
+            "made after the items were chosen. The estimate uses the gaps too, as far as they fit the measurements."
         ]
         more = {"interval": intervals, "level": spending.level}
         return Report(release.title, columns, notes, release.to_dict() | items.data | more)

@@ -3,6 +3,7 @@
 from lastbit.estimate.accuracy import laplace_accuracy, least_epsilon
 from lastbit.estimate.blue import blue, error_bounds, variance_left
 from lastbit.estimate.gaps import Estimate, GapNoise, LowerBound, measured, variance_weighted
+from lastbit.estimate.tempered import tempered
 
 __all__ = [
     "Estimate",
@@ -13,6 +14,7 @@ __all__ = [
     "laplace_accuracy",
     "least_epsilon",
     "measured",
+    "tempered",
     "variance_left",
     "variance_weighted",
 ]

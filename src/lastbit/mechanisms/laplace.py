@@ -60,16 +60,9 @@ class NoisyValues(Measurement):
         Fraction(6, 1)
         """
         reach = laplace_accuracy(self.rate, probability(level, "level"))
-        low, high = self.ends or (None, None)
-        up = reach if self.on_grid else reach + 1
-        # The grid clamps values at 2^61: beyond it nobody knows how far.
-        top = Grid(self.resolution).last
+        grid = Grid(self.resolution)
         intervals = tuple(
-            (
-                None if step == low or step - reach <= -top else (step - reach) * self.resolution,
-                None if step == high or step + reach >= top else (step + up) * self.resolution,
-            )
-            for step in self.steps.tolist()
+            grid.around(step, reach, on_grid=self.on_grid, ends=self.ends) for step in self.steps.tolist()
         )
         return intervals[0] if self.single else intervals
 
