@@ -25,6 +25,8 @@ from lastbit.privacy.rate import Rate
 
 MOST_DEVIATION: Final = 1 << 16
 """The largest standard deviation in steps: no table of a million cells is short, and Gaussians have no levels."""
+LEAST_LOSS: Final = Fraction(1, 2 * MOST_DEVIATION**2)
+"""The loss ln(1/r) of that deviation."""
 
 _GUARD: Final = 64
 _LEFT: Final = 32
@@ -87,11 +89,12 @@ class Gaussian(Falling):
     last: int | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
-        # A variance of 1/(2·ln(1/r)): the loss is rounded up, by less than anyone can tell.
-        if 2 * MOST_DEVIATION**2 * self.rate.loss_upper < 1:
+        # The loss of the rate is rounded up, by less than anyone can tell.
+        loss = self.rate.loss_upper
+        if too_wide(loss):
             raise ParameterError(
                 f"a discrete Gaussian must have a standard deviation of at most 2^16 = {MOST_DEVIATION:,} steps: got "
-                f"{deviation(self.rate):,.0f}. Use a coarser resolution, or a larger rho."
+                f"{(2 * loss) ** -0.5:,.0f}. Use a coarser resolution, or a larger rho."
             )
 
     def bounds(self, j: int, bits: int) -> Bounds:
@@ -141,10 +144,10 @@ class Gaussian(Falling):
                 yield -i, mass
 
 
-def deviation(rate: Rate) -> float:
-    """The standard deviation 1/√(2·ln(1/r)) in steps, roughly: for people to read.
+def too_wide(loss: float | Fraction) -> bool:
+    """Whether the standard deviation 1/√(2·loss) is above 2^16 steps, for a loss of ln(1/r).
 
-    >>> round(deviation(Rate.from_epsilon("1/2")), 9)
-    1.0
+    >>> too_wide(Fraction(1, 10**9)), too_wide(Fraction(1, 10**10))
+    (False, True)
     """
-    return float((2 * rate.loss_upper) ** -0.5)
+    return loss < LEAST_LOSS
