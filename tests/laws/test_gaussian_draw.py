@@ -10,7 +10,7 @@ import pytest
 from gmpy2 import mpfr
 
 import lastbit as lb
-from lastbit.chance import _draws, distributions
+from lastbit.chance import _draws, distributions, gaussian
 from lastbit.chance.gaussian import MOST_DEVIATION, Gaussian
 from lastbit.chance.tables import Table
 from tests.oracle import WORD
@@ -65,6 +65,32 @@ def test_every_threshold_is_the_exact_floor(name: str) -> None:
     assert (stored[0], stored[-1], table.direction) == (WORD - 1, 0, 1)
     assert 0 < stored[-2] <= stored[1] < WORD - 1
     assert stored == [floor(rate, table.origin + 1 + k) for k in range(len(stored))]
+
+
+@pytest.mark.parametrize("bits", [1, 64, 96, 128])
+@pytest.mark.parametrize("name", RATES)
+def test_the_sums_are_within_their_error(name: str, bits: int) -> None:
+    sums = gaussian._tails(RATES[name], bits)
+    true = tails(RATES[name])
+    assert len(true) > len(sums.tails)
+    with gmpy2.context(precision=PRECISION):
+        scaled = [int(gmpy2.floor(tail * mpfr(2) ** sums.precision)) for tail in true]
+    lacks = [more - int(less) for more, less in zip(scaled, sums.tails, strict=False)]
+    assert min(lacks) >= 0
+    assert max(lacks) < sums.error < 1 << 64
+    # It ends where less is left than the error covers.
+    assert scaled[len(sums.tails) - 1] <= sums.error
+
+
+@pytest.mark.parametrize("name", ["99/100", "sigma 70", "sigma 90"])
+def test_thresholds_in_doubt_are_settled_exactly(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    exact, settled = Gaussian(RATES[name]).thresholds(), []
+    monkeypatch.setattr(gaussian, "_GUARD", 3)
+    monkeypatch.setattr(gaussian, "_kept_tails", lru_cache(gaussian._tails))
+    floor = Gaussian.floor
+    monkeypatch.setattr(Gaussian, "floor", lambda law, j, bits: settled.append(j) or floor(law, j, bits))
+    assert np.array_equal(Gaussian(RATES[name]).thresholds(), exact)
+    assert settled
 
 
 @pytest.mark.parametrize("name", RATES)

@@ -8,11 +8,11 @@ a fraction, as long as more bits also mean more cells.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
-from itertools import accumulate
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -69,8 +69,12 @@ def _tails(rate: Rate, bits: int) -> Tails:
     last = len(weights) - 1
     beyond = (weight + (last + 1) * (last + 2)) * one // (one - factor - 2 * last - 4) + 1
     error = last * (last + 1) * (last + 2) // 3 + beyond
-    tails = list(accumulate(reversed(weights)))[::-1]
-    return Tails([*tails, mpz(0)], int(error), precision)
+    # Added up from the far end and in place, as there may be a million.
+    tails = weights
+    tails.append(mpz(0))
+    for i in range(last, -1, -1):
+        tails[i] += tails[i + 1]
+    return Tails(tails, int(error), precision)
 
 
 _kept_tails = lru_cache(maxsize=4)(_tails)
@@ -119,7 +123,9 @@ class Gaussian(Falling):
         inverse = (mpz(1) << 128 + shift) // high
         # S(j)·2^128 is at or above ⌊tail·inverse/2^shift⌋ by at most this: 2·error/Z, and less than 1 for each floor.
         slack = (2 * error << 128) // int(low) + 3
-        digits = b"".join([int(tail * inverse >> shift).to_bytes(16, "little") for tail in tails[1:]])
+        zero = bisect_left(tails, True, lo=1, key=lambda tail: tail * inverse >> shift + 64 == 0)
+        near = [*tails[1 : zero + 2], mpz(0)]
+        digits = b"".join([int(tail * inverse >> shift).to_bytes(16, "little") for tail in near])
         parts = np.frombuffer(digits, "<u8").reshape(-1, 2)
         upper = parts[:, 1].astype(np.uint64)
         for k in np.flatnonzero(parts[:, 0] >= np.uint64((1 << 64) - slack)):
