@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 
 import lastbit as lb
 from benchmarks.measure import alternate, compare, heading, peak_beyond, report, seconds_of_command, shown
+from lastbit.chance.gaussian import Gaussian
+from lastbit.chance.tables import Table
 
 N = 10**6
 TARGETS = {20: (0.5, 0.6), 2_000: (0.9, 0.9), 10**6: (0.9, 0.9), 10**12: (None, None)}
+GAUSSIAN_TARGETS = {20: 0.7, 700: None, 20_000: None, 1 << 16: None}
 
 
 def run() -> None:
@@ -32,6 +37,15 @@ def run() -> None:
             against="NumPy",
             target=laplace_target,
         )
+    for deviation, gaussian_target in GAUSSIAN_TARGETS.items():
+        rate = lb.Rate.from_epsilon(Fraction(1, 2 * deviation**2))
+        compare(
+            f"Gaussian, deviation {deviation:,}",
+            lambda rate=rate: sampler.gaussian(rate, N),
+            lambda deviation=deviation: np.rint(generator.standard_normal(N) * deviation),
+            against="NumPy",
+            target=gaussian_target,
+        )
     compare(
         "uniform below 1,000", lambda: sampler.integer(1000, N), lambda: generator.integers(1000, size=N),
         against="NumPy", target=None,
@@ -39,6 +53,12 @@ def run() -> None:
     compare(
         "permutation", lambda: sampler.permutation(N), lambda: generator.permutation(N), against="NumPy", target=None
     )
+
+    heading("the table of a discrete Gaussian, built once for each rate")
+    for deviation in (1, 70, 700, 20_000, 1 << 16):
+        law = Gaussian(lb.Rate.from_epsilon(Fraction(1, 2 * deviation**2)))
+        (timing,) = alternate(lambda law=law: Table.of(law), runs=5)
+        report(f"deviation {deviation:,}", timing.median, shown, 5.0, f"±{timing.spread:.0%}, 5 runs")
 
     heading("memory and start")
     for scale in (20, 10**6):

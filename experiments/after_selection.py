@@ -130,6 +130,6 @@ def report(rows: list[Row]) -> str:
     names = ["values", "BLUE", "estimates", "intervals hold", "at the worst rank"]
     return (
         "A squared error below 1 is better than measuring alone. An interval holds with at least its level at every "
-        "rank, as the measurement's noise knows nothing of the selection; by chance the share at a rank is off by up to "
-        f"0.005 here.\n\n{table(names, lines)}"
+        "rank, as the measurement's noise knows nothing of the selection; by chance the share at a rank is off by up "
+        f"to 0.005 here.\n\n{table(names, lines)}"
     )

@@ -23,9 +23,11 @@ from lastbit.estimate.gaps import Estimate, GapNoise, LowerBound
 from lastbit.ledger.account import Account, Charge, Entry
 from lastbit.ledger.ledger import Ledger
 from lastbit.mechanisms.exponential import Choice, ExponentialMechanism, Ranking
-from lastbit.mechanisms.laplace import DiscreteLaplace, NoisyValues
+from lastbit.mechanisms.gaussian import DiscreteGaussian
+from lastbit.mechanisms.laplace import DiscreteLaplace
 from lastbit.mechanisms.mean import MeanAndUnits, NoisyMean
 from lastbit.mechanisms.mechanism import Mechanism
+from lastbit.mechanisms.noisy_values import NoisyValues
 from lastbit.mechanisms.private_selection import PrivateSelection, Winner, scored
 from lastbit.mechanisms.snapping import SnappedValue, Snapping
 from lastbit.mechanisms.sparse_vector.adaptive import AdaptiveSparseVector
@@ -62,6 +64,7 @@ __all__ = [
     "Cost",
     "Counts",
     "DataError",
+    "DiscreteGaussian",
     "DiscreteLaplace",
     "Draw",
     "Entry",

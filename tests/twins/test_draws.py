@@ -40,6 +40,16 @@ def test_noise(name: str, rate: Rate, data: st.DataObject, size: int | None) -> 
     agree(words, lambda draw: getattr(draw, name)(rate, size))
 
 
+@pytest.mark.parametrize(
+    "rate", [rate for rate in RATES if rate.scale < 1 << 20], ids=lambda rate: f"{rate.loss_upper:.2g}"
+)
+@settings(max_examples=12)
+@given(data=st.data(), size=SIZES)
+def test_gaussian(rate: Rate, data: st.DataObject, size: int | None) -> None:
+    words = data.draw(words_for(distributions.gaussian(rate)))
+    agree(words, lambda draw: draw.gaussian(rate, size))
+
+
 @given(data=st.data(), rate=st.sampled_from(RATES), below=BELOWS, size=SIZES)
 def test_truncated_geometric(data: st.DataObject, rate: Rate, below: int, size: int | None) -> None:
     words = data.draw(words_for(distributions.truncated_geometric(rate, below)))

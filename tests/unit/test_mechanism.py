@@ -19,6 +19,7 @@ from lastbit.mechanisms.on_grid import GridMechanism
 
 COUNTS = lb.Counts(items=["flu", "cold", "gout"], values=[500, 80, 7], monotone=True)
 BUILT: dict[str, Callable[..., Any]] = {
+    "DiscreteGaussian": lambda **more: gaussian(**more),
     "DiscreteLaplace": lambda **more: lb.DiscreteLaplace(**{"sensitivity": 3, **more}),
     "ExponentialMechanism": lb.ExponentialMechanism,
     "NoisyMax": lb.NoisyMax,
@@ -30,6 +31,12 @@ BUILT: dict[str, Callable[..., Any]] = {
     "Snapping": lambda **more: lb.Snapping(bounds=(0, 100), **more),
 }
 VALUES: dict[str, Any] = {"Snapping": 7, "NoisyMean": [3, 4]}
+
+
+def gaussian(epsilon: Any = None, eta: lb.Eta | None = None, **more: Any) -> lb.DiscreteGaussian:
+    """It has a rho in place of an epsilon."""
+    rho = epsilon if eta is None else eta.fraction / 3
+    return lb.DiscreteGaussian(rho=rho, **{"squared_sensitivity": 3, **more})
 
 
 def released(name: str) -> lb.Release:
@@ -98,10 +105,11 @@ def test_a_mechanism_of_ones_own_writes_ready_and_has_the_rest(tmp_path: Any) ->
 def test_of_takes_from_the_counts_what_they_know(name: str) -> None:
     kind = getattr(lb, name)
     more = {"SparseVector": {"threshold": 50, "limit": 2}, "AdaptiveSparseVector": {"threshold": 50, "limit": 2}}
-    asked: dict[str, Any] = {"epsilon": 1, **({"k": 2} if name in ("NoisyTopK", "SelectAndMeasure") else {})}
+    cost = "rho" if name == "DiscreteGaussian" else "epsilon"
+    asked: dict[str, Any] = {cost: 1, **({"k": 2} if name in ("NoisyTopK", "SelectAndMeasure") else {})}
     mechanism = kind.of(COUNTS, **asked, **more.get(name, {}))
     assert mechanism.resolution == 1
-    assert mechanism.sensitivity == (3 if name == "DiscreteLaplace" else 1)
+    assert mechanism.sensitivity == {"DiscreteLaplace": 3, "DiscreteGaussian": None}.get(name, 1)
     assert getattr(mechanism, "monotone", True) is True
     assert isinstance(mechanism.release(COUNTS), lb.Release)
     assert kind.of(COUNTS, **asked, **more.get(name, {}), resolution="1/4").resolution == Fraction(1, 4)

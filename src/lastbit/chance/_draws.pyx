@@ -5,7 +5,7 @@ decide. The caller settles those.
 """
 
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
-from libc.stdint cimport int64_t, uint16_t, uint64_t
+from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 cdef extern from *:
     """
@@ -32,7 +32,7 @@ cdef class Inverter:
     """A threshold table, held where C can reach it."""
 
     cdef const uint64_t[::1] thresholds
-    cdef const uint16_t[::1] guide
+    cdef const uint32_t[::1] guide
     cdef int64_t origin
     cdef int64_t direction
     cdef int shift
@@ -49,12 +49,20 @@ cdef class Inverter:
             self.shift -= 1
 
     cdef inline Py_ssize_t count(self, uint64_t w) noexcept nogil:
-        cdef Py_ssize_t position = self.guide[w >> self.shift]
+        cdef Py_ssize_t bucket = w >> self.shift, position = self.guide[bucket], middle, high
         # Two steps without a branch: most words need no more, and a guess that fails costs more than a step.
         position += w < self.thresholds[position]
         position += w < self.thresholds[position]
-        while w < self.thresholds[position]:
+        if w < self.thresholds[position]:
+            # The bucket before ends where this one begins. By halving, because the tail of a table may fill one bucket.
+            high = self.guide[bucket - 1] if bucket else self.thresholds.shape[0] - 1
             position += 1
+            while position < high:
+                middle = (position + high) >> 1
+                if w < self.thresholds[middle]:
+                    position = middle + 1
+                else:
+                    high = middle
         return position
 
     def first(self, const uint64_t[::1] words, Py_ssize_t step, int64_t[::1] out):

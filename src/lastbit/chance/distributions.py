@@ -14,6 +14,7 @@ from itertools import count
 from numbers import Rational
 from typing import Final
 
+from lastbit.chance.gaussian import Gaussian
 from lastbit.chance.inversion import Falling, Geometric, Partition, Signed, Truncated, Uniform, Weighted, resolve
 from lastbit.chance.powers import Powers
 from lastbit.errors import AuditError, ParameterError
@@ -134,6 +135,13 @@ def laplace(rate: Rate) -> Distribution:
             yield -i, mass
 
     return Distribution(*_levels(rate, Signed), masses)
+
+
+@lru_cache(maxsize=16)
+def gaussian(rate: Rate) -> Distribution:
+    """P(X = i) proportional to r^(i²) on all integers. The masses are rounded down, as they are irrational."""
+    law = Gaussian(rate)
+    return Distribution((law,), (), law.masses)
 
 
 @lru_cache(maxsize=64)

@@ -96,6 +96,14 @@ class Draw(ABC):
         """Discrete Laplace, P(X = i) proportional to r^|i|: the difference of two geometrics."""
         return self._draw(distributions.laplace(_checked(rate)), size)
 
+    @overload
+    def gaussian(self, rate: Rate) -> int: ...
+    @overload
+    def gaussian(self, rate: Rate, size: int) -> Samples: ...
+    def gaussian(self, rate: Rate, size: int | None = None) -> int | Samples:
+        """Discrete Gaussian, P(X = i) proportional to r^(i²): its variance is near 1/(2·ln(1/r))."""
+        return self._draw(distributions.gaussian(_checked(rate)), size)
+
     def permutation(self, n: int) -> NDArray[np.int64]:
         """A uniform permutation of 0, …, n-1."""
         return self._permutation(whole(n, "n", least=0))

@@ -79,32 +79,22 @@ class Weighted:
 class Falling(ABC):
     """Cells numbered downwards in U by a survival function: the cell is the largest j with U < S(j).
 
-    Every law here is a line in a power: S(j) = offset + factor·R^|j| with R = r^stride, for `first` < j <= `last`
-    (None where there is no end). S is 1 at `first` and 0 past `last`.
+    S(j) is given for `first` < j <= `last` (None where there is no end). S is 1 at `first` and 0 past `last`.
     """
 
-    rate: Rate
-    stride: int
     first: int | None
     last: int | None
 
     @abstractmethod
-    def line(self, negative: bool, bits: int) -> tuple[Bounds, Bounds]:
-        """Bounds of 2^bits · factor and of 2^bits · offset, for j < 0 or for j >= 0."""
-
     def bounds(self, j: int, bits: int) -> Bounds:
-        """Bounds of 2^bits · S(j)."""
-        step, rising, falling = _parts(self, bits)
-        factor, offset = falling if j < 0 else rising
-        tail = _power(step, abs(j), bits)
-        lower, upper = min(factor[0] * t for t in tail), max(factor[1] * t for t in tail)
-        return offset[0] + (lower >> bits), offset[1] - (-upper >> bits)
+        """Bounds of 2^bits · S(j), which close in on it as the bits grow."""
 
     def floor(self, j: int, bits: int) -> tuple[int, bool]:
         """⌊2^bits · S(j)⌋, and whether S(j) is exactly that over 2^bits.
 
-        The loop ends: S(j) is over a power of two only for the geometric, whose bounds are then equal; the
-        others have an odd denominator above 1 (r is in lowest terms). `Truncated` knows when that could take for ever.
+        The loop ends: S(j) is over a power of two only for the geometric, whose bounds are then equal; the others have
+        an odd denominator above 1 (r is in lowest terms), or are irrational. `Truncated` knows when that could take
+        for ever.
         """
         guard = 64
         while True:
@@ -135,6 +125,25 @@ class Falling(ABC):
         return low
 
 
+class Line(Falling):
+    """A survival function that is a line in a power: S(j) = offset + factor·R^|j| with R = r^stride."""
+
+    rate: Rate
+    stride: int
+
+    @abstractmethod
+    def line(self, negative: bool, bits: int) -> tuple[Bounds, Bounds]:
+        """Bounds of 2^bits · factor and of 2^bits · offset, for j < 0 or for j >= 0."""
+
+    def bounds(self, j: int, bits: int) -> Bounds:
+        """Bounds of 2^bits · S(j)."""
+        step, rising, falling = _parts(self, bits)
+        factor, offset = falling if j < 0 else rising
+        tail = _power(step, abs(j), bits)
+        lower, upper = min(factor[0] * t for t in tail), max(factor[1] * t for t in tail)
+        return offset[0] + (lower >> bits), offset[1] - (-upper >> bits)
+
+
 def _power(base: Bounds, exponent: int, bits: int) -> Bounds:
     """Bounds of 2^bits · v^exponent from bounds of 2^bits · v, by squaring; equal where nothing had to be rounded."""
     lower = upper = 1 << bits
@@ -151,7 +160,7 @@ def power(rate: Rate, exponent: int, bits: int) -> Bounds:
 
 
 @lru_cache(maxsize=256)
-def _parts(law: Falling, bits: int) -> tuple[Bounds, tuple[Bounds, Bounds], tuple[Bounds, Bounds]]:
+def _parts(law: Line, bits: int) -> tuple[Bounds, tuple[Bounds, Bounds], tuple[Bounds, Bounds]]:
     """The parts that do not depend on j: bounds of R, and the line on either side of zero."""
     return power(law.rate, law.stride, bits), law.line(False, bits), law.line(True, bits)
 
@@ -163,7 +172,7 @@ def _inverse(value: Bounds, bits: int) -> Bounds:
 
 
 @dataclass(frozen=True)
-class Geometric(Falling):
+class Geometric(Line):
     """S(j) = R^j for j >= 0: the geometric law of rate R = r^stride."""
 
     rate: Rate
@@ -177,7 +186,7 @@ class Geometric(Falling):
 
 
 @dataclass(frozen=True)
-class Truncated(Falling):
+class Truncated(Line):
     """The geometric law of rate R given that it is at most `last`: S(j) = 1 - (1 - R^j)/(1 - R^(last+1))."""
 
     rate: Rate
@@ -206,7 +215,7 @@ class Truncated(Falling):
 
 
 @dataclass(frozen=True)
-class Signed(Falling):
+class Signed(Line):
     """A side and a geometric magnitude in one cell: j >= 0 is (+, j), j < 0 is (-, -1-j).
 
     The side + has probability 1/(1+r), and either magnitude is geometric of rate R, so S(j) is R^j/(1+r) for

@@ -14,12 +14,15 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from lastbit.chance.inversion import Falling, Partition, Weighted, power
+from lastbit.chance.gaussian import Gaussian
+from lastbit.chance.inversion import Line, Partition, Weighted, power
 
 MAX_CELLS: Final = 1 << 15
 """Finite partitions beyond this are inverted cell by cell: their table would not pay."""
 
 _GUIDE_BITS: Final = range(11, 14)
+_LONG_GUIDE_BITS: Final = 16
+"""Of tables beyond 2^15 cells."""
 _TOP: Final = (1 << 64) - 1
 
 
@@ -31,7 +34,7 @@ class Table:
     """
 
     thresholds: NDArray[np.uint64]
-    guide: NDArray[np.uint16]
+    guide: NDArray[np.uint32]
     origin: int
     direction: int
 
@@ -43,23 +46,30 @@ class Table:
             # Before weights of zero at the end U < 1 holds for every word.
             below = [(part << 64) // total for part in reversed(inner) if part < total]
             return cls._of(below, len(below), -1)
-        if isinstance(partition, Falling) and (partition.last is None or partition.last < MAX_CELLS):
+        if isinstance(partition, Line) and (partition.last is None or partition.last < MAX_CELLS):
             below = [] if partition.first == 0 else list(_thresholds(partition, -1))[::-1]
             start = 1 if partition.first == 0 else 0
             return cls._of(below + list(_thresholds(partition, 1, start)), start - 1 - len(below), 1)
+        if isinstance(partition, Gaussian):
+            thresholds = partition.thresholds()
+            return cls._guided(thresholds, -(len(thresholds) // 2), 1)
         return None
 
     @classmethod
     def _of(cls, falling: list[int], origin: int, direction: int) -> Table:
-        thresholds = np.array([*falling, 0], np.uint64)
-        bits = min(max(len(falling).bit_length(), _GUIDE_BITS[0]), _GUIDE_BITS[-1])
+        return cls._guided(np.array([*falling, 0], np.uint64), origin, direction)
+
+    @classmethod
+    def _guided(cls, thresholds: NDArray[np.uint64], origin: int, direction: int) -> Table:
+        bits = min(max((len(thresholds) - 1).bit_length(), _GUIDE_BITS[0]), _GUIDE_BITS[-1])
+        bits = bits if len(thresholds) <= MAX_CELLS else _LONG_GUIDE_BITS
         # The largest word of each bucket, compared with the thresholds in rising order.
         largest = (np.arange(1, (1 << bits) + 1, dtype=np.uint64) << np.uint64(64 - bits)) - np.uint64(1)
         guide = len(thresholds) - np.searchsorted(thresholds[::-1], largest, side="right")
-        return cls(thresholds, guide.astype(np.uint16), origin, direction)
+        return cls(thresholds, guide.astype(np.uint32), origin, direction)
 
 
-def _thresholds(law: Falling, direction: int, start: int = 1) -> Iterator[int]:
+def _thresholds(law: Line, direction: int, start: int = 1) -> Iterator[int]:
     """T(start·direction), T((start+1)·direction), … until they stay at 0, at 2^64 - 1, or the law ends.
 
     With q <= 2^bits·R <= q + w and t(i) = ⌊t(i-1)·q/2^bits⌋, 2^bits·R^i is from t(i) to t(i) + i·(w + 1).

@@ -1,6 +1,6 @@
 """Post-processing: how accurate a release is. No function here looks at private values, so none costs anything."""
 
-from lastbit.estimate.accuracy import laplace_accuracy, least_epsilon
+from lastbit.estimate.accuracy import gaussian_accuracy, laplace_accuracy, least_epsilon
 from lastbit.estimate.blue import blue, error_bounds, variance_left
 from lastbit.estimate.gaps import Estimate, GapNoise, LowerBound, measured, variance_weighted
 from lastbit.estimate.tempered import tempered
@@ -11,6 +11,7 @@ __all__ = [
     "LowerBound",
     "blue",
     "error_bounds",
+    "gaussian_accuracy",
     "laplace_accuracy",
     "least_epsilon",
     "measured",

@@ -5,10 +5,13 @@ Every comparison is between integers. Bounds close in on a probability until it 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from fractions import Fraction
+from functools import cache
 from typing import Final
 
+from lastbit.chance.gaussian import Gaussian
 from lastbit.chance.inversion import power
 from lastbit.errors import ParameterError
 from lastbit.privacy.rate import Rate
@@ -77,6 +80,38 @@ def _tail_limit(rate: Rate, level: Fraction) -> Fraction:
     return (1 - level) * (1 + rate.fraction) / 2
 
 
+def gaussian_accuracy(rate: Rate, level: Fraction) -> int:
+    """The least t with P(|X| > t) <= 1 - level for the discrete Gaussian of this rate, in grid steps.
+
+    >>> gaussian_accuracy(Rate.from_epsilon("1/200"), Fraction(95, 100))
+    20
+    """
+    low, high = -1, 0
+    while not gaussian_within(rate, high, level):
+        low, high = high, 2 * high + 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if gaussian_within(rate, middle, level) else (middle, high)
+    return high
+
+
+def gaussian_within(rate: Rate, steps: int, level: Fraction) -> bool:
+    """Whether the discrete Gaussian of this rate stays within so many steps with at least this probability.
+
+    >>> gaussian_within(Rate(1, 1), 0, Fraction(46, 100)), gaussian_within(Rate(1, 1), 0, Fraction(47, 100))
+    (True, False)
+    """
+    # P(|X| > t) = 2·S(t+1), which is irrational: bounds that close in on it leave the limit on one side.
+    limit = (1 - level) / 2
+    bits = 64 * (2 + limit.denominator.bit_length() // 64)
+    while True:
+        lower, upper = Gaussian(rate).bounds(steps + 1, bits)
+        scaled = limit * (1 << bits)
+        if upper <= scaled or lower > scaled:
+            return upper <= scaled
+        bits *= 2
+
+
 def least_epsilon(meets: Callable[[Fraction], bool], digits: int = DIGITS, near: int = 0) -> Fraction:
     """The least epsilon, to this many significant digits, that meets a wish. Every larger epsilon must meet it too.
 
@@ -108,5 +143,37 @@ def least_epsilon(meets: Callable[[Fraction], bool], digits: int = DIGITS, near:
     return found
 
 
+def least_near(meets: Callable[[Fraction], bool], guess: float, digits: int = DIGITS) -> tuple[Fraction, Fraction]:
+    """The largest number that does not meet a wish and the least that does, to so many significant digits.
+
+    Every larger number must meet the wish too. Near a good guess few are tried: for wishes that are slow to try.
+
+    >>> least_near(lambda epsilon: epsilon * 3 >= 1, 0.3)
+    (Fraction(333333333, 1000000000), Fraction(166666667, 500000000))
+    """
+    first = 10 ** (digits - 1)
+
+    def number(place: int) -> Fraction:
+        exponent, beyond = divmod(place, 9 * first)
+        return Fraction(first + beyond) * _power_of_ten(exponent)
+
+    @cache
+    def met(place: int) -> bool:
+        return meets(number(place))
+
+    exponent = math.floor(math.log10(guess)) - digits + 1
+    low = 9 * first * exponent + int(Fraction(guess) / _power_of_ten(exponent)) - first
+    high, stride = low + 1, 1
+    while met(low):
+        low, high, stride = low - stride, low, 2 * stride
+    while not met(high):
+        low, high, stride = high, high + stride, 2 * stride
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if met(middle) else (middle, high)
+    return number(low), number(high)
+
+
 def _power_of_ten(exponent: int) -> Fraction:
-    return Fraction(10) ** exponent
+    power: Fraction = Fraction(10) ** exponent
+    return power

@@ -5,66 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property, lru_cache
-from itertools import product
-from typing import Any, Final
+from functools import lru_cache
+from typing import Any
 
-import numpy as np
-
-from lastbit.chance.draw import Draw, Samples
+from lastbit.chance.draw import Draw
 from lastbit.errors import ParameterError
 from lastbit.estimate.accuracy import laplace_accuracy, laplace_within, least_epsilon
 from lastbit.exact.numbers import Number, number, probability, whole
+from lastbit.mechanisms.noisy_values import NoisyValues, moved, noisy_release
 from lastbit.mechanisms.on_grid import GridMechanism
 from lastbit.privacy.cost import Cost
 from lastbit.privacy.rate import Rate
-from lastbit.release import Interval, Measurement
-from lastbit.values.grid import Grid, Steps
 from lastbit.values.known import Known, lies_on, within
 from lastbit.values.statistic import ends, listed, span
-
-_ROOM: Final = 1 << 62
-"""Noise below this can be added to steps, which stay within 2^61, in int64."""
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class NoisyValues(Measurement):
-    """Values with discrete Laplace noise, exactly as drawn. `steps` are the same in units of `resolution`."""
-
-    resolution: Fraction = field(hash=False)
-    steps: Samples
-    rate: Rate = field(compare=False)
-    ends: tuple[int, int] | None = field(compare=False)
-    on_grid: bool = field(compare=False)
-    """Whether the values were known to be whole steps of the resolution. Others were floored to one."""
-
-    @cached_property
-    def values(self) -> tuple[Fraction, ...]:
-        """The published values, exact: made when first asked for, as there may be millions."""
-        return Grid(self.resolution).values(self.steps)
-
-    def columns(self) -> dict[str, Sequence[Any]]:
-        """The values: whole numbers on a grid of whole numbers."""
-        whole = self.resolution.denominator == 1
-        return {"value": [int(value) for value in self.values] if whole else self.values}
-
-    def interval(self, level: Number = "0.95") -> Interval | tuple[Interval, ...]:
-        """From and to: for each value an interval that holds the true one with at least this probability.
-
-        A value that may lie between two steps was floored, so the interval reaches one step further up. A value that
-        was clamped, by the bounds or at 2^61 steps, has no end on that side.
-
-        >>> noisy = DiscreteLaplace(epsilon=1).release(10)
-        >>> low, high = noisy.interval("0.95")
-        >>> high - low
-        Fraction(6, 1)
-        """
-        reach = laplace_accuracy(self.rate, probability(level, "level"))
-        grid = Grid(self.resolution)
-        intervals = tuple(
-            grid.around(step, reach, on_grid=self.on_grid, ends=self.ends) for step in self.steps.tolist()
-        )
-        return intervals[0] if self.single else intervals
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,19 +68,9 @@ class DiscreteLaplace(GridMechanism[NoisyValues]):
         2
         """
         raw, single = listed(within(values, self._furthest))
-        steps, ends, on_grid = self.grid.steps(raw), self._ends, lies_on(values, self.grid)
+        steps, on_grid = self.grid.steps(raw), lies_on(values, self.grid)
         rate = self.rate if on_grid else self._rate(len(steps))
-        name, cost, resolution = self.name, self.cost, self.grid.resolution
-
-        def noisy(draw: Draw) -> NoisyValues:
-            noisy = _sum(steps, draw.laplace(rate, len(steps)))
-            if ends is not None:
-                noisy = _clamped(noisy, *ends)
-            noisy = _settled(noisy)
-            noisy.setflags(write=False)
-            return NoisyValues.made(name, cost, single, resolution, noisy, rate, ends, on_grid)
-
-        return noisy
+        return noisy_release(self.name, self.cost, single, self.grid, steps, rate, "laplace", self._ends, on_grid)
 
     def accuracy(self, level: Number = "0.95", n: int = 1) -> Fraction:
         """The least distance that the noise of a value keeps within, with at least this probability.
@@ -170,58 +113,13 @@ class DiscreteLaplace(GridMechanism[NoisyValues]):
         Whole numbers on the grid stay whole numbers. Other values move to a step, or to just below one, as long as
         some value is floored elsewhere.
         """
-        raw, _ = listed(values)
-        kept = lies_on(raw, self.grid)
-        start: list[Any] = [int(value) if kept else Fraction(value) for value in raw]
-        below = self.grid.resolution / (2 * len(start) or 1)
-        seen = {tuple(self.grid.steps(start).tolist())}
-        for targets in product(*(self._targets(value, 0 if kept else below) for value in start)):
-            if sum(abs(a - b) for a, b in zip(start, targets, strict=True)) > self._furthest:
-                continue
-            floors = tuple(self.grid.steps(targets).tolist())
-            if floors not in seen:
-                seen.add(floors)
-                yield tuple(map(int, targets)) if kept else targets
-
-    def _targets(self, value: Fraction | int, below: Fraction | int) -> Iterator[Fraction]:
-        """The places that one person can move a value to: itself, every step within reach, and just below each step."""
-        step, unit = self.grid.step(value), self.grid.resolution
-        yield Fraction(value)
-        for place in range(step - self._reach, step + self._reach + 1):
-            if below:
-                yield place * unit
-                yield place * unit - below
-            elif (place * unit).denominator == 1:
-                yield place * unit
+        # So little below a step that all values together, each just below one, go no further than half a step.
+        below = self.grid.resolution / (2 * len(listed(values)[0]) or 1)
+        return moved(
+            values, self.grid, self._reach, below, lambda moves: sum(map(abs, moves), Fraction(0)) <= self._furthest
+        )
 
 
 @lru_cache(maxsize=64)
 def _rate_of(cost: Cost, steps: int) -> Rate:
     return cost.rate(Fraction(1, steps))
-
-
-def _settled(noisy: Samples) -> Samples:
-    """As int64 where all values fit: the type tells no more than the values do."""
-    if noisy.dtype.hasobject and all(-(1 << 63) <= value < 1 << 63 for value in noisy):
-        return noisy.astype(np.int64)
-    return noisy
-
-
-def _clamped(noisy: Samples, low: int, high: int) -> Samples:
-    """Into these ends, in place where they fit."""
-    if low < -(1 << 63) or high >= 1 << 63:
-        noisy = noisy.astype(object)
-    # np.clip takes three times as long on a few values.
-    np.maximum(noisy, low, out=noisy)
-    np.minimum(noisy, high, out=noisy)
-    return noisy
-
-
-def _sum(steps: Steps, noise: Samples) -> Samples:
-    # By argmin and argmax: on a few values they take a fifth of the time of min and max, on many the same.
-    if noise.dtype.kind == "O" or (
-        len(noise) and not -_ROOM <= noise.item(noise.argmin()) <= noise.item(noise.argmax()) <= _ROOM
-    ):
-        noise = noise.astype(object)
-    noise += steps
-    return noise

@@ -15,7 +15,7 @@ from lastbit.privacy.cost import Cost
 from lastbit.privacy.eta import Eta
 from lastbit.values.grid import Grid
 
-_MOST_STEPS: Final = 1 << 48
+MOST_STEPS: Final = 1 << 48
 """The most steps of a sensitivity: thousands of such moves still fit on the grid."""
 
 
@@ -42,7 +42,7 @@ class GridMechanism(Mechanism[Released]):
         sensitivity = positive(self.sensitivity, "sensitivity", "It is how far one person can move a value.")
         grid = Grid(self.resolution)
         reach = grid.count(sensitivity, "sensitivity")
-        if reach > _MOST_STEPS:
+        if reach > MOST_STEPS:
             raise ParameterError(
                 f"sensitivity must be at most 2^48 steps of the resolution: got {sensitivity} and {grid.resolution}. "
                 "Values are clamped at 2^61 steps. Use a coarser resolution."

@@ -104,3 +104,19 @@ def within(values: Any, sensitivity: Fraction) -> Any:
             "SelectAndMeasure. Nothing was drawn."
         )
     return values.values
+
+
+def within_squared(values: Any, squared: Fraction) -> Any:
+    """The bare values, refused where the squares of one person's moves may add up to more than this.
+
+    No move is above `each`, and all moves add up to `total` at most: so their squares add up to at most each·total.
+    """
+    if not isinstance(values, Known):
+        return values
+    if values.each * values.total > squared:
+        raise ParameterError(
+            f"one person can move the values by {values.each} each and {values.total} in all, so that the squares add "
+            f"up to {values.each * values.total}; the mechanism was built for {squared}. Build it with "
+            f"squared_sensitivity='{values.each * values.total}'. Nothing was drawn."
+        )
+    return values.values
