@@ -46,10 +46,12 @@ from lastbit.release import Measurement, Release
 from lastbit.values.counts import Counts
 from lastbit.values.grid import Grid
 from lastbit.values.statistic import Statistic, exact_mean, exact_sum, exact_variance, histogram, mean_sums
+from lastbit.values.unlisted import UNKNOWN, Unlisted
 
 __version__: str
 
 __all__ = [
+    "UNKNOWN",
     "AboveThreshold",
     "Account",
     "AdaptiveSparseVector",
@@ -107,6 +109,7 @@ __all__ = [
     "TapeEnded",
     "TopItems",
     "TopK",
+    "Unlisted",
     "Winner",
     "audit",
     "count",

@@ -1,0 +1,143 @@
+"""`Unlisted`: the values of whatever items occur in a table. Nobody listed the items, so the items are private too."""
+
+from __future__ import annotations
+
+import datetime
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from fractions import Fraction
+from numbers import Real
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lastbit.errors import ParameterError
+from lastbit.exact.numbers import Number, positive, whole
+from lastbit.values.adjacency import Adjacency
+from lastbit.values.grid import Grid
+from lastbit.values.known import Known
+from lastbit.values.raw import exact_ratio
+
+
+class Unknown:
+    """The domain of items that nobody listed: `lastbit.UNKNOWN`."""
+
+    def __repr__(self) -> str:
+        return "UNKNOWN"
+
+    def __reduce__(self) -> str:
+        return "UNKNOWN"
+
+
+UNKNOWN: Final = Unknown()
+"""`lb.count(…, domain=lb.UNKNOWN)` counts the items that occur."""
+
+Found = tuple[Sequence[Any], NDArray[np.int64]]
+"""Items, and the value of each in steps of the resolution."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Unlisted(Known):
+    """The values of the items that occur. Items and values are private: only mechanisms that pay a delta release them.
+
+    fetch: the items with the largest values, largest first; of equal values the first in `order`. Values are whole
+        steps of the resolution, above zero. At most so many are asked for; None asks for all.
+    sensitivity: the furthest one person can move any single value; one who comes moves them up.
+    most_items: the number of items that one person counts in, at most; None where there is no bound.
+
+    >>> words = Unlisted.of({"apple": 120, "pear": 80, "plum": 80})
+    >>> words
+    <Unlisted: sensitivity 1>
+    >>> words.highest(2)[0]
+    ('apple', 'pear')
+    """
+
+    fetch: Callable[[int | None], Found] = field(repr=False)
+    sensitivity: Number = 1
+    most_items: int | None = None
+    resolution: Number = 1
+
+    def __post_init__(self) -> None:
+        sensitivity = positive(self.sensitivity, "sensitivity", "It is how far one person can move a value.")
+        grid = Grid(self.resolution)
+        grid.count(sensitivity, "sensitivity")
+        most = None if self.most_items is None else whole(self.most_items, "most_items")
+        for name, value in (("sensitivity", sensitivity), ("resolution", grid.resolution), ("most_items", most)):
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def of(cls, values: Mapping[Any, Any], **facts: Any) -> Unlisted:
+        """The values of items in a mapping: exact numbers, floored to the resolution. Only those above zero occur."""
+        grid = Grid(facts.get("resolution", 1))
+        steps = {item: grid.step(value) for item, value in values.items()}
+        rows = sorted(((-step, order(item), item) for item, step in steps.items() if step > 0), key=lambda row: row[:2])
+        items, found = tuple(row[2] for row in rows), np.array([-row[0] for row in rows], np.int64)
+
+        def fetch(most: int | None) -> Found:
+            return items[:most], found[:most]
+
+        return cls(fetch=fetch, **facts)
+
+    def highest(self, most: int | None = None) -> Found:
+        """The items with the largest values, and the values in steps: at most so many. They are private."""
+        items, steps = self.fetch(most)
+        return items, steps
+
+    @property
+    def monotone(self) -> bool:  # type: ignore[override]
+        """One person who comes moves all values up."""
+        return True
+
+    @property
+    def adjacency(self) -> Adjacency:  # type: ignore[override]
+        """One person comes or goes."""
+        return "add-remove"
+
+    @property
+    def each(self) -> Fraction:
+        """The sensitivity."""
+        return Fraction(self.sensitivity)
+
+    @property
+    def values(self) -> Any:
+        """Refused: whoever has the values knows how many items there are, which is private."""
+        raise ParameterError(
+            "nobody listed the items, so they are private: this mechanism would publish them. Use DiscoverTopK, "
+            "DiscoverRanking or DiscoverHistogram, which pay a delta for it, or count with a public domain. Nothing "
+            "was drawn."
+        )
+
+    total = values
+
+    def __repr__(self) -> str:
+        bound = "" if self.most_items is None else f", at most {self.most_items} items a unit"
+        return f"<Unlisted: sensitivity {self.sensitivity}{bound}>"
+
+
+def order(item: Any) -> Any:
+    """A key that puts items in one fixed order, the same on every engine: text by its bytes, numbers by their value.
+
+    Families come one after the other: truth values, numbers, text, bytes, dates and times, tuples, all others.
+
+    >>> sorted(["b", "a", 3, 2.5, True], key=order)
+    [True, 2.5, 3, 'a', 'b']
+    """
+    if isinstance(item, bool | np.bool_):
+        return 0, bool(item)
+    if isinstance(item, Real | Decimal) and not (isinstance(item, float) and math.isnan(item)):
+        above, below = exact_ratio(item)
+        return (1, Fraction(above, below)) if below else (1, Fraction(above * 10**400))
+    if isinstance(item, str):
+        return 2, item.encode("utf-8", "surrogatepass")
+    if isinstance(item, bytes):
+        return 3, item
+    if isinstance(item, datetime.datetime):
+        return 4, item.tzinfo is not None, item.timestamp() if item.tzinfo else item.isoformat()
+    if isinstance(item, datetime.date | datetime.time):
+        return 5, type(item).__name__, item.isoformat()
+    if isinstance(item, tuple):
+        return 6, tuple(order(each) for each in item)
+    return 7, type(item).__name__, repr(item)
