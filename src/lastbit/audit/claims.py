@@ -26,6 +26,7 @@ from lastbit.privacy.cost import Cost
 
 Claim = Literal["epsilon", "rho"]
 
+_NONE: Final = gmpy2.mpq(0)
 _SHARE: Final = 0.5
 """The witness of a divergence is the fewest outcomes that make up this share of its sum."""
 _STEPS: Final = 24
@@ -90,7 +91,7 @@ def _epsilon(cost: Cost, one: Law, other: Law, tolerance: Fraction, explored: bo
     only exploring too little can leave the question open.
     """
     odds, delta = odds_bounds(cost), gmpy2.mpq(cost.delta)
-    left = gmpy2.mpq(0)
+    left = _NONE
     for p, q in ((one, other), (other, one)):
         found = stick(p, q, odds)
         if witness := found.witness(delta):
@@ -117,10 +118,10 @@ def _rho(cost: Cost, one: Law, other: Law, explored: bool) -> Finding:
             least, most = divergence.bounds(alpha)
             if least > alpha * rho and not delta:
                 witness = _largest(p, q, alpha)
-                return Finding(Proof("rho", witness, "divergence", alpha, least, alpha * rho), left, holds=False)
+                return Finding(Proof("rho", witness, "divergence", alpha, least, alpha * rho), _NONE, holds=False)
             holds = holds and most <= alpha * rho
         if delta and (proof := _exceeded(p, q, rho, cost.delta)):
-            return Finding(proof, left, holds=False)
+            return Finding(proof, _NONE, holds=False)
     return Finding(None, left, holds)
 
 
@@ -139,10 +140,10 @@ def _exceeded(p: Law, q: Law, rho: Fraction, delta: Fraction) -> Proof | None:
 
 def _largest(p: Law, q: Law, alpha: Fraction) -> tuple[Hashable, ...]:
     """The fewest outcomes that add half of all that raises the sum of P·(P/Q)^(alpha - 1) above 1: by floats."""
-    above, unseen, none = float(alpha - 1), gmpy2.mpq(q.unexplored), gmpy2.mpq(0)
+    above, unseen = float(alpha - 1), gmpy2.mpq(q.unexplored)
     shares: list[tuple[float, Hashable]] = []
     for outcome, mass in p.exact.items():
-        against = q.exact.get(outcome, none) + unseen
+        against = q.exact.get(outcome, _NONE) + unseen
         if not against:
             return (outcome,)
         if mass > against:

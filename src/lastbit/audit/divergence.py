@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from lastbit.audit.found import fraction_of
 from lastbit.audit.nearest import Nearest
 from lastbit.exact.rounding import Bounds, log_bounds, log_power_sum_bounds, log_upper, precision_for
+from lastbit.privacy.zcdp import log_of
 
 Bound = Fraction | float
 """A fraction, or infinity."""
@@ -80,12 +81,13 @@ class Divergence:
         above = 2.0**place
         logs, masses = self._floats
         terms = logs * above
-        top = max(0.0, float(terms.max()))
-        if top < 1:
+        if float(terms.max()) < 1:
             # The masses add up to 1. Left out of the sum, they do not drown what is small.
-            moment = math.log1p(float(np.sum(masses * np.expm1(terms))))
+            moment = math.log1p(float(np.sum(np.exp(masses) * np.expm1(terms))))
         else:
-            moment = top + math.log(float(np.sum(masses * np.exp(terms - top))))
+            terms += masses
+            top = float(terms.max())
+            moment = top + math.log(float(np.sum(np.exp(terms - top))))
         return float(moment / (above * (1 + above)))
 
     @property
@@ -100,9 +102,9 @@ class Divergence:
 
     @cached_property
     def _floats(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The logarithms of the ratios, and the masses of P."""
-        own = [float(ratio * mass) for ratio, mass in zip(self.laws.ratios, self.laws.masses, strict=True)]
-        return np.array([float(low) for low, _ in self._logs]), np.array(own)
+        """The logarithms of the ratios, and of the masses of P."""
+        own = (ratio * mass for ratio, mass in zip(self.laws.ratios, self.laws.masses, strict=True))
+        return np.array([float(low) for low, _ in self._logs]), np.array([log_of(fraction_of(mass)) for mass in own])
 
 
 def _highest(curve: Callable[[float], float], low: float, high: float) -> float:

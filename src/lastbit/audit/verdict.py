@@ -74,7 +74,8 @@ class Verdict:
         return self.claim == "epsilon" and not self.cost.delta
 
     def __str__(self) -> str:
-        apart = f", delta {float(self.delta):.3g}" if self.delta else ""
+        named = ", but for" if self.cost.delta else ", delta"
+        apart = f"{named} {float(self.delta):.3g}" if self.delta else ""
         more = f" and {len(self.witness) - 3:,} more" if len(self.witness) > 3 else ""
         proof = f", witness {', '.join(map(shown, self.witness[:3]))}{more}" if self.witness else ""
         found = "" if self.proof is None or self._plain else f"{self.proof}; "
