@@ -9,7 +9,6 @@ from textwrap import wrap
 from lastbit.audit.attacks.everything import all_attacks
 from lastbit.audit.broken.gallery import TOLERANCE, Hearing, hearings
 from lastbit.audit.laws import shown
-from lastbit.privacy.cost import Cost
 
 _HEAD = """# Errata: published mechanisms that cost more than they claim
 
@@ -24,7 +23,7 @@ def page() -> str:
     """The whole page."""
     heard = list(hearings())
     rows = [
-        f"| {each.case.name} | {Cost.of(each.case.cost).in_bits} | {each.published.in_bits} | {_repaired(each)} |"
+        f"| {each.case.name} | {each.published.claims} | {each.published.in_bits} | {_repaired(each)} |"
         for each in heard
     ]
     return "\n".join(

@@ -1,7 +1,7 @@
 """The auditor: the exact output law of a running program, and a verdict on its privacy."""
 
 from lastbit.audit import hostile
-from lastbit.audit.claims import Proof
+from lastbit.audit.claims import Measured
 from lastbit.audit.enumerator import Enumerator
 from lastbit.audit.laws import Law, law
 from lastbit.audit.losses import Loss, loss
@@ -13,8 +13,8 @@ __all__ = [
     "Enumerator",
     "Law",
     "Loss",
+    "Measured",
     "Profile",
-    "Proof",
     "Stability",
     "Verdict",
     "Verdicts",

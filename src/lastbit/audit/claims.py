@@ -35,42 +35,43 @@ _RAREST: Final = Fraction(1, 1 << 40)
 
 
 @dataclass(frozen=True)
-class Proof:
-    """Proof that a claim fails: an event, and what was found where.
+class Measured:
+    """What was measured for a claim, for certain, and where.
 
-    For an epsilon, and for a rho with a delta, `found` is the smallest delta at `at`, an epsilon, and `allowed` is the
-    claimed one. For a rho without a delta, `found` is the divergence of the order `at`, an alpha, and `allowed` is
-    alpha·rho.
+    For an epsilon, and for a rho with a delta that fails, `found` is a delta at the epsilon `at`. For a rho it is the
+    divergence of the order `at`.
     """
 
     claim: Claim
-    witness: tuple[Hashable, ...]
     measure: Literal["delta", "divergence"]
     at: Fraction | None
+    """None stands for the claimed epsilon."""
     found: Bound
     allowed: Fraction
 
     @property
     def short(self) -> str:
         """What was found, in the currency of the claim."""
-        if self.measure == "divergence" and self.at:
-            share = float(self.found / self.at)
-            return f"rho {'∞' if math.isinf(share) else f'{share:.4g}'}"
-        return f"delta {float(self.found):.4g}"
+        if self.measure == "delta" or self.at is None:
+            return f"delta {float(self.found):.4g}"
+        rho = float(self.found / self.at)
+        return f"rho {'∞' if math.isinf(rho) else f'{rho:.4g}'}"
 
     def __str__(self) -> str:
         place = "epsilon" if self.measure == "delta" else "alpha"
-        where = "" if self.at is None else f" at {place} {float(self.at):.6g}"
+        where = "" if self.at is None else f" at {place} {float(self.at):.8g}"
         return f"{self.measure}{where} at least {float(self.found):.6g} where {float(self.allowed):.6g} is allowed"
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What two laws say to one claim: a proof against it, or the delta up to which it holds, if it does."""
+    """What two laws say to one claim."""
 
-    proof: Proof | None
+    measured: Measured
+    witness: tuple[Hashable, ...]
+    """The event that proves that the claim fails; empty where nothing proves it."""
     left: gmpy2.mpq
-    """The claim holds but for this much more than its own delta."""
+    """The claim holds but for this much more than its own delta, if it does."""
     holds: bool
 
 
@@ -91,15 +92,15 @@ def _epsilon(cost: Cost, one: Law, other: Law, tolerance: Fraction, explored: bo
     only exploring too little can leave the question open.
     """
     odds, delta = odds_bounds(cost), gmpy2.mpq(cost.delta)
-    left = _NONE
+    most, left = _NONE, _NONE
     for p, q in ((one, other), (other, one)):
         found = stick(p, q, odds)
+        most = max(most, found.lower)
         if witness := found.witness(delta):
-            return Finding(
-                Proof("epsilon", witness, "delta", None, fraction_of(found.lower), cost.delta), left, holds=False
-            )
+            break
         left = max(left, found.upper - delta)
-    return Finding(None, left, explored and left <= (1 + odds[1]) * gmpy2.mpq(tolerance))
+    measured = Measured("epsilon", "delta", None, fraction_of(most), cost.delta)
+    return Finding(measured, witness, left, not witness and explored and left <= (1 + odds[1]) * gmpy2.mpq(tolerance))
 
 
 def _rho(cost: Cost, one: Law, other: Law, explored: bool) -> Finding:
@@ -110,31 +111,32 @@ def _rho(cost: Cost, one: Law, other: Law, explored: bool) -> Finding:
     delta, the first law may differ by delta from one that keeps to rho: that is how deltas add up.
     """
     rho, delta = cost.rho, gmpy2.mpq(cost.delta)
-    left = gmpy2.mpq(max(one.unexplored, other.unexplored))
-    holds = explored
+    holds, measured = explored, []
     for p, q in ((one, other), (other, one)):
         divergence = Divergence(nearest(p, q, delta))
         for alpha in divergence.orders(rho):
             least, most = divergence.bounds(alpha)
+            measured.append(Measured("rho", "divergence", alpha, least, alpha * rho))
             if least > alpha * rho and not delta:
-                witness = _largest(p, q, alpha)
-                return Finding(Proof("rho", witness, "divergence", alpha, least, alpha * rho), _NONE, holds=False)
+                return Finding(measured[-1], _largest(p, q, alpha), _NONE, holds=False)
             holds = holds and most <= alpha * rho
-        if delta and (proof := _exceeded(p, q, rho, cost.delta)):
-            return Finding(proof, _NONE, holds=False)
-    return Finding(None, left, holds)
+        if delta and (finding := _exceeded(p, q, rho, cost.delta)):
+            return finding
+    worst = max(measured, key=lambda each: each.found / each.allowed)
+    return Finding(worst, (), gmpy2.mpq(max(one.unexplored, other.unexplored)), holds)
 
 
-def _exceeded(p: Law, q: Law, rho: Fraction, delta: Fraction) -> Proof | None:
+def _exceeded(p: Law, q: Law, rho: Fraction, delta: Fraction) -> Finding | None:
     """A proof that a law is not (epsilon, delta + delta')-private where every law of this rho and delta is."""
-    rho = shortened_upper(rho, zcdp.BITS)
-    far = zcdp.epsilon_at(rho, _RAREST)
-    for step in range(_STEPS):
-        epsilon = far * Fraction(step + 1, _STEPS)
-        allowed = delta + zcdp.delta_at(rho, epsilon)
+    short = shortened_upper(rho, zcdp.BITS)
+    far = zcdp.epsilon_at(short, _RAREST)
+    for step in range(1, _STEPS + 1):
+        epsilon = far * Fraction(step, _STEPS)
+        allowed = delta + zcdp.delta_at(short, epsilon)
         found = stick(p, q, odds_of(epsilon))
         if witness := found.witness(gmpy2.mpq(allowed)):
-            return Proof("rho", witness, "delta", epsilon, fraction_of(found.lower), allowed)
+            measured = Measured("rho", "delta", epsilon, fraction_of(found.lower), allowed)
+            return Finding(measured, witness, _NONE, holds=False)
     return None
 
 

@@ -27,8 +27,12 @@ Bound = Fraction | float
 _BITS: Final = 192
 _SMALLEST: Final = -20
 """The smallest alpha that is tried is 1 + 2^-20. There the divergence is all but the limit at 1."""
-_LARGEST: Final = 1 << 20
-"""The largest alpha - 1 that is tried."""
+_DENSE: Final = -6
+_STEPS: Final = Fraction(1), Fraction(19, 16), Fraction(45, 32), Fraction(27, 16)
+"""The alpha - 1 that are tried: powers of two up to 2^-6, and from there on four for each power, each within 1.2 times
+the one before."""
+_FURTHEST: Final = 20
+"""Floats look for the worst alpha up to 1 + 2^20."""
 _ROUNDS: Final = 40
 _GOLDEN: Final = (math.sqrt(5) - 1) / 2
 
@@ -49,29 +53,33 @@ class Divergence:
         return max(Fraction(0), lower / above), max(Fraction(0), upper / above)
 
     def orders(self, rho: Fraction) -> Iterator[Fraction]:
-        """The alphas to try against a rho: dense near 1, the worst that floats find, and no larger than can matter.
+        """The alphas to try against a rho: the worst that floats find, and steps that leave nothing out.
 
-        The divergence of any order is at most the logarithm of the largest ratio. So it is at most alpha·rho from
-        some alpha on.
+        If the divergence is at most alpha·rho at all of them, it is at most alpha·rho·(1 + 1/100) at every alpha. For
+        (alpha - 1)·divergence is convex in alpha, so between two alphas it is at most its chord, and the chord is above
+        (alpha - 1)·alpha·rho by at most a quarter of the square of the step, times rho. Below the first alpha the
+        divergence is smaller than there. From the last one on, alpha·rho is above the logarithm of the largest ratio,
+        and no divergence is above that.
         """
-        if self.laws.endless:
-            yield Fraction(2)
-            return
-        far = Fraction(log_upper(max(Fraction(1), fraction_of(self.laws.ratios[-1]))))
-        most = min(far / rho, Fraction(_LARGEST))
         yield self.worst
-        for halves in range(2 * _SMALLEST, 2 * _LARGEST.bit_length()):
-            above = Fraction(2) ** (halves // 2) * (Fraction(181, 128) if halves % 2 else 1)
-            yield 1 + above
-            if above >= most:
-                return
+        if self.laws.endless:
+            return
+        far = Fraction(log_upper(max(Fraction(1), fraction_of(self.laws.ratios[-1])))) / rho
+        octave = _SMALLEST
+        while True:
+            for step in _STEPS if octave >= _DENSE else _STEPS[:1]:
+                above = step * Fraction(2) ** octave
+                yield 1 + above
+                if 1 + above >= far:
+                    return
+            octave += 1
 
     @cached_property
     def worst(self) -> Fraction:
         """About the alpha at which the divergence over alpha is largest: some alpha where it is infinite."""
         if self.laws.endless:
             return Fraction(2)
-        places = [_SMALLEST + n / 2 for n in range(2 * (_LARGEST.bit_length() - _SMALLEST))]
+        places = [_SMALLEST + n / 2 for n in range(2 * (_FURTHEST - _SMALLEST))]
         best = max(places, key=self._share)
         place = _highest(self._share, max(best - 0.5, _SMALLEST), best + 0.5)
         return 1 + Fraction(2.0**place).limit_denominator(1 << 30)

@@ -89,12 +89,12 @@ class Profile:
         places = [float(each) for each in epsilons]
         figure = Figure(figsize=(8, 4), layout="constrained")
         axes = figure.subplots()
-        for name, bounds in (
-            ("program over neighbour", [point.one for point in points]),
-            ("neighbour over program", [point.other for point in points]),
+        for name, style, bounds in (
+            ("program over neighbour", "-", [point.one for point in points]),
+            ("neighbour over program", ":", [point.other for point in points]),
         ):
             # The lower bound is drawn, because it is certain. What may be above it is shaded.
-            (line,) = axes.plot(places, [float(lower) or math.nan for lower, _ in bounds], label=name)
+            (line,) = axes.plot(places, [float(lower) or math.nan for lower, _ in bounds], style, label=name)
             lower, upper = ([max(float(ends[side]), _SMALLEST) for ends in bounds] for side in (0, 1))
             axes.fill_between(places, lower, upper, color=line.get_color(), alpha=0.2)
         if claimed is not None:

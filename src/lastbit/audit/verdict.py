@@ -8,9 +8,7 @@ from fractions import Fraction
 from math import isinf
 from typing import Any, Literal
 
-import gmpy2
-
-from lastbit.audit.claims import Claim, Proof, findings
+from lastbit.audit.claims import Claim, Measured, findings
 from lastbit.audit.found import fraction_of
 from lastbit.audit.laws import TOLERANCE, Law, law, shown, tolerated
 from lastbit.audit.losses import SET_ASIDE, Loss, between
@@ -26,13 +24,14 @@ from lastbit.privacy.eta import Eta
 class Verdict:
     """The auditor's answer for one pair of neighbours.
 
-    violated: a claim of the cost fails for certain; `claim` says whether its epsilon or its rho, and `proof` where. For
-    an epsilon some event is more than e^epsilon times likelier on one side, by more than the cost's own delta;
-    `witness` names its outcomes. For a rho the divergence of an order alpha is above alpha·rho; the witness are the
-    outcomes that add most to it.
+    violated: a claim of the cost fails for certain. `claim` says whether its epsilon or its rho, `measured` by how
+    much, and `witness` names outcomes. For an epsilon the outcomes form an event that is more than e^epsilon times
+    likelier on one side, by more than the cost's own delta. For a rho the divergence of some order alpha is above
+    alpha·rho, and the outcomes add most to it.
     holds: P(S) <= e^epsilon·Q(S) + cost.delta + delta for every event S, in both directions. delta is 0 when every
-    branch was explored, and otherwise at most (1 + e^epsilon) times the unexplored mass. A rho holds, at every alpha
-    that was tried (`divergence.orders`), for two laws that differ from the true ones by at most delta.
+    branch was explored, and otherwise at most (1 + e^epsilon) times the unexplored mass. A rho holds at every alpha
+    that was tried, and so within 1% at all others (`divergence.orders`), for two laws that differ from the true ones by
+    at most delta.
     undecided: more than the tolerance was left unexplored; or, for a rho with a delta, neither could be proved.
     """
 
@@ -43,17 +42,18 @@ class Verdict:
     loss: Loss
     values: Any
     neighbour: Any
-    proof: Proof | None = None
+    measured: Measured
+    """What was measured for the claim that fails, or for the first claim where none does."""
 
     @property
     def claim(self) -> Claim | None:
         """The claim that fails; None when none does for certain."""
-        return None if self.proof is None else self.proof.claim
+        return self.measured.claim if self.verdict == "violated" else None
 
     @property
     def alpha(self) -> Fraction | None:
         """The order of the divergence that proves a violation of rho; None for another proof."""
-        return self.proof.at if self.proof is not None and self.proof.measure == "divergence" else None
+        return self.measured.at if self.claim and self.measured.measure == "divergence" else None
 
     @property
     def holds(self) -> bool:
@@ -62,23 +62,28 @@ class Verdict:
 
     @property
     def in_bits(self) -> str:
-        """The loss found, in base 2, and the verdict; where it is no loss that fails, what was found instead."""
-        if self.proof is not None and not self._plain:
-            return f"{self.proof.short} ({self.verdict})"
+        """The loss found, in base 2, and the verdict. Where the loss is not the claim: the delta or the rho found."""
         bits = self.loss.lower_bits
-        return f"{'∞' if isinf(bits) else f'{bits:.4g}'} bits ({self.verdict})"
+        found = f"{'∞' if isinf(bits) else f'{bits:.4g}'} bits" if self._plain else self.measured.short
+        return f"{found} ({self.verdict})"
+
+    @property
+    def claims(self) -> str:
+        """The cost in the words of `in_bits`."""
+        apart = self.cost.delta and self.cost.epsilon is not None
+        return f"{self.cost.in_bits}{f', delta {float(self.cost.delta):.4g}' if apart else ''}"
 
     @property
     def _plain(self) -> bool:
-        """Whether the loss alone tells of the violation: an epsilon without a delta fails."""
-        return self.claim == "epsilon" and not self.cost.delta
+        """Whether the loss alone answers: the claim is an epsilon without a delta."""
+        return self.measured.claim == "epsilon" and not self.cost.delta
 
     def __str__(self) -> str:
         named = ", but for" if self.cost.delta else ", delta"
         apart = f"{named} {float(self.delta):.3g}" if self.delta else ""
         more = f" and {len(self.witness) - 3:,} more" if len(self.witness) > 3 else ""
         proof = f", witness {', '.join(map(shown, self.witness[:3]))}{more}" if self.witness else ""
-        found = "" if self.proof is None or self._plain else f"{self.proof}; "
+        found = "" if self._plain else f"{self.measured}; "
         return f"{self.verdict}: {found}{self.loss}; cost {self.cost.text}{apart}{proof}"
 
 
@@ -108,17 +113,21 @@ def judge(
 ) -> Verdict:
     """The verdict on two laws against all claims of a cost (`audit.claims`)."""
     cost = Cost.of(cost)
-    proof: Proof | None = None
-    left, holds = gmpy2.mpq(0), True
+    found = []
     for finding in findings(cost, one, other, tolerance):
-        proof, left, holds = finding.proof, max(left, finding.left), holds and finding.holds
-        if proof is not None:
+        found.append(finding)
+        if finding.witness:
             break
-    verdict: Literal["holds", "violated", "undecided"] = "violated" if proof else "holds" if holds else "undecided"
-    witness = () if proof is None else proof.witness
+    decisive = found[-1] if found[-1].witness else found[0]
+    verdict: Literal["holds", "violated", "undecided"] = "undecided"
+    if decisive.witness:
+        verdict = "violated"
+    elif all(finding.holds for finding in found):
+        verdict = "holds"
+    left = fraction_of(max(finding.left for finding in found))
     aside = min(tolerance * SET_ASIDE, max(tolerance, Fraction(1, SET_ASIDE)))
     loss = between(one, other, aside)
-    return Verdict(verdict, cost, fraction_of(left), witness, loss, values, neighbour, proof)
+    return Verdict(verdict, cost, left, decisive.witness, loss, values, neighbour, decisive.measured)
 
 
 def compare(

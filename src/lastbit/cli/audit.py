@@ -111,14 +111,13 @@ def _cost(epsilon: str | None, eta: str | None, rho: str | None, delta: str | No
 def _gallery() -> None:
     from lastbit.audit.attacks.everything import all_attacks
     from lastbit.audit.broken.gallery import hearings
-    from lastbit.privacy.cost import Cost
     from lastbit.release import text_table
 
     rows = []
     wrong = 0
     for hearing in hearings():
         repaired = "" if hearing.repaired is None else hearing.repaired.in_bits
-        rows.append([hearing.case.name, Cost.of(hearing.case.cost).in_bits, hearing.published.in_bits, repaired])
+        rows.append([hearing.case.name, hearing.published.claims, hearing.published.in_bits, repaired])
         wrong += hearing.published.verdict != "violated" or bool(hearing.repaired and not hearing.repaired.holds)
     print(text_table(["mechanism", "claims", "loses at least", "repaired loses"], rows))
     print()
