@@ -98,7 +98,7 @@ class Divergence:
             moment = top + math.log(float(np.sum(np.exp(terms - top))))
         return float(moment / (above * (1 + above)))
 
-    @property
+    @cached_property
     def _precision(self) -> int:
         # Ratios near 1 need more bits, for the moments differ from 1 by about the square of their logarithms.
         ends = (fraction_of(ratio) for ratio in (self.laws.ratios[0], self.laws.ratios[-1]))
