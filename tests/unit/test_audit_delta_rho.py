@@ -81,11 +81,28 @@ def test_randomized_response_has_its_deltas_and_its_rho(bits):
     assert 1 < alpha < 1 + Fraction(1, 2**19)
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_the_smallest_epsilon_is_the_inverse_of_the_smallest_delta(seed):
+    random = Random(seed)
+    p, q = known(made(random, 7)), known(made(random, 7))
+    for delta in (Fraction(0), Fraction(1, 50), Fraction(1, 3), Fraction(1)):
+        lower, upper = p.epsilon_at(q, delta)
+        if lower == math.inf:
+            assert sum(mass for n, mass in p.masses.items() if n not in q) > delta
+            continue
+        assert lower <= upper <= math.nextafter(lower, math.inf)
+        assert p.delta_at(q, Fraction(upper))[0] <= delta
+        assert lower == 0 or p.delta_at(q, Fraction(lower) * (1 - Fraction(1, 2**40)))[1] > delta
+        # Mass that is hidden moves the bounds apart, never past the truth.
+        hid = hidden(random, p.masses), hidden(random, q.masses)
+        assert hid[0].epsilon_at(hid[1], delta)[0] <= upper
+        assert hid[0].epsilon_at(hid[1], delta)[1] >= lower
+
+
 def test_a_divergence_is_infinite_where_one_side_is_impossible():
     p, q = known({0: "1/2", 1: "1/2"}), known({0: 1})
     assert p.renyi(q, 2) == (math.inf, math.inf)
     assert p.least_rho(q)[0] == math.inf
-    assert q.renyi(p, 2) == (math.nextafter(math.log(2), 0), math.log(2)) or q.renyi(p, 2)[0] <= math.log(2)
     assert 0.693147180559945 < q.renyi(p, 2)[0] < q.renyi(p, 2)[1] < 0.693147180559946
     # As long as the other side may still have it, nothing is certain.
     unsure = known({0: "1023/1024"}, "1/1024")
@@ -93,6 +110,8 @@ def test_a_divergence_is_infinite_where_one_side_is_impossible():
     assert p.renyi(p, 3) == (0.0, 0.0)
     with pytest.raises(lb.ParameterError, match="alpha must be above 1"):
         p.renyi(q, 1)
+    with pytest.raises(lb.ParameterError, match="delta must be from 0 to 1"):
+        p.epsilon_at(q, 2)
     with pytest.raises(lb.ParameterError, match="epsilon must not be negative"):
         p.delta_at(q, -1)
 

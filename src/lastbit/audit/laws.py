@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -15,10 +16,10 @@ from lastbit.audit.divergence import Divergence
 from lastbit.audit.enumerator import Enumerator
 from lastbit.audit.found import fraction_of
 from lastbit.audit.hockey import odds_of, stick
-from lastbit.audit.nearest import nearest
+from lastbit.audit.nearest import cap, masses_of, nearest
 from lastbit.errors import ParameterError
 from lastbit.exact.numbers import Number, number
-from lastbit.exact.rounding import float_lower, float_upper
+from lastbit.exact.rounding import float_lower, float_upper, log_float_lower, log_upper
 from lastbit.mechanisms.mechanism import Program
 from lastbit.privacy.eta import Eta
 from lastbit.release import MOST_ROWS, Release, text_table
@@ -86,6 +87,27 @@ class Law:
         """
         found = stick(self, other, odds_of(epsilon))
         return fraction_of(found.lower), fraction_of(found.upper)
+
+    def epsilon_at(self, other: Law, delta: Number) -> tuple[float, float]:
+        """The smallest epsilon with P(S) <= e^epsilon·Q(S) + delta for every event S: rounded down, and rounded up.
+
+        The inverse of `delta_at`, in the same direction. Infinite where no epsilon is enough.
+
+        >>> one, other = (law(lambda draw, p=p: draw.bernoulli(p)) for p in ("3/4", "1/4"))
+        >>> one.epsilon_at(other, "1/4"), one.epsilon_at(other, "3/4")
+        ((0.693147180559945..., 0.693147180559945...), (0.0, 0.0))
+        """
+        apart = number(delta, "delta")
+        if not 0 <= apart <= 1:
+            raise ParameterError(f"delta must be from 0 to 1: got {delta}. It is a probability.")
+        pairs, left = masses_of(self, other), apart - self.unexplored
+        # The mass that this law lacks may add to every event; the mass that the other lacks may fall on it.
+        lower = cap(pairs, gmpy2.mpq(apart), gmpy2.mpq(other.unexplored))
+        upper = cap(pairs, gmpy2.mpq(left), gmpy2.mpq(0)) if left >= 0 else None
+        return (
+            math.inf if lower is None else log_float_lower(max(Fraction(1), fraction_of(lower))),
+            math.inf if upper is None else log_upper(max(Fraction(1), fraction_of(upper))),
+        )
 
     def renyi(self, other: Law, alpha: Number) -> tuple[float, float]:
         """The Rényi divergence of this law from the other one, of an order alpha > 1: rounded down, and rounded up.

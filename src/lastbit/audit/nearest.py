@@ -43,13 +43,12 @@ class Nearest:
 
 def nearest(one: Law, other: Law, apart: gmpy2.mpq = _ZERO) -> Nearest:
     """The nearest laws P and Q, where P may be changed by a mass of `apart` too."""
-    p, q = one.exact, other.exact
-    pairs = [(p.get(outcome, _ZERO), q.get(outcome, _ZERO)) for outcome in dict.fromkeys([*p, *q])]
+    pairs = masses_of(one, other)
     added = gmpy2.mpq(other.unexplored)
-    high = _cap(pairs, apart, added)
+    high = cap(pairs, apart, added)
     if high is None:
         return Nearest((), (), True)
-    floor = _cap(((b, a) for a, b in pairs), _ZERO, gmpy2.mpq(one.unexplored) + apart)
+    floor = cap(((b, a) for a, b in pairs), _ZERO, gmpy2.mpq(one.unexplored) + apart)
     # A mass of Q where P has none leaves no floor, so the smallest ratio is zero.
     low = _ZERO if floor is None else 1 / floor if floor else high
     if high <= low:
@@ -68,7 +67,13 @@ def nearest(one: Law, other: Law, apart: gmpy2.mpq = _ZERO) -> Nearest:
     return Nearest(tuple(ratio for ratio, _ in found), tuple(mass for _, mass in found), False)
 
 
-def _cap(pairs: Iterable[_Pair], removed: gmpy2.mpq, added: gmpy2.mpq) -> gmpy2.mpq | None:
+def masses_of(one: Law, other: Law) -> list[_Pair]:
+    """The two masses found for each outcome."""
+    p, q = one.exact, other.exact
+    return [(p.get(outcome, _ZERO), q.get(outcome, _ZERO)) for outcome in dict.fromkeys([*p, *q])]
+
+
+def cap(pairs: Iterable[_Pair], removed: gmpy2.mpq, added: gmpy2.mpq) -> gmpy2.mpq | None:
     """The least c with sum of max(0, a - c·b) <= removed + c·added; None if no c is large enough."""
     endless = _ZERO
     finite = []
