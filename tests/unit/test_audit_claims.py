@@ -9,6 +9,8 @@ import pytest
 
 import lastbit as lb
 from lastbit.audit import Law, check, check_all, compare, law
+from lastbit.audit.divergence import Divergence
+from lastbit.audit.nearest import nearest
 from lastbit.audit.verdict import judge
 from lastbit.privacy import zcdp
 from lastbit.privacy.cost import Cost
@@ -232,3 +234,42 @@ def test_every_neighbour_is_judged_by_a_claimed_cost():
     assert [each.claim for each in found.each] == ["rho", "rho"]
     assert check_all(mechanism, [0], Fraction(1, 2**10), cost="1/2").worst.claim == "epsilon"
     assert check_all(mechanism, [0], Fraction(1, 2**10), cost=Cost(Fraction(1, 2), delta=Fraction(1, 2))).holds
+
+
+def test_a_rho_that_rounding_cannot_tell_from_the_divergence_is_undecided():
+    """Neither side of the rounding may be taken for the other: the divergence lies between them."""
+    one, other = known({0: "1/1000000", 1: "999999/1000000"}), known({0: "1/10000000000", 1: "9999999999/10000000000"})
+    divergence = Divergence(nearest(one, other))
+    alpha = divergence.worst
+    least, most = divergence.bounds(alpha)
+    assert 4 < alpha < 5
+    assert least < most < least * (1 + Fraction(1, 2**150))
+    for rho, answer in ((least, "undecided"), (most, "holds"), (least - (most - least), "violated")):
+        assert judge(Cost.zcdp(rho / alpha), one, other, Fraction(0)).verdict == answer
+
+
+def gaussian(shift, r=Fraction(1, 2), last=14):
+    """The discrete Gaussian r^(i²)/Z around a shift, up to a tail that counts as unexplored: Z is rounded up."""
+    weights = {i + shift: r ** (i * i) for i in range(-last, last + 1)}
+    above = sum(weights.values()) + 2 * r ** ((last + 1) ** 2) / (1 - r)
+    return known({i: weight / above for i, weight in weights.items()}, 1 - sum(weights.values()) / above)
+
+
+@pytest.mark.parametrize("shift", [1, 2, 3])
+def test_gaussian_noise_has_the_rho_of_its_squared_shift(shift):
+    """D = alpha·shift²·ln(1/r) where (alpha - 1)·shift is whole, less elsewhere; and no smaller rho holds."""
+    rho = shift**2 * Fraction(BIT.epsilon_upper)
+    one, other = gaussian(0), gaussian(shift)
+    assert one.unexplored < Fraction(1, 2**200)
+    for alpha in (2, 3, Fraction(4, 3), Fraction(3, 2), Fraction(21, 20)):
+        share = one.renyi(other, alpha)[0] / (alpha * rho)
+        assert share <= 1
+        assert (share > 1 - 1e-12) == (((alpha - 1) * shift).denominator == 1)
+    assert judge(Cost.zcdp(rho), one, other, Fraction(1, 2**100)).verdict == "holds"
+    found = judge(Cost.zcdp(rho * (1 - Fraction(1, 10**9))), one, other, Fraction(1, 2**100))
+    assert (found.verdict, found.claim) == ("violated", "rho")
+    # As an epsilon nothing holds, but with the delta that the rho proves.
+    epsilon = Fraction(1 + 3 * shift)
+    assert judge(Cost(epsilon), one, other, Fraction(1, 2**100)).verdict == "violated"
+    cost = Cost(epsilon, delta=zcdp.delta_at(rho, epsilon))
+    assert judge(cost, one, other, Fraction(1, 2**100)).verdict == "holds"
