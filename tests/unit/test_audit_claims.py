@@ -246,6 +246,22 @@ def test_a_rho_that_rounding_cannot_tell_from_the_divergence_is_undecided():
     assert least < most < least * (1 + Fraction(1, 2**150))
     for rho, answer in ((least, "undecided"), (most, "holds"), (least - (most - least), "violated")):
         assert judge(Cost.zcdp(rho / alpha), one, other, Fraction(0)).verdict == answer
+        # An epsilon that holds does not decide for the rho.
+        assert judge(Cost(Fraction(20), rho / alpha), one, other, Fraction(0)).verdict == answer
+    with gmpy2.context(precision=2000):
+        order = gmpy2.mpq(alpha)
+        terms = (gmpy2.mpfr(one.exact[n]) ** order * gmpy2.mpfr(other.exact[n]) ** (1 - order) for n in (0, 1))
+        true = Fraction(*(int(part) for part in (gmpy2.log(sum(terms)) / (order - 1)).as_integer_ratio()))
+    assert least < true < most
+
+
+def test_an_epsilon_that_rounding_cannot_tell_from_the_loss_is_undecided():
+    lower, upper = Cost.of(1).odds_bounds()
+    other = known({0: "1/10", 1: "9/10"})
+    for odds, answer in ((lower, "holds"), ((lower + upper) / 2, "undecided"), (2 * upper - lower, "violated")):
+        one = known({0: odds / 10, 1: 1 - odds / 10})
+        assert judge(1, one, other, Fraction(0)).verdict == answer
+        assert judge(Cost(Fraction(1), delta=RARE), one, other, Fraction(0)).verdict == "holds"
 
 
 def gaussian(shift, r=Fraction(1, 2), last=14):
