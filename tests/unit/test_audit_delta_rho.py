@@ -12,6 +12,7 @@ import lastbit as lb
 from lastbit.audit import Law, law
 from lastbit.audit.divergence import Divergence
 from lastbit.audit.nearest import nearest
+from lastbit.exact.rounding import log_bounds, log_power_sum_bounds
 from lastbit.privacy import zcdp
 
 BIT = lb.Eta(1, 1, 1)
@@ -197,3 +198,12 @@ def test_the_orders_that_are_tried_leave_nothing_out():
             assert 0 < (after - before) ** 2 / 4 <= Fraction(1, 100) * before * (1 + before)
         assert orders[-1] * rho >= Fraction(math.log(8)) or orders[-1] * rho == pytest.approx(math.log(8))
         assert len(orders) == 1 or orders[-2] * rho < Fraction(math.log(8)) * (1 + Fraction(1, 2**40))
+
+
+@pytest.mark.parametrize("ratio", ["3", "1/3"])
+def test_few_bits_leave_wide_bounds_on_their_sides(ratio):
+    """A large power makes much of the rounding of a logarithm: it must go the way of the bound."""
+    logs = [log_bounds(gmpy2.mpq(ratio), 10)]
+    below, above = log_power_sum_bounds([gmpy2.mpq(1)], logs, Fraction(1000), 10)
+    assert below < 1000 * math.log(Fraction(ratio)) < above
+    assert above - below < 10
