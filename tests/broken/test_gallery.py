@@ -15,6 +15,7 @@ from lastbit.audit.broken import (
     printed_selection,
     printed_snapping,
     printed_sparse_vector,
+    rho_and_delta,
     sparse_vector_variants,
 )
 from lastbit.audit.broken.gallery import GALLERY, TOLERANCE
@@ -31,12 +32,17 @@ def test_convicted_as_published_and_acquitted_when_repaired(case):
     assert published.verdict == "violated"
     assert judge(case.cost, *right, TOLERANCE).verdict == "holds"
     # The witness is checked again, from the laws alone.
-    odds, event = Cost.of(case.cost).odds_bounds()[1], published.witness
+    cost, event = Cost.of(case.cost), published.witness
+    assert event
+    if published.claim == "rho":
+        assert max(p.renyi(q, published.alpha)[0] for p, q in ((one, other), (other, one))) > published.alpha * cost.rho
+        return
+    odds = cost.odds_bounds()[1]
 
     def proves(p, q):
-        return sum(p[outcome][0] for outcome in event) > odds * (sum(q[outcome][0] for outcome in event) + q.unexplored)
+        first, second = (sum(each[outcome][0] for outcome in event) for each in (p, q))
+        return first > odds * (second + q.unexplored) + cost.delta
 
-    assert event
     assert proves(one, other) or proves(other, one)
 
 
@@ -217,3 +223,25 @@ def test_the_repaired_noisy_max_is_private_on_all_neighbours_of_a_small_grid():
             judge(lb.Eta(1, 1, 2), laws[a], laws[b], Fraction(1, 2**9)).verdict for a, b in product(laws, laws)
         )
     assert worst == {True: "violated", False: "holds"}
+
+
+def test_the_costs_in_rho_and_delta_that_are_too_low():
+    """A threshold's delta is the tail from one person below it, exactly; repaired, the delta is attained."""
+    printed, fixed = (
+        [law(program, Fraction(1, 2**30)) for program in rho_and_delta.listed_instance(printed=each)]
+        for each in (True, False)
+    )
+    for laws, delta in ((printed, Fraction(1, 12)), (fixed, Fraction(1, 24))):
+        lower, upper = laws[0].delta_at(laws[1], rho_and_delta._STEP)
+        assert lower <= delta <= upper < lower + Fraction(1, 2**28)
+        assert laws[1].delta_at(laws[0], rho_and_delta._STEP)[0] == 0
+    assert Fraction(1, 24) == rho_and_delta.THRESHOLD_DELTA
+    # Noise that ends has no rho, and the end is in the witness.
+    one, other = (law(program, 0) for program in rho_and_delta.gaussian_instance(printed=True))
+    found = judge(lb.Cost.zcdp(10**6), one, other, Fraction(0))
+    assert (found.claim, found.measured.found, found.witness) == ("rho", float("inf"), (-4,))
+    # But for the probability of its end it is as private as Gaussian noise.
+    assert judge(lb.Cost.zcdp(rho_and_delta.GAUSSIAN_RHO, one[-4][0]), one, other, Fraction(0)).holds
+    assert not judge(
+        lb.Cost.zcdp(rho_and_delta.GAUSSIAN_RHO, one[-4][0] * Fraction(9, 10)), one, other, Fraction(0)
+    ).holds

@@ -38,6 +38,28 @@ def test_a_violation_is_an_exit_code():
     assert "witness value=" in found.output
 
 
+def test_a_claimed_rho_and_a_claimed_delta(tmp_path):
+    swapped = ("NoisyMax", "--set", "eta=1,1,2", "--set", "resolution=1", "--values", "0,1", "--neighbour", "1,0")
+    eighth = run(*swapped, "--tolerance", "1e-4", "--rho", "0.2403")
+    assert eighth.exit_code == 1
+    assert "violated: divergence at alpha 1.00000" in eighth.output
+    assert "cost rho 2403/10000" in eighth.output
+    assert run(*swapped, "--tolerance", "1e-4", "--rho", "0.84").exit_code == 0
+    picture = tmp_path / "profile.png"
+    far = ("DiscreteLaplace", "--set", "eta=1,1,1", "--values", "0", "--neighbour", "2", "--tolerance", "1e-4")
+    short = run(*far, "--eta", "1,1,1", "--delta", "0.3", "--profile", str(picture))
+    assert short.exit_code == 1
+    assert "violated: delta at least 0.333" in short.output
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert run(*far, "--eta", "1,1,1", "--delta", "0.334").exit_code == 0
+    # Beside an epsilon that holds, a rho is a claim of its own; with --all too, for every neighbour.
+    assert run(*far, "--eta", "1,1,2", "--rho", "1").exit_code == 0
+    assert run(*far, "--eta", "1,1,2", "--rho", "1/2").exit_code == 1
+    everyone = ("DiscreteLaplace", "--set", "eta=1,1,1", "--values", "0", "--all", "--tolerance", "1e-4")
+    assert run(*everyone).exit_code == 0
+    assert run(*everyone, "--rho", "1/10").exit_code == 1
+
+
 def test_too_little_time_is_another():
     found = run(
         "DiscreteLaplace", "--set", "epsilon=1/10", "--values", "0,0,0", "--neighbour", "1,0,0", "--seconds", "0.05"
@@ -103,6 +125,8 @@ def test_what_cannot_be_audited_says_why(tmp_path):
         ("nowhere.py:program",): "no file nowhere.py",
         (f"{broken}:program",): "does not run: ZeroDivisionError",
         (f"{file}:program", "--neighbour", "other", "--eta", "1,1"): "eta must be X,Y,Z",
+        (f"{file}:program", "--neighbour", "other", "--delta", "0.1"): "--delta needs --epsilon, --eta or --rho",
+        (f"{file}:program", "--profile", "profile.png"): "--profile compares two laws",
     }.items():
         found = run(*arguments)
         assert found.exit_code == 1

@@ -9,14 +9,15 @@ from textwrap import wrap
 from lastbit.audit.attacks.everything import all_attacks
 from lastbit.audit.broken.gallery import TOLERANCE, Hearing, hearings
 from lastbit.audit.laws import shown
-from lastbit.privacy.cost import Cost
 
 _HEAD = """# Errata: published mechanisms that cost more than they claim
 
 This page is the output of `python -m tools.pages.errata`. The auditor ran each program below on every branch, with
 exact probabilities, on two neighbouring inputs. A loss is the logarithm, to base 2, of the ratio of the two
 probabilities of the witness. It says "at least", because the auditor follows the tails of endless draws only until less
-than {tolerance} is left. The repaired program ran the same way. To run all of them yourself: `lastbit audit --gallery`.
+than {tolerance} is left. Where the claim is a rho, the rho found is a Rényi divergence over its order; where it is a
+delta, the delta found is the smallest at the claimed loss. The repaired program ran the same way. To run all of them
+yourself: `lastbit audit --gallery`.
 """
 
 
@@ -24,7 +25,7 @@ def page() -> str:
     """The whole page."""
     heard = list(hearings())
     rows = [
-        f"| {each.case.name} | {Cost.of(each.case.cost).in_bits} | {each.published.in_bits} | {_repaired(each)} |"
+        f"| {each.case.name} | {each.published.claims} | {each.published.in_bits} | {_repaired(each)} |"
         for each in heard
     ]
     return "\n".join(

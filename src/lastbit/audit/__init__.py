@@ -1,9 +1,11 @@
 """The auditor: the exact output law of a running program, and a verdict on its privacy."""
 
 from lastbit.audit import hostile
+from lastbit.audit.claims import Measured
 from lastbit.audit.enumerator import Enumerator
 from lastbit.audit.laws import Law, law
 from lastbit.audit.losses import Loss, loss
+from lastbit.audit.profile import Profile, profile
 from lastbit.audit.stability import Stability, Witness, stability
 from lastbit.audit.verdict import Verdict, Verdicts, check, check_all, compare, judge
 
@@ -11,6 +13,8 @@ __all__ = [
     "Enumerator",
     "Law",
     "Loss",
+    "Measured",
+    "Profile",
     "Stability",
     "Verdict",
     "Verdicts",
@@ -22,5 +26,6 @@ __all__ = [
     "judge",
     "law",
     "loss",
+    "profile",
     "stability",
 ]

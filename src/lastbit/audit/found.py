@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from fractions import Fraction
 
 import gmpy2
 
@@ -28,3 +29,8 @@ def total(tree: Tree) -> gmpy2.mpq:
         numerators = (numerator << deepest - exponent for numerator, exponent in outcomes.values())
         found += gmpy2.mpq(sum(numerators), odd << deepest)
     return found
+
+
+def fraction_of(value: gmpy2.mpq) -> Fraction:
+    """A gmpy2 rational as a Fraction."""
+    return Fraction(int(value.numerator), int(value.denominator))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -11,10 +12,16 @@ from typing import Final
 import gmpy2
 
 from lastbit._outcomes import hashable
+from lastbit.audit.divergence import Divergence
 from lastbit.audit.enumerator import Enumerator
+from lastbit.audit.found import fraction_of
+from lastbit.audit.hockey import odds_of, stick
+from lastbit.audit.nearest import cap, masses_of, nearest
 from lastbit.errors import ParameterError
 from lastbit.exact.numbers import Number, number
+from lastbit.exact.rounding import float_lower, float_upper, log_float_lower, log_upper
 from lastbit.mechanisms.mechanism import Program
+from lastbit.privacy.eta import Eta
 from lastbit.release import MOST_ROWS, Release, text_table
 
 TOLERANCE: Final = Fraction(1, 1 << 40)
@@ -68,6 +75,72 @@ class Law:
         """
         return ((outcome, self[outcome]) for outcome in self)
 
+    def delta_at(self, other: Law, epsilon: Eta | Number) -> tuple[Fraction, Fraction]:
+        """The smallest delta with P(S) <= e^epsilon·Q(S) + delta for every event S: P this law, Q the other one.
+
+        Two bounds. They are equal where both laws were explored to the end and e^epsilon is a fraction: for an Eta and
+        for 0. This is one direction: the other one is other.delta_at(this, epsilon).
+
+        >>> one, other = (law(lambda draw, p=p: draw.bernoulli(p)) for p in ("3/4", "1/4"))
+        >>> one.delta_at(other, Eta(1, 1, 1)), one.delta_at(other, 0)
+        ((Fraction(1, 4), Fraction(1, 4)), (Fraction(1, 2), Fraction(1, 2)))
+        """
+        found = stick(self, other, odds_of(epsilon))
+        return fraction_of(found.lower), fraction_of(found.upper)
+
+    def epsilon_at(self, other: Law, delta: Number) -> tuple[float, float]:
+        """The smallest epsilon with P(S) <= e^epsilon·Q(S) + delta for every event S: rounded down, and rounded up.
+
+        The inverse of `delta_at`, in the same direction. Infinite where no epsilon is enough.
+
+        >>> one, other = (law(lambda draw, p=p: draw.bernoulli(p)) for p in ("3/4", "1/4"))
+        >>> one.epsilon_at(other, "1/4"), one.epsilon_at(other, "3/4")
+        ((0.693147180559945..., 0.693147180559945...), (0.0, 0.0))
+        """
+        apart = number(delta, "delta")
+        if not 0 <= apart <= 1:
+            raise ParameterError(f"delta must be from 0 to 1: got {delta}. It is a probability.")
+        pairs, left = masses_of(self, other), apart - self.unexplored
+        # The mass that this law lacks may add to every event; the mass that the other lacks may fall on it.
+        lower = cap(pairs, gmpy2.mpq(apart), gmpy2.mpq(other.unexplored))
+        upper = cap(pairs, gmpy2.mpq(left), gmpy2.mpq(0)) if left >= 0 else None
+        return (
+            math.inf if lower is None else log_float_lower(max(Fraction(1), fraction_of(lower))),
+            math.inf if upper is None else log_upper(max(Fraction(1), fraction_of(upper))),
+        )
+
+    def renyi(self, other: Law, alpha: Number) -> tuple[float, float]:
+        """The Rényi divergence of this law from the other one, of an order alpha > 1: rounded down, and rounded up.
+
+        Where mass is unexplored, the lower bound holds for the true laws. The upper bound holds up to a delta: for two
+        laws that differ from the true ones by no more than the unexplored mass (`audit.nearest`).
+
+        >>> one, other = (law(lambda draw, p=p: draw.bernoulli(p)) for p in ("2/3", "1/3"))
+        >>> one.renyi(other, 2)
+        (0.40546510810816433, 0.4054651081081644)
+        """
+        order = number(alpha, "alpha")
+        if order <= 1:
+            raise ParameterError(f"alpha must be above 1: got {alpha}. It is the order of a Rényi divergence.")
+        lower, upper = self._divergence(other).bounds(order)
+        return float_lower(lower), float_upper(upper)
+
+    def least_rho(self, other: Law) -> tuple[float, Fraction]:
+        """A rho that the divergences of this law from the other one exceed for certain, and the alpha that proves it.
+
+        The divergence of order alpha over alpha, rounded down, at about the worst alpha. No smaller rho is private.
+
+        >>> one, other = (law(lambda draw, p=p: draw.bernoulli(p)) for p in ("2/3", "1/3"))
+        >>> one.least_rho(other)[0]  # ln(2)/3, the limit at alpha 1
+        0.231049...
+        """
+        divergence = self._divergence(other)
+        alpha = divergence.worst
+        return float_lower(divergence.bounds(alpha)[0] / alpha), alpha
+
+    def _divergence(self, other: Law) -> Divergence:
+        return Divergence(nearest(self, other))
+
     def __len__(self) -> int:
         return len(self.exact)
 
@@ -93,11 +166,6 @@ def shown(outcome: Hashable) -> str:
         columns = {name: [shown(value) for value in column] for name, column in outcome.columns().items()}
         return " ".join(f"{name}={','.join(column)}" for name, column in columns.items())
     return str(outcome)
-
-
-def fraction_of(value: gmpy2.mpq) -> Fraction:
-    """A gmpy2 rational as a Fraction."""
-    return Fraction(int(value.numerator), int(value.denominator))
 
 
 def tolerated(tolerance: Number) -> Fraction:

@@ -10,7 +10,8 @@ from typing import Final
 
 import gmpy2
 
-from lastbit.audit.laws import TOLERANCE, Law, fraction_of, law, shown, tolerated
+from lastbit.audit.found import fraction_of
+from lastbit.audit.laws import TOLERANCE, Law, law, shown, tolerated
 from lastbit.audit.progress import Budget
 from lastbit.exact.numbers import Number
 from lastbit.exact.rounding import log_float_lower, log_upper

@@ -92,7 +92,7 @@ class Target:
         """The verdicts on every neighbour of these values. Only a mechanism knows its neighbours."""
         if self.mechanism is None or values is None:
             raise ParameterError("--all needs a mechanism of lastbit and --values.")
-        return check_all(self.mechanism, numbers(values), tolerance, seconds=seconds)
+        return check_all(self.mechanism, numbers(values), tolerance, cost=self.cost, seconds=seconds)
 
 
 def numbers(text: str) -> Sequence[Fraction | int]:

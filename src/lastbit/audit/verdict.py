@@ -8,9 +8,9 @@ from fractions import Fraction
 from math import isinf
 from typing import Any, Literal
 
-import gmpy2
-
-from lastbit.audit.laws import TOLERANCE, Law, fraction_of, law, shown, tolerated
+from lastbit.audit.claims import Claim, Measured, findings
+from lastbit.audit.found import fraction_of
+from lastbit.audit.laws import TOLERANCE, Law, law, shown, tolerated
 from lastbit.audit.losses import SET_ASIDE, Loss, between
 from lastbit.audit.progress import Budget
 from lastbit.errors import ParameterError
@@ -24,10 +24,15 @@ from lastbit.privacy.eta import Eta
 class Verdict:
     """The auditor's answer for one pair of neighbours.
 
-    violated: some event is for certain more than e^cost times likelier on one side; `witness` names its outcomes.
-    holds: P(S) <= e^cost·Q(S) + delta for every event S, in both directions. delta is 0 when every branch was explored,
-    and otherwise at most (1 + e^cost) times the unexplored mass.
-    undecided: more than the tolerance was left unexplored.
+    violated: a claim of the cost fails for certain. `claim` says whether its epsilon or its rho, `measured` by how
+    much, and `witness` names outcomes. For an epsilon the outcomes form an event that is more than e^epsilon times
+    likelier on one side, by more than the cost's own delta. For a rho the divergence of some order alpha is above
+    alpha·rho, and the outcomes add most to it.
+    holds: P(S) <= e^epsilon·Q(S) + cost.delta + delta for every event S, in both directions. delta is 0 when every
+    branch was explored, and otherwise at most (1 + e^epsilon) times the unexplored mass. A rho holds at every alpha
+    that was tried, and so within 1% at all others (`divergence.orders`), for two laws that differ from the true ones by
+    at most delta.
+    undecided: more than the tolerance was left unexplored; or, for a rho with a delta, neither could be proved.
     """
 
     verdict: Literal["holds", "violated", "undecided"]
@@ -37,6 +42,18 @@ class Verdict:
     loss: Loss
     values: Any
     neighbour: Any
+    measured: Measured
+    """What was measured for the claim that fails, or for the first claim where none does."""
+
+    @property
+    def claim(self) -> Claim | None:
+        """The claim that fails; None when none does for certain."""
+        return self.measured.claim if self.verdict == "violated" else None
+
+    @property
+    def alpha(self) -> Fraction | None:
+        """The order of the divergence that proves a violation of rho; None for another proof."""
+        return self.measured.at if self.claim and self.measured.measure == "divergence" else None
 
     @property
     def holds(self) -> bool:
@@ -45,15 +62,29 @@ class Verdict:
 
     @property
     def in_bits(self) -> str:
-        """The loss found, in base 2, and the verdict."""
+        """The loss found, in base 2, and the verdict. Where the loss is not the claim: the delta or the rho found."""
         bits = self.loss.lower_bits
-        return f"{'∞' if isinf(bits) else f'{bits:.4g}'} bits ({self.verdict})"
+        found = f"{'∞' if isinf(bits) else f'{bits:.4g}'} bits" if self._plain else self.measured.short
+        return f"{found} ({self.verdict})"
+
+    @property
+    def claims(self) -> str:
+        """The cost in the words of `in_bits`."""
+        apart = self.cost.delta and self.cost.epsilon is not None
+        return f"{self.cost.in_bits}{f', delta {float(self.cost.delta):.4g}' if apart else ''}"
+
+    @property
+    def _plain(self) -> bool:
+        """Whether the loss alone answers: the claim is an epsilon without a delta."""
+        return self.measured.claim == "epsilon" and not self.cost.delta
 
     def __str__(self) -> str:
-        apart = f", delta {float(self.delta):.3g}" if self.delta else ""
+        named = ", but for" if self.cost.delta else ", delta"
+        apart = f"{named} {float(self.delta):.3g}" if self.delta else ""
         more = f" and {len(self.witness) - 3:,} more" if len(self.witness) > 3 else ""
         proof = f", witness {', '.join(map(shown, self.witness[:3]))}{more}" if self.witness else ""
-        return f"{self.verdict}: {self.loss}; cost {self.cost.text}{apart}{proof}"
+        found = "" if self._plain else f"{self.measured}; "
+        return f"{self.verdict}: {found}{self.loss}; cost {self.cost.text}{apart}{proof}"
 
 
 @dataclass(frozen=True)
@@ -80,31 +111,23 @@ class Verdicts:
 def judge(
     cost: Cost | Eta | Number, one: Law, other: Law, tolerance: Fraction, values: Any = None, neighbour: Any = None
 ) -> Verdict:
-    """The verdict on two laws against a cost.
-
-    Say the found masses are p and q, and the second law left a mass u unexplored. If the sum of max(0, p - e^cost·q)
-    over all outcomes is above e^cost·u, then the outcomes that add to the sum form an event that proves the violation.
-    Otherwise the sum is part of delta, and small. So only exploring too little can leave the question open.
-    """
+    """The verdict on two laws against all claims of a cost (`audit.claims`)."""
     cost = Cost.of(cost)
-    odds_lower, odds_upper = (gmpy2.mpq(odds) for odds in cost.odds_bounds())
-    zero = gmpy2.mpq(0)
-    delta = zero
-    witness: tuple[Hashable, ...] = ()
-    for p, q in ((one, other), (other, one)):
-        pairs = [(outcome, mass, q.exact.get(outcome, zero)) for outcome, mass in p.exact.items()]
-        ahead = [(odds_upper * b - a, n) for n, (_, a, b) in enumerate(pairs) if a > odds_upper * b]
-        ahead.sort()
-        unseen = odds_upper * gmpy2.mpq(q.unexplored)
-        if -sum((short for short, _ in ahead), zero) > unseen:
-            witness = tuple(pairs[n][0] for _, n in (ahead[:1] if -ahead[0][0] > unseen else ahead))
+    found = []
+    for finding in findings(cost, one, other, tolerance):
+        found.append(finding)
+        if finding.witness:
             break
-        within = (max(zero, a - odds_lower * b) for _, a, b in pairs)
-        delta = max(delta, gmpy2.mpq(p.unexplored) + sum(within, zero))
-    enough = max(one.unexplored, other.unexplored) <= tolerance and delta <= (1 + odds_upper) * gmpy2.mpq(tolerance)
-    verdict: Literal["holds", "violated", "undecided"] = "violated" if witness else "holds" if enough else "undecided"
+    decisive = found[-1] if found[-1].witness else found[0]
+    verdict: Literal["holds", "violated", "undecided"] = "undecided"
+    if decisive.witness:
+        verdict = "violated"
+    elif all(finding.holds for finding in found):
+        verdict = "holds"
+    left = fraction_of(max(finding.left for finding in found))
     aside = min(tolerance * SET_ASIDE, max(tolerance, Fraction(1, SET_ASIDE)))
-    return Verdict(verdict, cost, fraction_of(delta), witness, between(one, other, aside), values, neighbour)
+    loss = between(one, other, aside)
+    return Verdict(verdict, cost, left, decisive.witness, loss, values, neighbour, decisive.measured)
 
 
 def compare(
@@ -117,11 +140,15 @@ def compare(
 ) -> Verdict:
     """Compare the exact laws of two programs with the cost that they claim. `seconds` is for both programs together.
 
+    A cost is an epsilon, an Eta, or a Cost: `Cost.zcdp(rho, delta)`, or `Cost(epsilon, delta=delta)`.
+
     >>> from lastbit import Eta
     >>> compare(lambda draw: draw.bernoulli("1/4"), lambda draw: draw.bernoulli("1/8"), Eta(1, 1, 1)).verdict
     'holds'
     >>> compare(lambda draw: draw.bernoulli("1/4"), lambda draw: draw.bernoulli("1/9"), Eta(1, 1, 1)).witness
     (True,)
+    >>> compare(lambda draw: draw.bernoulli("1/4"), lambda draw: draw.bernoulli("1/9"), Cost.zcdp("1/20")).verdict
+    'violated'
     """
     exact, budget = tolerated(tolerance), Budget(seconds)
     one, other = (law(each, exact, seconds=budget.share(parts)) for each, parts in ((program, 2), (neighbour, 1)))
@@ -134,16 +161,22 @@ def check(
     neighbour: Any,
     tolerance: Number = TOLERANCE,
     *,
+    cost: Cost | Eta | Number | None = None,
     seconds: float | None = None,
 ) -> Verdict:
-    """Compare the exact laws of a mechanism on two neighbouring inputs with its own `cost`.
+    """Compare the exact laws of a mechanism on two neighbouring inputs with its own `cost`, or with a claimed one.
 
     >>> import lastbit as lb
     >>> lb.audit.check(lb.DiscreteLaplace(epsilon=1), [3], [4]).holds
     True
+    >>> max_claimed_too_cheap = lb.audit.check(
+    ...     lb.NoisyMax(epsilon=1, resolution=1), [0, 1], [1, 0], "1/1000", cost=Cost.zcdp("1/8")
+    ... )
+    >>> max_claimed_too_cheap.verdict, max_claimed_too_cheap.claim
+    ('violated', 'rho')
     """
     programs = mechanism.program(values), mechanism.program(neighbour)
-    verdict = compare(*programs, mechanism.cost, tolerance, seconds=seconds)
+    verdict = compare(*programs, mechanism.cost if cost is None else cost, tolerance, seconds=seconds)
     return replace(verdict, values=values, neighbour=neighbour)
 
 
@@ -152,6 +185,7 @@ def check_all(
     values: Sequence[Number],
     tolerance: Number = TOLERANCE,
     *,
+    cost: Cost | Eta | Number | None = None,
     seconds: float | None = None,
 ) -> Verdicts:
     """`check` against every neighbour on the grid: all inputs that one person can turn these values into.
@@ -169,9 +203,7 @@ def check_all(
         law(mechanism.program(each), exact, seconds=budget.share(len(neighbours) - before))
         for before, each in enumerate(neighbours)
     )
+    claimed = mechanism.cost if cost is None else cost
     return Verdicts(
-        tuple(
-            judge(mechanism.cost, one, other, exact, values, each)
-            for other, each in zip(others, neighbours, strict=True)
-        )
+        tuple(judge(claimed, one, other, exact, values, each) for other, each in zip(others, neighbours, strict=True))
     )

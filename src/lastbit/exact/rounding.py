@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 import gmpy2
@@ -25,7 +26,7 @@ def log_upper(value: Fraction, times: Fraction = Fraction(1)) -> float:
     return float_upper(-log_lower(1 / value, precision_for(value)) * times)
 
 
-def float_upper(value: Fraction) -> float:
+def float_upper(value: Fraction | float) -> float:
     """The nearest float at or above a value; infinite beyond all floats.
 
     >>> float_upper(Fraction(1, 10)) >= Fraction(1, 10), float_upper(Fraction(10) ** 400)
@@ -35,14 +36,25 @@ def float_upper(value: Fraction) -> float:
         result = float(value)
     except OverflowError:
         return math.inf
-    return result if Fraction(result) >= value else math.nextafter(result, math.inf)
+    return result if result >= value else math.nextafter(result, math.inf)
+
+
+def float_lower(value: Fraction | float) -> float:
+    """The nearest float at or below a positive value.
+
+    >>> float_lower(Fraction(1, 10)) <= Fraction(1, 10), float_lower(math.inf)
+    (True, inf)
+    """
+    try:
+        result = float(value)
+    except OverflowError:
+        return sys.float_info.max
+    return result if result <= value else math.nextafter(result, -math.inf)
 
 
 def log_float_lower(value: Fraction) -> float:
     """A float at or below ln(value), for a value of at least 1: the nearest such float."""
-    exact = log_lower(value, precision_for(value))
-    result = float(exact)
-    return result if Fraction(result) <= exact else math.nextafter(result, -math.inf)
+    return float_lower(log_lower(value, precision_for(value)))
 
 
 def precision_for(value: Fraction) -> int:
@@ -116,3 +128,34 @@ def ceiling(bounds: Callable[[int], Bounds], bits: int) -> int:
         if lower == upper:
             return upper
         precision *= 2
+
+
+def log_bounds(value: gmpy2.mpq, precision: int) -> Bounds:
+    """At or below ln(value), and at or above it."""
+    with _rounding(gmpy2.RoundDown, precision):
+        below = gmpy2.log(gmpy2.mpfr(value))
+    with _rounding(gmpy2.RoundUp, precision):
+        above = gmpy2.log(gmpy2.mpfr(value))
+    return below, above
+
+
+def log_power_sum_bounds(
+    weights: Sequence[gmpy2.mpq], logs: Sequence[Bounds], power: Fraction, precision: int
+) -> tuple[Fraction, Fraction]:
+    """At or below ln(w1·r1^power + w2·r2^power + …), and at or above it: weights and power positive, logs around ln r.
+
+    >>> logs = [log_bounds(gmpy2.mpq(2), 64)]
+    >>> below, above = log_power_sum_bounds([gmpy2.mpq(1)], logs, Fraction(3), 64)
+    >>> float(below), 0 < float(above - below) < 1e-17
+    (2.07944154167983..., True)
+    """
+    ends = []
+    for mode, side in ((gmpy2.RoundDown, 0), (gmpy2.RoundUp, 1)):
+        with _rounding(mode, precision):
+            total = gmpy2.mpfr(0)
+            times = gmpy2.mpq(power)
+            # Every operation rises with its arguments, so rounding each to one side keeps to that side.
+            for weight, log in zip(weights, logs, strict=True):
+                total += gmpy2.mpfr(weight) * gmpy2.exp(log[side] * times)
+            ends.append(fraction(gmpy2.log(total)))
+    return ends[0], ends[1]

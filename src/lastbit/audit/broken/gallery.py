@@ -13,6 +13,7 @@ from lastbit.audit.broken import (
     printed_selection,
     printed_snapping,
     printed_sparse_vector,
+    rho_and_delta,
     sparse_vector_variants,
 )
 from lastbit.audit.broken.case import Case
@@ -26,6 +27,7 @@ GALLERY: Final[tuple[Case, ...]] = (
     *printed_snapping.CASES,
     *sparse_vector_variants.CASES,
     *discrete_noise.CASES,
+    *rho_and_delta.CASES,
 )
 
 TOLERANCE: Final = Fraction(1, 1 << 16)

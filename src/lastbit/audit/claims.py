@@ -1,0 +1,162 @@
+"""The claims that a cost makes, and what two laws say to each of them.
+
+A cost with an epsilon claims it with its delta: no hockey stick at epsilon is above delta. A cost with a stated rho, or
+without an epsilon, claims the rho with its delta: but for delta, no Rényi divergence of order alpha is above alpha·rho.
+A rho that follows from the epsilon is no claim of its own.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final, Literal
+
+import gmpy2
+
+from lastbit.audit.divergence import Bound, Divergence
+from lastbit.audit.found import fraction_of
+from lastbit.audit.hockey import odds_bounds, odds_of, stick
+from lastbit.audit.laws import Law
+from lastbit.audit.nearest import nearest
+from lastbit.exact.rounding import shortened_upper
+from lastbit.privacy import zcdp
+from lastbit.privacy.cost import Cost
+
+Claim = Literal["epsilon", "rho"]
+
+_NONE: Final = gmpy2.mpq(0)
+_SHARE: Final = 0.5
+"""The witness of a divergence is the fewest outcomes that make up this share of its sum."""
+_STEPS: Final = 24
+"""A rho with a delta is compared with the hockey stick at this many epsilons."""
+_RAREST: Final = Fraction(1, 1 << 40)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What was measured for a claim, for certain, and where.
+
+    For an epsilon, and for a rho with a delta that fails, `found` is a delta at the epsilon `at`. For a rho it is the
+    divergence of the order `at`.
+    """
+
+    claim: Claim
+    measure: Literal["delta", "divergence"]
+    at: Fraction | None
+    """None stands for the claimed epsilon."""
+    found: Bound
+    allowed: Fraction
+
+    @property
+    def short(self) -> str:
+        """What was found, in the currency of the claim."""
+        if self.measure == "delta" or self.at is None:
+            return f"delta {float(self.found):.4g}"
+        rho = float(self.found / self.at)
+        return f"rho {'∞' if math.isinf(rho) else f'{rho:.4g}'}"
+
+    def __str__(self) -> str:
+        place = "epsilon" if self.measure == "delta" else "alpha"
+        where = "" if self.at is None else f" at {place} {float(self.at):.8g}"
+        return f"{self.measure}{where} at least {float(self.found):.6g} where {float(self.allowed):.6g} is allowed"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What two laws say to one claim."""
+
+    measured: Measured
+    witness: tuple[Hashable, ...]
+    """The event that proves that the claim fails; empty where nothing proves it."""
+    left: gmpy2.mpq
+    """The claim holds but for this much more than its own delta, if it does."""
+    holds: bool
+
+
+def findings(cost: Cost, one: Law, other: Law, tolerance: Fraction) -> Iterator[Finding]:
+    """What the laws say to each claim of a cost."""
+    explored = max(one.unexplored, other.unexplored) <= tolerance
+    if cost.epsilon is not None:
+        yield _epsilon(cost, one, other, tolerance, explored)
+    if cost.epsilon is None or cost.stated_rho is not None:
+        yield _rho(cost, one, other, explored)
+
+
+def _epsilon(cost: Cost, one: Law, other: Law, tolerance: Fraction, explored: bool) -> Finding:
+    """The hockey sticks at epsilon against delta.
+
+    If a hockey stick is for certain above delta, its event proves the violation. Otherwise it is above delta by no more
+    than the unexplored masses allow, which is at most 1 + e^epsilon times the tolerance when enough was explored. So
+    only exploring too little can leave the question open.
+    """
+    odds, delta = odds_bounds(cost), gmpy2.mpq(cost.delta)
+    most, left = _NONE, _NONE
+    for p, q in ((one, other), (other, one)):
+        found = stick(p, q, odds)
+        most = max(most, found.lower)
+        if witness := found.witness(delta):
+            break
+        left = max(left, found.upper - delta)
+    measured = Measured("epsilon", "delta", None, fraction_of(most), cost.delta)
+    return Finding(measured, witness, left, not witness and explored and left <= (1 + odds[1]) * gmpy2.mpq(tolerance))
+
+
+def _rho(cost: Cost, one: Law, other: Law, explored: bool) -> Finding:
+    """The divergences of the nearest laws against alpha·rho.
+
+    They bound the true ones from below. So one that is above alpha·rho proves the violation, where there is no delta.
+    Where none is, laws within the unexplored mass of the true ones keep to rho, at every alpha that was tried. With a
+    delta, the first law may differ by delta from one that keeps to rho: that is how deltas add up.
+    """
+    rho, delta = cost.rho, gmpy2.mpq(cost.delta)
+    holds, measured = explored, []
+    for p, q in ((one, other), (other, one)):
+        divergence = Divergence(nearest(p, q, delta))
+        for alpha in divergence.orders(rho):
+            least, most = divergence.bounds(alpha)
+            measured.append(Measured("rho", "divergence", alpha, least, alpha * rho))
+            if least > alpha * rho and not delta:
+                return Finding(measured[-1], _largest(p, q, alpha), _NONE, holds=False)
+            holds = holds and most <= alpha * rho
+        if delta and (finding := _exceeded(p, q, rho, cost.delta)):
+            return finding
+    worst = max(measured, key=lambda each: each.found / each.allowed)
+    return Finding(worst, (), gmpy2.mpq(max(one.unexplored, other.unexplored)), holds)
+
+
+def _exceeded(p: Law, q: Law, rho: Fraction, delta: Fraction) -> Finding | None:
+    """A proof that a law is not (epsilon, delta + delta')-private where every law of this rho and delta is."""
+    short = shortened_upper(rho, zcdp.BITS)
+    far = zcdp.epsilon_at(short, _RAREST)
+    for step in range(1, _STEPS + 1):
+        epsilon = far * Fraction(step, _STEPS)
+        allowed = delta + zcdp.delta_at(short, epsilon)
+        found = stick(p, q, odds_of(epsilon))
+        if witness := found.witness(gmpy2.mpq(allowed)):
+            measured = Measured("rho", "delta", epsilon, fraction_of(found.lower), allowed)
+            return Finding(measured, witness, _NONE, holds=False)
+    return None
+
+
+def _largest(p: Law, q: Law, alpha: Fraction) -> tuple[Hashable, ...]:
+    """The fewest outcomes that add half of all that raises the sum of P·(P/Q)^(alpha - 1) above 1: by floats."""
+    above, unseen = float(alpha - 1), gmpy2.mpq(q.unexplored)
+    shares: list[tuple[float, Hashable]] = []
+    for outcome, mass in p.exact.items():
+        against = q.exact.get(outcome, _NONE) + unseen
+        if not against:
+            return (outcome,)
+        if mass > against:
+            power = above * _log(mass / against)
+            # The logarithm of P·((P/Q)^(alpha - 1) - 1), in a form that no float overflows.
+            shares.append((_log(mass) + power + math.log(-math.expm1(-power)), outcome))
+    shares.sort(key=lambda share: -share[0])
+    sizes = [math.exp(share - shares[0][0]) for share, _ in shares]
+    enough = next(n for n in range(1, len(sizes) + 1) if sum(sizes[:n]) >= _SHARE * sum(sizes))
+    return tuple(outcome for _, outcome in shares[:enough])
+
+
+def _log(value: gmpy2.mpq) -> float:
+    return zcdp.log_of(fraction_of(value))
