@@ -31,8 +31,10 @@ class Instance:
 _BIT, _TWO, _FOUR = Eta(1, 1, 1), Eta(1, 1, 2), Eta(1, 1, 4)
 
 INSTANCES: Final[Mapping[str, Sequence[Instance]]] = {
-    # The auditor's checks here are of an epsilon: a Gaussian has none, and its divergences are in its own tests.
-    "DiscreteGaussian": [],
+    "DiscreteGaussian": [
+        Instance({"rho": "1/2"}, [0], Fraction(1, 1 << 40)),
+        Instance({"rho": 1, "squared_sensitivity": 2}, [0, 1], Fraction(1, 1 << 20)),
+    ],
     "DiscreteLaplace": [
         Instance({"eta": _BIT}, [0], Fraction(1, 1 << 40)),
         Instance({"eta": _BIT}, [0, 1]),

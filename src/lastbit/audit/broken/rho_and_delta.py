@@ -39,10 +39,10 @@ def winner(values: Sequence[int], *, printed: bool) -> Program:
 
 
 def gaussian(draw: Draw, value: int, *, printed: bool) -> int:
-    """A value with noise of law r^(i²) that ends at ±4. Right is noise without an end: here of another law."""
+    """A value with noise of law r^(i²) that ends at ±4. Right is noise of the same law without an end."""
     if printed:
         return value + draw.power_index(_RATE, np.arange(-_LAST, _LAST + 1) ** 2) - _LAST
-    return value + draw.laplace(Rate.from_epsilon(epsilon_for(GAUSSIAN_RHO)))
+    return value + draw.gaussian(_RATE)
 
 
 def listed(draw: Draw, count: int, *, printed: bool) -> int | None:
