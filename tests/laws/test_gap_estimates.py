@@ -7,18 +7,18 @@ import pytest
 
 import lastbit as lb
 from lastbit.audit import law
+from lastbit.estimate.gap_laws import LaplaceGapNoise
 from lastbit.estimate.gaps import (
     Estimate,
-    GapNoise,
     measured,
     variance_weighted,
 )
 
 NOISES = [
-    GapNoise(lb.Rate(1, 1), lb.Rate(3, 2), Fraction(1)),
-    GapNoise(lb.Rate(3, 2), lb.Rate(1, 1), Fraction(1)),
-    GapNoise(lb.Rate(1, 1), lb.Rate(1, 1), Fraction(1)),
-    GapNoise(lb.Rate(3, 2), lb.Rate(3, 2), Fraction(1, 4)),
+    LaplaceGapNoise(lb.Rate(1, 1), lb.Rate(3, 2), Fraction(1)),
+    LaplaceGapNoise(lb.Rate(3, 2), lb.Rate(1, 1), Fraction(1)),
+    LaplaceGapNoise(lb.Rate(1, 1), lb.Rate(1, 1), Fraction(1)),
+    LaplaceGapNoise(lb.Rate(3, 2), lb.Rate(3, 2), Fraction(1, 4)),
 ]
 
 
@@ -60,9 +60,10 @@ def test_a_bound_whose_coverage_is_exactly_the_confidence_is_found():
     assert noise.lower_bound(0, 0, level).steps == 7
 
 
-def test_a_fine_grid_is_no_obstacle():
-    fine = lb.SparseVector(threshold=0, limit=10, epsilon="1/10", resolution="1/1000").gap_noise
-    coarse = lb.SparseVector(threshold=0, limit=10, epsilon="1/10").gap_noise
+@pytest.mark.parametrize("noise", ["one-sided", "laplace"])
+def test_a_fine_grid_is_no_obstacle(noise):
+    fine = lb.SparseVector(threshold=0, limit=10, epsilon="1/10", resolution="1/1000", noise=noise).gap_noise
+    coarse = lb.SparseVector(threshold=0, limit=10, epsilon="1/10", noise=noise).gap_noise
     assert abs(fine.lower_bound(0, 0, "0.95").value - coarse.lower_bound(0, 0, "0.95").value) <= 1
 
 
@@ -79,7 +80,7 @@ def test_coverage_given_a_report_is_the_conditional_law():
 
 def test_erratum_b3_figures():
     """Given a report the coverage is lower: .90 at the threshold and .72 five below it, for a stated .95."""
-    noise = GapNoise(lb.Rate.from_epsilon("1/200"), lb.Rate.from_epsilon("1/400"), Fraction(1, 100))
+    noise = LaplaceGapNoise(lb.Rate.from_epsilon("1/200"), lb.Rate.from_epsilon("1/400"), Fraction(1, 100))
     bound = noise.lower_bound(0, 0, "0.95")
     figures = bound.coverage, bound.coverage_given_report(0), bound.coverage_given_report(-5)
     assert [round(float(each), 2) for each in figures] == [0.95, 0.90, 0.72]
@@ -97,7 +98,7 @@ def test_variance_weighting_is_the_best_combination():
 def test_the_optimal_split_has_the_variance_of_section_6_2(k):
     """Var(gap) = 8(1+(2k)^⅔)³/ε² and Var(combined)/Var(measured) = s/(s+k²), s = (1+∛(4k²))³, on a fine grid."""
     epsilon = Fraction(1, 2)
-    tested = lb.SparseVector(threshold=0, limit=k, epsilon=epsilon / 2)
+    tested = lb.SparseVector(threshold=0, limit=k, epsilon=epsilon / 2, noise="laplace")
     cube = (1 + (2 * k) ** (2 / 3)) ** 3
     gap = Estimate(Fraction(0), tested.gap_noise.variance)
     assert abs(float(gap.variance) / (8 * cube / float(epsilon) ** 2) - 1) < 0.01
@@ -106,12 +107,14 @@ def test_the_optimal_split_has_the_variance_of_section_6_2(k):
     assert abs(float(ratio) / (cube / (cube + k**2)) - 1) < 0.01
 
 
-def test_no_other_split_has_a_smaller_variance():
-    best = lb.SparseVector(threshold=0, limit=4, epsilon=1, resolution="1/100").gap_noise.variance
+@pytest.mark.parametrize("noise", ["one-sided", "laplace"])
+def test_no_other_split_has_a_smaller_variance(noise):
+    def variance(split):
+        tested = lb.SparseVector(threshold=0, limit=4, epsilon=1, resolution="1/100", split=split, noise=noise)
+        return tested.gap_noise.variance
+
     for split in ("0.1", "0.15", "0.19", "0.21", "0.3", "even"):
-        assert (
-            lb.SparseVector(threshold=0, limit=4, epsilon=1, resolution="1/100", split=split).gap_noise.variance > best
-        )
+        assert variance(split) > variance("optimal")
 
 
 def test_the_variance_formula_holds_on_a_seeded_tape():
@@ -119,7 +122,7 @@ def test_the_variance_formula_holds_on_a_seeded_tape():
     k, runs = 2, 6_000
     words = np.random.Generator(np.random.PCG64(20260101)).integers(0, 2**64, 3 * runs, np.uint64)
     sampler = lb.Sampler(lb.Tape(words.tolist()))
-    tested = lb.SparseVector(threshold=0, limit=k, epsilon="1/4")
+    tested = lb.SparseVector(threshold=0, limit=k, epsilon="1/4", noise="laplace")
     answers = [answer for _ in range(runs) for answer in tested.start(sampler).stream([10**4] * k)]
     errors = np.array([int(answer.gap) - 10**4 for answer in answers], float)
     assert len(errors) == k * runs

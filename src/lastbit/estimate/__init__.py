@@ -2,12 +2,15 @@
 
 from lastbit.estimate.accuracy import laplace_accuracy, least_epsilon
 from lastbit.estimate.blue import blue, error_bounds, variance_left
+from lastbit.estimate.gap_laws import LaplaceGapNoise, OneSidedGapNoise
 from lastbit.estimate.gaps import Estimate, GapNoise, LowerBound, measured, variance_weighted
 
 __all__ = [
     "Estimate",
     "GapNoise",
+    "LaplaceGapNoise",
     "LowerBound",
+    "OneSidedGapNoise",
     "blue",
     "error_bounds",
     "laplace_accuracy",
