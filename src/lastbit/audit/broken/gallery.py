@@ -9,6 +9,7 @@ from typing import Final
 
 from lastbit.audit.broken import (
     discrete_noise,
+    downward_noise,
     printed_exponential,
     printed_selection,
     printed_snapping,
@@ -25,6 +26,7 @@ GALLERY: Final[tuple[Case, ...]] = (
     *printed_exponential.CASES,
     *printed_snapping.CASES,
     *sparse_vector_variants.CASES,
+    *downward_noise.CASES,
     *discrete_noise.CASES,
 )
 
