@@ -20,7 +20,7 @@ COST: Final = Eta(1, 1, 3)
 """One bit for the threshold, two for the one answer above."""
 
 _HALF: Final = Rate(1, 1)
-_SOURCE: Final = "Liu et al., Optimal sparse vector with one-sided noise (PVLDB 18), with a sign changed"
+_SOURCE: Final = "Liu, Wang, Liu, Li and Chen, PVLDB 18(2), one-sided noise, with a sign changed"
 
 
 def directed(draw: Draw, queries: Sequence[int], threshold: int, query: int) -> tuple[bool, ...]:
