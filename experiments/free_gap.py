@@ -107,7 +107,11 @@ def sparse_vector(point: Point) -> Row:
     draw, k = lb.Sampler(), point.k
     dataset = point.dataset.enlarged() if point.kind == ENLARGED else point.dataset
     mechanism = lb.SparseVector(
-        threshold=dataset.threshold(), limit=k, epsilon=point.half, monotone=point.kind == COUNTING
+        threshold=dataset.threshold(),
+        limit=k,
+        epsilon=point.half,
+        monotone=point.kind == COUNTING,
+        noise="laplace",  # the paper's
     )
     steps = dataset.counts
     variances = float(point.measuring.laplace_variance), float(mechanism.gap_noise.variance)

@@ -64,7 +64,7 @@ def run_point(point: Point) -> list[Row]:
     row: Row = {"dataset": point.dataset.name, "counts": "enlarged" if point.enlarged else "as they are", "k": point.k}
     steps = point.dataset.counts
     for name, kind in (("sparse", lb.SparseVector), ("adaptive", lb.AdaptiveSparseVector)):
-        mechanism = kind(threshold=point.dataset.threshold(), limit=point.k, epsilon=EPSILON)
+        mechanism = kind(threshold=point.dataset.threshold(), limit=point.k, epsilon=EPSILON, noise="laplace")
         draw, answers, true, precision = lb.Sampler(), np.zeros(2), 0, 0.0
         for runs in chunks(point.runs, 128 * point.k):
             above = sparse_runs.ask(mechanism._plan, steps, orders_for(runs, len(steps), draw), runs, draw)

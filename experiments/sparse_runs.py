@@ -29,7 +29,8 @@ class Above:
 
 def ask(plan: Plan, steps: NDArray[Any], orders: NDArray[np.int64], runs: int, draw: Draw) -> Above:
     """So many runs over these values, in steps. Run i asks in the order i·len(orders)//runs, which lists queries."""
-    threshold = plan.threshold + draw.laplace(plan.threshold_rate, runs)
+    drawn = plan.kind.many(draw, plan.threshold_rate, runs)
+    threshold = plan.threshold + drawn - plan.kind.centre(plan.threshold_rate)
     left, alive = np.full(runs, plan.units), np.arange(runs)
     order = alive * len(orders) // runs
     found: list[tuple[NDArray[Any], ...]] = []
@@ -38,7 +39,10 @@ def ask(plan: Plan, steps: NDArray[Any], orders: NDArray[np.int64], runs: int, d
         queries = orders[order[alive], start : start + size]
         if not len(alive) or not queries.shape[1]:
             break
-        noise = [draw.laplace(branch.rate, len(alive) * size).reshape(-1, size) for branch in plan.branches]
+        noise = [
+            plan.kind.many(draw, branch.rate, len(alive) * size).reshape(-1, size) - branch.centre
+            for branch in plan.branches
+        ]
         gaps = [each[:, : queries.shape[1]] + (steps[queries] - threshold[alive, None]) for each in noise]
         which = np.select([gap >= b.margin for gap, b in zip(gaps, plan.branches, strict=True)], range(len(gaps)), -1)
         spent = np.array([*(branch.units for branch in plan.branches), 0])[which]

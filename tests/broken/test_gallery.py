@@ -11,6 +11,7 @@ import lastbit as lb
 from lastbit.audit import compare, law, loss
 from lastbit.audit.broken import (
     discrete_noise,
+    downward_noise,
     printed_exponential,
     printed_selection,
     printed_snapping,
@@ -201,6 +202,26 @@ def test_the_two_private_variants_pass_on_all_neighbours(variant, limit):
         assert verdict.verdict == "holds"
         worst = max(worst, verdict.loss.lower_bits)
     assert worst > 2
+
+
+@pytest.mark.parametrize(("case", "proof"), [(0, (False,)), (1, (True,))])
+def test_one_sided_noise_downwards_loses_without_bound_on_one_query(case, proof):
+    """One of two neighbours never gives the answer that the other gives with probability 1/4."""
+    broken = downward_noise.CASES[case]
+    chances = {law(program, "1e-9")[proof][0] for program in (broken.program, broken.neighbour)}
+    assert chances == {Fraction(0), Fraction(1, 4)}
+
+
+def test_noise_downwards_on_both_charges_every_answer_below():
+    """P(n times ⊥) is Σ (1-s)s^z·r^(n·(q+z+1)) for q at the threshold or above: a bit more with every query."""
+    for n in (1, 6, 9):
+        programs = (downward_noise.instance([q] * n, -1, -1) for q in (0, 1))
+        first, second = (law(program, Fraction(1, 1 << 20)) for program in programs)
+        below = (False,) * n
+        found = [Fraction(1, 2) / (1 - Fraction(1, 2 ** (n + 1))) / 2 ** (n * (q + 1)) for q in (0, 1)]
+        assert found[0] / found[1] == 2**n
+        assert first[below][0] <= found[0] <= first[below][1]
+        assert second[below][0] <= found[1] <= second[below][1]
 
 
 def test_noise_given_where_it_starts_is_the_conditional_law():

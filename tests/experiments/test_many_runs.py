@@ -24,8 +24,9 @@ VALUES = np.sort(np.array([900 // (i + 1) for i in range(300)], np.int64))[::-1]
 @pytest.mark.parametrize("kind", [lb.SparseVector, lb.AdaptiveSparseVector])
 @pytest.mark.parametrize("limit", [1, 2, 7])
 @pytest.mark.parametrize("monotone", [False, True])
-def test_one_sparse_run_is_the_mechanism(kind, limit, monotone):
-    mechanism = kind(threshold=40, limit=limit, epsilon=2, monotone=monotone)
+@pytest.mark.parametrize("noise", ["one-sided", "laplace"])
+def test_one_sparse_run_is_the_mechanism(kind, limit, monotone, noise):
+    mechanism = kind(threshold=40, limit=limit, epsilon=2, monotone=monotone, noise=noise)
     order = np.frombuffer(hashlib.shake_256(b"order").digest(8 * len(VALUES)), "<u8").argsort()
     for name in map(str, range(12)):
         one, other = tape(name), tape(name)

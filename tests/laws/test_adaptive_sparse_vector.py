@@ -11,7 +11,7 @@ from lastbit.papers.free_gap_sparse import adaptive_sparse_vector_with_gap
 @pytest.mark.parametrize(("limit", "values"), [(1, [0, 3]), (2, [2])])
 def test_two_branches_are_algorithm_4(limit, values):
     epsilon, tolerance = 12, Fraction(1, 1 << 9)
-    tested = lb.AdaptiveSparseVector(threshold=1, limit=limit, epsilon=epsilon, split="even")
+    tested = lb.AdaptiveSparseVector(threshold=1, limit=limit, epsilon=epsilon, split="even", noise="laplace")
     ours = lb.audit.law(tested.program(values), tolerance)
     paper = lb.audit.law(lambda draw: adaptive_sparse_vector_with_gap(draw, values, 1, limit, epsilon), tolerance)
     renamed = {
@@ -36,16 +36,24 @@ def test_two_branches_are_algorithm_4(limit, values):
         (3, 1, 12, [3], [2], False),
     ],
 )
-def test_keeps_its_cost(branches, limit, bits, values, neighbour, monotone):
+@pytest.mark.parametrize("noise", ["one-sided", "laplace"])
+def test_keeps_its_cost(branches, limit, bits, values, neighbour, monotone, noise):
     tested = lb.AdaptiveSparseVector(
-        threshold=1, limit=limit, eta=lb.Eta(1, bits, 1), split="even", branches=branches, monotone=monotone
+        threshold=1,
+        limit=limit,
+        eta=lb.Eta(1, bits, 1),
+        split="even",
+        branches=branches,
+        monotone=monotone,
+        noise=noise,
     )
     assert lb.audit.check(tested, values, neighbour, tolerance=Fraction(1, 1 << 9)).holds
 
 
 @pytest.mark.parametrize("sigma", [0, 5])
-def test_keeps_its_cost_with_any_sigma(sigma):
-    tested = lb.AdaptiveSparseVector(threshold=0, limit=1, eta=lb.Eta(1, 16, 1), split="even", sigma=sigma)
+@pytest.mark.parametrize("noise", ["one-sided", "laplace"])
+def test_keeps_its_cost_with_any_sigma(sigma, noise):
+    tested = lb.AdaptiveSparseVector(threshold=0, limit=1, eta=lb.Eta(1, 16, 1), split="even", sigma=sigma, noise=noise)
     assert lb.audit.check(tested, [0, 0], [1, -1], tolerance=Fraction(1, 1 << 9)).holds
 
 
@@ -62,10 +70,11 @@ def test_a_branch_has_the_noise_its_units_pay_for():
     assert tested._plan.opening + tested._plan.units * tested._plan.unit == 1
 
 
-def test_sigma_is_two_standard_deviations_rounded_up():
-    tested = lb.AdaptiveSparseVector(threshold=0, limit=3, epsilon=1, resolution="1/10", branches=4)
+@pytest.mark.parametrize(("noise", "sides"), [("one-sided", 1), ("laplace", 2)])
+def test_sigma_is_two_standard_deviations_rounded_up(noise, sides):
+    tested = lb.AdaptiveSparseVector(threshold=0, limit=3, epsilon=1, resolution="1/10", branches=4, noise=noise)
     for branch in tested._plan.branches[:-1]:
         r = branch.rate.fraction
-        four_variances = 8 * r / (1 - r) ** 2
+        four_variances = 4 * sides * r / (1 - r) ** 2
         assert (branch.margin - 1) ** 2 < four_variances <= branch.margin**2
     assert tested._plan.branches[-1].margin == 0

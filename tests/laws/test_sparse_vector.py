@@ -14,11 +14,19 @@ from tests.laws.folding import Folding, exact, folded
 ETA1, ETA2, BOTH = lb.Eta(1, 2, 1), lb.Eta(1, 4, 1), lb.Eta(1, 6, 1)
 SHARE = Fraction(1, 3)  # of BOTH this is ETA1
 GAPS = (1, 3)
+NOISES = ["one-sided", "laplace"]
 
 
-def mechanism(limit, width, gaps=False, monotone=False, query_range=(-1, 2)):
+def mechanism(limit, width, gaps=False, monotone=False, query_range=(-1, 2), noise="laplace"):
     return lb.SparseVector(
-        threshold=0, limit=limit, eta=BOTH, split=SHARE, monotone=monotone, clamp=(*query_range, width), gaps=gaps
+        threshold=0,
+        limit=limit,
+        eta=BOTH,
+        split=SHARE,
+        monotone=monotone,
+        noise=noise,
+        clamp=(*query_range, width),
+        gaps=gaps,
     )
 
 
@@ -67,8 +75,9 @@ def test_three_queries_with_gaps_are_the_corrected_algorithm_5():
     assert ours == exact(lb.audit.law(lambda draw: sim_gap_sv(draw, given), 0))
 
 
-def test_folding_changes_no_law():
-    clamped = mechanism(1, 1, GAPS)
+@pytest.mark.parametrize("noise", NOISES)
+def test_folding_changes_no_law(noise):
+    clamped = mechanism(1, 1, GAPS, noise=noise)
     finite = exact(lb.audit.law(folded(clamped, (0, 1)), 0))
     endless = lb.audit.law(clamped.program((0, 1)), Fraction(1, 1 << 12))
     assert set(endless.masses) <= set(finite)
@@ -80,8 +89,9 @@ def test_folding_changes_no_law():
 @pytest.mark.parametrize("width", [0, 1, 2, 5])
 @pytest.mark.parametrize("limit", [1, 2])
 @pytest.mark.parametrize("monotone", [False, True])
-def test_clamped_keeps_its_cost_on_every_neighbour(width, limit, monotone):
-    tested = mechanism(limit, width, monotone=monotone)
+@pytest.mark.parametrize("noise", NOISES)
+def test_clamped_keeps_its_cost_on_every_neighbour(width, limit, monotone, noise):
+    tested = mechanism(limit, width, monotone=monotone, noise=noise)
     laws = {values: lb.audit.law(folded(tested, values), 0) for values in product((-1, 0, 1), repeat=2)}
     tried = 0
     for values, law in laws.items():
@@ -97,8 +107,9 @@ def test_clamped_keeps_its_cost_on_every_neighbour(width, limit, monotone):
 @pytest.mark.parametrize("width", [0, 1, 2, 5])
 @pytest.mark.parametrize(("limit", "gaps"), [(1, (1,)), (2, False)])
 @pytest.mark.parametrize(("monotone", "neighbour"), [(False, (1, 1, 0)), (True, (1, 1, 1))])
-def test_clamped_keeps_its_cost_on_three_queries(width, limit, gaps, monotone, neighbour):
-    tested = mechanism(limit, width, gaps, monotone, query_range=(0, 1))
+@pytest.mark.parametrize("noise", NOISES)
+def test_clamped_keeps_its_cost_on_three_queries(width, limit, gaps, monotone, neighbour, noise):
+    tested = mechanism(limit, width, gaps, monotone, query_range=(0, 1), noise=noise)
     one, other = (lb.audit.law(folded(tested, values), 0) for values in ((0, 0, 1), neighbour))
     assert judge(tested.cost, one, other, Fraction(0)).holds
 
@@ -107,7 +118,8 @@ def test_clamped_keeps_its_cost_on_three_queries(width, limit, gaps, monotone, n
 def test_unclamped_is_algorithm_1_with_discrete_noise(limit, values):
     epsilon, tolerance = 4, Fraction(1, 1 << 10)
     ours = lb.audit.law(
-        lb.SparseVector(threshold=1, limit=limit, epsilon=epsilon, split="even").program(values), tolerance
+        lb.SparseVector(threshold=1, limit=limit, epsilon=epsilon, split="even", noise="laplace").program(values),
+        tolerance,
     )
     paper = lb.audit.law(lambda draw: sparse_vector_with_gap(draw, values, 1, limit, epsilon), tolerance)
     gaps = renamed(ours.masses, lambda answers: tuple(answer.gap for answer in answers.answers))
@@ -117,7 +129,7 @@ def test_unclamped_is_algorithm_1_with_discrete_noise(limit, values):
 def test_unclamped_has_the_closed_form_law():
     """P(⊥, gap g) = Σ over the threshold noise z of P(z)·P(ν < z - q₁)·P(ν = z + g - q₂)."""
     values, threshold = (0, 1), 1
-    tested = lb.SparseVector(threshold=threshold, limit=1, eta=lb.Eta(1, 4, 1), split="even")
+    tested = lb.SparseVector(threshold=threshold, limit=1, eta=lb.Eta(1, 4, 1), split="even", noise="laplace")
     a, b = tested._plan.threshold_rate.fraction, tested._plan.branches[0].rate.fraction
     assert (a, b) == (Fraction(1, 4), Fraction(1, 2))
     law = lb.audit.law(tested.program(values), Fraction(1, 1 << 14))
@@ -154,13 +166,17 @@ def test_unclamped_has_the_closed_form_law():
     ],
 )
 def test_unclamped_keeps_its_cost(limit, bits, values, neighbour, monotone):
-    tested = lb.SparseVector(threshold=1, limit=limit, eta=lb.Eta(1, bits, 1), split="even", monotone=monotone)
+    """With Laplace noise; test_one_sided_sparse_vector.py has the other, and all of its losses."""
+    tested = lb.SparseVector(
+        threshold=1, limit=limit, eta=lb.Eta(1, bits, 1), split="even", monotone=monotone, noise="laplace"
+    )
     assert lb.audit.check(tested, values, neighbour, tolerance=Fraction(1, 1 << 13)).holds
 
 
 @pytest.mark.parametrize("split", ["optimal", "1/3"])
-def test_every_split_keeps_its_cost(split):
-    tested = lb.SparseVector(threshold=0, limit=1, epsilon=4, split=split, sensitivity=2, resolution=1)
+@pytest.mark.parametrize("noise", NOISES)
+def test_every_split_keeps_its_cost(split, noise):
+    tested = lb.SparseVector(threshold=0, limit=1, epsilon=4, split=split, sensitivity=2, resolution=1, noise=noise)
     assert lb.audit.check(tested, [0, 2], [2, 0], tolerance=Fraction(1, 1 << 10)).holds
 
 

@@ -9,6 +9,7 @@ import threading
 import traceback
 import tracemalloc
 from fractions import Fraction
+from itertools import chain, cycle
 
 import numpy as np
 import pytest
@@ -18,24 +19,41 @@ from lastbit.mechanisms.sparse_vector.mechanism import optimal_share
 from lastbit.papers.free_gap_sparse import adaptive_sparse_vector_with_gap
 
 HALF = 1 << 63
+NOISES = ["one-sided", "laplace"]
 
 
-def noiseless(mechanism, n=100):
-    """A run whose noise is all 0: the words in the middle of the discrete Laplace's cell 0."""
-    return mechanism.start(lb.Sampler(lb.Tape([HALF - HALF // 1000] * n)))
+class Centred(lb.Sampler):
+    """A draw whose noise is always the centre that a mechanism takes off it."""
+
+    def __init__(self, plan):
+        super().__init__()
+        self._centres = chain([plan.kind.centre(plan.threshold_rate)], cycle(each.centre for each in plan.branches))
+
+    def geometric(self, rate, size=None):
+        centre = next(self._centres)
+        return centre if size is None else np.full(size, centre)
+
+    laplace = geometric
+
+
+def noiseless(mechanism):
+    """A run whose noise is all 0."""
+    return mechanism.start(Centred(mechanism._plan))
 
 
 def sparse(**changed):
     return lb.SparseVector(**({"threshold": 10, "limit": 2, "epsilon": 1} | changed))
 
 
-@pytest.fixture(params=[lb.SparseVector, lb.AdaptiveSparseVector], ids=lambda kind: kind.__name__)
+@pytest.fixture(params=[(kind, noise) for kind in (lb.SparseVector, lb.AdaptiveSparseVector) for noise in NOISES])
 def either(request):
-    return request.param(threshold=10, limit=3, epsilon=1)
+    kind, noise = request.param
+    return kind(threshold=10, limit=3, epsilon=1, noise=noise)
 
 
-def test_answers_gaps_and_spending():
-    run = noiseless(sparse(split="even"))
+@pytest.mark.parametrize("noise", NOISES)
+def test_answers_gaps_and_spending(noise):
+    run = noiseless(sparse(split="even", noise=noise))
     assert run.spent == Fraction(1, 2)
     assert run.ask(9) == lb.Answer(False, None, Fraction(0))
     assert run.ask(10) == lb.Answer(True, Fraction(0), Fraction(1, 4))
@@ -80,9 +98,13 @@ def test_gaps_off_or_on_a_grid():
 
 def test_the_clamp_brings_the_threshold_near_the_value_and_the_value_into_its_range():
     # The smallest words are the largest noise: here a great deal for the threshold, some for the query.
-    free, held = (sparse(clamp=clamp).start(lb.Sampler(lb.Tape([1 << 20, 1 << 60]))) for clamp in (None, (-99, 99, 3)))
-    assert not free.ask(17).above
-    assert held.ask(17).above
+    for noise in NOISES:
+        free, held = (
+            sparse(clamp=clamp, noise=noise).start(lb.Sampler(lb.Tape([1 << 20, 1 << 60])))
+            for clamp in (None, (-99, 99, 3))
+        )
+        assert not free.ask(17).above
+        assert held.ask(17).above
     for run in (noiseless(sparse(clamp=(-2, 4, 30))), noiseless(sparse(threshold=3, clamp=(-2, 4, 30)))):
         assert run.ask(10**6).gap == 4
         assert run.ask_many([10**6]).gaps == (4,)
@@ -113,7 +135,7 @@ def test_adaptive_answers_spend_by_branch():
 def test_adaptive_gives_between_limit_and_its_maximum(branches):
     mechanism = lb.AdaptiveSparseVector(threshold=0, limit=4, epsilon=1, branches=branches)
     assert len(mechanism.start().ask_many([10**9] * 99)) == 1 + 3 * 2 ** (branches - 1)
-    assert len(noiseless(mechanism, 999).ask_many([0] * 99)) == 4
+    assert len(noiseless(mechanism).ask_many([0] * 99)) == 4
 
 
 def test_erratum_b1_the_first_query_below_does_not_end_the_run():
@@ -123,8 +145,8 @@ def test_erratum_b1_the_first_query_below_does_not_end_the_run():
 
 
 def test_release_is_a_table_of_the_queries_above():
-    tape = lb.Tape([HALF - HALF // 1000] * 9)
-    release = sparse(split="even").release([0, 10**6, 0, 10**6, 0], draw=lb.Sampler(tape))
+    mechanism = sparse(split="even")
+    release = mechanism.release([0, 10**6, 0, 10**6, 0], draw=Centred(mechanism._plan))
     assert (release.answered, release.indices) == (4, (1, 3))
     assert "2 of 4 queries above" in str(release)
     assert json.loads(release.to_json())["query"] == [1, 3]
@@ -160,6 +182,8 @@ class Rigged(lb.Sampler):
         if self.left < 0:
             raise lb.BitsError("no more")
         return SECRET if size is None else np.full(size, SECRET)
+
+    geometric = laplace
 
 
 def test_the_noisy_threshold_is_never_shown(either, caplog):
@@ -334,6 +358,9 @@ def test_memory_stays_where_it_is():
         (lb.SparseVector, {"clamp": "012"}),
         (lb.SparseVector, {"epsilon": None}),
         (lb.SparseVector, {"monotone": "no"}),
+        (lb.SparseVector, {"noise": "gaussian"}),
+        (lb.SparseVector, {"noise": None}),
+        (lb.AdaptiveSparseVector, {"noise": ["laplace"]}),
         (lb.AdaptiveSparseVector, {"branches": 1}),
         (lb.AdaptiveSparseVector, {"branches": 17}),
         (lb.AdaptiveSparseVector, {"sigma": -1}),

@@ -66,12 +66,12 @@ def above(
         threshold=threshold, limit=limit, **spending.cost, resolution=items.step(), **items.moves
     )
     base, noise = number(threshold, "threshold"), mechanism.gap_noise
-    noise.lower_bound(base, 0, spending.level)  # refuses a level that allows no bound, before anything is spent
+    noise.listed_bound(base, 0, spending.level)  # refuses a level that allows no bound, before anything is spent
     items.check_enough(1)
 
     def report(release: lb.AboveThreshold) -> Report:
-        estimates = [base + (gap or 0) for gap in release.gaps]
-        lowest = [noise.lower_bound(base, gap or 0, spending.level).value for gap in release.gaps]
+        estimates = [noise.estimate(base, gap or 0).value for gap in release.gaps]
+        lowest = [noise.listed_bound(base, gap or 0, spending.level) for gap in release.gaps]
         columns = {
             "item": release.items or (),
             "above by": release.gaps,
@@ -80,8 +80,10 @@ def above(
         }
         notes = [
             f"{release.answered:,} of {items.size:,} items were asked, in the order of the domain.",
-            f"The bound holds for {percent(spending.level)} of the items asked. It fails more often among listed "
-            "items, because lucky noise gets items listed.",
+            f"Each 'at least' holds with probability {percent(spending.level)} for the listed item, whatever the "
+            "values are. It is empty where the item is above by too little to tell.",
+            "An estimate is right on average over all items asked; among listed items it is too high on average, "
+            "because lucky noise gets items listed.",
         ]
         more = {"estimate": estimates, "at_least": lowest, "level": spending.level}
         return Report(release.title, columns, notes, release.to_dict() | items.data | more)

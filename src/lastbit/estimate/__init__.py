@@ -2,13 +2,16 @@
 
 from lastbit.estimate.accuracy import gaussian_accuracy, laplace_accuracy, least_epsilon
 from lastbit.estimate.blue import blue, error_bounds, variance_left
+from lastbit.estimate.gap_laws import LaplaceGapNoise, OneSidedGapNoise
 from lastbit.estimate.gaps import Estimate, GapNoise, LowerBound, measured, variance_weighted
 from lastbit.estimate.tempered import tempered
 
 __all__ = [
     "Estimate",
     "GapNoise",
+    "LaplaceGapNoise",
     "LowerBound",
+    "OneSidedGapNoise",
     "blue",
     "error_bounds",
     "gaussian_accuracy",

@@ -1,15 +1,17 @@
-"""What a free gap tells: an estimate of the value, its variance, and a lower confidence bound, all exact.
+"""What a free gap tells: an estimate of the value, its variance, and lower confidence bounds, all exact.
 
-A query reported above with gap g says value + X = threshold + g, where X is the query noise minus the threshold noise:
-two independent discrete Laplace variables. Ding et al. (free gap), section 6.2, with discrete noise in Lemma 7.
+A query reported above with gap g says value + N = threshold + g, where N is the noise in the gap: the query noise minus
+the threshold noise, and for one-sided noise minus a public shift. `GapNoise` is the law of N; `gap_laws` has the two
+laws. Ding et al. (free gap), section 6.2.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from lastbit.chance.inversion import power
 from lastbit.errors import ParameterError
 from lastbit.exact.numbers import Number, number, positive, probability
 from lastbit.privacy.rate import Rate
@@ -36,91 +38,110 @@ def variance_weighted(*estimates: Estimate) -> Estimate:
     return Estimate(total / weight, 1 / weight)
 
 
-@dataclass(frozen=True, slots=True)
-class GapNoise:
-    """The law of X = query noise - threshold noise, on the grid: symmetric about 0.
+def measured(value: Number, variance: Number) -> Estimate:
+    """A measurement with the variance of its noise, ready for `variance_weighted`.
 
-    >>> noise = GapNoise(Rate(1, 1), Rate(3, 2), Fraction(1))
-    >>> noise.at_least(0) + noise.at_least(1)
-    Fraction(1, 1)
+    >>> measured("12.5", 2)
+    Estimate(value=Fraction(25, 2), variance=Fraction(2, 1))
+    """
+    return Estimate(number(value, "value"), positive(variance, "variance", "It is the spread of the noise."))
+
+
+@dataclass(frozen=True, slots=True)
+class GapNoise(ABC):
+    """The law of N, the noise in a gap, on the grid of `resolution`. A mechanism's `gap_noise` is one of its laws.
+
+    Every promise here is about all queries asked, but for two: `listed_bound` and `coverage_given_report` are about
+    queries that are reported. Large noise gets queries reported, so among these N is too high on average.
+
+    >>> import lastbit as lb
+    >>> noise = lb.SparseVector(threshold=100, limit=1, epsilon=1).gap_noise
+    >>> bound = noise.lower_bound(100, 20)
+    >>> bound.value, noise.listed_bound(100, 20)
+    (Fraction(113, 1), Fraction(112, 1))
     """
 
     threshold_rate: Rate
     query_rate: Rate
     resolution: Fraction
+    margin: int = 0
+    """The least gap that is reported, in steps: an adaptive sparse vector's branches ask for some."""
 
     @property
+    @abstractmethod
+    def mean(self) -> Fraction:
+        """The mean of N: by so much threshold + gap is too high, over all queries asked."""
+
+    @property
+    @abstractmethod
     def variance(self) -> Fraction:
         """The variance of threshold + gap as an estimate of the value."""
-        return (self.threshold_rate.laplace_variance + self.query_rate.laplace_variance) * self.resolution**2
+
+    @abstractmethod
+    def at_least(self, steps: int) -> Fraction:
+        """P(N >= steps), exactly. The fraction has about |steps| times 64 bits."""
+
+    @abstractmethod
+    def listed_bound(self, threshold: Number, gap: Number, level: Number = "0.95") -> Fraction | None:
+        """A number at or below the value with probability `level` or more, given that the query is reported.
+
+        None where the gap is too small to tell. Only one-sided noise has such a bound.
+        """
+
+    @abstractmethod
+    def _more_than(self, t: int, level: Fraction) -> bool:
+        """Whether P(N >= t) > level, without writing the probability out."""
 
     def estimate(self, threshold: Number, gap: Number) -> Estimate:
-        """Threshold plus gap as an estimate of the value.
+        """Threshold plus gap, less the mean of N, as an estimate of the value.
 
-        The error is X, and the variance is the variance of X, over all queries asked. Among reported queries X is not
-        centred: the estimate is too high on average, and more so the further the value is below the threshold.
+        It is right on average, and the variance is the variance of its error, over all queries asked. Among reported
+        queries it is too high on average, and more so the further the value is below the threshold.
 
-        >>> GapNoise(Rate(1, 1), Rate(1, 1), Fraction(1)).estimate(100, 7)
+        >>> from lastbit.estimate.gap_laws import LaplaceGapNoise
+        >>> LaplaceGapNoise(Rate(1, 1), Rate(1, 1), Fraction(1)).estimate(100, 7)
         Estimate(value=Fraction(107, 1), variance=Fraction(8, 1))
         """
-        return Estimate(number(threshold, "threshold") + number(gap, "gap"), self.variance)
-
-    def at_least(self, steps: int) -> Fraction:
-        """P(X >= steps), exactly: Lemma 7 for discrete noise. The fraction has about |steps| times 64 bits."""
-        t = abs(steps) + (steps < 0)
-        tail = self._tail(t, *(rate.fraction ** (t + 1) for rate in self._slow_fast))
-        return 1 - tail if steps < 0 else tail
+        return Estimate(number(threshold, "threshold") + number(gap, "gap") - self.mean, self.variance)
 
     def lower_bound(self, threshold: Number, gap: Number, level: Number = "0.95") -> LowerBound:
         """A number at or below the value with probability `level` or more, over all queries asked: see `LowerBound`.
 
-        >>> bound = GapNoise(Rate(1, 1), Rate(3, 2), Fraction(1)).lower_bound(100, 20, level="0.95")
+        >>> from lastbit.estimate.gap_laws import LaplaceGapNoise
+        >>> bound = LaplaceGapNoise(Rate(1, 1), Rate(3, 2), Fraction(1)).lower_bound(100, 20, level="0.95")
         >>> bound.value, float(bound.coverage)
         (Fraction(111, 1), 0.961...)
         """
-        wanted = probability(level, "level")
-        if wanted < Fraction(1, 2):
-            raise ParameterError(f"level must be at least 1/2: got {level}. Write 0.95 for 95%.")
-        # value >= threshold + gap - t exactly when X <= t. Find the least t with P(X >= t+1) at most 1 - level.
-        low, high = -1, 1
-        while self._more_than(high + 1, 1 - wanted):
-            low, high = high, 2 * high
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (middle, high) if self._more_than(middle + 1, 1 - wanted) else (low, middle)
+        wanted = confident(level)
+        # value >= threshold + gap - t exactly when N <= t. Find the least t with P(N >= t+1) at most 1 - level.
+        steps = least(lambda t: not self._more_than(t + 1, 1 - wanted))
         start = number(threshold, "threshold")
-        return LowerBound(start + number(gap, "gap") - high * self.resolution, start, wanted, high, self)
+        return LowerBound(start + number(gap, "gap") - steps * self.resolution, start, wanted, steps, self)
 
-    @property
-    def _slow_fast(self) -> tuple[Rate, Rate]:
-        """The two rates, the one that falls more slowly first."""
-        one, other = self.threshold_rate, self.query_rate
-        return (one, other) if one.fraction >= other.fraction else (other, one)
 
-    def _tail(self, t: int, slow: Fraction, fast: Fraction) -> Fraction:
-        """P(X >= t) for t >= 0, from a^(t+1) and b^(t+1): rising in the first, falling in the second.
+def confident(level: Number) -> Fraction:
+    """The level of a bound, refused below 1/2: nobody means less."""
+    wanted = probability(level, "level")
+    if wanted < Fraction(1, 2):
+        raise ParameterError(f"level must be at least 1/2: got {level}. Write 0.95 for 95%.")
+    return wanted
 
-        For a > b, P(X = k) = (1-a)²(1-b)² / ((a-b)(1-ab)) · (a^(|k|+1)/(1-a²) - b^(|k|+1)/(1-b²)); for a = b it is
-        (1-a)⁴/(1-a²)² · (|k| + (1+a²)/(1-a²)) · a^|k|.
-        """
-        a, b = (rate.fraction for rate in self._slow_fast)
-        if a == b:
-            mean = (1 + a * a) / (1 - a * a)
-            return (1 - a) ** 4 / (1 - a * a) ** 2 * ((t + mean) / (1 - a) + a / (1 - a) ** 2) * slow / a
-        scale = (1 - a) ** 2 * (1 - b) ** 2 / ((a - b) * (1 - a * b))
-        return scale * (slow / ((1 - a * a) * (1 - a)) - fast / ((1 - b * b) * (1 - b)))
 
-    def _more_than(self, t: int, level: Fraction) -> bool:
-        """Whether P(X >= t) > level. Bounds close in on the powers, and are exact at enough bits."""
-        bits = 512
-        while True:
-            one = 1 << bits
-            slow, fast = (power(rate, t + 1, bits) for rate in self._slow_fast)
-            lower = self._tail(t, Fraction(slow[0], one), Fraction(fast[1], one))
-            upper = self._tail(t, Fraction(slow[1], one), Fraction(fast[0], one))
-            if lower > level or upper <= level:
-                return lower > level
-            bits *= 2
+def least(enough: Callable[[int], bool]) -> int:
+    """The least whole number that is enough; all larger ones are, and not all smaller ones.
+
+    >>> least(lambda t: t * t * t >= -30)
+    -3
+    """
+    low, high = -1, 0
+    while enough(low):
+        low, high = 2 * low, low
+    while not enough(high):
+        low, high = high, 2 * high + 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +151,7 @@ class LowerBound:
     `coverage` is the probability that the bound is at or below the value, over all queries asked: at least `level`.
     The bound fails more often among reported queries, because large noise gets queries reported. For a value far below
     the threshold it fails almost always. `coverage_given_report` is the probability among reported queries, for a
-    supposed value of one query asked alone.
+    supposed value of one query asked alone. `GapNoise.listed_bound` is a bound that holds among reported queries.
     """
 
     value: Fraction
@@ -143,27 +164,20 @@ class LowerBound:
     @property
     def coverage(self) -> Fraction:
         """P(bound <= value), whether the query is reported or not, exactly."""
-        return self.noise.at_least(-self.steps)
+        return 1 - self.noise.at_least(self.steps + 1)
 
     def coverage_given_report(self, value: Number) -> Fraction:
         """P(bound <= value, given that the query is reported above), exactly, if the query has this value.
 
-        >>> bound = GapNoise(Rate(1, 1), Rate(3, 2), Fraction(1)).lower_bound(100, 20, level="0.95")
+        >>> from lastbit.estimate.gap_laws import LaplaceGapNoise
+        >>> bound = LaplaceGapNoise(Rate(1, 1), Rate(3, 2), Fraction(1)).lower_bound(100, 20, level="0.95")
         >>> float(bound.coverage_given_report(100)), float(bound.coverage_given_report(95))
         (0.93..., 0.75...)
         """
         below = (self.threshold - number(value, "value")) / self.noise.resolution
         if below.denominator != 1:
             raise ParameterError(f"value must be on the grid of {self.noise.resolution}: got {value}.")
-        reported = self.noise.at_least(below.numerator)
-        missed = self.noise.at_least(max(below.numerator, self.steps + 1))
+        needed = below.numerator + self.noise.margin
+        reported = self.noise.at_least(needed)
+        missed = self.noise.at_least(max(needed, self.steps + 1))
         return 1 - missed / reported
-
-
-def measured(value: Number, variance: Number) -> Estimate:
-    """A measurement with the variance of its noise, ready for `variance_weighted`.
-
-    >>> measured("12.5", 2)
-    Estimate(value=Fraction(25, 2), variance=Fraction(2, 1))
-    """
-    return Estimate(number(value, "value"), positive(variance, "variance", "It is the spread of the noise."))

@@ -87,6 +87,15 @@ class Rate(Compared):
         return one // (one - self.x)
 
     @property
+    def geometric_mean(self) -> Fraction:
+        """r/(1-r): the mean of geometric noise of this rate, in steps.
+
+        >>> Rate(3, 2).geometric_mean
+        Fraction(3, 1)
+        """
+        return self.fraction / (1 - self.fraction)
+
+    @property
     def geometric_variance(self) -> Fraction:
         """r/(1-r)²: the variance of geometric noise of this rate, in squared steps.
 

@@ -9,6 +9,7 @@ from typing import Final
 
 from lastbit.audit.broken import (
     discrete_noise,
+    downward_noise,
     printed_exponential,
     printed_selection,
     printed_snapping,
@@ -26,6 +27,7 @@ GALLERY: Final[tuple[Case, ...]] = (
     *printed_exponential.CASES,
     *printed_snapping.CASES,
     *sparse_vector_variants.CASES,
+    *downward_noise.CASES,
     *discrete_noise.CASES,
     *rho_and_delta.CASES,
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from math import isqrt
 from typing import Final
 
@@ -12,7 +13,6 @@ from lastbit.estimate.gaps import GapNoise
 from lastbit.exact.numbers import Number, whole
 from lastbit.mechanisms.sparse_vector.answers import Answer
 from lastbit.mechanisms.sparse_vector.mechanism import StreamMechanism
-from lastbit.mechanisms.sparse_vector.noise import Branch
 from lastbit.mechanisms.sparse_vector.run import on_grid
 from lastbit.privacy.rate import Rate
 
@@ -24,17 +24,19 @@ MOST_BRANCHES: Final = 16
 class AdaptiveSparseVector(StreamMechanism):
     """Answer a stream of queries until the budget of `limit` ordinary answers is spent.
 
-    Paper:    Ding et al. (free gap), Algorithm 4, its stopping rule and its sigma corrected, and extended to any number
-              of branches.
+    Paper:    Ding et al. (free gap), Algorithm 4, its stopping rule and its sigma corrected, extended to any number of
+              branches and to one-sided noise (Liu et al., PVLDB 18); noise="laplace" is the paper's.
     Law:      a query is tried against the noisy threshold with ever less noise, and is above by the first branch it
-              passes. Each branch has half the noise of the one before. All but the last ask for a margin, by default
-              two standard deviations of their noise, rounded up to the grid; `sigma` sets one for all, or one each.
+              passes. Each branch has half the noise of the one before, and for one-sided noise its own public shift, as
+              in SparseVector. All but the last ask for a margin, by default two standard deviations of their noise,
+              rounded up to the grid; `sigma` sets one for all, or one each.
     Cost:     epsilon or eta for the whole run. The threshold's share leaves limit·2^(branches-1) whole units;
               an answer by branch i, from 0, spends 2^i of them, and the run ends when fewer are left than the last
               branch spends. So it gives at least `limit` answers above, and at most 1 + (limit-1)·2^(branches-1).
     Assumes:  one person moves every value by at most `sensitivity`; queries may be chosen after seeing the answers.
-    Checked:  tests/laws/test_adaptive_sparse_vector.py, exactly, up to two queries and three branches.
-    Speed:    one Laplace draw and one comparison a query and branch, for every answer.
+    Checked:  tests/laws/test_adaptive_sparse_vector.py, exactly, up to two queries and three branches. The proof is in
+              kinds.py.
+    Speed:    one draw and one comparison a query and branch, for every answer.
 
     >>> run = AdaptiveSparseVector(threshold=100, limit=2, epsilon=2, split="even").start()
     >>> run.ask(10_000).spent, run.ask(10_000).spent, run.spent, run.exhausted
@@ -53,18 +55,18 @@ class AdaptiveSparseVector(StreamMechanism):
         total = self.limit * units[-1]
         rates = self._rates(units, total)
         tried = zip(rates, [*self._margins(rates[:-1]), 0], units, strict=True)
-        self._derive(branches=branches, _plan=self._planned([Branch(*each) for each in tried], total))
+        self._derive(branches=branches, _plan=self._planned(tried, total))
 
     def gap_noise(self, answer: Answer) -> GapNoise:
         """The noise in threshold + gap as an estimate of the value, for an answer above: its branch tells."""
         for branch in self._plan.branches:
             if answer.above and answer.spent == branch.units * self._plan.unit:
-                return GapNoise(self._plan.threshold_rate, branch.rate, self.grid.resolution)
+                return self._gap_noise(branch)
         raise ParameterError("answer must be one of this mechanism's, and above.")
 
     def _margins(self, rates: list[Rate]) -> list[int]:
         if self.sigma is None:
-            return [two_deviations(rate) for rate in rates]
+            return [two_deviations(self._kind.variance(rate)) for rate in rates]
         if isinstance(self.sigma, Sequence) and not isinstance(self.sigma, str):
             self._derive(sigma=tuple(self.sigma))
             given: Sequence[Number] = self.sigma
@@ -79,13 +81,12 @@ class AdaptiveSparseVector(StreamMechanism):
         return margins
 
 
-def two_deviations(rate: Rate) -> int:
-    """Two standard deviations of discrete Laplace noise, rounded up to whole steps: ⌈√(8r)/(1-r)⌉.
+def two_deviations(variance: Fraction) -> int:
+    """Two standard deviations of noise with this variance in squared steps, rounded up to whole steps.
 
-    >>> two_deviations(Rate(1, 1))
-    4
+    >>> two_deviations(Rate(1, 1).laplace_variance), two_deviations(Rate(1, 1).geometric_variance)
+    (4, 3)
     """
-    r = rate.fraction
-    square = 8 * r / (1 - r) ** 2
+    square = 4 * variance
     root = isqrt(square.numerator // square.denominator)
     return root if root * root == square else root + 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Final
@@ -11,10 +11,12 @@ import gmpy2
 
 from lastbit.chance.draw import Draw
 from lastbit.errors import ParameterError
+from lastbit.estimate.gaps import GapNoise
 from lastbit.exact.numbers import Number, flag, number, whole
 from lastbit.mechanisms.mechanism import chance
 from lastbit.mechanisms.on_grid import GridMechanism
 from lastbit.mechanisms.sparse_vector.answers import Answer, Answers
+from lastbit.mechanisms.sparse_vector.kinds import NoiseKind, NoiseName, kind_of
 from lastbit.mechanisms.sparse_vector.noise import Branch
 from lastbit.mechanisms.sparse_vector.run import FEW, Plan, Run, on_grid
 from lastbit.privacy.rate import Rate
@@ -95,8 +97,10 @@ class StreamMechanism(GridMechanism[AboveThreshold]):
     limit: int
     split: Number = "optimal"
     monotone: bool = False
+    noise: NoiseName = "one-sided"
     share: Fraction = field(init=False, repr=False, compare=False)
     """The threshold's share of the cost."""
+    _kind: NoiseKind = field(init=False, repr=False, compare=False)
     _plan: Plan = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -106,6 +110,7 @@ class StreamMechanism(GridMechanism[AboveThreshold]):
         share, threshold = share_of(self.split, limit, monotone), number(self.threshold, "threshold")
         split = self.split if self.split in ("optimal", "even") else share
         self._derive(monotone=monotone, limit=limit, share=share, split=split, threshold=threshold)
+        self._derive(_kind=kind_of(self.noise))
 
     def _rates(self, units: Sequence[int], total: int) -> list[Rate]:
         """The query noise of answers that spend so many units, of this total.
@@ -116,17 +121,22 @@ class StreamMechanism(GridMechanism[AboveThreshold]):
         moves = 1 if self.monotone else 2
         return [self.cost.rate((1 - self.share) * each / (total * moves * self._reach)) for each in units]
 
-    def _planned(self, branches: Sequence[Branch], total: int) -> Plan:
-        unit = self.cost.share_unit
+    def _planned(self, tried: Iterable[tuple[Rate, int, int]], total: int) -> Plan:
+        """The plan of a run whose branches have these rates, margins and units."""
+        unit, threshold_rate = self.cost.share_unit, self.cost.rate(self.share / self._reach)
         return Plan(
             grid=self.grid,
+            kind=self._kind,
             threshold=on_grid(self.grid, self.threshold, "threshold"),
-            threshold_rate=self.cost.rate(self.share / self._reach),
-            branches=tuple(branches),
+            threshold_rate=threshold_rate,
+            branches=tuple(Branch(*each, self._kind.centre(threshold_rate, each[0])) for each in tried),
             units=total,
             opening=self.share * unit,
             unit=(1 - self.share) * unit / total,
         )
+
+    def _gap_noise(self, branch: Branch) -> GapNoise:
+        return self._kind.gap(self._plan.threshold_rate, branch.rate, self.grid.resolution, branch.margin)
 
     def start(self, draw: Draw | None = None) -> Run:
         """Draw the noisy threshold and begin. Charge `cost` before you call this: a run can spend all of it."""

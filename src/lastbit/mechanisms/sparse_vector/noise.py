@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from lastbit.chance.draw import Draw, Samples
 from lastbit.errors import RunBound
+from lastbit.mechanisms.sparse_vector.kinds import NoiseKind
 from lastbit.privacy.rate import Rate
 
 SINGLES: Final = 4
@@ -45,6 +46,13 @@ class Branch:
     margin: int
     units: int
     """The units that an answer by this branch spends."""
+    centre: int = 0
+    """A public number of steps that is taken off the noise."""
+
+    @property
+    def bar(self) -> int:
+        """How far the noise must carry a query that is at the noisy threshold."""
+        return self.margin + self.centre
 
 
 class Unshared:
@@ -65,11 +73,13 @@ class HiddenNoise(Unshared):
 
     __slots__ = (
         "_at",
+        "_bars",
         "_branches",
         "_draw",
         "_gap",
         "_gaps",
         "_hit",
+        "_kind",
         "_needed",
         "_next",
         "_noise",
@@ -82,16 +92,19 @@ class HiddenNoise(Unshared):
     def __init__(
         self,
         draw: Draw,
+        kind: NoiseKind,
         threshold_rate: Rate,
         branches: tuple[Branch, ...],
         width: int | None,
         gaps: bool | tuple[int, ...],
     ) -> None:
         self._draw = draw
+        self._kind = kind
         self._gaps = (0, *gaps) if isinstance(gaps, tuple) else gaps
         self._branches = branches
+        self._bars = [branch.bar for branch in branches]
         self._width = width
-        self._threshold = draw.laplace(threshold_rate)
+        self._threshold = kind.one(draw, threshold_rate) - kind.centre(threshold_rate)
         self._noise: Sequence[Samples | list[int]] = [_NOTHING]
         self._singles = SINGLES
         self._at = self._next = 0
@@ -120,14 +133,14 @@ class HiddenNoise(Unshared):
     def many(self, steps: NDArray[Any], base: int | NDArray[Any]) -> list[int]:
         """Which of the next queries are above, were they all asked; their noise must be `ready`."""
         self._at, self._next = self._next, self._next + len(steps)
-        if abs(self._threshold) > _ROOM or any(branch.margin > _ROOM for branch in self._branches):
+        if abs(self._threshold) > _ROOM or max(self._bars) > _ROOM:
             steps, base = steps.astype(object), np.array(base, object)
         self._row = (self._threshold + base) - steps
         if self._width is not None:
             self._row = np.clip(self._row, -self._width, self._width)
         self._hit = np.zeros(len(steps), np.bool_)
-        for i, branch in enumerate(self._branches):
-            np.logical_or(self._hit, self._reaches(i, branch.margin), out=self._hit)
+        for i, bar in enumerate(self._bars):
+            np.logical_or(self._hit, self._reaches(i, bar), out=self._hit)
         return [int(k) for k in np.flatnonzero(self._hit)]
 
     def passed(self, k: int) -> tuple[Branch, int] | None:
@@ -137,7 +150,7 @@ class HiddenNoise(Unshared):
 
     def _passed(self, position: int) -> tuple[Branch, int] | None:
         for i, branch in enumerate(self._branches):
-            self._gap = int(self._noise[i][position]) - self._needed
+            self._gap = int(self._noise[i][position]) - branch.centre - self._needed
             if self._gap >= branch.margin:
                 return branch, self._published()
         return None
@@ -147,16 +160,16 @@ class HiddenNoise(Unshared):
             return self._gaps[bisect_right(self._gaps, self._gap) - 1]
         return self._gap if self._gaps else 0
 
-    def _reaches(self, i: int, margin: int) -> NDArray[np.bool_]:
-        return (self._row + margin if margin else self._row) <= self._noise[i][self._at : self._next]
+    def _reaches(self, i: int, bar: int) -> NDArray[np.bool_]:
+        return (self._row + bar if bar else self._row) <= self._noise[i][self._at : self._next]
 
     def _fill(self) -> None:
         if self._next < len(self._noise[0]):
             return
         if self._singles:
-            self._noise = [[self._draw.laplace(branch.rate)] for branch in self._branches]
+            self._noise = [[self._kind.one(self._draw, branch.rate)] for branch in self._branches]
             self._singles -= 1
         else:
             size = min(LARGEST, 2 * len(self._noise[0]))
-            self._noise = [self._draw.laplace(branch.rate, size) for branch in self._branches]
+            self._noise = [self._kind.many(self._draw, branch.rate, size) for branch in self._branches]
         self._next = 0

@@ -16,6 +16,7 @@ from lastbit.chance.draw import Draw
 from lastbit.errors import ParameterError, RunBound, RunExhausted
 from lastbit.exact.numbers import Number, number
 from lastbit.mechanisms.sparse_vector.answers import BELOW, Answer, Answers
+from lastbit.mechanisms.sparse_vector.kinds import NoiseKind
 from lastbit.mechanisms.sparse_vector.noise import Branch, HiddenNoise, Unshared
 from lastbit.privacy.rate import Rate
 from lastbit.values.grid import LIMIT, Grid, Steps
@@ -48,6 +49,7 @@ class Plan:
     """All that is public about a run; numbers of steps are on the grid."""
 
     grid: Grid
+    kind: NoiseKind
     threshold: int
     threshold_rate: Rate
     branches: tuple[Branch, ...]
@@ -94,7 +96,12 @@ class Run(Unshared):
         self._process = process()
         self._left = plan.units
         self._hidden: HiddenNoise | None = HiddenNoise(
-            draw, plan.threshold_rate, plan.branches, None if plan.clamp is None else plan.clamp[2], plan.gaps
+            draw,
+            plan.kind,
+            plan.threshold_rate,
+            plan.branches,
+            None if plan.clamp is None else plan.clamp[2],
+            plan.gaps,
         )
 
     @property

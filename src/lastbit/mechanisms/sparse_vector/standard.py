@@ -10,7 +10,6 @@ from lastbit.errors import ParameterError
 from lastbit.estimate.gaps import GapNoise
 from lastbit.exact.numbers import Number
 from lastbit.mechanisms.sparse_vector.mechanism import StreamMechanism
-from lastbit.mechanisms.sparse_vector.noise import Branch
 from lastbit.mechanisms.sparse_vector.run import on_grid
 
 
@@ -18,17 +17,21 @@ from lastbit.mechanisms.sparse_vector.run import on_grid
 class SparseVector(StreamMechanism):
     """Answer a stream of queries, above or below a threshold, until `limit` of them were above.
 
-    Paper:    Ding et al. (free gap), Algorithm 1, with discrete noise; with `clamp`, Ilvento (sparse vector), Algorithm
-              4, and so Algorithm 2 and the corrected Algorithm 5. The split is that of Lyu, Su and Li.
-    Law:      above where value + query noise >= threshold + threshold noise, and the gap is the difference; discrete
-              Laplace noise, one for the threshold, one for each query. With clamp=(q_min, q_max, w), value - threshold
-              is brought into [q_min, q_max], and the threshold noise to within w of it. gaps=False gives no gaps,
-              gaps=[…] the last of these that the gap reaches, or 0.
+    Paper:    Liu et al. (one-sided noise, PVLDB 18), with gaps; with noise="laplace", Ding et al. (free gap), Algorithm
+              1, with discrete noise, and with `clamp`, Ilvento (sparse vector), Algorithm 4, and so Algorithm 2 and the
+              corrected Algorithm 5. The split is that of Lyu, Su and Li.
+    Law:      above where value + query noise >= threshold + shift + threshold noise, and the gap is the difference;
+              geometric noise upwards, one for the threshold, one for each query. The public shift is the difference of
+              the two means, to the nearest step: so the threshold stays where you put it. With clamp=(q_min, q_max, w),
+              value - threshold is brought into [q_min, q_max], and the threshold noise, less its mean to the nearest
+              step, to within w of it. gaps=False gives no gaps, gaps=[…] the last of these that the gap reaches, or 0.
+              noise="laplace" is discrete Laplace noise on both, of twice the variance, and no shift.
     Cost:     epsilon or eta for the whole run: the split's share when it starts, the rest in equal parts for the
               answers above. Monotone queries, which one person moves all the same way, need half the query noise.
     Assumes:  one person moves every value by at most `sensitivity`; queries may be chosen after seeing the answers.
-    Checked:  tests/laws/test_sparse_vector.py, exactly, up to three queries and two above.
-    Speed:    one Laplace draw and one comparison a query, thousands at a time in NumPy; memory does not grow.
+    Checked:  tests/laws/test_one_sided_sparse_vector.py and test_sparse_vector.py, exactly, up to three queries and two
+              above. The proof is in kinds.py.
+    Speed:    one draw and one comparison a query, thousands at a time in NumPy; memory does not grow.
 
     >>> mechanism = SparseVector(threshold=1000, limit=2, epsilon=1)
     >>> run = mechanism.start()
@@ -50,7 +53,7 @@ class SparseVector(StreamMechanism):
         if clamp is not None:
             self._derive(clamp=self.grid.values(clamp))
         (rate,) = self._rates((1,), self.limit)
-        self._derive(_plan=replace(self._planned([Branch(rate, 0, 1)], self.limit), clamp=clamp, gaps=gaps))
+        self._derive(_plan=replace(self._planned([(rate, 0, 1)], self.limit), clamp=clamp, gaps=gaps))
 
     @property
     def gap_noise(self) -> GapNoise:
@@ -58,11 +61,11 @@ class SparseVector(StreamMechanism):
 
         >>> import lastbit as lb
         >>> lb.SparseVector(threshold=0, limit=1, eta=lb.Eta(1, 4, 1), split="even").gap_noise.variance
-        Fraction(44, 9)
+        Fraction(22, 9)
         """
         if self._plan.clamp is not None or self._plan.gaps is not True:
             raise ParameterError("gaps must be exact and clamp None for threshold + gap to estimate a value.")
-        return GapNoise(self._plan.threshold_rate, self._plan.branches[0].rate, self.grid.resolution)
+        return self._gap_noise(self._plan.branches[0])
 
     def _rising(self, gaps: object) -> tuple[int, ...]:
         if not isinstance(gaps, Sequence) or isinstance(gaps, str) or not gaps:

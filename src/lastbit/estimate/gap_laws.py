@@ -1,0 +1,181 @@
+"""The two laws of the noise in a gap: one-sided noise on query and threshold, and discrete Laplace noise on both."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import floor
+
+from lastbit.chance.inversion import power
+from lastbit.errors import ParameterError
+from lastbit.estimate.gaps import GapNoise, confident, least
+from lastbit.exact.numbers import Number, number
+from lastbit.privacy.rate import Rate
+
+
+def nearest(amount: Fraction) -> int:
+    """The whole number nearest to an exact number; a half goes up.
+
+    >>> nearest(Fraction(5, 2)), nearest(Fraction(-5, 2)), nearest(Fraction(7, 3))
+    (3, -2, 2)
+    """
+    return floor(amount + Fraction(1, 2))
+
+
+def shift_of(threshold_rate: Rate, query_rate: Rate) -> int:
+    """The public shift of the threshold in steps, which makes up for one-sided noise: E X - E Z to the nearest step.
+
+    >>> shift_of(Rate(1, 1), Rate(3, 2))
+    2
+    """
+    return nearest(query_rate.geometric_mean - threshold_rate.geometric_mean)
+
+
+@dataclass(frozen=True, slots=True)
+class OneSidedGapNoise(GapNoise):
+    """N = X - Z - shift: X geometric of the query's rate r, Z geometric of the threshold's rate s, the shift public.
+
+    P(X - Z >= t) is r^t·(1-s)/(1-rs) for t >= 0, and 1 - s^(1-t)·(1-r)/(1-rs) below: each side falls by its own rate.
+
+    >>> noise = OneSidedGapNoise(Rate(1, 1), Rate(3, 2), Fraction(1))
+    >>> noise.mean, noise.variance, noise.at_least(0)
+    (Fraction(0, 1), Fraction(14, 1), Fraction(9, 20))
+    """
+
+    @property
+    def shift(self) -> int:
+        """The public shift of the threshold, in steps."""
+        return shift_of(self.threshold_rate, self.query_rate)
+
+    @property
+    def mean(self) -> Fraction:
+        """E X - E Z - shift: at most half a step either way."""
+        return (self.query_rate.geometric_mean - self.threshold_rate.geometric_mean - self.shift) * self.resolution
+
+    @property
+    def variance(self) -> Fraction:
+        """r/(1-r)² + s/(1-s)², half of what Laplace noise of these rates has."""
+        return (self.query_rate.geometric_variance + self.threshold_rate.geometric_variance) * self.resolution**2
+
+    def at_least(self, steps: int) -> Fraction:
+        """P(N >= steps), exactly. The fraction has about |steps| times 64 bits."""
+        rate, exponent = self._side(steps + self.shift)
+        return self._tail(steps + self.shift, rate.fraction**exponent)
+
+    def listed_bound(self, threshold: Number, gap: Number, level: Number = "0.95") -> Fraction | None:
+        """A number at or below the value with probability `level` or more, given that the query is reported.
+
+        It holds for every reported query by itself, whatever the values are and whatever was asked and answered before.
+        None where the gap is too small: the value may then be anything, and a value far below the threshold has such a
+        gap with a probability above 1 - level.
+
+        Proof. Say the value is threshold + shift + margin + m, Z = z after all answers before this one, and the query
+        is reported: X >= z - m. The geometric has no memory, so the part of the gap beyond the margin is geometric if
+        m <= z, and m - z plus a geometric otherwise. As z >= 0, it is G + max(0, m) at most, for a geometric G. With t
+        the least number such that r^(t+1) <= 1 - level, the bound m >= gap - margin - t is given only where the right
+        side is at least 1. For m >= 0 it is false only if G > t, and for m < 0 only if it is given: if G > t.
+
+        >>> noise = OneSidedGapNoise(Rate(1, 1), Rate(3, 2), Fraction(1))
+        >>> noise.listed_bound(100, 20, level="0.95"), noise.listed_bound(100, 10, level="0.95")
+        (Fraction(112, 1), None)
+        """
+        allowed = 1 - confident(level)
+        steps = least(lambda t: t >= 0 and not self._power_more_than(t + 1, allowed))
+        start, told = number(threshold, "threshold"), number(gap, "gap")
+        if told < (self.margin + steps + 1) * self.resolution:
+            return None
+        return start + told + (self.shift - steps) * self.resolution
+
+    def _side(self, t: int) -> tuple[Rate, int]:
+        """The rate by which P(X - Z >= t) falls on its side of 0, and the power of the rate in it."""
+        return (self.query_rate, t) if t >= 0 else (self.threshold_rate, 1 - t)
+
+    def _tail(self, t: int, raised: Fraction) -> Fraction:
+        """P(X - Z >= t), from the power of its side: rising in it for t >= 0, falling below."""
+        r, s = self.query_rate.fraction, self.threshold_rate.fraction
+        return (1 - s) / (1 - r * s) * raised if t >= 0 else 1 - (1 - r) / (1 - r * s) * raised
+
+    def _more_than(self, t: int, level: Fraction) -> bool:
+        t += self.shift
+        rate, exponent = self._side(t)
+        bits = 512
+        while True:
+            tails = sorted(self._tail(t, Fraction(each, 1 << bits)) for each in power(rate, exponent, bits))
+            if tails[0] > level or tails[1] <= level:
+                return tails[0] > level
+            bits *= 2
+
+    def _power_more_than(self, exponent: int, level: Fraction) -> bool:
+        """Whether r^exponent > level."""
+        bits = 512
+        while True:
+            lower, upper = (Fraction(each, 1 << bits) for each in power(self.query_rate, exponent, bits))
+            if lower > level or upper <= level:
+                return lower > level
+            bits *= 2
+
+
+@dataclass(frozen=True, slots=True)
+class LaplaceGapNoise(GapNoise):
+    """N is the difference of two discrete Laplace variables, symmetric about 0: Lemma 7 of the free gap paper.
+
+    >>> noise = LaplaceGapNoise(Rate(1, 1), Rate(3, 2), Fraction(1))
+    >>> noise.at_least(0) + noise.at_least(1)
+    Fraction(1, 1)
+    """
+
+    @property
+    def mean(self) -> Fraction:
+        """0."""
+        return Fraction(0)
+
+    @property
+    def variance(self) -> Fraction:
+        """2r/(1-r)² + 2s/(1-s)²."""
+        return (self.threshold_rate.laplace_variance + self.query_rate.laplace_variance) * self.resolution**2
+
+    def at_least(self, steps: int) -> Fraction:
+        """P(N >= steps), exactly: Lemma 7 for discrete noise. The fraction has about |steps| times 64 bits."""
+        t = abs(steps) + (steps < 0)
+        tail = self._tail(t, *(rate.fraction ** (t + 1) for rate in self._slow_fast))
+        return 1 - tail if steps < 0 else tail
+
+    def listed_bound(self, threshold: Number, gap: Number, level: Number = "0.95") -> Fraction | None:
+        """There is none: a noisy threshold far below the threshold reports any query, with any gap."""
+        raise ParameterError(
+            "noise must be 'one-sided' for a bound that holds for reported queries: got 'laplace'. Use lower_bound, "
+            "which holds over all queries asked."
+        )
+
+    @property
+    def _slow_fast(self) -> tuple[Rate, Rate]:
+        """The two rates, the one that falls more slowly first."""
+        one, other = self.threshold_rate, self.query_rate
+        return (one, other) if one.fraction >= other.fraction else (other, one)
+
+    def _tail(self, t: int, slow: Fraction, fast: Fraction) -> Fraction:
+        """P(N >= t) for t >= 0, from a^(t+1) and b^(t+1): rising in the first, falling in the second.
+
+        For a > b, P(N = k) = (1-a)²(1-b)² / ((a-b)(1-ab)) · (a^(|k|+1)/(1-a²) - b^(|k|+1)/(1-b²)); for a = b it is
+        (1-a)⁴/(1-a²)² · (|k| + (1+a²)/(1-a²)) · a^|k|.
+        """
+        a, b = (rate.fraction for rate in self._slow_fast)
+        if a == b:
+            mean = (1 + a * a) / (1 - a * a)
+            return (1 - a) ** 4 / (1 - a * a) ** 2 * ((t + mean) / (1 - a) + a / (1 - a) ** 2) * slow / a
+        scale = (1 - a) ** 2 * (1 - b) ** 2 / ((a - b) * (1 - a * b))
+        return scale * (slow / ((1 - a * a) * (1 - a)) - fast / ((1 - b * b) * (1 - b)))
+
+    def _more_than(self, t: int, level: Fraction) -> bool:
+        """Whether P(N >= t) > level. Bounds close in on the powers, and are exact at enough bits."""
+        if t <= 0:  # by symmetry it is more than 1/2, and no bound may fail so often
+            return True
+        bits = 512
+        while True:
+            one = 1 << bits
+            slow, fast = (power(rate, t + 1, bits) for rate in self._slow_fast)
+            lower = self._tail(t, Fraction(slow[0], one), Fraction(fast[1], one))
+            upper = self._tail(t, Fraction(slow[1], one), Fraction(fast[0], one))
+            if lower > level or upper <= level:
+                return lower > level
+            bits *= 2
