@@ -22,11 +22,12 @@ from lastbit.errors import (
 from lastbit.estimate.gaps import Estimate, GapNoise, LowerBound
 from lastbit.ledger.account import Account, Charge, Entry
 from lastbit.ledger.ledger import Ledger
+from lastbit.mechanisms.candidates import scored
 from lastbit.mechanisms.exponential import Choice, ExponentialMechanism, Ranking
 from lastbit.mechanisms.laplace import DiscreteLaplace, NoisyValues
 from lastbit.mechanisms.mean import MeanAndUnits, NoisyMean
 from lastbit.mechanisms.mechanism import Mechanism
-from lastbit.mechanisms.private_selection import PrivateSelection, Winner, scored
+from lastbit.mechanisms.private_selection import PrivateSelection, Winner
 from lastbit.mechanisms.snapping import SnappedValue, Snapping
 from lastbit.mechanisms.sparse_vector.adaptive import AdaptiveSparseVector
 from lastbit.mechanisms.sparse_vector.answers import Answer, Answers

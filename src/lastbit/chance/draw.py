@@ -14,6 +14,7 @@ from lastbit.chance import distributions
 from lastbit.chance.bits import Words
 from lastbit.chance.distributions import Distribution
 from lastbit.chance.powers import Exponents, Powers
+from lastbit.chance.rounds import Rounds
 from lastbit.errors import ParameterError
 from lastbit.exact.numbers import Number, number, whole
 from lastbit.privacy.rate import Rate
@@ -95,6 +96,10 @@ class Draw(ABC):
     def laplace(self, rate: Rate, size: int | None = None) -> int | Samples:
         """Discrete Laplace, P(X = i) proportional to r^|i|: the difference of two geometrics."""
         return self._draw(distributions.laplace(_checked(rate)), size)
+
+    def rounds(self, law: Rounds) -> int:
+        """The number of rounds of a private selection, from 1 to the law's most, in one word."""
+        return 1 + self._one(distributions.rounds(law))
 
     def permutation(self, n: int) -> NDArray[np.int64]:
         """A uniform permutation of 0, …, n-1."""
