@@ -162,13 +162,14 @@ def test_a_cost_of_nothing_known_is_refused() -> None:
 def test_a_candidate_needs_a_pure_cost() -> None:
     for cost in (lb.Cost.zcdp("1/10"), lb.Cost(Fraction(1), delta=Fraction(1, 10))):
         with pytest.raises(lb.ParameterError, match="pure cost"):
-            lb.PrivateSelection(candidates=[lambda draw: (1, 1)], candidate_cost=cost, stop="1/10")
+            lb.PrivateSelection(candidates=[lambda draw: (1, 1)], candidate_cost=cost, most=10)
 
 
 def test_a_selection_is_no_composition_so_its_rho_follows_from_its_epsilon() -> None:
-    choice = lb.PrivateSelection(candidates=[lambda draw: (1, 1)], candidate_cost="1/10", stop="1/10", slack="1/100")
-    assert choice.cost.epsilon == Fraction(33, 100)
-    assert choice.cost.rho == lb.Cost.of("0.33").rho
+    choice = lb.PrivateSelection(candidates=[lambda draw: (1, 1)], candidate_cost="1/10", most=10)
+    assert choice.cost.epsilon == Fraction(3, 10)
+    assert choice.cost.stated_rho is None
+    assert choice.cost.rho == lb.Cost.of("0.3").rho
 
 
 @pytest.mark.parametrize("times", [Fraction(5, 2), Fraction(3, 2), Fraction(11, 10), Fraction(2), Fraction(1, 3)])
