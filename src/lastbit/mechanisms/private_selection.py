@@ -10,6 +10,7 @@ from typing import Any
 from lastbit.chance.draw import Draw
 from lastbit.chance.rounds import Rounds
 from lastbit.errors import ParameterError
+from lastbit.estimate.selection_plan import SelectionPlan, selection_plan
 from lastbit.exact.numbers import Number, flag, number
 from lastbit.mechanisms.candidates import Candidate, Try, check_signature
 from lastbit.mechanisms.mechanism import Mechanism
@@ -110,6 +111,27 @@ class PrivateSelection(Mechanism[Winner]):
             # No composition: of what it adds up only the epsilon is known.
             cost=each.widened(rounds.times(threshold=bar is not None)),
         )
+
+    @staticmethod
+    def plan(
+        budget: Cost | Eta | Number,
+        candidate_cost: Cost | Eta | Number | None = None,
+        *,
+        most: int | None = None,
+        mean: Number | None = None,
+        shares: Sequence[Number] = ("1/20", "1/50", "1/100"),
+    ) -> SelectionPlan:
+        """Which law and `most` are least likely to miss the best candidates, for a budget. Reads no data.
+
+        Give either `most`, the runs that you can wait for at worst, or `mean`, those on average; docs/private-selection.md
+        explains the table. With a threshold choose the uniform law: it costs two candidates and misses least.
+
+        >>> import lastbit as lb
+        >>> best = lb.PrivateSelection.plan(1, "2/5", mean=20).best
+        >>> best.law, best.most, best.cost
+        (Fraction(1, 2), 53, Cost(epsilon=Fraction(1, 1)))
+        """
+        return selection_plan(budget, candidate_cost, most=most, mean=mean, shares=shares)
 
     @property
     def parameters(self) -> dict[str, str]:
