@@ -20,6 +20,7 @@ from lastbit.errors import (
     TapeEnded,
 )
 from lastbit.estimate.gaps import Estimate, GapNoise, LowerBound
+from lastbit.estimate.selection_plan import SelectionPlan
 from lastbit.ledger.account import Account, Charge, Entry
 from lastbit.ledger.ledger import Ledger
 from lastbit.mechanisms.candidates import scored
@@ -27,6 +28,7 @@ from lastbit.mechanisms.exponential import Choice, ExponentialMechanism, Ranking
 from lastbit.mechanisms.laplace import DiscreteLaplace, NoisyValues
 from lastbit.mechanisms.mean import MeanAndUnits, NoisyMean
 from lastbit.mechanisms.mechanism import Mechanism
+from lastbit.mechanisms.private_search import FoundModel, PrivateSearch
 from lastbit.mechanisms.private_selection import PrivateSelection, Winner
 from lastbit.mechanisms.snapping import SnappedValue, Snapping
 from lastbit.mechanisms.sparse_vector.adaptive import AdaptiveSparseVector
@@ -69,6 +71,7 @@ __all__ = [
     "Estimate",
     "Eta",
     "ExponentialMechanism",
+    "FoundModel",
     "GapNoise",
     "Grid",
     "LastbitError",
@@ -86,6 +89,7 @@ __all__ = [
     "NoisyTopK",
     "NoisyValues",
     "ParameterError",
+    "PrivateSearch",
     "PrivateSelection",
     "Ranking",
     "Rate",
@@ -96,6 +100,7 @@ __all__ = [
     "RunExhausted",
     "Sampler",
     "SelectAndMeasure",
+    "SelectionPlan",
     "SnappedValue",
     "Snapping",
     "SparseVector",

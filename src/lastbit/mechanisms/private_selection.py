@@ -123,8 +123,8 @@ class PrivateSelection(Mechanism[Winner]):
     ) -> SelectionPlan:
         """Which law and `most` are least likely to miss the best candidates, for a budget. Reads no data.
 
-        Give either `most`, the runs that you can wait for at worst, or `mean`, those on average; docs/private-selection.md
-        explains the table. With a threshold choose the uniform law: it costs two candidates and misses least.
+        Give either `most`, the runs that you can wait for at worst, or `mean`, those on average. With a threshold
+        choose the uniform law: it costs two candidates and misses least. docs/private-selection.md shows the table.
 
         >>> import lastbit as lb
         >>> best = lb.PrivateSelection.plan(1, "2/5", mean=20).best
