@@ -178,6 +178,4 @@ def expanded(grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Any]]) ->
 
 def _listed(values: object) -> bool:
     """Whether the values are a list, a tuple or an array of several."""
-    return isinstance(values, list | tuple | range) or (
-        hasattr(values, "__array__") and getattr(values, "ndim", 0) == 1
-    )
+    return isinstance(values, list | tuple | range) or (isinstance(values, np.ndarray) and values.ndim == 1)
