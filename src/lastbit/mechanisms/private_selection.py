@@ -55,8 +55,8 @@ class PrivateSelection(Mechanism[Winner]):
               tells no more than any other score; it can win only where all failed, as None. KeyboardInterrupt alone
               stops the program: no candidate may raise it. A mistake in a candidate looks like a low score: try each on
               made-up data first, candidate(lastbit.Sampler()).
-    Checked:  tests/laws/test_private_selection.py, exactly: on all branches for most <= 10, and by the closed form that
-              the branches confirm up to 2000; tight to 1% where η is at most 1 and most is 100.
+    Checked:  tests/laws/test_private_selection.py, exactly: on all branches for up to 10 rounds, and up to 2000 by the
+              closed form that the branches confirm; tight to 2% for 100 rounds or more.
     Speed:    K candidates; a watch can see K. With `constant` always `most` candidates, of which K count, so that a
               watch sees nothing of K.
 

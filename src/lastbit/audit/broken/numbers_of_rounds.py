@@ -62,7 +62,7 @@ CASES = (
     Case(
         "a cap on the rounds without slack",
         "Ilvento, sparse vector, section 6, Algorithm 7 with fewer rounds than its bound asks for",
-        "A geometric number of rounds with stop 1/100 that is cut at 20 is nearly always 20, so more rounds are far "
+        "A geometric number of rounds with stop 1/100 that is cut at 20 is mostly 20, so more rounds are far "
         "likelier than fewer, and a neighbour with a better rival loses the rare output in every round. The claim of "
         "three candidates holds for a number of rounds given that it is at most 20.",
         *capped_instance(printed=True),
@@ -71,7 +71,7 @@ CASES = (
     ),
     Case(
         "a threshold with more rounds likelier than fewer",
-        "a law of the number of rounds in proportion to the number",
+        "A law of the number of rounds in proportion to the number",
         "That no run reaches the threshold is a fact about every run. Two candidates pay for it where more rounds are "
         "never likelier than fewer, as with the uniform law.",
         *rising_instance(printed=True),
