@@ -20,15 +20,18 @@ from lastbit.errors import (
     TapeEnded,
 )
 from lastbit.estimate.gaps import Estimate, GapNoise, LowerBound
+from lastbit.estimate.selection_plan import SelectionPlan
 from lastbit.ledger.account import Account, Charge, Entry
 from lastbit.ledger.ledger import Ledger
+from lastbit.mechanisms.candidates import scored
 from lastbit.mechanisms.exponential import Choice, ExponentialMechanism, Ranking
 from lastbit.mechanisms.gaussian import DiscreteGaussian
 from lastbit.mechanisms.laplace import DiscreteLaplace
 from lastbit.mechanisms.mean import MeanAndUnits, NoisyMean
 from lastbit.mechanisms.mechanism import Mechanism
 from lastbit.mechanisms.noisy_values import NoisyValues
-from lastbit.mechanisms.private_selection import PrivateSelection, Winner, scored
+from lastbit.mechanisms.private_search import FoundModel, PrivateSearch
+from lastbit.mechanisms.private_selection import PrivateSelection, Winner
 from lastbit.mechanisms.snapping import SnappedValue, Snapping
 from lastbit.mechanisms.sparse_vector.adaptive import AdaptiveSparseVector
 from lastbit.mechanisms.sparse_vector.answers import Answer, Answers
@@ -73,6 +76,7 @@ __all__ = [
     "Estimate",
     "Eta",
     "ExponentialMechanism",
+    "FoundModel",
     "GapNoise",
     "Grid",
     "LastbitError",
@@ -90,6 +94,7 @@ __all__ = [
     "NoisyTopK",
     "NoisyValues",
     "ParameterError",
+    "PrivateSearch",
     "PrivateSelection",
     "Ranking",
     "Rate",
@@ -100,6 +105,7 @@ __all__ = [
     "RunExhausted",
     "Sampler",
     "SelectAndMeasure",
+    "SelectionPlan",
     "SnappedValue",
     "Snapping",
     "SparseVector",

@@ -12,6 +12,7 @@ from lastbit.audit import compare, law, loss
 from lastbit.audit.broken import (
     discrete_noise,
     downward_noise,
+    numbers_of_rounds,
     printed_exponential,
     printed_selection,
     printed_snapping,
@@ -111,6 +112,23 @@ def test_private_selection_is_the_sum_over_its_rounds():
     found = law(first, 0)
     assert found.masses["a"] == a * sum(on**i for i in range(rounds))
     assert found.masses["b"] == b * sum(on**i for i in range(rounds))
+
+
+def test_numbers_of_rounds_that_cost_more():
+    """The mechanism refuses both: it draws its rounds given the cap, and no law that rises with a threshold."""
+    assert f"{bits(numbers_of_rounds.capped_instance(printed=True)):.4f}" == "4.0863"
+    assert f"{bits(numbers_of_rounds.capped_instance(printed=False)):.4f}" == "2.7644"
+    assert f"{bits(numbers_of_rounds.rising_instance(printed=True)):.4f}" == "2.9967"
+    assert f"{bits(numbers_of_rounds.rising_instance(printed=False)):.4f}" == "1.9996"
+
+
+def test_the_best_drawn_at_once_is_the_best_of_its_runs():
+    candidate, rounds = (Fraction(1, 2), Fraction(1, 3), Fraction(1, 6)), [Fraction(k) for k in (3, 1, 2, 1)]
+
+    def run(draw):
+        return max(draw.index(candidate) for _ in range(1 + draw.index(rounds)))
+
+    assert law(run, 0).masses == law(lambda draw: numbers_of_rounds.best(draw, candidate, rounds), 0).masses
 
 
 @pytest.mark.parametrize(("n", "figure"), [(3, "2.56"), (5, "3.06"), (9, "3.42")])

@@ -290,7 +290,7 @@ def test_what_a_mechanism_refuses_is_not_charged(place: str) -> None:
         (lb.Snapping(epsilon=1, bounds=(0, 1)), [1, 2], None),
         (lb.SelectAndMeasure(k=3, epsilon=1), [1], None),
         (lb.SparseVector(threshold=1, limit=1, epsilon=1), "text", None),
-        (lb.PrivateSelection(candidates=[lambda draw: (1, 1)], candidate_cost=1, stop=1), [1], None),
+        (lb.PrivateSelection(candidates=[lambda draw: (1, 1)], candidate_cost=1, most=1), [1], None),
         (lb.DiscreteLaplace(epsilon=1), [1], 5),
     ]
     for mechanism, values, draw in refused:

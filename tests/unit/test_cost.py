@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 import pytest
@@ -161,10 +162,31 @@ def test_a_cost_of_nothing_known_is_refused() -> None:
 def test_a_candidate_needs_a_pure_cost() -> None:
     for cost in (lb.Cost.zcdp("1/10"), lb.Cost(Fraction(1), delta=Fraction(1, 10))):
         with pytest.raises(lb.ParameterError, match="pure cost"):
-            lb.PrivateSelection(candidates=[lambda draw: (1, 1)], candidate_cost=cost, stop="1/10")
+            lb.PrivateSelection(candidates=[lambda draw: (1, 1)], candidate_cost=cost, most=10)
 
 
 def test_a_selection_is_no_composition_so_its_rho_follows_from_its_epsilon() -> None:
-    choice = lb.PrivateSelection(candidates=[lambda draw: (1, 1)], candidate_cost="1/10", stop="1/10", slack="1/100")
-    assert choice.cost.epsilon == Fraction(33, 100)
-    assert choice.cost.rho == lb.Cost.of("0.33").rho
+    choice = lb.PrivateSelection(candidates=[lambda draw: (1, 1)], candidate_cost="1/10", most=10)
+    assert choice.cost.epsilon == Fraction(3, 10)
+    assert choice.cost.stated_rho is None
+    assert choice.cost.rho == lb.Cost.of("0.3").rho
+
+
+@pytest.mark.parametrize("times", [Fraction(5, 2), Fraction(3, 2), Fraction(11, 10), Fraction(2), Fraction(1, 3)])
+def test_a_cost_widened_by_a_fraction_is_exact_or_rounded_up(times: Fraction) -> None:
+    assert lb.Cost.of("3/7").widened(times) == Fraction(3, 7) * times
+    eta = lb.Eta(3, 2, 2)
+    wider = lb.Cost.of(eta).widened(times)
+    z = 2 * times
+    if z.denominator == 1:
+        assert wider == lb.Eta(3, 2, z.numerator)
+    else:
+        # e^(-widened·d) against (3/4)^(z·d), a whole power: at or below it, and the float before is above it.
+        power = Fraction(3, 4) ** (z * z.denominator)
+        assert isinstance(wider.epsilon, Fraction)
+        found = float(wider.epsilon)
+        assert found == wider.epsilon
+        assert lb.Cost.of(wider.epsilon * z.denominator).odds_bounds()[0] >= 1 / power
+        before = Fraction(math.nextafter(found, 0))
+        assert lb.Cost.of(before * z.denominator).odds_bounds()[1] < 1 / power
+    assert wider.stated_rho is None

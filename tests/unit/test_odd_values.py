@@ -184,18 +184,18 @@ def test_a_resolution_that_leaves_no_room_for_values_is_refused() -> None:
     "score", [np.float32(7), np.float16(7), np.longdouble(7), np.array(7.0), Decimal(7), Fraction(7)]
 )
 def test_candidates_may_score_in_any_kind_of_number(score: object) -> None:
-    choice = lb.PrivateSelection(candidates=[lambda draw: ("x", score)], candidate_cost=1, threshold=7, stop="1/2")
+    choice = lb.PrivateSelection(candidates=[lambda draw: ("x", score)], candidate_cost=1, threshold=7, most=2)
     assert choice.release().score == 7
 
 
 @pytest.mark.parametrize("score", [float("inf"), np.float32("inf"), Decimal("Infinity")])
 def test_an_infinite_score_wins_and_says_so(score: object) -> None:
-    choice = lb.PrivateSelection(candidates=[lambda draw: ("x", score)], candidate_cost=1, stop="1/2")
+    choice = lb.PrivateSelection(candidates=[lambda draw: ("x", score)], candidate_cost=1, most=2)
     assert choice.release().score == float("inf")
 
 
 def test_a_draw_in_the_place_of_values_is_refused() -> None:
-    choice = lb.PrivateSelection(candidates=[lambda draw: ("x", 1)], candidate_cost=1, stop=1)
+    choice = lb.PrivateSelection(candidates=[lambda draw: ("x", 1)], candidate_cost=1, most=1)
     with pytest.raises(lb.ParameterError, match="draw="):
         choice.release(lb.Sampler())
     for wrong in (5, lb.SystemBits()):

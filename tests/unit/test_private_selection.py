@@ -11,7 +11,7 @@ import pytest
 
 import lastbit as lb
 
-GOOD = {"candidates": [lambda draw: ("x", 1)], "candidate_cost": 1, "stop": "1/2"}
+GOOD = {"candidates": [lambda draw: ("x", 1)], "candidate_cost": 1, "most": 2}
 
 
 @pytest.mark.parametrize(
@@ -20,11 +20,12 @@ GOOD = {"candidates": [lambda draw: ("x", 1)], "candidate_cost": 1, "stop": "1/2
         ({"candidates": []}, "at least one"),
         ({"candidates": ["model"]}, "callables"),
         ({"candidate_cost": 0}, "positive"),
-        ({"stop": 0}, "stop must be positive"),
-        ({"stop": 2}, "stop must be at most 1"),
-        ({"slack": 2}, "slack must be at most 1"),
-        ({"slack": 0}, "slack must be positive"),
-        ({"rounds": 100}, "needs slack"),
+        ({"most": 0}, "most must be a whole number"),
+        ({"law": -1}, "law must be above -1"),
+        ({"law": "geometric"}, "needs stop"),
+        ({"stop": "1/2"}, "stop is for law='geometric'"),
+        ({"law": 2, "threshold": 0}, "law must be at most 1 with a threshold"),
+        ({"constant": 1}, "constant must be True or False"),
         ({"threshold": "high"}, "threshold must be a finite number"),
     ],
 )
@@ -37,14 +38,21 @@ def test_bad_parameters_are_refused_when_it_is_built(change, message):
     ("options", "cost"),
     [
         ({"threshold": 0}, Fraction(2)),
-        ({"threshold": 0, "slack": "1/10"}, Fraction(21, 10)),
+        ({"threshold": 0, "law": "1/2"}, Fraction(2)),
+        ({"threshold": 0, "law": "-1/2"}, Fraction(3, 2)),
         ({}, Fraction(3)),
-        ({"slack": "1/10"}, Fraction(33, 10)),
+        ({"law": 1}, Fraction(3)),
+        ({"law": "geometric", "stop": "1/10"}, Fraction(3)),
+        ({"law": 0}, Fraction(2)),
+        ({"law": 0.5}, Fraction(5, 2)),
+        ({"law": 2}, Fraction(4)),
         ({"threshold": 0, "candidate_cost": lb.Eta(3, 2, 1)}, lb.Eta(3, 2, 2)),
         ({"candidate_cost": lb.Eta(3, 2, 1)}, lb.Eta(3, 2, 3)),
+        ({"candidate_cost": lb.Eta(3, 2, 2), "law": "-1/2"}, lb.Eta(3, 2, 3)),
+        ({"candidate_cost": lb.Eta(3, 2, 1), "law": "1/2"}, lb.Cost.of(lb.Eta(3, 2, 1)).widened(Fraction(5, 2))),
     ],
 )
-def test_each_way_to_stop_states_its_cost(options, cost):
+def test_each_law_states_its_cost(options, cost):
     assert lb.PrivateSelection(**{**GOOD, **options}).cost == cost
 
 
@@ -63,21 +71,21 @@ def test_a_failure_is_the_lowest_score_and_is_not_seen(caplog, capsys):
 @pytest.mark.parametrize("score", [float("nan"), float("-inf"), "high", None])
 def test_a_score_that_is_no_number_is_the_lowest_too(score):
     mixed = [lambda draw: ("bad", score), lambda draw: ("good", -(10**9))]
-    # Words of zero: the first candidate, no stop, the second candidate (all ones pick it), then stop.
-    tape = lb.Tape([0, 2**64 - 1, 2**64 - 1, 0])
+    # Two rounds (a word of ones), the first candidate (a word of zeros), then the second.
+    tape = lb.Tape([2**64 - 1, 0, 2**64 - 1])
     chosen = lb.PrivateSelection(**{**GOOD, "candidates": mixed}).release(draw=lb.Sampler(tape))
     assert (chosen.output, chosen.candidate) == ("good", 1)
 
 
 def test_a_failure_cannot_reach_the_threshold():
-    fails = lb.PrivateSelection(**{**GOOD, "candidates": [failing], "threshold": -(10**9), "stop": 1})
+    fails = lb.PrivateSelection(**{**GOOD, "candidates": [failing], "threshold": -(10**9), "most": 1})
     assert fails.release().output is None
 
 
 def test_a_source_that_ends_is_not_a_failing_candidate():
     hungry = lb.PrivateSelection(**{**GOOD, "candidates": [lambda draw: (draw.integer(2), 1)]})
     with pytest.raises(lb.TapeEnded):
-        hungry.release(draw=lb.Sampler(lb.Tape([0])))
+        hungry.release(draw=lb.Sampler(lb.Tape([0, 0])))
 
 
 class OfTheirOwn(BaseException):
@@ -106,7 +114,7 @@ def test_whatever_a_candidate_raises_stays_inside(error):
         raise error
 
     for threshold in (None, -(10**9)):
-        choice = lb.PrivateSelection(**{**GOOD, "candidates": [leaves], "threshold": threshold, "stop": 1})
+        choice = lb.PrivateSelection(**{**GOOD, "candidates": [leaves], "threshold": threshold, "most": 1})
         assert choice.release().candidate is None
 
 
@@ -132,10 +140,10 @@ def test_the_same_error_twice_is_the_candidates_the_second_time():
         except lb.TapeEnded:
             raise lb.TapeEnded("patient 17") from None
 
-    choice = lb.PrivateSelection(**{**GOOD, "candidates": [catches], "stop": 1})
-    # One word picks the candidate; stop = 1 takes a word of its own, which is not there.
+    choice = lb.PrivateSelection(**{**GOOD, "candidates": [catches]})
+    # Two rounds; one word picks the first candidate, which fails. The word that picks the second is not there.
     with pytest.raises(lb.TapeEnded, match="the tape ended"):
-        choice.release(draw=lb.Sampler(lb.Tape([0])))
+        choice.release(draw=lb.Sampler(lb.Tape([2**64 - 1, 0])))
 
 
 def test_the_keyboard_stops_the_program_and_shows_nothing_of_what_was_handled():
@@ -151,14 +159,14 @@ def test_the_keyboard_stops_the_program_and_shows_nothing_of_what_was_handled():
 
 
 class FailsOnce:
-    """A source that raises on its second call only: an error that is swallowed is never seen again."""
+    """A source that raises once, on the call inside the candidate: an error that is swallowed is never seen again."""
 
     def __init__(self, error: BaseException) -> None:
         self.error, self.asked = error, 0
 
     def words(self, n: int) -> Any:
         self.asked += 1
-        if self.asked == 2:
+        if self.asked == 3:  # after the number of rounds and the number of the candidate
             raise self.error
         return lb.Tape([0] * n).words(n)
 
@@ -182,13 +190,13 @@ def test_what_ends_the_draw_ends_the_run_and_shows_nothing_of_what_was_handled(k
 
     error = kind("the source")
     with pytest.raises(kind) as caught:
-        lb.PrivateSelection(**{**GOOD, "candidates": [candidate], "stop": 1}).release(draw=lb.Sampler(FailsOnce(error)))
+        lb.PrivateSelection(**{**GOOD, "candidates": [candidate], "most": 1}).release(draw=lb.Sampler(FailsOnce(error)))
     assert caught.value is error
     assert error.__context__ is error.__cause__ is None
 
 
 def test_another_error_of_the_draw_is_a_failing_candidate():
-    asking = lb.PrivateSelection(**{**GOOD, "candidates": [lambda draw: (draw.integer(2), 1)], "stop": 1})
+    asking = lb.PrivateSelection(**{**GOOD, "candidates": [lambda draw: (draw.integer(2), 1)], "most": 1})
     assert asking.release(draw=lb.Sampler(FailsOnce(OverflowError()))).candidate is None
 
 
@@ -208,7 +216,7 @@ def test_the_auditor_ends_runs_inside_candidates(draws):
             return tuple(draw.integer(2, size=2).tolist()), 1
         return "x", 1
 
-    choice = lb.PrivateSelection(**{**GOOD, "candidates": [candidate], "stop": 1, "slack": 1})
+    choice = lb.PrivateSelection(**{**GOOD, "candidates": [candidate], "most": 1})
     if draws == "words":
         with pytest.raises(lb.AuditError, match="raw words"):
             lb.audit.law(choice.program())
@@ -223,7 +231,7 @@ def test_a_selection_inside_a_candidate_hands_errors_of_the_draw_on():
     inner = lb.PrivateSelection(**{**GOOD, "candidates": [lambda draw: (draw.integer(2), 1)]})
     outer = lb.PrivateSelection(**{**GOOD, "candidates": [lambda draw: (inner.release(draw=draw).output, 1)]})
     with pytest.raises(lb.TapeEnded):
-        outer.release(draw=lb.Sampler(lb.Tape([0, 0])))
+        outer.release(draw=lb.Sampler(lb.Tape([0, 0, 0, 0])))
 
 
 class Called:
@@ -249,6 +257,48 @@ def test_candidates_that_take_a_draw_and_what_may_be_left_out_are_fine():
     ]
     assert len(lb.PrivateSelection(**{**GOOD, "candidates": fine}).candidates) == 5
     assert len(lb.PrivateSelection(**{**GOOD, "candidates": (each for each in fine)}).candidates) == 5
+
+
+@pytest.mark.parametrize("more", [{}, {"threshold": 1}, {"constant": True}, {"constant": True, "threshold": 1}])
+def test_the_number_of_rounds_is_not_published(more):
+    selection = lb.PrivateSelection(**{**GOOD, "most": 4, **more})
+    # The first word alone decides the number of rounds.
+    releases = [selection.release(draw=lb.Sampler(lb.Tape([word, *[0] * 20]))) for word in (0, 1 << 63, 2**64 - 1)]
+    assert len({f"{each!r}{each.to_json()}{each.to_html()}{vars(each)}" for each in releases}) == 1
+
+
+@pytest.mark.parametrize("threshold", [None, 1])
+@pytest.mark.parametrize("later", [100, 0, 1, float("nan"), None])
+def test_the_rounds_that_do_not_count_change_nothing(later, threshold):
+    """One round of four counts. What the others return, and whether they fail, is not seen; all four run."""
+    runs = []
+
+    def candidate(draw):
+        runs.append(draw.integer(2))
+        if len(runs) == 1:
+            return "first", 1
+        if later is None:
+            raise ValueError("patient 17")
+        return "later", later
+
+    choice = lb.PrivateSelection(candidates=[candidate], candidate_cost=1, most=4, constant=True, threshold=threshold)
+    winner = choice.release(draw=lb.Sampler(lb.Tape([0] * 20)))
+    assert (winner.output, winner.score, len(runs)) == ("first", 1, 4)
+
+
+def test_laws_are_compared_as_numbers():
+    one, other = (lb.PrivateSelection(**{**GOOD, "law": law}) for law in (1, "uniform"))
+    assert one == other
+    assert one.parameters == {
+        "candidates": "1",
+        "candidate_cost": "1",
+        "most": "2",
+        "law": "uniform",
+        "constant": "False",
+    }
+    stopped = lb.PrivateSelection(**{**GOOD, "law": "geometric", "stop": 0.25})
+    assert (stopped.parameters["law"], stopped.parameters["stop"]) == ("geometric", "1/4")
+    assert lb.PrivateSelection(**{**GOOD, "law": -0.5}).parameters["law"] == "-1/2"
 
 
 def test_the_release_prints_as_a_table():

@@ -17,6 +17,7 @@ from typing import Final
 from lastbit.chance.gaussian import Gaussian
 from lastbit.chance.inversion import Falling, Geometric, Partition, Signed, Truncated, Uniform, Weighted, resolve
 from lastbit.chance.powers import Powers
+from lastbit.chance.rounds import Rounds
 from lastbit.errors import AuditError, ParameterError
 from lastbit.privacy.rate import Rate
 
@@ -211,3 +212,10 @@ def powers(partition: Powers) -> Distribution:
         return ((i, Fraction(weight, total)) for i, weight in enumerate(weights))
 
     return Distribution((partition,), (), masses, cells=len(partition.exponents))
+
+
+def rounds(law: Rounds) -> Distribution:
+    """P(X = k-1) is the chance of k rounds."""
+    if law.uniform:
+        return uniform(law.most)
+    return Distribution((law,), (), lambda: iter(enumerate(law.masses())), cells=law.most)

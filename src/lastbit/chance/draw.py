@@ -14,6 +14,7 @@ from lastbit.chance import distributions
 from lastbit.chance.bits import Words
 from lastbit.chance.distributions import Distribution
 from lastbit.chance.powers import Exponents, Powers
+from lastbit.chance.rounds import Rounds
 from lastbit.errors import ParameterError
 from lastbit.exact.numbers import Number, number, whole
 from lastbit.privacy.rate import Rate
@@ -103,6 +104,10 @@ class Draw(ABC):
     def gaussian(self, rate: Rate, size: int | None = None) -> int | Samples:
         """Discrete Gaussian, P(X = i) proportional to r^(i²): its variance is near 1/(2·ln(1/r))."""
         return self._draw(distributions.gaussian(_checked(rate)), size)
+
+    def rounds(self, law: Rounds) -> int:
+        """The number of rounds of a private selection, from 1 to the law's most, in one word."""
+        return 1 + self._one(distributions.rounds(law))
 
     def permutation(self, n: int) -> NDArray[np.int64]:
         """A uniform permutation of 0, …, n-1."""

@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable, Sequence
 from fractions import Fraction
 
 from lastbit.chance.draw import Draw
+from lastbit.exact.rounding import exp_upper, log_upper
 from lastbit.privacy.rate import Rate
 
 Sample = tuple[Hashable, int]
 Sampling = Callable[[Draw], Sample]
 """Q(D): an outcome x and its quality score q."""
+
+
+def least_rounds(gamma: Fraction, slack: Fraction) -> int:
+    """T, the least number of steps of Algorithms 6 and 7 for a slack ε0: max(ln(2/ε0)/γ, 1 + 1/(e·γ)).
+
+    With a cap Algorithm 6 costs 2ε1 + ε0, and Algorithm 7 costs 3ε1 + 3ε0. `PrivateSelection` draws the number of steps
+    first, given that it is at most the cap, and pays nothing for the cap.
+
+    >>> least_rounds(Fraction(1, 20), Fraction(1, 100))
+    106
+    """
+    inverse_e = Fraction(exp_upper(Fraction(-1), 64), 1 << 64)
+    return math.ceil(max(Fraction(log_upper(2 / slack)) / gamma, 1 + inverse_e / gamma))
 
 
 def pspc(draw: Draw, sample: Sampling, tau: int, gamma: Fraction, rounds: int) -> Sample | None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from lastbit.errors import ParameterError
 from lastbit.exact.numbers import Number, number, positive, probability
-from lastbit.exact.rounding import exp_bounds, float_upper, fraction, log_lower, shortened_upper
+from lastbit.exact.rounding import exp_bounds, float_upper, fraction, log_lower, log_upper, shortened_upper
 from lastbit.privacy import zcdp
 from lastbit.privacy.dyadic import MAX_RATE_BITS, positive_epsilon
 from lastbit.privacy.eta import Eta
@@ -217,14 +217,22 @@ class Cost:
         delta = shortened_upper(self.delta * (1 + self.odds_bounds()[1]), zcdp.BITS)
         return Cost(self.widened(2).epsilon, None, min(delta, Fraction(1)))
 
-    def widened(self, times: int) -> Cost:
+    def widened(self, times: int | Fraction) -> Cost:
         """So many times the epsilon, and no more known: for a release that is no composition of parts of this cost.
 
-        >>> Cost.of("1/10").widened(3)
-        Cost(epsilon=Fraction(3, 10))
+        An epsilon stays exact, and so does an eta where its z times that is whole; otherwise an eta becomes nats,
+        rounded up.
+
+        >>> Cost.of("1/10").widened(3), Cost.of(Eta(1, 1, 2)).widened(Fraction(5, 2))
+        (Cost(epsilon=Fraction(3, 10)), Cost(epsilon=Eta(x=1, y=1, z=5)))
         """
         loss = self.epsilon
-        return _repeated(loss, loss.z * times) if isinstance(loss, Eta) else Cost(self._pure * times)
+        if not isinstance(loss, Eta):
+            return Cost(self._pure * times)
+        z = Fraction(loss.z) * times
+        if z.denominator == 1:
+            return _repeated(loss, z.numerator)
+        return Cost(Fraction(log_upper(Fraction(1 << loss.y, loss.x), times=z)))
 
     def __add__(self, other: Cost) -> Cost:
         if not isinstance(other, Cost):

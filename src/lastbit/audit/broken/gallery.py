@@ -10,6 +10,7 @@ from typing import Final
 from lastbit.audit.broken import (
     discrete_noise,
     downward_noise,
+    numbers_of_rounds,
     printed_exponential,
     printed_selection,
     printed_snapping,
@@ -24,6 +25,7 @@ from lastbit.audit.verdict import Verdict, compare, judge
 GALLERY: Final[tuple[Case, ...]] = (
     *printed_sparse_vector.CASES,
     *printed_selection.CASES,
+    *numbers_of_rounds.CASES,
     *printed_exponential.CASES,
     *printed_snapping.CASES,
     *sparse_vector_variants.CASES,

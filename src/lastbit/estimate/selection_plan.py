@@ -1,0 +1,179 @@
+"""Which law of the number of rounds to choose for a private selection, before anything is spent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final
+
+from lastbit.chance.rounds import MOST, Rounds
+from lastbit.errors import ParameterError
+from lastbit.exact.numbers import Number, number, probability, whole
+from lastbit.privacy.cost import Cost
+from lastbit.privacy.eta import Eta
+from lastbit.release import text_table
+
+_LAWS: Final = (Fraction(1), Fraction(1, 2), Fraction(0), Fraction(-1, 2))
+_LARGEST: Final = Fraction(2)
+_BITS: Final = 256
+
+
+@dataclass(frozen=True)
+class Option:
+    """A law of the number of rounds, the costs, and for each share the chance that no run is among the best."""
+
+    rounds: Rounds
+    candidate_cost: Cost
+    cost: Cost
+    misses: tuple[Fraction, ...]
+
+    @property
+    def law(self) -> str | Fraction:
+        """The law, as PrivateSelection takes it."""
+        return "uniform" if self.rounds.uniform else self.rounds.eta
+
+    @property
+    def most(self) -> int:
+        """The largest number of rounds, as PrivateSelection takes it."""
+        return self.rounds.most
+
+
+@dataclass(frozen=True, repr=False)
+class SelectionPlan:
+    """The laws that a budget pays for, the one that misses the best candidates least often first. Reads no data."""
+
+    budget: Cost
+    shares: tuple[Fraction, ...]
+    options: tuple[Option, ...]
+
+    @property
+    def best(self) -> Option:
+        """The option that is least likely to miss the smallest share of best candidates."""
+        return self.options[0]
+
+    def columns(self) -> dict[str, Sequence[object]]:
+        """The table, column by column: exact fractions."""
+        return {
+            "law": [each.law for each in self.options],
+            "most": [each.most for each in self.options],
+            "mean": [each.rounds.mean for each in self.options],
+            "candidate": [each.candidate_cost.text for each in self.options],
+            "selection": [each.cost.text for each in self.options],
+            **{
+                f"misses top {_percent(share)}": [each.misses[place] for each in self.options]
+                for place, share in enumerate(self.shares)
+            },
+        }
+
+    def __str__(self) -> str:
+        columns = self.columns()
+        rows = [
+            [_shown(name, cell) for name, cell in zip(columns, row, strict=True)]
+            for row in zip(*columns.values(), strict=True)
+        ]
+        return f"Private selection within {self.budget.text}:\n{text_table(list(columns), rows)}"
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def selection_plan(
+    budget: Cost | Eta | Number,
+    candidate_cost: Cost | Eta | Number | None = None,
+    *,
+    most: int | None = None,
+    mean: Number | None = None,
+    shares: Sequence[Number] = ("1/20", "1/50", "1/100"),
+) -> SelectionPlan:
+    """The laws that a budget pays for, with the chance that none of the runs is among the best candidates.
+
+    Either all laws have the same `most`, the number of runs that you can wait for at worst, or the same `mean`, the
+    number that you can wait for on average: then most is the least with at least this mean. With a candidate_cost the
+    plan also has the law that spends the whole budget. Without one it says what a candidate may cost under each law.
+
+    A run is a candidate drawn by lot with its private score; "top 1%" are the best 1% of runs.
+
+    >>> print(selection_plan(3, 1, mean=100))
+    Private selection within epsilon 3:
+        law  most    mean  candidate    selection  misses top 5%  misses top 2%  misses top 1%
+    uniform   199     100  epsilon 1    epsilon 3          0.095          0.242          0.430
+        1/2   285  100.26  epsilon 1  epsilon 5/2          0.192          0.336          0.489
+          0   716  100.12  epsilon 1    epsilon 2          0.419          0.547          0.644
+       -1/2 31216     100  epsilon 1  epsilon 3/2          0.779          0.861          0.903
+    """
+    if (most is None) == (mean is None):
+        raise ParameterError(
+            "exactly one of most and mean must be given: the runs that you can wait for at worst, or on average. "
+            "Write mean=100."
+        )
+    total = _pure(budget, "budget")
+    each = None if candidate_cost is None else _pure(candidate_cost, "candidate_cost")
+    exact = tuple(probability(share, "a share") for share in shares)
+    if not exact:
+        raise ParameterError("shares must have at least one share, such as '1/100' for the best 1% of runs.")
+    rarest = min(range(len(exact)), key=lambda place: exact[place])
+    found = [
+        Option(rounds, one, one.widened(2 + eta), tuple(rounds.misses(share) for share in exact))
+        for eta, one in _affordable(total, each)
+        if (rounds := _rounds(eta, most, mean)) is not None
+    ]
+    if not found:
+        raise ParameterError(
+            f"budget must be more than the cost of a candidate: got {total.text}. The selection costs more than one "
+            "candidate; with a little more, ask for a smaller mean or most."
+        )
+    return SelectionPlan(total, exact, tuple(sorted(found, key=lambda option: option.misses[rarest])))
+
+
+def _affordable(total: Cost, each: Cost | None) -> Iterator[tuple[Fraction, Cost]]:
+    """The laws by their eta, with the cost of a candidate."""
+    budget = total.amount or Fraction(0)
+    if each is None:
+        for eta in _LAWS:
+            yield eta, Cost(budget / (2 + eta))
+        return
+    # In nats that are rounded up the quotient of two etas can be off: what does not fit is left out.
+    spends = min(_LARGEST, budget / (each.amount or budget) - 2)
+    for eta in sorted({*_LAWS, *([spends] if spends > -1 else [])}):
+        if (each.widened(2 + eta).amount or budget) <= budget:
+            yield eta, each
+
+
+def _rounds(eta: Fraction, most: int | None, mean: Number | None) -> Rounds | None:
+    """The law with this most, or with the least that has this mean; None where that would be too many."""
+    if most is not None:
+        return Rounds.of(eta, most)
+    wanted = number(mean, "mean")
+    if wanted < 1:
+        raise ParameterError(f"mean must be at least 1: got {mean}. At least one candidate runs.")
+    if eta == 1:
+        return Rounds.of(eta, whole(-(-(2 * wanted - 1) // 1), "most"))
+    law = Rounds(MOST, eta)
+    # Long enough to find the least number; the chances are then computed exactly for it.
+    mass, below, above = 1 << _BITS, 0, 0
+    for k in range(1, MOST + 1):
+        below += mass
+        above += k * mass
+        if above >= wanted * below:
+            return Rounds(k, eta)
+        up, down = law.ratio(k)
+        mass = mass * up // down
+    return None
+
+
+def _pure(value: Cost | Eta | Number, name: str) -> Cost:
+    cost = Cost.of(value)
+    if cost.epsilon is None or cost.delta:
+        raise ParameterError(f"{name} must be a pure cost, an epsilon or an eta without a delta: got {cost.text}.")
+    return cost
+
+
+def _percent(share: Fraction) -> str:
+    return f"{float(100 * share):g}%"
+
+
+def _shown(name: str, cell: object) -> str:
+    if name == "mean" and isinstance(cell, Fraction):
+        return f"{float(cell):.5g}"
+    return f"{float(cell):.3f}" if name.startswith("misses") and isinstance(cell, Fraction) else str(cell)

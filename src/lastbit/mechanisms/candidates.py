@@ -1,0 +1,128 @@
+"""Candidates of a private selection: how one is made, run, and ranked."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Final
+
+import numpy as np
+
+from lastbit.chance.draw import Draw
+from lastbit.errors import ParameterError
+from lastbit.exact.numbers import Number, positive
+from lastbit.mechanisms.watched_draw import WatchedDraw
+from lastbit.privacy.cost import Cost
+from lastbit.privacy.eta import Eta
+from lastbit.values.grid import Grid
+from lastbit.values.raw import exact_ratio
+from lastbit.values.statistic import ends
+
+Candidate = Callable[[Draw], tuple[Any, Any]]
+"""Takes a Draw and returns (output, score), both private at the candidate's cost together."""
+
+Rank = tuple[int, Fraction]
+_LOWEST: Final[Rank] = (0, Fraction(0))
+_HIGHEST: Final[Rank] = (2, Fraction(0))
+
+
+@dataclass(frozen=True)
+class Try:
+    """One run of a candidate: its number among the candidates, its output, and the rank of its score."""
+
+    candidate: int | None = None
+    output: Any = None
+    rank: Rank = _LOWEST
+
+    @classmethod
+    def run(cls, candidate: Candidate, place: int, draw: Draw) -> Try:
+        """Run a candidate. Whatever it raises counts as the lowest score."""
+        watched = WatchedDraw(draw)
+        try:
+            output, score = candidate(watched)
+            return cls(place, output, _rank(score))
+        except BaseException as error:
+            if isinstance(error, KeyboardInterrupt) or watched.ended_by(error):
+                # What the candidate was handling when it came may depend on the data.
+                error.__cause__ = error.__context__ = None
+                raise
+            # Whatever a candidate raises may depend on the data, so nobody may see it.
+            return cls(place)
+
+    @property
+    def lowest(self) -> bool:
+        """Whether it failed, or has a score that is no number: then nothing of it is published."""
+        return self.rank == _LOWEST
+
+    @property
+    def score(self) -> Fraction | float:
+        """The score; infinite where the candidate's was."""
+        return math.inf if self.rank == _HIGHEST else self.rank[1]
+
+    def reaches(self, threshold: Fraction) -> bool:
+        """Whether the score is at least the threshold. That of a failure never is."""
+        return self.rank >= (1, threshold)
+
+
+def _rank(score: Any) -> Rank:
+    """Scores in their order; NaN, minus infinity and failures are the lowest, plus infinity the highest."""
+    above, below = exact_ratio(score.item() if isinstance(score, np.ndarray) else score)
+    if below == 0:
+        return _HIGHEST if above > 0 else _LOWEST
+    return 1, Fraction(above, below)
+
+
+def check_signature(candidate: Candidate, place: int) -> None:
+    """Refuse a candidate that cannot be called with a Draw: in a run it would only look like one that fails."""
+    try:
+        signature = inspect.signature(candidate)
+    except (TypeError, ValueError):  # some callables written in C say nothing
+        return
+    try:
+        signature.bind(None)
+    except TypeError:
+        raise ParameterError(
+            f"candidates must take one argument, a Draw: candidate {place} takes {signature}. Bind the others first, "
+            "for example with functools.partial."
+        ) from None
+
+
+def scored(
+    mechanism: Callable[[Draw], Hashable],
+    quality: Callable[[Any], Any],
+    *,
+    sensitivity: Number = 1,
+    epsilon: Number | None = None,
+    eta: Eta | None = None,
+    resolution: Number = 1,
+    bounds: tuple[Number, Number],
+) -> Candidate:
+    """A candidate from a private mechanism and a quality function of low sensitivity.
+
+    Paper:    Ilvento, GETSAMPLE of Algorithm 7, with the sensitivity of erratum A9.
+    Law:      the output, and its quality clamped to `bounds`, with discrete Laplace noise, clamped again.
+    Cost:     the mechanism's own and epsilon (or eta): their sum is the candidate_cost to state.
+    Assumes:  for every fixed output one person moves the quality by at most `sensitivity`.
+    Checked:  tests/laws/test_private_selection.py, exactly.
+    Speed:    one Laplace draw beside the mechanism.
+
+    >>> import lastbit as lb
+    >>> candidate = lb.scored(lambda draw: "model", lambda model: 7, epsilon="1/2", bounds=(0, 10))
+    >>> output, score = candidate(lb.Sampler())
+    >>> output, 0 <= score <= 10
+    ('model', True)
+    """
+    reach = positive(sensitivity, "sensitivity", "It is how far one person can move the quality.")
+    grid = Grid(resolution)
+    rate = Cost.asked(epsilon, eta).rate(Fraction(1, grid.count(reach, "sensitivity")))
+    low, high = ends(bounds, grid)
+
+    def candidate(draw: Draw) -> tuple[Any, Fraction]:
+        output = mechanism(draw)
+        step = max(low, min(high, grid.step(quality(output))))
+        return output, max(low, min(high, step + draw.laplace(rate))) * grid.resolution
+
+    return candidate

@@ -1,0 +1,181 @@
+"""Choose the parameters of a model from a grid, as a grid search does, and pay for a few fits only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from lastbit.chance.draw import Draw
+from lastbit.errors import ParameterError
+from lastbit.exact.numbers import Number
+from lastbit.mechanisms.candidates import Candidate
+from lastbit.mechanisms.mechanism import Mechanism
+from lastbit.mechanisms.private_selection import PrivateSelection, Winner
+from lastbit.privacy.cost import Cost
+from lastbit.privacy.eta import Eta
+from lastbit.release import Release
+
+Parameters = Mapping[str, Any]
+FitScore = Callable[[dict[str, Any], Draw], tuple[Any, Any]]
+"""Takes parameters and a Draw and returns (model, score), both private at the candidate's cost together."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FoundModel(Release):
+    """The best fit: its parameters, the model and its private score; all None when no fit succeeded.
+
+    `best_params_`, `best_estimator_` and `best_score_` are the names that scikit-learn's searches have for them.
+    """
+
+    place: int | None
+    """The number of the parameters in the grid."""
+    pairs: tuple[tuple[str, Any], ...] | None = field(hash=False)
+    model: Any
+    score: Fraction | float | None
+
+    @property
+    def parameters(self) -> dict[str, Any] | None:
+        """The parameters that were fitted."""
+        return None if self.pairs is None else dict(self.pairs)
+
+    best_params_ = parameters
+
+    @property
+    def best_estimator_(self) -> Any:
+        """The model."""
+        return self.model
+
+    @property
+    def best_score_(self) -> Fraction | float | None:
+        """The private score."""
+        return self.score
+
+    def columns(self) -> dict[str, Sequence[Any]]:
+        """One row, or none: the parameters, each in a column of its name, and the score."""
+        if self.pairs is None:
+            return {"score": []}
+        return {**{name: [value] for name, value in self.pairs}, "score": [self.score]}
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrivateSearch(Mechanism[FoundModel]):
+    """Fit a model with parameters drawn from a grid, a random number of times; publish the best fit only.
+
+    Paper:    none; it is PrivateSelection with one candidate for each point of the grid.
+    Law:      that of PrivateSelection. A grid that maps names to lists stands for all combinations: names in
+              alphabetical order, the last name changes first, as in scikit-learn's ParameterGrid; a list of such grids
+              stands for one after the other.
+    Cost:     that of PrivateSelection: three times candidate_cost with the default law, whatever the grid's size.
+    Assumes:  fit_score(parameters, draw) is private by itself: model and score together cost candidate_cost, for every
+              point of the grid. Plain training on private data is not private, and neither is plain
+              cross-validation: this search adds no noise to either. All of its chance comes from `draw`. The model is a
+              new object each time, which no later fit changes. The grid is public. A fit that raises counts as the
+              lowest score, unseen: try fit_score on made-up data first.
+    Checked:  tests/unit/test_private_search.py: the law is that of PrivateSelection, exactly.
+    Speed:    that of PrivateSelection: as many fits as it draws rounds, or `most` with `constant`.
+
+    >>> import lastbit as lb
+    >>> def fit_score(parameters, draw):
+    ...     return f"model with alpha {parameters['alpha']}", draw.integer(10)
+    >>> search = lb.PrivateSearch(grid={"alpha": [0.1, 1, 10]}, fit_score=fit_score, candidate_cost="1/10", most=20)
+    >>> search.cost, len(search.points), search.release().parameters["alpha"] in (0.1, 1, 10)
+    (Cost(epsilon=Fraction(3, 10)), 3, True)
+    """
+
+    grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Any]]
+    fit_score: FitScore
+    candidate_cost: Number | Eta
+    most: int
+    law: str | Number = "uniform"
+    stop: Number | None = None
+    threshold: Number | None = None
+    constant: bool = False
+    points: tuple[dict[str, Any], ...] = field(init=False, repr=False, compare=False)
+    """The parameters of each candidate, in their order."""
+    selection: PrivateSelection = field(init=False, repr=False, compare=False)
+    cost: Cost = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if not callable(self.fit_score):
+            raise ParameterError(
+                f"fit_score must be a function of parameters and a Draw: got {type(self.fit_score).__name__}."
+            )
+        points = expanded(self.grid)
+        selection = PrivateSelection(
+            candidates=[_candidate(self.fit_score, point) for point in points],
+            candidate_cost=self.candidate_cost,
+            most=self.most,
+            law=self.law,
+            stop=self.stop,
+            threshold=self.threshold,
+            constant=self.constant,
+        )
+        chosen = {name: getattr(selection, name) for name in ("candidate_cost", "most", "law", "stop", "threshold")}
+        self._derive(points=points, selection=selection, cost=selection.cost, **chosen)
+
+    @property
+    def parameters(self) -> dict[str, str]:
+        """The public parameters as text, for a ledger: of the grid its size, and no code."""
+        given = {name: text for name, text in super().parameters.items() if name != "fit_score"}
+        return {**given, "grid": f"{len(self.points)} points"}
+
+    def ready(self, values: None = None) -> Callable[[Draw], FoundModel]:
+        """This search: all that is left is chance."""
+        select = self.selection.ready(values)
+        return lambda draw: self._found(select(draw))
+
+    def _found(self, winner: Winner) -> FoundModel:
+        place = winner.candidate
+        pairs = None if place is None else tuple(self.points[place].items())
+        return FoundModel(self.name, self.cost, place, pairs, winner.output, winner.score)
+
+
+def _candidate(fit_score: FitScore, point: dict[str, Any]) -> Candidate:
+    # A copy for every run: a fit that changes its parameters changes no other fit.
+    return lambda draw: fit_score(dict(point), draw)
+
+
+def expanded(grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Any]]) -> tuple[dict[str, Any], ...]:
+    """All points of a grid, in the order of scikit-learn's ParameterGrid.
+
+    A mapping stands for all combinations of its lists. In a list every mapping whose values are all lists or tuples is
+    such a grid, and every other mapping is a point.
+
+    >>> expanded({"depth": [2, 3], "alpha": [0.1, 1]})[:3]
+    ({'alpha': 0.1, 'depth': 2}, {'alpha': 0.1, 'depth': 3}, {'alpha': 1, 'depth': 2})
+    >>> expanded([{"alpha": 0.1}, {"alpha": 1, "depth": 3}])
+    ({'alpha': 0.1}, {'alpha': 1, 'depth': 3})
+    """
+    if isinstance(grid, Mapping):
+        for name, values in grid.items():
+            if not _listed(values):
+                raise ParameterError(
+                    f"grid must map each name to a list: got {type(values).__name__} for {name!r}. Write "
+                    f"{{{name!r}: [...]}}, or pass a list of parameters."
+                )
+        names = sorted(grid)
+        points = tuple(dict(zip(names, values, strict=True)) for values in product(*(grid[name] for name in names)))
+    elif isinstance(grid, Sequence) and not isinstance(grid, str) and all(isinstance(each, Mapping) for each in grid):
+        points = tuple(
+            point
+            for each in grid
+            for point in (expanded(each) if each and all(map(_listed, each.values())) else (dict(each),))
+        )
+    else:
+        raise ParameterError(
+            f"grid must map names to lists, or be a list of parameters: got {type(grid).__name__}. Write "
+            "grid={'alpha': [0.1, 1, 10]}."
+        )
+    if not points:
+        raise ParameterError("grid must have at least one point: got an empty list.")
+    return points
+
+
+def _listed(values: object) -> bool:
+    """Whether the values are a list, a tuple or an array of several."""
+    return isinstance(values, list | tuple | range) or (isinstance(values, np.ndarray) and values.ndim == 1)
