@@ -20,7 +20,8 @@ from lastbit.errors import (
     TapeEnded,
 )
 from lastbit.estimate.gaps import Estimate, GapNoise, LowerBound
-from lastbit.ledger.account import Account, Charge, Entry
+from lastbit.ledger.account import Account
+from lastbit.ledger.entry import Charge, Entry
 from lastbit.ledger.ledger import Ledger
 from lastbit.mechanisms.exponential import Choice, ExponentialMechanism, Ranking
 from lastbit.mechanisms.gaussian import DiscreteGaussian

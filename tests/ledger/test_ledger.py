@@ -264,17 +264,17 @@ def test_a_file_of_version_1_opens_and_goes_on(old_file: Path) -> None:
 def test_an_old_file_is_brought_up_to_date_once(old_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     steps = []
 
-    def to_version_3(connection: sa.Connection) -> None:
-        steps.append(3)
+    def to_version_4(connection: sa.Connection) -> None:
+        steps.append(4)
         connection.exec_driver_sql("ALTER TABLE lastbit_entries ADD COLUMN signed TEXT")
 
-    monkeypatch.setattr(store, "VERSION", 3)
-    monkeypatch.setattr(store, "MIGRATIONS", {**store.MIGRATIONS, 2: to_version_3})
+    monkeypatch.setattr(store, "VERSION", 4)
+    monkeypatch.setattr(store, "MIGRATIONS", {**store.MIGRATIONS, 3: to_version_4})
     for _ in range(2):
         assert lb.Ledger(old_file).account("clinic").spent == Fraction(1, 7)
-    assert steps == [3]
+    assert steps == [4]
     monkeypatch.undo()
-    with pytest.raises(lb.LedgerError, match=r"has version 3, this lastbit knows 2\. Install a newer lastbit"):
+    with pytest.raises(lb.LedgerError, match=r"has version 4, this lastbit knows 3\. Install a newer lastbit"):
         lb.Ledger(old_file).account("clinic")
 
 
