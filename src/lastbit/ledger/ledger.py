@@ -123,6 +123,16 @@ class Ledger:
             found = books.rows_of(rows, dataset)
         return tuple(books.entry_of(row) for row in found)
 
+    def export(self, dataset: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+        """The whole books of an account: its row and the rows of its entries, exactly as they are kept.
+
+        Numbers are exact, as text. Whoever has this can compute every digest again: docs/data-and-budget.md says how.
+        """
+        with self._store.transaction() as rows:
+            account = books.row_of(rows, dataset, lock=True)
+            entries = books.rows_of(rows, dataset)
+        return dict(account._mapping), [dict(entry._mapping) for entry in entries]
+
     def verify(self, dataset: str | None = None, *, expected: str | None = None) -> tuple[str, ...]:
         """What is wrong with the books of one account, or of all: nothing when the result is empty.
 
