@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 import typer
@@ -88,9 +89,8 @@ def _show_release(books: Any, dataset: str, entries: Any, wanted: int, as_json: 
     if entry is None:
         raise LedgerError(f"the account {dataset!r} has no entry {wanted}. See: lastbit budget history {dataset}")
     published = books.published(wanted)
-    note = (
-        f"From the books: released on {(entry.released or entry.time).isoformat(' ', 'seconds')}. Nothing was charged."
-    )
+    when = (entry.released or entry.time).isoformat(" ", "seconds")
+    columns: Mapping[str, Sequence[Any]]
     if isinstance(published, Release):
         title, columns, data = published.title, published.columns(), published.to_dict()
     else:
@@ -98,7 +98,9 @@ def _show_release(books: Any, dataset: str, entries: Any, wanted: int, as_json: 
         even = len({len(each) for each in lists.values()}) == 1
         title, columns, data = f"{entry.mechanism}, {entry.cost}", lists if even else {}, dict(published)
     more = {"entry": entry.id, "released": None if entry.released is None else entry.released.isoformat()}
-    Report(title, columns, [note], data | more).show(as_json=as_json)
+    Report(title, columns, [f"From the books: released on {when}. Nothing was charged."], data | more).show(
+        as_json=as_json
+    )
 
 
 def export(
