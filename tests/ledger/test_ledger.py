@@ -138,9 +138,11 @@ def test_private_values_are_in_no_book_and_no_log(place: str, caplog: pytest.Log
     ledger = lb.Ledger(place)
     ledger.create("clinic", epsilon=10)
     counts = lb.Counts(items=["a", "b"], values=[SECRET, 0])
-    ledger.release("clinic", laplace(1), counts.values)
+    # A choice publishes an item and no number that could be the secret by chance.
+    ledger.release("clinic", lb.ExponentialMechanism(epsilon=1), counts, query="the most", reuse=True)
+    ledger.release("clinic", lb.ExponentialMechanism(epsilon=1), counts.values, query="the most", reuse=True)
     with pytest.raises(RuntimeError):
-        ledger.release("clinic", Failing(epsilon=1), counts.values)
+        ledger.release("clinic", Failing(epsilon=1), counts.values, query="the most")
     assert str(SECRET) not in caplog.text + repr(ledger.history("clinic")) + repr(ledger)
     with store.Store(place).transaction() as books:
         for table in store.METADATA.sorted_tables:

@@ -17,6 +17,7 @@ from lastbit.ledger.chain import digest, price_of
 from lastbit.ledger.entry import Entry
 from lastbit.ledger.tables import ACCOUNTS, ENTRIES
 from lastbit.mechanisms.mechanism import Mechanism
+from lastbit.release import Release
 from lastbit.values.adjacency import Adjacency, named
 
 
@@ -184,4 +185,5 @@ def answer_to(
         )
         .order_by(ENTRIES.c.id.desc())
     )
-    return next((whole(row) for row in books.execute(query) if published.is_whole(row.published)), None)
+    rows = (whole(row) for row in books.execute(query))
+    return next((row for row in rows if isinstance(published.read(row.published), Release)), None)

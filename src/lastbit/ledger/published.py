@@ -43,40 +43,43 @@ class _Unknown(Exception):
 
 
 def write(release: Release) -> str | None:
-    """A release as text. One that cannot be given back exactly is kept as its `to_dict()`; None where nothing can be.
+    """A release as text: all its fields, and its `to_dict()` for people and for a lastbit that does not know its class.
+
+    Fields that would not come back exactly are left out. None where nothing can be written.
 
     >>> import lastbit as lb
     >>> release = lb.NoisyMax(epsilon=1).release(lb.Counts(items=["flu", "cold"], values=[120, 80]))
     >>> read(write(release)) == release
     True
     """
-    try:
+    # It is drawn and charged: whatever a class of somebody else does here must not lose it.
+    parts = {}
+    with suppress(Exception):
         text = json.dumps(_written(release))
-        if json.dumps(_written(_read(json.loads(text)))) != text:
-            raise _Unknown
-    except Exception:
-        # It is drawn and charged: whatever a class of somebody else does here must not lose it.
-        try:
-            text = json.dumps({"shown": release.to_dict()})
-        except Exception:
-            return None
-    return text if len(text) <= _LARGEST else None
+        if json.dumps(_written(_read(json.loads(text)))) == text:
+            parts["release"] = text
+    with suppress(Exception):
+        parts["shown"] = json.dumps(release.to_dict())
+    whole = "{" + ", ".join(f'"{name}": {text}' for name, text in parts.items()) + "}"
+    return whole if parts and len(whole) <= _LARGEST else None
 
 
 def read(text: str) -> Any:
-    """The release again; the dictionary where the books keep no more than that."""
-    with suppress(Exception):  # a class may refuse in any way what somebody wrote by hand
+    """The release again; its `to_dict()` where this lastbit cannot build it."""
+    found: Any = None
+    with suppress(ValueError):
         found = json.loads(text)
-        return found["shown"] if set(found) == {"shown"} else _read(found)
+    if isinstance(found, dict):
+        with suppress(Exception):  # a class may refuse in any way what somebody wrote by hand
+            release = _read(found["release"])
+            if isinstance(release, Release):
+                return release
+        if isinstance(found.get("shown"), dict):
+            return found["shown"]
     raise LedgerError(
         "the published release cannot be read: it was changed, or a lastbit with other mechanisms wrote it. Nothing "
         "was drawn and nothing was charged."
     )
-
-
-def is_whole(text: str | None) -> bool:
-    """Whether the books keep the release itself, and not only its `to_dict()`."""
-    return text is not None and not text.startswith('{"shown"')
 
 
 def digest(entry_digest: str, text: str) -> str:
