@@ -136,7 +136,7 @@ def test_every_release_is_shown_again_for_nothing(command: str, clinic: Path, ca
         "top ./visits.csv --by diagnosis --unit patient --domain diagnoses.txt -k 2 --epsilon 1/2",
         "top visits.csv --by diagnosis --unit patient --domain fewer.txt -k 2 --epsilon 1/2",
         f"measure {TABLE} -k 2 --epsilon 1/2",
-        f"top {TABLE} -k 2 --epsilon 1/2 --weights cost --bounds 0 1000 --resolution 1/10",
+        f"top {TABLE} -k 2 --epsilon 1/2 --weights cost --bounds 0 1000",
     ],
 )
 def test_another_question_is_charged(other: str, clinic: Path, capsys: Any) -> None:
@@ -210,7 +210,7 @@ def test_a_release_that_the_screen_loses_is_in_the_books(how: str, clinic: Path,
 
 def test_the_whole_books_are_exported(clinic: Path, capsys: Any) -> None:
     answer(f"top {TABLE} -k 2 --epsilon 1 {PAID} --note 'a, \"b\"'", capsys)
-    answer(f"choose {TABLE} -k 2 --rho 1/100 {PAID}", capsys)
+    answer(f"choose {TABLE} -k 2 --epsilon 1/100 {PAID}", capsys)
     assert run("budget export clinic --ledger budget.db --format json") == 0
     books = json.loads(capsys.readouterr().out)
     assert run("budget export clinic --ledger budget.db --format csv") == 0

@@ -282,7 +282,7 @@ def test_verify_follows_the_filter_charge_by_charge(tmp_path: Path) -> None:
     assert any("differ in: spent delta" in each for each in found)
 
 
-@pytest.mark.parametrize("kind", ["rho", "rho and delta", "epsilon and delta"])
+@pytest.mark.parametrize("kind", ["rho", "epsilon and delta"])
 def test_processes_that_charge_at_once_never_go_over_any_limit(place: str, tmp_path: Path, kind: str) -> None:
     ledger = lb.Ledger(place)
     price = rho_of(F(1, 7))
