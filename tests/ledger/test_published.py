@@ -157,6 +157,15 @@ def test_what_the_codec_does_not_know_is_kept_as_it_is_shown_and_never_lost() ->
     published.write(lb.Choice("ExponentialMechanism", cost, 0, endless))  # raises nothing
 
 
+def test_a_long_release_is_written_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(published, "_LONG", 100)
+    release = lb.DiscreteLaplace(epsilon=1).release([1] * 500)
+    text = published.write(release)
+    assert text is not None
+    assert list(json.loads(text)) == ["release"]
+    assert same(published.read(text), release)
+
+
 def test_a_release_that_is_too_long_for_a_database_is_not_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(published, "_LARGEST", 100)
     ledger = lb.Ledger(tmp_path / "budget.db")
@@ -252,11 +261,15 @@ def test_the_same_question_is_paid_once(place: str) -> None:
     assert "120" not in ledger.history("clinic")[-1].question
 
 
+class Renamed(lb.NoisyTopK):
+    """Another mechanism with the same parameters."""
+
+
 OTHERS: dict[str, dict[str, Any]] = {
     "query": {"query": "visits by month"},
     "parameters": {"mechanism": lb.NoisyTopK(k=1, epsilon="1/9")},
     "k": {"mechanism": lb.NoisyTopK(k=2, epsilon="1/10")},
-    "mechanism": {"mechanism": lb.NoisyMax(epsilon="1/10")},
+    "mechanism": {"mechanism": Renamed(k=1, epsilon="1/10")},
     "items": {"values": lb.Counts(items=["flu", "cold", "acne"], values=[120, 80, 7], monotone=True)},
     "types of items": {"values": lb.Counts(items=["flu", "cold", b"gout"], values=[120, 80, 7], monotone=True)},
     "order of items": {"values": lb.Counts(items=["cold", "flu", "gout"], values=[120, 80, 7], monotone=True)},

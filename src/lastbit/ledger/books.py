@@ -42,6 +42,11 @@ def rows_of(books: sa.Connection, dataset: str) -> Any:
     return books.execute(sa.select(ENTRIES).where(ENTRIES.c.dataset == dataset).order_by(ENTRIES.c.id)).all()
 
 
+def entry_row(books: sa.Connection, entry: int) -> Any:
+    """The row of the entry with this id; None where there is none."""
+    return books.execute(sa.select(ENTRIES).where(ENTRIES.c.id == entry)).first()
+
+
 def account_of(row: Any) -> Account:
     """The state of an account from its row."""
     try:
@@ -172,7 +177,7 @@ def answer_to(
     """The row of the last release that answered this question, in these very words; None where there is none."""
     account = account_of(row_of(books, dataset))
     query = (
-        sa.select(ENTRIES)
+        sa.select(ENTRIES.c.id)
         .where(
             ENTRIES.c.dataset == dataset,
             ENTRIES.c.kind == "charge",
@@ -185,5 +190,6 @@ def answer_to(
         )
         .order_by(ENTRIES.c.id.desc())
     )
-    rows = (whole(row) for row in books.execute(query))
+    # One by one: each may hold megabytes, and the first will do unless this lastbit cannot build it.
+    rows = (whole(entry_row(books, found)) for found in books.scalars(query).all())
     return next((row for row in rows if isinstance(published.read(row.published), Release)), None)

@@ -244,7 +244,7 @@ class Ledger:
         True
         """
         with self._store.transaction() as rows:
-            row = rows.execute(sa.select(ENTRIES).where(ENTRIES.c.id == entry)).first()
+            row = books.entry_row(rows, entry)
         if row is None or row.published is None:
             raise LedgerError(f"entry {entry} has no published release in the books. The history lists those that do.")
         return books.entry_of(books.whole(row)).published

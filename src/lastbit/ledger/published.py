@@ -30,6 +30,7 @@ from lastbit.privacy.eta import Eta
 from lastbit.privacy.rate import Rate
 from lastbit.release import Release
 
+_LONG: Final = 1 << 20
 _LARGEST: Final = 1 << 26
 """Longer texts are not kept: no release may be lost because a database does not take its text."""
 
@@ -58,8 +59,9 @@ def write(release: Release) -> str | None:
         text = json.dumps(_written(release))
         if json.dumps(_written(_read(json.loads(text)))) == text:
             parts["release"] = text
-    with suppress(Exception):
-        parts["shown"] = json.dumps(release.to_dict())
+    if len(parts.get("release", "")) <= _LONG:  # a long one is not written twice
+        with suppress(Exception):
+            parts["shown"] = json.dumps(release.to_dict())
     whole = "{" + ", ".join(f'"{name}": {text}' for name, text in parts.items()) + "}"
     return whole if parts and len(whole) <= _LARGEST else None
 
