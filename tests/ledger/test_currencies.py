@@ -295,3 +295,18 @@ def test_processes_that_charge_at_once_never_go_over_any_limit(place: str, tmp_p
     charges = len(ledger.history("clinic")) - 1
     assert charges == max(by_rho, by_epsilon) > 5
     assert len((tmp_path / "draws").read_text().splitlines()) == charges
+
+
+def test_gaussian_noise_is_paid_in_rho(tmp_path: Path) -> None:
+    ledger = lb.Ledger(tmp_path / "budget.db")
+    for name, limits in KINDS.items():
+        ledger.create(name, **limits)
+    mechanism = lb.DiscreteGaussian(rho="1/100")
+    with pytest.raises(lb.LedgerError, match="adds up epsilon alone, and this release costs rho 1/100"):
+        ledger.release("epsilon", mechanism, [5])
+    for name in ("rho", "epsilon and delta"):
+        noisy = [ledger.release(name, mechanism, [5], query="how many", reuse=True) for _ in range(3)]
+        assert noisy[0] == noisy[2]
+        account = ledger.account(name)
+        assert (account.spent_rho, account.spent_epsilon) == (Fraction(1, 100), None)
+    assert ledger.verify() == ()

@@ -15,6 +15,7 @@ import pytest
 
 import lastbit as lb
 from lastbit.ledger import published
+from lastbit.ledger.questions import question_of
 from lastbit.mechanisms.top_k.noisy_top_k import TopItems
 from lastbit.release import Release
 from tests.ledger.test_verify import change
@@ -29,6 +30,7 @@ def subclasses(kind: type) -> list[type]:
 
 RELEASES: dict[str, Any] = {
     "NoisyValues": lambda: lb.DiscreteLaplace(epsilon="1/3", resolution="1/10").release([1, 2]),
+    "Gaussian values": lambda: lb.DiscreteGaussian(rho="1/10").release([1, 2]),
     "one value": lambda: lb.DiscreteLaplace(eta=lb.Eta(3, 2, 1), bounds=(0, 10)).release(3),
     "large values": lambda: lb.DiscreteLaplace(epsilon=1).release([1 << 200]),
     "MeanAndUnits": lambda: lb.NoisyMean(epsilon=1, bounds=(0, 10)).release([1, 2, 6]),
@@ -330,6 +332,25 @@ def test_items_that_cannot_be_written_down_are_a_question_like_no_other(tmp_path
     for _ in range(2):
         ask(ledger, values=odd)
     assert [entry.question for entry in ledger.history("clinic")] == ["", "", ""]
+
+
+def test_items_that_nobody_listed_are_not_looked_at() -> None:
+    def fetch(most: int | None) -> Any:
+        raise AssertionError("the items are private")
+
+    one, other = (lb.Unlisted(fetch=fetch, most_items=most) for most in (2, 3))
+    assert question_of("words", (one,), {}) == question_of("words", (), {"values": one})
+    assert question_of("words", (one,), {}) != question_of("words", (other,), {})
+
+
+def test_questions_hold_no_private_value() -> None:
+    for values in (
+        lb.exact_sum([918_273_645], bounds=(0, 10**9)),
+        lb.mean_sums([918_273_645], bounds=(0, 10**9)),
+        lb.histogram([918_273_645], bounds=(0, 10**9), bins=2),
+        lb.Counts(items="ab", values=[918_273_645, 0]),
+    ):
+        assert "918273645" not in question_of("all", (values,), {})
 
 
 def test_reuse_needs_words_and_public_items(tmp_path: Path) -> None:

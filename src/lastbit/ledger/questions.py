@@ -10,6 +10,7 @@ from typing import Any
 from lastbit.errors import ParameterError
 from lastbit.ledger import published
 from lastbit.ledger.refusals import text_of
+from lastbit.values.counts import Counts
 from lastbit.values.known import Known
 
 
@@ -31,11 +32,11 @@ def question_of(query: str, values: tuple[Any, ...], options: Mapping[str, Any])
     for each in (*values, *options.values()):
         if not isinstance(each, Known):
             continue
-        items = None if each.names is None else _digest(each.names)
+        # Only Counts have public items. The repr of values is public by design: it never shows a value.
+        items = _digest(each.items) if isinstance(each, Counts) else None
         if items == "":
             return ""
-        moves = [str(each.each), str(each.total), str(each.resolution), bool(each.monotone)]
-        facts.append([type(each).__name__, *moves, items])
+        facts.append([repr(each), str(each.resolution), items])
     return json.dumps({"query": query, "values": facts} if facts else {"query": query})
 
 
