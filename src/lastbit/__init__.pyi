@@ -21,7 +21,8 @@ from lastbit.errors import (
 )
 from lastbit.estimate.gaps import Estimate, GapNoise, LowerBound
 from lastbit.estimate.selection_plan import SelectionPlan
-from lastbit.ledger.account import Account, Charge, Entry
+from lastbit.ledger.account import Account
+from lastbit.ledger.entry import Charge, Entry
 from lastbit.ledger.ledger import Ledger
 from lastbit.mechanisms.candidates import scored
 from lastbit.mechanisms.exponential import Choice, ExponentialMechanism, Ranking

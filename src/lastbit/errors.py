@@ -51,15 +51,26 @@ class LedgerError(LastbitError):
 class BudgetExceeded(LedgerError):
     """A data set's limit does not allow a release. Nothing was drawn and nothing was charged.
 
-    `requested`, `spent` and `limit` are exact, in epsilon.
+    `requested`, `spent` and `limit` are exact, in the `currency` that does not fit: epsilon, rho or delta.
     """
 
-    def __init__(self, dataset: str, requested: Fraction, spent: Fraction, limit: Fraction) -> None:
+    def __init__(
+        self,
+        dataset: str,
+        requested: Fraction,
+        spent: Fraction,
+        limit: Fraction,
+        currency: str = "epsilon",
+        message: str = "",
+    ) -> None:
         self.dataset, self.requested, self.spent, self.limit = dataset, requested, spent, limit
+        self.currency = currency
         super().__init__(
-            f"the budget of {dataset!r} allows no more than {limit - spent}: requested {requested}, spent {spent}, "
-            f"limit {limit}. Nothing was drawn and nothing was charged. Ask for less, or raise the limit."
+            message
+            or f"the budget of {dataset!r} allows no more than {currency} {limit - spent}: requested {requested}, "
+            f"spent {spent}, limit {limit}. Nothing was drawn and nothing was charged. Ask for less, or raise the "
+            "limit."
         )
 
-    def __reduce__(self) -> tuple[type[BudgetExceeded], tuple[str, Fraction, Fraction, Fraction]]:
-        return BudgetExceeded, (self.dataset, self.requested, self.spent, self.limit)
+    def __reduce__(self) -> tuple[type[BudgetExceeded], tuple[str, Fraction, Fraction, Fraction, str, str]]:
+        return BudgetExceeded, (self.dataset, self.requested, self.spent, self.limit, self.currency, str(self))

@@ -19,7 +19,7 @@ from lastbit import cli
 
 TOP = "top visits.csv --by diagnosis --unit patient --domain diagnoses.txt"
 COMMANDS = ["top", "above", "choose", "measure", "mean", "plan", *(f"budget {each}" for each in
-            ("create", "show", "history", "verify", "raise"))]  # fmt: skip
+            ("create", "show", "history", "export", "verify", "raise"))]  # fmt: skip
 
 
 def run(command: str) -> int:

@@ -138,9 +138,11 @@ def test_private_values_are_in_no_book_and_no_log(place: str, caplog: pytest.Log
     ledger = lb.Ledger(place)
     ledger.create("clinic", epsilon=10)
     counts = lb.Counts(items=["a", "b"], values=[SECRET, 0])
-    ledger.release("clinic", laplace(1), counts.values)
+    # A choice publishes an item and no number that could be the secret by chance.
+    ledger.release("clinic", lb.ExponentialMechanism(epsilon=1), counts, query="the most", reuse=True)
+    ledger.release("clinic", lb.ExponentialMechanism(epsilon=1), counts.values, query="the most", reuse=True)
     with pytest.raises(RuntimeError):
-        ledger.release("clinic", Failing(epsilon=1), counts.values)
+        ledger.release("clinic", Failing(epsilon=1), counts.values, query="the most")
     assert str(SECRET) not in caplog.text + repr(ledger.history("clinic")) + repr(ledger)
     with store.Store(place).transaction() as books:
         for table in store.METADATA.sorted_tables:
@@ -264,17 +266,17 @@ def test_a_file_of_version_1_opens_and_goes_on(old_file: Path) -> None:
 def test_an_old_file_is_brought_up_to_date_once(old_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     steps = []
 
-    def to_version_3(connection: sa.Connection) -> None:
-        steps.append(3)
+    def to_version_4(connection: sa.Connection) -> None:
+        steps.append(4)
         connection.exec_driver_sql("ALTER TABLE lastbit_entries ADD COLUMN signed TEXT")
 
-    monkeypatch.setattr(store, "VERSION", 3)
-    monkeypatch.setattr(store, "MIGRATIONS", {**store.MIGRATIONS, 2: to_version_3})
+    monkeypatch.setattr(store, "VERSION", 4)
+    monkeypatch.setattr(store, "MIGRATIONS", {**store.MIGRATIONS, 3: to_version_4})
     for _ in range(2):
         assert lb.Ledger(old_file).account("clinic").spent == Fraction(1, 7)
-    assert steps == [3]
+    assert steps == [4]
     monkeypatch.undo()
-    with pytest.raises(lb.LedgerError, match=r"has version 3, this lastbit knows 2\. Install a newer lastbit"):
+    with pytest.raises(lb.LedgerError, match=r"has version 4, this lastbit knows 3\. Install a newer lastbit"):
         lb.Ledger(old_file).account("clinic")
 
 

@@ -18,9 +18,11 @@ import sqlalchemy as sa
 
 import lastbit as lb
 from lastbit import cli
-from lastbit.ledger import store
-from lastbit.ledger.chain import FIELDS
+from lastbit.ledger import published, store
+from lastbit.ledger.chain import FIELDS, LATER_FIELDS
+from lastbit.ledger.price import Price, written
 from lastbit.ledger.tables import ENTRIES
+from lastbit.privacy.cost import Cost
 from tests.ledger.test_processes import finish, start
 
 
@@ -63,12 +65,13 @@ def test_books_that_nobody_touched_add_up(place: str) -> None:
 def test_a_digest_covers_all_that_an_entry_says_and_the_digest_before(place: str) -> None:
     ledger = filled(place)
     # Every column is covered, but for the digest itself and what is filled in later.
-    assert set(FIELDS) == {column.name for column in ENTRIES.columns} - {"digest", "released"}
+    later = {"digest", "released", "published", "published_digest"}
+    assert {*FIELDS, *LATER_FIELDS} == {column.name for column in ENTRIES.columns} - later
     before = ""
     with store.Store(place).transaction() as books:
         rows = books.execute(sa.text("select * from lastbit_entries where dataset = 'clinic' order by id")).all()
     for row in rows:
-        written = json.dumps([before, *(getattr(row, name) for name in FIELDS)])
+        written = json.dumps([before, *(getattr(row, name) for name in (*FIELDS, *LATER_FIELDS))])
         before = hashlib.sha256(written.encode()).hexdigest()
         assert row.digest == before
     assert before == ledger.account("clinic").digest == ledger.history("clinic")[-1].digest
@@ -84,6 +87,8 @@ CHANGED = {
     "time": "2026-01-01T00:00:00+00:00",
     "kind": "raise",
     "adjacency": "replace",
+    "terms": '{"delta": "0", "epsilon": "1/30", "rho": "1/1000"}',
+    "question": "another",
     "dataset": "school",
     "digest": "0" * 64,
 }
@@ -138,6 +143,11 @@ def test_a_sum_that_was_changed_with_its_entry_is_noticed(file: str, statement: 
         ("budget = '9'", "limit"),
         ("budget = '1/0'", "limit"),
         ("adjacency = 'replace'", "adjacency"),
+        ("spent_rho = '0'", "spent rho"),
+        ("spent_delta = '1/10'", "spent delta"),
+        ("rho_budget = '1'", "limit of rho"),
+        ("delta_budget = '1/10'", "limit of delta"),
+        ("delta_of_rho = '1/10'", "delta of rho"),
         ("digest = ''", "last digest"),
     ],
 )
@@ -154,12 +164,23 @@ def resigned(place: str, dataset: str) -> None:
         before = ""
         query = "select * from lastbit_entries where dataset = :name order by id"
         for row in books.execute(sa.text(query), {"name": dataset}).all():
-            written = json.dumps([before, *(getattr(row, name) for name in FIELDS)])
+            names = (*FIELDS, *LATER_FIELDS) if row.terms else FIELDS
+            written = json.dumps([before, *(getattr(row, name) for name in names)])
             before = hashlib.sha256(written.encode()).hexdigest()
-            books.execute(sa.text("update lastbit_entries set digest = :d where id = :i"), {"d": before, "i": row.id})
+            again = None if row.published is None else published.digest(before, row.published)
+            books.execute(
+                sa.text("update lastbit_entries set digest = :d, published_digest = :p where id = :i"),
+                {"d": before, "p": again, "i": row.id},
+            )
         books.execute(
             sa.text("update lastbit_accounts set digest = :d where dataset = :n"), {"d": before, "n": dataset}
         )
+
+
+def terms(epsilon: str) -> str:
+    """What a charge of this epsilon takes, as the books write it."""
+    price = Price.of(Cost.of(epsilon))
+    return written(epsilon=price.epsilon, rho=price.rho, delta=price.delta)
 
 
 def test_only_a_digest_written_down_notices_books_that_were_rewritten_as_a_whole(place: str) -> None:
@@ -169,15 +190,12 @@ def test_only_a_digest_written_down_notices_books_that_were_rewritten_as_a_whole
     for expected in (early, late):
         assert ledger.verify("clinic", expected=expected) == ledger.verify(expected=expected) == ()
     assert len(ledger.verify("school", expected=early)) == 1
-    change(
-        place,
-        "update lastbit_entries set amount = '1/70' where id = 4",
-        "update lastbit_accounts set spent = '1037/2100' where dataset = 'clinic'",
-    )
+    change(place, f"update lastbit_entries set amount = '1/70', terms = '{terms('1/70')}' where id = 4")
+    charges = [entry for entry in ledger.history("clinic") if entry.kind == "charge"]
+    spent, rho = sum(entry.amount for entry in charges), sum(entry.rho or 0 for entry in charges)
+    change(place, f"update lastbit_accounts set spent = '{spent}', spent_rho = '{rho}' where dataset = 'clinic'")
     resigned(place, "clinic")
     ledger.raise_limit("clinic", epsilon=3)
-    spent = sum(entry.amount for entry in ledger.history("clinic") if entry.kind == "charge")
-    change(place, f"update lastbit_accounts set spent = '{spent}' where dataset = 'clinic'")
     assert ledger.verify() == ()
     assert ledger.verify("clinic", expected=early) == ()  # before the change
     assert ledger.verify("clinic", expected=late) == (
@@ -188,7 +206,14 @@ def test_only_a_digest_written_down_notices_books_that_were_rewritten_as_a_whole
 @pytest.mark.parametrize(
     ("statement", "problem"),
     [
-        ("update lastbit_entries set amount = '5' where id = 2", "goes over the limit: 5 of 1 were spent then"),
+        (
+            f"update lastbit_entries set amount = '5', terms = '{terms('5')}' where id = 2",
+            "goes over the limit: 5 of 1 were spent then",
+        ),
+        ("update lastbit_entries set amount = '5' where id = 2", "entry 2 of 'clinic' is none that lastbit writes"),
+        (f"update lastbit_entries set terms = '{terms('1/30')}' where id = 2", "entry 2 of 'clinic' is none that"),
+        ("update lastbit_entries set terms = '{}' where id = 2", "entry 2 of 'clinic' is none that lastbit writes"),
+        ("update lastbit_entries set terms = '' where id = 2", "entry 2 of 'clinic' is none that lastbit writes"),
         ("update lastbit_entries set amount = '-1' where id = 2", "entry 2 of 'clinic' is none that lastbit writes"),
         ("update lastbit_entries set amount = 'x' where id = 2", "entry 2 of 'clinic' is none that lastbit writes"),
         ("update lastbit_entries set amount = '1/2' where id = 5", "entry 5 of 'clinic' is none that lastbit writes"),
@@ -279,7 +304,7 @@ def test_the_command_says_whether_the_books_add_up(tmp_path: Path, monkeypatch: 
     assert "no entry has the digest 00" in capsys.readouterr().out
     change("budget.db", "update lastbit_entries set amount = '1/30' where id = 2")
     assert run("budget verify --ledger budget.db --json") == 1
-    assert len(json.loads(capsys.readouterr().out)["problems"]) == 2
+    assert "entry 2 of 'clinic' does not fit its digest" in json.loads(capsys.readouterr().out)["problems"][0]
     assert run("budget verify --ledger budget.db") == 1
     shown = capsys.readouterr().out
     assert "The books do not add up." in shown

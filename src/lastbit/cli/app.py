@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from lastbit.cli import audit, budget, planning, releases
+from lastbit.cli import audit, budget, history, planning, releases
 from lastbit.cli.options import with_options
 
 _SETTINGS: dict[str, Any] = {
@@ -98,9 +98,29 @@ _add(
     "plan -k 50 --items 10000 --epsilon 1 --delta 1e-6",
     "plan -k 10 --items 10000 --bounds 0 1000 --within 50000",
 )
-_add(accounts, "create", budget.create, "budget create clinic --ledger new.db --epsilon 3")
-_add(accounts, "show", budget.show, "budget show --ledger budget.db")
-_add(accounts, "history", budget.history, "budget history clinic --ledger budget.db")
+_add(
+    accounts,
+    "create",
+    budget.create,
+    "budget create clinic --ledger new.db --epsilon 3",
+    "budget create school --ledger new.db --rho 1/10",
+    "budget create survey --ledger new.db --epsilon 3 --delta 1e-6",
+)
+_add(
+    accounts,
+    "show",
+    budget.show,
+    "budget show --ledger budget.db",
+    "budget show clinic --ledger budget.db --after-epsilon 1/2",
+)
+_add(accounts, "history", history.history, "budget history clinic --ledger budget.db")
+_add(
+    accounts,
+    "export",
+    history.export,
+    "budget export clinic --ledger budget.db --format csv",
+    "budget export clinic --ledger budget.db --format json",
+)
 _add(accounts, "verify", budget.verify, "budget verify clinic --ledger budget.db", "budget verify --ledger budget.db")
 _add(accounts, "raise", budget.raise_, "budget raise clinic --ledger budget.db --epsilon 4 --note 'agreed in May'")
 audit.register(app)

@@ -1,14 +1,20 @@
-"""`lastbit budget`: accounts and their history."""
+"""`lastbit budget`: accounts, what is left in them, and whether their books are whole."""
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Annotated, Any
 
 import typer
 
+from lastbit.errors import ParameterError
+
 Place = Annotated[str, typer.Option("--ledger", metavar="FILE", help="A file, or a postgresql:// address.")]
 Dataset = Annotated[str, typer.Argument(metavar="DATASET", help="The name of the account.")]
-Limit = Annotated[str, typer.Option(metavar="NUMBER", help="The limit: what all releases together may cost.")]
+Epsilon = Annotated[
+    str | None, typer.Option(metavar="NUMBER", help="The limit: what all releases together may cost, in epsilon.")
+]
+Rho = Annotated[str | None, typer.Option(metavar="NUMBER", help="The limit in rho of zCDP instead.")]
 Note = Annotated[str, typer.Option(metavar="TEXT", help="The reason, for the history.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 
@@ -16,7 +22,12 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text."
 def create(
     dataset: Dataset,
     ledger: Place,
-    epsilon: Limit,
+    epsilon: Epsilon = None,
+    rho: Rho = None,
+    delta: Annotated[
+        str | None,
+        typer.Option(metavar="NUMBER", help="With --epsilon or --rho: what may fail. Most use 1e-6 or less."),
+    ] = None,
     adjacency: Annotated[
         str,
         typer.Option(
@@ -26,11 +37,14 @@ def create(
     note: Note = "",
     as_json: Json = False,
 ) -> None:
-    """Open an account with a limit. The first account makes the ledger file."""
+    """Open an account with a limit in epsilon, in rho, or in epsilon and delta. The first account makes the file."""
     from lastbit.ledger import Ledger
     from lastbit.values.adjacency import named
 
-    _show(Ledger(ledger).create(dataset, epsilon=epsilon, adjacency=named(adjacency), note=note), as_json)
+    account = Ledger(ledger).create(
+        dataset, epsilon=epsilon, rho=rho, delta=delta, adjacency=named(adjacency), note=note
+    )
+    _show(account, as_json)
 
 
 def show(
@@ -38,64 +52,107 @@ def show(
     dataset: Annotated[
         str | None, typer.Argument(metavar="[DATASET]", help="The account. Leave it out to see all.")
     ] = None,
+    after_epsilon: Annotated[
+        str | None, typer.Option(metavar="NUMBER", help="Show what one more release of this epsilon would leave.")
+    ] = None,
+    after_rho: Annotated[str | None, typer.Option(metavar="NUMBER", help="The same for a release of this rho.")] = None,
+    after_delta: Annotated[
+        str | None, typer.Option(metavar="NUMBER", help="With one of the two: the delta of the release.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
-    """Show how much was spent and how much is left."""
+    """Show how much was spent and how much is left, in each currency."""
     from lastbit.cli.showing import Report, account_data
     from lastbit.ledger import Ledger
 
     books = Ledger(ledger)
     accounts = books.accounts() if dataset is None else (books.account(dataset),)
-    columns: dict[str, list[Any]] = {
-        "dataset": [account.dataset for account in accounts],
-        "limit": [account.limit for account in accounts],
-        "spent": [account.spent for account in accounts],
-        "left": [account.remaining for account in accounts],
-        "neighbours": [account.adjacency for account in accounts],
-    }
-    data = {"accounts": [account_data(account) for account in accounts]}
-    Report("Budgets, in epsilon", columns, [], data).show(as_json=as_json)
+    cost = _one_more(after_epsilon, after_rho, after_delta)
+    after = [None if cost is None else _after(account, cost) for account in accounts]
+    data = [
+        account_data(account) | ({} if each is None else {"after": _after_data(each)})
+        for account, each in zip(accounts, after, strict=True)
+    ]
+    rows = [row for account, each in zip(accounts, after, strict=True) for row in _rows(account, each)]
+    alone = all(account.currency == "epsilon" for account in accounts)
+    names = ["dataset", "currency", "limit", "spent", "left", *(["after"] if cost is not None else []), "neighbours"]
+    columns = {name: [row[name] for row in rows] for name in names if not (alone and name == "currency")}
+    title = "Budgets, in epsilon" if alone else "Budgets"
+    Report(title, columns, [line for account in accounts for line in _notes(account)], {"accounts": data}).show(
+        as_json=as_json
+    )
 
 
-def history(dataset: Dataset, ledger: Place, as_json: Json = False) -> None:
-    """Show everything that happened to an account."""
-    from lastbit.cli.showing import Report
-    from lastbit.ledger import Ledger
+def _one_more(epsilon: str | None, rho: str | None, delta: str | None) -> Any:
+    """The cost of one more release; None where nobody asks."""
+    from lastbit.exact.numbers import number
+    from lastbit.privacy.cost import Cost, positive_rho
 
-    books = Ledger(ledger)
-    entries, own = books.history(dataset), books.account(dataset).adjacency
-    dearer = [entry.adjacency != own for entry in entries]
-    columns: dict[str, list[Any]] = {
-        "time": [entry.time.isoformat(" ", "seconds") for entry in entries],
-        "what": [entry.mechanism or entry.kind for entry in entries],
-        "epsilon": [entry.amount for entry in entries],
-        "parameters": [", ".join(f"{name}={value}" for name, value in entry.parameters.items()) for entry in entries],
-        "done": ["" if entry.kind != "charge" else "yes" if entry.released else "no" for entry in entries],
-        "note": [entry.note for entry in entries],
+    if epsilon is None and rho is None:
+        if delta is not None:
+            raise ParameterError("--after-delta goes with --after-epsilon or --after-rho: give one of them too.")
+        return None
+    apart = Fraction(0) if delta is None else number(delta, "--after-delta")
+    pure = None if epsilon is None else Cost.of(epsilon).epsilon
+    return Cost(pure, None if rho is None else positive_rho(rho), apart)
+
+
+def _after(account: Any, cost: Any) -> Any:
+    """The account after one more release of people who come or go, or why it is refused."""
+    from lastbit.errors import LedgerError
+
+    try:
+        return account.charged(cost, "add-remove")
+    except LedgerError as refusal:
+        return str(refusal)
+
+
+def _after_data(after: Any) -> dict[str, Any]:
+    if isinstance(after, str):
+        return {"allowed": False, "refusal": after}
+    return {"allowed": True, "left": {name: str(each) for name, each in after.left.items()}}
+
+
+def _rows(account: Any, after: Any) -> list[dict[str, Any]]:
+    """A row for each currency that the account has a limit in."""
+    limits = {
+        "epsilon": (account.epsilon_limit, account.spent_epsilon),
+        "rho": (account.rho_limit, account.spent_rho),
+        "delta": (account.delta_limit - account.delta_of_rho, account.spent_delta),
     }
-    if any(dearer):
-        columns["charged for"] = [
-            f"{entry.cost}, {entry.adjacency}" if more else "" for entry, more in zip(entries, dearer, strict=True)
-        ]
-    data = {
-        "history": [
-            {
-                "id": entry.id,
-                "time": entry.time.isoformat(),
-                "kind": entry.kind,
-                "mechanism": entry.mechanism,
-                "parameters": dict(entry.parameters),
-                "cost": entry.cost,
-                "amount": str(entry.amount),
-                "note": entry.note,
-                "released": None if entry.released is None else entry.released.isoformat(),
-                "adjacency": entry.adjacency,
-                "digest": entry.digest,
-            }
-            for entry in entries
-        ]
-    }
-    Report(f"History of {dataset}", columns, [], data).show(as_json=as_json)
+    return [
+        {
+            "dataset": account.dataset,
+            "currency": name,
+            "limit": limits[name][0],
+            "spent": "no sum" if limits[name][1] is None else limits[name][1],
+            "left": left,
+            "after": "refused" if isinstance(after, str) else None if after is None else after.left[name],
+            "neighbours": account.adjacency,
+        }
+        for name, left in account.left.items()
+    ]
+
+
+def _notes(account: Any) -> list[str]:
+    if account.currency != "epsilon and delta":
+        return []
+    from lastbit.ledger.price import above
+    from lastbit.privacy.cost import Cost
+
+    lines = [
+        f"{account.dataset} promises {account.text} for all its releases together. It takes a release while the deltas "
+        "fit and, besides, the epsilons fit or the rhos fit. Another delta of "
+        f"{above(account.delta_of_rho)} turns the rhos into epsilon."
+    ]
+    if account.spent_rho:
+        sums = Cost(account.spent_epsilon, account.spent_rho, account.spent_delta)
+        lines.append(
+            f"So far {account.dataset} adds up to epsilon {sums.epsilon_at(account.delta_limit):.4g} at delta "
+            f"{above(account.delta_limit)}. This is for orientation only, as it is no odometer: where releases are "
+            "chosen by earlier releases, only the limit is promised."
+        )
+    return lines
 
 
 def verify(
@@ -128,11 +185,13 @@ def verify(
     Report("The books add up.", columns, notes, data).show(as_json=as_json)
 
 
-def raise_(dataset: Dataset, ledger: Place, epsilon: Limit, note: Note = "", as_json: Json = False) -> None:
-    """Set a higher limit. The history records the change."""
+def raise_(
+    dataset: Dataset, ledger: Place, epsilon: Epsilon = None, rho: Rho = None, note: Note = "", as_json: Json = False
+) -> None:
+    """Set a higher limit, in the account's own currency. The history records the change."""
     from lastbit.ledger import Ledger
 
-    _show(Ledger(ledger).raise_limit(dataset, epsilon=epsilon, note=note), as_json)
+    _show(Ledger(ledger).raise_limit(dataset, epsilon=epsilon, rho=rho, note=note), as_json)
 
 
 def _show(account: Any, as_json: bool) -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields
 from fractions import Fraction
 from functools import cached_property
 from math import prod
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any, ClassVar, get_type_hints
 
 import typer
 
@@ -86,7 +86,7 @@ class Items:
             raise ParameterError(
                 f"--domain must be given once for each --by: got {len(self.domain)} for {len(self.by)} columns."
             )
-        return [_domain(text) for text in self.domain]
+        return [domain_of(text) for text in self.domain]
 
     def step(self, of_counts: str = "1") -> str:
         """The step of the numbers and of the noise."""
@@ -147,6 +147,12 @@ class Spending:
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False
     plot: Annotated[str | None, typer.Option(metavar="FILE", help="Draw the release into a picture.")] = None
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the cost. Read nothing and spend nothing.")] = False
+    reuse: Annotated[
+        bool, typer.Option("--reuse", help="Show the release again, for nothing, if the ledger has this very question.")
+    ] = False
+
+    asked: ClassVar[Mapping[str, Any]] = {}
+    """The command and its other arguments, as they were given."""
 
     @property
     def cost(self) -> dict[str, Any]:
@@ -176,7 +182,8 @@ def ranking_of(epsilon: str | None, rho: str | None, delta: str | None, k: int, 
     return ExponentialMechanism.for_ranking(k, epsilon=epsilon, delta=delta, **parameters)
 
 
-def _domain(text: str) -> Any:
+def domain_of(text: str) -> Any:
+    """The items of one --domain."""
     ends = re.fullmatch(r"(-?\d+)\.\.(-?\d+)", text)
     from lastbit.data.domain import checked_range, items_of
 
@@ -201,11 +208,17 @@ def with_options(function: Callable[..., None]) -> Callable[..., None]:
                 )
             )
 
+    costs = {field.name for field in fields(Spending)}
+
     def command(**given: Any) -> None:
+        asked = {"command": function.__name__} | {name: value for name, value in given.items() if name not in costs}
         built = {
             name: group(**{field.name: given.pop(field.name) for field in fields(group)})
             for name, group in groups.items()
         }
+        for each in built.values():
+            if isinstance(each, Spending):
+                object.__setattr__(each, "asked", asked)
         function(**built, **given)
 
     command.__name__, command.__doc__ = function.__name__, function.__doc__

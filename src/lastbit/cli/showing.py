@@ -76,14 +76,20 @@ def shown(value: object) -> str:
 
 def account_line(account: Account) -> str:
     """What an account has spent and has left, in one line."""
+    if account.currency != "epsilon":
+        from lastbit.ledger.price import below
+
+        *losses, delta = (f"{name} {below(each)}" for name, each in account.left.items())
+        return f"{account.dataset} ({account.text}): {' or '.join(losses)} left, and {delta}"
     return (
         f"{account.dataset}: spent {shown(account.spent)} of {shown(account.limit)}, "
         f"{shown(account.remaining)} left (epsilon)"
     )
 
 
-def account_data(account: Account) -> dict[str, str]:
+def account_data(account: Account) -> dict[str, Any]:
     """An account as plain data: exact fractions as text."""
+    amounts = {"spent_epsilon": account.spent_epsilon, "spent_rho": account.spent_rho, "rho_limit": account.rho_limit}
     return {
         "dataset": account.dataset,
         "limit": str(account.limit),
@@ -91,6 +97,12 @@ def account_data(account: Account) -> dict[str, str]:
         "remaining": str(account.remaining),
         "adjacency": account.adjacency,
         "digest": account.digest,
+        "currency": account.currency,
+        "left": {name: str(each) for name, each in account.left.items()},
+        **{name: None if each is None else str(each) for name, each in amounts.items()},
+        "spent_delta": str(account.spent_delta),
+        "delta_limit": str(account.delta_limit),
+        "delta_of_rho": str(account.delta_of_rho),
     }
 
 

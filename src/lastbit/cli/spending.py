@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import typer
 
 from lastbit.chance.draw import Draw
+from lastbit.cli.asking import question_of
 from lastbit.cli.options import Spending
 from lastbit.cli.showing import Report, account_data, account_line, shown
 from lastbit.errors import ParameterError
@@ -19,7 +20,7 @@ from lastbit.release import Release
 from lastbit.values.adjacency import Adjacency
 
 if TYPE_CHECKING:
-    from lastbit.ledger import Account, Ledger
+    from lastbit.ledger import Account, Entry, Ledger
 
 _COUNTED: Final[Adjacency] = "add-remove"
 """What every command reads: units come or go, and how many there are is private."""
@@ -36,30 +37,45 @@ def spend(
 ) -> None:
     """Release and show. `promise` is the accuracy of the release, which a dry run shows.
 
-    `ready` makes the values ready for the draw, where that is not the mechanism's own `ready`.
+    `ready` makes the values ready for the draw, where that is not the mechanism's own `ready`. The release is in the
+    ledger before it is shown. With --reuse, a release that answered the same question is shown instead.
     """
     book = _book(spending)
+    question = "" if book is None else question_of(spending)
+    found = None
+    if book is not None and spending.reuse:
+        found = book[0].answer(book[1], mechanism, question=question, adjacency=_COUNTED)
     if spending.dry_run:
-        return _dry_run(spending, mechanism, book, promise)
+        return _dry_run(spending, mechanism, book, promise, found)
     if spending.plot is not None:
         _check_plot(Path(spending.plot))
-    if book is not None:
+    if book is not None and found is None:
         # Reading may take long, so a budget that is too small refuses first. The charge checks the budget again.
         book[0].account(book[1]).charged(mechanism.cost, _COUNTED)
-    values = read()
-    prepared = (ready or mechanism.ready)(values)
-    if book is None:
-        published = prepared(chance(None))
+    if found is not None:
+        published = found.published
     else:
-        published = book[0].spend(book[1], mechanism, prepared, adjacency=values.adjacency, note=spending.note)
+        values = read()
+        prepared = (ready or mechanism.ready)(values)
+        if book is None:
+            published = prepared(chance(None))
+        else:
+            published = book[0].spend(
+                book[1], mechanism, prepared, adjacency=values.adjacency, note=spending.note, question=question
+            )
     result = report(published)
     notes, data = list(result.notes), dict(result.data)
     if book is None:
         print("lastbit: no ledger was charged. To charge one, pass --ledger FILE --dataset NAME.", file=sys.stderr)
     else:
         account = book[0].account(book[1])
-        notes += [account_line(account), *_dearer(account, mechanism)]
-        data |= {"account": account_data(account), "charged": str(account.price(mechanism.cost, _COUNTED))}
+        if found is None:
+            notes += [account_line(account), *_dearer(account, mechanism)]
+            data["charged"] = str(account.price(mechanism.cost, _COUNTED))
+        else:
+            notes += [_from_the_books(found), account_line(account)]
+            data |= {"charged": "0", "reused": {"entry": found.id, "released": _when(found)}}
+        data["account"] = account_data(account)
     replace(result, notes=notes, data=data).show(as_json=spending.as_json)
     if spending.plot is not None and isinstance(published, Release):
         _plot(published, spending.plot)
@@ -70,11 +86,23 @@ def _dearer(account: Account, mechanism: Mechanism[Any]) -> list[str]:
     """A line on what a release costs in this account, where that is not its own cost."""
     if account.adjacency == _COUNTED:
         return []
-    price = shown(account.price(mechanism.cost, _COUNTED))
+    price = account.prices(mechanism.cost, _COUNTED)
+    text = shown(price.epsilon) if account.currency == "epsilon" else price.text
     return [
-        f"{account.dataset} is charged {price} for {mechanism.cost.text}: in this account neighbours replace a record, "
+        f"{account.dataset} is charged {text} for {mechanism.cost.text}: in this account neighbours replace a record, "
         "which is one removed and one added."
     ]
+
+
+def _from_the_books(entry: Entry) -> str:
+    return (
+        f"From the books: this answer was released on {_when(entry, 'seconds')} (entry {entry.id}). The table was not "
+        "read, nothing was drawn, and nothing was charged."
+    )
+
+
+def _when(entry: Entry, precision: str = "auto") -> str:
+    return (entry.released or entry.time).isoformat(" ", precision)
 
 
 def _book(spending: Spending) -> tuple[Ledger, str] | None:
@@ -84,6 +112,8 @@ def _book(spending: Spending) -> tuple[Ledger, str] | None:
             "--dataset the account to charge."
         )
     if spending.ledger is None or spending.dataset is None:
+        if spending.reuse:
+            raise ParameterError("--reuse looks for the release in a ledger: pass --ledger FILE --dataset NAME too.")
         return None
     from lastbit.ledger import Ledger
 
@@ -112,7 +142,13 @@ def _plot(release: Release, path: str) -> None:
         raise typer.Exit(1) from None
 
 
-def _dry_run(spending: Spending, mechanism: Mechanism[Any], book: tuple[Ledger, str] | None, promise: str) -> None:
+def _dry_run(
+    spending: Spending,
+    mechanism: Mechanism[Any],
+    book: tuple[Ledger, str] | None,
+    promise: str,
+    found: Entry | None,
+) -> None:
     notes = [promise] if promise else []
     data: dict[str, Any] = {"dry_run": True, "mechanism": mechanism.name, "cost": mechanism.cost.text}
     data["parameters"] = mechanism.parameters
@@ -123,6 +159,9 @@ def _dry_run(spending: Spending, mechanism: Mechanism[Any], book: tuple[Ledger, 
         notes.append("The budget allows it." if enough else "The budget does not allow it.")
         price = account.price(mechanism.cost, _COUNTED)
         data |= {"account": account_data(account), "charged": str(price), "allowed": enough}
+    if found is not None:
+        notes.append(f"The books have this answer, of {_when(found, 'seconds')}: with --reuse it costs nothing.")
+        data |= {"charged": "0", "reused": {"entry": found.id, "released": _when(found)}}
     columns = {"parameter": list(mechanism.parameters), "value": list(mechanism.parameters.values())}
     title = f"{mechanism.name} would cost {mechanism.cost.text}. Nothing was read and nothing was spent."
     Report(title, columns, notes, data).show(as_json=spending.as_json)

@@ -7,7 +7,8 @@ try:
 except ImportError:
     raise LastbitError("Ledger needs SQLAlchemy. Install it with: pip install 'lastbit[ledger]'") from None
 
-from lastbit.ledger.account import Account, Charge, Entry
+from lastbit.ledger.account import Account
+from lastbit.ledger.entry import Charge, Entry
 from lastbit.ledger.ledger import Ledger
 
 __all__ = ["Account", "Charge", "Entry", "Ledger"]

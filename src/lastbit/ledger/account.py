@@ -1,103 +1,279 @@
-"""What a ledger tells: the state of an account, a line of its history, and that something is charged."""
+"""`Account`: what a data set may cost in all, what it has cost so far, and the one rule that accepts or refuses."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from datetime import datetime
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from numbers import Rational
+from typing import Final, Literal
 
-from lastbit.errors import BudgetExceeded, LedgerError, MechanismError
+from lastbit.errors import BudgetExceeded, LedgerError, ParameterError
+from lastbit.exact.numbers import Number, number, positive, probability
+from lastbit.ledger.price import Price, above, below
+from lastbit.privacy import zcdp
 from lastbit.privacy.cost import Cost
 from lastbit.values.adjacency import Adjacency, named
 
+Currency = Literal["epsilon", "rho", "epsilon and delta"]
 
-@dataclass(frozen=True)
+_NONE: Final = Fraction(0)
+_OF_NO_USE: Final = "An account that allows nothing is of no use."
+
+
+@dataclass(frozen=True, repr=False)
 class Account:
-    """What a data set may cost in all, and what it has cost so far: exact, in epsilon.
+    """What a data set may cost in all, and what it has cost so far: exact sums of epsilon, rho and delta.
+
+    `limit`, `spent`, `remaining` and `price` are in the account's own currency: in rho for an account that was created
+    with rho, in epsilon for all others. `left` says what is left in each currency.
 
     >>> account = Account("clinic", Fraction(3), Fraction(1), "replace")
     >>> account.remaining, account.price(Cost.of(1)), account.price(Cost.of(1), "add-remove")
     (Fraction(2, 1), Fraction(1, 1), Fraction(2, 1))
+    >>> Account.opened("clinic", rho="1/10").charged(Cost.zcdp("1/50")).left
+    {'rho': Fraction(2, 25), 'delta': Fraction(0, 1)}
     """
 
     dataset: str
-    limit: Fraction
-    spent: Fraction
+    epsilon_limit: Fraction | None
+    """What the epsilons may add up to; None in an account that was created with rho."""
+    spent_epsilon: Fraction | None
+    """The sum of all epsilons; None once a release was charged that has none."""
     adjacency: Adjacency = "add-remove"
-    """For which neighbours the sum holds: for data sets that differ by one person more, or by one replaced record."""
-    digest: str = field(default="", repr=False)
+    """For which neighbours the sums hold: for data sets that differ by one person more, or by one replaced record."""
+    digest: str = ""
     """The digest of the last entry: whoever writes it down elsewhere can check later that nothing before it changed."""
+    rho_limit: Fraction | None = None
+    """What the rhos may add up to; None in an account of epsilon alone."""
+    delta_limit: Fraction = _NONE
+    """The delta that the account was created with."""
+    delta_of_rho: Fraction = _NONE
+    """The part of `delta_limit` that turns the rhos into an epsilon. The deltas may add up to the rest."""
+    spent_rho: Fraction = _NONE
+    spent_delta: Fraction = _NONE
+
+    @classmethod
+    def opened(
+        cls,
+        dataset: str,
+        *,
+        epsilon: Number | None = None,
+        rho: Number | None = None,
+        delta: Number | None = None,
+        adjacency: Adjacency = "add-remove",
+    ) -> Account:
+        """A new account with a limit in epsilon, in rho, or in epsilon and delta; rho may come with a delta.
+
+        Half of the delta of an (epsilon, delta) goes to the conversion: `rho_limit` is the largest rho that proves
+        epsilon at this half. Both are fixed here, once, before anything was published.
+
+        >>> account = Account.opened("clinic", epsilon=3, delta="1e-6")
+        >>> account.text, float(account.rho_limit), account.delta_of_rho
+        ('epsilon 3, delta 1/1000000', 0.17574990868935..., Fraction(1, 2000000))
+        """
+        if (epsilon is None) == (rho is None):
+            raise ParameterError(
+                "an account has a limit in epsilon or in rho, each with a delta or without. Write exactly one of "
+                "epsilon=3, rho='1/10'; and delta='1e-6' where releases may have a delta or no epsilon."
+            )
+        apart = _NONE if delta is None or number(delta, "delta") == 0 else probability(delta, "delta")
+        own = cls(dataset, None, _NONE, named(adjacency), delta_limit=apart)
+        if epsilon is None:
+            return replace(own, rho_limit=positive(rho, "rho", _OF_NO_USE))
+        own = replace(own, epsilon_limit=positive(epsilon, "epsilon", _OF_NO_USE))
+        if not apart:
+            return own
+        return replace(own, delta_of_rho=apart / 2, rho_limit=zcdp.largest_rho(epsilon, apart / 2))
+
+    @property
+    def within(self) -> bool:
+        """Whether the sums are within the limits: the one rule that accepts and refuses.
+
+        Deltas must fit. Besides, the epsilons must fit, or the rhos: docs/data-and-budget.md proves that this holds
+        for analysts who choose each release by the releases before it.
+        """
+        deltas = self.spent_delta <= self.delta_limit - self.delta_of_rho
+        epsilons = (
+            self.epsilon_limit is not None
+            and self.spent_epsilon is not None
+            and self.spent_epsilon <= self.epsilon_limit
+        )
+        rhos = self.rho_limit is not None and self.spent_rho <= self.rho_limit
+        return deltas and (epsilons or rhos)
+
+    @property
+    def currency(self) -> Currency:
+        """What the limit is in."""
+        if self.epsilon_limit is None:
+            return "rho"
+        return "epsilon" if self.rho_limit is None else "epsilon and delta"
+
+    @property
+    def text(self) -> str:
+        """The limit in words.
+
+        >>> Account.opened("clinic", rho="1/10").text
+        'rho 1/10'
+        """
+        loss = "rho" if self.currency == "rho" else "epsilon"
+        return f"{loss} {self.limit}" + (f", delta {self.delta_limit}" if self.delta_limit else "")
+
+    @property
+    def limit(self) -> Fraction:
+        """The limit in the account's own currency."""
+        limit = self.rho_limit if self.epsilon_limit is None else self.epsilon_limit
+        return _NONE if limit is None else limit
+
+    @property
+    def spent(self) -> Fraction:
+        """What was spent, in the account's own currency.
+
+        In an account of epsilon and delta: of the epsilon. It is the whole limit where the epsilons do not fit any
+        more, or where a release has none: from then on the rhos decide.
+        """
+        if self.currency == "rho":
+            return self.spent_rho
+        if self.spent_epsilon is None:
+            return self.limit
+        return self.spent_epsilon if self.currency == "epsilon" else min(self.spent_epsilon, self.limit)
 
     @property
     def remaining(self) -> Fraction:
-        """What may still be spent."""
+        """What may still be spent, in the account's own currency."""
         return self.limit - self.spent
 
-    def price(self, cost: Cost | None, adjacency: Adjacency | None = None) -> Fraction:
-        """What a release costs here, that costs so much for neighbours of this adjacency; None means the account's own.
+    @property
+    def left(self) -> dict[str, Fraction]:
+        """What is left in each currency that has a limit. Where epsilon and rho are named, one of the two must fit.
+
+        >>> Account.opened("clinic", epsilon=3).left
+        {'epsilon': Fraction(3, 1)}
+        """
+        found = {}
+        if self.epsilon_limit is not None:
+            found["epsilon"] = self.remaining
+        if self.rho_limit is not None:
+            found["rho"] = max(_NONE, self.rho_limit - self.spent_rho)
+            found["delta"] = self.delta_limit - self.delta_of_rho - self.spent_delta
+        return found
+
+    def prices(self, cost: Cost | None, adjacency: Adjacency | None = None) -> Price:
+        """What a release costs here in each currency; `cost` holds for neighbours of this adjacency, None: our own.
 
         To replace a record is to remove one and to add one: a cost for add-remove counts twice where neighbours
-        replace. The other way round nothing is promised, and the release is refused. See docs/data-and-budget.md.
+        replace (`Cost.of_two`). The other way round nothing is promised, and the release is refused. An account of
+        epsilon alone refuses costs with a delta or without an epsilon. See docs/data-and-budget.md.
         """
-        amount = cost.amount if isinstance(cost, Cost) else None
-        if not isinstance(amount, Rational) or amount <= 0:
-            raise MechanismError(
-                "a mechanism's cost must be a positive Cost. A release that costs nothing cannot use the data. Build "
-                "it with Cost.of(epsilon). Nothing was drawn and nothing was charged."
+        price = Price.of(cost)
+        if adjacency is not None and named(adjacency) != self.adjacency:
+            if self.adjacency == "add-remove":
+                raise LedgerError(
+                    f"the account {self.dataset!r} adds up what is promised when a person comes or goes (add-remove). "
+                    "This release promises something only when a person replaces a record, as the number of records is "
+                    "public. Use values with a private number of records (exact_sum or histogram without "
+                    "replaces=True, mean_sums with NoisyMean), or an account created with adjacency='replace'. Nothing "
+                    "was drawn and nothing was charged."
+                )
+            price = self._of_two(cost)
+        if self.currency == "epsilon" and (price.epsilon is None or price.delta):
+            raise LedgerError(
+                f"the account {self.dataset!r} adds up epsilon alone, and this release costs {price.text}. Use a "
+                "mechanism with epsilon= and without a delta, or an account that was created with rho='1/10', or with "
+                "epsilon=3 and delta='1e-6' (lastbit budget create NAME --epsilon 3 --delta 1e-6). Nothing was drawn "
+                "and nothing was charged."
             )
-        own = Fraction(amount)
-        if adjacency is None or named(adjacency) == self.adjacency:
-            return own
-        if self.adjacency == "replace":
-            return 2 * own
+        return price
+
+    def _of_two(self, cost: Cost | None) -> Price:
+        try:
+            return Price.of(cost.of_two() if isinstance(cost, Cost) else cost)
+        except ParameterError:
+            pass
         raise LedgerError(
-            f"the account {self.dataset!r} adds up what is promised when a person comes or goes (add-remove). This "
-            "release promises something only when a person replaces a record, as the number of records is public. "
-            "Use values with a private number of records (exact_sum or histogram without replaces=True, mean_sums with "
-            "NoisyMean), or an account created with adjacency='replace'. Nothing was drawn and nothing was charged."
+            f"the account {self.dataset!r} is for neighbours that replace a record, and this release has a delta and "
+            "no epsilon for people who come or go: nothing is known of what it costs there. Use a mechanism with "
+            "epsilon=, or an account created with adjacency='add-remove'. Nothing was drawn and nothing was charged."
         )
+
+    def price(self, cost: Cost | None, adjacency: Adjacency | None = None) -> Fraction:
+        """What a release costs here, in the account's own currency: see `prices`.
+
+        In an account of epsilon and delta: its epsilon, or its rho where it has no epsilon.
+        """
+        return self.own(self.prices(cost, adjacency))
+
+    def own(self, price: Price) -> Fraction:
+        """A price in the account's own currency."""
+        return price.rho if self.currency == "rho" or price.epsilon is None else price.epsilon
 
     def allows(self, cost: Cost | None, adjacency: Adjacency | None = None) -> bool:
         """Whether the limit leaves room for a cost."""
-        return self.price(cost, adjacency) <= self.remaining
+        return self.plus(self.prices(cost, adjacency)).within
 
     def charged(self, cost: Cost | None, adjacency: Adjacency | None = None) -> Account:
         """The account as it would be after a charge, or BudgetExceeded. This writes nothing."""
-        amount = self.price(cost, adjacency)
-        if amount > self.remaining:
-            raise BudgetExceeded(self.dataset, amount, self.spent, self.limit)
-        return replace(self, spent=self.spent + amount)
+        price = self.prices(cost, adjacency)
+        account = self.plus(price)
+        if not account.within:
+            raise self._refusal(price)
+        return account
 
+    def plus(self, price: Price) -> Account:
+        """The account with a price added to its sums, whether it fits or not."""
+        epsilons = self.spent_epsilon, price.epsilon
+        return replace(
+            self,
+            spent_epsilon=None if None in epsilons else sum((each for each in epsilons if each is not None), _NONE),
+            spent_rho=self.spent_rho + price.rho,
+            spent_delta=self.spent_delta + price.delta,
+        )
 
-@dataclass(frozen=True)
-class Entry:
-    """One line of the history: an account created, a charge, or a limit raised. Nothing private is in it."""
+    def raised(self, *, epsilon: Number | None = None, rho: Number | None = None) -> Account:
+        """The account with a higher limit, in its own currency."""
+        if self.currency == "epsilon and delta":
+            raise LedgerError(
+                f"the limit of {self.dataset!r} is {self.text}, and such a limit cannot be raised: which sums it "
+                "allows was decided when it was created, before anything was published. Open another account; its "
+                "limit adds to this one."
+            )
+        given = {"epsilon": epsilon, "rho": rho}
+        wanted = given.pop(self.currency)
+        if wanted is None or any(each is not None for each in given.values()):
+            raise ParameterError(f"the limit of {self.dataset!r} is in {self.currency}: give {self.currency} alone.")
+        limit = positive(wanted, self.currency, _OF_NO_USE)
+        if limit <= self.limit:
+            raise LedgerError(
+                f"the limit of {self.dataset!r} is {self.limit}: the new one must be above that, got {limit}."
+            )
+        return replace(self, epsilon_limit=limit) if self.currency == "epsilon" else replace(self, rho_limit=limit)
 
-    id: int
-    dataset: str
-    kind: str
-    """create, charge or raise."""
-    time: datetime
-    mechanism: str
-    parameters: Mapping[str, str]
-    cost: str
-    """As the mechanism states it."""
-    amount: Fraction
-    """What was charged, in epsilon; for create and raise, the new limit."""
-    note: str
-    released: datetime | None
-    """When the release was done; None when it failed, was cut short, or is under way. It is charged all the same."""
-    adjacency: Adjacency
-    """For which neighbours the mechanism's cost holds; for create and raise, those of the account."""
-    digest: str
-    """SHA-256 over the digest of the entry before and everything here but `released`."""
+    def _refusal(self, price: Price) -> BudgetExceeded:
+        """Why a price does not fit, in the currency that it does not fit in."""
+        if self.currency == "epsilon" and price.epsilon is not None:
+            return BudgetExceeded(self.dataset, price.epsilon, self.spent, self.limit)
+        room, most = self.delta_limit - self.delta_of_rho, self.rho_limit or _NONE
+        if self.spent_delta + price.delta > room:
+            advice = "" if self.delta_limit else " An account that allows a delta is created with one."
+            return self._exceeded("delta", price.delta, self.spent_delta, room, f"Ask for less.{advice}")
+        if self.currency == "rho":
+            return self._exceeded("rho", price.rho, self.spent_rho, most, "Ask for less, or raise the limit.")
+        either = ""
+        if price.epsilon is not None and self.spent_epsilon is not None:
+            either = f"Nor do the epsilons fit: requested {above(price.epsilon)}, {below(self.remaining)} left. "
+        return self._exceeded("rho", price.rho, self.spent_rho, most, f"{either}Ask for less.")
 
+    def _exceeded(
+        self, currency: str, requested: Fraction, spent: Fraction, limit: Fraction, advice: str
+    ) -> BudgetExceeded:
+        left = below(max(_NONE, limit - spent))
+        message = (
+            f"the budget of {self.dataset!r} allows no more than {currency} {left}: requested {above(requested)}, "
+            f"spent {above(spent)}, limit {below(limit)}. Nothing was drawn and nothing was charged. {advice}"
+        )
+        return BudgetExceeded(self.dataset, requested, spent, limit, currency, message)
 
-@dataclass(frozen=True)
-class Charge:
-    """Proof that a cost is in the books: whoever holds one may draw."""
-
-    id: int
-    account: Account
+    def __repr__(self) -> str:
+        if self.currency == "epsilon":
+            sums = f"limit={self.limit!r}, spent={self.spent!r}"
+        else:
+            sums = f"limit={self.text!r}, left={ {name: below(each) for name, each in self.left.items()}!r}"
+        return f"Account(dataset={self.dataset!r}, {sums}, adjacency={self.adjacency!r})"

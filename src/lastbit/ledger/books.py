@@ -11,11 +11,13 @@ from typing import Any
 import sqlalchemy as sa
 
 from lastbit.errors import LedgerError
-from lastbit.ledger import names
-from lastbit.ledger.account import Account, Entry
-from lastbit.ledger.chain import digest
+from lastbit.ledger import names, published
+from lastbit.ledger.account import Account
+from lastbit.ledger.chain import digest, price_of
+from lastbit.ledger.entry import Entry
 from lastbit.ledger.tables import ACCOUNTS, ENTRIES
 from lastbit.mechanisms.mechanism import Mechanism
+from lastbit.release import Release
 from lastbit.values.adjacency import Adjacency, named
 
 
@@ -40,18 +42,59 @@ def rows_of(books: sa.Connection, dataset: str) -> Any:
     return books.execute(sa.select(ENTRIES).where(ENTRIES.c.dataset == dataset).order_by(ENTRIES.c.id)).all()
 
 
+def entry_row(books: sa.Connection, entry: int) -> Any:
+    """The row of the entry with this id; None where there is none."""
+    return books.execute(sa.select(ENTRIES).where(ENTRIES.c.id == entry)).first()
+
+
 def account_of(row: Any) -> Account:
     """The state of an account from its row."""
     try:
-        return Account(row.dataset, Fraction(row.budget), Fraction(row.spent), named(row.adjacency), row.digest)
+        return Account(
+            row.dataset,
+            _optional(row.budget),
+            _optional(row.spent),
+            named(row.adjacency),
+            row.digest,
+            _optional(row.rho_budget),
+            Fraction(row.delta_budget),
+            Fraction(row.delta_of_rho),
+            Fraction(row.spent_rho),
+            Fraction(row.spent_delta),
+        )
     except (TypeError, ValueError, ZeroDivisionError):
         pass
     raise damaged(row.dataset)
 
 
+def columns_of(account: Account) -> dict[str, str]:
+    """The columns of an account's row that charges and higher limits change, and that a new account begins with."""
+    return {
+        "budget": _or_none(account.epsilon_limit),
+        "spent": _or_none(account.spent_epsilon),
+        "rho_budget": _or_none(account.rho_limit),
+        "delta_budget": str(account.delta_limit),
+        "delta_of_rho": str(account.delta_of_rho),
+        "spent_rho": str(account.spent_rho),
+        "spent_delta": str(account.spent_delta),
+    }
+
+
+def _optional(text: str) -> Fraction | None:
+    return None if text == "none" else Fraction(text)
+
+
+def _or_none(value: Fraction | None) -> str:
+    return "none" if value is None else str(value)
+
+
 def entry_of(row: Any) -> Entry:
     """A line of the history from its row."""
     try:
+        amount = Fraction(row.amount)
+        price = price_of(row, amount) if row.kind == "charge" else None
+        if row.kind == "charge" and price is None:
+            raise ValueError
         return Entry(
             id=row.id,
             dataset=row.dataset,
@@ -60,15 +103,27 @@ def entry_of(row: Any) -> Entry:
             mechanism=row.mechanism,
             parameters=json.loads(row.parameters),
             cost=row.cost,
-            amount=Fraction(row.amount),
+            amount=amount,
             note=row.note,
             released=None if row.released is None else datetime.fromisoformat(row.released),
             adjacency=named(row.adjacency),
             digest=row.digest,
+            epsilon=None if price is None else price.epsilon,
+            rho=None if price is None else price.rho,
+            delta=Fraction(0) if price is None else price.delta,
+            question=row.question,
+            kept=row.published,
         )
     except (TypeError, ValueError, ZeroDivisionError):
         pass
     raise damaged(row.dataset)
+
+
+def whole(row: Any) -> Any:
+    """The row of an entry whose published release fits its digest."""
+    if row.published is not None and row.published_digest != published.digest(row.digest, row.published):
+        raise damaged(row.dataset)
+    return row
 
 
 def damaged(dataset: str) -> LedgerError:
@@ -81,10 +136,12 @@ def write(
     account: Account,
     kind: str,
     amount: Fraction,
+    terms: str,
     *,
     adjacency: Adjacency | None = None,
     mechanism: Mechanism[Any] | None = None,
     note: str,
+    question: str = "",
 ) -> tuple[int, str]:
     """Add an entry after the account's last one, and keep the state of the account. The id and the digest."""
     line = {
@@ -92,18 +149,47 @@ def write(
         "kind": kind,
         "time": now(),
         "mechanism": "" if mechanism is None else str(mechanism.name),
-        "parameters": json.dumps({} if mechanism is None else mechanism.parameters),
+        "parameters": "{}" if mechanism is None else parameters_of(mechanism),
         "cost": "" if mechanism is None else mechanism.cost.text,
         "amount": str(amount),
         "note": note,
         "adjacency": adjacency or account.adjacency,
+        "terms": terms,
+        "question": question,
     }
     (made,) = books.execute(ENTRIES.insert().values(**line, digest="")).inserted_primary_key or (0,)
     last = digest(account.digest, SimpleNamespace(**line, id=made))
     books.execute(ENTRIES.update().where(ENTRIES.c.id == made).values(digest=last))
     books.execute(
-        ACCOUNTS.update()
-        .where(ACCOUNTS.c.dataset == account.dataset)
-        .values(budget=str(account.limit), spent=str(account.spent), digest=last)
+        ACCOUNTS.update().where(ACCOUNTS.c.dataset == account.dataset).values(**columns_of(account), digest=last)
     )
     return int(made), last
+
+
+def parameters_of(mechanism: Mechanism[Any]) -> str:
+    """The parameters of a mechanism as the books write them."""
+    return json.dumps(mechanism.parameters)
+
+
+def answer_to(
+    books: sa.Connection, dataset: str, mechanism: Mechanism[Any], adjacency: Adjacency | None, question: str
+) -> Any:
+    """The row of the last release that answered this question, in these very words; None where there is none."""
+    account = account_of(row_of(books, dataset))
+    query = (
+        sa.select(ENTRIES.c.id)
+        .where(
+            ENTRIES.c.dataset == dataset,
+            ENTRIES.c.kind == "charge",
+            ENTRIES.c.mechanism == str(mechanism.name),
+            ENTRIES.c.parameters == parameters_of(mechanism),
+            ENTRIES.c.adjacency == (adjacency or account.adjacency),
+            ENTRIES.c.question == question,
+            ENTRIES.c.released.is_not(None),
+            ENTRIES.c.published.is_not(None),
+        )
+        .order_by(ENTRIES.c.id.desc())
+    )
+    # One by one: each may hold megabytes, and the first will do unless this lastbit cannot build it.
+    rows = (whole(entry_row(books, found)) for found in books.scalars(query).all())
+    return next((row for row in rows if isinstance(published.read(row.published), Release)), None)

@@ -5,22 +5,25 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import replace
-from fractions import Fraction
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
 
 from lastbit.chance.draw import Draw
 from lastbit.errors import LedgerError, MechanismError, ParameterError
-from lastbit.exact.numbers import Number
-from lastbit.ledger import books, chain, names, refusals
-from lastbit.ledger.account import Account, Charge, Entry
+from lastbit.exact.numbers import Number, flag, positive
+from lastbit.ledger import books, chain, names, questions, refusals
+from lastbit.ledger import published as codec
+from lastbit.ledger.account import Account
+from lastbit.ledger.entry import Charge, Entry
+from lastbit.ledger.price import written
 from lastbit.ledger.store import Store
 from lastbit.ledger.tables import ACCOUNTS, ENTRIES
 from lastbit.mechanisms.mechanism import Mechanism, chance
 from lastbit.mechanisms.sparse_vector.mechanism import StreamMechanism
 from lastbit.mechanisms.sparse_vector.run import Run
 from lastbit.mechanisms.tick import Tick
+from lastbit.release import Release
 from lastbit.values.adjacency import Adjacency, named
 from lastbit.values.known import Known
 
@@ -32,7 +35,8 @@ class Ledger:
 
     A charge is committed to disk before anything is drawn. A release that fails or crashes stays charged: that may
     waste budget and can never exceed it. Sums are exact fractions. What is recorded is public: mechanism, parameters,
-    cost, time, note; never a value. `verify=True` checks the books when the ledger is opened.
+    cost, time, note, and the published release; never a private value. `verify=True` checks the books when the ledger
+    is opened.
 
     >>> import tempfile, lastbit as lb
     >>> ledger = Ledger(tempfile.mkdtemp() + "/budget.db")
@@ -43,7 +47,7 @@ class Ledger:
     Fraction(3, 10)
     >>> ledger.release("clinic", lb.DiscreteLaplace(epsilon="0.7"), [120, 45])
     Traceback (most recent call last):
-    lastbit.errors.BudgetExceeded: the budget of 'clinic' allows no more than 3/10: requested 7/10, spent 7/10, ...
+    lastbit.errors.BudgetExceeded: the budget of 'clinic' allows no more than epsilon 3/10: requested 7/10, ...
     """
 
     def __init__(self, place: str | os.PathLike[str], *, verify: bool = False) -> None:
@@ -55,25 +59,45 @@ class Ledger:
     def __repr__(self) -> str:
         return f"<Ledger: {self._store!r}>"
 
-    def create(self, dataset: str, *, epsilon: Number, adjacency: Adjacency = "add-remove", note: str = "") -> Account:
-        """Open an account with a limit. The first one makes the ledger.
+    def create(
+        self,
+        dataset: str,
+        *,
+        epsilon: Number | None = None,
+        rho: Number | None = None,
+        delta: Number | None = None,
+        adjacency: Adjacency = "add-remove",
+        note: str = "",
+    ) -> Account:
+        """Open an account with a limit in epsilon, in rho, or in epsilon and delta. The first one makes the ledger.
 
         `adjacency` says for which neighbours the account adds up: one person comes or goes ("add-remove"), or replaces
         a record of a public number of records ("replace"). A name that another account has in another spelling (case,
-        spaces, Unicode form) is refused: one data set has one budget.
+        spaces, Unicode form) is refused: one data set has one budget. What each kind of limit accepts, `Account.within`
+        says.
+
+        >>> import tempfile
+        >>> ledger = Ledger(tempfile.mkdtemp() + "/budget.db")
+        >>> ledger.create("clinic", rho="1/10").text, ledger.create("school", epsilon=3, delta="1e-6").text
+        ('rho 1/10', 'epsilon 3, delta 1/1000000')
         """
-        account = Account(refusals.name_of(dataset), refusals.limit_of(epsilon), Fraction(0), named(adjacency))
+        account = Account.opened(
+            refusals.name_of(dataset), epsilon=epsilon, rho=rho, delta=delta, adjacency=named(adjacency)
+        )
         note = refusals.text_of(note, "note")
         with self._store.transaction(create=True) as rows:
             self._store.lock(rows)  # of two who create the same account at once, the second sees the first
             taken = names.same(dataset, rows.scalars(sa.select(ACCOUNTS.c.dataset)))
             if taken is None:
-                rows.execute(
-                    ACCOUNTS.insert().values(
-                        dataset=dataset, budget=str(account.limit), spent="0", adjacency=account.adjacency, digest=""
-                    )
+                first = books.columns_of(account)
+                rows.execute(ACCOUNTS.insert().values(dataset=dataset, adjacency=account.adjacency, digest="", **first))
+                terms = written(
+                    epsilon=account.epsilon_limit,
+                    rho=account.rho_limit,
+                    delta=account.delta_limit,
+                    delta_of_rho=account.delta_of_rho,
                 )
-                _, digest = books.write(rows, account, "create", account.limit, note=note)
+                _, digest = books.write(rows, account, "create", account.limit, terms, note=note)
         if taken is not None:
             spelled = "" if taken == dataset else f", and {dataset!r} is the same name in another spelling"
             raise LedgerError(
@@ -98,6 +122,16 @@ class Ledger:
             books.row_of(rows, dataset)
             found = books.rows_of(rows, dataset)
         return tuple(books.entry_of(row) for row in found)
+
+    def export(self, dataset: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+        """The whole books of an account: its row and the rows of its entries, exactly as they are kept.
+
+        Numbers are exact, as text. Whoever has this can compute every digest again: docs/data-and-budget.md says how.
+        """
+        with self._store.transaction() as rows:
+            account = books.row_of(rows, dataset, lock=True)
+            entries = books.rows_of(rows, dataset)
+        return dict(account._mapping), [dict(entry._mapping) for entry in entries]
 
     def verify(self, dataset: str | None = None, *, expected: str | None = None) -> tuple[str, ...]:
         """What is wrong with the books of one account, or of all: nothing when the result is empty.
@@ -135,42 +169,104 @@ class Ledger:
             found.append(f"no entry has the digest {expected}: the entry that had it was changed or removed.")
         return tuple(found)
 
-    def raise_limit(self, dataset: str, *, epsilon: Number, note: str = "") -> Account:
-        """Set a higher limit. The history records it."""
-        limit, note = refusals.limit_of(epsilon), refusals.text_of(note, "note")
+    def raise_limit(
+        self, dataset: str, *, epsilon: Number | None = None, rho: Number | None = None, note: str = ""
+    ) -> Account:
+        """Set a higher limit, in the account's own currency. The history records it.
+
+        The limit of an account of epsilon and delta cannot be raised: which sums it allows was decided when it was
+        created, before anything was published.
+        """
+        note = refusals.text_of(note, "note")
+        for given, name in ((epsilon, "epsilon"), (rho, "rho")):
+            if given is not None:
+                positive(given, name, "An account that allows nothing is of no use.")
         with self._store.transaction() as rows:
-            account = books.account_of(books.row_of(rows, dataset, lock=True))
-            if limit <= account.limit:
-                raise LedgerError(
-                    f"the limit of {dataset!r} is {account.limit}: the new one must be above that, got {limit}."
-                )
-            account = replace(account, limit=limit)
-            _, digest = books.write(rows, account, "raise", limit, note=note)
+            account = books.account_of(books.row_of(rows, dataset, lock=True)).raised(epsilon=epsilon, rho=rho)
+            _, digest = books.write(rows, account, "raise", account.limit, "{}", note=note)
         return replace(account, digest=digest)
 
     def charge(
-        self, dataset: str, mechanism: Mechanism[Any], *, adjacency: Adjacency | None = None, note: str = ""
+        self,
+        dataset: str,
+        mechanism: Mechanism[Any],
+        *,
+        adjacency: Adjacency | None = None,
+        note: str = "",
+        question: str = "",
     ) -> Charge:
         """Take a mechanism's cost from the budget, or raise BudgetExceeded. When this returns, it is on disk.
 
         `adjacency` says for which neighbours the mechanism's cost holds; None means the account's own. What a cost for
-        others is in the account's notion, `Account.price` says.
+        others is in the account's notion, `Account.prices` says. `question` is what `answer` finds the release by.
         """
         cost, note = getattr(refusals.mechanism_of(mechanism), "cost", None), refusals.text_of(note, "note")
+        question = refusals.text_of(question, "question")
         adjacency = refusals.common(mechanism.adjacency, adjacency)
         with self._store.transaction() as rows:
             before = books.account_of(books.row_of(rows, dataset, lock=True))
-            account = before.charged(cost, adjacency)
-            amount = account.spent - before.spent
+            account, price = before.charged(cost, adjacency), before.prices(cost, adjacency)
             entry, digest = books.write(
-                rows, account, "charge", amount, adjacency=adjacency, mechanism=mechanism, note=note
+                rows,
+                account,
+                "charge",
+                account.own(price),
+                written(epsilon=price.epsilon, rho=price.rho, delta=price.delta),
+                adjacency=adjacency,
+                mechanism=mechanism,
+                note=note,
+                question=question,
             )
         return Charge(entry, replace(account, digest=digest))
 
-    def record(self, charge: Charge) -> None:
-        """Note that the release of a charge was done."""
+    def record(self, charge: Charge, published: object = None) -> None:
+        """Note that the release of a charge was done, and keep what was published: it is public.
+
+        Only a Release is kept. `published(charge.id)` gives it back.
+        """
+        kept = codec.write(published) if isinstance(published, Release) else None
+        made = None if kept is None else codec.digest(charge.account.digest, kept)
         with self._store.transaction() as rows:
-            rows.execute(ENTRIES.update().where(ENTRIES.c.id == charge.id).values(released=books.now()))
+            rows.execute(
+                ENTRIES.update()
+                .where(ENTRIES.c.id == charge.id)
+                .values(released=books.now(), published=kept, published_digest=made)
+            )
+
+    def published(self, entry: int) -> Any:
+        """What the entry with this id published, as it was; its `to_dict()` where its class is unknown.
+
+        >>> import tempfile, lastbit as lb
+        >>> ledger = Ledger(tempfile.mkdtemp() + "/budget.db")
+        >>> account = ledger.create("clinic", epsilon=1)
+        >>> noisy = ledger.release("clinic", lb.DiscreteLaplace(epsilon="1/2"), [120, 45])
+        >>> ledger.published(ledger.history("clinic")[-1].id) == noisy
+        True
+        """
+        with self._store.transaction() as rows:
+            row = books.entry_row(rows, entry)
+        if row is None or row.published is None:
+            raise LedgerError(f"entry {entry} has no published release in the books. The history lists those that do.")
+        return books.entry_of(books.whole(row)).published
+
+    def answer(
+        self,
+        dataset: str,
+        mechanism: Mechanism[Any],
+        *,
+        question: str,
+        adjacency: Adjacency | None = None,
+    ) -> Entry | None:
+        """The last entry of a release by an equal mechanism that answered this question; None where there is none.
+
+        `release` with `query` makes its questions of public facts only. Nothing is charged here.
+        """
+        adjacency = refusals.common(refusals.mechanism_of(mechanism).adjacency, adjacency)
+        if not refusals.text_of(question, "question"):
+            return None
+        with self._store.transaction() as rows:
+            row = books.answer_to(rows, dataset, mechanism, adjacency, question)
+        return None if row is None else books.entry_of(row)
 
     def spend(
         self,
@@ -181,11 +277,13 @@ class Ledger:
         adjacency: Adjacency | None = None,
         note: str = "",
         draw: Draw | None = None,
+        question: str = "",
     ) -> Published:
         """Charge a mechanism's cost, then draw, then record: the one way from a budget to a release.
 
         `ready` is the second half of a release of this mechanism, such as `mechanism.ready(values)` gives; `adjacency`
-        is that of the values, `values.adjacency`. Without it the values count as the account's own notion.
+        is that of the values, `values.adjacency`. Without it the values count as the account's own notion. What is
+        published is in the books when this returns.
 
         >>> import tempfile, lastbit as lb
         >>> ledger = Ledger(tempfile.mkdtemp() + "/budget.db")
@@ -199,9 +297,9 @@ class Ledger:
                 "ready must be a function of a Draw, such as mechanism.ready(values). Nothing was drawn."
             )
         draw = chance(draw)
-        charge = self.charge(dataset, mechanism, adjacency=adjacency, note=note)
+        charge = self.charge(dataset, mechanism, adjacency=adjacency, note=note, question=question)
         published = ready(draw)
-        self.record(charge)
+        self.record(charge, published)
         return published
 
     def release(
@@ -213,12 +311,18 @@ class Ledger:
         note: str = "",
         draw: Draw | None = None,
         hold: Number | None = None,
+        query: str | None = None,
+        reuse: bool = False,
         **options: Any,
     ) -> Published:
         """Charge, then draw, then record. What the mechanism refuses is refused before, and costs nothing.
 
         Values, options and `hold` are those of `mechanism.release`. Counts and Statistics say themselves for which
         neighbours the cost holds. Bare values count as the account's own notion, unless `adjacency` says otherwise.
+
+        `query` says in words what is asked, for the history. With `reuse=True` a question that was answered before is
+        answered from the books for nothing: the same data set, mechanism, parameters, adjacency, query, and items of
+        Counts. No private value is compared, so the answer is the old one even where the data have changed since.
 
         >>> import tempfile, lastbit as lb
         >>> ledger = Ledger(tempfile.mkdtemp() + "/budget.db")
@@ -229,12 +333,27 @@ class Ledger:
         >>> noisy = ledger.release("survey", lb.DiscreteLaplace.of(total, epsilon="1/4"), total)
         >>> [str(entry.amount) for entry in ledger.history("survey")[1:]]  # the sum is private for add-remove: twice
         ['1/4', '1/2']
+        >>> again = [
+        ...     ledger.release("survey", lb.DiscreteLaplace.of(mean, epsilon="1/8"), mean, query="age", reuse=True)
+        ...     for _ in range(5)
+        ... ]
+        >>> ledger.account("survey").remaining, len(set(again))
+        (Fraction(1, 8), 1)
         """
+        if flag(reuse, "reuse"):
+            questions.check_reuse(query, options)
         tick = None if hold is None else Tick(hold)
         known = (each.adjacency for each in (*values, *options.values()) if isinstance(each, Known))
         adjacency = refusals.common(refusals.mechanism_of(mechanism).adjacency, adjacency, *known)
-        ready = mechanism.ready(*values, **options)
-        published = self.spend(dataset, mechanism, ready, adjacency=adjacency, note=note, draw=draw)
+        question = "" if query is None else questions.question_of(query, values, options)
+        found = self.answer(dataset, mechanism, question=question, adjacency=adjacency) if reuse else None
+        if found is None:
+            ready = mechanism.ready(*values, **options)
+            published = self.spend(
+                dataset, mechanism, ready, adjacency=adjacency, note=note, draw=draw, question=question
+            )
+        else:
+            published = found.published
         if tick is not None:
             tick.wait()
         return published
@@ -248,7 +367,7 @@ class Ledger:
         note: str = "",
         draw: Draw | None = None,
     ) -> Run:
-        """Charge the whole cost of a sparse vector, then start a run.
+        """Charge the whole cost of a sparse vector, then start a run. The books do not keep its answers.
 
         `adjacency` is that of all the values which the run will be asked about; without it, the account's own notion.
 

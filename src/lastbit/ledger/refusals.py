@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import TypeVar
 
 from lastbit.errors import MechanismError, ParameterError
-from lastbit.exact.numbers import Number, positive
 from lastbit.ledger import names
 from lastbit.mechanisms.mechanism import Mechanism
 from lastbit.values.adjacency import Adjacency, named
@@ -35,11 +33,6 @@ def common(*adjacencies: Adjacency | None) -> Adjacency | None:
             "monotone=True means add-remove. Nothing was drawn and nothing was charged."
         )
     return said.pop() if said else None
-
-
-def limit_of(epsilon: Number) -> Fraction:
-    """The limit of an account."""
-    return positive(epsilon, "epsilon", "An account that allows nothing is of no use.")
 
 
 def name_of(dataset: object) -> str:

@@ -14,10 +14,15 @@ ACCOUNTS: Final = sa.Table(
     "lastbit_accounts",
     METADATA,
     sa.Column("dataset", sa.Text, primary_key=True),
-    sa.Column("budget", sa.Text, nullable=False),  # "limit" is a word of SQL
-    sa.Column("spent", sa.Text, nullable=False),
+    sa.Column("budget", sa.Text, nullable=False),  # in epsilon, or "none"; "limit" is a word of SQL
+    sa.Column("spent", sa.Text, nullable=False),  # in epsilon, or "none" where a release had none
     sa.Column("adjacency", sa.Text, nullable=False),
     sa.Column("digest", sa.Text, nullable=False),  # of the last entry
+    sa.Column("rho_budget", sa.Text, nullable=False),  # or "none"
+    sa.Column("delta_budget", sa.Text, nullable=False),
+    sa.Column("delta_of_rho", sa.Text, nullable=False),
+    sa.Column("spent_rho", sa.Text, nullable=False),
+    sa.Column("spent_delta", sa.Text, nullable=False),
 )
 
 ENTRIES: Final = sa.Table(
@@ -35,4 +40,8 @@ ENTRIES: Final = sa.Table(
     sa.Column("released", sa.Text),
     sa.Column("adjacency", sa.Text, nullable=False),
     sa.Column("digest", sa.Text, nullable=False),
+    sa.Column("terms", sa.Text, nullable=False),  # the exact numbers in all currencies; "" in entries of version 2
+    sa.Column("question", sa.Text, nullable=False),
+    sa.Column("published", sa.Text),  # filled in with `released`
+    sa.Column("published_digest", sa.Text),
 )

@@ -1,0 +1,126 @@
+"""`lastbit budget history` and `export`: what happened to an account, and what it published."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
+
+import typer
+
+from lastbit.cli.budget import Dataset, Json, Place
+from lastbit.errors import LedgerError, ParameterError
+
+
+def history(
+    dataset: Dataset,
+    ledger: Place,
+    release: Annotated[
+        int | None, typer.Option(metavar="ID", help="Show again what this entry published, for nothing.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Show everything that happened to an account."""
+    from lastbit.cli.showing import Report
+    from lastbit.ledger import Ledger
+
+    books = Ledger(ledger)
+    entries, account = books.history(dataset), books.account(dataset)
+    if release is not None:
+        return _show_release(books, dataset, entries, release, as_json)
+    dearer = [entry.adjacency != account.adjacency for entry in entries]
+    alone = account.currency == "epsilon"
+    columns: dict[str, list[Any]] = {
+        "id": [entry.id for entry in entries],
+        "time": [entry.time.isoformat(" ", "seconds") for entry in entries],
+        "what": [entry.mechanism or entry.kind for entry in entries],
+        "epsilon" if alone else "charged": [entry.amount if alone else _charged(entry, account) for entry in entries],
+        "parameters": [", ".join(f"{name}={value}" for name, value in entry.parameters.items()) for entry in entries],
+        "done": ["" if entry.kind != "charge" else "yes" if entry.released else "no" for entry in entries],
+        "note": [entry.note for entry in entries],
+    }
+    if any(dearer):
+        columns["charged for"] = [
+            f"{entry.cost}, {entry.adjacency}" if more else "" for entry, more in zip(entries, dearer, strict=True)
+        ]
+    kept = any(entry.kept is not None for entry in entries)
+    notes = [f"To see a release again: lastbit budget history {dataset} --ledger … --release ID"] if kept else []
+    data = {"history": [_data(entry) for entry in entries]}
+    Report(f"History of {dataset}", columns, notes, data).show(as_json=as_json)
+    return None
+
+
+def _charged(entry: Any, account: Any) -> str:
+    from lastbit.ledger.price import above
+
+    if entry.kind != "charge":
+        return account.text if entry.kind == "create" else f"{account.currency} {entry.amount}"
+    losses = [] if entry.epsilon is None else [f"epsilon {above(entry.epsilon)}"]
+    deltas = [f"delta {above(entry.delta)}"] if entry.delta else []
+    return ", ".join([*losses, f"rho {above(entry.rho)}", *deltas])
+
+
+def _data(entry: Any) -> dict[str, Any]:
+    return {
+        "id": entry.id,
+        "time": entry.time.isoformat(),
+        "kind": entry.kind,
+        "mechanism": entry.mechanism,
+        "parameters": dict(entry.parameters),
+        "cost": entry.cost,
+        "amount": str(entry.amount),
+        "epsilon": None if entry.epsilon is None else str(entry.epsilon),
+        "rho": None if entry.rho is None else str(entry.rho),
+        "delta": str(entry.delta),
+        "note": entry.note,
+        "question": entry.question,
+        "released": None if entry.released is None else entry.released.isoformat(),
+        "published": entry.kept is not None,
+        "adjacency": entry.adjacency,
+        "digest": entry.digest,
+    }
+
+
+def _show_release(books: Any, dataset: str, entries: Any, wanted: int, as_json: bool) -> None:
+    from lastbit.cli.showing import Report
+    from lastbit.release import Release
+
+    entry = next((each for each in entries if each.id == wanted), None)
+    if entry is None:
+        raise LedgerError(f"the account {dataset!r} has no entry {wanted}. See: lastbit budget history {dataset}")
+    published = books.published(wanted)
+    when = (entry.released or entry.time).isoformat(" ", "seconds")
+    columns: Mapping[str, Sequence[Any]]
+    if isinstance(published, Release):
+        title, columns, data = published.title, published.columns(), published.to_dict()
+    else:
+        lists = {name: each for name, each in published.items() if isinstance(each, list)}
+        even = len({len(each) for each in lists.values()}) == 1
+        title, columns, data = f"{entry.mechanism}, {entry.cost}", lists if even else {}, dict(published)
+    more = {"entry": entry.id, "released": None if entry.released is None else entry.released.isoformat()}
+    Report(title, columns, [f"From the books: released on {when}. Nothing was charged."], data | more).show(
+        as_json=as_json
+    )
+
+
+def export(
+    dataset: Dataset,
+    ledger: Place,
+    form: Annotated[str, typer.Option("--format", metavar="NAME", help="csv or json.")] = "json",
+) -> None:
+    """Write the whole books of an account, exactly as they are kept, with all that was published."""
+    from lastbit.ledger import Ledger
+
+    if form not in ("csv", "json"):
+        raise ParameterError(f"--format must be csv or json: got {form}.")
+    account, entries = Ledger(ledger).export(dataset)
+    if form == "json":
+        import json
+
+        print(json.dumps({"account": account, "entries": entries}, ensure_ascii=False, indent=1))
+        return
+    import csv
+
+    lines = csv.DictWriter(sys.stdout, list(entries[0]) if entries else [], lineterminator="\n")
+    lines.writeheader()
+    lines.writerows(entries)

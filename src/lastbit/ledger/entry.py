@@ -1,0 +1,63 @@
+"""A line of an account's history, and the proof that something is charged."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from fractions import Fraction
+from typing import Any
+
+from lastbit.ledger import published
+from lastbit.ledger.account import Account
+from lastbit.values.adjacency import Adjacency
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One line of the history: an account created, a charge, or a limit raised. Nothing private is in it."""
+
+    id: int
+    dataset: str
+    kind: str
+    """create, charge or raise."""
+    time: datetime
+    mechanism: str
+    parameters: Mapping[str, str]
+    cost: str
+    """As the mechanism states it."""
+    amount: Fraction
+    """What was charged, in the account's own currency (see `Account.price`); for create and raise, the new limit."""
+    note: str
+    released: datetime | None
+    """When the release was done; None when it failed, was cut short, or is under way. It is charged all the same."""
+    adjacency: Adjacency
+    """For which neighbours the mechanism's cost holds; for create and raise, those of the account."""
+    digest: str
+    """SHA-256 over the digest of the entry before and everything here but `released` and `published`."""
+    epsilon: Fraction | None = None
+    """What was charged in epsilon; None for a release without an epsilon."""
+    rho: Fraction | None = None
+    """What was charged in rho; None for create and raise."""
+    delta: Fraction = Fraction(0)
+    """What was charged in delta."""
+    question: str = ""
+    """The question that was asked, where it was said: with `query`, or by the command."""
+    kept: str | None = field(default=None, repr=False)
+    """The published release as the books keep it; None where none was kept."""
+
+    @property
+    def published(self) -> Any:
+        """The release that was published, as it was; its `to_dict()` where lastbit does not know its class.
+
+        None where nothing was kept: for runs of sparse vectors, for what is no Release, and in older books.
+        """
+        return None if self.kept is None else published.read(self.kept)
+
+
+@dataclass(frozen=True)
+class Charge:
+    """Proof that a cost is in the books: whoever holds one may draw."""
+
+    id: int
+    account: Account

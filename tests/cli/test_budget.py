@@ -1,0 +1,230 @@
+"""The budget commands, and --reuse, as people and programs use them."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+import shlex
+import subprocess
+import sys
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import lastbit as lb
+from lastbit import cli
+from lastbit.cli.asking import question_of
+from lastbit.cli.options import Spending
+from lastbit.ledger.chain import FIELDS, LATER_FIELDS
+
+TABLE = "visits.csv --by diagnosis --unit patient --domain diagnoses.txt"
+PAID = "--ledger budget.db --dataset clinic"
+
+
+def run(command: str) -> int:
+    return cli._run(shlex.split(command), debug=False)
+
+
+def answer(command: str, capsys: Any) -> Any:
+    assert run(f"{command} --json") == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_accounts_in_three_currencies(clinic: Path, capsys: Any) -> None:
+    made = answer("budget create school --ledger budget.db --rho 1/10", capsys)["account"]
+    assert (made["currency"], made["limit"], made["left"]) == ("rho", "1/10", {"rho": "1/10", "delta": "0"})
+    assert made["rho_limit"] == "1/10"
+    made = answer("budget create survey --ledger budget.db --epsilon 3 --delta 1e-6", capsys)["account"]
+    assert (made["currency"], made["limit"], made["delta_limit"]) == ("epsilon and delta", "3", "1/1000000")
+    assert made["left"]["delta"] == made["delta_of_rho"] == "1/2000000"
+    for command in ("create x --ledger budget.db", "create x --ledger budget.db --rho 1 --epsilon 1"):
+        assert run(f"budget {command}") == 2
+        assert "an account has a limit in epsilon or in rho" in capsys.readouterr().err
+    assert run("budget raise school --ledger budget.db --rho 1/5") == 0
+    assert capsys.readouterr().out == "school (rho 1/5): rho 1/5 left, and delta 0\n"
+    assert run("budget raise survey --ledger budget.db --epsilon 9") == 2
+    assert "cannot be raised" in capsys.readouterr().err
+    assert run("budget show --ledger budget.db") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[:2] for line in lines[2:8]] == [
+        ["clinic", "epsilon"], ["school", "rho"], ["school", "delta"],
+        ["survey", "epsilon"], ["survey", "rho"], ["survey", "delta"],
+    ]  # fmt: skip
+    assert "survey promises epsilon 3, delta 1/1000000 for all its releases together." in " ".join(lines)
+
+
+def test_what_one_more_release_would_leave(clinic: Path, capsys: Any) -> None:
+    answer("budget create survey --ledger budget.db --epsilon 3 --delta 1e-6", capsys)
+    answer("budget create school --ledger budget.db --rho 1/10", capsys)
+
+    def after(dataset: str, options: str) -> Any:
+        return answer(f"budget show {dataset} --ledger budget.db {options}", capsys)["accounts"][0]["after"]
+
+    assert after("clinic", "--after-epsilon 1/2") == {"allowed": True, "left": {"epsilon": "5/2"}}
+    assert "allows no more than epsilon 3" in after("clinic", "--after-epsilon 4")["refusal"]
+    assert "adds up epsilon alone" in after("clinic", "--after-rho 1/100")["refusal"]
+    assert after("school", "--after-rho 1/50")["left"] == {"rho": "2/25", "delta": "0"}
+    left = after("survey", "--after-epsilon 1 --after-rho 1/8 --after-delta 1e-7")["left"]
+    rho = lb.Account.opened("x", epsilon=3, delta="1e-6").rho_limit
+    assert left == {"epsilon": "2", "rho": str(rho - Fraction(1, 8)) if rho else "", "delta": "1/2500000"}
+    assert not after("survey", "--after-rho 1/5")["allowed"]
+    assert run("budget show --ledger budget.db --after-rho 1/5") == 0
+    assert capsys.readouterr().out.count("refused") == 1 + 2 + 3
+    assert run("budget show --ledger budget.db --after-delta 1e-7") == 2
+    assert "--after-delta goes with" in capsys.readouterr().err
+    assert lb.Ledger("budget.db").account("survey").spent_rho == 0
+
+
+def test_releases_are_paid_in_each_currency(clinic: Path, capsys: Any) -> None:
+    answer("budget create survey --ledger budget.db --epsilon 1 --delta 1e-3", capsys)
+    answer("budget create school --ledger budget.db --rho 1/10 --adjacency replace", capsys)
+    done = answer(f"choose {TABLE} -k 3 --rho 1/100 --ledger budget.db --dataset survey", capsys)
+    assert Fraction(done["account"]["spent_rho"]) <= Fraction(1, 100)
+    done = answer(f"choose {TABLE} -k 3 --rho 1/100 --ledger budget.db --dataset school", capsys)
+    assert done["charged"] == done["account"]["spent"]
+    assert run(f"choose {TABLE} -k 3 --rho 1/100 --ledger budget.db --dataset school") == 0
+    assert "school is charged" in capsys.readouterr().out
+    assert run(f"top {TABLE} -k 3 --epsilon 5 --ledger budget.db --dataset survey") == 3
+    assert "the budget of 'survey' allows no more than rho" in capsys.readouterr().err
+    assert run("budget history survey --ledger budget.db") == 0
+    assert "epsilon 1, delta 1/1000" in capsys.readouterr().out
+    assert run("budget show survey --ledger budget.db") == 0
+    assert "it is no odometer" in capsys.readouterr().out
+    assert run("budget verify --ledger budget.db") == 0
+
+
+REUSED = [
+    f"top {TABLE} -k 2 --epsilon 1",
+    f"top {TABLE} -k 2 --epsilon 1 --weights cost --bounds 0 1000",
+    f"above {TABLE} --threshold 60 --epsilon 1",
+    f"choose {TABLE} -k 2 --epsilon 1",
+    f"measure {TABLE} -k 2 --epsilon 1",
+    "mean visits.csv --of cost --unit patient --bounds 0 1000 --epsilon 1",
+]
+
+
+@pytest.mark.parametrize("command", REUSED)
+def test_every_release_is_shown_again_for_nothing(command: str, clinic: Path, capsys: Any) -> None:
+    first = answer(f"{command} {PAID}", capsys)
+    Path("visits.csv").unlink()  # nothing is read
+    again = answer(f"{command} {PAID} --reuse", capsys)
+    assert again["charged"] == "0"
+    assert again.pop("reused")["entry"] == 2
+    assert {**again, "charged": "1"} == first
+    assert run(f"{command} {PAID} --reuse --level 0.9") == 0
+    shown = capsys.readouterr().out
+    assert "From the books: this answer was released on 20" in shown
+    assert "nothing was charged" in shown
+    assert run(f"{command} {PAID} --reuse --dry-run") == 0
+    assert "with --reuse it costs nothing" in capsys.readouterr().out
+    assert run(f"{command} {PAID}") == 2  # without --reuse the table is wanted
+    capsys.readouterr()
+    assert len(lb.Ledger("budget.db").history("clinic")) == 2
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        f"top {TABLE} -k 3 --epsilon 1/2",
+        f"top {TABLE} -k 2 --epsilon 1/3",
+        f"top {TABLE} -k 2 --epsilon 1/2 --resolution 1/2",
+        "top visits.csv --by diagnosis --domain diagnoses.txt -k 2 --epsilon 1/2",
+        "top ./visits.csv --by diagnosis --unit patient --domain diagnoses.txt -k 2 --epsilon 1/2",
+        "top visits.csv --by diagnosis --unit patient --domain fewer.txt -k 2 --epsilon 1/2",
+        f"measure {TABLE} -k 2 --epsilon 1/2",
+        f"top {TABLE} -k 2 --epsilon 1/2 --weights cost --bounds 0 1000",
+    ],
+)
+def test_another_question_is_charged(other: str, clinic: Path, capsys: Any) -> None:
+    Path("fewer.txt").write_text("influenza\ncommon cold\n")
+    answer(f"top {TABLE} -k 2 --epsilon 1/2 {PAID}", capsys)
+    assert "reused" not in answer(f"{other} {PAID} --reuse", capsys)
+    assert len(lb.Ledger("budget.db").history("clinic")) == 3
+    # Under another name the same items are the same domain.
+    Path("same.txt").write_text(Path("diagnoses.txt").read_text() + "\n")
+    same = "top visits.csv --by diagnosis --unit patient --domain same.txt -k 2 --epsilon 1/2"
+    assert answer(f"{same} {PAID} --reuse --note other", capsys)["reused"]["entry"] == 2
+
+
+def test_a_budget_that_is_spent_still_answers_what_it_answered(clinic: Path, capsys: Any) -> None:
+    first = answer(f"top {TABLE} -k 2 --epsilon 3 {PAID}", capsys)
+    assert run(f"top {TABLE} -k 2 --epsilon 3 {PAID}") == 3
+    capsys.readouterr()
+    assert answer(f"top {TABLE} -k 2 --epsilon 3 {PAID} --reuse", capsys)["item"] == first["item"]
+    assert run(f"top {TABLE} -k 2 --epsilon 3 --reuse") == 2
+    assert "--reuse looks for the release in a ledger" in capsys.readouterr().err
+
+
+def test_no_password_is_in_the_question() -> None:
+    spending = Spending(epsilon="1")
+    source = "postgresql://anna:hunter2@host/clinic?password=hunter2&host=/run"
+    object.__setattr__(spending, "asked", {"command": "top", "source": source, "unit": None})
+    assert question_of(spending) == '{"command": "top", "source": "postgresql://host/clinic?host=%2Frun"}'
+
+
+def test_the_history_shows_a_release_again(clinic: Path, capsys: Any) -> None:
+    first = answer(f"measure {TABLE} -k 2 --epsilon 1 {PAID}", capsys)
+    shown = answer("budget history clinic --ledger budget.db --release 2", capsys)
+    assert {name: shown[name] for name in ("mechanism", "cost", "item", "measurement")} == {
+        name: first[name] for name in ("mechanism", "cost", "item", "measurement")
+    }
+    assert run("budget history clinic --ledger budget.db --release 2") == 0
+    text = capsys.readouterr().out
+    assert first["item"][0] in text
+    assert "From the books: released on 20" in text
+    for wrong, message in (("1", "entry 1 has no published release"), ("9", "has no entry 9")):
+        assert run(f"budget history clinic --ledger budget.db --release {wrong}") == 2
+        assert message in capsys.readouterr().err
+    listed = answer("budget history clinic --ledger budget.db", capsys)["history"]
+    assert [each["published"] for each in listed] == [False, True]
+    assert json.loads(listed[1]["question"])["by"] == ["diagnosis"]
+    lb.Ledger("budget.db").create("school", epsilon=1)
+    assert run("budget history school --ledger budget.db --release 2") == 2
+
+
+@pytest.mark.parametrize("how", ["closed pipe", "full disk"])
+def test_a_release_that_the_screen_loses_is_in_the_books(how: str, clinic: Path, capsys: Any) -> None:
+    words = [sys.executable, "-m", "lastbit.cli", *shlex.split(f"top {TABLE} -k 2 --epsilon 1 {PAID} --json")]
+    if how == "full disk":
+        with open("/dev/full", "w") as full:
+            done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE)
+        code = done.returncode
+    else:
+        program = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        assert program.stdout is not None
+        program.stdout.close()
+        assert program.stderr is not None
+        program.stderr.read()
+        program.stderr.close()
+        code = program.wait()
+    assert code != 0
+    again = answer("budget history clinic --ledger budget.db --release 2", capsys)
+    assert len(again["item"]) == 2
+    assert lb.Ledger("budget.db").account("clinic").spent == 1
+    assert answer(f"top {TABLE} -k 2 --epsilon 1 {PAID} --reuse", capsys)["item"] == again["item"]
+
+
+def test_the_whole_books_are_exported(clinic: Path, capsys: Any) -> None:
+    answer(f"top {TABLE} -k 2 --epsilon 1 {PAID} --note 'a, \"b\"'", capsys)
+    answer(f"choose {TABLE} -k 2 --epsilon 1/100 {PAID}", capsys)
+    assert run("budget export clinic --ledger budget.db --format json") == 0
+    books = json.loads(capsys.readouterr().out)
+    assert run("budget export clinic --ledger budget.db --format csv") == 0
+    lines = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert [
+        {name: "" if each is None else str(each) for name, each in entry.items()} for entry in books["entries"]
+    ] == lines
+    assert books["account"]["digest"] == lb.Ledger("budget.db").account("clinic").digest
+    before = ""
+    for entry in books["entries"]:  # what is exported is enough to compute every digest again
+        written = json.dumps([before, *(entry[name] for name in (*FIELDS, *LATER_FIELDS))])
+        before = hashlib.sha256(written.encode()).hexdigest()
+        assert entry["digest"] == before
+    assert json.loads(books["entries"][1]["published"])["shown"]["mechanism"] == "NoisyTopK"
+    assert run("budget export clinic --ledger budget.db --format xml") == 2
+    assert "--format must be csv or json" in capsys.readouterr().err
+    assert run("budget export nobody --ledger budget.db") == 2
