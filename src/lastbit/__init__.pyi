@@ -25,6 +25,10 @@ from lastbit.ledger.account import Account
 from lastbit.ledger.entry import Charge, Entry
 from lastbit.ledger.ledger import Ledger
 from lastbit.mechanisms.candidates import scored
+from lastbit.mechanisms.discover.histogram import DiscoveredHistogram, DiscoverHistogram
+from lastbit.mechanisms.discover.mechanism import Discovered
+from lastbit.mechanisms.discover.ranking import DiscoverRanking
+from lastbit.mechanisms.discover.top_k import DiscoveredTopK, DiscoverTopK
 from lastbit.mechanisms.exponential import Choice, ExponentialMechanism, Ranking
 from lastbit.mechanisms.gaussian import DiscreteGaussian
 from lastbit.mechanisms.laplace import DiscreteLaplace
@@ -70,6 +74,12 @@ __all__ = [
     "Cost",
     "Counts",
     "DataError",
+    "DiscoverHistogram",
+    "DiscoverRanking",
+    "DiscoverTopK",
+    "Discovered",
+    "DiscoveredHistogram",
+    "DiscoveredTopK",
     "DiscreteGaussian",
     "DiscreteLaplace",
     "Draw",

@@ -10,6 +10,7 @@ import pytest
 import lastbit as lb
 from lastbit.audit import compare, law, loss
 from lastbit.audit.broken import (
+    discovering,
     discrete_noise,
     downward_noise,
     numbers_of_rounds,
@@ -284,3 +285,14 @@ def test_the_costs_in_rho_and_delta_that_are_too_low():
     assert not judge(
         lb.Cost.zcdp(rho_and_delta.GAUSSIAN_RHO, one[-4][0] * Fraction(9, 10)), one, other, Fraction(0)
     ).holds
+
+
+@pytest.mark.parametrize(
+    ("place", "delta"), [(0, Fraction(1, 8)), (1, Fraction(35, 384)), (2, Fraction(1)), (3, Fraction(23, 192))]
+)
+def test_searches_with_a_line_left_out_have_the_deltas_of_the_proof(place, delta):
+    case = discovering.CASES[place]
+    one, other = (law(program, Fraction(1, 1000)) for program in (case.program, case.neighbour))
+    found = [first.delta_at(second, case.cost.epsilon) for first, second in ((one, other), (other, one))]
+    assert max(low for low, _ in found) <= delta <= max(high for _, high in found)
+    assert max(low for low, _ in found) > delta - Fraction(1, 100) > case.cost.delta

@@ -18,7 +18,11 @@ from lastbit.audit.target import all_mechanisms
 from lastbit.mechanisms.on_grid import GridMechanism
 
 COUNTS = lb.Counts(items=["flu", "cold", "gout"], values=[500, 80, 7], monotone=True)
+WORDS = lb.Unlisted.of({"flu": 5000, "cold": 800, "gout": 7}, most_items=2)
 BUILT: dict[str, Callable[..., Any]] = {
+    "DiscoverHistogram": lambda **more: lb.DiscoverHistogram(**{"delta": "1e-6", "most_items": 2, **more}),
+    "DiscoverRanking": lambda **more: lb.DiscoverRanking(**{"k": 2, "delta": "1e-6", **more}),
+    "DiscoverTopK": lambda **more: lb.DiscoverTopK(**{"k": 2, "delta": "1e-6", **more}),
     "DiscreteGaussian": lambda **more: gaussian(**more),
     "DiscreteLaplace": lambda **more: lb.DiscreteLaplace(**{"sensitivity": 3, **more}),
     "ExponentialMechanism": lb.ExponentialMechanism,
@@ -30,7 +34,11 @@ BUILT: dict[str, Callable[..., Any]] = {
     "AdaptiveSparseVector": lambda **more: lb.AdaptiveSparseVector(threshold=50, limit=2, **more),
     "Snapping": lambda **more: lb.Snapping(bounds=(0, 100), **more),
 }
-VALUES: dict[str, Any] = {"Snapping": 7, "NoisyMean": [3, 4]}
+VALUES: dict[str, Any] = {
+    "Snapping": 7,
+    "NoisyMean": [3, 4],
+    **dict.fromkeys(("DiscoverHistogram", "DiscoverRanking", "DiscoverTopK"), WORDS),
+}
 
 
 def gaussian(epsilon: Any = None, eta: lb.Eta | None = None, **more: Any) -> lb.DiscreteGaussian:
@@ -201,4 +209,5 @@ def test_public_names_are_all_there_is_to_see() -> None:
 def test_internals_are_not_shown_as_public(name: str) -> None:
     mechanism = BUILT[name](epsilon=1)
     derived = {each.name for each in fields(mechanism) if not each.init and not each.name.startswith("_")}
-    assert derived <= {"cost", "grid", "rate", "share", "k", "resolution", "sensitivity"}
+    public = {"cost", "grid", "rate", "share", "k", "resolution", "sensitivity", "threshold", "noise", "tau"}
+    assert derived <= public

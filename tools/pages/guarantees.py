@@ -15,6 +15,7 @@ from lastbit.audit.target import all_mechanisms
 from lastbit.audit.verdict import check_all
 from lastbit.mechanisms.mechanism import Mechanism
 from lastbit.privacy.eta import Eta
+from lastbit.values.unlisted import Unlisted
 
 HEADINGS: Final = ("Paper", "Law", "Cost", "Assumes", "Checked", "Speed")
 
@@ -24,13 +25,29 @@ class Instance:
     """Parameters and values small enough to follow every branch on all neighbours."""
 
     parameters: Mapping[str, Any]
-    values: Sequence[int]
+    values: Any
     tolerance: Fraction = Fraction(1, 1 << 12)
 
 
 _BIT, _TWO, _FOUR = Eta(1, 1, 1), Eta(1, 1, 2), Eta(1, 1, 4)
 
+
+def _words(most_items: int | None) -> Unlisted:
+    return Unlisted.of({"a": 1, "b": 1}, most_items=most_items)
+
+
 INSTANCES: Final[Mapping[str, Sequence[Instance]]] = {
+    "DiscoverHistogram": [
+        Instance({"eta": _BIT, "delta": "1/10", "most_items": 1}, _words(1), Fraction(1, 1 << 10)),
+    ],
+    "DiscoverRanking": [
+        Instance({"k": 2, "candidates": 2, "eta": _TWO, "delta": "1/4", "resolution": 1}, _words(None), Fraction(0)),
+    ],
+    "DiscoverTopK": [
+        Instance(
+            {"k": 1, "candidates": 2, "eta": _BIT, "delta": "1/8", "resolution": 1}, _words(None), Fraction(1, 1 << 10)
+        ),
+    ],
     "DiscreteGaussian": [
         Instance({"rho": "1/2"}, [0], Fraction(1, 1 << 40)),
         Instance({"rho": 1, "squared_sensitivity": 2}, [0, 1], Fraction(1, 1 << 20)),
@@ -137,9 +154,16 @@ def _row(mechanism: type[Mechanism[Any]], instance: Instance) -> str:
     shown = ", ".join(f"{name}={_shown(value)}" for name, value in instance.parameters.items())
     delta = max(verdict.delta for verdict in verdicts.each)
     return (
-        f"| {shown} | {', '.join(map(str, instance.values))} | {len(verdicts.each)} | {built.cost.in_bits} "
+        f"| {shown} | {_listed(instance.values)} | {len(verdicts.each)} | {built.cost.in_bits} "
         f"| {verdicts.worst.in_bits} | {float(delta):.2g} |"
     )
+
+
+def _listed(values: Any) -> str:
+    if isinstance(values, Unlisted):
+        items, steps = values.highest()
+        return ", ".join(f"{item}: {step}" for item, step in zip(items, steps, strict=True))
+    return ", ".join(map(str, values))
 
 
 def _shown(value: object) -> str:

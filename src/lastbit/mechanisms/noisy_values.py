@@ -78,6 +78,11 @@ def accuracy_of(noise: Noise, rate: Rate, level: Fraction) -> int:
     return laplace_accuracy(rate, level) if noise == "laplace" else gaussian_accuracy(rate, level)
 
 
+def drawn(noise: Noise, rate: Rate, n: int, draw: Draw) -> Samples:
+    """So many draws of a noise."""
+    return draw.laplace(rate, n) if noise == "laplace" else draw.gaussian(rate, n)
+
+
 def noisy_release(
     name: str,
     cost: Cost,
@@ -93,8 +98,7 @@ def noisy_release(
     resolution = grid.resolution
 
     def noisy(draw: Draw) -> NoisyValues:
-        drawn = draw.laplace(rate, len(steps)) if noise == "laplace" else draw.gaussian(rate, len(steps))
-        noisy = _sum(steps, drawn)
+        noisy = added(steps, drawn(noise, rate, len(steps), draw))
         if ends is not None:
             noisy = _clamped(noisy, *ends)
         noisy = _settled(noisy)
@@ -154,7 +158,8 @@ def _clamped(noisy: Samples, low: int, high: int) -> Samples:
     return noisy
 
 
-def _sum(steps: Steps, noise: Samples) -> Samples:
+def added(steps: Steps, noise: Samples) -> Samples:
+    """Steps and noise, in the noise: as Python integers where int64 has no room."""
     # By argmin and argmax: on a few values they take a fifth of the time of min and max, on many the same.
     if noise.dtype.kind == "O" or (
         len(noise) and not -_ROOM <= noise.item(noise.argmin()) <= noise.item(noise.argmax()) <= _ROOM

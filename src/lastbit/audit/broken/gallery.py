@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Final
 
 from lastbit.audit.broken import (
+    discovering,
     discrete_noise,
     downward_noise,
     numbers_of_rounds,
@@ -32,6 +33,7 @@ GALLERY: Final[tuple[Case, ...]] = (
     *downward_noise.CASES,
     *discrete_noise.CASES,
     *rho_and_delta.CASES,
+    *discovering.CASES,
 )
 
 TOLERANCE: Final = Fraction(1, 1 << 16)

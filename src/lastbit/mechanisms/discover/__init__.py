@@ -1,0 +1,1 @@
+"""Items that nobody listed: mechanisms that publish which items occur, and pay a delta for it."""

@@ -1,0 +1,200 @@
+"""The base of mechanisms that publish items nobody listed, and of the releases they publish."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from itertools import combinations
+from typing import Any, ClassVar, Final
+
+import numpy as np
+
+from lastbit.chance.inversion import power
+from lastbit.errors import ParameterError
+from lastbit.estimate.accuracy import least_exponent
+from lastbit.exact.numbers import Number, probability, whole
+from lastbit.exact.rounding import shortened_upper
+from lastbit.mechanisms.mechanism import Released
+from lastbit.mechanisms.on_grid import GridMechanism
+from lastbit.privacy.rate import Rate
+from lastbit.release import Release
+from lastbit.values.adjacency import Adjacency
+from lastbit.values.grid import LIMIT, Steps
+from lastbit.values.known import lies_on
+from lastbit.values.unlisted import Unlisted
+
+_DELTA_BITS: Final = 64
+"""The bits of a stated delta."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Discovered(Release):
+    """Items that were found, best first, and whether the search stopped before the number that was asked for."""
+
+    items: tuple[Any, ...]
+    stopped: bool
+
+    def columns(self) -> dict[str, Sequence[Any]]:
+        """Rank and item."""
+        return {"rank": range(1, len(self.items) + 1), "item": self.items}
+
+    def facts(self) -> dict[str, Any]:
+        """Whether the search stopped."""
+        return {"stopped": self.stopped}
+
+    def _left_out(self) -> list[str]:
+        why = "It stopped: no other item is far enough above the items that few people have to be told safely."
+        return [*super()._left_out(), *([why] if self.stopped else [])]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Discovering(GridMechanism[Released]):
+    """A mechanism on `Unlisted` values. One person who comes moves values up, each by at most the sensitivity."""
+
+    delta: Number
+    most_items: int | None = None
+
+    @property
+    def adjacency(self) -> Adjacency:
+        """One person comes or goes."""
+        return "add-remove"
+
+    @classmethod
+    def _known(cls, values: Any) -> dict[str, Any]:
+        bound = {"most_items": values.most_items} if isinstance(values, Unlisted) else {}
+        return {**super()._known(values), **bound}
+
+    def _pay(self) -> None:
+        super()._pay()
+        most = None if self.most_items is None else whole(self.most_items, "most_items")
+        self._derive(delta=probability(self.delta, "delta"), most_items=most)
+
+    def _state(self, delta: Fraction, rho: Fraction | None = None) -> None:
+        """Write the delta that is kept into the cost, rounded up, and at most what was asked for."""
+        stated = min(shortened_upper(delta, _DELTA_BITS), Fraction(self.delta))
+        if rho is not None and self.rho is None:
+            self._derive(cost=replace(self.cost, stated_rho=rho))
+        self._derive(cost=replace(self.cost, delta=stated))
+
+    def _checked(self, values: Any) -> Unlisted:
+        """The values, refused where one person can move them further than the mechanism was built for."""
+        if not isinstance(values, Unlisted):
+            raise ParameterError(
+                f"values must be Unlisted, as count(…, domain=lastbit.UNKNOWN) gives: got {type(values).__name__}. For "
+                "values in a dictionary write lastbit.Unlisted.of({'item': 3}). Nothing was drawn."
+            )
+        if values.each > self._furthest:
+            raise ParameterError(
+                f"one person can move a value by {values.each}, the mechanism was built for sensitivity "
+                f"{self._furthest}. Build it with sensitivity={values.each}. Nothing was drawn."
+            )
+        if not lies_on(values, self.grid):
+            raise ParameterError(
+                f"resolution must divide that of the values: got {self.grid.resolution} and {values.resolution}. Build "
+                f"the mechanism with resolution={values.resolution}. Nothing was drawn."
+            )
+        bound = values.most_items
+        if self.most_items is not None and (bound is None or bound > self.most_items):
+            raise ParameterError(
+                f"the mechanism was built for at most {self.most_items} items a person, the values allow "
+                f"{'any number' if bound is None else bound}. Count with most_items={self.most_items}. Nothing was "
+                "drawn."
+            )
+        return values
+
+    def _steps(self, values: Unlisted, most: int | None) -> tuple[Sequence[Any], Steps]:
+        """The highest items, and their values in steps of the mechanism's grid."""
+        items, found = values.highest(most)
+        factor = int(Fraction(values.resolution) / self.grid.resolution)
+        return items, np.minimum(found, LIMIT // factor) * factor
+
+    def neighbours(self, values: Any) -> Iterator[Any]:
+        """The same items after one person came, or went: of the items there are, and of one that nobody had."""
+        items, steps = self._steps(self._checked(values), None)
+        new = object()
+        names = [*items, new]
+        before = dict(zip(items, steps.tolist(), strict=True))
+        most = len(names) if values.most_items is None else min(values.most_items, len(names))
+        for size in range(1, most + 1):
+            for moved in combinations(names, size):
+                yield self._moved(before, moved, self._reach, values)
+                if all(before.get(item, 0) >= self._reach for item in moved):
+                    yield self._moved(before, moved, -self._reach, values)
+
+    def _moved(self, before: dict[Any, int], items: Sequence[Any], by: int, values: Unlisted) -> Unlisted:
+        after = {**before, **{item: before.get(item, 0) + by for item in items}}
+        unit = self.grid.resolution
+        facts = {"sensitivity": values.sensitivity, "most_items": values.most_items, "resolution": unit}
+        return Unlisted.of({item: step * unit for item, step in after.items()}, **facts)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shortlisting(Discovering[Released]):
+    """A search among the `candidates` highest items and a bottom that items must beat to be told.
+
+    The bottom lies `tau` steps and one sensitivity above the highest item that is no candidate. Where one person's
+    items change who is a candidate, an item that left lies at least tau below the bottom in both data sets, and of all
+    others the two data sets differ by moves of one person only (docs/unknown-items.md has the proof). So the search is
+    private as on a public list, but for the event that such an item beats the bottom. With m the number of items that
+    can leave, min(most_items, candidates), and q = r^tau, that has a probability of at most `_odds`·m·q.
+    """
+
+    k: int
+    candidates: int | None = None
+    tau: int = field(init=False, repr=False, compare=False)
+    """How many steps the bottom lies above the highest item that can be changed for another."""
+    _rate: Rate = field(init=False, repr=False, compare=False)
+    _odds: ClassVar[Fraction]
+    """The probability of an item beating the bottom is at most so many r^tau."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        k = whole(self.k, "k")
+        candidates = 10 * k if self.candidates is None else whole(self.candidates, "candidates")
+        if candidates < k:
+            raise ParameterError(
+                f"candidates must be at least k: got {candidates} and k={k}. Leave it out: it is 10·k."
+            )
+        self._derive(k=k, candidates=candidates)
+        self._derive(_rate=self._noise())
+        leaving = self._odds * (candidates if self.most_items is None else min(self.most_items, candidates))
+        delta = Fraction(self.delta)
+        tau, bits = least_exponent(self._rate, delta / leaving), 4 * _DELTA_BITS + delta.denominator.bit_length()
+        self._derive(tau=tau)
+        self._state(leaving * Fraction(power(self._rate, tau, bits)[1], 1 << bits))
+
+    def _noise(self) -> Rate:
+        """The rate of the noise, or of the weights."""
+        raise NotImplementedError
+
+    def _listed(self, values: Any) -> tuple[list[Any], Steps]:
+        """The names of the candidates, and their steps; then those of the bottom, which has no name."""
+        own = self._checked(values)
+        most = self.candidates or 0
+        items, steps = self._steps(own, most + 1)
+        # Dummies of value zero fill the list, so that its length does not tell how many items there are.
+        filled = np.zeros(most + 1, np.int64)
+        filled[: min(len(steps), most)] = steps[:most]
+        left_out = int(steps[most]) if len(steps) > most else 0
+        filled[most] = left_out + self._reach + self.tau
+        names = [*items[:most], *[_NOBODY] * (most + 1 - min(len(items), most))]
+        return names, filled
+
+    def needed(self, level: Number = "0.95") -> Fraction:
+        """How far an item must be above the highest that is no candidate, to be told with at least this probability.
+
+        With fewer items than candidates that is the value itself. It is for an item that no k others are ahead of.
+        """
+        apart = (1 - probability(level, "level")) * (1 + self._rate.fraction)
+        return (self._reach + self.tau + least_exponent(self._rate, apart)) * self.grid.resolution
+
+
+_NOBODY: Any = object()
+"""The name of the bottom and of every dummy."""
+
+
+def told(names: Sequence[Any], indices: Sequence[int]) -> tuple[Any, ...]:
+    """The names in this order, up to the bottom or a dummy."""
+    found = [names[index] for index in indices]
+    return tuple(found[: next((place for place, name in enumerate(found) if name is _NOBODY), len(found))])
