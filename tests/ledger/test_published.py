@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import subprocess
+import sys
 from dataclasses import dataclass, fields
 from decimal import Decimal
 from fractions import Fraction
@@ -198,6 +200,21 @@ def test_text_that_nobody_wrote_is_refused(text: str) -> None:
     with pytest.raises(lb.LedgerError, match="the published release cannot be read") as caught:
         published.read(text)
     assert caught.value.__cause__ is caught.value.__context__ is None
+
+
+def test_a_release_is_found_by_a_program_that_has_loaded_no_mechanism(tmp_path: Path) -> None:
+    place = tmp_path / "budget.db"
+    ledger = lb.Ledger(place)
+    ledger.create("clinic", epsilon=1)
+    ledger.release("clinic", lb.SelectAndMeasure(k=1, epsilon=1), COUNTS)
+    program = f"""
+import sys
+from lastbit.ledger import Ledger
+assert "lastbit.mechanisms.top_k.select_and_measure" not in sys.modules
+print(type(Ledger({str(place)!r}).published(2)).__name__)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("MeasuredTopK\n", "")
 
 
 def test_the_books_keep_what_was_published_and_nothing_else(place: str) -> None:
