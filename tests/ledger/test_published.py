@@ -45,10 +45,13 @@ RELEASES: dict[str, Any] = {
     "MeasuredTopK": lambda: lb.SelectAndMeasure(k=2, epsilon=1).release(COUNTS),
     "AboveThreshold": lambda: lb.SparseVector(threshold=50, limit=2, epsilon=9).release(COUNTS),
     "Winner": lambda: lb.PrivateSelection(
-        candidates=[lambda draw: ((1, "a"), 1.5)], candidate_cost=1, stop="1/2"
+        candidates=[lambda draw: ((1, "a"), 1.5)], candidate_cost=1, most=4
+    ).release(),
+    "FoundModel": lambda: lb.PrivateSearch(
+        grid={"alpha": [0.1, 1]}, fit_score=lambda parameters, draw: ({"slope": 2.5}, 1), candidate_cost=1, most=4
     ).release(),
     "nobody": lambda: lb.PrivateSelection(
-        candidates=[lambda draw: (1, 1)], candidate_cost=1, stop="1/2", threshold=2
+        candidates=[lambda draw: (1, 1)], candidate_cost=1, most=4, threshold=2
     ).release(),
 }
 
@@ -87,6 +90,7 @@ ITEMS: list[Any] = [
     Fraction(-1, 3), Fraction(1, 3**9000), b"\xff\0", Decimal("1.50"), Decimal("NaN"), dt.date(2026, 1, 2),
     dt.datetime(2026, 1, 2, 3, 4, 5, 6, dt.UTC), dt.datetime(2026, 10, 25, 2, 30, fold=1), dt.time(1, 2),
     dt.timedelta(-1, 2, 3),
+    {"a": {1: b"b"}},
     ("a", ["b", (1,)]), range(3, 9, 2), np.int32(7), np.float64("nan"), np.str_("x"), np.datetime64("2026-01-01"),
     np.bool_(1),
     lb.Eta(1, 1, 3), lb.Rate.from_epsilon("1/10"), lb.Cost.zcdp("1/8", "1e-9"),

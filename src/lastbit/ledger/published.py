@@ -108,6 +108,8 @@ def _written(value: Any) -> Any:
             return {tag: write_one(value)}
     if kind in (tuple, list):
         return {kind.__name__: [_written(each) for each in value]}
+    if kind is dict:
+        return {"dict": [[_written(name), _written(each)] for name, each in value.items()]}
     if kind is np.ndarray and value.dtype.kind in _ARRAYS:
         array = np.ascontiguousarray(value)
         return {"array": [array.dtype.str, list(value.shape), base64.b64encode(array.tobytes()).decode("ascii")]}
@@ -196,6 +198,7 @@ _READ: Final[dict[str, Callable[[Any], Any]]] = {
     "timedelta": lambda inside: timedelta(*inside),
     "tuple": lambda inside: tuple(map(_read, inside)),
     "list": lambda inside: [*map(_read, inside)],
+    "dict": lambda inside: {_read(name): _read(each) for name, each in inside},
     "array": lambda inside: _array(*inside),
     "objects": lambda inside: _objects(*inside),
     "scalar": lambda inside: np.frombuffer(base64.b64decode(inside[1]), inside[0])[0],
