@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import subprocess
+import sys
 from dataclasses import dataclass, fields
 from decimal import Decimal
 from fractions import Fraction
@@ -43,10 +45,13 @@ RELEASES: dict[str, Any] = {
     "MeasuredTopK": lambda: lb.SelectAndMeasure(k=2, epsilon=1).release(COUNTS),
     "AboveThreshold": lambda: lb.SparseVector(threshold=50, limit=2, epsilon=9).release(COUNTS),
     "Winner": lambda: lb.PrivateSelection(
-        candidates=[lambda draw: ((1, "a"), 1.5)], candidate_cost=1, stop="1/2"
+        candidates=[lambda draw: ((1, "a"), 1.5)], candidate_cost=1, most=4
+    ).release(),
+    "FoundModel": lambda: lb.PrivateSearch(
+        grid={"alpha": [0.1, 1]}, fit_score=lambda parameters, draw: ({"slope": 2.5}, 1), candidate_cost=1, most=4
     ).release(),
     "nobody": lambda: lb.PrivateSelection(
-        candidates=[lambda draw: (1, 1)], candidate_cost=1, stop="1/2", threshold=2
+        candidates=[lambda draw: (1, 1)], candidate_cost=1, most=4, threshold=2
     ).release(),
 }
 
@@ -85,6 +90,7 @@ ITEMS: list[Any] = [
     Fraction(-1, 3), Fraction(1, 3**9000), b"\xff\0", Decimal("1.50"), Decimal("NaN"), dt.date(2026, 1, 2),
     dt.datetime(2026, 1, 2, 3, 4, 5, 6, dt.UTC), dt.datetime(2026, 10, 25, 2, 30, fold=1), dt.time(1, 2),
     dt.timedelta(-1, 2, 3),
+    {"a": {1: b"b"}},
     ("a", ["b", (1,)]), range(3, 9, 2), np.int32(7), np.float64("nan"), np.str_("x"), np.datetime64("2026-01-01"),
     np.bool_(1),
     lb.Eta(1, 1, 3), lb.Rate.from_epsilon("1/10"), lb.Cost.zcdp("1/8", "1e-9"),
@@ -198,6 +204,21 @@ def test_text_that_nobody_wrote_is_refused(text: str) -> None:
     with pytest.raises(lb.LedgerError, match="the published release cannot be read") as caught:
         published.read(text)
     assert caught.value.__cause__ is caught.value.__context__ is None
+
+
+def test_a_release_is_found_by_a_program_that_has_loaded_no_mechanism(tmp_path: Path) -> None:
+    place = tmp_path / "budget.db"
+    ledger = lb.Ledger(place)
+    ledger.create("clinic", epsilon=1)
+    ledger.release("clinic", lb.SelectAndMeasure(k=1, epsilon=1), COUNTS)
+    program = f"""
+import sys
+from lastbit.ledger import Ledger
+assert "lastbit.mechanisms.top_k.select_and_measure" not in sys.modules
+print(type(Ledger({str(place)!r}).published(2)).__name__)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("MeasuredTopK\n", "")
 
 
 def test_the_books_keep_what_was_published_and_nothing_else(place: str) -> None:

@@ -108,6 +108,8 @@ def _written(value: Any) -> Any:
             return {tag: write_one(value)}
     if kind in (tuple, list):
         return {kind.__name__: [_written(each) for each in value]}
+    if kind is dict:
+        return {"dict": [[_written(name), _written(each)] for name, each in value.items()]}
     if kind is np.ndarray and value.dtype.kind in _ARRAYS:
         array = np.ascontiguousarray(value)
         return {"array": [array.dtype.str, list(value.shape), base64.b64encode(array.tobytes()).decode("ascii")]}
@@ -115,7 +117,7 @@ def _written(value: Any) -> Any:
         return {"objects": [list(value.shape), [_written(each) for each in value.ravel().tolist()]]}
     if isinstance(value, np.generic) and value.dtype.kind in _ARRAYS:
         return {"scalar": [value.dtype.str, base64.b64encode(value.tobytes()).decode("ascii")]}
-    if _class_of(kind.__name__) is kind:
+    if kind in _OWN.values() or (issubclass(kind, Release | Mechanism) and _is_ours(kind)):
         given = {each.name: _written(getattr(value, each.name)) for each in fields(kind) if each.init}
         return {kind.__name__: given}
     raise _Unknown
@@ -137,20 +139,31 @@ def _class_of(name: str) -> Any:
     """The class of this name among lastbit's own costs, releases and mechanisms."""
     if name in _OWN:
         return _OWN[name]
-    _load_all()
+    found = _loaded(name)
+    if found is None:
+        _load_all()
+        found = _loaded(name)
+    return found
+
+
+def _loaded(name: str) -> Any:
     waiting: list[type] = [Release, Mechanism]
     while waiting:
         kinds: list[type] = waiting.pop().__subclasses__()
         for kind in kinds:
-            if kind.__name__ == name and kind.__module__.startswith("lastbit."):
+            if kind.__name__ == name and _is_ours(kind):
                 return kind
         waiting += kinds
     return None
 
 
+def _is_ours(kind: type) -> bool:
+    return kind.__module__.startswith("lastbit.")
+
+
 @cache
 def _load_all() -> None:
-    """Load every mechanism: only a loaded class is found."""
+    """Load every mechanism: only a loaded class is found. Who writes a release has loaded its class."""
     for module in pkgutil.walk_packages(mechanisms.__path__, f"{mechanisms.__name__}."):
         with suppress(ImportError):  # one that needs an extra
             import_module(module.name)
@@ -185,6 +198,7 @@ _READ: Final[dict[str, Callable[[Any], Any]]] = {
     "timedelta": lambda inside: timedelta(*inside),
     "tuple": lambda inside: tuple(map(_read, inside)),
     "list": lambda inside: [*map(_read, inside)],
+    "dict": lambda inside: {_read(name): _read(each) for name, each in inside},
     "array": lambda inside: _array(*inside),
     "objects": lambda inside: _objects(*inside),
     "scalar": lambda inside: np.frombuffer(base64.b64decode(inside[1]), inside[0])[0],
