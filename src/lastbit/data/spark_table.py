@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from typing import Any, Final
 
 import numpy as np
@@ -146,7 +147,7 @@ class SparkTable:
             span = f"({key} - TIMESTAMP_NTZ'1970-01-01 00:00:00')" if kind is kinds.MOMENT else key
             parts = {part: f"CAST(extract({part} FROM {span}) AS DECIMAL(38,6))" for part in _PARTS}
             minutes = f"({parts['DAY']} * 24 + {parts['HOUR']}) * 60 + {parts['MINUTE']}"
-            return f"({minutes}) * 60 + {parts['SECOND']}", lambda value: named(int(value * 10**6) * 1000)
+            return f"({minutes}) * 60 + {parts['SECOND']}", lambda value: named(int(Fraction(value) * 10**9))
         if kind in (kinds.TEXT, kinds.BINARY):
             return key, lambda value: named(bytes(value))
         return key, lambda value: named(kind.key(value))
