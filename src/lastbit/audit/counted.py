@@ -57,10 +57,10 @@ def counted(
 def _read(found: Any, sensitivity: Fraction, monotone: bool) -> Counted:
     most = found.most_items if isinstance(found, Counts | Unlisted) else None
     if isinstance(found, Unlisted):
-        items, steps = found.highest()
-        values = tuple(int(step) * Fraction(found.resolution) for step in steps)
+        occurring, steps = found.highest()
+        sums = tuple(int(step) * Fraction(found.resolution) for step in steps)
         facts = Fraction(found.sensitivity), found.monotone, most, False
-        return Counted(values, tuple(items), tuple(map(said, items)), "Unlisted", *facts)
+        return Counted(sums, tuple(occurring), tuple(map(said, occurring)), "Unlisted", *facts)
     if isinstance(found, Counts):
         sensitivity, monotone = Fraction(found.sensitivity), found.monotone
         items, values = tuple(found.items), found.values
