@@ -10,7 +10,9 @@ from typing import Any, Final
 
 import numpy as np
 
+from lastbit.values.bound import one_key
 from lastbit.values.counts import Counts
+from lastbit.values.unlisted import Unlisted, order
 
 _SHOWN: Final = 160
 """A row is shown up to this length."""
@@ -33,14 +35,19 @@ class Counted:
     kind: str
     sensitivity: Fraction
     monotone: bool
+    most_items: int | None = None
+    """How many counts one unit moves at most; None where there is no bound."""
+    listed: bool = True
+    """Whether the items are public. Items that nobody listed come and go with their units."""
 
 
 def counted(
     count: Callable[[list[Any]], Any], rows: list[Any], sensitivity: Fraction, monotone: bool
 ) -> Counted | Raised:
-    """Count these rows, and catch any error."""
+    """Count these rows, and catch any error. A bound on items has one key for all tables: they are compared by it."""
     try:
-        return _read(count(rows), sensitivity, monotone)
+        with one_key():
+            return _read(count(rows), sensitivity, monotone)
     except (KeyboardInterrupt, GeneratorExit):
         raise
     except BaseException as error:  # some engines end a thread with an error that is not an Exception
@@ -48,6 +55,12 @@ def counted(
 
 
 def _read(found: Any, sensitivity: Fraction, monotone: bool) -> Counted:
+    most = found.most_items if isinstance(found, Counts | Unlisted) else None
+    if isinstance(found, Unlisted):
+        occurring, steps = found.highest()
+        sums = tuple(int(step) * Fraction(found.resolution) for step in steps)
+        facts = Fraction(found.sensitivity), found.monotone, most, False
+        return Counted(sums, tuple(occurring), tuple(map(said, occurring)), "Unlisted", *facts)
     if isinstance(found, Counts):
         sensitivity, monotone = Fraction(found.sensitivity), found.monotone
         items, values = tuple(found.items), found.values
@@ -62,7 +75,7 @@ def _read(found: Any, sensitivity: Fraction, monotone: bool) -> Counted:
     else:
         kind = f"{type(found).__name__} of {' '.join(sorted({type(value).__name__ for value in values}))}"
     exact = tuple(_exact(value) for value in values)
-    return Counted(exact, items, tuple(map(said, items)), kind, sensitivity, monotone)
+    return Counted(exact, items, tuple(map(said, items)), kind, sensitivity, monotone, most)
 
 
 def _exact(value: Any) -> Fraction:
@@ -79,43 +92,60 @@ def broken(without: Counted | Raised, having: Counted | Raised, whole: Counted, 
     for each in (without, having):
         if isinstance(each, Raised):
             return f"it raises {each.kind}"
-        if each.names != whole.names:
+        if whole.listed and each.names != whole.names:
             return (
                 f"the items change: from {len(whole.items):,} items to {len(each.items):,}, or to other items, or to "
                 "another order"
             )
         if each.kind != whole.kind:
             return f"the type of the counts changes from {whole.kind} to {each.kind}"
-        if (each.sensitivity, each.monotone) != (whole.sensitivity, whole.monotone):
-            return "the stated sensitivity changes, or whether the counts are monotone"
+        if _facts(each) != _facts(whole):
+            return "the stated sensitivity changes, or whether the counts are monotone, or the bound on items"
     if isinstance(without, Raised) or isinstance(having, Raised):
         return None
-    moves = [after - before for before, after in zip(without.values, having.values, strict=True)]
-    for name, move in zip(whole.names, moves, strict=True):
+    names, moves = zip(*_moves(without, having), strict=True) if without.values or having.values else ((), ())
+    for name, move in zip(names, moves, strict=True):
         if abs(move) > whole.sensitivity:
             return f"{name} moves by {move} where {whole.sensitivity} is stated"
+    if whole.most_items is not None and sum(map(bool, moves)) > whole.most_items:
+        return f"{sum(map(bool, moves)):,} counts move where {whole.most_items:,} are stated"
     if whole.monotone:
         down, up = min(moves, default=Fraction(0)), max(moves, default=Fraction(0))
         if down < 0 < up:
-            ends = (whole.names[moves.index(end)] for end in (down, up))
+            ends = (names[moves.index(end)] for end in (down, up))
             return "{} moves down and {} moves up where monotone counts all move the same way".format(*ends)
         if down * way < 0 or up * way < 0:
-            name = whole.names[moves.index(up if way < 0 else down)]
+            name = names[moves.index(up if way < 0 else down)]
             return f"{name} moves by {up if way < 0 else down} where other units that come move counts the other way"
     return None
 
 
+def _facts(each: Counted) -> tuple[Any, ...]:
+    return each.sensitivity, each.monotone, each.most_items
+
+
+def _moves(without: Counted, having: Counted) -> list[tuple[str, Fraction]]:
+    """How far each count moves. An item that nobody listed counts 0 where it does not occur."""
+    if having.listed:
+        pairs = zip(without.values, having.values, strict=True)
+        return list(zip(having.names, (after - before for before, after in pairs), strict=True))
+    # By their order: two items may be long, and be said alike.
+    moves: dict[Any, tuple[str, Fraction]] = {}
+    for each, sign in ((without, -1), (having, 1)):
+        for item, name, value in zip(each.items, each.names, each.values, strict=True):
+            before = moves.get(order(item), (name, Fraction(0)))[1]
+            moves[order(item)] = name, before + sign * value
+    return list(moves.values())
+
+
 def direction(without: Counted, having: Counted) -> int:
     """The sign of the first count that a new unit moves; 0 if it moves none."""
-    moves = (after - before for before, after in zip(without.values, having.values, strict=True))
-    return next((1 if move > 0 else -1 for move in moves if move), 0)
+    return next((1 if move > 0 else -1 for _, move in _moves(without, having) if move), 0)
 
 
 def largest(without: Counted, having: Counted) -> Fraction:
     """The furthest that a count moved."""
-    return max(
-        (abs(after - before) for before, after in zip(without.values, having.values, strict=True)), default=Fraction(0)
-    )
+    return max((abs(move) for _, move in _moves(without, having)), default=Fraction(0))
 
 
 def alike(one: Any, other: Any) -> bool:

@@ -82,10 +82,12 @@ def stability(
 
     Each hostile unit is added to the table: before all other rows, after them, between them, and alone. Some units of
     the table are removed. Each time, every count may move by the sensitivity that the `Counts` state, and all counts
-    the same way if they are monotone. The items, their order and their type must stay, and no error may be raised. The
-    first violation ends the search. If one of many rows violates alone, the witness is this row.
+    the same way if they are monotone. The items, their order and their type must stay, and no error may be raised.
+    Items that nobody listed (`Unlisted`) may come and go: an item that does not occur counts 0. Where the counts state
+    `most_items`, no more counts may move; the bound has one key for all tables, so that one rule holds for both of a
+    pair. The first violation ends the search. If one of many rows violates alone, the witness is this row.
 
-    count: the function to try, from a list of rows to `Counts`, or to a mapping or a sequence of exact numbers.
+    count: the function to try, from a list of rows to `Counts`, `Unlisted`, or a mapping or sequence of exact numbers.
     table: made-up rows, each a mapping or one line of a text file. Do not pass private rows: a verdict shows rows.
     unit: the column with the unit of a row, or a function from a row to its unit; with None each row is a unit.
     hostile: a list of rows for each hostile unit, by default `hostile.rows(table, unit)`. A hostile unit whose key is

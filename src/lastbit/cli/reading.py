@@ -38,7 +38,7 @@ def counted(table: Table, items: Items) -> Counts:
     domains = items.domains
 
     def work(source: Opened) -> Counts:
-        return count(
+        found: Counts = count(
             source.relation,
             by=items.by,
             unit=table.unit,
@@ -47,6 +47,7 @@ def counted(table: Table, items: Items) -> Counts:
             bounds=items.bounds,
             resolution=items.step(),
         )
+        return found
 
     # Two equal rows count once where units are counted, and twice where weights are added up.
     distinct = table.unit is not None and items.weights is None

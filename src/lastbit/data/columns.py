@@ -43,6 +43,9 @@ class Words:
     """How many digits stand after the point, where these are decimals."""
     unsigned: bool = False
 
+    def __len__(self) -> int:
+        return len(self.values)
+
     @classmethod
     def of_floats(cls, bits: Integers, missing: NDArray[np.bool_] | None) -> Words:
         """Floats by their bits, with one zero, and NaN as missing. No float is touched: a signaling NaN would warn."""
@@ -108,6 +111,9 @@ class Bytes:
     scale: int = 0
     unsigned: bool = False
 
+    def __len__(self) -> int:
+        return len(self.values)
+
     def place_of(self, key: Any) -> bytes | None:
         """The form of this column that has a given normal form; None where there is none."""
         if self.kind in (kinds.TEXT, kinds.BINARY):
@@ -168,6 +174,9 @@ class Objects:
 
     kind: Kind
     values: NDArray[np.object_]
+
+    def __len__(self) -> int:
+        return len(self.values)
 
     def places(self, keys: Keys) -> Integers:
         """Where in the domain the item of each row is; -1 where it is not."""

@@ -14,14 +14,16 @@ the bounds. Rows whose unit or item is null, cannot be read, or is not in the do
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lastbit.errors import DataError, LastbitError, ParameterError
-from lastbit.exact.numbers import Number
+from lastbit.exact.numbers import Number, whole
+from lastbit.values.bound import Bound
 from lastbit.values.counts import Counts
+from lastbit.values.unlisted import Found, Unknown, Unlisted
 
 try:
     import narwhals as nw
@@ -31,9 +33,38 @@ except ImportError:
 from lastbit.data.columns import Keys
 from lastbit.data.domain import combined, domains_of, typed
 from lastbit.data.kinds import Kind
+from lastbit.data.task import Occurring, Task
 from lastbit.data.weights import Weights
 
 Result = TypeVar("Result")
+
+
+@overload
+def count(
+    frame: Any,
+    *,
+    by: str | Sequence[str],
+    unit: str | None = None,
+    domain: Unknown,
+    weights: str | None = None,
+    bounds: tuple[Number, Number] | None = None,
+    resolution: Number = 1,
+    most_items: int | None = None,
+) -> Unlisted: ...
+
+
+@overload
+def count(
+    frame: Any,
+    *,
+    by: str | Sequence[str],
+    unit: str | None = None,
+    domain: Any = None,
+    weights: str | None = None,
+    bounds: tuple[Number, Number] | None = None,
+    resolution: Number = 1,
+    most_items: int | None = None,
+) -> Counts: ...
 
 
 def count(
@@ -45,7 +76,8 @@ def count(
     weights: str | None = None,
     bounds: tuple[Number, Number] | None = None,
     resolution: Number = 1,
-) -> Counts:
+    most_items: int | None = None,
+) -> Counts | Unlisted:
     """How many distinct units each item has; with `weights`, the exact sum of each unit's weights.
 
     frame: a table of any kind that Narwhals knows, eager or lazy.
@@ -54,10 +86,17 @@ def count(
     Without it each row is a unit, and only a single row is protected: a person with ten rows is protected ten times
     less.
     domain: the public items, in the order wanted: a list, a range, a file with one item per line, a column of another
-    table. Several `by` columns take a list or a mapping of such domains.
+    table. Several `by` columns take a list or a mapping of such domains. With `lb.UNKNOWN` nobody lists the items: the
+    items that occur are counted, and are private as their counts are. Only mechanisms that pay a delta release them.
     weights, bounds, resolution: the column to add up instead. Each row's weight is clamped to the bounds and floored to
     the grid; a unit's rows in an item are added and clamped again, so that it moves a sum by the larger bound at most.
-    Null and NaN count as the lower bound.
+    Null and NaN count as the lower bound. With `lb.UNKNOWN` no bound is below zero.
+    most_items: one unit counts in at most so many items, so that noise for all items is smaller. A unit with more stays
+    in those with the smallest hashes of unit, item and a key that is drawn for this count; items outside of the domain
+    do not use up the bound.
+
+    With `lb.UNKNOWN`, DuckDB and Spark count when a mechanism asks for the largest items, and only these leave the
+    engine. Tables in memory are counted at once. What is once fetched is kept, and does not change with the table.
 
     A unit or an item that is null or NaN, or that cannot be read, leaves its row out. Two forms of one value are one:
     0.0 and -0.0, equal entries of a dictionary. Text is compared by its bytes, times with a zone as instants. In a
@@ -73,23 +112,74 @@ def count(
     """
     columns = _columns(by)
     wanted = [*columns, *(name for name in (unit, weights) if name is not None)]
+    bound = _bound(most_items, unit)
     table = _or_kind(_table, frame, wanted)
     kinds = dict(zip(wanted, _or_kind(_kinds, table, wanted), strict=True))
-    domains = [
-        typed(items, kinds[column], column) for column, items in zip(columns, domains_of(domain, columns), strict=True)
-    ]
+    unlisted = isinstance(domain, Unknown)
+    domains = [] if unlisted else domains_of(domain, columns)
+    listed = [typed(items, kinds[column], column) for column, items in zip(columns, domains, strict=not unlisted)]
     amount = None
     if weights is not None:
         amount = Weights.of(bounds, resolution)
         amount.check(kinds[weights], weights)
     elif bounds is not None:
         raise ParameterError("bounds are for weights: got no weights. Name the column to add up, or leave bounds out.")
-    items = combined([each.items for each in domains])
-    keys = [each.keys for each in domains]
-    totals = _or_kind(table.totals, columns, unit, weights, keys, amount)
+    task = Task(tuple(columns), unit, weights, amount, bound)
+    if unlisted:
+        return _unlisted(table, task)
+    items = combined([each.items for each in listed])
+    totals = _or_kind(table.totals, task, [each.keys for each in listed])
     if amount is None:
-        return Counts(items=items, values=totals, sensitivity=1, monotone=True)
-    return amount.counts(items, totals)
+        return Counts(items=items, values=totals, sensitivity=1, monotone=True, most_items=most_items)
+    return amount.counts(items, totals, most_items)
+
+
+def _bound(most_items: int | None, unit: str | None) -> Bound | None:
+    if most_items is None:
+        return None
+    most = whole(most_items, "most_items")
+    if unit is None:
+        raise ParameterError(
+            "most_items needs a unit: without one each row counts in one item already. Name the column that says whom "
+            "a row belongs to."
+        )
+    return Bound.drawn(most)
+
+
+def _unlisted(table: _Table, task: Task) -> Unlisted:
+    """The values of the items that occur."""
+    if task.amount is not None and task.amount.low < 0:
+        raise ParameterError(
+            "bounds must not go below zero where nobody listed the items: an item that does not occur counts 0, and "
+            "others must not count less. Use a lower bound of 0, or a public domain."
+        )
+    rows = _or_kind(table.occurring, task)
+
+    def fetch(most: int | None) -> Found:
+        columns, steps = _or_kind(rows, most)
+        items = columns[0] if len(columns) == 1 else zip(*columns, strict=True)
+        steps.flags.writeable = False
+        return tuple(items), steps
+
+    facts: dict[str, Any] = {"most_items": None if task.bound is None else task.bound.most}
+    if task.amount is not None:
+        facts |= {"sensitivity": task.amount.sensitivity, "resolution": task.amount.grid.resolution}
+    return Unlisted(fetch=_kept(fetch), **facts)
+
+
+def _kept(fetch: Callable[[int | None], Found]) -> Callable[[int | None], Found]:
+    """The same items again when they are asked for again, whatever became of the table. More are fetched anew."""
+    known: list[tuple[int | None, Found]] = []
+
+    def again(most: int | None) -> Found:
+        if known:
+            asked, (items, steps) = known[0]
+            if asked is None or len(items) < asked or (most is not None and most <= asked):
+                return items[:most], steps[:most]
+        known[:] = [(most, fetch(most))]
+        return known[0][1]
+
+    return again
 
 
 def _columns(by: object) -> list[str]:
@@ -105,9 +195,9 @@ class _Table(Protocol):
 
     def kind(self, name: str) -> Kind | None: ...
 
-    def totals(
-        self, by: Sequence[str], unit: str | None, weight: str | None, keys: Sequence[Keys], amount: Weights | None
-    ) -> NDArray[np.int64]: ...
+    def totals(self, task: Task, keys: Sequence[Keys]) -> NDArray[np.int64]: ...
+
+    def occurring(self, task: Task) -> Callable[[int | None], Occurring]: ...
 
 
 def _table(frame: Any, wanted: list[str]) -> _Table:

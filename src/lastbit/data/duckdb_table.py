@@ -6,7 +6,7 @@ number for some of them. Only the place of each item and its count are fetched.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, Final
 
@@ -16,6 +16,7 @@ from lastbit.data import kinds, sql
 from lastbit.data.columns import Integers, Keys
 from lastbit.data.kinds import Kind
 from lastbit.data.sorting import quoted, sortable, sorted_counts
+from lastbit.data.task import Occurring, Task
 from lastbit.data.weights import Weights
 
 _SIGNED: Final = ("tinyint", "smallint", "integer", "bigint", "hugeint")
@@ -67,23 +68,37 @@ class DuckDBTable:
         # DuckDB raises on an Arrow duration that its intervals cannot hold.
         return None if kind == "interval" and self._streamed else _KINDS.get(kind)
 
-    def totals(
-        self, by: Sequence[str], unit: str | None, weight: str | None, keys: Sequence[Keys], amount: Weights | None
-    ) -> Integers:
+    def totals(self, task: Task, keys: Sequence[Keys]) -> Integers:
         """The count of each item of the product of domains, or its sum in steps."""
-        if unit is not None and amount is None:
-            counts = self._sorted(by, unit, keys)
+        if task.unit is not None and task.amount is None and task.bound is None:
+            counts = self._sorted(task.by, task.unit, keys)
             if counts is not None:
                 return counts
-        grouped = self._grouped(by, unit, weight, keys, amount)
+        grouped = self._grouped(task, keys)
         place = "0"
-        for i, (name, each) in enumerate(zip(by, keys, strict=True)):
+        for i, (name, each) in enumerate(zip(task.by, keys, strict=True)):
             grouped = _joined(grouped, self._domain(name, each, i), i, "inner")
             place = f"({place}) * {len(each)} + lastbit_place_{i}"
         totals = np.zeros(int(np.prod([len(each) for each in keys], dtype=object)), np.int64)
         for found, number in grouped.project(f"{place}, lastbit_total").fetchall():
             totals[found] = int(number)
         return totals
+
+    def occurring(self, task: Task) -> Callable[[int | None], Occurring]:
+        """The items that occur, counted when they are asked for: only these leave the engine."""
+        names = [self._named(name, key) for name, key in zip(task.by, _keys(task), strict=True)]
+
+        def fetch(most: int | None) -> Occurring:
+            # Keys are bytes or numbers: no collation has a say in their order.
+            rows = (
+                self._grouped(task, None).filter("lastbit_total > 0").order(f"lastbit_total DESC, {_ascending(task)}")
+            )
+            rows = rows if most is None else rows.limit(most)
+            found = rows.project(", ".join([*(name for name, _ in names), "lastbit_total"])).fetchall()
+            items = [[made(row[i]) for row in found] for i, (_, made) in enumerate(names)]
+            return items, np.array([int(row[-1]) for row in found], np.int64)
+
+        return fetch
 
     def _sorted(self, by: Sequence[str], unit: str, keys: Sequence[Keys]) -> Integers | None:
         if not all(self._types[name].id in _SORTED for name in (*by, unit)):
@@ -95,32 +110,79 @@ class DuckDBTable:
         # As SQL: as an expression a name with dots or quotes would be taken apart.
         return sorted_counts(self._relation, by, unit, domains)
 
-    def _grouped(
-        self, by: Sequence[str], unit: str | None, weight: str | None, keys: Sequence[Keys], amount: Weights | None
-    ) -> Any:
-        """The normal forms of the items that occur, with their counts or sums.
+    def _grouped(self, task: Task, keys: Sequence[Keys] | None) -> Any:
+        """The normal forms of the items that occur, with their counts or sums; of all items where there are no keys.
 
         They are looked up after they are grouped, because of rows the engine may not know how many there are, and
-        would look the domain up in the rows; a small domain takes rows out before.
+        would look the domain up in the rows; a small domain takes rows out before. So does every domain where units
+        have a bound: other items do not use it up.
         """
-        items = ", ".join(f"lastbit_key_{i}" for i in range(len(by)))
-        chosen = [f"{self._form(name)} AS lastbit_key_{i}" for i, name in enumerate(by)]
+        items, bound, amount = ", ".join(_keys(task)), task.bound, task.amount
+        chosen = [f"{self._form(name)} AS {key}" for name, key in zip(task.by, _keys(task), strict=True)]
         total = "count(*)"
-        if unit is not None:
-            chosen.append(f"{self._form(unit)} AS lastbit_unit")
-        if weight is not None and amount is not None:
-            chosen.append(f"{self._steps(weight, amount)} AS lastbit_step")
+        if task.unit is not None:
+            chosen.append(f"{self._form(task.unit)} AS lastbit_unit")
+        if task.weight is not None and amount is not None:
+            chosen.append(f"{self._steps(task.weight, amount)} AS lastbit_step")
             total = f"sum(CAST(greatest(least(lastbit_step, {amount.high}), {amount.low}) AS BIGINT))"
         rows = self._relation.project(", ".join(chosen))
-        for i, (name, each) in enumerate(zip(by, keys, strict=True)):
-            if len(each) <= _FILTERED:
+        for i, (name, each) in enumerate(zip(task.by, keys or (), strict=keys is not None)):
+            if len(each) <= _FILTERED or bound is not None:
                 rows = _joined(rows, self._domain(name, each, i), i, "semi")
-        if unit is not None:
+        known = [] if keys is not None else [f"{key} IS NOT NULL" for key in _keys(task)]
+        readable = [] if keys is not None else [*map(self._readable, task.by, _keys(task))]
+        if task.unit is not None:
             own = "" if amount is None else ", sum(lastbit_step) AS lastbit_step"
             # The engine groups twice faster than a count of distinct values.
-            rows = rows.filter("lastbit_unit IS NOT NULL")
+            rows = rows.filter(" AND ".join([*known, "lastbit_unit IS NOT NULL"]))
             rows = rows.aggregate(f"{items}, lastbit_unit{own}", f"{items}, lastbit_unit")
-        return rows.aggregate(f"{items}, {total} AS lastbit_total", items)
+        elif known:
+            rows = rows.filter(" AND ".join(known))
+        if bound is not None:
+            rows = rows.filter(" AND ".join(readable)) if readable else rows
+            # Hashed once more with the key, so that the order of the hashes depends on all of its bits.
+            mark = f"hash(xor(hash(lastbit_unit, {items}), CAST({bound.key} AS UBIGINT)))"
+            rank = f"row_number() OVER (PARTITION BY lastbit_unit ORDER BY {mark} ASC, {_ascending(task)})"
+            rows = rows.project(f"*, {rank} AS lastbit_rank").filter(f"lastbit_rank <= {bound.most}")
+        grouped = rows.aggregate(f"{items}, {total} AS lastbit_total", items)
+        # There are fewer items than rows to ask whether they can be read.
+        return grouped.filter(" AND ".join(readable)) if readable and bound is None else grouped
+
+    def _readable(self, name: str, key: str) -> str:
+        """Whether Python has an item for a normal form."""
+        kind, dtype = self.kind(name), self._types[name].id
+        if kind is kinds.TEXT and self._streamed:  # where nobody looked whether it is text
+            return f"TRY(decode({key})) IS NOT NULL"
+        if kind is kinds.DATE:
+            return f"{key} BETWEEN DATE '0001-01-01' AND DATE '9999-12-31'"
+        if kind is kinds.TIME:
+            return f"{key} < CAST('24:00:00' AS TIME)" + (
+                f" AND epoch_ns({key}) % 1000 = 0" if dtype == "time_ns" else ""
+            )
+        if dtype == "timestamp_ns":
+            return f"isfinite({key}) AND epoch_ns({key}) % 1000 = 0"
+        if kind in (kinds.MOMENT, kinds.INSTANT):
+            of, zone = ("TIMESTAMP", "") if kind is kinds.MOMENT else ("TIMESTAMPTZ", "+00")
+            ends = f"{of} '0001-01-01 00:00:00{zone}' AND {of} '9999-12-31 23:59:59.999999{zone}'"
+            return f"TRY_CAST({key} AS {of}) BETWEEN {ends}"
+        if kind is kinds.SPAN:
+            most = 86_400_000_000
+            return f"{key} >= {-999_999_999 * most} AND {key} < {10**9 * most}"
+        return "true"
+
+    def _named(self, name: str, key: str) -> tuple[str, Callable[[Any], Any]]:
+        """A normal form as Python reads it, and the item of what Python reads."""
+        kind, dtype = self.kind(name), self._types[name].id
+        assert kind is not None  # noqa: S101
+        named = kind.named
+        if kind in (kinds.MOMENT, kinds.INSTANT, kinds.TIME):
+            if _UNITS.get(dtype) == 1:
+                return f"epoch_ns({key})", named
+            return f"epoch_us({key})", lambda value: named(value * 1000)
+        if kind is kinds.SPAN:
+            return key, lambda value: named(value * 1000)
+        # Of its own type in Python, where every item is that can be read.
+        return (key, named) if kind in (kinds.TEXT, kinds.BINARY) else (key, lambda value: named(kind.key(value)))
 
     def _domain(self, name: str, keys: Keys, number: int) -> Any:
         """The items of a column in their normal form, and their places."""
@@ -174,6 +236,14 @@ class DuckDBTable:
             wide = "HUGEINT" if dtype == "hugeint" else "BIGINT"
             clamped = f"CAST(greatest(least({column}, CAST({high} AS {wide})), CAST({low} AS {wide})) AS BIGINT)"
         return sql.whole_steps(amount, f"CASE WHEN {column} IS NULL THEN {low} ELSE {clamped} END", "//")
+
+
+def _keys(task: Task) -> list[str]:
+    return [f"lastbit_key_{i}" for i in range(len(task.by))]
+
+
+def _ascending(task: Task) -> str:
+    return ", ".join(f"{key} ASC" for key in _keys(task))
 
 
 def _joined(rows: Any, domain: Any, number: int, how: str) -> Any:

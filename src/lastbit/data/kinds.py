@@ -16,7 +16,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Final
 
-from lastbit.data import objects
+from lastbit.data import names, objects
 
 _LONGEST: Final = 100
 """Digits before or after the point that a decimal of any engine has at most."""
@@ -32,6 +32,8 @@ class Kind:
     """An item as the column has it, from what a person gave; raises where its type is wrong."""
     key: Callable[[Any], Hashable | None]
     """The normal form of such an item; None where no row can have it."""
+    named: Callable[[Any], Any]
+    """The item that a normal form stands for, where nobody gave one; None where Python has none."""
 
     def __repr__(self) -> str:
         return f"<Kind: {self.holds}>"
@@ -139,21 +141,30 @@ def _bare(item: Any) -> Hashable:
     return key[1] if isinstance(key, tuple) else None
 
 
-TEXT: Final = Kind("text", _text, _utf8)
-BINARY: Final = Kind("bytes", _binary, bytes)
-WHOLE: Final = Kind("whole numbers", _whole, int)
-REAL: Final = Kind("numbers", _real, _float)
-DECIMAL: Final = Kind("decimals", _decimal, _ratio)
-TRUTH: Final = Kind("true and false", _truth, bool)
-DATE: Final = Kind("dates", _date, _bare)
-MOMENT: Final = Kind("dates with times and no zone", _moment, _bare)
-INSTANT: Final = Kind("dates with times and a zone, such as 2026-01-01T00:00:00+00:00", _instant, _bare)
-SPAN: Final = Kind("spans of time", _span, _bare)
-TIME: Final = Kind("times of the day", _time, _bare)
-IDENTIFIER: Final = Kind("UUIDs", _identifier, lambda item: uuid.UUID(str(item)).int)
-ANY: Final = Kind("text, numbers, dates or other plain items", _any, objects.key)
+def _decoded(key: bytes) -> str | None:
+    try:
+        return key.decode()
+    except UnicodeDecodeError:
+        return None
+
+
+TEXT: Final = Kind("text", _text, _utf8, _decoded)
+BINARY: Final = Kind("bytes", _binary, bytes, bytes)
+WHOLE: Final = Kind("whole numbers", _whole, int, int)
+REAL: Final = Kind("numbers", _real, _float, float)
+DECIMAL: Final = Kind("decimals", _decimal, _ratio, names.decimal_named)
+TRUTH: Final = Kind("true and false", _truth, bool, bool)
+DATE: Final = Kind("dates", _date, _bare, names.date_named)
+MOMENT: Final = Kind("dates with times and no zone", _moment, _bare, names.moment_named)
+INSTANT: Final = Kind(
+    "dates with times and a zone, such as 2026-01-01T00:00:00+00:00", _instant, _bare, names.instant_named
+)
+SPAN: Final = Kind("spans of time", _span, _bare, names.span_named)
+TIME: Final = Kind("times of the day", _time, _bare, names.time_named)
+IDENTIFIER: Final = Kind("UUIDs", _identifier, lambda item: uuid.UUID(str(item)).int, lambda key: uuid.UUID(int=key))
+ANY: Final = Kind("text, numbers, dates or other plain items", _any, objects.key, names.named)
 """A column of Python objects, whose type nobody declared: a value meets items of its own family only."""
-NOTHING: Final = Kind("nothing", lambda item: item, lambda item: None)
+NOTHING: Final = Kind("nothing", lambda item: item, lambda item: None, lambda key: None)
 """A column that can hold nulls only."""
 
 NUMBERS: Final = (WHOLE, REAL, DECIMAL)

@@ -6,15 +6,17 @@ of the two are counted in NumPy. The kind of a column is read off the same table
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lastbit.data.columns import Bytes, Column, Integers, Keys, Objects, Words
+from lastbit.data.distinct import items_of, marks, mixed, ranked
 from lastbit.data.kinds import ANY, INSTANT, MOMENT, SPAN, TEXT, TRUTH, WHOLE, Kind
-from lastbit.data.pairs import distinct_units, summed
-from lastbit.data.weights import Weights
+from lastbit.data.pairs import among_first, distinct_units, summed
+from lastbit.data.task import Occurring, Task
 
 _NANOSECONDS: Final = {"s": 10**9, "ms": 10**6, "us": 1000, "ns": 1}
 _NOT_A_TIME: Final = np.iinfo(np.int64).min
@@ -45,39 +47,82 @@ class Memory:
         column = self._column(empty, name)
         return None if column is None else column.kind
 
-    def totals(
-        self, by: Sequence[str], unit: str | None, weight: str | None, keys: Sequence[Keys], amount: Weights | None
-    ) -> Integers:
+    def totals(self, task: Task, keys: Sequence[Keys]) -> Integers:
         """The count of each item of the product of domains, or its sum in steps."""
+        native = self._collected(task)
+        places = self._read(native, task.by[0]).places(keys[0])
+        for name, each in zip(task.by[1:], keys[1:], strict=True):
+            own = self._read(native, name).places(each)
+            places = np.where((places < 0) | (own < 0), -1, places * len(each) + own)
+        return self._counted(native, task, places, int(np.prod([len(each) for each in keys], dtype=object)))
+
+    def occurring(self, task: Task) -> Callable[[int | None], Occurring]:
+        """Count the items that occur, now; they are named when they are asked for."""
+        native = self._collected(task)
+        places, first = ranked(self._read(native, task.by[0]))
+        columns = [first]
+        for name in task.by[1:]:
+            own, column = ranked(self._read(native, name))
+            # Numbered anew each time, in the same order: the product of several columns may not fit in 64 bits.
+            both, places = _numbered(np.where((places < 0) | (own < 0), -1, places * len(column) + own))
+            columns = [*(each.taken(both // max(len(column), 1)) for each in columns), column.taken(both % len(column))]
+        totals = self._counted(native, task, places, len(columns[0]))
+
+        def fetch(most: int | None) -> Occurring:
+            found = np.argsort(-totals, kind="stable")[:most]
+            found = found[totals[found] > 0]
+            return [items_of(column.taken(found)) for column in columns], totals[found]
+
+        return fetch
+
+    def _collected(self, task: Task) -> Any:
         native = self._native
         if hasattr(native, "lazy") and hasattr(native, "collect"):
             import polars.selectors as cs
 
-            wanted = [name for name in (*by, unit, weight) if name is not None]
-            native = native.select(cs.by_name(*wanted)).collect()
-        places = self._read(native, by[0]).places(keys[0])
-        for name, each in zip(by[1:], keys[1:], strict=True):
-            own = self._read(native, name).places(each)
-            places = np.where((places < 0) | (own < 0), -1, places * len(each) + own)
-        size = int(np.prod([len(each) for each in keys], dtype=object))
+            native = native.select(cs.by_name(*task.columns)).collect()
+        return native
+
+    def _counted(self, native: Any, task: Task, places: Integers, size: int) -> Integers:
+        """The count of each place, or its sum in steps; rows without a place are left out."""
         kept = places >= 0
         places = places[kept]
         who = None
-        if unit is not None:
-            who, unknown = self._read(native, unit).only(kept).codes()
+        if task.unit is not None:
+            who, unknown = self._read(native, task.unit).only(kept).codes()
             if unknown is not None and unknown.any():
                 known = ~unknown
                 places, who = places[known], who[known]
                 kept[kept] = known
-        if amount is None or weight is None:
+            if task.bound is not None:
+                first = among_first(places, who, self._marks(native, task, kept, task.bound.key), task.bound.most)
+                places, who = places[first], who[first]
+                kept[kept] = first
+        if task.amount is None or task.weight is None:
             return np.bincount(places, minlength=size) if who is None else distinct_units(places, who, size)
-        steps = self._read(native, weight).only(kept).steps(amount)
-        return summed(places, who, steps, size, amount)
+        steps = self._read(native, task.weight).only(kept).steps(task.amount)
+        return summed(places, who, steps, size, task.amount)
+
+    def _marks(self, native: Any, task: Task, kept: NDArray[np.bool_], key: int) -> NDArray[np.uint64]:
+        """A hash of the unit, the items and the key for each row that is kept."""
+        found = np.zeros(int(kept.sum()), np.uint64)
+        for name in (*task.by, task.unit or ""):
+            found = mixed(found ^ marks(self._read(native, name).only(kept), key))
+        return found
 
     def _read(self, native: Any, name: str) -> Column:
         column = self._column(native, name)
         assert column is not None, "the kind was known"  # noqa: S101
         return column
+
+
+def _numbered(codes: Integers) -> tuple[Integers, Integers]:
+    """The different codes in order, without -1; and which of them each row has."""
+    known = codes >= 0
+    different, numbers = np.unique(codes[known], return_inverse=True)
+    found = np.full(len(codes), -1, np.int64)
+    found[known] = numbers
+    return different, found
 
 
 def _arrow_column(table: Any, name: str) -> Column | None:

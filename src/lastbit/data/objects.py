@@ -8,6 +8,7 @@ Nothing a class overrides is asked but for the offset of a time zone, and whatev
 from __future__ import annotations
 
 import datetime
+import math
 import uuid
 from collections.abc import Callable, Hashable
 from decimal import Decimal
@@ -50,6 +51,18 @@ def key(value: Any) -> Hashable | None:
         return _key(value)
     except Exception:
         return None
+
+
+def written(form: Any) -> bytes:
+    """A normal form as bytes, the same for forms that are equal."""
+    if isinstance(form, str):
+        return b"text " + form.encode("utf-8", "surrogatepass")
+    family, value = form
+    if family == "number" and value not in (math.inf, -math.inf):
+        value = Fraction(value)
+    if family == "tuple":
+        value = [written(each) for each in value]
+    return f"{family} {value!r}".encode("utf-8", "surrogatepass")
 
 
 def _key(value: Any) -> Hashable | None:

@@ -35,6 +35,26 @@ def summed(places: Integers, units: Integers | None, steps: Integers, size: int,
     return totals
 
 
+def among_first(places: Integers, units: Integers, marks: NDArray[np.uint64], most: int) -> NDArray[np.bool_]:
+    """The rows whose place is among the first places of their unit: by their marks, and by the places themselves.
+
+    marks: the same for rows with the same place and the same unit.
+
+    >>> places, units, marks = np.array([0, 1, 2, 1]), np.array([7, 7, 7, 7]), np.array([5, 3, 3, 3], np.uint64)
+    >>> among_first(places, units, marks, 1).tolist()
+    [False, True, False, True]
+    """
+    order = np.lexsort((places, marks, units))
+    places, units = places[order], units[order]
+    others = _starts(units)
+    pairs = np.cumsum(others | _starts(places))
+    # From the number of a pair, the number of the first pair of its unit is taken away.
+    firsts = np.maximum.accumulate(np.where(others, pairs, 0))
+    kept = np.empty(len(order), np.bool_)
+    kept[order] = pairs - firsts < most
+    return kept
+
+
 def _packed(places: Integers, units: Integers, size: int) -> tuple[Integers, int]:
     """One word for each pair, and how many bits of it are the unit's."""
     if not len(units):

@@ -7,7 +7,8 @@ small table that every executor gets, and only the place of each item and its co
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from fractions import Fraction
 from typing import Any, Final
 
 import numpy as np
@@ -15,6 +16,7 @@ import numpy as np
 from lastbit.data import kinds, sql
 from lastbit.data.columns import Integers, Keys
 from lastbit.data.kinds import Kind
+from lastbit.data.task import Occurring, Task
 from lastbit.data.weights import Weights
 from lastbit.errors import ParameterError
 
@@ -45,35 +47,51 @@ class SparkTable:
         """The kind of a column by its declared type; None where the type cannot be counted by."""
         return next((kind for pattern, kind in _KINDS if re.fullmatch(pattern, self._types[name])), None)
 
-    def totals(
-        self, by: Sequence[str], unit: str | None, weight: str | None, keys: Sequence[Keys], amount: Weights | None
-    ) -> Integers:
+    def totals(self, task: Task, keys: Sequence[Keys]) -> Integers:
         """The count of each item of the product of domains, or its sum in steps."""
         from pyspark.sql import functions as f
 
-        chosen = [f"{self._form(name)} AS lastbit_key_{i}" for i, name in enumerate(by)]
-        if unit is not None:
-            chosen.append(f"{self._form(unit)} AS lastbit_unit")
-        if weight is not None and amount is not None:
-            chosen.append(f"{self._steps(weight, amount)} AS lastbit_step")
-        rows = self._frame.selectExpr(*chosen)
+        rows = self._rows(task)
         place = f.lit(0).cast("bigint")
-        for i, (name, each) in enumerate(zip(by, keys, strict=True)):
+        for i, (name, each) in enumerate(zip(task.by, keys, strict=True)):
             domain = self._domain(name, each, i)
             rows = rows.join(f.broadcast(domain), f.expr(f"lastbit_key_{i} = lastbit_item_{i}"))
             place = place * len(each) + f.col(f"lastbit_place_{i}")
-        rows = rows.withColumn("lastbit_place", place)
-        own = f.count(f.lit(1)) if amount is None else f.sum("lastbit_step")
-        if unit is not None:
-            rows = rows.where("lastbit_unit IS NOT NULL").groupBy("lastbit_place", "lastbit_unit")
-            rows = rows.agg(own.alias("lastbit_step"))
-        total = f.count(f.lit(1))
-        if amount is not None:
-            total = f.sum(f.expr(f"greatest(least(lastbit_step, {amount.high}L), {amount.low}L)"))
+        rows = _grouped(rows.withColumn("lastbit_place", place), task, ["lastbit_place"])
         totals = np.zeros(int(np.prod([len(each) for each in keys], dtype=object)), np.int64)
-        for found, number in rows.groupBy("lastbit_place").agg(total.alias("lastbit_total")).collect():
+        for found, number in rows.collect():
             totals[found] = number
         return totals
+
+    def occurring(self, task: Task) -> Callable[[int | None], Occurring]:
+        """The items that occur, counted when they are asked for: the executors sort, and only these come back."""
+        keys = [f"lastbit_key_{i}" for i in range(len(task.by))]
+        names = [self._named(name, key) for name, key in zip(task.by, keys, strict=True)]
+
+        def fetch(most: int | None) -> Occurring:
+            from pyspark.sql import functions as f
+
+            rows = self._rows(task)
+            for name, key in zip(task.by, keys, strict=True):
+                rows = rows.where(f"{key} IS NOT NULL").where(self._readable(name, key))
+            rows = _grouped(rows, task, keys).where("lastbit_total > 0")
+            # Keys are bytes or numbers: no collation has a say in their order.
+            rows = rows.orderBy(f.desc("lastbit_total"), *map(f.asc, keys))
+            rows = rows if most is None else rows.limit(most)
+            found = rows.selectExpr(*(name for name, _ in names), "lastbit_total").collect()
+            items = [[made(row[i]) for row in found] for i, (_, made) in enumerate(names)]
+            return items, np.array([row[-1] for row in found], np.int64)
+
+        return fetch
+
+    def _rows(self, task: Task) -> Any:
+        """The columns in their normal form."""
+        chosen = [f"{self._form(name)} AS lastbit_key_{i}" for i, name in enumerate(task.by)]
+        if task.unit is not None:
+            chosen.append(f"{self._form(task.unit)} AS lastbit_unit")
+        if task.weight is not None and task.amount is not None:
+            chosen.append(f"{self._steps(task.weight, task.amount)} AS lastbit_step")
+        return self._frame.selectExpr(*chosen)
 
     def _domain(self, name: str, keys: Keys, number: int) -> Any:
         from pyspark.sql import functions as f
@@ -101,6 +119,39 @@ class SparkTable:
             return f"CAST({column} AS BINARY)"
         return sql.real(column) if kind is kinds.REAL else column
 
+    def _readable(self, name: str, key: str) -> str:
+        """Whether Python has an item for a normal form."""
+        kind = self.kind(name)
+        if kind is kinds.TEXT:
+            from pyspark.sql import functions as f
+
+            if hasattr(f, "is_valid_utf8"):
+                return f"is_valid_utf8(CAST({key} AS STRING))"
+            return f"encode(decode({key}, 'UTF-8'), 'UTF-8') = {key}"  # Spark 3 puts another character for a wrong one
+        if kind is kinds.DATE:
+            return f"{key} BETWEEN DATE'0001-01-01' AND DATE'9999-12-31'"
+        if kind in (kinds.MOMENT, kinds.INSTANT):
+            of, zone = ("TIMESTAMP_NTZ", "") if kind is kinds.MOMENT else ("TIMESTAMP", "Z")
+            return f"{key} BETWEEN {of}'0001-01-01 00:00:00{zone}' AND {of}'9999-12-31 23:59:59.999999{zone}'"
+        return "true"
+
+    def _named(self, name: str, key: str) -> tuple[str, Callable[[Any], Any]]:
+        """A normal form as Python reads it, and the item of what Python reads."""
+        kind = self.kind(name)
+        assert kind is not None  # noqa: S101
+        named = kind.named
+        if kind is kinds.INSTANT:
+            return f"unix_micros({key})", lambda value: named(value * 1000)
+        if kind in (kinds.MOMENT, kinds.SPAN):
+            # As a length of time from 1970 in its parts: no zone has a say in these.
+            span = f"({key} - TIMESTAMP_NTZ'1970-01-01 00:00:00')" if kind is kinds.MOMENT else key
+            parts = {part: f"CAST(extract({part} FROM {span}) AS DECIMAL(38,6))" for part in _PARTS}
+            minutes = f"({parts['DAY']} * 24 + {parts['HOUR']}) * 60 + {parts['MINUTE']}"
+            return f"({minutes}) * 60 + {parts['SECOND']}", lambda value: named(int(Fraction(value) * 10**9))
+        if kind in (kinds.TEXT, kinds.BINARY):
+            return key, lambda value: named(bytes(value))
+        return key, lambda value: named(kind.key(value))
+
     def _steps(self, name: str, amount: Weights) -> str:
         column, kind = _quoted(name), self.kind(name)
         if kind is kinds.REAL:
@@ -111,6 +162,28 @@ class SparkTable:
         value = f"CAST({column} AS BIGINT)"
         clamped = f"CASE WHEN {value} IS NULL THEN {low} ELSE greatest(least({value}, {high}L), {low}L) END"
         return sql.whole_steps(amount, clamped, "div")
+
+
+_PARTS: Final = ("DAY", "HOUR", "MINUTE", "SECOND")
+
+
+def _grouped(rows: Any, task: Task, keys: list[str]) -> Any:
+    """The counts or sums of the items that these columns name."""
+    from pyspark.sql import Window
+    from pyspark.sql import functions as f
+
+    amount = task.amount
+    own = f.count(f.lit(1)) if amount is None else f.sum("lastbit_step")
+    if task.unit is not None:
+        rows = rows.where("lastbit_unit IS NOT NULL").groupBy(*keys, "lastbit_unit").agg(own.alias("lastbit_step"))
+    if task.bound is not None:
+        mark = f.xxhash64("lastbit_unit", *keys, f.lit(task.bound.key))
+        first = Window.partitionBy("lastbit_unit").orderBy(mark.asc(), *map(f.asc, keys))
+        rows = rows.withColumn("lastbit_rank", f.row_number().over(first)).where(f"lastbit_rank <= {task.bound.most}")
+    total = f.count(f.lit(1))
+    if amount is not None:
+        total = f.sum(f.expr(f"greatest(least(lastbit_step, {amount.high}L), {amount.low}L)"))
+    return rows.groupBy(*keys).agg(total.alias("lastbit_total"))
 
 
 def _decimal_steps(amount: Weights, column: str, scale: int) -> str:

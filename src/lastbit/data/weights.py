@@ -89,9 +89,9 @@ class Weights:
             steps[missing] = self.low
         return steps
 
-    def counts(self, items: tuple[Any, ...], totals: Any) -> Counts:
+    def counts(self, items: tuple[Any, ...], totals: Any, most_items: int | None = None) -> Counts:
         """Sums in steps as Counts."""
         step = self.grid.resolution
         values = totals if step == 1 else tuple(int(total) * step for total in totals)
         facts: dict[str, Any] = {"sensitivity": self.sensitivity, "monotone": self.monotone, "resolution": step}
-        return Counts(items=items, values=values, **facts)
+        return Counts(items=items, values=values, most_items=most_items, **facts)

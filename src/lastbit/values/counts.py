@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lastbit.errors import ParameterError
-from lastbit.exact.numbers import Number, flag, positive
+from lastbit.exact.numbers import Number, flag, positive, whole
 from lastbit.values.adjacency import Adjacency, named
 from lastbit.values.grid import Grid
 from lastbit.values.known import Known
@@ -30,6 +30,8 @@ class Counts(Known):
     resolution: the grid that the values are on, 1 for whole numbers; values between two steps are floored to it.
     adjacency: "add-remove" when one person comes or goes; "replace" when one person replaces a record and the number
         of records is public. A Ledger charges by it. Values with "replace" cannot be monotone.
+    most_items: the number of items that one person counts in, at most; None where there is no bound. With a bound, all
+        moves of one person add up to less, and noise for all items is smaller.
 
     >>> counts = Counts(items=["flu", "cold"], values=[120, 80], monotone=True)
     >>> counts
@@ -44,6 +46,7 @@ class Counts(Known):
     monotone: bool = False
     resolution: Number | None = None
     adjacency: Adjacency = "add-remove"
+    most_items: int | None = None
 
     def __post_init__(self) -> None:
         items = self.items if isinstance(self.items, range) else tuple(self.items)
@@ -64,6 +67,8 @@ class Counts(Known):
             object.__setattr__(self, "resolution", grid.resolution)
         else:
             object.__setattr__(self, "resolution", _step(values))
+        if self.most_items is not None:
+            object.__setattr__(self, "most_items", whole(self.most_items, "most_items"))
         object.__setattr__(self, "items", items)
         object.__setattr__(self, "values", values)
         object.__setattr__(self, "sensitivity", sensitivity)
@@ -78,8 +83,10 @@ class Counts(Known):
 
     @property
     def total(self) -> Fraction:
-        """One person may be in every item."""
-        return len(self) * self.each
+        """One person may be in every item that a bound allows; whoever replaces another moves the items of both."""
+        people = 1 if self.adjacency == "add-remove" else 2
+        moved = len(self) if self.most_items is None else min(len(self), people * self.most_items)
+        return moved * self.each
 
     @property
     def names(self) -> Sequence[Any]:
@@ -89,7 +96,8 @@ class Counts(Known):
     def __repr__(self) -> str:
         way = "monotone" if self.monotone else "not monotone"
         told = "" if self.adjacency == "add-remove" else f", {self.adjacency}"
-        return f"<Counts: {len(self):,} items, sensitivity {self.sensitivity}, {way}{told}>"
+        bound = "" if self.most_items is None else f", at most {self.most_items} items a unit"
+        return f"<Counts: {len(self):,} items, sensitivity {self.sensitivity}, {way}{told}{bound}>"
 
 
 def _step(values: NDArray[np.int64] | tuple[Fraction, ...]) -> Fraction | None:
@@ -113,8 +121,8 @@ def _exact(values: Any) -> NDArray[np.int64] | tuple[Fraction, ...]:
         array = np.array(values, np.int64)
     if array is not None and array.dtype.kind in "biu":
         # No count reaches 2^63: the clamp only keeps a wrong one from turning negative.
-        whole = np.minimum(array, np.uint64((1 << 63) - 1)) if array.dtype == np.uint64 else array
-        kept: NDArray[np.int64] = whole.astype(np.int64)
+        least = np.minimum(array, np.uint64((1 << 63) - 1)) if array.dtype == np.uint64 else array
+        kept: NDArray[np.int64] = least.astype(np.int64)
         kept.flags.writeable = False
         return kept
     if not all(isinstance(value, Rational) for value in values):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-import math
+import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -34,6 +34,10 @@ class Unknown:
 
 UNKNOWN: Final = Unknown()
 """`lb.count(…, domain=lb.UNKNOWN)` counts the items that occur."""
+
+_EPOCH: Final = datetime.datetime(1970, 1, 1)
+_EPOCH_UTC: Final = _EPOCH.replace(tzinfo=datetime.UTC)
+_MICROSECOND: Final = datetime.timedelta(microseconds=1)
 
 Found = tuple[Sequence[Any], NDArray[np.int64]]
 """Items, and the value of each in steps of the resolution."""
@@ -118,26 +122,44 @@ class Unlisted(Known):
 
 
 def order(item: Any) -> Any:
-    """A key that puts items in one fixed order, the same on every engine: text by its bytes, numbers by their value.
+    """A key that puts items in one fixed order, the same on every engine.
 
-    Families come one after the other: truth values, numbers, text, bytes, dates and times, tuples, all others.
+    Families come one after the other: truth values, numbers by their value, text by the bytes of its UTF-8, bytes,
+    dates, times without a zone, times with one by their instant, times of the day, spans of time, UUIDs by their
+    number, tuples entry by entry, all others.
 
-    >>> sorted(["b", "a", 3, 2.5, True], key=order)
-    [True, 2.5, 3, 'a', 'b']
+    >>> sorted(["b", "a", "B", "", 3, 2.5, True], key=order)
+    [True, 2.5, 3, '', 'B', 'a', 'b']
     """
     if isinstance(item, bool | np.bool_):
         return 0, bool(item)
-    if isinstance(item, Real | Decimal) and not (isinstance(item, float) and math.isnan(item)):
+    if isinstance(item, np.timedelta64 | np.datetime64):  # the first of them calls itself a whole number
+        item = item.astype(f"{'m' if isinstance(item, np.timedelta64) else 'M'}8[ns]")
+        return (8 if isinstance(item, np.timedelta64) else 5), int(item.view(np.int64))
+    if isinstance(item, Real | Decimal):
         above, below = exact_ratio(item)
-        return (1, Fraction(above, below)) if below else (1, Fraction(above * 10**400))
+        return (1, 0, Fraction(above, below)) if below else (1, above, Fraction(0))
     if isinstance(item, str):
         return 2, item.encode("utf-8", "surrogatepass")
     if isinstance(item, bytes):
         return 3, item
     if isinstance(item, datetime.datetime):
-        return 4, item.tzinfo is not None, item.timestamp() if item.tzinfo else item.isoformat()
-    if isinstance(item, datetime.date | datetime.time):
-        return 5, type(item).__name__, item.isoformat()
+        aware = item.utcoffset() is not None
+        return (6, _elapsed(item, _EPOCH_UTC)) if aware else (5, _elapsed(item.replace(tzinfo=None), _EPOCH))
+    if isinstance(item, datetime.date):
+        return 4, item.toordinal()
+    if isinstance(item, datetime.time):
+        return 7, item.isoformat("microseconds")
+    if isinstance(item, datetime.timedelta):
+        return 8, item // _MICROSECOND * 1000 + int(getattr(item, "nanoseconds", 0))
+    if isinstance(item, uuid.UUID):
+        return 9, item.int
     if isinstance(item, tuple):
-        return 6, tuple(order(each) for each in item)
-    return 7, type(item).__name__, repr(item)
+        return 10, tuple(order(each) for each in item)
+    return 11, type(item).__name__, repr(item)
+
+
+def _elapsed(moment: datetime.datetime, start: datetime.datetime) -> int:
+    """Nanoseconds: a Timestamp of pandas is finer than microseconds."""
+    elapsed = datetime.datetime.__sub__(moment, start)
+    return elapsed // _MICROSECOND * 1000 + int(getattr(moment, "nanosecond", 0))
