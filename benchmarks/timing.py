@@ -62,6 +62,7 @@ def mechanisms() -> dict[str, tuple[lb.Mechanism[Any], Pairs]]:
     """Every mechanism, and its pairs. Sparse vectors publish the same on both sides: nothing is above the threshold."""
     many, above = several(), 10**12
     return {
+        "DiscreteGaussian": (lb.DiscreteGaussian(rho="1/2", squared_sensitivity=N), many),
         "DiscreteLaplace": (lb.DiscreteLaplace(epsilon=1), many),
         "ExponentialMechanism": (lb.ExponentialMechanism(epsilon=1), many),
         "NoisyMax": (lb.NoisyMax(epsilon=1), many),

@@ -214,7 +214,11 @@ def test_the_least_tau_and_the_default_candidates(kind: type) -> None:
 
 def test_an_item_that_has_what_is_needed_is_told_as_often_as_stated() -> None:
     """One item alone: the exact probability in the law, at the stated number and one below."""
-    for mechanism in (top_k(1, 1, 1, 3, HALF), lb.DiscoverHistogram(eta=HALF, delta="1/20", most_items=1)):
+    for mechanism in (
+        top_k(1, 1, 1, 3, HALF),
+        lb.DiscoverRanking(k=1, candidates=1, eta=HALF, delta="1/20"),
+        lb.DiscoverHistogram(eta=HALF, delta="1/20", most_items=1),
+    ):
         level = Fraction(4, 5)
         needed = int(mechanism.needed(level))
         told = []

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from lastbit.cli import audit, budget, history, planning, releases
+from lastbit.cli import audit, budget, discovering, history, planning, releases
 from lastbit.cli.options import with_options
 
 _SETTINGS: dict[str, Any] = {
@@ -60,6 +60,7 @@ _add(
     f"top {_TABLE} -k 3 --epsilon 0.5 {_BUDGET} --note weekly --json",
     f"top {_SUMS} -k 3 --epsilon 1",
     f"top {_TABLE} -k 3 --rho 1/10",
+    "top visits.csv --by diagnosis --unit patient -k 3 --epsilon 1 --delta 1e-6",
 )
 _add(
     app,
@@ -85,6 +86,14 @@ _add(
 )
 _add(
     app,
+    "histogram",
+    with_options(discovering.histogram),
+    f"histogram {_TABLE} --most-items 3 --epsilon 1",
+    "histogram visits.csv --by diagnosis --unit patient --most-items 3 --epsilon 1 --delta 1e-6",
+    f"histogram {_TABLE} --rho 1/10",
+)
+_add(
+    app,
     "mean",
     with_options(releases.mean),
     "mean visits.csv --of cost --unit patient --bounds 0 1000 --epsilon 1",
@@ -96,6 +105,7 @@ _add(
     "plan -k 10 --items 10000 --epsilon 1",
     "plan -k 10 --items 10000 --within 50",
     "plan -k 50 --items 10000 --epsilon 1 --delta 1e-6",
+    "plan -k 10 --epsilon 1 --delta 1e-6 --most-items 5",
     "plan -k 10 --items 10000 --bounds 0 1000 --within 50000",
 )
 _add(

@@ -19,7 +19,7 @@ def question_of(spending: Spending) -> str:
     asked = {name: value for name, value in spending.asked.items() if value is not None}
     if "source" in asked:
         asked["source"] = _without_secrets(asked["source"])
-    if "domain" in asked:
+    if asked.get("domain"):
         asked["domain"] = [_digest(text) for text in asked["domain"]]
     return json.dumps(asked, sort_keys=True)
 

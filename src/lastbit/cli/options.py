@@ -45,11 +45,15 @@ class Items:
         typer.Option(metavar="COLUMN", help="The column that holds the items. Repeat it to count combinations."),
     ]
     domain: Annotated[
-        list[str],
+        list[str] | None,
         typer.Option(
             metavar="FILE", help="The public items: a file with one item per line, or 1..12. Give one for each --by."
         ),
-    ]
+    ] = None
+    most_items: Annotated[
+        int | None,
+        typer.Option(metavar="NUMBER", help="One unit counts in at most so many items; which, is drawn by lot."),
+    ] = None
     weights: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="Add up this column instead of counting units.")
     ] = None
@@ -82,11 +86,31 @@ class Items:
     @cached_property
     def _read(self) -> list[Any]:
         """The items of each domain, read once."""
-        if len(self.domain) != len(self.by):
+        domain = self.domain or []
+        if len(domain) != len(self.by):
             raise ParameterError(
-                f"--domain must be given once for each --by: got {len(self.domain)} for {len(self.by)} columns."
+                f"--domain must be given once for each --by: got {len(domain)} for {len(self.by)} columns. Items that "
+                "nobody listed are for top, choose and histogram, with --delta."
             )
-        return [domain_of(text) for text in self.domain]
+        return [domain_of(text) for text in domain]
+
+    @property
+    def names(self) -> Any:
+        """All items of the domain, in the order in which they are counted."""
+        from lastbit.data.domain import combined
+
+        return combined([tuple(each) for each in self._read])
+
+    def private(self, of_counts: str = "1") -> dict[str, Any]:
+        """How one unit moves the numbers of items that nobody listed, as mechanisms take it."""
+        moves = self.moves
+        if not moves["monotone"]:
+            raise ParameterError(
+                "--bounds must not go below zero where nobody listed the items. Use a lower bound of 0, or --domain."
+            )
+        return {
+            "sensitivity": moves["sensitivity"], "most_items": self.most_items, "resolution": self.step(of_counts),
+        }  # fmt: skip
 
     def step(self, of_counts: str = "1") -> str:
         """The step of the numbers and of the noise."""

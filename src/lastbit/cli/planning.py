@@ -11,11 +11,21 @@ _MOST_ITEMS: Final = 1 << 63
 
 def plan(
     k: Annotated[int, typer.Option("-k", metavar="NUMBER", help="How many items will be listed.")],
-    items: Annotated[int, typer.Option("-n", "--items", metavar="NUMBER", help="How many items the domain has.")],
+    items: Annotated[
+        int | None,
+        typer.Option("-n", "--items", metavar="NUMBER", help="How many items the domain has, if it is public."),
+    ] = None,
     epsilon: Annotated[str | None, typer.Option(metavar="NUMBER", help="Show the accuracy of this epsilon.")] = None,
     rho: Annotated[str | None, typer.Option(metavar="NUMBER", help="Show the accuracy of this rho.")] = None,
     delta: Annotated[
-        str | None, typer.Option(metavar="NUMBER", help="With --epsilon: what (epsilon, delta) buys for `choose -k`.")
+        str | None,
+        typer.Option(
+            metavar="NUMBER",
+            help="With --epsilon: what (epsilon, delta) buys for `choose -k`. Without --items: pays for private items.",
+        ),
+    ] = None,
+    most_items: Annotated[
+        int | None, typer.Option(metavar="NUMBER", help="Without --items: how many items one unit counts in at most.")
     ] = None,
     within: Annotated[str | None, typer.Option(metavar="UNITS", help="Show the epsilon of this accuracy.")] = None,
     bounds: Annotated[
@@ -29,9 +39,13 @@ def plan(
 ) -> None:
     """Show the accuracy of `top` and `choose -k` at a cost, or the epsilon for an accuracy of `top`. Reads no data."""
     import lastbit as lb
+    from lastbit.cli.discovering import planned
     from lastbit.cli.options import cost_of, moved, ranking_of
     from lastbit.cli.showing import Report, percent, shown
 
+    if items is None:
+        planned(k, cost_of(epsilon, rho), delta, most_items, bounds, resolution, level, as_json=as_json)
+        return
     if sum(each is not None for each in (epsilon, rho, within)) != 1 or (delta is not None and epsilon is None):
         raise lb.ParameterError(
             "give exactly one of --epsilon, --rho and --within: a cost to see its accuracy, --within to see its "

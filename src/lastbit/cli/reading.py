@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable
 from concurrent.futures import Future, wait
 from concurrent.futures import TimeoutError as NotYet
+from dataclasses import replace
 from fractions import Fraction
 from threading import Thread
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -15,6 +16,7 @@ from lastbit.data.source import Opened, Wanted, opened
 from lastbit.errors import ParameterError
 from lastbit.values.counts import Counts
 from lastbit.values.statistic import Statistic
+from lastbit.values.unlisted import UNKNOWN, Unlisted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -32,23 +34,44 @@ Result = TypeVar("Result")
 
 def counted(table: Table, items: Items) -> Counts:
     """The counts of a table, exact and private."""
-    from lastbit.data.counting import count
-
-    columns = (*items.by, *([] if table.unit is None else [table.unit]))
     domains = items.domains
 
     def work(source: Opened) -> Counts:
-        found: Counts = count(
-            source.relation,
-            by=items.by,
-            unit=table.unit,
-            domain=_as_columns(domains, source, items.by),
-            weights=items.weights,
-            bounds=items.bounds,
-            resolution=items.step(),
-        )
+        found: Counts = _count(source, table, items, _as_columns(domains, source, items.by))
         return found
 
+    return _read_items(table, items, work)
+
+
+def discovered(table: Table, items: Items, most: int | None) -> Unlisted:
+    """The items of a table that nobody listed: so many with the largest numbers, or all. Exact and private."""
+
+    def work(source: Opened) -> Unlisted:
+        found: Unlisted = _count(source, table, items, UNKNOWN)
+        # The table is closed afterwards: all that the mechanism asks for is read now.
+        rows = found.highest(most)
+        return replace(found, fetch=lambda asked: (rows[0][:asked], rows[1][:asked]))
+
+    return _read_items(table, items, work)
+
+
+def _count(source: Opened, table: Table, items: Items, domain: Any) -> Any:
+    from lastbit.data.counting import count
+
+    return count(
+        source.relation,
+        by=items.by,
+        unit=table.unit,
+        domain=domain,
+        weights=items.weights,
+        bounds=items.bounds,
+        resolution=items.step(),
+        most_items=items.most_items,
+    )
+
+
+def _read_items(table: Table, items: Items, work: Callable[[Opened], Result]) -> Result:
+    columns = (*items.by, *([] if table.unit is None else [table.unit]))
     # Two equal rows count once where units are counted, and twice where weights are added up.
     distinct = table.unit is not None and items.weights is None
     counts = read(table, Wanted(columns, weights=items.weights, distinct=distinct), work)

@@ -6,13 +6,23 @@ from typing import Annotated, Any
 
 import typer
 
+from lastbit.cli.discovering import Delta, search
 from lastbit.cli.options import Items, Spending, Table
+from lastbit.errors import ParameterError
 
 Amount = Annotated[int, typer.Option("-k", metavar="NUMBER", help="How many items.")]
 
 
-def top(table: Table, items: Items, spending: Spending, k: Amount = 10) -> None:
-    """List the k items with the most units, or the largest sums, and how far each is ahead of the next."""
+def top(table: Table, items: Items, spending: Spending, k: Amount = 10, delta: Delta = None) -> None:
+    """List the k items with the most units, or the largest sums, and how far each is ahead of the next.
+
+    Without --domain nobody listed the items: then a --delta pays for publishing them.
+    """
+    if not items.domain:
+        search(table, items, spending, k, delta, gaps=True)
+        return
+    if delta is not None:
+        raise ParameterError("--delta is for items that nobody listed. Leave --delta or --domain out.")
     import lastbit as lb
     from lastbit.cli.reading import counted
     from lastbit.cli.showing import Report, percent, shown
@@ -98,10 +108,20 @@ def choose(
     k: Annotated[int, typer.Option("-k", metavar="NUMBER", help="How many items, one after the other.")] = 1,
     delta: Annotated[
         str | None,
-        typer.Option(metavar="NUMBER", help="With --epsilon: the whole list may cost (epsilon, delta)."),
+        typer.Option(
+            metavar="NUMBER",
+            help="With --domain and --epsilon: the list may cost (epsilon, delta). Without --domain: the probability "
+            "that one person's presence shows.",
+        ),
     ] = None,
 ) -> None:
-    """Choose one item, or k of them, best first. An item with more units, or a larger sum, is more likely."""
+    """Choose one item, or k of them, best first. An item with more units, or a larger sum, is more likely.
+
+    Without --domain nobody listed the items: then a --delta pays for publishing them.
+    """
+    if not items.domain:
+        search(table, items, spending, k, delta, gaps=False)
+        return
     import lastbit as lb
     from lastbit.cli.options import ranking_of
     from lastbit.cli.reading import counted

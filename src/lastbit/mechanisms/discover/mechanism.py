@@ -186,8 +186,12 @@ class Shortlisting(Discovering[Released]):
 
         With fewer items than candidates that is the value itself. It is for an item that no k others are ahead of.
         """
-        apart = (1 - probability(level, "level")) * (1 + self._rate.fraction)
-        return (self._reach + self.tau + least_exponent(self._rate, apart)) * self.grid.resolution
+        ahead = least_exponent(self._rate, self._behind(1 - probability(level, "level")))
+        return (self._reach + self.tau + ahead) * self.grid.resolution
+
+    def _behind(self, miss: Fraction) -> Fraction:
+        """The largest r^d such that an item d steps above the bottom comes behind it with this probability at most."""
+        raise NotImplementedError
 
 
 _NOBODY: Any = object()

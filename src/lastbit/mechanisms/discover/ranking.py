@@ -51,6 +51,10 @@ class DiscoverRanking(Shortlisting[Discovered]):
         self._derive(cost=Cost(epsilon * self.k, rho, in_rho=True))
         return Rate.from_epsilon(epsilon / self._reach)
 
+    def _behind(self, miss: Fraction) -> Fraction:
+        # The bottom is picked before the item with probability r^d/(1 + r^d).
+        return miss / (1 - miss)
+
     def ready(self, values: Any) -> Callable[[Draw], Discovered]:
         """Search the items of `Unlisted` values."""
         names, steps = self._listed(values)

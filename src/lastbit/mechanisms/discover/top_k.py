@@ -67,6 +67,10 @@ class DiscoverTopK(Shortlisting[DiscoveredTopK]):
         self._derive(_selector=Selector.of(self.k, rate))
         return rate
 
+    def _behind(self, miss: Fraction) -> Fraction:
+        # Two equal noises: the bottom's is more than d - 1 steps larger with probability r^d/(1+r).
+        return miss * (1 + self._rate.fraction)
+
     def ready(self, values: Any) -> Callable[[Draw], DiscoveredTopK]:
         """Search the items of `Unlisted` values."""
         names, steps = self._listed(values)

@@ -1,0 +1,152 @@
+"""Commands on items that nobody listed: `top` and `choose` without --domain, and `histogram`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from lastbit.cli.options import Items, Spending, Table
+from lastbit.errors import ParameterError
+
+Delta = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NUMBER", help="Without --domain: the probability, such as 1e-6, that one person's presence shows."
+    ),
+]
+
+
+def needs_delta(delta: str | None) -> str:
+    """The delta, refused where there is none."""
+    if delta is None:
+        raise ParameterError(
+            "without --domain the items are private, and to publish them takes a --delta, such as --delta 1e-6. Give "
+            "one, or list the public items in a file and pass --domain FILE. Nothing was read."
+        )
+    return delta
+
+
+def search(table: Table, items: Items, spending: Spending, k: int, delta: str | None, *, gaps: bool) -> None:
+    """Find the k items with the most units, or the largest sums, among items that nobody listed."""
+    import lastbit as lb
+    from lastbit.cli.reading import discovered
+    from lastbit.cli.showing import Report, percent, shown
+    from lastbit.cli.spending import spend
+
+    kind: Any = lb.DiscoverTopK if gaps else lb.DiscoverRanking
+    mechanism = kind(k=k, delta=needs_delta(delta), **spending.cost, **items.private(of_counts="1/10" if gaps else "1"))
+    level, needed = percent(spending.level), mechanism.needed(spending.level)
+    promise = (
+        f"An item with {items.more(shown(needed))} than the {mechanism.candidates + 1}th of all items is listed with "
+        f"probability {level}, unless {k} others are ahead of it."
+    )
+
+    def report(release: Any) -> Report:
+        columns: dict[str, Any] = {"rank": range(1, len(release.items) + 1), "item": release.items}
+        if gaps:
+            columns["ahead of the next by"] = release.gaps
+        notes = [promise]
+        if release.stopped:
+            notes.insert(0, "The search stopped: no other item is far enough above the items that few people have.")
+        more = {"needed": needed, "level": spending.level}
+        return Report(release.title, columns, notes, release.to_dict() | items.data | more)
+
+    spend(
+        spending,
+        mechanism,
+        read=lambda: discovered(table, items, mechanism.candidates + 1),
+        report=report,
+        promise=promise,
+    )
+
+
+def histogram(table: Table, items: Items, spending: Spending, delta: Delta = None) -> None:
+    """List items with the number of their units, or their sum: of a public domain all, otherwise the common ones."""
+    import lastbit as lb
+    from lastbit.cli.reading import counted, discovered
+    from lastbit.cli.showing import Report, percent, shown
+    from lastbit.cli.spending import spend
+
+    level = percent(spending.level)
+
+    def report(release: Any) -> Report:
+        intervals = release.intervals(spending.level) if delta is not None else release.interval(spending.level)
+        names = release.items if delta is not None else items.names
+        columns = {"item": names, items.number: release.columns()["value"], "interval": intervals}
+        more = {"item": names, "interval": intervals, "level": spending.level}
+        return Report(release.title, columns, [promise], release.to_dict() | items.data | more)
+
+    if items.domain:
+        if delta is not None:
+            raise lb.ParameterError("--delta is for items that nobody listed. Leave --delta or --domain out.")
+        total = items.moves["sensitivity"] * min(items.size, items.most_items or items.size)
+        each = {"resolution": items.step(), "sensitivity": total}
+        if spending.rho is None:
+            mechanism: Any = lb.DiscreteLaplace(**spending.cost, **each)
+        else:
+            each = {"resolution": items.step(), "squared_sensitivity": total * items.moves["sensitivity"]}
+            mechanism = lb.DiscreteGaussian(**spending.cost, **each)
+        promise = f"Each interval holds with probability {level} or more."
+        spend(spending, mechanism, read=lambda: counted(table, items), report=report, promise=promise)
+        return
+    if items.most_items is None:
+        raise lb.ParameterError(
+            "without --domain a histogram needs --most-items, the number of items that one unit counts in. Write "
+            "--most-items 10. Nothing was read."
+        )
+    mechanism = lb.DiscoverHistogram(delta=needs_delta(delta), **spending.cost, **items.private())
+    promise = (
+        f"Items are listed from a noisy number of {shown(mechanism.threshold)} on: an item needs "
+        f"{shown(mechanism.needed(spending.level))} to be listed with probability {level}. An item is listed with an "
+        f"interval that does not hold with a probability of at most {percent_left(spending.level)}."
+    )
+    spend(spending, mechanism, read=lambda: discovered(table, items, None), report=report, promise=promise)
+
+
+def percent_left(level: str) -> str:
+    """One less a level, in percent."""
+    from lastbit.cli.showing import percent
+    from lastbit.exact.numbers import probability
+
+    return percent(1 - probability(level, "level"))
+
+
+def planned(
+    k: int,
+    cost: dict[str, Any],
+    delta: str | None,
+    most_items: int | None,
+    bounds: tuple[str, str] | None,
+    resolution: str | None,
+    level: str,
+    *,
+    as_json: bool,
+) -> None:
+    """Show how many units an item needs to be listed when nobody listed the items. Reads no data."""
+    import lastbit as lb
+    from lastbit.cli.options import moved
+    from lastbit.cli.showing import Report, percent, shown
+
+    step = resolution if resolution is not None else "1"
+    moves = moved(bounds, step)
+    each: dict[str, Any] = {"delta": needs_delta(delta), "sensitivity": moves["sensitivity"], "most_items": most_items}
+    gaps = {**each, "resolution": resolution or ("1/10" if bounds is None else "1")}
+    found: dict[str, Any] = {
+        f"top -k {k}": lb.DiscoverTopK(k=k, **cost, **gaps),
+        f"choose -k {k}": lb.DiscoverRanking(k=k, **cost, **each, resolution=step),
+    }
+    if most_items is not None:
+        found["histogram"] = lb.DiscoverHistogram(**cost, **each, resolution=step)
+    needed = [mechanism.needed(level) for mechanism in found.values()]
+    columns = {"command": list(found), "an item needs": needed}
+    title = f"Items that nobody listed, at {next(iter(found.values())).cost.text}:"
+    notes = [
+        f"An item that has so many {'units' if bounds is None else 'in its sum'} is listed with probability "
+        f"{percent(level)}: by top and choose, so many more than the {10 * k + 1}th of all items, unless {k} others "
+        "are ahead of it; by histogram, in all.",
+    ]
+    if most_items is None:
+        notes.append("A histogram needs --most-items, the number of items that one unit counts in at most.")
+    data = {"k": k, "level": level, "needed": dict(zip(found, map(shown, needed), strict=True))}
+    Report(title, columns, notes, data).show(as_json=as_json)
