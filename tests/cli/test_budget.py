@@ -13,6 +13,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 
 import lastbit as lb
@@ -159,11 +160,60 @@ def test_a_budget_that_is_spent_still_answers_what_it_answered(clinic: Path, cap
     assert "--reuse looks for the release in a ledger" in capsys.readouterr().err
 
 
-def test_no_password_is_in_the_question() -> None:
+def asked_of(source: str) -> str:
     spending = Spending(epsilon="1")
-    source = "postgresql://anna:hunter2@host/clinic?password=hunter2&host=/run"
     object.__setattr__(spending, "asked", {"command": "top", "source": source, "unit": None})
-    assert question_of(spending) == '{"command": "top", "source": "postgresql://host/clinic?host=%2Frun"}'
+    return question_of(spending)
+
+
+@pytest.mark.parametrize("password", ["hunter2", "pa%23ss", "p?q", "a@b"])
+def test_no_password_is_in_the_question(password: str) -> None:
+    question = asked_of(f"postgresql://anna:{password}@host/clinic?sslpassword={password}&host=/run")
+    assert password not in question
+    assert "clinic" in question
+    assert "/run" in question
+
+
+def test_other_tables_behind_like_addresses_are_other_questions() -> None:
+    sources = [
+        "postgresql://anna:secret@one/clinic",
+        "postgresql://anna:secret@two/clinic",
+        "postgresql://anna:secret@one/school",
+        "postgresql://anna@/",
+        "postgresql://bob@/",
+        "postgresql://one/clinic?options=-csearch_path%3Dyear2025",
+        "postgresql://one/clinic?options=-csearch_path%3Dyear2026",
+        "postgresql://one/clinic?hostaddr=10.0.0.1",
+    ]
+    assert len({asked_of(source) for source in sources}) == len(sources)
+    assert asked_of("postgresql://anna:one@h/db") == asked_of("postgresql://anna:two@h/db")
+
+
+def test_every_argument_of_a_question_counts(clinic: Path, capsys: Any) -> None:
+    con = duckdb.connect("visits.duckdb")
+    for name in ("a", "b"):
+        con.execute(f"CREATE TABLE {name} AS SELECT * FROM read_csv('visits.csv')")
+    con.close()
+    base = "choose visits.duckdb --table a --by diagnosis --unit patient --domain diagnoses.txt --epsilon 1/10"
+    assert answer(f"{base} -k 2 {PAID}", capsys)["charged"] == "1/10"
+    assert answer(f"{base} -k 2 {PAID} --reuse", capsys)["charged"] == "0"
+    others = [
+        f"{base} -k 3",
+        f"{base.replace('--table a', '--table b')} -k 2",
+        f"{base} -k 2 --weights cost --bounds 0 1",
+    ]
+    for other in others:
+        assert answer(f"{other} {PAID} --reuse", capsys)["charged"] == "1/10"
+
+
+def test_the_history_keeps_the_limit_of_the_day(clinic: Path, capsys: Any) -> None:
+    assert run("budget create school --ledger budget.db --rho 1/10 --delta 1e-6") == 0
+    assert run("budget raise school --ledger budget.db --rho 1/5") == 0
+    capsys.readouterr()
+    assert run("budget history school --ledger budget.db") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert any("create" in line and "rho 1/10" in line for line in lines)
+    assert any("raise" in line and "rho 1/5" in line for line in lines)
 
 
 def test_the_history_shows_a_release_again(clinic: Path, capsys: Any) -> None:

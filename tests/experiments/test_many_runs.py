@@ -8,8 +8,10 @@ import pytest
 
 import lastbit as lb
 from experiments import sparse_runs, top_k_runs
+from experiments.after_selection import weights_of
 from experiments.free_gap import best_estimates
 from lastbit.estimate.blue import blue
+from lastbit.estimate.tempered import tempered
 from lastbit.papers.free_gap_top_k import noisy_top_k_with_gap
 
 
@@ -92,3 +94,12 @@ def test_best_estimates_are_blue():
     for row, exact in zip(found, zip(measured.tolist(), gaps.tolist(), strict=True), strict=True):
         wanted = blue(*([Fraction(each) for each in part] for part in exact), Fraction(1, 2))
         assert row.tolist() == pytest.approx([float(each) for each in wanted], rel=1e-12)
+
+
+def test_weights_after_selection_are_those_of_the_mechanism():
+    measured, gaps = np.array([[90.0, 55, 30, 20, 4], [90.0, 80, 70, 60, 50]]), np.array([[30.0, 30, 9, 1], [10.0] * 4])
+    line = best_estimates(measured, gaps, 0.0)
+    found = line + weights_of(measured - line, 0.5, 8.0) * (measured - line)
+    for row, values, between in zip(found, measured, gaps, strict=True):
+        exact = ([Fraction(each) for each in part] for part in (values, between))
+        assert row.tolist() == pytest.approx([float(each) for each in tempered(*exact, Fraction(1, 2), Fraction(8))])

@@ -8,6 +8,7 @@ import pytest
 import lastbit as lb
 from lastbit.estimate.accuracy import laplace_accuracy
 from lastbit.estimate.blue import variance_left
+from lastbit.estimate.tempered import tempered
 
 
 @pytest.mark.parametrize(
@@ -148,3 +149,29 @@ def test_intervals_have_no_end_where_the_grid_clamps() -> None:
     (_, high), (low, _) = mechanism.release([1 << 70, -(1 << 70)]).intervals()
     assert high is None
     assert low is None
+
+
+@pytest.mark.parametrize("k", [4, 10])
+def test_intervals_lie_around_the_measurements_and_not_around_the_estimates(k: int) -> None:
+    mechanism = lb.SelectAndMeasure(k=k, epsilon=1, resolution=1, monotone=True)
+    words = np.random.default_rng(k).integers(0, 1 << 64, size=5000, dtype=np.uint64)
+    release = mechanism.release(np.array([10**6, *[1000] * 300]), lb.Sampler(lb.Tape(words.tolist())))
+    assert release.estimates != release.measurements
+    for (low, high), measurement in zip(release.intervals("0.9"), release.measurements, strict=True):
+        assert (low + high) / 2 == measurement
+
+
+def test_the_middle_of_a_floored_gap_is_used() -> None:
+    mechanism = lb.SelectAndMeasure(k=5, epsilon=1, resolution=1, monotone=True)
+    release = mechanism.release([5000, 4000, 3000, 2000, 1000, 0])
+    half = Fraction(1, 2)
+    ratio = mechanism._selector.rate.geometric_variance + Fraction(5, 12)
+    variance = mechanism._measurement_rate.laplace_variance
+    middles = [gap + half for gap in release.gaps]
+    assert release.estimates == tempered(release.measurements, middles, ratio / variance, variance)
+
+
+def test_where_noise_is_hardly_longer_than_a_step_the_measurements_stay() -> None:
+    mechanism = lb.SelectAndMeasure(k=5, epsilon=40, resolution=1, monotone=True)
+    measured, estimated = runs_of(mechanism, np.arange(8, 0, -1) * 1000, 400, 3)
+    assert estimated <= 1.05 * measured

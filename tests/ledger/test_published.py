@@ -30,6 +30,7 @@ def subclasses(kind: type) -> list[type]:
     return [each for one in kind.__subclasses__() for each in (one, *subclasses(one))]
 
 
+WORDS = lb.Unlisted.of({"flu": 500, "cold": 400, "rare": 1}, most_items=2)
 RELEASES: dict[str, Any] = {
     "NoisyValues": lambda: lb.DiscreteLaplace(epsilon="1/3", resolution="1/10").release([1, 2]),
     "Gaussian values": lambda: lb.DiscreteGaussian(rho="1/10").release([1, 2]),
@@ -37,6 +38,9 @@ RELEASES: dict[str, Any] = {
     "large values": lambda: lb.DiscreteLaplace(epsilon=1).release([1 << 200]),
     "MeanAndUnits": lambda: lb.NoisyMean(epsilon=1, bounds=(0, 10)).release([1, 2, 6]),
     "SnappedValue": lambda: lb.Snapping(epsilon=1, bounds=(0, 8)).release(3),
+    "DiscoveredTopK": lambda: lb.DiscoverTopK(k=2, epsilon=1, delta="1e-6").release(WORDS),
+    "Discovered": lambda: lb.DiscoverRanking(k=2, rho="1/10", delta="1e-6").release(WORDS),
+    "DiscoveredHistogram": lambda: lb.DiscoverHistogram(epsilon=1, delta="1e-6", most_items=2).release(WORDS),
     "Choice": lambda: lb.ExponentialMechanism(epsilon=1).release(COUNTS),
     "Ranking": lambda: lb.ExponentialMechanism(rho="1/10").ranking(COUNTS, 2),
     "TopK": lambda: lb.NoisyTopK(k=2, epsilon=1).release(COUNTS),
@@ -389,3 +393,35 @@ def test_reuse_needs_words_and_public_items(tmp_path: Path) -> None:
         with pytest.raises(lb.ParameterError, match=message):
             ask(ledger, **options)
     assert len(ledger.history("clinic")) == 1
+
+
+def test_two_selections_with_other_candidates_are_not_one_question(tmp_path: Path) -> None:
+    ledger = lb.Ledger(tmp_path / "budget.db")
+    ledger.create("clinic", epsilon=5)
+    one, other = (
+        lb.PrivateSelection(candidates=[lambda draw, name=name: (name, 1)], candidate_cost="1/10", most=2)
+        for name in ("a", "b")
+    )
+    assert ledger.release("clinic", one, query="best").output == "a"
+    with pytest.raises(lb.ParameterError, match="cannot tell two PrivateSelection apart"):
+        ledger.release("clinic", other, query="best", reuse=True)
+    assert ledger.release("clinic", other, query="best").output == "b"
+
+
+def test_another_number_of_bins_is_another_question(tmp_path: Path) -> None:
+    ledger = lb.Ledger(tmp_path / "budget.db")
+    ledger.create("clinic", epsilon=5)
+    for bins in (2, 4):
+        ages = lb.histogram([1, 2, 3], bounds=(0, 4), bins=bins)
+        release = ledger.release("clinic", lb.DiscreteLaplace.of(ages, epsilon=1), ages, query="ages", reuse=True)
+        assert len(release.values) == bins
+    assert ledger.account("clinic").spent == 2
+
+
+def test_a_release_that_states_another_cost_is_not_handed_out(tmp_path: Path) -> None:
+    ledger = lb.Ledger(tmp_path / "budget.db")
+    ledger.create("clinic", epsilon=5)
+    cheap, dear = lb.DiscreteLaplace(epsilon="1/10"), lb.DiscreteLaplace(epsilon=100)
+    with pytest.raises(lb.LedgerError, match="states epsilon 100"):
+        ledger.spend("clinic", cheap, dear.ready([3]))
+    assert ledger.account("clinic").spent == Fraction(1, 10)

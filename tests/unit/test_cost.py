@@ -190,3 +190,52 @@ def test_a_cost_widened_by_a_fraction_is_exact_or_rounded_up(times: Fraction) ->
         before = Fraction(math.nextafter(found, 0))
         assert lb.Cost.of(before * z.denominator).odds_bounds()[1] < 1 / power
     assert wider.stated_rho is None
+
+
+def test_a_cost_is_no_number_that_it_is_not() -> None:
+    assert lb.Cost.zcdp("1/2") != None  # noqa: E711
+    assert lb.Cost.zcdp("1/2") not in [None, 1]
+    # The same epsilon and delta, another rho.
+    one, other = (lb.Cost(Fraction(1), rho) for rho in (Fraction(1, 8), Fraction(1, 4)))
+    assert one <= other
+    assert not other <= one
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        (1, None, Fraction(0)),
+        (Fraction(1), "1/8", Fraction(0)),
+        (Fraction(1), None, 0.1),
+        (Fraction(1), None, Fraction(-1)),
+        (None, Fraction(-3), Fraction(0)),
+        (Fraction(1), Fraction(0), Fraction(0)),
+    ],
+)
+def test_a_cost_built_by_hand_is_checked(parts: tuple[object, ...]) -> None:
+    with pytest.raises(lb.ParameterError, match="of a Cost"):
+        lb.Cost(*parts)
+
+
+def test_no_delta_is_lost_where_an_epsilon_is_widened() -> None:
+    with pytest.raises(lb.ParameterError, match="without a delta"):
+        lb.Cost(Fraction(1), delta=Fraction(1, 10)).widened(2)
+
+
+def test_a_text_is_never_below_the_cost() -> None:
+    for number in range(1, 200):
+        rho = Fraction(1, 10**6) * Fraction(number * 10**12 + 1, 10**12 + 7)
+        assert Fraction(lb.Cost.zcdp(rho).text.split()[1]) >= rho
+    assert lb.ExponentialMechanism.for_ranking(50, epsilon=1, delta="1e-6").cost.text == "rho 0.02435598"
+
+
+def test_extreme_costs_are_refused_in_words_or_have_an_answer() -> None:
+    assert lb.Cost.zcdp(1).delta_at("1e400") < 1e-300
+    for made in (
+        lambda: lb.Cost.zcdp("1e400"),
+        lambda: lb.Cost.zcdp("1e-400"),
+        lambda: lb.largest_rho("1e400", "1e-6"),
+        lambda: lb.largest_rho("1e-305", "1e-1200"),
+    ):
+        with pytest.raises(lb.ParameterError, match="must be"):
+            made()

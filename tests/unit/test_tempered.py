@@ -33,13 +33,13 @@ def test_the_weight_is_that_of_the_best_linear_estimate_or_more(given: list[tupl
         assert tempered(measurements, gaps, RATIO, VARIANCE) == tuple(measurements)
         return
     weight, square = weight_of(measurements, gaps)
-    assert weight == max(Fraction(1, 3), 1 - max(0, 2 * k - 5) * VARIANCE / square)
+    assert weight == max(Fraction(1, 3), 1 - max(0, 2 * k - 6) * VARIANCE / square)
     assert Fraction(1, 3) <= weight <= 1
-    # In r = (1 - w)·S/v of Baranchik's theorem: it does not fall as S rises, and ends at 2k - 5.
-    assert (1 - weight) * square / VARIANCE == min(square * Fraction(2, 3) / VARIANCE, max(0, 2 * k - 5))
+    # In r = (1 - w)·S/v of Baranchik's theorem: it does not fall as S rises, and ends at 2·(k - 1 - 2).
+    assert (1 - weight) * square / VARIANCE == min(square * Fraction(2, 3) / VARIANCE, max(0, 2 * k - 6))
 
 
-@pytest.mark.parametrize("k", [4, 10, 50])
+@pytest.mark.parametrize("k", [5, 10, 50])
 def test_gaps_that_agree_are_used_in_full_and_gaps_that_do_not_are_not(k: int) -> None:
     values = [Fraction(100 * (k - i)) for i in range(k)]
     noisy = [value + (7, -7)[i % 2] for i, value in enumerate(values)]
@@ -48,7 +48,9 @@ def test_gaps_that_agree_are_used_in_full_and_gaps_that_do_not_are_not(k: int) -
     assert all(abs(e - m) < 1 for e, m in zip(tempered(noisy, bent, RATIO, VARIANCE), noisy, strict=True))
 
 
-def test_one_and_two_values_are_left_as_measured() -> None:
+def test_up_to_three_values_are_left_as_measured() -> None:
+    three = [Fraction(9), Fraction(5), Fraction(0)]
+    assert tempered(three, [Fraction(1), Fraction(7)], RATIO, VARIANCE) == (9, 5, 0)
     assert tempered([Fraction(5)], [], RATIO, VARIANCE) == (5,)
     assert tempered([Fraction(9), Fraction(5)], [Fraction(1)], RATIO, VARIANCE) == (9, 5)
     assert tempered([Fraction(9), Fraction(5)], [Fraction(4)], RATIO, VARIANCE) == (9, 5)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from typing import Any
-from urllib.parse import parse_qs, urlencode, urlsplit
+from typing import Any, Final
 
 from lastbit.cli.options import Spending, domain_of
+
+_SECRETS: Final = ("password", "passfile", "sslpassword", "sslkey", "sslcert")
 
 
 def question_of(spending: Spending) -> str:
@@ -32,14 +33,19 @@ def _digest(domain: str) -> str:
 
 
 def _without_secrets(source: str) -> str:
-    """A file's name as it was given; an address without its user and password.
+    """A file's name as it was given; of an address all that its driver reads in it, but for passwords and keys.
 
-    >>> _without_secrets("postgresql://anna:hunter2@host:5432/clinic?sslmode=require&host=/run")
-    'postgresql://host:5432/clinic?host=%2Frun'
+    >>> _without_secrets("postgresql://anna:hunter2@host/clinic?options=-csearch_path%3Dyear2025")
+    'postgresql {"dbname": "clinic", "host": "host", "options": "-csearch_path=year2025", "user": "anna"}'
     """
     if "://" not in source:
         return source
-    parts = urlsplit(source)
-    where = {name: value for name, value in parse_qs(parts.query).items() if name in ("host", "port", "dbname")}
-    query = f"?{urlencode(where, doseq=True)}" if where else ""
-    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}{query}"
+    try:
+        from psycopg.conninfo import conninfo_to_dict
+
+        parts = {name: str(value) for name, value in conninfo_to_dict(source).items() if name not in _SECRETS}
+    except Exception:
+        # Without the driver nobody connects, and an address that it does not read is refused when the table is opened.
+        return "an address that cannot be read"
+    parts.setdefault("dbname", parts.get("user", ""))
+    return f"postgresql {json.dumps(parts, sort_keys=True)}"

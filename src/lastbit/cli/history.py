@@ -54,7 +54,9 @@ def _charged(entry: Any, account: Any) -> str:
     from lastbit.ledger.price import above
 
     if entry.kind != "charge":
-        return account.text if entry.kind == "create" else f"{account.currency} {entry.amount}"
+        loss = "rho" if account.currency == "rho" else "epsilon"
+        apart = f", delta {account.delta_limit}" if account.delta_limit and entry.kind == "create" else ""
+        return f"{loss} {entry.amount}{apart}"
     losses = [] if entry.epsilon is None else [f"epsilon {above(entry.epsilon)}"]
     deltas = [f"delta {above(entry.delta)}"] if entry.delta else []
     return ", ".join([*losses, f"rho {above(entry.rho)}", *deltas])

@@ -90,10 +90,10 @@ def above(
         }
         notes = [
             f"{release.answered:,} of {items.size:,} items were asked, in the order of the domain.",
-            f"Each 'at least' holds with probability {percent(spending.level)} for the listed item, whatever the "
-            "values are. It is empty where the item is above by too little to tell.",
-            "An estimate is right on average over all items asked; among listed items it is too high on average, "
-            "because lucky noise gets items listed.",
+            f"With probability {percent(spending.level)} the 'at least' of a listed item is empty or true, whatever "
+            "the values are. Where all items are below the threshold, those that are shown are the lucky ones.",
+            "An estimate is the threshold and the gap. Lucky noise gets items listed, so estimates are too high on "
+            "average.",
         ]
         more = {"estimate": estimates, "at_least": lowest, "level": spending.level}
         return Report(release.title, columns, notes, release.to_dict() | items.data | more)

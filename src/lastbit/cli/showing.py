@@ -111,5 +111,9 @@ def percent(level: Number) -> str:
 
     >>> percent("0.95")
     '95%'
+    >>> percent("0.9999999999")
+    'more than 99.9999%'
     """
-    return f"{shown(probability(level, 'level') * 100)}%"
+    exact = probability(level, "level") * 100
+    # Six digits of it would be rounded up to certainty.
+    return "more than 99.9999%" if exact > Fraction(999999, 10000) else f"{shown(exact)}%"

@@ -51,8 +51,9 @@ def measured(value: Number, variance: Number) -> Estimate:
 class GapNoise(ABC):
     """The law of N, the noise in a gap, on the grid of `resolution`. A mechanism's `gap_noise` is one of its laws.
 
-    Every promise here is about all queries asked, but for two: `listed_bound` and `coverage_given_report` are about
-    queries that are reported. Large noise gets queries reported, so among these N is too high on average.
+    Every promise here is about a query that is asked whatever came out before, reported or not; `listed_bound` and
+    `coverage_given_report` are about queries that are reported. Large noise gets queries reported, so among these N is
+    too high on average.
 
     >>> import lastbit as lb
     >>> noise = lb.SparseVector(threshold=100, limit=1, epsilon=1).gap_noise
@@ -70,7 +71,7 @@ class GapNoise(ABC):
     @property
     @abstractmethod
     def mean(self) -> Fraction:
-        """The mean of N: by so much threshold + gap is too high, over all queries asked."""
+        """The mean of N: by so much threshold + gap is too high on average, for a query asked whatever came before."""
 
     @property
     @abstractmethod
@@ -95,8 +96,9 @@ class GapNoise(ABC):
     def estimate(self, threshold: Number, gap: Number) -> Estimate:
         """Threshold plus gap, less the mean of N, as an estimate of the value.
 
-        It is right on average, and the variance is the variance of its error, over all queries asked. Among reported
-        queries it is too high on average, and more so the further the value is below the threshold.
+        It is right on average, and the variance is the variance of its error, for a query that is asked whatever came
+        out before. Among reported queries it is too high on average, and more so the further the value is below the
+        threshold.
 
         >>> from lastbit.estimate.gap_laws import LaplaceGapNoise
         >>> LaplaceGapNoise(Rate(1, 1), Rate(1, 1), Fraction(1)).estimate(100, 7)
@@ -105,7 +107,7 @@ class GapNoise(ABC):
         return Estimate(number(threshold, "threshold") + number(gap, "gap") - self.mean, self.variance)
 
     def lower_bound(self, threshold: Number, gap: Number, level: Number = "0.95") -> LowerBound:
-        """A number at or below the value with probability `level` or more, over all queries asked: see `LowerBound`.
+        """A number at or below the value with probability `level` or more, reported or not: see `LowerBound`.
 
         >>> from lastbit.estimate.gap_laws import LaplaceGapNoise
         >>> bound = LaplaceGapNoise(Rate(1, 1), Rate(3, 2), Fraction(1)).lower_bound(100, 20, level="0.95")
@@ -148,7 +150,8 @@ def least(enough: Callable[[int], bool]) -> int:
 class LowerBound:
     """A lower confidence bound, and the probability with which it holds.
 
-    `coverage` is the probability that the bound is at or below the value, over all queries asked: at least `level`.
+    `coverage` is the probability that the bound is at or below the value, for a query that is asked whatever came out
+    before, reported or not: at least `level`. A query that is asked because of earlier answers may have less.
     The bound fails more often among reported queries, because large noise gets queries reported. For a value far below
     the threshold it fails almost always. `coverage_given_report` is the probability among reported queries, for a
     supposed value of one query asked alone. `GapNoise.listed_bound` is a bound that holds among reported queries.

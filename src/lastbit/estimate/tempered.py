@@ -5,13 +5,13 @@ and all gaps, measurement i is value i plus independent noise of a known varianc
 others: they draw a line that the values may follow, all up to one level. Let m be the measurements, t the line at the
 level that fits the measurements best, and S the sum of (mᵢ - tᵢ)². The estimate goes from m toward t:
 
-    t + w·(m - t),    w = max(ratio/(1 + ratio), 1 - (2k - 5)·v/S).
+    t + w·(m - t),    w = max(ratio/(1 + ratio), 1 - (2k - 6)·v/S).
 
 Where the gaps are as good as their noise says, S is small and the first term decides: that is the best linear unbiased
 estimate (`blue`). Where luck bends the line, S is large and the measurements are left alone. An estimator of this form
-with 2k - 6 in place of 2k - 5 has at most the mean square error of the measurements, whatever the values and the gaps
-are, if the noise is normal (Baranchik 1970; k - 1 dimensions). One more lets three values gain too, and costs at most
-5% with Laplace noise: see docs/decisions/0009-estimates-after-selection.md.
+has at most the mean square error of the measurements, over all k together, whatever the values and the gaps are, if the
+noise is normal (Baranchik 1970; k - 1 dimensions). For Laplace noise see
+docs/decisions/0009-estimates-after-selection.md.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ def tempered(
     >>> tempered([each + (-1) ** i for i, each in enumerate(ten)], [Fraction(10)] * 9, ratio, Fraction(2))[:2]
     (Fraction(271, 3), Fraction(239, 3))
     >>> tempered(ten, [Fraction(50)] * 9, ratio, Fraction(2))[:2]           # gaps that the measurements contradict
-    (Fraction(19809, 220), Fraction(17607, 220))
+    (Fraction(49521, 550), Fraction(132049, 1650))
     """
     line = blue(measurements, gaps, Fraction(0))
     apart = [measured - place for measured, place in zip(measurements, line, strict=True)]
     square = sum((each * each for each in apart), Fraction(0))
-    trusted = max(0, 2 * len(measurements) - 5) * variance
+    trusted = max(0, 2 * len(measurements) - 6) * variance
     # Where S is zero the measurements are the line.
     weight = max(ratio / (1 + ratio), 1 - trusted / square) if square else Fraction(1)
     return tuple(place + weight * each for place, each in zip(line, apart, strict=True))

@@ -8,6 +8,7 @@ from typing import Final, Literal
 
 from lastbit.errors import BudgetExceeded, LedgerError, ParameterError
 from lastbit.exact.numbers import Number, number, positive, probability
+from lastbit.exact.rounding import shortened_upper
 from lastbit.ledger.price import Price, above, below
 from lastbit.privacy import zcdp
 from lastbit.privacy.cost import Cost
@@ -16,6 +17,9 @@ from lastbit.values.adjacency import Adjacency, named
 Currency = Literal["epsilon", "rho", "epsilon and delta"]
 
 _NONE: Final = Fraction(0)
+
+_LONGEST: Final = 8192
+"""The bits of a denominator that a sum keeps: some 2,500 digits, as databases and Python write them."""
 _OF_NO_USE: Final = "An account that allows nothing is of no use."
 
 
@@ -222,9 +226,9 @@ class Account:
         epsilons = self.spent_epsilon, price.epsilon
         return replace(
             self,
-            spent_epsilon=None if None in epsilons else sum((each for each in epsilons if each is not None), _NONE),
-            spent_rho=self.spent_rho + price.rho,
-            spent_delta=self.spent_delta + price.delta,
+            spent_epsilon=None if None in epsilons else _sum(*(each for each in epsilons if each is not None)),
+            spent_rho=_sum(self.spent_rho, price.rho),
+            spent_delta=_sum(self.spent_delta, price.delta),
         )
 
     def raised(self, *, epsilon: Number | None = None, rho: Number | None = None) -> Account:
@@ -277,3 +281,9 @@ class Account:
         else:
             sums = f"limit={self.text!r}, left={ {name: below(each) for name, each in self.left.items()}!r}"
         return f"Account(dataset={self.dataset!r}, {sums}, adjacency={self.adjacency!r})"
+
+
+def _sum(*terms: Fraction) -> Fraction:
+    """The exact sum; rounded up where it is too long to be written down, as of thousands of unlike denominators."""
+    total = sum(terms, _NONE)
+    return total if total.denominator.bit_length() <= _LONGEST else shortened_upper(total, _LONGEST // 2)

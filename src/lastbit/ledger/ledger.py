@@ -299,6 +299,11 @@ class Ledger:
         draw = chance(draw)
         charge = self.charge(dataset, mechanism, adjacency=adjacency, note=note, question=question)
         published = ready(draw)
+        if isinstance(published, Release) and published.cost != mechanism.cost:
+            raise LedgerError(
+                f"the release states {published.cost.text}, and {mechanism.cost.text} was charged: ready belongs to "
+                "another mechanism. It is not handed out. Pass the ready(values) of the mechanism that is charged."
+            )
         self.record(charge, published)
         return published
 
@@ -341,7 +346,7 @@ class Ledger:
         (Fraction(1, 8), 1)
         """
         if flag(reuse, "reuse"):
-            questions.check_reuse(query, options)
+            questions.check_reuse(refusals.mechanism_of(mechanism), query, options)
         tick = None if hold is None else Tick(hold)
         known = (each.adjacency for each in (*values, *options.values()) if isinstance(each, Known))
         adjacency = refusals.common(refusals.mechanism_of(mechanism).adjacency, adjacency, *known)

@@ -7,11 +7,15 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from lastbit.errors import ParameterError
 from lastbit.ledger import published
 from lastbit.ledger.refusals import text_of
+from lastbit.mechanisms.mechanism import Mechanism
 from lastbit.values.counts import Counts
 from lastbit.values.known import Known
+from lastbit.values.statistic import Statistic
 
 
 def question_of(query: str, values: tuple[Any, ...], options: Mapping[str, Any]) -> str:
@@ -36,7 +40,9 @@ def question_of(query: str, values: tuple[Any, ...], options: Mapping[str, Any])
         items = _digest(each.items) if isinstance(each, Counts) else None
         if items == "":
             return ""
-        facts.append([repr(each), str(each.resolution), items])
+        # How many numbers a Statistic has is public: the bins of a histogram. Its bounds are not known here.
+        size = np.size(np.asarray(each.values, object)) if isinstance(each, Statistic) else None
+        facts.append([repr(each), str(each.resolution), items, size])
     return json.dumps({"query": query, "values": facts} if facts else {"query": query})
 
 
@@ -46,12 +52,17 @@ def _digest(items: Any) -> str:
     return "" if text is None else hashlib.sha256(text.encode("ascii")).hexdigest()
 
 
-def check_reuse(query: str | None, options: Mapping[str, Any]) -> None:
+def check_reuse(mechanism: Mechanism[Any], query: str | None, options: Mapping[str, Any]) -> None:
     """Refuse to look for an answer where nobody can say what was asked."""
     if query is None:
         raise ParameterError(
             "reuse=True needs a query: the words by which the same question is known again, such as query='visits by "
             "diagnosis'. Nothing was drawn and nothing was charged."
+        )
+    if not mechanism.told_apart:
+        raise ParameterError(
+            f"reuse=True cannot tell two {mechanism.name} apart: the books do not know their functions. Leave reuse "
+            "out, or show the release again with published(id). Nothing was drawn and nothing was charged."
         )
     others = [name for name, each in options.items() if name != "values" and not isinstance(each, Known)]
     if others:

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import fields
 from fractions import Fraction
-from typing import Any, Final, Generic, Self, TypeVar, final
+from typing import Any, ClassVar, Final, Generic, Self, TypeVar, final
 
 from lastbit.chance.draw import Draw
 from lastbit.chance.sampler import Sampler
@@ -34,6 +34,8 @@ class Mechanism(ABC, Generic[Released]):
     """
 
     cost: Cost
+    told_apart: ClassVar[bool] = True
+    """Whether two mechanisms with equal `parameters` ask the same: not where a parameter is a function."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import product
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -99,6 +99,7 @@ class PrivateSearch(Mechanism[FoundModel]):
     """The parameters of each candidate, in their order."""
     selection: PrivateSelection = field(init=False, repr=False, compare=False)
     cost: Cost = field(init=False, repr=False, compare=False)
+    told_apart: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if not callable(self.fit_score):

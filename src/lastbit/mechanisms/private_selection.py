@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 from lastbit.chance.draw import Draw
 from lastbit.chance.rounds import Rounds
@@ -79,6 +79,7 @@ class PrivateSelection(Mechanism[Winner]):
     rounds: Rounds = field(init=False, repr=False, compare=False)
     """The law of the number of rounds, with its mean and its chance to miss the best candidates."""
     cost: Cost = field(init=False, repr=False, compare=False)
+    told_apart: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         candidates = tuple(self.candidates)

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
-from typing import Any
+from typing import Any, Final
 
 from lastbit.errors import ParameterError
-from lastbit.exact.numbers import Number, number, positive, probability
+from lastbit.exact.numbers import Number, number, positive, probability, shown
 from lastbit.exact.rounding import exp_bounds, float_upper, fraction, log_lower, log_upper, shortened_upper
 from lastbit.privacy import zcdp
 from lastbit.privacy.dyadic import MAX_RATE_BITS, positive_epsilon
 from lastbit.privacy.eta import Eta
 from lastbit.privacy.rate import Rate
 
-_NONE = Fraction(0)
+_NONE: Final = Fraction(0)
+_FAR: Final = Fraction(1 << 200)
+"""No delta is looked for beyond this epsilon: it is the least that is stated."""
+_RHO_RANGE: Final = Fraction(1, 1 << 1000), Fraction(1 << 1000)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -44,6 +48,12 @@ class Cost:
             raise ParameterError(
                 "a cost must have an epsilon or a rho: got neither. Write Cost.of(1), or Cost.zcdp('1/100')."
             )
+        for name, value in (("epsilon", self.epsilon), ("rho", self.stated_rho), ("delta", self.delta)):
+            exact = isinstance(value, Fraction) or (name == "epsilon" and isinstance(value, Eta))
+            if value is not None and not exact:
+                raise ParameterError(f"{name} of a Cost must be a Fraction: got {type(value).__name__}. Use Cost.of.")
+        if self.delta < 0 or (self.stated_rho is not None and self.stated_rho <= 0):
+            raise ParameterError("rho of a Cost must be positive, and delta not negative: they are upper bounds.")
 
     @classmethod
     def of(cls, value: Cost | Eta | Number) -> Cost:
@@ -197,7 +207,7 @@ class Cost:
         wanted = number(epsilon, "epsilon")
         if wanted < 0:
             raise ParameterError(f"epsilon must not be negative: got {epsilon}.")
-        best = zcdp.delta_at(shortened_upper(self.rho, zcdp.BITS), wanted)
+        best = zcdp.delta_at(shortened_upper(self.rho, zcdp.BITS), min(wanted, _FAR))
         if self.amount is not None:
             best = min(best, _pure_delta(self.amount, wanted))
         return min(1.0, float_upper(best + self.delta))
@@ -213,9 +223,9 @@ class Cost:
         """
         if not self.delta:
             rho = None if self.stated_rho is None else 4 * self.stated_rho
-            return Cost(None if self.epsilon is None else self.widened(2).epsilon, rho, in_rho=self.in_rho)
+            return Cost(None if self.epsilon is None else self._times(2).epsilon, rho, in_rho=self.in_rho)
         delta = shortened_upper(self.delta * (1 + self.odds_bounds()[1]), zcdp.BITS)
-        return Cost(self.widened(2).epsilon, None, min(delta, Fraction(1)))
+        return Cost(self._times(2).epsilon, None, min(delta, Fraction(1)))
 
     def widened(self, times: int | Fraction) -> Cost:
         """So many times the epsilon, and no more known: for a release that is no composition of parts of this cost.
@@ -226,6 +236,11 @@ class Cost:
         >>> Cost.of("1/10").widened(3), Cost.of(Eta(1, 1, 2)).widened(Fraction(5, 2))
         (Cost(epsilon=Fraction(3, 10)), Cost(epsilon=Eta(x=1, y=1, z=5)))
         """
+        if self.delta:
+            raise ParameterError(f"a cost without a delta is needed here: got {self.text}.")
+        return self._times(times)
+
+    def _times(self, times: int | Fraction) -> Cost:
         loss = self.epsilon
         if not isinstance(loss, Eta):
             return Cost(self._pure * times)
@@ -243,7 +258,7 @@ class Cost:
     def __mul__(self, times: int) -> Cost:
         if type(times) is not int or times < 1:
             return NotImplemented
-        epsilon = None if self.epsilon is None else self.widened(times).epsilon
+        epsilon = None if self.epsilon is None else self._times(times).epsilon
         return Cost(epsilon, self.rho * times, self.delta * times, self.in_rho)
 
     def __le__(self, other: Cost) -> bool:
@@ -256,7 +271,7 @@ class Cost:
 
     def __eq__(self, other: Any) -> bool:
         if not isinstance(other, Cost):
-            return self.delta == 0 and bool(self.epsilon == other)
+            return self.epsilon is not None and self.delta == 0 and bool(self.epsilon == other)
         return (self.epsilon, self.delta) == (other.epsilon, other.delta) and self.rho == other.rho
 
     def __hash__(self) -> int:
@@ -268,8 +283,11 @@ class Cost:
 
 
 def positive_rho(value: object) -> Fraction:
-    """A rho that a person asks for."""
-    return positive(value, "rho", "A release that costs nothing cannot use the data.")
+    """A rho that a person asks for: between 2^-1000 and 2^1000."""
+    rho = positive(value, "rho", "A release that costs nothing cannot use the data.")
+    if not _RHO_RANGE[0] <= rho <= _RHO_RANGE[1]:
+        raise ParameterError(f"rho must be between 2^-1000 and 2^1000: got {shown(rho)}. Choose another rho.")
+    return rho
 
 
 def _checked_delta(value: object) -> Fraction:
@@ -305,8 +323,12 @@ def _pure_epsilon(epsilon: Fraction, delta: Fraction) -> Fraction:
 
 def _short(value: Fraction) -> str:
     """A number as people read it: exactly, where that is short, and otherwise rounded up."""
-    text = str(value)
-    return text if len(text) <= 24 else f"{float_upper(shortened_upper(value, 30)):.7g}"
+    if value.denominator.bit_length() < 200 and len(text := str(value)) <= 24:
+        return text
+    # Short first: a number may be too long for Decimal.
+    short = shortened_upper(value, 60)
+    rounded = Context(prec=7, rounding=ROUND_CEILING).divide(Decimal(short.numerator), Decimal(short.denominator))
+    return f"{rounded:g}"
 
 
 def _sum(one: Fraction | Eta | None, two: Fraction | Eta | None) -> Fraction | Eta | None:

@@ -13,11 +13,15 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Final
 
-from lastbit.exact.numbers import Number, positive, probability
+from lastbit.errors import ParameterError
+from lastbit.exact.numbers import Number, probability
 from lastbit.exact.rounding import exp_bounds, expm1_upper, fraction, log_lower, precision_for, shortened_upper
+from lastbit.privacy.dyadic import positive_epsilon
 
 BITS: Final = 96
 """The bits of a rho and of its conversions, so that sums of many stay short."""
+
+_LEAST_DELTA: Final = Fraction(1, 1 << 1000)
 
 _LARGE: Final = 1 << 10
 """From here on tanh(epsilon/2) counts as 1: it is within 2^-1400 of it."""
@@ -142,8 +146,11 @@ def largest_rho(epsilon: Number, delta: Number) -> Fraction:
     >>> float(largest_rho(1, "1e-6")), float(largest_rho(3, "1e-6"))
     (0.0243559..., 0.185069...)
     """
-    most = positive(epsilon, "epsilon", "A release that costs nothing cannot use the data.")
-    return _largest_rho(most, probability(delta, "delta"))
+    most = positive_epsilon(epsilon)
+    apart = probability(delta, "delta")
+    if apart < _LEAST_DELTA:
+        raise ParameterError("delta must be at least 2^-1000. Choose a larger one.")
+    return _largest_rho(most, apart)
 
 
 @lru_cache(maxsize=256)

@@ -45,7 +45,9 @@ class MeasuredTopK(Selected):
         A gap was floored, which takes half a resolution off on average: its middle, half a resolution up, is used.
         """
         middles = [gap + self.resolution / 2 for gap in self.gaps]
-        ratio = self.selection_rate.geometric_variance / self.measurement_rate.laplace_variance
+        # Flooring adds a twelfth of a squared step to each gap, and gaps add up from rank to rank.
+        floored = Fraction(len(self.indices), 12)
+        ratio = (self.selection_rate.geometric_variance + floored) / self.measurement_rate.laplace_variance
         return tempered(self.measurements, middles, ratio, self._variance)
 
     @property
@@ -57,8 +59,9 @@ class MeasuredTopK(Selected):
     def standard_errors(self) -> tuple[float, ...]:
         """The standard deviation of each measurement.
 
-        The root mean square error of the estimates is at most 2.5% above it, and far below where the selected are
-        well apart: see docs/decisions/0009-estimates-after-selection.md.
+        The estimates together have about this root mean square error or less, and far less where the selected are well
+        apart. A single estimate can be worse, where luck bends the gaps at its rank: for one item on its own, take its
+        measurement. See docs/decisions/0009-estimates-after-selection.md.
         """
         return (math.sqrt(self._variance),) * len(self.indices)
 
