@@ -455,6 +455,18 @@ def test_only_the_items_that_are_asked_for_leave_the_engine() -> None:
     assert "x0" not in repr(counts)
 
 
+def test_a_bound_reads_a_stream_once_and_leaves_nothing_behind() -> None:
+    for domain in (lb.UNKNOWN, ["a", "b", "c"]):
+        connection = duckdb.connect()
+        table = pa.table({"unit": [1, 1, 1, 2], "item": ["a", "b", "c", "a"]})
+        stream = connection.from_arrow(pa.RecordBatchReader.from_batches(table.schema, table.to_batches()))
+        counts: Any = lb.count(stream, by="item", unit="unit", domain=domain, most_items=2)
+        values = counts.highest()[1] if isinstance(counts, lb.Unlisted) else counts.values
+        assert sum(values.tolist()) == 3
+        left = connection.execute("select view_name from duckdb_views() where not internal").fetchall()
+        assert not left, "a view is left"
+
+
 @pytest.mark.parametrize("name", ["words.csv", "words.tsv", "words.jsonl", "words.parquet", "words.sqlite", "words.db"])
 def test_files_of_the_command(name: str, tmp_path: Path) -> None:
     path, table = tmp_path / name, None
