@@ -15,6 +15,7 @@ import pytest
 
 import lastbit as lb
 from tests.data.cases import CASES, TABLE
+from tests.data.test_unlisted import rows_of
 from tests.machine import has_java
 
 # One Spark for all of them: a Java machine takes seconds to start. Without Java the run says so at its end.
@@ -45,6 +46,56 @@ if has_java():
             counts = lb.count(frame, **arguments)
             assert (name, list(counts.values)) == (name, values)
             assert (counts.sensitivity, counts.monotone) == (sensitivity, monotone)
+
+    @pytest.mark.filterwarnings("ignore")
+    def test_items_that_nobody_listed(session: Any) -> None:
+        for name, kind in {"text": "string", "floats": "double", "instants": "timestamp"}.items():
+            table, items, counts = rows_of(name)
+            # Times by their numbers: Python has none for some of them.
+            values = table["item"].cast(pa.int64()) if name == "instants" else table["item"]
+            rows = list(zip(table["unit"].to_pylist(), values.to_pylist(), strict=True))
+            frame = session.createDataFrame(rows, f"unit long, item {'long' if name == 'instants' else kind}")
+            if name == "instants":
+                frame = frame.selectExpr("unit", "timestamp_micros(item) AS item")
+            for most in (None, 2):
+                found = lb.count(frame, by="item", unit="unit", domain=lb.UNKNOWN).highest(most)
+                assert (name, list(found[0]), found[1].tolist()) == (name, items[:most], counts[:most])
+            few = lb.count(frame, by="item", unit="unit", domain=lb.UNKNOWN, most_items=2)
+            listed = lb.count(frame, by="item", unit="unit", domain=items, most_items=2)
+            # Units 0 and 1 are in all items, unit 2 in every third.
+            least = 4 + min(2, sum(count == 3 for count in counts))
+            assert sum(few.highest()[1].tolist()) == sum(listed.values.tolist()) == least
+            assert listed.total == 2
+
+    @pytest.mark.filterwarnings("ignore")
+    def test_an_hour_that_the_zone_of_the_session_leaves_out_is_an_item(session: Any) -> None:
+        before = session.conf.get("spark.sql.session.timeZone")
+        session.conf.set("spark.sql.session.timeZone", "Europe/Berlin")
+        try:
+            texts = [
+                "2026-03-29 02:30:00",
+                "0001-01-01 00:00:00",
+                "9999-12-31 23:59:59.999999",
+                "+10000-01-01 00:00:00",
+            ]
+            values = ", ".join(f"({n}, CAST('{text}' AS TIMESTAMP_NTZ))" for n, text in enumerate(texts))
+            frame = session.sql(f"SELECT * FROM VALUES {values} AS t(unit, item)")
+            found = lb.count(frame, by="item", unit="unit", domain=lb.UNKNOWN).highest()[0]
+            hour = datetime.datetime(2026, 3, 29, 2, 30)
+            assert found == (datetime.datetime.min, hour, datetime.datetime.max)
+        finally:
+            session.conf.set("spark.sql.session.timeZone", before)
+
+    @pytest.mark.filterwarnings("ignore")
+    def test_sums_and_products_that_nobody_listed(session: Any) -> None:
+        rows = [(1, "b", 3), (1, "b", 4), (1, "a", 1), (2, "a", 2), (2, "B", 2), (3, "", None), (None, "a", 9)]
+        frame = session.createDataFrame(rows, "unit long, word string, days long")
+        sums = lb.count(frame, by="word", unit="unit", domain=lb.UNKNOWN, weights="days", bounds=(0, 5))
+        assert sums.highest(2)[0] == ("b", "a")
+        assert sums.highest()[1].tolist() == [5, 3, 2]
+        pairs = lb.count(frame, by=["word", "unit"], domain=lb.UNKNOWN)
+        assert pairs.highest(3)[0] == (("b", 1), ("", 3), ("B", 2))
+        assert lb.count(frame.where("false"), by="word", unit="unit", domain=lb.UNKNOWN).highest(3)[0] == ()
 
     HOSTILE: Final[dict[str, tuple[Any, str, list[str]]]] = {
         # The type; the item; how it is written; values of one more unit that are not it.

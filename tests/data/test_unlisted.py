@@ -267,7 +267,8 @@ def units_in(rows: dict[int, str], engine: str, most: int | None, **options: Any
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_unit_stays_in_few_items_by_a_rule_that_looks_at_nobody_else(engine: str) -> None:
-    rows = {unit: "abcdefgh"[: unit % 8 + 1] * 2 for unit in range(9, 18)}
+    # Each unit begins with another item, so that no engine numbers the items of one alike with and without the others.
+    rows = {unit: ("abcdefgh" * 2)[unit % 7 :][: unit % 8 + 1] * 2 for unit in range(9, 18)}
 
     def found(rows: dict[int, str], most: int | None, **options: Any) -> dict[Any, int]:
         counts = units_in(rows, engine, most, **options)
@@ -298,6 +299,8 @@ def test_a_unit_stays_in_few_items_by_a_rule_that_looks_at_nobody_else(engine: s
         with one_key(key):
             keys.add(tuple(sorted(found({0: "abcdefgh"}, 3, domain=lb.UNKNOWN))))
     assert len(keys) > 1, "the key decides nothing"
+    with one_key(3):
+        assert len(found(dict.fromkeys(range(20), "abcdefgh"), 1, domain=lb.UNKNOWN)) > 1, "the unit decides nothing"
 
 
 def test_the_key_is_drawn_for_each_count() -> None:
@@ -453,6 +456,18 @@ def test_only_the_items_that_are_asked_for_leave_the_engine() -> None:
     counts = lb.count(connection.table("t"), by="item", unit="unit", domain=lb.UNKNOWN)
     assert counts.highest(3)[0] == ("x0", "x1", "x10")
     assert "x0" not in repr(counts)
+
+
+def test_a_bound_reads_a_stream_once_and_leaves_nothing_behind() -> None:
+    for domain in (lb.UNKNOWN, ["a", "b", "c"]):
+        connection = duckdb.connect()
+        table = pa.table({"unit": [1, 1, 1, 2], "item": ["a", "b", "c", "a"]})
+        stream = connection.from_arrow(pa.RecordBatchReader.from_batches(table.schema, table.to_batches()))
+        counts: Any = lb.count(stream, by="item", unit="unit", domain=domain, most_items=2)
+        values = counts.highest()[1] if isinstance(counts, lb.Unlisted) else counts.values
+        assert sum(values.tolist()) == 3
+        left = connection.execute("select view_name from duckdb_views() where not internal").fetchall()
+        assert not left, "a view is left"
 
 
 @pytest.mark.parametrize("name", ["words.csv", "words.tsv", "words.jsonl", "words.parquet", "words.sqlite", "words.db"])

@@ -161,7 +161,7 @@ if has_java():
     @pytest.mark.parametrize("way", UNLISTED)
     def test_spark(session: Any, way: str) -> None:
         kinds = {"patient": pa.string(), "item": pa.string()}
-        table = [{"patient": f"p{number}", "item": "flu"} for number in range(5)]
+        table = [{"patient": f"p{number}", "item": "flu"} for number in range(2)]
         strange = [{"patient": "q", "item": item} for item in ("flu", "FLU", "", "flu ", "ä", "\ud7ff", None)]
 
         def build(rows: list[Any]) -> Any:

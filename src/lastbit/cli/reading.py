@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable
 from concurrent.futures import Future, wait
 from concurrent.futures import TimeoutError as NotYet
+from contextvars import copy_context
 from dataclasses import replace
 from fractions import Fraction
 from threading import Thread
@@ -152,7 +153,8 @@ def watched(
         except BaseException as error:
             future.set_exception(error)
 
-    Thread(target=fill, daemon=True).start()
+    # With what is set around the call, as a trial of stability sets the key of a bound.
+    Thread(target=copy_context().run, args=(fill,), daemon=True).start()
     try:
         if console is not None or sys.stderr.isatty():
             wait([future], patience)

@@ -7,7 +7,9 @@ number for some of them. Only the place of each item and its count are fetched.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from functools import cached_property
+from secrets import token_hex
 from typing import Any, Final
 
 import numpy as np
@@ -18,6 +20,7 @@ from lastbit.data.kinds import Kind
 from lastbit.data.sorting import quoted, sortable, sorted_counts
 from lastbit.data.task import Occurring, Task
 from lastbit.data.weights import Weights
+from lastbit.values.bound import Bound
 
 _SIGNED: Final = ("tinyint", "smallint", "integer", "bigint", "hugeint")
 _UNSIGNED: Final = ("utinyint", "usmallint", "uinteger", "ubigint", "uhugeint")
@@ -74,13 +77,15 @@ class DuckDBTable:
             counts = self._sorted(task.by, task.unit, keys)
             if counts is not None:
                 return counts
-        grouped = self._grouped(task, keys)
         place = "0"
-        for i, (name, each) in enumerate(zip(task.by, keys, strict=True)):
-            grouped = _joined(grouped, self._domain(name, each, i), i, "inner")
-            place = f"({place}) * {len(each)} + lastbit_place_{i}"
+        with ExitStack() as closing:
+            grouped = self._grouped(task, keys, closing)
+            for i, (name, each) in enumerate(zip(task.by, keys, strict=True)):
+                grouped = _joined(grouped, self._domain(name, each, i), i, "inner")
+                place = f"({place}) * {len(each)} + lastbit_place_{i}"
+            rows = grouped.project(f"{place}, lastbit_total").fetchall()
         totals = np.zeros(int(np.prod([len(each) for each in keys], dtype=object)), np.int64)
-        for found, number in grouped.project(f"{place}, lastbit_total").fetchall():
+        for found, number in rows:
             totals[found] = int(number)
         return totals
 
@@ -89,12 +94,12 @@ class DuckDBTable:
         names = [self._named(name, key) for name, key in zip(task.by, _keys(task), strict=True)]
 
         def fetch(most: int | None) -> Occurring:
-            # Keys are bytes or numbers: no collation has a say in their order.
-            rows = (
-                self._grouped(task, None).filter("lastbit_total > 0").order(f"lastbit_total DESC, {_ascending(task)}")
-            )
-            rows = rows if most is None else rows.limit(most)
-            found = rows.project(", ".join([*(name for name, _ in names), "lastbit_total"])).fetchall()
+            with ExitStack() as closing:
+                rows = self._grouped(task, None, closing).filter("lastbit_total > 0")
+                # Keys are bytes or numbers: no collation has a say in their order.
+                rows = rows.order(f"lastbit_total DESC, {_ascending(task)}")
+                rows = rows if most is None else rows.limit(most)
+                found = rows.project(", ".join([*(name for name, _ in names), "lastbit_total"])).fetchall()
             items = [[made(row[i]) for row in found] for i, (_, made) in enumerate(names)]
             return items, np.array([int(row[-1]) for row in found], np.int64)
 
@@ -110,7 +115,7 @@ class DuckDBTable:
         # As SQL: as an expression a name with dots or quotes would be taken apart.
         return sorted_counts(self._relation, by, unit, domains)
 
-    def _grouped(self, task: Task, keys: Sequence[Keys] | None) -> Any:
+    def _grouped(self, task: Task, keys: Sequence[Keys] | None, closing: ExitStack) -> Any:
         """The normal forms of the items that occur, with their counts or sums; of all items where there are no keys.
 
         They are looked up after they are grouped, because of rows the engine may not know how many there are, and
@@ -132,18 +137,17 @@ class DuckDBTable:
         known = [] if keys is not None else [f"{key} IS NOT NULL" for key in _keys(task)]
         readable = [] if keys is not None else [*map(self._readable, task.by, _keys(task))]
         if task.unit is not None:
+            known.append("lastbit_unit IS NOT NULL")
+        rows = rows.filter(" AND ".join(known)) if known else rows
+        if task.unit is not None and keys is None and bound is None and amount is None:
+            total = "count(DISTINCT lastbit_unit)"
+        elif task.unit is not None:
             own = "" if amount is None else ", sum(lastbit_step) AS lastbit_step"
-            # The engine groups twice faster than a count of distinct values.
-            rows = rows.filter(" AND ".join([*known, "lastbit_unit IS NOT NULL"]))
+            # With few items the engine groups twice faster than it counts distinct values.
             rows = rows.aggregate(f"{items}, lastbit_unit{own}", f"{items}, lastbit_unit")
-        elif known:
-            rows = rows.filter(" AND ".join(known))
         if bound is not None:
             rows = rows.filter(" AND ".join(readable)) if readable else rows
-            # Hashed once more with the key, so that the order of the hashes depends on all of its bits.
-            mark = f"hash(xor(hash(lastbit_unit, {items}), CAST({bound.key} AS UBIGINT)))"
-            rank = f"row_number() OVER (PARTITION BY lastbit_unit ORDER BY {mark} ASC, {_ascending(task)})"
-            rows = rows.project(f"*, {rank} AS lastbit_rank").filter(f"lastbit_rank <= {bound.most}")
+            rows = _bounded(rows, task, bound, closing)
         grouped = rows.aggregate(f"{items}, {total} AS lastbit_total", items)
         # There are fewer items than rows to ask whether they can be read.
         return grouped.filter(" AND ".join(readable)) if readable and bound is None else grouped
@@ -156,9 +160,7 @@ class DuckDBTable:
         if kind is kinds.DATE:
             return f"{key} BETWEEN DATE '0001-01-01' AND DATE '9999-12-31'"
         if kind is kinds.TIME:
-            return f"{key} < CAST('24:00:00' AS TIME)" + (
-                f" AND epoch_ns({key}) % 1000 = 0" if dtype == "time_ns" else ""
-            )
+            return f"epoch_ns({key}) < {86_400 * 10**9} AND epoch_ns({key}) % 1000 = 0"
         if dtype == "timestamp_ns":
             return f"isfinite({key}) AND epoch_ns({key}) % 1000 = 0"
         if kind in (kinds.MOMENT, kinds.INSTANT):
@@ -244,6 +246,26 @@ def _keys(task: Task) -> list[str]:
 
 def _ascending(task: Task) -> str:
     return ", ".join(f"{key} ASC" for key in _keys(task))
+
+
+def _bounded(pairs: Any, task: Task, bound: Bound, closing: ExitStack) -> Any:
+    """The pairs of an item and a unit that stay. Only units with too many items are sorted: most have few.
+
+    The pairs are used more than once, and may come from a stream that can be read once only: so the engine keeps them.
+    For this the query must name them, as a view of the connection until it is done.
+    """
+    name = f"lastbit_{token_hex(8)}"
+    closing.callback(pairs.query, name, f"DROP VIEW IF EXISTS temp.main.{name}")
+    # Hashed once more with the key, so that the order of the hashes depends on all of its bits.
+    mark = f"hash(xor(hash(lastbit_unit, {', '.join(_keys(task))}), CAST({bound.key} AS UBIGINT)))"
+    rank = f"row_number() OVER (PARTITION BY lastbit_unit ORDER BY {mark} ASC, {_ascending(task)})"
+    return pairs.query(
+        name,
+        f"""WITH pairs AS MATERIALIZED (SELECT * FROM temp.main.{name}),
+        many AS MATERIALIZED (SELECT lastbit_unit FROM pairs GROUP BY lastbit_unit HAVING count(*) > {bound.most})
+        SELECT * FROM pairs ANTI JOIN many USING (lastbit_unit) UNION ALL
+        SELECT * FROM pairs SEMI JOIN many USING (lastbit_unit) QUALIFY {rank} <= {bound.most}""",  # noqa: S608
+    )
 
 
 def _joined(rows: Any, domain: Any, number: int, how: str) -> Any:
