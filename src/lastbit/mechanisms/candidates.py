@@ -12,7 +12,6 @@ from typing import Any, Final
 import numpy as np
 
 from lastbit.chance.draw import Draw
-from lastbit.errors import ParameterError
 from lastbit.exact.numbers import Number, positive
 from lastbit.mechanisms.watched_draw import WatchedDraw
 from lastbit.privacy.cost import Cost
@@ -75,19 +74,21 @@ def _rank(score: Any) -> Rank:
     return 1, Fraction(above, below)
 
 
-def check_signature(candidate: Candidate, place: int) -> None:
-    """Refuse a candidate that cannot be called with a Draw: in a run it would only look like one that fails."""
+def unfit(function: Callable[..., Any], arguments: int) -> inspect.Signature | None:
+    """The signature of a function that so many arguments cannot call: in a run it would only look like one that fails.
+
+    >>> unfit(lambda draw: draw, 1), str(unfit(lambda draw: draw, 2))
+    (None, '(draw)')
+    """
     try:
-        signature = inspect.signature(candidate)
+        signature = inspect.signature(function)
     except (TypeError, ValueError):  # some callables written in C say nothing
-        return
+        return None
     try:
-        signature.bind(None)
+        signature.bind(*[None] * arguments)
     except TypeError:
-        raise ParameterError(
-            f"candidates must take one argument, a Draw: candidate {place} takes {signature}. Bind the others first, "
-            "for example with functools.partial."
-        ) from None
+        return signature
+    return None
 
 
 def scored(

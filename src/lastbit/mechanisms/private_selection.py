@@ -12,7 +12,7 @@ from lastbit.chance.rounds import Rounds
 from lastbit.errors import ParameterError
 from lastbit.estimate.selection_plan import SelectionPlan, selection_plan
 from lastbit.exact.numbers import Number, flag, number
-from lastbit.mechanisms.candidates import Candidate, Try, check_signature
+from lastbit.mechanisms.candidates import Candidate, Try, unfit
 from lastbit.mechanisms.mechanism import Mechanism
 from lastbit.privacy.cost import Cost
 from lastbit.privacy.eta import Eta
@@ -51,10 +51,11 @@ class PrivateSelection(Mechanism[Winner]):
     Cost:     with c the candidate_cost: 3c for the uniform and the geometric law, (2+η)c for η; with a threshold 2c, or
               (2+η)c where η is below 0. `most` costs nothing.
     Assumes:  every candidate's (output, score) is private at candidate_cost, and its output is an object that no later
-              run changes. One that raises anything, SystemExit included, counts as the lowest score, so that failing
-              tells no more than any other score; it can win only where all failed, as None. KeyboardInterrupt alone
-              stops the program: no candidate may raise it. A mistake in a candidate looks like a low score: try each on
-              made-up data first, candidate(lastbit.Sampler()).
+              run changes. Every run of a candidate starts afresh: it keeps nothing from an earlier run, as a warm
+              start, a cache or an incremental fit does. A candidate that raises anything, SystemExit included, counts
+              as the lowest score, so that failing tells no more than any other score; it can win only where all failed,
+              as None. KeyboardInterrupt alone stops the program: no candidate may raise it. A mistake in a candidate
+              looks like a low score: try each on made-up data first, candidate(lastbit.Sampler()).
     Checked:  tests/laws/test_private_selection.py, exactly: on all branches for up to 10 rounds, and up to 2000 by the
               closed form that the branches confirm; tight to 2% for 100 rounds or more.
     Speed:    K candidates; a watch can see K. With `constant` always `most` candidates, of which K count, so that a
@@ -85,7 +86,11 @@ class PrivateSelection(Mechanism[Winner]):
         if not candidates or not all(callable(each) for each in candidates):
             raise ParameterError("candidates must be callables that take a Draw, at least one. Pass a list of them.")
         for place, candidate in enumerate(candidates):
-            check_signature(candidate, place)
+            if (takes := unfit(candidate, 1)) is not None:
+                raise ParameterError(
+                    f"candidates must take one argument, a Draw: candidate {place} takes {takes}. Bind the others "
+                    "first, for example with functools.partial."
+                )
         rounds = Rounds.of(self.law, self.most, self.stop)
         bar = None if self.threshold is None else number(self.threshold, "threshold")
         if bar is not None and rounds.rises:
