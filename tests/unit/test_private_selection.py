@@ -24,7 +24,10 @@ GOOD = {"candidates": [lambda draw: ("x", 1)], "candidate_cost": 1, "most": 2}
         ({"law": -1}, "law must be above -1"),
         ({"law": "geometric"}, "needs stop"),
         ({"stop": "1/2"}, "stop is for law='geometric'"),
-        ({"law": 2, "threshold": 0}, "law must be at most 1 with a threshold"),
+        (
+            {"law": 2, "threshold": 0},
+            "law must be at most 1 with a threshold: got 2. .* and to find as much a larger most",
+        ),
         ({"constant": 1}, "constant must be True or False"),
         ({"threshold": "high"}, "threshold must be a finite number"),
     ],

@@ -95,8 +95,8 @@ class PrivateSelection(Mechanism[Winner]):
         bar = None if self.threshold is None else number(self.threshold, "threshold")
         if bar is not None and rounds.rises:
             raise ParameterError(
-                f"law must be at most 1 with a threshold: got {rounds.eta}. law='uniform' costs less there, and finds "
-                "no less."
+                f"law must be at most 1 with a threshold: got {rounds.eta}. Write law='uniform', which costs two "
+                "candidates there, and to find as much a larger most, which costs nothing."
             )
         each = Cost.of(self.candidate_cost)
         if each.epsilon is None or each.delta:
@@ -129,7 +129,8 @@ class PrivateSelection(Mechanism[Winner]):
         """Which law and `most` are least likely to miss the best candidates, for a budget. Reads no data.
 
         Give either `most`, the runs that you can wait for at worst, or `mean`, those on average. With a threshold
-        choose the uniform law: it costs two candidates and misses least. docs/private-selection.md shows the table.
+        choose the uniform law: it costs two candidates, and of the laws that go with a threshold it misses least.
+        docs/private-selection.md shows the table.
 
         >>> import lastbit as lb
         >>> best = lb.PrivateSelection.plan(1, "2/5", mean=20).best
