@@ -95,7 +95,11 @@ def test_laws_that_take_fewer_rounds_are_left_out() -> None:
         ((3, 1), {"most": 3, "mean": 2}, "exactly one of most and mean"),
         ((1, 1), {"most": 3}, "budget must be more than the cost of a candidate"),
         ((3, 1), {"mean": "1/2"}, "mean must be at least 1"),
-        ((3, 1), {"mean": 10**30}, "mean must be smaller: got 1000000000000000000000000000000. No law .* takes so many"),
+        (
+            (3, 1),
+            {"mean": 10**30},
+            "mean must be smaller: got 1000000000000000000000000000000. No law .* takes so many",
+        ),
         ((3, 1), {"most": 10**30}, "the uniform law takes up to 1,198,372 here, others up to 131,072"),
         ((3, 1), {"most": 10**30, "shares": [f"1/{10**300}"]}, "up to 8,413 here, others up to 8,413"),
         (("3/2", 1), {"mean": 300}, "mean must be smaller: got 300"),

@@ -135,8 +135,8 @@ def selection_plan(
     ]
     if not found:
         raise ParameterError(
-            f"{'most' if mean is None else 'mean'} must be smaller: got {shown(given)}. No law that the budget pays for "
-            f"takes so many rounds: the uniform law takes up to {cap:,} here, others up to {min(cap, MOST):,}."
+            f"{'most' if mean is None else 'mean'} must be smaller: got {shown(given)}. No law that the budget pays "
+            f"for takes so many rounds: the uniform law takes up to {cap:,} here, others up to {min(cap, MOST):,}."
         )
     return SelectionPlan(total, exact, tuple(sorted(found, key=lambda option: option.misses[rarest])))
 

@@ -39,6 +39,7 @@ class FoundModel(Release):
     """The parameters as the search keeps them: change none of them. `parameters` hands out copies."""
     model: Any
     score: Fraction | float | None
+    """The score of the fit, by the rules of `Winner.score`."""
 
     @property
     def parameters(self) -> dict[str, Any] | None:

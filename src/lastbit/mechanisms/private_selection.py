@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from traceback import clear_frames
 from typing import Any
 
 from lastbit.chance.draw import Draw
@@ -26,7 +27,9 @@ class Winner(Release):
     candidate: int | None
     output: Any
     score: Fraction | float | None
-    """Exact; infinite where the candidate's was."""
+    """The candidate's score: infinite where the candidate's was, and exact where it was finite, but for two rules. A
+    finite score beyond the largest float, about ±1.8e308, counts as that float. A score whose denominator has more than
+    4096 bits is rounded down to a multiple of 2^-1074. Every finite float is exact."""
 
     def columns(self) -> dict[str, Sequence[Any]]:
         """One row, or none."""
@@ -151,6 +154,17 @@ class PrivateSelection(Mechanism[Winner]):
         return self._run
 
     def _run(self, draw: Draw) -> Winner:
+        try:
+            return self._best(draw)
+        except BaseException as error:
+            # What ended the run was no candidate's failure, and goes on to the caller. The variables of the frames that
+            # it comes from hold the number of rounds, outputs that lost and the candidates' data, and so may what a
+            # candidate was handling: a traceback that prints variables prints none of them.
+            clear_frames(error.__traceback__)
+            error.__cause__ = error.__context__ = None
+            raise
+
+    def _best(self, draw: Draw) -> Winner:
         # Before anything else: how often the candidates run must not depend on them.
         last = draw.rounds(self.rounds)
         chosen = best = Try()
