@@ -8,7 +8,7 @@ from itertools import accumulate, pairwise
 import pytest
 
 import lastbit as lb
-from lastbit.chance import distributions
+from lastbit.chance import distributions, rounds
 from lastbit.chance.inversion import Weighted
 from lastbit.chance.rounds import MOST, Rounds
 from tests.twins.pair import agree
@@ -58,6 +58,19 @@ def test_every_interval_lands_in_the_cell_of_the_exact_weights(law):
             assert found == right or (found is None and edges & _inner_ends(law))
 
 
+@pytest.mark.parametrize("law", LAWS, ids=str)
+def test_the_bounds_of_the_ends_are_bounds_without_spare_digits_too(law, monkeypatch):
+    """With spare digits a bound that is rounded the wrong way would be right by luck, for every law that is this short.
+
+    Rounded down, the masses that must not be too small make the total too small, and the lower ends too large.
+    """
+    monkeypatch.setattr(rounds, "_GUARD", 0)
+    ends = [Fraction(0), *accumulate(law.masses())]
+    for bits in range(1, 65):
+        lower, upper = rounds._ends.__wrapped__(law, bits)
+        assert all(low <= end * (1 << bits) <= high for low, end, high in zip(lower, ends, upper, strict=True))
+
+
 def _inner_ends(law: Rounds) -> set[Fraction]:
     return set(accumulate(law.masses())) - {1}
 
@@ -99,11 +112,11 @@ SHARES = [Fraction(1, 20), Fraction(1, 50), Fraction(1, 100)]
 @pytest.mark.parametrize(("law", "most"), TABLE, ids=str)
 def test_rounds_against_quality(law, most):
     """Each law with the least number of rounds whose mean is at least 100."""
-    rounds = Rounds.of(law, most)
+    long = Rounds.of(law, most)
     times, *missed = TABLE[law, most]
-    assert rounds.times(threshold=False) == Fraction(times)
-    assert [f"{float(rounds.misses(share)):.3f}"[1:] for share in SHARES] == missed
-    assert rounds.mean >= 100 > Rounds.of(law, most - 1).mean
+    assert long.times(threshold=False) == Fraction(times)
+    assert [f"{float(long.misses(share)):.3f}"[1:] for share in SHARES] == missed
+    assert long.mean >= 100 > Rounds.of(law, most - 1).mean
 
 
 def test_the_geometric_law_of_the_paper_misses_more_than_the_uniform_one():
@@ -136,5 +149,9 @@ def test_bad_laws_are_refused(law, most, stop, message):
 
 
 def test_a_uniform_number_of_rounds_has_no_longest_table():
+    long = Rounds.of("uniform", 300_000)
+    assert (long.mean, next(long.masses())) == (Fraction(300_001, 2), Fraction(1, 300_000))
+    assert long.misses(Fraction(1, 2)) == (1 - Fraction(1, 1 << 300_000)) / 300_000
+    assert (long.misses(Fraction(0)), long.misses(Fraction(1))) == (1, 0)
     assert 1 <= lb.Sampler().rounds(Rounds.of("uniform", 10**30)) <= 10**30
     assert Rounds.of(1, 9) == Rounds.of("uniform", 9)

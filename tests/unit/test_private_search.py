@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import threading
 from fractions import Fraction
 
 import numpy as np
@@ -58,6 +60,12 @@ def test_grids_are_expanded_in_a_known_order(grid, points):
         ({"grid": "depth"}, "grid must map names to lists"),
         ({"grid": [3]}, "grid must map names to lists"),
         ({"fit_score": None}, "fit_score must be a function"),
+        (
+            {"fit_score": lambda parameters: ("model", 1)},
+            r"it takes \(parameters\)\. Write def fit_score\(parameters, draw",
+        ),
+        ({"fit_score": lambda parameters, draw, data: ("model", 1)}, r"takes \(parameters, draw, data\)"),
+        ({"grid": {"depth": [threading.Lock()]}}, "grid must have values that copy.deepcopy can copy"),
         ({"most": 0}, "most must be"),
         ({"law": -1}, "law must be above -1"),
     ],
@@ -82,6 +90,72 @@ def test_a_fit_that_changes_its_parameters_changes_no_other_fit():
     assert all(each["depth"] in (1, 2) for each in seen)
 
 
+class Estimator:
+    """Compared by what it is, not by its state, as most estimators are."""
+
+    fitted = 0
+
+
+def test_a_fit_that_changes_the_objects_of_the_grid_changes_no_other_fit_and_is_not_published():
+    seen = []
+    grid = {"estimator": [Estimator()], "options": [[]]}
+
+    def spoils(parameters, draw):
+        seen.append((parameters["estimator"].fitted, list(parameters["options"])))
+        parameters["estimator"].fitted += 1
+        parameters["options"].append(len(seen))
+        grid["options"][0].append("the caller's own")
+        return parameters["estimator"], 1
+
+    search = lb.PrivateSearch(grid=grid, fit_score=spoils, candidate_cost=1, most=6, constant=True)
+    first, second = search.release(), search.release()
+    assert seen == [(0, [])] * 12
+    # Not even a reader who changes what one release hands out changes another.
+    first.best_params_["options"].append("a reader's")
+    first.columns()["param_options"][0].append("a reader's")
+    search.points[0]["options"].append("a reader's")
+    for found in (first, second):
+        assert found.best_params_["options"] == []
+        assert found.best_params_["estimator"].fitted == 0
+        assert found.best_estimator_.fitted == 1
+
+
+def test_copies_of_parameters_do_not_make_equal_outcomes_different():
+    search = lb.PrivateSearch(**{**SEARCH, "grid": {"depth": [1, 2], "estimator": [Estimator()]}})
+    assert len(lb.audit.law(search.program()).masses) == 4
+
+
+def test_parameters_with_the_names_of_facts_hide_no_fact():
+    search = lb.PrivateSearch(
+        grid={"cost": [10], "mechanism": ["svm"], "score": [7]},
+        fit_score=lambda p, draw: ("m", 1),
+        candidate_cost=1,
+        most=1,
+    )
+    assert json.loads(search.release().to_json()) == {
+        "mechanism": "PrivateSearch",
+        "cost": "epsilon 3",
+        "param_cost": [10],
+        "param_mechanism": ["svm"],
+        "param_score": [7],
+        "score": [1],
+    }
+
+
+@pytest.mark.parametrize(("constant", "fits"), [(True, 4), (False, 1)])
+def test_constant_is_handed_on(constant, fits):
+    seen = []
+
+    def fit(parameters, draw):
+        seen.append(parameters)
+        return "model", 1
+
+    search = lb.PrivateSearch(**{**SEARCH, "fit_score": fit, "most": 4, "constant": constant})
+    # Words of zeros: one round counts.
+    search.release(draw=lb.Sampler(lb.Tape([0] * 20)))
+    assert len(seen) == fits
+
+
 def test_a_failing_fit_is_not_seen():
     def fails(parameters, draw):
         raise ValueError("patient 17")
@@ -97,7 +171,7 @@ def test_a_ledger_charges_it_and_writes_no_code(tmp_path):
     search = lb.PrivateSearch(**SEARCH)
     found = ledger.release("clinic", search)
     assert ledger.account("clinic").remaining == 1
-    assert str(found).splitlines()[1].split() == ["depth", "score"]
+    assert str(found).splitlines()[1].split() == ["param", "depth", "score"]
     assert search.parameters == {
         "grid": "2 points",
         "candidate_cost": "1",

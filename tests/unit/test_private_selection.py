@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import functools
+import json
 import operator
+import sys
+import traceback
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -24,7 +28,10 @@ GOOD = {"candidates": [lambda draw: ("x", 1)], "candidate_cost": 1, "most": 2}
         ({"law": -1}, "law must be above -1"),
         ({"law": "geometric"}, "needs stop"),
         ({"stop": "1/2"}, "stop is for law='geometric'"),
-        ({"law": 2, "threshold": 0}, "law must be at most 1 with a threshold"),
+        (
+            {"law": 2, "threshold": 0},
+            "law must be at most 1 with a threshold: got 2. .* and to find as much a larger most",
+        ),
         ({"constant": 1}, "constant must be True or False"),
         ({"threshold": "high"}, "threshold must be a finite number"),
     ],
@@ -75,6 +82,50 @@ def test_a_score_that_is_no_number_is_the_lowest_too(score):
     tape = lb.Tape([2**64 - 1, 0, 2**64 - 1])
     chosen = lb.PrivateSelection(**{**GOOD, "candidates": mixed}).release(draw=lb.Sampler(tape))
     assert (chosen.output, chosen.candidate) == ("good", 1)
+
+
+LARGEST = Fraction(sys.float_info.max)
+STEP = Fraction(1, 1 << 1074)
+
+
+@pytest.mark.parametrize(
+    ("score", "published"),
+    [
+        (float("inf"), float("inf")),
+        (Decimal("inf"), float("inf")),
+        (Decimal("1e100000"), LARGEST),
+        (Decimal("-1e100000"), -LARGEST),
+        (Decimal("1e308"), Fraction(10**308)),
+        (Decimal("1e309"), LARGEST),
+        (10**5000, LARGEST),
+        (-(10**5000), -LARGEST),
+        (Fraction(10**5000, 3), LARGEST),
+        (sys.float_info.max, LARGEST),
+        (5e-324, STEP),
+        (Fraction(1, 3), Fraction(1, 3)),
+        (Fraction(1, (1 << 4096) - 1), Fraction(1, (1 << 4096) - 1)),
+        (Fraction(1, 1 << 4096), 0),
+        (Fraction(1, 10**5000), 0),
+        (Fraction(-1, 10**5000), -STEP),
+        (1 + Fraction(1, 10**5000), 1),
+        (Decimal("1e-100000"), 0),
+        (Decimal("-1e-100000"), -STEP),
+    ],
+    ids=lambda value: f"{str(value)[:12] if isinstance(value, float | Decimal) else value.__class__.__name__}",
+)
+def test_every_score_can_be_shown_and_stays_what_the_rules_say(score, published):
+    release = lb.PrivateSelection(**{**GOOD, "candidates": [lambda draw: ("x", score)]}).release()
+    assert release.score == published
+    assert f"{release}{release!r}{release.to_html()}"
+    assert release.to_numpy()["score"][0] == float(published)
+    (written,) = json.loads(release.to_json())["score"]
+    assert (Fraction(written) if written != "inf" else float("inf")) == published
+
+
+def test_the_largest_finite_score_is_below_infinity():
+    mixed = [lambda draw: ("finite", Decimal("1e100000")), lambda draw: ("infinite", float("inf"))]
+    tape = lb.Tape([2**64 - 1, 2**64 - 1, 0])  # two rounds, the second candidate, then the first
+    assert lb.PrivateSelection(**{**GOOD, "candidates": mixed}).release(draw=lb.Sampler(tape)).output == "infinite"
 
 
 def test_a_failure_cannot_reach_the_threshold():
@@ -156,6 +207,39 @@ def test_the_keyboard_stops_the_program_and_shows_nothing_of_what_was_handled():
     with pytest.raises(KeyboardInterrupt) as caught:
         lb.PrivateSelection(**{**GOOD, "candidates": [interrupted]}).release()
     assert caught.value.__context__ is caught.value.__cause__ is None
+
+
+@pytest.mark.parametrize("search", [False, True])
+@pytest.mark.parametrize("more", [{}, {"constant": True}, {"threshold": 2}])
+def test_the_keyboard_leaves_no_secret_in_the_variables_of_a_traceback(search, more):
+    runs = []
+
+    def interrupted(draw):
+        row = "patient 17"
+        runs.append(row)
+        if len(runs) == 3:
+            raise KeyboardInterrupt
+        return f"output that lost, {row}", 1
+
+    def fit_score(parameters, draw):
+        return interrupted(draw)
+
+    given = {"candidate_cost": 1, "most": 999_983, **more}
+    made = (
+        lb.PrivateSearch(grid={"depth": [1]}, fit_score=fit_score, **given)
+        if search
+        else lb.PrivateSelection(candidates=[interrupted], **given)
+    )
+    with pytest.raises(KeyboardInterrupt) as caught:
+        made.release(draw=lb.Sampler(lb.Tape([2**64 - 1, *[0] * 20])))
+    # Without this test's own frame. The frames below that of the selection have nothing left.
+    frames = [frame for frame, _ in traceback.walk_tb(caught.tb)][1:]
+    names = [frame.f_code.co_name for frame in frames]
+    assert all(frame.f_locals == {} for frame in frames[names.index("_run") + 1 :])
+    assert names[-1] == "interrupted"
+    shown = "".join(f"{value!r}" for frame in frames for name, value in frame.f_locals.items() if name != "error")
+    assert "output that lost" not in shown
+    assert "patient" not in shown
 
 
 class FailsOnce:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from fractions import Fraction
 
 import pytest
@@ -58,11 +59,33 @@ def test_without_a_candidate_it_says_what_one_may_cost() -> None:
     assert list(plan.columns())[-1] == "misses top 10%"
 
 
-@pytest.mark.parametrize("mean", [1, "3/2", 7, "20.5"])
+@pytest.mark.parametrize("mean", [1, "3/2", "18/11", "24/13", 7, "20.5"])
 def test_most_is_the_least_with_the_mean(mean: object) -> None:
     for option in lb.PrivateSelection.plan(4, 1, mean=mean).options:
         assert option.rounds.mean >= Fraction(mean)
         assert option.most == 1 or Rounds.of(option.law, option.most - 1).mean < Fraction(mean)
+
+
+@pytest.mark.parametrize("eta", [Fraction(1, 2), Fraction(0), Fraction(-1, 2)])
+@pytest.mark.parametrize("most", [2, 3, 4, 10, 31])
+def test_a_mean_that_is_reached_exactly_is_reached(eta: Fraction, most: int) -> None:
+    """18/11 is the mean of three rounds in proportion to 1/k; floored masses alone would ask for a fourth."""
+    plan = lb.PrivateSelection.plan(3, 1, mean=Rounds.of(eta, most).mean)
+    assert {option.law: option.most for option in plan.options}[eta] == most
+
+
+def test_the_bounds_alone_do_not_decide_which_most_is_the_least(monkeypatch: pytest.MonkeyPatch) -> None:
+    exact = lb.PrivateSelection.plan(4, 1, mean=7)
+    monkeypatch.setattr(sys.modules["lastbit.estimate.selection_plan"], "_BITS", 3)
+    assert lb.PrivateSelection.plan(4, 1, mean=7) == exact
+
+
+def test_laws_that_take_fewer_rounds_are_left_out() -> None:
+    (only,) = lb.PrivateSelection.plan(3, 1, most=200_000).options
+    assert (only.law, only.most, only.rounds.mean) == ("uniform", 200_000, Fraction(200_001, 2))
+    # x + x^2 + ... + x^N = (x - x^(N+1))/(1 - x)
+    x = Fraction(19, 20)
+    assert only.misses[0] * 200_000 * (1 - x) == x - x**200_001
 
 
 @pytest.mark.parametrize(
@@ -72,6 +95,14 @@ def test_most_is_the_least_with_the_mean(mean: object) -> None:
         ((3, 1), {"most": 3, "mean": 2}, "exactly one of most and mean"),
         ((1, 1), {"most": 3}, "budget must be more than the cost of a candidate"),
         ((3, 1), {"mean": "1/2"}, "mean must be at least 1"),
+        (
+            (3, 1),
+            {"mean": 10**30},
+            "mean must be smaller: got 1000000000000000000000000000000. No law .* takes so many",
+        ),
+        ((3, 1), {"most": 10**30}, "the uniform law takes up to 1,198,372 here, others up to 131,072"),
+        ((3, 1), {"most": 10**30, "shares": [f"1/{10**300}"]}, "up to 8,413 here, others up to 8,413"),
+        (("3/2", 1), {"mean": 300}, "mean must be smaller: got 300"),
         ((3, 1), {"most": 3, "shares": []}, "at least one share"),
         ((3, 1), {"most": 3, "shares": [1]}, "a share must be above 0 and below 1"),
         ((lb.Cost.zcdp(1), 1), {"most": 3}, "budget must be a pure cost"),

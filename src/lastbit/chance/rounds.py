@@ -98,7 +98,7 @@ class Rounds:
 
     def masses(self) -> Iterator[Fraction]:
         """P(K = 1), P(K = 2), …, P(K = most)."""
-        mass = 1 / _fraction(self._sum(Fraction(1))[0])
+        mass = Fraction(1, self.most) if self.uniform else 1 / _fraction(self._sum(Fraction(1))[0])
         for k in range(1, self.most + 1):
             yield mass
             mass *= Fraction(*self.ratio(k))
@@ -106,6 +106,8 @@ class Rounds:
     @property
     def mean(self) -> Fraction:
         """The mean number of rounds."""
+        if self.uniform:
+            return Fraction(self.most + 1, 2)
         total, weighted = self._sum(Fraction(1))
         return _fraction(weighted / total)
 
@@ -116,6 +118,11 @@ class Rounds:
         Fraction(3, 8)
         """
         left = 1 - share
+        if share == 0:
+            return Fraction(1)
+        if self.uniform:
+            # A power stays in lowest terms, so that only short numbers meet in a greatest common divisor.
+            return (1 - left**self.most) * (left / (share * self.most))
         return _fraction(self._sum(left)[0] / self._sum(Fraction(1))[0] * gmpy2.mpq(left))
 
     @lru_cache(maxsize=64)  # noqa: B019  # frozen and small, and the sum at 1 is asked for again and again

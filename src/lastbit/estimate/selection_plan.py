@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import ceil
 from typing import Final
 
 from lastbit.chance.rounds import MOST, Rounds
 from lastbit.errors import ParameterError
-from lastbit.exact.numbers import Number, number, probability, whole
+from lastbit.exact.numbers import Number, number, probability, shown, whole
 from lastbit.privacy.cost import Cost
 from lastbit.privacy.eta import Eta
 from lastbit.release import text_table
@@ -17,6 +18,8 @@ from lastbit.release import text_table
 _LAWS: Final = (Fraction(1), Fraction(1, 2), Fraction(0), Fraction(-1, 2))
 _LARGEST: Final = Fraction(2)
 _BITS: Final = 256
+_LONGEST: Final = 1 << 23
+"""Bits of a chance below the bar: each run adds those of the share. Longer ones nobody waits for."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +93,9 @@ def selection_plan(
 
     Either all laws have the same `most`, the number of runs that you can wait for at worst, or the same `mean`, the
     number that you can wait for on average: then most is the least with at least this mean. With a candidate_cost the
-    plan also has the law that spends the whole budget. Without one it says what a candidate may cost under each law.
+    plan also has the law with the largest η that the budget pays for, at most 2: of a budget of more than four
+    candidates a part is left. Without one it says what a candidate may cost under each law. Laws that do not take so
+    many rounds are left out.
 
     A run is a candidate drawn by lot with its private score; "top 1%" are the best 1% of runs.
 
@@ -113,15 +118,25 @@ def selection_plan(
     if not exact:
         raise ParameterError("shares must have at least one share, such as '1/100' for the best 1% of runs.")
     rarest = min(range(len(exact)), key=lambda place: exact[place])
+    cap = _LONGEST // max(share.denominator for share in exact).bit_length()
+    given = Fraction(whole(most, "most")) if mean is None else number(mean, "mean")
+    if given < 1:
+        raise ParameterError(f"mean must be at least 1: got {shown(given)}. At least one candidate runs.")
+    affordable = list(_affordable(total, each))
+    if not affordable:
+        raise ParameterError(
+            f"budget must be more than the cost of a candidate: got {total.text}. The selection costs more than one "
+            "candidate."
+        )
     found = [
         Option(rounds, one, one.widened(2 + eta), tuple(rounds.misses(share) for share in exact))
-        for eta, one in _affordable(total, each)
-        if (rounds := _rounds(eta, most, mean)) is not None
+        for eta, one in affordable
+        if (rounds := _rounds(eta, given, cap, average=mean is not None)) is not None
     ]
     if not found:
         raise ParameterError(
-            f"budget must be more than the cost of a candidate: got {total.text}. The selection costs more than one "
-            "candidate; with a little more, ask for a smaller mean or most."
+            f"{'most' if mean is None else 'mean'} must be smaller: got {shown(given)}. No law that the budget pays "
+            f"for takes so many rounds: the uniform law takes up to {cap:,} here, others up to {min(cap, MOST):,}."
         )
     return SelectionPlan(total, exact, tuple(sorted(found, key=lambda option: option.misses[rarest])))
 
@@ -140,25 +155,34 @@ def _affordable(total: Cost, each: Cost | None) -> Iterator[tuple[Fraction, Cost
             yield eta, each
 
 
-def _rounds(eta: Fraction, most: int | None, mean: Number | None) -> Rounds | None:
+def _rounds(eta: Fraction, given: Fraction, cap: int, *, average: bool) -> Rounds | None:
     """The law with this most, or with the least that has this mean; None where that would be too many."""
-    if most is not None:
-        return Rounds.of(eta, most)
-    wanted = number(mean, "mean")
-    if wanted < 1:
-        raise ParameterError(f"mean must be at least 1: got {mean}. At least one candidate runs.")
-    if eta == 1:
-        return Rounds.of(eta, whole(-(-(2 * wanted - 1) // 1), "most"))
-    law = Rounds(MOST, eta)
-    # Long enough to find the least number; the chances are then computed exactly for it.
-    mass, below, above = 1 << _BITS, 0, 0
-    for k in range(1, MOST + 1):
-        below += mass
-        above += k * mass
-        if above >= wanted * below:
-            return Rounds(k, eta)
-        up, down = law.ratio(k)
-        mass = mass * up // down
+    cap = cap if eta == 1 else min(cap, MOST)
+    if given > cap:
+        return None
+    if not average:
+        return Rounds(int(given), eta)
+    if eta != 1:
+        return _least(eta, given, cap)
+    most = ceil(2 * given - 1)
+    return Rounds(most, eta) if most <= cap else None
+
+
+def _least(eta: Fraction, mean: Fraction, cap: int) -> Rounds | None:
+    """The law with the least most that has this mean."""
+    # The mean is reached when the sum of (k - mean)·p_k is no longer below 0. Bounds of the masses tell when that is
+    # sure; in between, as where the mean is reached exactly, the exact mean decides.
+    low = high = 1 << _BITS
+    least = most = 0
+    for k in range(1, cap + 1):
+        over = k * mean.denominator - mean.numerator
+        least += over * (low if over >= 0 else high)
+        most += over * (high if over >= 0 else low)
+        law = Rounds(k, eta)
+        if least >= 0 or (most >= 0 and law.mean >= mean):
+            return law
+        above, below = law.ratio(k)
+        low, high = low * above // below, -(-high * above // below)
     return None
 
 

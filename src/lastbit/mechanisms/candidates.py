@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import inspect
 import math
+import sys
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Final
 
 import numpy as np
 
 from lastbit.chance.draw import Draw
-from lastbit.errors import ParameterError
-from lastbit.exact.numbers import Number, positive
+from lastbit.exact.numbers import MAX_BITS, Number, positive
 from lastbit.mechanisms.watched_draw import WatchedDraw
 from lastbit.privacy.cost import Cost
 from lastbit.privacy.eta import Eta
@@ -27,6 +28,9 @@ Candidate = Callable[[Draw], tuple[Any, Any]]
 Rank = tuple[int, Fraction]
 _LOWEST: Final[Rank] = (0, Fraction(0))
 _HIGHEST: Final[Rank] = (2, Fraction(0))
+_LARGEST: Final = Fraction(sys.float_info.max)
+_FINEST: Final = 1074
+"""All floats are multiples of 2 to minus this."""
 
 
 @dataclass(frozen=True)
@@ -39,15 +43,13 @@ class Try:
 
     @classmethod
     def run(cls, candidate: Candidate, place: int, draw: Draw) -> Try:
-        """Run a candidate. Whatever it raises counts as the lowest score."""
+        """Run a candidate. Whatever it raises counts as the lowest score, unless it ends the whole run."""
         watched = WatchedDraw(draw)
         try:
             output, score = candidate(watched)
             return cls(place, output, _rank(score))
         except BaseException as error:
             if isinstance(error, KeyboardInterrupt) or watched.ended_by(error):
-                # What the candidate was handling when it came may depend on the data.
-                error.__cause__ = error.__context__ = None
                 raise
             # Whatever a candidate raises may depend on the data, so nobody may see it.
             return cls(place)
@@ -59,7 +61,7 @@ class Try:
 
     @property
     def score(self) -> Fraction | float:
-        """The score; infinite where the candidate's was."""
+        """The score, in the numbers that `_rank` has."""
         return math.inf if self.rank == _HIGHEST else self.rank[1]
 
     def reaches(self, threshold: Fraction) -> bool:
@@ -68,26 +70,37 @@ class Try:
 
 
 def _rank(score: Any) -> Rank:
-    """Scores in their order; NaN, minus infinity and failures are the lowest, plus infinity the highest."""
-    above, below = exact_ratio(score.item() if isinstance(score, np.ndarray) else score)
+    """Scores in their order; NaN, minus infinity and failures are the lowest, plus infinity the highest.
+
+    A number that nobody could print or turn into a float would make a release useless after it is paid for. So finite
+    scores end at the largest float, and those with a long denominator are rounded down.
+    """
+    number = score.item() if isinstance(score, np.ndarray) else score
+    if isinstance(number, Decimal) and number.is_finite() and number.adjusted() > sys.float_info.max_10_exp:
+        return 1, -_LARGEST if number.is_signed() else _LARGEST
+    above, below = exact_ratio(number)
     if below == 0:
         return _HIGHEST if above > 0 else _LOWEST
-    return 1, Fraction(above, below)
+    if below.bit_length() > MAX_BITS:
+        above, below = (above << _FINEST) // below, 1 << _FINEST
+    return 1, max(-_LARGEST, min(_LARGEST, Fraction(above, below)))
 
 
-def check_signature(candidate: Candidate, place: int) -> None:
-    """Refuse a candidate that cannot be called with a Draw: in a run it would only look like one that fails."""
+def unfit(function: Callable[..., Any], arguments: int) -> inspect.Signature | None:
+    """The signature of a function that so many arguments cannot call: in a run it would only look like one that fails.
+
+    >>> unfit(lambda draw: draw, 1), str(unfit(lambda draw: draw, 2))
+    (None, '(draw)')
+    """
     try:
-        signature = inspect.signature(candidate)
+        signature = inspect.signature(function)
     except (TypeError, ValueError):  # some callables written in C say nothing
-        return
+        return None
     try:
-        signature.bind(None)
+        signature.bind(*[None] * arguments)
     except TypeError:
-        raise ParameterError(
-            f"candidates must take one argument, a Draw: candidate {place} takes {signature}. Bind the others first, "
-            "for example with functools.partial."
-        ) from None
+        return signature
+    return None
 
 
 def scored(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import product
@@ -13,7 +14,7 @@ import numpy as np
 from lastbit.chance.draw import Draw
 from lastbit.errors import ParameterError
 from lastbit.exact.numbers import Number
-from lastbit.mechanisms.candidates import Candidate
+from lastbit.mechanisms.candidates import Candidate, unfit
 from lastbit.mechanisms.mechanism import Mechanism
 from lastbit.mechanisms.private_selection import PrivateSelection, Winner
 from lastbit.privacy.cost import Cost
@@ -35,13 +36,15 @@ class FoundModel(Release):
     place: int | None
     """The number of the parameters in the grid."""
     pairs: tuple[tuple[str, Any], ...] | None = field(hash=False)
+    """The parameters as the search keeps them: change none of them. `parameters` hands out copies."""
     model: Any
     score: Fraction | float | None
+    """The score of the fit, by the rules of `Winner.score`."""
 
     @property
     def parameters(self) -> dict[str, Any] | None:
-        """The parameters that were fitted."""
-        return None if self.pairs is None else dict(self.pairs)
+        """The parameters as the grid had them when the search was built, in copies of your own."""
+        return None if self.pairs is None else deepcopy(dict(self.pairs))
 
     best_params_ = parameters
 
@@ -56,10 +59,10 @@ class FoundModel(Release):
         return self.score
 
     def columns(self) -> dict[str, Sequence[Any]]:
-        """One row, or none: the parameters, each in a column of its name, and the score."""
-        if self.pairs is None:
+        """One row, or none: the score, and each parameter in a column such as `param_alpha`, as in scikit-learn."""
+        if (parameters := self.parameters) is None:
             return {"score": []}
-        return {**{name: [value] for name, value in self.pairs}, "score": [self.score]}
+        return {**{f"param_{name}": [value] for name, value in parameters.items()}, "score": [self.score]}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,7 +77,9 @@ class PrivateSearch(Mechanism[FoundModel]):
     Assumes:  fit_score(parameters, draw) is private by itself: model and score together cost candidate_cost, for every
               point of the grid. Plain training on private data is not private, and neither is plain
               cross-validation: this search adds no noise to either. All of its chance comes from `draw`. The model is a
-              new object each time, which no later fit changes. The grid is public. A fit that raises counts as the
+              new object each time, which no later fit changes. Every fit starts afresh: it keeps nothing from an
+              earlier fit, as a warm start, a cache or an incremental fit does. Each fit gets its own copy of the
+              parameters. The grid is public. A fit that raises counts as the
               lowest score, unseen: try fit_score on made-up data first.
     Checked:  tests/unit/test_private_search.py: the law is that of PrivateSelection, exactly.
     Speed:    that of PrivateSelection: as many fits as it draws rounds, or `most` with `constant`.
@@ -95,8 +100,8 @@ class PrivateSearch(Mechanism[FoundModel]):
     stop: Number | None = None
     threshold: Number | None = None
     constant: bool = False
-    points: tuple[dict[str, Any], ...] = field(init=False, repr=False, compare=False)
-    """The parameters of each candidate, in their order."""
+    kept: tuple[dict[str, Any], ...] = field(init=False, repr=False, compare=False)
+    """The points that no fit sees: every fit and every reader gets copies."""
     selection: PrivateSelection = field(init=False, repr=False, compare=False)
     cost: Cost = field(init=False, repr=False, compare=False)
     told_apart: ClassVar[bool] = False
@@ -106,9 +111,14 @@ class PrivateSearch(Mechanism[FoundModel]):
             raise ParameterError(
                 f"fit_score must be a function of parameters and a Draw: got {type(self.fit_score).__name__}."
             )
-        points = expanded(self.grid)
+        if (takes := unfit(self.fit_score, 2)) is not None:
+            raise ParameterError(
+                f"fit_score must take two arguments, the parameters and a Draw: it takes {takes}. Write def "
+                "fit_score(parameters, draw), and bind other arguments first, for example with functools.partial."
+            )
+        kept = _copied(expanded(self.grid))
         selection = PrivateSelection(
-            candidates=[_candidate(self.fit_score, point) for point in points],
+            candidates=[_candidate(self.fit_score, point) for point in kept],
             candidate_cost=self.candidate_cost,
             most=self.most,
             law=self.law,
@@ -116,14 +126,20 @@ class PrivateSearch(Mechanism[FoundModel]):
             threshold=self.threshold,
             constant=self.constant,
         )
-        chosen = {name: getattr(selection, name) for name in ("candidate_cost", "most", "law", "stop", "threshold")}
-        self._derive(points=points, selection=selection, cost=selection.cost, **chosen)
+        names = ("candidate_cost", "most", "law", "stop", "threshold", "constant")
+        chosen = {name: getattr(selection, name) for name in names}
+        self._derive(kept=kept, selection=selection, cost=selection.cost, **chosen)
+
+    @property
+    def points(self) -> tuple[dict[str, Any], ...]:
+        """The parameters of each candidate, in their order."""
+        return deepcopy(self.kept)
 
     @property
     def parameters(self) -> dict[str, str]:
         """The public parameters as text, for a ledger: of the grid its size, and no code."""
         given = {name: text for name, text in super().parameters.items() if name != "fit_score"}
-        return {**given, "grid": f"{len(self.points)} points"}
+        return {**given, "grid": f"{len(self.kept)} points"}
 
     def ready(self, values: None = None) -> Callable[[Draw], FoundModel]:
         """This search: all that is left is chance."""
@@ -132,13 +148,23 @@ class PrivateSearch(Mechanism[FoundModel]):
 
     def _found(self, winner: Winner) -> FoundModel:
         place = winner.candidate
-        pairs = None if place is None else tuple(self.points[place].items())
+        pairs = None if place is None else tuple(self.kept[place].items())
         return FoundModel(self.name, self.cost, place, pairs, winner.output, winner.score)
 
 
 def _candidate(fit_score: FitScore, point: dict[str, Any]) -> Candidate:
-    # A copy for every run: a fit that changes its parameters changes no other fit.
-    return lambda draw: fit_score(dict(point), draw)
+    # A deep copy for every run: a fit that changes its parameters, or fits one of them, changes no other fit.
+    return lambda draw: fit_score(deepcopy(point), draw)
+
+
+def _copied(points: tuple[dict[str, Any], ...]) -> tuple[dict[str, Any], ...]:
+    try:
+        return deepcopy(points)
+    except Exception as error:
+        raise ParameterError(
+            "grid must have values that copy.deepcopy can copy, because every fit gets its own copy: got "
+            f"{type(error).__name__}. Pass the name of such a value, and let fit_score make it."
+        ) from None
 
 
 def expanded(grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Any]]) -> tuple[dict[str, Any], ...]:

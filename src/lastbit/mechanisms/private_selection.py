@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from traceback import clear_frames
 from typing import Any, ClassVar
 
 from lastbit.chance.draw import Draw
@@ -12,7 +13,7 @@ from lastbit.chance.rounds import Rounds
 from lastbit.errors import ParameterError
 from lastbit.estimate.selection_plan import SelectionPlan, selection_plan
 from lastbit.exact.numbers import Number, flag, number
-from lastbit.mechanisms.candidates import Candidate, Try, check_signature
+from lastbit.mechanisms.candidates import Candidate, Try, unfit
 from lastbit.mechanisms.mechanism import Mechanism
 from lastbit.privacy.cost import Cost
 from lastbit.privacy.eta import Eta
@@ -26,7 +27,9 @@ class Winner(Release):
     candidate: int | None
     output: Any
     score: Fraction | float | None
-    """Exact; infinite where the candidate's was."""
+    """The candidate's score: infinite where the candidate's was, and exact where it was finite, but for two rules. A
+    finite score beyond the largest float, about ±1.8e308, counts as that float. A score whose denominator has more than
+    4096 bits is rounded down to a multiple of 2^-1074. Every finite float is exact."""
 
     def columns(self) -> dict[str, Sequence[Any]]:
         """One row, or none."""
@@ -51,10 +54,11 @@ class PrivateSelection(Mechanism[Winner]):
     Cost:     with c the candidate_cost: 3c for the uniform and the geometric law, (2+η)c for η; with a threshold 2c, or
               (2+η)c where η is below 0. `most` costs nothing.
     Assumes:  every candidate's (output, score) is private at candidate_cost, and its output is an object that no later
-              run changes. One that raises anything, SystemExit included, counts as the lowest score, so that failing
-              tells no more than any other score; it can win only where all failed, as None. KeyboardInterrupt alone
-              stops the program: no candidate may raise it. A mistake in a candidate looks like a low score: try each on
-              made-up data first, candidate(lastbit.Sampler()).
+              run changes. Every run of a candidate starts afresh: it keeps nothing from an earlier run, as a warm
+              start, a cache or an incremental fit does. A candidate that raises anything, SystemExit included, counts
+              as the lowest score, so that failing tells no more than any other score; it can win only where all failed,
+              as None. KeyboardInterrupt alone stops the program: no candidate may raise it. A mistake in a candidate
+              looks like a low score: try each on made-up data first, candidate(lastbit.Sampler()).
     Checked:  tests/laws/test_private_selection.py, exactly: on all branches for up to 10 rounds, and up to 2000 by the
               closed form that the branches confirm; tight to 2% for 100 rounds or more.
     Speed:    K candidates; a watch can see K. With `constant` always `most` candidates, of which K count, so that a
@@ -86,13 +90,17 @@ class PrivateSelection(Mechanism[Winner]):
         if not candidates or not all(callable(each) for each in candidates):
             raise ParameterError("candidates must be callables that take a Draw, at least one. Pass a list of them.")
         for place, candidate in enumerate(candidates):
-            check_signature(candidate, place)
+            if (takes := unfit(candidate, 1)) is not None:
+                raise ParameterError(
+                    f"candidates must take one argument, a Draw: candidate {place} takes {takes}. Bind the others "
+                    "first, for example with functools.partial."
+                )
         rounds = Rounds.of(self.law, self.most, self.stop)
         bar = None if self.threshold is None else number(self.threshold, "threshold")
         if bar is not None and rounds.rises:
             raise ParameterError(
-                f"law must be at most 1 with a threshold: got {rounds.eta}. law='uniform' costs less there, and finds "
-                "no less."
+                f"law must be at most 1 with a threshold: got {rounds.eta}. Write law='uniform', which costs two "
+                "candidates there, and to find as much a larger most, which costs nothing."
             )
         each = Cost.of(self.candidate_cost)
         if each.epsilon is None or each.delta:
@@ -125,7 +133,8 @@ class PrivateSelection(Mechanism[Winner]):
         """Which law and `most` are least likely to miss the best candidates, for a budget. Reads no data.
 
         Give either `most`, the runs that you can wait for at worst, or `mean`, those on average. With a threshold
-        choose the uniform law: it costs two candidates and misses least. docs/private-selection.md shows the table.
+        choose the uniform law: it costs two candidates, and of the laws that go with a threshold it misses least.
+        docs/private-selection.md shows the table.
 
         >>> import lastbit as lb
         >>> best = lb.PrivateSelection.plan(1, "2/5", mean=20).best
@@ -146,6 +155,17 @@ class PrivateSelection(Mechanism[Winner]):
         return self._run
 
     def _run(self, draw: Draw) -> Winner:
+        try:
+            return self._best(draw)
+        except BaseException as error:
+            # What ended the run was no candidate's failure, and goes on to the caller. The variables of the frames that
+            # it comes from hold the number of rounds, outputs that lost and the candidates' data, and so may what a
+            # candidate was handling: a traceback that prints variables prints none of them.
+            clear_frames(error.__traceback__)
+            error.__cause__ = error.__context__ = None
+            raise
+
+    def _best(self, draw: Draw) -> Winner:
         # Before anything else: how often the candidates run must not depend on them.
         last = draw.rounds(self.rounds)
         chosen = best = Try()
