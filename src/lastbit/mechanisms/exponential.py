@@ -198,7 +198,7 @@ class ExponentialMechanism(GridMechanism[Choice]):
         >>> ExponentialMechanism.for_ranking(2, epsilon=1, delta="1e-6").cost.text
         'epsilon 1'
         >>> ExponentialMechanism.for_ranking(50, epsilon=1, delta="1e-6").cost.text
-        'rho 0.02435597'
+        'rho 0.02435598'
         """
         k = whole(k, "k")
         pure = cls(epsilon=epsilon, **parameters)
