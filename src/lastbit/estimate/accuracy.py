@@ -48,12 +48,21 @@ def least_exponent(rate: Rate, limit: Fraction) -> int:
     >>> least_exponent(Rate(1, 1), Fraction(1, 5)), least_exponent(Rate(1, 1), Fraction(2))
     (3, 0)
     """
+    return least_enough(lambda exponent: power_at_most(rate, exponent, limit))
+
+
+def least_enough(enough: Callable[[int], bool]) -> int:
+    """The least whole number from 0 on that is enough; all larger ones are.
+
+    >>> least_enough(lambda number: number * number >= 30)
+    6
+    """
     low, high = -1, 0
-    while not power_at_most(rate, high, limit):
+    while not enough(high):
         low, high = high, 2 * high + 1
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if power_at_most(rate, middle, limit) else (middle, high)
+        low, high = (low, middle) if enough(middle) else (middle, high)
     return high
 
 
@@ -86,13 +95,7 @@ def gaussian_accuracy(rate: Rate, level: Fraction) -> int:
     >>> gaussian_accuracy(Rate.from_epsilon("1/200"), Fraction(95, 100))
     20
     """
-    low, high = -1, 0
-    while not gaussian_within(rate, high, level):
-        low, high = high, 2 * high + 1
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if gaussian_within(rate, middle, level) else (middle, high)
-    return high
+    return least_enough(lambda steps: gaussian_within(rate, steps, level))
 
 
 def gaussian_within(rate: Rate, steps: int, level: Fraction) -> bool:

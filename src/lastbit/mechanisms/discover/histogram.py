@@ -14,6 +14,7 @@ from lastbit.chance.draw import Draw, Samples
 from lastbit.chance.gaussian import Gaussian
 from lastbit.chance.inversion import power
 from lastbit.errors import ParameterError
+from lastbit.estimate.accuracy import least_enough
 from lastbit.exact.numbers import Number, probability
 from lastbit.exact.rounding import shortened_upper
 from lastbit.mechanisms.discover.mechanism import Discovered, Discovering
@@ -109,15 +110,11 @@ class DiscoverHistogram(Discovering[DiscoveredHistogram]):
             rho = Fraction(self.rho)
             self._derive(noise="gaussian", rate=Rate.from_epsilon(rho / (most * self._reach**2)))
             self._derive(cost=Cost.zcdp(rho))
-        low, high = 0, 1
-        while self._told(high) > Fraction(self.delta):
-            low, high = high, 2 * high
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (middle, high) if self._told(middle) > Fraction(self.delta) else (low, middle)
-        least = high + self._reach
+        # One step more than a person brings, at least: an item that is told for certain has no delta.
+        above = 1 + least_enough(lambda steps: self._told(steps + 1) <= Fraction(self.delta))
+        least = above + self._reach
         self._derive(_least=least, threshold=least * self.grid.resolution)
-        self._state(self._told(high))
+        self._state(self._told(above))
 
     def _told(self, above: int) -> Fraction:
         """At least the probability that some item of one person alone is told: noise of so many steps or more."""
