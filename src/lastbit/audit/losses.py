@@ -13,7 +13,7 @@ import gmpy2
 from lastbit.audit.found import fraction_of
 from lastbit.audit.laws import TOLERANCE, Law, law, shown, tolerated
 from lastbit.audit.progress import Budget
-from lastbit.exact.numbers import Number
+from lastbit.exact.numbers import Number, number
 from lastbit.exact.rounding import log_float_lower, log_upper
 from lastbit.mechanisms.mechanism import Program
 
@@ -43,7 +43,8 @@ class Loss:
 
     def __str__(self) -> str:
         apart = f" apart from a probability of {float(self.delta):.3g}" if self.delta else ""
-        proof = f", witness {shown(self.witness)}" if self.lower else ""
+        told = self.lower and (self.witness is not None or not self.delta)
+        proof = f", witness {shown(self.witness)}" if told else ""
         return f"loss from {self.lower:.9g} to {self.upper:.9g} nats{apart}{proof}"
 
 
@@ -52,12 +53,18 @@ def loss(
     neighbour: Program | Law,
     tolerance: Number = TOLERANCE,
     *,
+    delta: Number = 0,
     seconds: float | None = None,
 ) -> Loss:
     """The privacy loss between a program and its neighbour, in both directions.
 
+    With a delta it is the smallest epsilon that holds for every event but for this much probability; no single outcome
+    is a witness of that. For a rho, ask the laws: `law(…).least_rho(other)`.
+
     >>> print(loss(lambda draw: draw.bernoulli("1/3"), lambda draw: draw.bernoulli("2/3")))
     loss from 0.693147181 to 0.693147181 nats, witness False
+    >>> print(loss(lambda draw: draw.bernoulli("1/4"), lambda draw: draw.bernoulli("3/4"), delta="1/4"))
+    loss from 0.693147181 to 0.693147181 nats apart from a probability of 0.25
     """
     exact = tolerated(tolerance)
     budget = Budget(seconds)
@@ -65,7 +72,11 @@ def loss(
         each if isinstance(each, Law) else law(each, exact / SET_ASIDE, seconds=budget.share(parts))
         for each, parts in ((program, 2), (neighbour, 1))
     )
-    return between(one, other, exact)
+    apart = number(delta, "delta")
+    if not apart:
+        return between(one, other, exact)
+    both = one.epsilon_at(other, apart), other.epsilon_at(one, apart)
+    return Loss(max(low for low, _ in both), max(high for _, high in both), None, apart)
 
 
 def between(one: Law, other: Law, tolerance: Fraction) -> Loss:
