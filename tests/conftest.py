@@ -4,6 +4,8 @@ Hypothesis derives its examples from the test, never from the clock or a databas
 precision until a floor is certain, a loop that would go on for ever fails here instead.
 """
 
+import os
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -40,3 +42,18 @@ def loops_end() -> Iterator[None]:
         patch.setattr(inversion, "power", bounded(inversion.power))
         patch.setattr(rounding, "exp_bounds", bounded(rounding.exp_bounds))
         yield
+
+
+@pytest.fixture(scope="session")
+def session() -> Iterator[Any]:
+    """One Spark in local mode for the whole run: a Java machine takes seconds to start."""
+    from pyspark.sql import SparkSession
+
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
+    builder = builder.config("spark.sql.shuffle.partitions", "2").config("spark.log.level", "ERROR")
+    # A short life: compile little, and collect with one thread.
+    builder = builder.config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+    session = builder.config("spark.driver.bindAddress", "127.0.0.1").getOrCreate()
+    yield session
+    session.stop()

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import os
-import sys
-from collections.abc import Iterator
 from decimal import Decimal, localcontext
 from typing import Any, Final
 from zoneinfo import ZoneInfo
@@ -22,19 +19,6 @@ from tests.machine import has_java
 pytestmark = pytest.mark.xdist_group("spark")
 
 if has_java():
-
-    @pytest.fixture(scope="module")
-    def session() -> Iterator[Any]:
-        from pyspark.sql import SparkSession
-
-        os.environ["PYSPARK_PYTHON"] = sys.executable
-        builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
-        builder = builder.config("spark.sql.shuffle.partitions", "2").config("spark.log.level", "ERROR")
-        # A short life: compile little, and collect with one thread.
-        builder = builder.config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
-        session = builder.config("spark.driver.bindAddress", "127.0.0.1").getOrCreate()
-        yield session
-        session.stop()
 
     @pytest.mark.filterwarnings("ignore")
     def test_the_same_numbers_as_on_every_engine(session: Any) -> None:

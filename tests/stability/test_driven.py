@@ -27,9 +27,6 @@ from tests.machine import has_java, has_postgres
 from tests.stability.judging import ENGINES, LONG, Files, duckdb_file, judged, parquet_file, sqlite_file
 from tests.stability.reference import reference
 
-if has_java():
-    from tests.data.test_spark import session  # noqa: F401
-
 EXAMPLES = 300 if LONG else 4
 
 driven = settings(
@@ -256,11 +253,31 @@ if has_java():
 
     @pytest.mark.xdist_group("spark")
     @pytest.mark.filterwarnings("ignore")
+    def test_one_unit_of_spark_with_everything_at_once(session: Any) -> None:
+        """Two forms of one key, every text, every float as a weight."""
+        options: dict[str, Any] = {"by": "item", "unit": "patient", "domain": ["flu", "cold"]}
+        options |= {"weights": "days", "bounds": (-3, 2)}
+
+        def count(rows: list[Any]) -> lb.Counts:
+            values = [tuple(row.values()) for row in rows]
+            return lb.count(session.createDataFrame(values, "patient double, item string, days double"), **options)
+
+        texts, floats = hostile.values("text"), hostile.values("float")
+        rows = [{"patient": 0.0, "item": "flu", "days": weight} for weight in floats]
+        rows += [{"patient": (0.0, -0.0)[place % 2], "item": item, "days": 9.0} for place, item in enumerate(texts)]
+        table = [{"patient": number + 0.5, "item": "flu", "days": 9.0} for number in range(2)]
+        judged(count, table, [rows])
+
+
+if has_java() and LONG:
+
+    @pytest.mark.xdist_group("spark")
+    @pytest.mark.filterwarnings("ignore")
     def test_spark(session: Any) -> None:
-        """Few examples: each count is a job. The longest of them hold many hostile rows."""
+        """Few examples, and none in the short run: each count is a job."""
         types = {"text": "string", "whole": "long", "float": "double"}
 
-        @settings(driven, max_examples=30 if LONG else 1)
+        @settings(driven, max_examples=30)
         @given(scenes())
         def run(scene: Scene) -> None:
             schema = ", ".join(f"{name} {types[kind]}" for name, kind in scene.kinds.items())
@@ -279,20 +296,3 @@ if has_java():
             judged(scene.count(build), scene.table[:2], [scene.strange])
 
         run()
-
-    @pytest.mark.xdist_group("spark")
-    @pytest.mark.filterwarnings("ignore")
-    def test_one_unit_of_spark_with_everything_at_once(session: Any) -> None:
-        """Two forms of one key, every text, every float as a weight."""
-        options: dict[str, Any] = {"by": "item", "unit": "patient", "domain": ["flu", "cold"]}
-        options |= {"weights": "days", "bounds": (-3, 2)}
-
-        def count(rows: list[Any]) -> lb.Counts:
-            values = [tuple(row.values()) for row in rows]
-            return lb.count(session.createDataFrame(values, "patient double, item string, days double"), **options)
-
-        texts, floats = hostile.values("text"), hostile.values("float")
-        rows = [{"patient": 0.0, "item": "flu", "days": weight} for weight in floats]
-        rows += [{"patient": (0.0, -0.0)[place % 2], "item": item, "days": 9.0} for place, item in enumerate(texts)]
-        table = [{"patient": number + 0.5, "item": "flu", "days": 9.0} for number in range(2)]
-        judged(count, table, [rows])
