@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import shlex
@@ -18,7 +19,7 @@ import lastbit as lb
 from lastbit import cli
 
 TOP = "top visits.csv --by diagnosis --unit patient --domain diagnoses.txt"
-COMMANDS = ["top", "above", "choose", "measure", "histogram", "mean", "plan", *(f"budget {each}" for each in
+COMMANDS = ["top", "above", "choose", "measure", "histogram", "mean", "watch", "plan", *(f"budget {each}" for each in
             ("create", "show", "history", "export", "verify", "raise"))]  # fmt: skip
 
 
@@ -27,12 +28,15 @@ def run(command: str) -> int:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_has_examples_and_they_run(command: str, clinic: Path, capsys: Any) -> None:
+def test_every_command_has_examples_and_they_run(
+    command: str, clinic: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert run(f"{command} --help") == 0
     examples = re.findall(r"^ +lastbit (.+)$", capsys.readouterr().out, re.MULTILINE)
     assert examples
     for example in examples:
         assert example.startswith(command)
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"1\n2000\n")))
         assert run(example) == 0
         assert capsys.readouterr().out
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from lastbit.cli import audit, budget, discovering, history, planning, releases
+from lastbit.cli import audit, budget, discovering, history, planning, releases, watching
 from lastbit.cli.options import with_options
 
 _SETTINGS: dict[str, Any] = {
@@ -97,6 +97,14 @@ _add(
     "mean",
     with_options(releases.mean),
     "mean visits.csv --of cost --unit patient --bounds 0 1000 --epsilon 1",
+)
+_add(
+    app,
+    "watch",
+    watching.watch,
+    "watch --threshold 1000 --limit 3 --epsilon 1",
+    "watch --threshold 1000 --limit 3 --epsilon 1 --monotone --json",
+    f"watch --threshold 1000 --limit 3 --epsilon 1 --sensitivity 5 --adaptive {_BUDGET}",
 )
 _add(
     app,
