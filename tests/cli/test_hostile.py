@@ -234,9 +234,12 @@ def lastbit(*arguments: str, **more: Any) -> subprocess.Popen[bytes]:
 
 
 SLOW = """
-import sys, time
+import signal, sys
 import lastbit.cli.reading as reading
 from lastbit.cli import main
+
+# Where interrupts are ignored, as in the background of a shell, children ignore them too.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 def work(source):
     print("reading", file=sys.stderr, flush=True)

@@ -182,13 +182,18 @@ def test_what_is_wrong_is_said_before_the_charge(clinic: Path, monkeypatch: pyte
     assert lb.Ledger("budget.db").account("clinic").spent == 0
 
 
-def watching(**more: Any) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "lastbit", *shlex.split(WATCH)],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        # Where a parent ignores interrupts, as a shell does for its background, its children would too.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler), **more,
-    )  # fmt: skip
+HEEDFUL = """
+import signal
+from lastbit.cli import main
+signal.signal(signal.SIGINT, signal.default_int_handler)
+main()
+"""
+"""Where interrupts are ignored, as in the background of a shell, children ignore them too, unless they say otherwise."""
+
+
+def watching() -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-c", HEEDFUL, *shlex.split(WATCH)]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
 def ask(process: subprocess.Popen[bytes], line: bytes) -> bytes:
