@@ -188,7 +188,7 @@ from lastbit.cli import main
 signal.signal(signal.SIGINT, signal.default_int_handler)
 main()
 """
-"""Where interrupts are ignored, as in the background of a shell, children ignore them too, unless they say otherwise."""
+"""Where interrupts are ignored, as in the background of a shell, children ignore them too, unless they object."""
 
 
 def watching() -> subprocess.Popen[bytes]:
