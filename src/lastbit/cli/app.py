@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from lastbit.cli import audit, budget, discovering, history, planning, releases, watching
+from lastbit.cli import audit, budget, completion, discovering, history, planning, releases, watching
 from lastbit.cli.options import with_options
 
 _SETTINGS: dict[str, Any] = {
@@ -142,3 +142,4 @@ _add(
 _add(accounts, "verify", budget.verify, "budget verify clinic --ledger budget.db", "budget verify --ledger budget.db")
 _add(accounts, "raise", budget.raise_, "budget raise clinic --ledger budget.db --epsilon 4 --note 'agreed in May'")
 audit.register(app)
+_add(app, "completion", completion.completion, "completion bash", "completion fish")
