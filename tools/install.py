@@ -15,10 +15,10 @@ command = [
     *sys.argv[1:],
 ]
 kept = []
-with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as pip:
+with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as pip:
     for line in pip.stdout or ():
         kept.append(line)
-        fetched = re.match(r"(?:Collecting|Building wheel for) ([\w.-]+)", line)
+        fetched = re.match(r"(?:Collecting |Processing .*/)([A-Za-z][\w.]*(?:-[A-Za-z][\w.]*)*)", line)
         if fetched or line.startswith("Installing collected"):
             print("  ", fetched[1] if fetched else "putting all of them in place", flush=True)
 if pip.returncode:
