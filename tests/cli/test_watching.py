@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import re
 import shlex
 import signal
 import subprocess
@@ -239,3 +241,18 @@ def test_a_reader_who_goes_away_ends_the_run() -> None:
 def test_python_m_lastbit_is_the_command() -> None:
     done = subprocess.run([sys.executable, "-m", "lastbit", "--version"], capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (0, f"lastbit {lb.__version__}\n")
+
+
+def test_the_example_of_the_page_answers_as_it_says(tmp_path: Path) -> None:
+    """Noise of epsilon 1 in three parts reaches over 800 with a probability below e^-90."""
+    page = (Path(__file__).parents[2] / "docs" / "data-and-budget.md").read_text(encoding="utf-8")
+    (command,) = re.findall(r"^    (printf .* \| lastbit watch .*)$", page, re.MULTILINE)
+    (tmp_path / "lastbit").write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m lastbit "$@"\n')
+    (tmp_path / "lastbit").chmod(0o755)
+    path = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, env=path)
+    assert done.returncode == 0
+    number = r"\d,\d{3}"
+    assert re.fullmatch(
+        rf"1: below\n2: below\n3: above by {number}, about {number}, at least {number}\n", done.stdout
+    ), done.stdout
