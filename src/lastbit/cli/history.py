@@ -70,10 +70,10 @@ def _data(entry: Any) -> dict[str, Any]:
         "mechanism": entry.mechanism,
         "parameters": dict(entry.parameters),
         "cost": entry.cost,
-        "amount": str(entry.amount),
-        "epsilon": None if entry.epsilon is None else str(entry.epsilon),
-        "rho": None if entry.rho is None else str(entry.rho),
-        "delta": str(entry.delta),
+        "amount": entry.amount,
+        "epsilon": entry.epsilon,
+        "rho": entry.rho,
+        "delta": entry.delta,
         "note": entry.note,
         "question": entry.question,
         "released": None if entry.released is None else entry.released.isoformat(),
@@ -96,7 +96,9 @@ def _show_release(books: Any, dataset: str, entries: Any, wanted: int, as_json: 
     if isinstance(published, Release):
         title, columns, data = published.title, published.columns(), published.to_dict()
     else:
-        lists = {name: each for name, each in published.items() if isinstance(each, list)}
+        # Releases of older books do not name their columns.
+        names = published.get("columns", published)
+        lists = {name: published[name] for name in names if isinstance(published.get(name), list)}
         even = len({len(each) for each in lists.values()}) == 1
         title, columns, data = f"{entry.mechanism}, {entry.cost}", lists if even else {}, dict(published)
     more = {"entry": entry.id, "released": None if entry.released is None else entry.released.isoformat()}
@@ -119,7 +121,8 @@ def export(
     if form == "json":
         import json
 
-        print(json.dumps({"account": account, "entries": entries}, ensure_ascii=False, indent=1))
+        # As they are kept, exact: each number is a text.
+        print(json.dumps({"account": account, "entries": entries}, indent=1))
         return
     import csv
 

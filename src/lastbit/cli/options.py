@@ -136,6 +136,10 @@ class Items:
         """This amount more, in words."""
         return f"{amount} units more" if self.weights is None else f"{amount} more in {self.weights}"
 
+    def whole(self, *columns: str) -> tuple[str, ...]:
+        """These columns where they count units, which are whole; none where they are sums."""
+        return columns if self.weights is None else ()
+
     @property
     def data(self) -> dict[str, Any]:
         """The column that is added up and its bounds, for JSON; empty when units are counted."""

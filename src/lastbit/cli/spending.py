@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -71,10 +72,10 @@ def spend(
         account = book[0].account(book[1])
         if found is None:
             notes += [account_line(account), *_dearer(account, mechanism)]
-            data["charged"] = str(account.price(mechanism.cost, _COUNTED))
+            data["charged"] = account.price(mechanism.cost, _COUNTED)
         else:
             notes += [_from_the_books(found), account_line(account)]
-            data |= {"charged": "0", "reused": {"entry": found.id, "released": _when(found)}}
+            data |= {"charged": Fraction(0), "reused": {"entry": found.id, "released": _when(found)}}
         data["account"] = account_data(account)
     replace(result, notes=notes, data=data).show(as_json=spending.as_json)
     if spending.plot is not None and isinstance(published, Release):
@@ -158,10 +159,10 @@ def _dry_run(
         notes += [account_line(account), *_dearer(account, mechanism)]
         notes.append("The budget allows it." if enough else "The budget does not allow it.")
         price = account.price(mechanism.cost, _COUNTED)
-        data |= {"account": account_data(account), "charged": str(price), "allowed": enough}
+        data |= {"account": account_data(account), "charged": price, "allowed": enough}
     if found is not None:
         notes.append(f"The books have this answer, of {_when(found, 'seconds')}: with --reuse it costs nothing.")
-        data |= {"charged": "0", "reused": {"entry": found.id, "released": _when(found)}}
+        data |= {"charged": Fraction(0), "reused": {"entry": found.id, "released": _when(found)}}
     columns = {"parameter": list(mechanism.parameters), "value": list(mechanism.parameters.values())}
     title = f"{mechanism.name} would cost {mechanism.cost.text}. Nothing was read and nothing was spent."
     Report(title, columns, notes, data).show(as_json=spending.as_json)
