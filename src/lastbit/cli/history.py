@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 
 from lastbit.cli.budget import Dataset, Json, Place
 from lastbit.errors import LedgerError, ParameterError
+
+_SPARSE: Final = ("about", "protects", "note")
 
 
 def history(
@@ -35,14 +37,18 @@ def history(
         "time": [entry.time.isoformat(" ", "seconds") for entry in entries],
         "what": [entry.mechanism or entry.kind for entry in entries],
         "epsilon" if alone else "charged": [entry.amount if alone else _charged(entry, account) for entry in entries],
+        "about": [entry.about for entry in entries],
+        "protects": [entry.protects for entry in entries],
         "parameters": [", ".join(f"{name}={value}" for name, value in entry.parameters.items()) for entry in entries],
-        "done": ["" if entry.kind != "charge" else "yes" if entry.released else "no" for entry in entries],
+        "done": [entry.done for entry in entries],
         "note": [entry.note for entry in entries],
     }
     if any(dearer):
         columns["charged for"] = [
             f"{entry.cost}, {entry.adjacency}" if more else "" for entry, more in zip(entries, dearer, strict=True)
         ]
+    # Most accounts have no notes, and some are charged by programs that say nothing of their questions.
+    columns = {name: column for name, column in columns.items() if name not in _SPARSE or any(column)}
     kept = any(entry.kept is not None for entry in entries)
     notes = [f"To see a release again: lastbit budget history {dataset} --ledger … --release ID"] if kept else []
     data = {"history": [_data(entry) for entry in entries]}
@@ -76,6 +82,8 @@ def _data(entry: Any) -> dict[str, Any]:
         "delta": entry.delta,
         "note": entry.note,
         "question": entry.question,
+        "about": entry.about,
+        "protects": entry.protects,
         "released": None if entry.released is None else entry.released.isoformat(),
         "published": entry.kept is not None,
         "adjacency": entry.adjacency,
