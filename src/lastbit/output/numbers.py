@@ -53,7 +53,8 @@ class Format:
         if whole and largest < _LARGE:
             return cls(0)
         smallest = min((each for each in exact if each), default=largest)
-        lost = not halves and smallest * 10**_DIGITS < largest and smallest.denominator != 1
+        # Among probabilities a small one is not nothing. Among amounts it is.
+        lost = not halves and largest <= 1 and smallest * 10**_DIGITS < largest
         if largest >= _LARGE or 0 < largest < _SMALL or lost:
             return cls(None, max(1, min(first - last + 1, _DIGITS)))
         return cls(min(max(0, -last), _needed(exact)))

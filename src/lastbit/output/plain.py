@@ -17,6 +17,7 @@ SCHEMA: Final = "lastbit-release-1"
 """The name and version of the schema in release.schema.json that every release follows."""
 
 _LARGEST: Final = 1 << 1023
+_NO_NUMBERS: Final = ("inf", "-inf", "nan")
 _WHOLE: Final = 1 << 53
 """Many programs read a whole number from here on as a float, and round it."""
 
@@ -54,11 +55,26 @@ def json_text(value: object, *, ascii_only: bool = False) -> str:
 def _object(given: Mapping[Any, Any]) -> dict[str, Any]:
     found = {str(name): plain(each) for name, each in given.items() if name != EXACT}
     # What a release has written exactly stays, unless another value has taken its place.
-    exact: dict[str, Any] = dict(given.get(EXACT) or {})
+    exact = {name: text for name, text in (given.get(EXACT) or {}).items() if _agrees(text, found.get(name))}
     for name, each in given.items():
-        if name != EXACT and _has_exact(each):
+        if name != EXACT and name not in exact and _has_exact(each):
             exact[str(name)] = _exact(each)
     return found | ({EXACT: exact} if exact else {})
+
+
+def _agrees(text: Any, value: Any) -> bool:
+    """Whether a number is written exactly by a text, or each number of a list by its text."""
+    if isinstance(text, list):
+        same = isinstance(value, list) and len(value) == len(text)
+        return same and all(map(_agrees, text, value))
+    if not isinstance(text, str) or not isinstance(value, int | float | None):
+        return bool(text == value)
+    if text in _NO_NUMBERS or value is None:
+        return value is None and text in _NO_NUMBERS
+    try:
+        return _nearest(Fraction(text)) == value
+    except (ValueError, ZeroDivisionError):
+        return False
 
 
 def _has_exact(value: object) -> bool:
