@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from fractions import Fraction
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -108,3 +110,11 @@ def test_text_that_an_output_cannot_encode_is_still_json() -> None:
         "item": ["caf\u00e9", "\ud800"]
     }
     assert json_text({"item": "caf\u00e9"}, ascii_only=True).isascii()
+
+
+def test_the_page_describes_every_key_of_the_schema() -> None:
+    page = (Path(__file__).parents[2] / "docs/output.md").read_text(encoding="utf-8")
+    described = set(
+        re.findall(r"`(\w+)`", "".join(line.split("|")[1] for line in page.splitlines() if line[:3] == "| `"))
+    )
+    assert set(RULES["properties"]) <= described
