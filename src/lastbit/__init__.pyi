@@ -28,6 +28,7 @@ from lastbit.mechanisms.candidates import scored
 from lastbit.mechanisms.discover.histogram import DiscoveredHistogram, DiscoverHistogram
 from lastbit.mechanisms.discover.mechanism import Discovered
 from lastbit.mechanisms.discover.ranking import DiscoverRanking
+from lastbit.mechanisms.discover.spark_histogram import SparkHistogram
 from lastbit.mechanisms.discover.top_k import DiscoveredTopK, DiscoverTopK
 from lastbit.mechanisms.exponential import Choice, ExponentialMechanism, Ranking
 from lastbit.mechanisms.gaussian import DiscreteGaussian
@@ -53,6 +54,7 @@ from lastbit.privacy.zcdp import largest_rho
 from lastbit.release import Measurement, Release
 from lastbit.values.counts import Counts
 from lastbit.values.grid import Grid
+from lastbit.values.spark_counts import SparkCounts
 from lastbit.values.statistic import Statistic, exact_mean, exact_sum, exact_variance, histogram, mean_sums
 from lastbit.values.unlisted import UNKNOWN, Unlisted
 
@@ -119,6 +121,8 @@ __all__ = [
     "SelectionPlan",
     "SnappedValue",
     "Snapping",
+    "SparkCounts",
+    "SparkHistogram",
     "SparseVector",
     "Statistic",
     "SystemBits",

@@ -48,14 +48,11 @@ class Known:
         )
 
 
-def unpacked(values: Any, sensitivity: Fraction, monotone: bool = False) -> tuple[Any, Sequence[Any] | None]:
-    """The bare values, and the items where the values have them.
+def allowed(values: Known, sensitivity: Fraction, monotone: bool = False) -> None:
+    """Refuse values that one person can move further than a mechanism with this sensitivity allows for.
 
-    Values are refused when one person can move one of them further than a mechanism with this sensitivity, or this
-    promise to be monotone, allows for. Values about which nothing is known are taken as they are.
+    Or in another way, where the mechanism was built for values that are monotone.
     """
-    if not isinstance(values, Known):
-        return values, None
     if values.each > sensitivity:
         raise ParameterError(
             f"one person can move a value by {values.each}, the mechanism was built for sensitivity {sensitivity}. "
@@ -66,6 +63,16 @@ def unpacked(values: Any, sensitivity: Fraction, monotone: bool = False) -> tupl
             "the values are not monotone, the mechanism was built for values that are. "
             "Build it without monotone=True. Nothing was drawn."
         )
+
+
+def unpacked(values: Any, sensitivity: Fraction, monotone: bool = False) -> tuple[Any, Sequence[Any] | None]:
+    """The bare values, and the items where the values have them.
+
+    Values are refused where they are not `allowed`. Values about which nothing is known are taken as they are.
+    """
+    if not isinstance(values, Known):
+        return values, None
+    allowed(values, sensitivity, monotone)
     return values.values, values.names
 
 
