@@ -300,3 +300,26 @@ def test_what_a_mechanism_refuses_is_not_charged(place: str) -> None:
             ledger.release("clinic", mechanism, values, draw=draw)
     assert ledger.account("clinic").spent == 0
     assert len(ledger.history("clinic")) == 1
+
+
+def test_a_server_with_other_defaults_still_writes_charges_to_disk(place: str) -> None:
+    """PostgreSQL may be told to answer before a commit is on disk, or to end one of two transactions at once."""
+    if "://" not in place:
+        return  # SQLite has no such defaults
+    ledger = lb.Ledger(place)
+    ledger.create("clinic", epsilon=1)
+    name = sa.make_url(place).database
+    for isolation in ("serializable", "repeatable read"):
+        with store.Store(place).transaction() as books:
+            books.execute(sa.text(f"alter database {name} set synchronous_commit = off"))
+            books.execute(sa.text(f"alter database {name} set default_transaction_isolation = '{isolation}'"))
+        with store.Store(place).transaction() as books:
+            shown = [books.scalar(sa.text(f"show {each}")) for each in ("synchronous_commit", "transaction_isolation")]
+        assert shown == ["on", "read committed"]
+    # Stricter than on: another server has the commit too.
+    with store.Store(place).transaction() as books:
+        books.execute(sa.text(f"alter database {name} set synchronous_commit = remote_apply"))
+    with store.Store(place).transaction() as books:
+        assert books.scalar(sa.text("show synchronous_commit")) == "remote_apply"
+    ledger.release("clinic", laplace("1/2"), [1])
+    assert ledger.account("clinic").spent == Fraction(1, 2)
