@@ -266,17 +266,17 @@ def test_a_file_of_version_1_opens_and_goes_on(old_file: Path) -> None:
 def test_an_old_file_is_brought_up_to_date_once(old_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     steps = []
 
-    def to_version_4(connection: sa.Connection) -> None:
-        steps.append(4)
+    def to_version_5(connection: sa.Connection) -> None:
+        steps.append(5)
         connection.exec_driver_sql("ALTER TABLE lastbit_entries ADD COLUMN signed TEXT")
 
-    monkeypatch.setattr(store, "VERSION", 4)
-    monkeypatch.setattr(store, "MIGRATIONS", {**store.MIGRATIONS, 3: to_version_4})
+    monkeypatch.setattr(store, "VERSION", 5)
+    monkeypatch.setattr(store, "MIGRATIONS", {**store.MIGRATIONS, 4: to_version_5})
     for _ in range(2):
         assert lb.Ledger(old_file).account("clinic").spent == Fraction(1, 7)
-    assert steps == [4]
+    assert steps == [5]
     monkeypatch.undo()
-    with pytest.raises(lb.LedgerError, match=r"has version 4, this lastbit knows 3\. Install a newer lastbit"):
+    with pytest.raises(lb.LedgerError, match=r"has version 5, this lastbit knows 4\. Install a newer lastbit"):
         lb.Ledger(old_file).account("clinic")
 
 

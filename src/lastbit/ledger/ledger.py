@@ -90,7 +90,9 @@ class Ledger:
             taken = names.same(dataset, rows.scalars(sa.select(ACCOUNTS.c.dataset)))
             if taken is None:
                 first = books.columns_of(account)
-                rows.execute(ACCOUNTS.insert().values(dataset=dataset, adjacency=account.adjacency, digest="", **first))
+                rows.execute(
+                    ACCOUNTS.insert().values(dataset=dataset, adjacency=account.adjacency, digest="", seal="", **first)
+                )
                 terms = written(
                     epsilon=account.epsilon_limit,
                     rho=account.rho_limit,
