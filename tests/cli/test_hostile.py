@@ -213,7 +213,7 @@ def test_a_picture_that_fails_does_not_take_the_release_with_it(capsys: Any, mon
     monkeypatch.setattr("lastbit.release.Release.plot", full)
     assert run(f"top {ROWS} -k 1 --epsilon 1 {PAID} --plot top.png --json") == 1
     shown = capsys.readouterr()
-    assert json.loads(shown.out)["account"]["spent"] == "1"
+    assert json.loads(shown.out)["account"]["spent"] == 1
     assert "could not be written: No space left on device. The release above stands." in shown.err
 
 

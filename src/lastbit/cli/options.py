@@ -134,7 +134,11 @@ class Items:
 
     def more(self, amount: str) -> str:
         """This amount more, in words."""
-        return f"{amount} units more" if self.weights is None else f"{amount} more in {self.weights}"
+        return f"{amount} {'unit' if amount == '1' else 'units'} more" if self.weights is None else f"{amount} more in {self.weights}"
+
+    def whole(self, *columns: str) -> tuple[str, ...]:
+        """These columns where they count units, which are whole; none where they are sums."""
+        return columns if self.weights is None else ()
 
     @property
     def data(self) -> dict[str, Any]:
@@ -170,7 +174,9 @@ class Spending:
     level: Annotated[str, typer.Option(metavar="NUMBER", help="The probability that an interval holds.")] = "0.95"
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False
     plot: Annotated[str | None, typer.Option(metavar="FILE", help="Draw the release into a picture.")] = None
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the cost. Read nothing and spend nothing.")] = False
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show the cost and check the columns. Read no row, spend nothing.")
+    ] = False
     reuse: Annotated[
         bool, typer.Option("--reuse", help="Show the release again, for nothing, if the ledger has this very question.")
     ] = False

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from concurrent.futures import Future, wait
 from concurrent.futures import TimeoutError as NotYet
-from contextvars import copy_context
+from contextvars import ContextVar, copy_context
 from dataclasses import replace
 from fractions import Fraction
 from threading import Thread
@@ -29,6 +29,9 @@ _PATIENCE: Final = 1.0
 
 _ATTEMPTS: Final = 20
 """How often the command tells an interrupted reader to stop, every tenth of a second."""
+
+_LOOKING: ContextVar[bool] = ContextVar("looking", default=False)
+"""Whether only the columns are looked at."""
 
 Result = TypeVar("Result")
 
@@ -118,8 +121,26 @@ def _as_columns(domains: Any, source: Opened, by: list[str]) -> Any:
     return [str(item) for item in items_of(domains)] if isinstance(domains, range) and kind == "VARCHAR" else domains
 
 
+def check_columns(reading: Callable[[], Any]) -> None:
+    """Open a table as `reading` does, and refuse it where a column is not there. No row is read."""
+    token = _LOOKING.set(True)
+    try:
+        reading()
+    except _Looked:
+        pass
+    finally:
+        _LOOKING.reset(token)
+
+
+class _Looked(Exception):
+    """The table was opened and has the columns."""
+
+
 def read(table: Table, wanted: Wanted, work: Callable[[Opened], Result]) -> Result:
     """Open a table and work on it. On a terminal, a progress bar appears after a second."""
+    if _LOOKING.get():
+        opened(table.source, wanted, table.table).connection.close()
+        raise _Looked
     place: list[Opened] = []
 
     def both() -> Result:

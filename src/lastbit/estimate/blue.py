@@ -77,7 +77,11 @@ def error_bounds(k: int, selection: Rate, measurement: Rate, level: Number) -> t
 
 
 def _loss(rate: Rate) -> float:
-    return -math.log1p(-float(1 - rate.fraction))
+    r = rate.fraction
+    if 2 * r > 1:
+        return -math.log1p(-float(1 - r))
+    # Of whole numbers, because a rate may be below the smallest float, and 1 - r be 1.
+    return math.log(r.denominator) - math.log(r.numerator)
 
 
 class _ErrorLaw:

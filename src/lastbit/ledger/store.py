@@ -105,6 +105,11 @@ class Store:
         self.lock(connection)
         version = self._version(connection)
         if version is None:
+            if self._sqlite and sa.inspect(connection).get_table_names():
+                raise LedgerError(
+                    f"{self!r} holds other tables and no ledger: it may be data. A ledger is a file of its own. Name "
+                    "another file; the first account makes it."
+                )
             if not create:
                 raise LedgerError(f"there is no ledger at {self!r}. Make one by creating an account in it.")
             METADATA.create_all(connection)

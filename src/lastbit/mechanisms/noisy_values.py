@@ -61,12 +61,14 @@ class NoisyValues(Measurement):
         >>> high - low
         Fraction(6, 1)
         """
-        reach = accuracy_of(self.noise, self.rate, probability(level, "level"))
-        grid = Grid(self.resolution)
-        intervals = tuple(
-            grid.around(step, reach, on_grid=self.on_grid, ends=self.ends) for step in self.steps.tolist()
-        )
+        intervals = tuple(self.error_bars(level)["value"])
         return intervals[0] if self.single else intervals
+
+    def error_bars(self, level: Number = "0.95", most: int | None = None) -> dict[str, tuple[Interval, ...]]:
+        """The interval of each value."""
+        reach = accuracy_of(self.noise, self.rate, probability(level, "level"))
+        grid, first = Grid(self.resolution), self.steps[:most].tolist()
+        return {"value": tuple(grid.around(step, reach, on_grid=self.on_grid, ends=self.ends) for step in first)}
 
 
 def accuracy_of(noise: Noise, rate: Rate, level: Fraction) -> int:

@@ -11,6 +11,7 @@ import numpy as np
 from lastbit.errors import LastbitError, ParameterError
 from lastbit.values.adjacency import Adjacency
 from lastbit.values.grid import Grid
+from lastbit.values.labelled import labelled
 from lastbit.values.raw import bare, is_missing
 
 
@@ -71,7 +72,7 @@ def unpacked(values: Any, sensitivity: Fraction, monotone: bool = False) -> tupl
     Values are refused where they are not `allowed`. Values about which nothing is known are taken as they are.
     """
     if not isinstance(values, Known):
-        return values, None
+        return labelled(values)
     allowed(values, sensitivity, monotone)
     return values.values, values.names
 
@@ -89,6 +90,7 @@ def lies_on(values: Any, grid: Grid) -> bool:
         return values.resolution is not None and (values.resolution / grid.resolution).denominator == 1
     if grid.numerator != 1:
         return False
+    values, _ = labelled(values)
     if type(values) is int:
         return True
     # The type that an array or a Series declares; Arrow calls it `type`.
@@ -103,7 +105,7 @@ def lies_on(values: Any, grid: Grid) -> bool:
 def within(values: Any, sensitivity: Fraction) -> Any:
     """The bare values, refused where one person can move all of them together further than this."""
     if not isinstance(values, Known):
-        return values
+        return labelled(values)[0]
     if values.total > sensitivity:
         raise ParameterError(
             f"one person can move the values by {values.total} in all, the mechanism was built for sensitivity "
@@ -119,7 +121,7 @@ def within_squared(values: Any, squared: Fraction) -> Any:
     No move is above `each`, and all moves add up to `total` at most: so their squares add up to at most each·total.
     """
     if not isinstance(values, Known):
-        return values
+        return labelled(values)[0]
     if values.each * values.total > squared:
         raise ParameterError(
             f"one person can move the values by {values.each} each and {values.total} in all, so that the squares add "

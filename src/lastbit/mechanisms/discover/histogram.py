@@ -70,8 +70,13 @@ class DiscoveredHistogram(Discovered):
         most. Among the items told the share that fails is larger where values are near the threshold, because lucky
         noise gets items told.
         """
+        return self.error_bars(level)["value"]
+
+    def error_bars(self, level: Number = "0.95", most: int | None = None) -> dict[str, tuple[Interval, ...]]:
+        """The interval of each value."""
         reach, grid = accuracy_of(self.noise, self.rate, probability(level, "level")), Grid(self.resolution)
-        return tuple(grid.around(step, reach, on_grid=True) for step in np.asarray(self.steps).tolist())
+        first = np.asarray(self.steps)[:most].tolist()
+        return {"value": tuple(grid.around(step, reach, on_grid=True) for step in first)}
 
 
 @dataclass(frozen=True, kw_only=True)
