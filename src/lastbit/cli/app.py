@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from lastbit.cli import audit, budget, discovering, history, planning, releases
+from lastbit.cli import audit, budget, completion, discovering, history, planning, releases, watching
 from lastbit.cli.options import with_options
 
 _SETTINGS: dict[str, Any] = {
@@ -100,6 +100,14 @@ _add(
 )
 _add(
     app,
+    "watch",
+    watching.watch,
+    "watch --threshold 1000 --limit 3 --epsilon 1",
+    "watch --threshold 1000 --limit 3 --epsilon 1 --monotone --json",
+    f"watch --threshold 1000 --limit 3 --epsilon 1 --sensitivity 5 --adaptive {_BUDGET}",
+)
+_add(
+    app,
     "plan",
     planning.plan,
     "plan -k 10 --items 10000 --epsilon 1",
@@ -134,3 +142,4 @@ _add(
 _add(accounts, "verify", budget.verify, "budget verify clinic --ledger budget.db", "budget verify --ledger budget.db")
 _add(accounts, "raise", budget.raise_, "budget raise clinic --ledger budget.db --epsilon 4 --note 'agreed in May'")
 audit.register(app)
+_add(app, "completion", completion.completion, "completion bash", "completion fish")

@@ -134,7 +134,11 @@ class Items:
 
     def more(self, amount: str) -> str:
         """This amount more, in words."""
-        return f"{amount} {'unit' if amount == '1' else 'units'} more" if self.weights is None else f"{amount} more in {self.weights}"
+        return (
+            f"{amount} {'unit' if amount == '1' else 'units'} more"
+            if self.weights is None
+            else f"{amount} more in {self.weights}"
+        )
 
     def whole(self, *columns: str) -> tuple[str, ...]:
         """These columns where they count units, which are whole; none where they are sums."""

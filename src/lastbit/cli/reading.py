@@ -94,17 +94,17 @@ def totalled(table: Table, column: str, bounds: tuple[str, str], resolution: str
     if table.unit == column:
         raise ParameterError(f"--of and --unit must be different columns: got {column!r} for both.")
     columns = () if table.unit is None else (table.unit,)
-    # Names of our own, because a column may be called anything.
-    unit = None if table.unit is None else "who"
-    chosen = f"'{_EVERYONE}' AS {_EVERYONE}, {quoted(column)} AS amount"
-    if table.unit is not None:
-        chosen += f", {quoted(table.unit)} AS {unit}"
+    # The user's names, which errors show; and one of our own that no column has, whatever the columns are called.
+    everyone = _EVERYONE
+    while everyone.casefold() in (column.casefold(), (table.unit or "").casefold()):
+        everyone += "_"
+    chosen = ", ".join([f"'{_EVERYONE}' AS {everyone}", *map(quoted, (column, *columns))])
     exact = number(bounds[0], "bounds"), number(bounds[1], "bounds")
 
     def work(source: Opened) -> Statistic:
         rows = source.relation.project(chosen)
-        common: dict[str, Any] = {"by": _EVERYONE, "unit": unit, "domain": [_EVERYONE]}
-        total = count(rows, **common, weights="amount", bounds=exact, resolution=resolution)
+        common: dict[str, Any] = {"by": everyone, "unit": table.unit, "domain": [_EVERYONE]}
+        total = count(rows, **common, weights=column, bounds=exact, resolution=resolution)
         units = int(count(rows, **common).values[0])
         return centred_sums(Fraction(total.values[0]), units, bounds=exact, resolution=resolution)
 
