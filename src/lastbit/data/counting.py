@@ -23,6 +23,7 @@ from lastbit.errors import DataError, LastbitError, ParameterError
 from lastbit.exact.numbers import Number, whole
 from lastbit.values.bound import Bound
 from lastbit.values.counts import Counts
+from lastbit.values.missing import LEAVE_OUT, Missing
 from lastbit.values.spark_counts import SparkCounts
 from lastbit.values.unlisted import Found, Unknown, Unlisted
 
@@ -60,6 +61,7 @@ def count(
     weights: str | None = None,
     bounds: tuple[Number, Number] | None = None,
     resolution: Number = 1,
+    missing: Missing = LEAVE_OUT,
     most_items: int | None = None,
 ) -> Unlisted: ...
 
@@ -74,6 +76,7 @@ def count(
     weights: str | None = None,
     bounds: tuple[Number, Number] | None = None,
     resolution: Number = 1,
+    missing: Missing = LEAVE_OUT,
     most_items: int | None = None,
 ) -> SparkCounts: ...
 
@@ -88,6 +91,7 @@ def count(
     weights: str | None = None,
     bounds: tuple[Number, Number] | None = None,
     resolution: Number = 1,
+    missing: Missing = LEAVE_OUT,
     most_items: int | None = None,
 ) -> Counts: ...
 
@@ -101,6 +105,7 @@ def count(
     weights: str | None = None,
     bounds: tuple[Number, Number] | None = None,
     resolution: Number = 1,
+    missing: Missing = LEAVE_OUT,
     most_items: int | None = None,
 ) -> Counts | Unlisted | SparkCounts:
     """How many distinct units each item has; with `weights`, the exact sum of each unit's weights.
@@ -117,7 +122,9 @@ def count(
     both stay in Spark (`SparkCounts`).
     weights, bounds, resolution: the column to add up instead. Each row's weight is clamped to the bounds and floored to
     the grid; a unit's rows in an item are added and clamped again, so that it moves a sum by the larger bound at most.
-    Null and NaN count as the lower bound. With `lb.UNKNOWN` no bound is below zero.
+    With `lb.UNKNOWN` no bound is below zero.
+    missing: a row whose weight is null or NaN is left out; with "lowest" it counts as the lower bound, with a number
+    between the bounds as that number.
     most_items: one unit counts in at most so many items, so that noise for all items is smaller. A unit with more stays
     in those with the smallest hashes of unit, item and a key that is drawn for this count; items outside of the domain
     do not use up the bound.
@@ -144,10 +151,13 @@ def count(
     kinds = dict(zip(wanted, _or_kind(_kinds, table, wanted), strict=True))
     amount = None
     if weights is not None:
-        amount = Weights.of(bounds, resolution)
+        amount = Weights.of(bounds, resolution, missing)
         amount.check(kinds[weights], weights)
-    elif bounds is not None:
-        raise ParameterError("bounds are for weights: got no weights. Name the column to add up, or leave bounds out.")
+    elif bounds is not None or missing != LEAVE_OUT:
+        raise ParameterError(
+            "bounds and missing are for weights: got no weights. Name the column to add up, or leave bounds and "
+            "missing out."
+        )
     task = Task(tuple(columns), unit, weights, amount, bound)
     if isinstance(domain, Unknown):
         return _unlisted(table, task)
@@ -251,6 +261,8 @@ class _Table(Protocol):
     def kind(self, name: str) -> Kind | None: ...
 
     def totals(self, task: Task, keys: Sequence[Keys]) -> NDArray[np.int64]: ...
+
+    def numbers(self, task: Task, keys: Sequence[Keys]) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
 
     def occurring(self, task: Task) -> Callable[[int | None], Occurring]: ...
 
