@@ -15,6 +15,15 @@ import typer
 
 from lastbit.errors import ParameterError
 
+Missing = Annotated[
+    str,
+    typer.Option(
+        metavar="RULE",
+        help="A number that is missing (blank, null, NaN, text) is left out. Or 'lowest', or a number that it counts "
+        "as.",
+    ),
+]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
@@ -63,6 +72,7 @@ class Items:
             metavar="LOW HIGH", help="Each row's weight, and each unit's total per item, is clamped to this range."
         ),
     ] = None
+    missing: Missing = "leave-out"
     resolution: Annotated[
         str | None,
         typer.Option(metavar="NUMBER", help="The step of weights, noise and gaps: 1, or 1/10 for the gaps of counts."),

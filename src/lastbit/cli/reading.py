@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, wait
 from concurrent.futures import TimeoutError as NotYet
 from contextvars import copy_context
@@ -21,6 +21,8 @@ from lastbit.values.unlisted import UNKNOWN, Unlisted
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from lastbit.data.per_unit import Numbers
 
 _EVERYONE: Final = "everyone"
 
@@ -67,6 +69,7 @@ def _count(source: Opened, table: Table, items: Items, domain: Any) -> Any:
         weights=items.weights,
         bounds=items.bounds,
         resolution=items.step(),
+        missing=items.missing,
         most_items=items.most_items,
     )
 
@@ -79,6 +82,48 @@ def _read_items(table: Table, items: Items, work: Callable[[Opened], Result]) ->
     if table.unit is None:
         print("lastbit: without --unit each row is protected, but not a person with several rows.", file=sys.stderr)
     return counts
+
+
+def numbers_of(
+    table: Table,
+    of: str,
+    bounds: tuple[str, str],
+    *,
+    per: str = "mean",
+    latest_by: str | None = None,
+    most_rows: int | None = None,
+    missing: str = "leave-out",
+    resolution: str | None = None,
+    by: Sequence[str] = (),
+    domain: Any = None,
+    most_items: int | None = None,
+) -> Numbers:
+    """The number of each unit of a table, or of each unit in each group, exact and private: see `per_unit`."""
+    from lastbit.data.per_unit import per_unit
+
+    columns = tuple(name for name in (*by, table.unit, latest_by) if name is not None)
+    if of in columns:
+        raise ParameterError(f"--of must be another column than --unit, --by and --latest-by: got {of!r} for two.")
+
+    def work(source: Opened) -> Numbers:
+        chosen: Any = per
+        domains = _as_columns(domain, source, list(by)) if by else None
+        return per_unit(
+            source.relation,
+            of=of,
+            unit=table.unit,
+            bounds=bounds,
+            per=chosen,
+            latest_by=latest_by,
+            most_rows=most_rows,
+            by=list(by),
+            domain=domains,
+            most_items=most_items,
+            missing=missing,
+            resolution=resolution,
+        )
+
+    return read(table, Wanted(columns, weights=of), work)
 
 
 def totalled(table: Table, column: str, bounds: tuple[str, str], resolution: str) -> Statistic:

@@ -23,6 +23,7 @@ from lastbit.errors import DataError, LastbitError, ParameterError
 from lastbit.exact.numbers import Number, whole
 from lastbit.values.bound import Bound
 from lastbit.values.counts import Counts
+from lastbit.values.missing import LEAVE_OUT, Missing
 from lastbit.values.unlisted import Found, Unknown, Unlisted
 
 try:
@@ -49,6 +50,7 @@ def count(
     weights: str | None = None,
     bounds: tuple[Number, Number] | None = None,
     resolution: Number = 1,
+    missing: Missing = LEAVE_OUT,
     most_items: int | None = None,
 ) -> Unlisted: ...
 
@@ -63,6 +65,7 @@ def count(
     weights: str | None = None,
     bounds: tuple[Number, Number] | None = None,
     resolution: Number = 1,
+    missing: Missing = LEAVE_OUT,
     most_items: int | None = None,
 ) -> Counts: ...
 
@@ -76,6 +79,7 @@ def count(
     weights: str | None = None,
     bounds: tuple[Number, Number] | None = None,
     resolution: Number = 1,
+    missing: Missing = LEAVE_OUT,
     most_items: int | None = None,
 ) -> Counts | Unlisted:
     """How many distinct units each item has; with `weights`, the exact sum of each unit's weights.
@@ -90,7 +94,9 @@ def count(
     items that occur are counted, and are private as their counts are. Only mechanisms that pay a delta release them.
     weights, bounds, resolution: the column to add up instead. Each row's weight is clamped to the bounds and floored to
     the grid; a unit's rows in an item are added and clamped again, so that it moves a sum by the larger bound at most.
-    Null and NaN count as the lower bound. With `lb.UNKNOWN` no bound is below zero.
+    With `lb.UNKNOWN` no bound is below zero.
+    missing: a row whose weight is null or NaN is left out; with "lowest" it counts as the lower bound, with a number
+    between the bounds as that number.
     most_items: one unit counts in at most so many items, so that noise for all items is smaller. A unit with more stays
     in those with the smallest hashes of unit, item and a key that is drawn for this count; items outside of the domain
     do not use up the bound.
@@ -120,10 +126,13 @@ def count(
     listed = [typed(items, kinds[column], column) for column, items in zip(columns, domains, strict=not unlisted)]
     amount = None
     if weights is not None:
-        amount = Weights.of(bounds, resolution)
+        amount = Weights.of(bounds, resolution, missing)
         amount.check(kinds[weights], weights)
-    elif bounds is not None:
-        raise ParameterError("bounds are for weights: got no weights. Name the column to add up, or leave bounds out.")
+    elif bounds is not None or missing != LEAVE_OUT:
+        raise ParameterError(
+            "bounds and missing are for weights: got no weights. Name the column to add up, or leave bounds and "
+            "missing out."
+        )
     task = Task(tuple(columns), unit, weights, amount, bound)
     if unlisted:
         return _unlisted(table, task)
@@ -196,6 +205,8 @@ class _Table(Protocol):
     def kind(self, name: str) -> Kind | None: ...
 
     def totals(self, task: Task, keys: Sequence[Keys]) -> NDArray[np.int64]: ...
+
+    def numbers(self, task: Task, keys: Sequence[Keys]) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
 
     def occurring(self, task: Task) -> Callable[[int | None], Occurring]: ...
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from lastbit.data import kinds, sql
 from lastbit.data.columns import Integers, Keys
+from lastbit.data.duckdb_numbers import numbers_per_unit
 from lastbit.data.kinds import Kind
 from lastbit.data.sorting import quoted, sortable, sorted_counts
 from lastbit.data.task import Occurring, Task
@@ -89,6 +90,32 @@ class DuckDBTable:
             totals[found] = int(number)
         return totals
 
+    def numbers(self, task: Task, keys: Sequence[Keys]) -> tuple[Integers, Integers]:
+        """The number of each unit in steps, and the place of its item."""
+        chosen = [f"{self._form(name)} AS {key}" for name, key in zip(task.by, _keys(task), strict=True)]
+        known = []
+        for name, own in ((task.unit, "lastbit_unit"), (task.order, "lastbit_order")):
+            if name is not None:
+                chosen.append(f"{self._form(name)} AS {own}")
+                known.append(f"{own} IS NOT NULL")
+        assert task.weight is not None and task.amount is not None  # noqa: S101, PT018
+        chosen.append(f"CAST({self._steps(task.weight, task.amount)} AS BIGINT) AS lastbit_step")
+        rows = self._relation.project(", ".join(chosen)).filter(" AND ".join([*known, "lastbit_step IS NOT NULL"]))
+        place = "CAST(0 AS BIGINT)"
+        for i, (name, each) in enumerate(zip(task.by, keys, strict=True)):
+            rows = _joined(rows, self._domain(name, each, i), i, "inner")
+            place = f"({place}) * {len(each)} + lastbit_place_{i}"
+        with ExitStack() as closing:
+            found = numbers_per_unit(rows, task, place)
+            if task.bound is not None and task.per != "row":
+                # By the place of its item, which is a key like any other.
+                found = found.project("lastbit_place AS lastbit_key_0, lastbit_unit, lastbit_step")
+                found = _bounded(found, Task(("",)), task.bound, closing)
+                found = found.project("lastbit_key_0 AS lastbit_place, lastbit_step")
+            columns = found.project("lastbit_place, lastbit_step").fetchnumpy()
+        places, steps = (np.asarray(columns[name], np.int64) for name in ("lastbit_place", "lastbit_step"))
+        return places, steps
+
     def occurring(self, task: Task) -> Callable[[int | None], Occurring]:
         """The items that occur, counted when they are asked for: only these leave the engine."""
         names = [self._named(name, key) for name, key in zip(task.by, _keys(task), strict=True)]
@@ -138,6 +165,8 @@ class DuckDBTable:
         readable = [] if keys is not None else [*map(self._readable, task.by, _keys(task))]
         if task.unit is not None:
             known.append("lastbit_unit IS NOT NULL")
+        if amount is not None and amount.missing is None:
+            known.append("lastbit_step IS NOT NULL")
         rows = rows.filter(" AND ".join(known)) if known else rows
         if task.unit is not None and keys is None and bound is None and amount is None:
             total = "count(DISTINCT lastbit_unit)"
@@ -223,6 +252,10 @@ class DuckDBTable:
         return column if dtype in _SORTED else f"CASE WHEN {column} IS NOT NULL THEN {column} END"
 
     def _steps(self, name: str, amount: Weights) -> str:
+        """A weight in steps; null where it is missing and its row is left out."""
+        return sql.unless_missing(amount, quoted(name), self._known_steps(name, amount), self.kind(name))
+
+    def _known_steps(self, name: str, amount: Weights) -> str:
         column, dtype, kind = quoted(name), self._types[name].id, self.kind(name)
         if kind is kinds.REAL:
             return sql.real_steps(amount, column, "//")

@@ -49,6 +49,22 @@ class SparkTable:
 
     def totals(self, task: Task, keys: Sequence[Keys]) -> Integers:
         """The count of each item of the product of domains, or its sum in steps."""
+        rows = _grouped(self._placed(task, keys), task, ["lastbit_place"])
+        totals = np.zeros(int(np.prod([len(each) for each in keys], dtype=object)), np.int64)
+        for found, number in rows.collect():
+            totals[found] = number
+        return totals
+
+    def numbers(self, task: Task, keys: Sequence[Keys]) -> tuple[Integers, Integers]:
+        """The number of each unit in steps, and the place of its item."""
+        from lastbit.data.spark_numbers import numbers_per_unit
+
+        rows = numbers_per_unit(self._placed(task, keys), task).collect()
+        found = np.array([(row[0], row[1]) for row in rows], np.int64).reshape(-1, 2)
+        return found[:, 0], found[:, 1]
+
+    def _placed(self, task: Task, keys: Sequence[Keys]) -> Any:
+        """The rows whose items are in the domain, with the place of each."""
         from pyspark.sql import functions as f
 
         rows = self._rows(task)
@@ -57,11 +73,7 @@ class SparkTable:
             domain = self._domain(name, each, i)
             rows = rows.join(f.broadcast(domain), f.expr(f"lastbit_key_{i} = lastbit_item_{i}"))
             place = place * len(each) + f.col(f"lastbit_place_{i}")
-        rows = _grouped(rows.withColumn("lastbit_place", place), task, ["lastbit_place"])
-        totals = np.zeros(int(np.prod([len(each) for each in keys], dtype=object)), np.int64)
-        for found, number in rows.collect():
-            totals[found] = number
-        return totals
+        return rows.withColumn("lastbit_place", place)
 
     def occurring(self, task: Task) -> Callable[[int | None], Occurring]:
         """The items that occur, counted when they are asked for: the executors sort, and only these come back."""
@@ -91,7 +103,11 @@ class SparkTable:
             chosen.append(f"{self._form(task.unit)} AS lastbit_unit")
         if task.weight is not None and task.amount is not None:
             chosen.append(f"{self._steps(task.weight, task.amount)} AS lastbit_step")
-        return self._frame.selectExpr(*chosen)
+        if task.order is not None:
+            chosen.append(f"{self._form(task.order)} AS lastbit_order")
+        rows = self._frame.selectExpr(*chosen)
+        left_out = task.amount is not None and task.amount.missing is None
+        return rows.where("lastbit_step IS NOT NULL") if left_out else rows
 
     def _domain(self, name: str, keys: Keys, number: int) -> Any:
         from pyspark.sql import functions as f
@@ -153,6 +169,11 @@ class SparkTable:
         return key, lambda value: named(kind.key(value))
 
     def _steps(self, name: str, amount: Weights) -> str:
+        """A weight in steps; null where it is missing and its row is left out."""
+        steps = sql.unless_missing(amount, _quoted(name), self._known_steps(name, amount), self.kind(name))
+        return f"CAST({steps} AS BIGINT)"
+
+    def _known_steps(self, name: str, amount: Weights) -> str:
         column, kind = _quoted(name), self.kind(name)
         if kind is kinds.REAL:
             return sql.real_steps(amount, column, "div")

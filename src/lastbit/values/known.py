@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
@@ -24,6 +25,8 @@ class Known:
     """What one person may change: come or go, or replace a record of a public number of them."""
     resolution: Any
     """The grid that the values are on, a Fraction; None where nobody said."""
+    above: int = 0
+    """How many steps of this grid the exact values may lie above these, which were floored; 0 where these are exact."""
 
     # No abstract base: every release asks whether its values are Known, and asking that of an abstract class is slow.
 
@@ -91,6 +94,16 @@ def lies_on(values: Any, grid: Grid) -> bool:
     values = bare(values)
     each = values if isinstance(values, Sequence) else values.flat if isinstance(values, np.ndarray) else [values]
     return all(isinstance(value, int | np.integer | np.bool_) or is_missing(value) for value in each)
+
+
+def floored_by(values: Any, grid: Grid) -> int:
+    """How many steps of a grid the exact values may lie above values that say so of themselves; else 0.
+
+    >>> floored_by([0.5], Grid(1))
+    0
+    """
+    known = isinstance(values, Known) and values.above > 0
+    return math.ceil(values.above * values.resolution / grid.resolution) if known else 0
 
 
 def within(values: Any, sensitivity: Fraction) -> Any:
