@@ -29,6 +29,8 @@ BUILT: dict[str, Callable[..., Any]] = {
     "NoisyMax": lb.NoisyMax,
     "NoisyMean": lambda **more: lb.NoisyMean(bounds=(0, 10), **more),
     "NoisyTopK": lambda **more: lb.NoisyTopK(k=2, **more),
+    "Quantile": lambda **more: lb.Quantile(bounds=(0, 10), **more),
+    "Quantiles": lambda **more: lb.Quantiles(qs=["1/4", "1/2"], bounds=(0, 10), **more),
     "SelectAndMeasure": lambda **more: lb.SelectAndMeasure(k=2, **more),
     "SparseVector": lambda **more: lb.SparseVector(threshold=50, limit=2, **more),
     "AdaptiveSparseVector": lambda **more: lb.AdaptiveSparseVector(threshold=50, limit=2, **more),
@@ -37,6 +39,8 @@ BUILT: dict[str, Callable[..., Any]] = {
 VALUES: dict[str, Any] = {
     "Snapping": 7,
     "NoisyMean": [3, 4],
+    "Quantile": [3, 4],
+    "Quantiles": [3, 4],
     **dict.fromkeys(("DiscoverHistogram", "DiscoverRanking", "DiscoverTopK"), WORDS),
 }
 

@@ -88,6 +88,15 @@ INSTANCES: Final[Mapping[str, Sequence[Instance]]] = {
         Instance({"epsilon": "1/3", "bounds": (-20, 20)}, [7], Fraction(0)),
         Instance({"eta": _BIT, "bounds": (0, 100), "sensitivity": 3}, [50], Fraction(0)),
     ],
+    "Quantile": [
+        Instance({"eta": _TWO, "bounds": (0, 5)}, [1, 1, 4], Fraction(0)),
+        Instance({"q": "1/4", "epsilon": 1, "bounds": (0, 20)}, [3, 9], Fraction(0)),
+        Instance({"q": 0, "eta": _BIT, "bounds": (0, 5)}, [2, 3], Fraction(0)),
+    ],
+    "Quantiles": [
+        Instance({"qs": ("1/4", "1/2", "3/4"), "eta": _FOUR, "bounds": (0, 3), "spread": 1}, [1, 2], Fraction(0)),
+        Instance({"qs": ("1/2", "3/4"), "epsilon": 1, "bounds": (0, 1), "spread": 2}, [0], Fraction(0)),
+    ],
     "SelectAndMeasure": [
         Instance({"k": 1, "eta": _FOUR, "resolution": 1}, [0, 1], Fraction(1, 1 << 7)),
     ],

@@ -71,8 +71,8 @@ class Powers:
         """The smallest exponent of all cells that have a length."""
         if self.multiplicities is None:
             return int(self.exponents.min())
-        exponents = self.exponents[0 : len(self.exponents)]
-        return int(np.where(self.multiplicities > 0, exponents, np.iinfo(np.int64).max).min())
+        exponents, counts = self.exponents[0 : len(self.exponents)], self.multiplicities > 0
+        return int(np.min(exponents, where=counts, initial=np.iinfo(np.int64).max))
 
     @cached_property
     def total(self) -> int:
@@ -124,7 +124,7 @@ class Powers:
     def _counted(self, which: NDArray[np.intp], groups: int) -> list[int]:
         """How often each distinct exponent counts in the first cells, given which of them each has."""
         if self.multiplicities is None:
-            return np.bincount(which, minlength=groups).tolist()
+            return list(np.bincount(which, minlength=groups).tolist())
         times = np.zeros(groups, np.int64)
         np.add.at(times, which, self.multiplicities[: len(which)])
         return list(times.tolist())
@@ -161,11 +161,14 @@ class Powers:
 
 
 def total(multiplicities: NDArray[np.int64]) -> int:
-    """The sum of whole numbers that are not negative, by halves that cannot overflow.
+    """The sum of whole numbers that are not negative, exactly: by halves where it might overflow.
 
     >>> total(np.array([1 << 62, 1 << 62])) == 1 << 63
     True
     """
+    # A sum of floats is off by far less than half of itself.
+    if multiplicities.sum(dtype=np.float64) < 1 << 62:
+        return int(multiplicities.sum())
     return (int((multiplicities >> 32).sum()) << 32) + int((multiplicities & 0xFFFFFFFF).sum())
 
 
