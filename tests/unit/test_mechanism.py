@@ -26,6 +26,7 @@ BUILT: dict[str, Callable[..., Any]] = {
     "DiscreteGaussian": lambda **more: gaussian(**more),
     "DiscreteLaplace": lambda **more: lb.DiscreteLaplace(**{"sensitivity": 3, **more}),
     "ExponentialMechanism": lb.ExponentialMechanism,
+    "GroupQuantiles": lambda **more: lb.GroupQuantiles(groups=["a", "b"], bounds=(0, 10), **more),
     "NoisyMax": lb.NoisyMax,
     "NoisyMean": lambda **more: lb.NoisyMean(bounds=(0, 10), **more),
     "NoisyTopK": lambda **more: lb.NoisyTopK(k=2, **more),
@@ -39,6 +40,7 @@ BUILT: dict[str, Callable[..., Any]] = {
 VALUES: dict[str, Any] = {
     "Snapping": 7,
     "NoisyMean": [3, 4],
+    "GroupQuantiles": {"a": [3, 4]},
     "Quantile": [3, 4],
     "Quantiles": [3, 4],
     **dict.fromkeys(("DiscoverHistogram", "DiscoverRanking", "DiscoverTopK"), WORDS),

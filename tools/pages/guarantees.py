@@ -62,6 +62,9 @@ INSTANCES: Final[Mapping[str, Sequence[Instance]]] = {
         Instance({"eta": _TWO, "monotone": True}, [0, 1, 2], Fraction(0)),
         Instance({"epsilon": 1}, [0, 0, 1, 2], Fraction(0)),
     ],
+    "GroupQuantiles": [
+        Instance({"groups": ("a", "b"), "eta": _TWO, "bounds": (0, 5)}, {"a": [1, 4], "b": [2]}, Fraction(0)),
+    ],
     "NoisyMax": [
         Instance({"eta": _TWO, "resolution": 1}, [0, 1]),
         Instance({"eta": _TWO, "resolution": 1}, [0, 1, 1], Fraction(1, 1 << 7)),
@@ -172,6 +175,8 @@ def _listed(values: Any) -> str:
     if isinstance(values, Unlisted):
         items, steps = values.highest()
         return ", ".join(f"{item}: {step}" for item, step in zip(items, steps, strict=True))
+    if isinstance(values, Mapping):
+        return ", ".join(f"{name}: {each}" for name, each in values.items())
     return ", ".join(map(str, values))
 
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from lastbit.chance.draw import Draw
 from lastbit.errors import ParameterError
 from lastbit.estimate.accuracy import least_epsilon
@@ -15,6 +17,7 @@ from lastbit.mechanisms.quantiles.mechanism import QuantileMechanism, quantile
 from lastbit.mechanisms.quantiles.rank_error import RankError
 from lastbit.privacy.rate import Rate
 from lastbit.release import Release
+from lastbit.values.grid import Steps
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -85,12 +88,15 @@ class Quantile(QuantileMechanism[QuantileValue]):
 
     def ready(self, values: Any) -> Callable[[Draw], QuantileValue]:
         """The quantile of one number for each person."""
-        steps = self._steps(values)
-        steps.sort()
+        return self.ready_steps(self._steps(values))
+
+    def ready_steps(self, steps: Steps) -> Callable[[Draw], QuantileValue]:
+        """The same from whole steps of the grid, between the bounds."""
+        rising = np.sort(steps)
 
         def picked(draw: Draw) -> QuantileValue:
             error = self._rank_error
-            value = self.grid.value(error.point(draw, steps, self._low, self._high))
+            value = self.grid.value(error.point(draw, rising, self._low, self._high))
             return QuantileValue(self.name, self.cost, value, error.q, self.points, error.rate)
 
         return picked

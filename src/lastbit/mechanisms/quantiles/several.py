@@ -86,7 +86,8 @@ class Quantiles(QuantileMechanism[QuantileValues]):
         """Fine steps to a step: as many as were asked for, or as there is room for."""
         room = (2 * LIMIT - 2) // max(abs(self._low) + 1, abs(self._high) + 1, self.points)
         if self.spread is None:
-            return min(_SPREAD, 1 << max(0, room.bit_length() - 1))
+            # One quantile splits nothing.
+            return 1 if len(self.qs) == 1 else min(_SPREAD, 1 << max(0, room.bit_length() - 1))
         parts = whole(self.spread, "spread")
         if parts > max(1, room):
             raise ParameterError(
@@ -96,7 +97,11 @@ class Quantiles(QuantileMechanism[QuantileValues]):
 
     def ready(self, values: Any) -> Callable[[Draw], QuantileValues]:
         """The quantiles of one number for each person."""
-        steps, parts = self._steps(values), self.spread or 1
+        return self.ready_steps(self._steps(values))
+
+    def ready_steps(self, steps: Steps) -> Callable[[Draw], QuantileValues]:
+        """The same from whole steps of the grid, between the bounds."""
+        parts = self.spread or 1
         exact: Any = self.qs
 
         def picked(draw: Draw) -> QuantileValues:
