@@ -18,8 +18,8 @@ import lastbit as lb
 from lastbit import cli
 
 TOP = "top visits.csv --by diagnosis --unit patient --domain diagnoses.txt"
-COMMANDS = ["top", "above", "choose", "measure", "histogram", "mean", "plan", *(f"budget {each}" for each in
-            ("create", "show", "history", "export", "verify", "raise"))]  # fmt: skip
+COMMANDS = ["top", "above", "choose", "measure", "histogram", "count", "sum", "mean", "plan",
+            *(f"budget {each}" for each in ("create", "show", "history", "export", "verify", "raise"))]  # fmt: skip
 
 
 def run(command: str) -> int:

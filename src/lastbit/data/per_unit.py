@@ -26,7 +26,8 @@ from lastbit.exact.numbers import Number, whole
 from lastbit.values.bound import Bound
 from lastbit.values.grid import Grid
 from lastbit.values.missing import LEAVE_OUT, Missing, step_of_missing
-from lastbit.values.statistic import span
+from lastbit.values.span import span
+from lastbit.values.statistic import MeanSums, Statistic, centred_sums
 
 _FINE: Final = 40
 """The bounds are at most 2^40 steps of the finest grid."""
@@ -57,6 +58,32 @@ class Numbers:
     """How many of the numbers are one unit's, at most."""
     floored: Fraction = Fraction(0)
     """How far a number can lie from the exact one between the bounds; 0 where the numbers are exact."""
+
+    @property
+    def sum(self) -> Fraction:
+        """The exact sum of the numbers. It is private."""
+        # In two halves, so that nothing overflows.
+        upper, lower = int((self.steps >> 32).sum()), int((self.steps & 0xFFFFFFFF).sum())
+        return ((upper << 32) + lower) * self.resolution
+
+    def total(self, resolution: Number) -> Statistic:
+        """The sum of the numbers, on a grid, with how far one unit moves it."""
+        step = Grid(resolution).resolution
+        low, high = self.bounds
+        furthest = self.most * max(abs(low), abs(high))
+        # Less than a step is floored off the sum, and a little off each number: of 2^32 units at most.
+        above = 0 if self._exact(step) else 1 + math.ceil((1 << 32) * self.floored / step)
+        return Statistic(self.sum, furthest, step, low >= 0 or high <= 0, above=above)
+
+    def mean(self, resolution: Number) -> MeanSums:
+        """The two sums behind the mean of the numbers, for `NoisyMean` with the same bounds and resolution."""
+        floored = self.floored or (Fraction(0) if self._exact(Grid(resolution).resolution) else self.resolution)
+        facts: dict[str, Any] = {"bounds": self.bounds, "resolution": resolution, "floored": floored}
+        return centred_sums(self.sum, len(self), **facts, most=self.most)
+
+    def _exact(self, step: Fraction) -> bool:
+        """Whether sums of the numbers are whole steps: numbers that are not floored are whole numbers."""
+        return self.floored == 0 and step.numerator == 1
 
     @property
     def values(self) -> tuple[Fraction, ...]:
@@ -104,7 +131,8 @@ def per_unit(
     a number of its own; then `most_rows` bounds how many rows of a unit count, and which ones is drawn by lot.
     by, domain: the column of the groups, or several, and their public items: then a unit has a number in each of its
     groups, and `most_items` bounds how many groups of a unit count.
-    resolution: the step that numbers are floored to. Without it the bounds are about 2^40 steps.
+    resolution: the step that numbers are floored to. Without it the bounds are about 2^40 steps, and bounds that are
+    between two steps are taken inwards.
 
     >>> import pandas as pd
     >>> visits = pd.DataFrame({"patient": [1, 1, 2, 3], "cost": [10, 20, 40, None]})

@@ -4,9 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from typing import Final
 
 from lastbit.errors import ParameterError
 from lastbit.exact.numbers import number
+from lastbit.values.grid import common
+
+_STEPS: Final = 1 << 8
+_MOST: Final = 1 << 40
+
+
+def usual_step(bounds: object) -> Fraction:
+    """A step that follows the bounds: both are on its grid, and 256 steps or more are between them.
+
+    It divides 1 where that does not take too many steps, so that whole numbers are on the grid.
+
+    >>> usual_step((0, 1000)), usual_step((0, 10)), usual_step(("36.5", "42.3"))
+    (Fraction(1, 1), Fraction(1, 32), Fraction(1, 80))
+    """
+    lower, upper = span(bounds)
+    alone = common(lower, upper)
+    step = common(alone, Fraction(1))
+    step = alone if (upper - lower) / step > _MOST else step
+    while (upper - lower) / step < _STEPS:
+        step /= 2
+    return step
 
 
 def span(bounds: object) -> tuple[Fraction, Fraction]:
