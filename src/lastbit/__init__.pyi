@@ -38,6 +38,9 @@ from lastbit.mechanisms.mechanism import Mechanism
 from lastbit.mechanisms.noisy_values import NoisyValues
 from lastbit.mechanisms.private_search import FoundModel, PrivateSearch
 from lastbit.mechanisms.private_selection import PrivateSelection, Winner
+from lastbit.mechanisms.quantiles.by_group import GroupQuantiles, GroupQuantileValues
+from lastbit.mechanisms.quantiles.one import Quantile, QuantileValue
+from lastbit.mechanisms.quantiles.several import Quantiles, QuantileValues
 from lastbit.mechanisms.snapping import SnappedValue, Snapping
 from lastbit.mechanisms.sparse_vector.adaptive import AdaptiveSparseVector
 from lastbit.mechanisms.sparse_vector.answers import Answer, Answers
@@ -92,6 +95,8 @@ __all__ = [
     "FoundModel",
     "GapNoise",
     "Grid",
+    "GroupQuantileValues",
+    "GroupQuantiles",
     "LastbitError",
     "Ledger",
     "LedgerError",
@@ -109,6 +114,10 @@ __all__ = [
     "ParameterError",
     "PrivateSearch",
     "PrivateSelection",
+    "Quantile",
+    "QuantileValue",
+    "QuantileValues",
+    "Quantiles",
     "Ranking",
     "Rate",
     "Reference",
