@@ -53,7 +53,7 @@ $(CREATED):
 	@$(PYTHON) -m venv --clear $(VENV)
 	@touch $@
 
-$(INSTALLED): $(CREATED) pyproject.toml setup.py $(PYX)
+$(INSTALLED): $(CREATED) pyproject.toml setup.py $(PYX) $(shell find src -name "*.pxd")
 	@echo "== installing requirements, compiling (a minute or two)"
 	@$(PIP) install $$($(RUN) tools/requirements.py dev)
 	@$(PIP) install --no-build-isolation --editable .

@@ -121,7 +121,7 @@ TABLES: dict[str, tuple[str, bytes | None, str]] = {
     "old.csv": ("", b"unit,item\r1,flu\r", "must name its columns, in UTF-8, and end with a line feed"),
     "cut.parquet": ("", b"PAR1abcdefgh", "could not be read: ArrowInvalid"),
     "text.parquet": ("", b"unit,item\n", "must be CSV, TSV, Parquet, JSON"),
-    "budget.db": ("--table nobody", None, "there is no table 'nobody' in budget.db: it has lastbit_accounts"),
+    "budget.db": ("--table nobody", None, "--ledger must be a file of its own: got the table itself, budget.db"),
     "rows.duckdb": ("--table nobody", None, "there is no table 'nobody' in rows.duckdb: it has none"),
     "-": ("", None, "- is no file"),
     ".": ("", None, ". is no file"),
@@ -234,9 +234,12 @@ def lastbit(*arguments: str, **more: Any) -> subprocess.Popen[bytes]:
 
 
 SLOW = """
-import sys, time
+import signal, sys
 import lastbit.cli.reading as reading
 from lastbit.cli import main
+
+# Where interrupts are ignored, as in the background of a shell, children ignore them too.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 def work(source):
     print("reading", file=sys.stderr, flush=True)

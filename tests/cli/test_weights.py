@@ -30,7 +30,7 @@ def run(command: str) -> int:
 
 @pytest.fixture
 def sums(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """rows.csv and rows.db, the same rows with two that are alike; the sums are 8 for flu, -2 for cold, 4 for gout."""
+    """rows.csv and rows.db, the same rows with two that are alike; the sums are 10 for flu, -2 for cold, 4 for gout."""
     monkeypatch.chdir(tmp_path)
     with Path("rows.csv").open("w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows([("unit", "item", "weight"), *ROWS])
@@ -49,10 +49,12 @@ def sums(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_sums_are_exact(place: str, table: str | None) -> None:
     items = Items(by=["item"], domain=["items.txt"], weights="weight", bounds=("-2", "10"), resolution="1/4")
     counts = counted(Table(source=place, unit="unit", table=table), items)
-    assert counts.values == (-2, 8, 4)
+    assert counts.values == (-2, 10, 4)
     assert (counts.sensitivity, counts.monotone) == (10, False)
     rows = counted(Table(source=place, table=table), replace(items, bounds=("0", "3")))
-    assert rows.values == (0, 2 * Fraction("2.75") + 3 + 0 + 3, 3)
+    assert rows.values == (0, 2 * Fraction("2.75") + 3 + 3, 3)
+    lowest = counted(Table(source=place, unit="unit", table=table), replace(items, missing="lowest"))
+    assert lowest.values == (-2, 8, 4)
 
 
 @pytest.mark.usefixtures("sums")

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import islice
 from math import isinf
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from lastbit.audit.claims import Claim, Measured, findings
 from lastbit.audit.found import fraction_of
@@ -19,6 +20,9 @@ from lastbit.mechanisms.mechanism import Mechanism, Program
 from lastbit.output.table import MOST_ROWS, html_table, one_line
 from lastbit.privacy.cost import Cost
 from lastbit.privacy.eta import Eta
+
+MOST_NEIGHBOURS: Final = 1 << 16
+"""More neighbours than this are not tried."""
 
 
 @dataclass(frozen=True)
@@ -109,11 +113,19 @@ class Verdicts:
     """One verdict for each neighbour that was tried."""
 
     each: tuple[Verdict, ...]
+    complete: bool = True
+    """Whether there was time for every neighbour."""
 
     @property
     def holds(self) -> bool:
-        """Whether the cost holds on all neighbours."""
-        return all(verdict.holds for verdict in self.each)
+        """Whether the cost holds on all neighbours, and all of them were tried."""
+        return self.verdict == "holds"
+
+    @property
+    def verdict(self) -> Literal["holds", "violated", "undecided"]:
+        """The answer for all neighbours together: undecided where there was no time for every one."""
+        worst = self.worst.verdict
+        return "undecided" if worst == "holds" and not self.complete else worst
 
     @property
     def worst(self) -> Verdict:
@@ -122,7 +134,12 @@ class Verdicts:
         return max(self.each, key=lambda verdict: (order[verdict.verdict], verdict.loss.lower))
 
     def __str__(self) -> str:
-        return f"{len(self.each):,} neighbours, worst {self.worst}"
+        return f"{self.tried}, worst {self.worst}"
+
+    @property
+    def tried(self) -> str:
+        """How many neighbours were tried, in words."""
+        return f"{len(self.each):,} neighbours{'' if self.complete else ' (there was no time for the others)'}"
 
     def _repr_html_(self) -> str:
         names = ["neighbour", "verdict", "loss at least", "loss at most"]
@@ -216,20 +233,23 @@ def check_all(
 ) -> Verdicts:
     """`check` against every neighbour on the grid: all inputs that one person can turn these values into.
 
+    Where there is no time for all of them, or there are more than 65,536, `complete` is False and nothing holds.
+
     >>> import lastbit as lb
     >>> print(lb.audit.check_all(lb.DiscreteLaplace(eta=lb.Eta(1, 1, 1)), [0], tolerance="1/1000"))
     2 neighbours, worst holds: ...
     """
     exact, budget = tolerated(tolerance), Budget(seconds)
-    neighbours = list(mechanism.neighbours(values))
+    # As many as anyone has time for: there may be more neighbours than memory holds.
+    listed = list(islice(mechanism.neighbours(values), MOST_NEIGHBOURS + 1))
+    neighbours, beyond = listed[:MOST_NEIGHBOURS], listed[MOST_NEIGHBOURS:]
     if not neighbours:
         raise ParameterError("values must have a neighbour to compare with: got no neighbour. Pass at least one value.")
     one = law(mechanism.program(values), exact, seconds=budget.share(len(neighbours) + 1))
-    others = (
-        law(mechanism.program(each), exact, seconds=budget.share(len(neighbours) - before))
-        for before, each in enumerate(neighbours)
-    )
-    claimed = mechanism.cost if cost is None else cost
-    return Verdicts(
-        tuple(judge(claimed, one, other, exact, values, each) for other, each in zip(others, neighbours, strict=True))
-    )
+    claimed, found = mechanism.cost if cost is None else cost, []
+    for before, each in enumerate(neighbours):
+        other = law(mechanism.program(each), exact, seconds=budget.share(len(neighbours) - before))
+        found.append(judge(claimed, one, other, exact, values, each))
+        if budget.over and before + 1 < len(neighbours):
+            return Verdicts(tuple(found), complete=False)
+    return Verdicts(tuple(found), complete=not beyond)

@@ -63,7 +63,7 @@ def search(table: Table, items: Items, spending: Spending, k: int, delta: str | 
     )
 
 
-def histogram(table: Table, items: Items, spending: Spending, delta: Delta = None) -> None:
+def grouped(table: Table, items: Items, spending: Spending, delta: str | None = None) -> None:
     """List items with the number of their units, or their sum: of a public domain all, otherwise the common ones."""
     import lastbit as lb
     from lastbit.cli.reading import counted, discovered
@@ -89,7 +89,7 @@ def histogram(table: Table, items: Items, spending: Spending, delta: Delta = Non
         else:
             each = {"resolution": items.step(), "squared_sensitivity": total * items.moves["sensitivity"]}
             mechanism = lb.DiscreteGaussian(**spending.cost, **each)
-        promise = f"Each interval holds with probability {level} or more."
+        promise = f"Each interval holds with probability {level} or more.{_in_how_many(table, items)}"
         spend(spending, mechanism, read=lambda: counted(table, items), report=report, promise=promise)
         return
     if items.most_items is None:
@@ -104,6 +104,20 @@ def histogram(table: Table, items: Items, spending: Spending, delta: Delta = Non
         f"interval that does not hold with a probability of at most {percent_left(spending.level)}."
     )
     spend(spending, mechanism, read=lambda: discovered(table, items, None), report=report, promise=promise)
+
+
+def _in_how_many(table: Table, items: Items) -> str:
+    """In how many items one unit counts, in words."""
+    if table.unit is None:
+        return ""
+    if items.most_items is None:
+        if items.size == 1:
+            return ""
+        return (
+            f" A unit may count in all {items.size:,} items, and the noise is for as many: where a unit has one item, "
+            "--one-each makes the noise smaller, and so does --most-items for a few."
+        )
+    return f" A unit counts in {'one item' if items.most_items == 1 else f'{items.most_items:,} items'} at most."
 
 
 def percent_left(level: str) -> str:

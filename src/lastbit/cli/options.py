@@ -9,11 +9,21 @@ from dataclasses import MISSING, dataclass, fields
 from fractions import Fraction
 from functools import cached_property
 from math import prod
+from pathlib import Path
 from typing import Annotated, Any, ClassVar, get_type_hints
 
 import typer
 
 from lastbit.errors import ParameterError
+
+Missing = Annotated[
+    str,
+    typer.Option(
+        metavar="RULE",
+        help="A number that is missing (blank, null, NaN, text) is left out. Or 'lowest', or a number that it counts "
+        "as.",
+    ),
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +57,8 @@ class Items:
     domain: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="FILE", help="The public items: a file with one item per line, or 1..12. Give one for each --by."
+            metavar="FILE",
+            help="The public items: a file with one item per line, or 1..12, or a,b,c. Give one for each --by.",
         ),
     ] = None
     most_items: Annotated[
@@ -63,6 +74,7 @@ class Items:
             metavar="LOW HIGH", help="Each row's weight, and each unit's total per item, is clamped to this range."
         ),
     ] = None
+    missing: Missing = "leave-out"
     resolution: Annotated[
         str | None,
         typer.Option(metavar="NUMBER", help="The step of weights, noise and gaps: 1, or 1/10 for the gaps of counts."),
@@ -87,6 +99,8 @@ class Items:
     def _read(self) -> list[Any]:
         """The items of each domain, read once."""
         domain = self.domain or []
+        if not self.by:
+            raise ParameterError("--domain lists the items of a column: name the column with --by COLUMN.")
         if len(domain) != len(self.by):
             raise ParameterError(
                 f"--domain must be given once for each --by: got {len(domain)} for {len(self.by)} columns. Items that "
@@ -148,6 +162,25 @@ class Items:
     def data(self) -> dict[str, Any]:
         """The column that is added up and its bounds, for JSON; empty when units are counted."""
         return {} if self.bounds is None else {"weights": self.weights, "bounds": list(self.bounds)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Groups(Items):
+    """Items that may be left out, where a command counts everybody without them."""
+
+    by: Annotated[
+        list[str],
+        typer.Option(metavar="COLUMN", help="The column that holds the groups. Repeat it to count combinations."),
+    ] = ()  # type: ignore[assignment] # typer makes a list of it
+    one_each: Annotated[
+        bool, typer.Option("--one-each", help="Each unit counts in one group, by lot where it has several.")
+    ] = False
+
+    def __post_init__(self) -> None:
+        if self.one_each:
+            if self.most_items is not None:
+                raise ParameterError("--one-each is --most-items 1: got both. Leave one of them out.")
+            object.__setattr__(self, "most_items", 1)
 
 
 def moved(bounds: tuple[str, str] | None, resolution: str) -> dict[str, Any]:
@@ -217,17 +250,27 @@ def ranking_of(epsilon: str | None, rho: str | None, delta: str | None, k: int, 
 
 
 def domain_of(text: str) -> Any:
-    """The items of one --domain."""
+    """The items of one --domain: a range, the name of a file, or the items with commas between them.
+
+    >>> domain_of("1..3"), domain_of("yes, no,yes")
+    (range(1, 4), ('yes', 'no'))
+    """
     ends = re.fullmatch(r"(-?\d+)\.\.(-?\d+)", text)
     from lastbit.data.domain import checked_range, items_of
 
-    return checked_range(range(int(ends[1]), int(ends[2]) + 1)) if ends else items_of(text)
+    if ends:
+        return checked_range(range(int(ends[1]), int(ends[2]) + 1))
+    if "," in text and not Path(text).exists():
+        return items_of([item for item in map(str.strip, text.split(",")) if item])
+    return items_of(text)
 
 
 def with_options(function: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options of its parameters whose types are groups of options."""
     own = inspect.signature(function, eval_str=True).parameters
-    groups = {name: each.annotation for name, each in own.items() if each.annotation in (Table, Items, Spending)}
+    groups = {
+        name: each.annotation for name, each in own.items() if each.annotation in (Table, Items, Groups, Spending)
+    }
     parameters = []
     for name, each in own.items():
         if name not in groups:
@@ -245,7 +288,9 @@ def with_options(function: Callable[..., None]) -> Callable[..., None]:
     costs = {field.name for field in fields(Spending)}
 
     def command(**given: Any) -> None:
-        asked = {"command": function.__name__} | {name: value for name, value in given.items() if name not in costs}
+        asked = {"command": function.__name__.rstrip("_")} | {
+            name: value for name, value in given.items() if name not in costs
+        }
         built = {
             name: group(**{field.name: given.pop(field.name) for field in fields(group)})
             for name, group in groups.items()

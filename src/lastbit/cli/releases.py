@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -182,41 +182,3 @@ def measure(table: Table, items: Items, spending: Spending, k: Amount = 10) -> N
         return Report(release.title, columns, notes, release.to_dict() | items.data | more, whole)
 
     spend(spending, mechanism, read=lambda: counted(table, items), report=report)
-
-
-def mean(
-    table: Table,
-    spending: Spending,
-    of: Annotated[str, typer.Option(metavar="COLUMN", help="The column of numbers. A unit's numbers are added up.")],
-    bounds: Annotated[
-        tuple[str, str], typer.Option(metavar="LOW HIGH", help="A unit's total is clamped to this range.")
-    ],
-    resolution: Annotated[
-        str, typer.Option(metavar="NUMBER", help="Numbers are rounded down to whole steps of this size.")
-    ] = "1",
-) -> None:
-    """Estimate the mean of a number over all units, and how many units there are."""
-    import lastbit as lb
-    from lastbit.cli.reading import totalled
-    from lastbit.cli.showing import Report, percent
-    from lastbit.cli.spending import spend
-
-    mechanism = lb.NoisyMean(**spending.cost, bounds=bounds, resolution=resolution)
-    level = percent(spending.level)
-
-    def report(release: lb.MeanAndUnits) -> Report:
-        intervals = [release.interval(spending.level), release.units_interval(spending.level)]
-        columns: dict[str, Any] = {
-            f"mean of {of}": [release.mean],
-            "interval": intervals[:1],
-            "units": [release.units],
-            "interval of units": intervals[1:],
-        }
-        note = (
-            f"Both intervals hold together with probability {level}, for totals clamped to the bounds. The interval of "
-            f"the mean allows for numbers that were floored to steps of {resolution}."
-        )
-        more = {"interval": intervals[:1], "units_interval": intervals[1:], "level": spending.level}
-        return Report(release.title, columns, [note], release.to_dict() | more, ["interval of units"])
-
-    spend(spending, mechanism, read=lambda: totalled(table, of, bounds, resolution), report=report)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
@@ -25,6 +25,8 @@ from lastbit.values.adjacency import Adjacency
 
 if TYPE_CHECKING:
     from lastbit.ledger import Account, Entry, Ledger
+    from lastbit.mechanisms.sparse_vector.mechanism import StreamMechanism
+    from lastbit.mechanisms.sparse_vector.run import Run
 
 _COUNTED: Final[Adjacency] = "add-remove"
 """What every command reads: units come or go, and how many there are is private."""
@@ -187,3 +189,38 @@ def _dry_run(
     Report(title, columns, notes, data).show(as_json=spending.as_json)
     if found is None and not data.get("allowed", True):
         raise typer.Exit(REFUSED)
+
+
+def started(spending: Spending, mechanism: StreamMechanism, ends: str, notes: Sequence[str] = ()) -> Run | None:
+    """Charge the whole cost of a stream, say so with the notes on standard error, and start; None for a dry run.
+
+    `ends` says in words what the run ends after.
+
+    The numbers of a stream are the caller's own: their sensitivity is for the neighbours that the account means.
+    """
+    book = _book(spending)
+    title = f"{mechanism.name}, {mechanism.cost.text}: it ends after {ends}"
+    if spending.dry_run:
+        columns = {"parameter": list(mechanism.parameters), "value": list(mechanism.parameters.values())}
+        data: dict[str, Any] = {"dry_run": True, "mechanism": mechanism.name, "cost": mechanism.cost.text}
+        data["parameters"], allowed = mechanism.parameters, True
+        lines = list(notes)
+        if book is not None:
+            account = book[0].account(book[1])
+            allowed = account.allows(mechanism.cost, mechanism.adjacency)
+            lines += [account_line(account), f"The budget {'allows' if allowed else 'does not allow'} it."]
+            price = account.price(mechanism.cost, mechanism.adjacency)
+            data |= {"account": account_data(account), "charged": price, "allowed": allowed}
+        Report(f"{title}. Nothing was read and nothing was spent.", columns, lines, data).show(as_json=spending.as_json)
+        if not allowed:
+            raise typer.Exit(REFUSED)
+        return None
+    if book is None:
+        run = mechanism.start()
+        paid = "no ledger was charged. To charge one, pass --ledger FILE --dataset NAME."
+    else:
+        run = book[0].start(book[1], mechanism, note=spending.note)
+        paid = f"{account_line(book[0].account(book[1]))}."
+    for line in (f"{title}.", paid, *notes):
+        print("lastbit:", line, file=sys.stderr, flush=True)
+    return run

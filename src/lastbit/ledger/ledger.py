@@ -91,7 +91,9 @@ class Ledger:
             taken = names.same(dataset, rows.scalars(sa.select(ACCOUNTS.c.dataset)))
             if taken is None:
                 first = books.columns_of(account)
-                rows.execute(ACCOUNTS.insert().values(dataset=dataset, adjacency=account.adjacency, digest="", **first))
+                rows.execute(
+                    ACCOUNTS.insert().values(dataset=dataset, adjacency=account.adjacency, digest="", seal="", **first)
+                )
                 terms = written(
                     epsilon=account.epsilon_limit,
                     rho=account.rho_limit,
@@ -330,10 +332,10 @@ class Ledger:
         answered from the books for nothing: the same data set, mechanism, parameters, adjacency, query, and items of
         Counts. No private value is compared, so the answer is the old one even where the data have changed since.
 
-        >>> import tempfile, lastbit as lb
+        >>> import tempfile, numpy, lastbit as lb
         >>> ledger = Ledger(tempfile.mkdtemp() + "/budget.db")
         >>> account = ledger.create("survey", epsilon=1, adjacency="replace")
-        >>> ages = [20, 30, 70]
+        >>> ages = numpy.array([20, 30, 70])
         >>> total, mean = lb.exact_sum(ages, bounds=(0, 100)), lb.exact_mean(ages, bounds=(0, 100))
         >>> noisy = ledger.release("survey", lb.DiscreteLaplace.of(mean, epsilon="1/4"), mean)
         >>> noisy = ledger.release("survey", lb.DiscreteLaplace.of(total, epsilon="1/4"), total)

@@ -42,12 +42,16 @@ class Store:
                 poolclass=sa.pool.NullPool,
                 hide_parameters=True,
                 connect_args=self._connect_args(),
+                # A server whose default is stricter would end most of two transactions at once; row locks are enough.
+                isolation_level=None if self._sqlite else "READ COMMITTED",
             )
         except ImportError:
             raise LastbitError("this ledger needs psycopg. Install it with: pip install 'lastbit[postgres]'") from None
         if self._sqlite:
             sa.event.listen(self._engine, "connect", _prepare_sqlite)
             sa.event.listen(self._engine, "begin", _begin_sqlite)
+        else:
+            sa.event.listen(self._engine, "begin", _begin_postgres)
 
     def _connect_args(self) -> dict[str, Any]:
         if self._sqlite:
@@ -155,3 +159,10 @@ def _prepare_sqlite(connection: Any, _: Any) -> None:
 
 def _begin_sqlite(connection: sa.Connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+
+def _begin_postgres(connection: sa.Connection) -> None:
+    # A commit must be on the disk before noise is drawn, whatever the server's default is. Stricter settings stay.
+    connection.exec_driver_sql(
+        "SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'"
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
@@ -25,6 +26,8 @@ class Known:
     """What one person may change: come or go, or replace a record of a public number of them."""
     resolution: Any
     """The grid that the values are on, a Fraction; None where nobody said."""
+    above: int = 0
+    """How many steps of this grid the exact values may lie above these, which were floored; 0 where these are exact."""
 
     # No abstract base: every release asks whether its values are Known, and asking that of an abstract class is slow.
 
@@ -49,14 +52,11 @@ class Known:
         )
 
 
-def unpacked(values: Any, sensitivity: Fraction, monotone: bool = False) -> tuple[Any, Sequence[Any] | None]:
-    """The bare values, and the items where the values have them.
+def allowed(values: Known, sensitivity: Fraction, monotone: bool = False) -> None:
+    """Refuse values that one person can move further than a mechanism with this sensitivity allows for.
 
-    Values are refused when one person can move one of them further than a mechanism with this sensitivity, or this
-    promise to be monotone, allows for. Values about which nothing is known are taken as they are.
+    Or in another way, where the mechanism was built for values that are monotone.
     """
-    if not isinstance(values, Known):
-        return labelled(values)
     if values.each > sensitivity:
         raise ParameterError(
             f"one person can move a value by {values.each}, the mechanism was built for sensitivity {sensitivity}. "
@@ -67,6 +67,16 @@ def unpacked(values: Any, sensitivity: Fraction, monotone: bool = False) -> tupl
             "the values are not monotone, the mechanism was built for values that are. "
             "Build it without monotone=True. Nothing was drawn."
         )
+
+
+def unpacked(values: Any, sensitivity: Fraction, monotone: bool = False) -> tuple[Any, Sequence[Any] | None]:
+    """The bare values, and the items where the values have them.
+
+    Values are refused where they are not `allowed`. Values about which nothing is known are taken as they are.
+    """
+    if not isinstance(values, Known):
+        return labelled(values)
+    allowed(values, sensitivity, monotone)
     return values.values, values.names
 
 
@@ -93,6 +103,16 @@ def lies_on(values: Any, grid: Grid) -> bool:
     values = bare(values)
     each = values if isinstance(values, Sequence) else values.flat if isinstance(values, np.ndarray) else [values]
     return all(isinstance(value, int | np.integer | np.bool_) or is_missing(value) for value in each)
+
+
+def floored_by(values: Any, grid: Grid) -> int:
+    """How many steps of a grid the exact values may lie above values that say so of themselves; else 0.
+
+    >>> floored_by([0.5], Grid(1))
+    0
+    """
+    known = isinstance(values, Known) and values.above > 0
+    return math.ceil(values.above * values.resolution / grid.resolution) if known else 0
 
 
 def within(values: Any, sensitivity: Fraction) -> Any:
