@@ -40,8 +40,9 @@ def test_the_releases_come_back_whole() -> None:
     assert (mean.mean, mean.units) == (Fraction(28, 9), Fraction(9, 2))
     assert top.to_dict()["gap"] == [36.2, 78]
     for release in (top, mean):
-        again = json.loads(published.write(release) or "")
-        assert json.loads(TOP if release is top else MEAN)["release"] == again["release"]
+        (older,) = json.loads(TOP if release is top else MEAN)["release"].values()
+        (again,) = json.loads(published.write(release) or "")["release"].values()
+        assert {name: again[name] for name in older} == older  # later fields have defaults
 
 
 @pytest.mark.parametrize("known", [True, False])

@@ -172,6 +172,8 @@ def test_value_counts_keep_their_labels(counted: Any) -> None:
     assert lb.SparseVector(threshold=400, limit=1, epsilon=9).release(counted).items == ("flu",)
     noisy = lb.DiscreteLaplace(epsilon=1).release(counted)
     assert noisy.on_grid
+    assert noisy.items == ("flu", "cold", "gout")
+    assert noisy.columns()["item"] == noisy.items
     assert abs(noisy.values[0] - 500) < 100
 
 

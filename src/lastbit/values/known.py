@@ -80,6 +80,14 @@ def unpacked(values: Any, sensitivity: Fraction, monotone: bool = False) -> tupl
     return values.values, values.names
 
 
+def names_of(values: Any) -> Sequence[Any] | None:
+    """The public items that values belong to; None where they have no names."""
+    if isinstance(values, Known):
+        return values.names
+    labels = labelled(values)[1]
+    return None if labels is None else tuple(labels)
+
+
 def lies_on(values: Any, grid: Grid) -> bool:
     """Whether values are known to be whole steps of a grid: by their type, or by what they say of themselves.
 
