@@ -135,6 +135,10 @@ _add(
     "plan -k 50 --items 10000 --epsilon 1 --delta 1e-6",
     "plan -k 10 --epsilon 1 --delta 1e-6 --most-items 5",
     "plan -k 10 --items 10000 --bounds 0 1000 --within 50000",
+    "plan measure -k 3 --epsilon 1",
+    "plan histogram --items 12 --most-items 1 --epsilon 1",
+    "plan mean --bounds 0 1000 --units 5000 --within 10",
+    "plan watch --limit 3 --sensitivity 5 --within 100",
 )
 _add(
     accounts,
