@@ -109,7 +109,11 @@ def test_above_choose_measure_and_mean_are_right_when_epsilon_is_large(clinic: P
     truth = len({row[1] for row in rows if row[3] == "influenza" and row[1]})
     assert low <= truth <= high
     assert (
-        run("mean visits.csv --of cost --unit patient --bounds 0 1000 --epsilon 1000 --level 0.999999999 --json") == 0
+        run(
+            "mean visits.csv --of cost --unit patient --per total --bounds 0 1000 --epsilon 1000 --level 0.999999999 "
+            "--json"
+        )
+        == 0
     )
     ((low, high),) = json.loads(capsys.readouterr().out)["interval"]
     totals: dict[str, int] = {}
