@@ -18,7 +18,7 @@ import lastbit as lb
 from lastbit import cli
 
 TOP = "top visits.csv --by diagnosis --unit patient --domain diagnoses.txt"
-COMMANDS = ["top", "above", "choose", "measure", "histogram", "count", "sum", "mean", "plan",
+COMMANDS = ["top", "above", "choose", "measure", "histogram", "count", "sum", "mean", "median", "quantile", "plan",
             *(f"budget {each}" for each in ("create", "show", "history", "export", "verify", "raise"))]  # fmt: skip
 
 
