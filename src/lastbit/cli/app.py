@@ -7,7 +7,19 @@ from typing import Annotated, Any
 
 import typer
 
-from lastbit.cli import audit, binning, budget, completion, counting, history, planning, releases, sums, watching
+from lastbit.cli import (
+    audit,
+    binning,
+    budget,
+    completion,
+    counting,
+    history,
+    planning,
+    quantiles,
+    releases,
+    sums,
+    watching,
+)  # fmt: skip
 from lastbit.cli.options import with_options
 
 _SETTINGS: dict[str, Any] = {
@@ -117,6 +129,22 @@ _add(
     "mean visits.csv --of cost --unit patient --bounds 0 1000 --epsilon 1",
     "mean visits.csv --of cost --unit patient --per latest --latest-by date --bounds 0 1000 --epsilon 1",
     "mean visits.csv --of cost --unit patient --per row --most-rows 5 --bounds 0 1000 --epsilon 1",
+)
+_add(
+    app,
+    "median",
+    with_options(quantiles.median),
+    "median visits.csv --of cost --unit patient --bounds 0 1000 --epsilon 1",
+    "median visits.csv --of cost --unit patient --bounds 0 1000 --by diagnosis --domain diagnoses.txt --one-each "
+    "--epsilon 1",
+)
+_add(
+    app,
+    "quantile",
+    with_options(quantiles.quantile),
+    "quantile visits.csv --at 0.25,0.5,0.75 --of cost --unit patient --bounds 0 1000 --epsilon 1",
+    "quantile visits.csv --at 0.95 --of cost --unit patient --per total --bounds 0 5000 --resolution 10 --epsilon 1",
+    "quantile visits.csv --at 0.5,0.9 --of cost --unit patient --per row --most-rows 3 --bounds 0 1000 --rho 1/10",
 )
 _add(
     app,
