@@ -17,9 +17,10 @@ def question_of(spending: Spending) -> str:
 
     The cost is in the parameters of the mechanism, which are compared too. A domain file counts by its items.
     """
-    asked = {name: value for name, value in spending.asked.items() if value is not None}
+    asked = {name: value for name, value in spending.asked.items() if value is not None and value is not False}
     if "source" in asked:
-        asked["source"] = _without_secrets(asked["source"])
+        given = asked["source"]
+        asked["source"] = _without_secrets(given) if isinstance(given, str) else [*map(_without_secrets, given)]
     if asked.get("domain"):
         asked["domain"] = [_digest(text) for text in asked["domain"]]
     return json.dumps(asked, sort_keys=True)
