@@ -13,7 +13,7 @@ from typing import Final
 
 from lastbit.data.query.refusals import refused
 from lastbit.data.query.tree import Column, Constant, Tree
-from lastbit.data.query.values import NUMBERS, TIMES, Kind, Value, alike, converted, made, of_constant
+from lastbit.data.query.values import NUMBERS, TIMES, Kind, Value, alike, converted, made, no_nan, of_constant
 
 Values = Sequence[Value]
 
@@ -101,7 +101,7 @@ def _computed(sign: str, parts: Values) -> Value:
     if sign in ("/", "//", "%"):
         right = f"nullif({right}, CAST('0' AS DOUBLE))"
     quotient = f"trunc({left} / {right})" if sign == "//" else f"({left} {sign} {right})"
-    return made(f"CASE WHEN isnan({quotient}) THEN NULL ELSE {quotient} END", Kind.NUMBER)
+    return made(no_nan(quotient), Kind.NUMBER)
 
 
 def _signed(sign: str, parts: Values) -> Value:

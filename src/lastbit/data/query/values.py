@@ -88,7 +88,7 @@ def of_column(name: str, declared: str, comma: bool = False) -> Value:
     if kind is Kind.WHOLE:
         return Value(f"TRY_CAST({column} AS HUGEINT)", kind)
     if kind is Kind.NUMBER:
-        return Value(_no_nan(f"TRY_CAST({column} AS DOUBLE)"), kind)
+        return Value(no_nan(f"TRY_CAST({column} AS DOUBLE)"), kind)
     if declared == "timestamp with time zone":
         return Value(_in_years(f"TRY(make_timestamp(epoch_us({column})))", Kind.MOMENT), kind)
     if kind is Kind.MOMENT:
@@ -150,8 +150,9 @@ def _read(text: str, kind: Kind) -> Value:
     raise refused(f"{text!r} is not {kind.value}", "the query", f"Write it as {example}")
 
 
-def _no_nan(number: str) -> str:
-    return f"CASE WHEN isnan({number}) THEN NULL ELSE {number} END"
+def no_nan(number: str) -> str:
+    """A float, null where it is NaN, which equals itself to this engine."""
+    return f"nullif({number}, CAST('nan' AS DOUBLE))"
 
 
 def _in_years(time: str, kind: Kind) -> str:
@@ -183,7 +184,7 @@ _SQL_TYPES: Final = {
 _WAYS: Final[dict[tuple[Kind, Kind], Callable[[Value], str]]] = {
     (Kind.WHOLE, Kind.NUMBER): lambda value: f"CAST({value.sql} AS DOUBLE)",
     (Kind.NUMBER, Kind.WHOLE): lambda value: f"TRY_CAST({value.sql} AS HUGEINT)",
-    (Kind.TEXT, Kind.NUMBER): lambda value: _no_nan(number_of(value.sql, comma=value.comma)),
+    (Kind.TEXT, Kind.NUMBER): lambda value: no_nan(number_of(value.sql, comma=value.comma)),
     (Kind.TEXT, Kind.WHOLE): lambda value: f"TRY_CAST({_digits(value)} AS HUGEINT)",
     (Kind.TEXT, Kind.DATE): lambda value: f"TRY_CAST({_moment_of(value.sql)} AS DATE)",
     (Kind.TEXT, Kind.MOMENT): lambda value: _moment_of(value.sql),
