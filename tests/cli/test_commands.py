@@ -21,7 +21,8 @@ from lastbit import cli
 
 TOP = "top visits.csv --by diagnosis --unit patient --domain diagnoses.txt"
 COMMANDS = [
-    "top", "above", "choose", "measure", "histogram", "count", "sum", "mean", "median", "quantile", "watch", "plan", "completion",
+    "top", "above", "choose", "measure", "histogram", "count", "sum", "mean", "median", "quantile",
+    "watch", "plan", "completion",
     *(f"budget {each}" for each in ("create", "show", "history", "export", "verify", "raise")),
 ]  # fmt: skip
 
