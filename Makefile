@@ -56,7 +56,7 @@ $(CREATED):
 	@touch $@
 
 # The command alone, which is enough for the demo.
-$(BUILT): $(CREATED) pyproject.toml setup.py $(PYX)
+$(BUILT): $(CREATED) pyproject.toml setup.py $(PYX) $(shell find src -name "*.pxd")
 	@echo "== installing what the command needs"
 	@$(SHOWN) $$($(RUN) tools/requirements.py build core cli)
 	@echo "== compiling $(words $(PYX)) modules (half a minute)"

@@ -192,7 +192,11 @@ def test_one_unit_and_json():
     assert (answer["verdict"], answer["unit"]) == ("violated", "bits")
     assert answer["loss"]["at_least"] == pytest.approx(1.99859, abs=1e-5)
     assert answer["claimed"] == {"epsilon": pytest.approx(1), "rho": None, "delta": 0.0, "text": "eta (1, 1, 1)"}
-    assert answer["law"][0] == {"outcome": "value=0", "probability": pytest.approx(1 / 3), "exact": "1/3"}
+    assert answer["law"][0] == {
+        "outcome": "value=0",
+        "probability": pytest.approx(1 / 3),
+        "exact": {"probability": "1/3"},
+    }
     assert answer["neighbour_law"][0]["outcome"] == "value=2"
     nats = json.loads(run(*shifted, "--json").stdout)
     assert nats["loss"]["at_least"] == pytest.approx(1.99859 * math.log(2), abs=1e-5)
@@ -210,7 +214,7 @@ def test_json_has_no_infinity(tmp_path):
     assert answer["loss"] == {"at_least": None, "at_most": None, "but_for": 0.0}
     alone = json.loads(run(f"{file}:program", "--json").stdout)
     assert alone["verdict"] is None
-    assert [each["exact"] for each in alone["law"]] == ["1/4"] * 4
+    assert [each["exact"]["probability"] for each in alone["law"]] == ["1/4"] * 4
 
 
 def test_an_open_question_with_all_neighbours_is_exit_code_4(monkeypatch):
@@ -244,7 +248,7 @@ def test_a_private_selection():
     best = {value: (1 - p + (1 - p) ** 2) / 2 for value, p in ((0, rate / 2), (1, Fraction(1, 2)))}
     laws = json.loads(run(*asked, "--tolerance", "0", "--table", "--json").stdout)
     for name, value in (("law", 0), ("neighbour_law", 1)):
-        masses = {each["outcome"][-1]: Fraction(each["exact"]) for each in laws[name]}
+        masses = {each["outcome"][-1]: Fraction(each["exact"]["probability"]) for each in laws[name]}
         assert masses == {"0": best[value], "1": 1 - best[value]}
     loss = max(abs(math.log(best[0] / best[1])), abs(math.log((1 - best[0]) / (1 - best[1]))))
     assert laws["loss"]["at_least"] == pytest.approx(loss)

@@ -21,7 +21,8 @@ from lastbit import cli
 
 TOP = "top visits.csv --by diagnosis --unit patient --domain diagnoses.txt"
 COMMANDS = [
-    "top", "above", "choose", "measure", "histogram", "mean", "watch", "plan", "completion",
+    "top", "above", "choose", "measure", "histogram", "count", "sum", "mean", "median", "quantile",
+    "watch", "plan", "completion",
     *(f"budget {each}" for each in ("create", "show", "history", "export", "verify", "raise")),
 ]  # fmt: skip
 
@@ -69,7 +70,7 @@ def test_top_finds_the_top_and_says_how_sure(clinic: Path, capsys: Any) -> None:
 
 def test_a_budget_is_spent_to_the_end_and_then_refuses(clinic: Path, capsys: Any) -> None:
     paid = f"{TOP} -k 2 --epsilon 1.5 --ledger budget.db --dataset clinic --json"
-    for spent in ("3/2", "3"):
+    for spent in (1.5, 3):
         assert run(paid) == 0
         assert json.loads(capsys.readouterr().out)["account"]["spent"] == spent
     assert run(paid) == 3
@@ -81,14 +82,14 @@ def test_a_budget_is_spent_to_the_end_and_then_refuses(clinic: Path, capsys: Any
     assert [entry.kind for entry in lb.Ledger("budget.db").history("clinic")][-2:] == ["raise", "charge"]
 
 
-def test_a_dry_run_reads_nothing_and_spends_nothing(clinic: Path, capsys: Any) -> None:
-    command = "top nowhere.csv --by diagnosis --domain diagnoses.txt -k 3 --epsilon 2 --ledger budget.db"
+def test_a_dry_run_reads_no_row_and_spends_nothing(clinic: Path, capsys: Any) -> None:
+    command = "top visits.csv --by diagnosis --domain diagnoses.txt -k 3 --epsilon 2 --ledger budget.db"
     assert run(f"{command} --dataset clinic --dry-run --json") == 0
     answer = json.loads(capsys.readouterr().out)
     assert answer["allowed"] is True
     assert answer["cost"] == "epsilon 2"
     assert run(f"{command} --dataset clinic --dry-run") == 0
-    assert "Nothing was read and nothing was spent." in capsys.readouterr().out
+    assert "No row was read and nothing was spent." in capsys.readouterr().out
     assert lb.Ledger("budget.db").account("clinic").spent == 0
 
 
@@ -109,7 +110,11 @@ def test_above_choose_measure_and_mean_are_right_when_epsilon_is_large(clinic: P
     truth = len({row[1] for row in rows if row[3] == "influenza" and row[1]})
     assert low <= truth <= high
     assert (
-        run("mean visits.csv --of cost --unit patient --bounds 0 1000 --epsilon 1000 --level 0.999999999 --json") == 0
+        run(
+            "mean visits.csv --of cost --unit patient --per total --bounds 0 1000 --epsilon 1000 --level 0.999999999 "
+            "--json"
+        )
+        == 0
     )
     ((low, high),) = json.loads(capsys.readouterr().out)["interval"]
     totals: dict[str, int] = {}

@@ -17,6 +17,7 @@ from lastbit.audit.progress import Budget
 from lastbit.errors import ParameterError
 from lastbit.exact.numbers import Number
 from lastbit.mechanisms.mechanism import Mechanism, Program
+from lastbit.output.table import MOST_ROWS, html_table, one_line
 from lastbit.privacy.cost import Cost
 from lastbit.privacy.eta import Eta
 
@@ -90,6 +91,22 @@ class Verdict:
         found = "" if self._plain else f"{self.measured}; "
         return f"{self.verdict}: {found}{self.loss}; cost {self.cost.text}{apart}{proof}"
 
+    def _repr_html_(self) -> str:
+        return html_table(["", ""], [[name, text] for name, text in self._facts().items()], f"The cost: {self.verdict}")
+
+    def _facts(self) -> dict[str, str]:
+        """The answer part by part, for a table."""
+        named = "but for" if self.cost.delta else "delta"
+        return {
+            "verdict": self.verdict,
+            "cost": self.cost.text,
+            **({} if self._plain else {"measured": str(self.measured)}),
+            "loss at least": f"{self.loss.lower:.9g} nats",
+            "loss at most": f"{self.loss.upper:.9g} nats",
+            **({named: f"{float(self.delta):.3g}"} if self.delta else {}),
+            **({"witness": ", ".join(map(shown, self.witness[:3]))} if self.witness else {}),
+        }
+
 
 @dataclass(frozen=True)
 class Verdicts:
@@ -123,6 +140,15 @@ class Verdicts:
     def tried(self) -> str:
         """How many neighbours were tried, in words."""
         return f"{len(self.each):,} neighbours{'' if self.complete else ' (there was no time for the others)'}"
+
+    def _repr_html_(self) -> str:
+        names = ["neighbour", "verdict", "loss at least", "loss at most"]
+        rows = [
+            [one_line(verdict.neighbour), verdict.verdict, f"{verdict.loss.lower:.9g}", f"{verdict.loss.upper:.9g}"]
+            for verdict in self.each[:MOST_ROWS]
+        ]
+        more = f" … and {len(self.each) - MOST_ROWS:,} more neighbours" if len(self.each) > MOST_ROWS else ""
+        return html_table(names, rows, f"{self}{more}")
 
 
 def judge(

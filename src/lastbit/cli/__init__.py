@@ -13,6 +13,9 @@ def main() -> None:
     """Run the command. Every error is one line; `--debug`, anywhere, prints the traceback before this line."""
     if sys.stdout is None:
         sys.exit(_say("there is nowhere to write: standard output is closed. Nothing was read.", USAGE))
+    # What is released is charged: a character that the output cannot encode is written out, and stops nothing.
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(errors="backslashreplace")
     arguments = [argument for argument in sys.argv[1:] if argument != "--debug"]
     try:
         code = _run(arguments, debug=len(arguments) != len(sys.argv) - 1)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from lastbit.cli.showing import print_json
 from lastbit.cli.verdicts import Unit, explored, law_data, written
 from lastbit.errors import ParameterError
-from lastbit.release import json_text
 
 if TYPE_CHECKING:
     from lastbit.audit.laws import Law
@@ -108,7 +108,7 @@ def audit(
         names = ("law", "neighbour_law")
         data |= {name: law_data(law) for name, law in zip(names, laws, strict=False)} if as_json else {}
     if as_json:
-        print(json_text(data))
+        print_json(data)
     else:
         shown = "\n\n".join(map(str, laws)) if table or len(laws) == 1 else explored(laws)
         print(f"{line}\n{shown}" if line else shown)
@@ -140,7 +140,7 @@ def _every(found: Target, values: str | None, tolerance: str, seconds: float, un
     worst = verdicts.worst
     if as_json:
         counts = {"neighbours": len(verdicts.each), "complete": verdicts.complete}
-        print(json_text({**unit.verdict_data(worst), "verdict": verdicts.verdict, **counts}))
+        print_json({**unit.verdict_data(worst), "verdict": verdicts.verdict, **counts})
     else:
         print(f"{verdicts.verdict} on {verdicts.tried}")
         print(f"worst, on {', '.join(written(worst.neighbour) or [])}: {unit.verdict(worst)}")
@@ -193,7 +193,7 @@ def _gallery(unit: Unit, as_json: bool) -> None:
         attacks.append({"attack": str(attack), "succeeds": attack.succeeds, "withstood": attack.withstood})
         wrong += not (attack.succeeds and attack.withstood)
     if as_json:
-        print(json_text({"cases": cases, "attacks": attacks}))
+        print_json({"cases": cases, "attacks": attacks})
     raise typer.Exit(1 if wrong else 0)
 
 

@@ -9,31 +9,27 @@ from dataclasses import MISSING, dataclass, fields
 from fractions import Fraction
 from functools import cached_property
 from math import prod
+from pathlib import Path
 from typing import Annotated, Any, ClassVar, get_type_hints
 
 import typer
 
+from lastbit.cli.rows import Rows, rules_of
 from lastbit.errors import ParameterError
+
+Missing = Annotated[
+    str,
+    typer.Option(
+        metavar="RULE",
+        help="A number that is missing (blank, null, NaN, text) is left out. Or 'lowest', or a number that it counts "
+        "as.",
+    ),
+]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Table:
-    """Where the rows are."""
-
-    source: Annotated[
-        str,
-        typer.Argument(
-            metavar="FILE", help="CSV, TSV, JSON lines, Parquet, a DuckDB or SQLite file, or a postgresql:// address."
-        ),
-    ]
-    unit: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="The column that says whom a row belongs to. Without it only single rows are protected.",
-        ),
-    ] = None
-    table: Annotated[str | None, typer.Option(metavar="NAME", help="The table, when FILE is a database.")] = None
+class Table(Rows):
+    """Where the rows are, and which of them are read."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +43,8 @@ class Items:
     domain: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="FILE", help="The public items: a file with one item per line, or 1..12. Give one for each --by."
+            metavar="FILE",
+            help="The public items: a file with one item per line, or 1..12, or a,b,c. Give one for each --by.",
         ),
     ] = None
     most_items: Annotated[
@@ -63,6 +60,7 @@ class Items:
             metavar="LOW HIGH", help="Each row's weight, and each unit's total per item, is clamped to this range."
         ),
     ] = None
+    missing: Missing = "leave-out"
     resolution: Annotated[
         str | None,
         typer.Option(metavar="NUMBER", help="The step of weights, noise and gaps: 1, or 1/10 for the gaps of counts."),
@@ -87,6 +85,8 @@ class Items:
     def _read(self) -> list[Any]:
         """The items of each domain, read once."""
         domain = self.domain or []
+        if not self.by:
+            raise ParameterError("--domain lists the items of a column: name the column with --by COLUMN.")
         if len(domain) != len(self.by):
             raise ParameterError(
                 f"--domain must be given once for each --by: got {len(domain)} for {len(self.by)} columns. Items that "
@@ -134,12 +134,39 @@ class Items:
 
     def more(self, amount: str) -> str:
         """This amount more, in words."""
-        return f"{amount} units more" if self.weights is None else f"{amount} more in {self.weights}"
+        return (
+            f"{amount} {'unit' if amount == '1' else 'units'} more"
+            if self.weights is None
+            else f"{amount} more in {self.weights}"
+        )
+
+    def whole(self, *columns: str) -> tuple[str, ...]:
+        """These columns where they count units, which are whole; none where they are sums."""
+        return columns if self.weights is None else ()
 
     @property
     def data(self) -> dict[str, Any]:
         """The column that is added up and its bounds, for JSON; empty when units are counted."""
         return {} if self.bounds is None else {"weights": self.weights, "bounds": list(self.bounds)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Groups(Items):
+    """Items that may be left out, where a command counts everybody without them."""
+
+    by: Annotated[
+        list[str],
+        typer.Option(metavar="COLUMN", help="The column that holds the groups. Repeat it to count combinations."),
+    ] = ()  # type: ignore[assignment] # typer makes a list of it
+    one_each: Annotated[
+        bool, typer.Option("--one-each", help="Each unit counts in one group, by lot where it has several.")
+    ] = False
+
+    def __post_init__(self) -> None:
+        if self.one_each:
+            if self.most_items is not None:
+                raise ParameterError("--one-each is --most-items 1: got both. Leave one of them out.")
+            object.__setattr__(self, "most_items", 1)
 
 
 def moved(bounds: tuple[str, str] | None, resolution: str) -> dict[str, Any]:
@@ -170,13 +197,20 @@ class Spending:
     level: Annotated[str, typer.Option(metavar="NUMBER", help="The probability that an interval holds.")] = "0.95"
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False
     plot: Annotated[str | None, typer.Option(metavar="FILE", help="Draw the release into a picture.")] = None
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the cost. Read nothing and spend nothing.")] = False
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show the cost and check the columns. Read no row, spend nothing.")
+    ] = False
     reuse: Annotated[
         bool, typer.Option("--reuse", help="Show the release again, for nothing, if the ledger has this very question.")
     ] = False
 
     asked: ClassVar[Mapping[str, Any]] = {}
     """The command and its other arguments, as they were given."""
+
+    @property
+    def rules(self) -> list[str]:
+        """The rules by which numbers are read, in words."""
+        return rules_of(self.asked)
 
     @property
     def cost(self) -> dict[str, Any]:
@@ -207,17 +241,28 @@ def ranking_of(epsilon: str | None, rho: str | None, delta: str | None, k: int, 
 
 
 def domain_of(text: str) -> Any:
-    """The items of one --domain."""
+    """The items of one --domain: a range, the name of a file, or the items with commas between them.
+
+    >>> domain_of("1..3"), domain_of("yes, no,yes")
+    (range(1, 4), ('yes', 'no'))
+    """
     ends = re.fullmatch(r"(-?\d+)\.\.(-?\d+)", text)
     from lastbit.data.domain import checked_range, items_of
 
-    return checked_range(range(int(ends[1]), int(ends[2]) + 1)) if ends else items_of(text)
+    if ends:
+        return checked_range(range(int(ends[1]), int(ends[2]) + 1))
+    if "," in text and not Path(text).exists():
+        return items_of([item for item in map(str.strip, text.split(",")) if item])
+    return items_of(text)
 
 
 def with_options(function: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options of its parameters whose types are groups of options."""
     own = inspect.signature(function, eval_str=True).parameters
-    groups = {name: each.annotation for name, each in own.items() if each.annotation in (Table, Items, Spending)}
+    groups = {
+        name: each.annotation for name, each in own.items() if each.annotation in (Table, Items, Groups, Spending)
+    }
+    alone = own.keys() - groups.keys()
     parameters = []
     for name, each in own.items():
         if name not in groups:
@@ -225,6 +270,8 @@ def with_options(function: Callable[..., None]) -> Callable[..., None]:
             continue
         hints = get_type_hints(groups[name], include_extras=True)
         for field in fields(groups[name]):
+            if field.name in alone:
+                continue  # the command has an option of its own by this name
             default = inspect.Parameter.empty if field.default is MISSING else field.default
             parameters.append(
                 inspect.Parameter(
@@ -235,14 +282,20 @@ def with_options(function: Callable[..., None]) -> Callable[..., None]:
     costs = {field.name for field in fields(Spending)}
 
     def command(**given: Any) -> None:
-        asked = {"command": function.__name__} | {name: value for name, value in given.items() if name not in costs}
+        if len(given.get("source", ())) == 1:
+            given["source"] = given["source"][0]  # one file is asked for as it always was
+        asked = {"command": function.__name__.rstrip("_")} | {
+            name: value for name, value in given.items() if name not in costs
+        }
         built = {
-            name: group(**{field.name: given.pop(field.name) for field in fields(group)})
+            name: group(**{field.name: given.pop(field.name) for field in fields(group) if field.name not in alone})
             for name, group in groups.items()
         }
         for each in built.values():
             if isinstance(each, Spending):
                 object.__setattr__(each, "asked", asked)
+            if isinstance(each, Table):
+                each.check()
         function(**built, **given)
 
     command.__name__, command.__doc__ = function.__name__, function.__doc__

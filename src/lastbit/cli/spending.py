@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,6 +16,7 @@ from lastbit.chance.draw import Draw
 from lastbit.cli import REFUSED
 from lastbit.cli.asking import question_of
 from lastbit.cli.options import Spending
+from lastbit.cli.reading import check_columns
 from lastbit.cli.showing import Report, account_data, account_line, shown
 from lastbit.errors import ParameterError
 from lastbit.mechanisms.mechanism import Mechanism, chance
@@ -49,6 +52,8 @@ def spend(
     if book is not None and spending.reuse:
         found = book[0].answer(book[1], mechanism, question=question, adjacency=_COUNTED)
     if spending.dry_run:
+        if found is None:
+            check_columns(read)
         return _dry_run(spending, mechanism, book, promise, found)
     if spending.plot is not None:
         _check_plot(Path(spending.plot))
@@ -67,17 +72,17 @@ def spend(
                 book[1], mechanism, prepared, adjacency=values.adjacency, note=spending.note, question=question
             )
     result = report(published)
-    notes, data = list(result.notes), dict(result.data)
+    notes, data = [*result.notes, *spending.rules], dict(result.data)
     if book is None:
         print("lastbit: no ledger was charged. To charge one, pass --ledger FILE --dataset NAME.", file=sys.stderr)
     else:
         account = book[0].account(book[1])
         if found is None:
             notes += [account_line(account), *_dearer(account, mechanism)]
-            data["charged"] = str(account.price(mechanism.cost, _COUNTED))
+            data["charged"] = account.price(mechanism.cost, _COUNTED)
         else:
             notes += [_from_the_books(found), account_line(account)]
-            data |= {"charged": "0", "reused": {"entry": found.id, "released": _when(found)}}
+            data |= {"charged": Fraction(0), "reused": {"entry": found.id, "released": _when(found)}}
         data["account"] = account_data(account)
     replace(result, notes=notes, data=data).show(as_json=spending.as_json)
     if spending.plot is not None and isinstance(published, Release):
@@ -120,7 +125,21 @@ def _book(spending: Spending) -> tuple[Ledger, str] | None:
         return None
     from lastbit.ledger import Ledger
 
+    _check_apart(spending.ledger, spending.asked.get("source"))
     return Ledger(spending.ledger), spending.dataset
+
+
+def _check_apart(ledger: str, source: Any) -> None:
+    """Refuse a ledger that is the table: whoever copies, restores or replaces the table would do so with the books."""
+    for each in source if isinstance(source, list) else [source]:
+        with suppress(OSError, TypeError, ValueError):
+            if Path(ledger.removeprefix("sqlite:///")).samefile(each):
+                break
+    else:
+        return
+    raise ParameterError(
+        f"--ledger must be a file of its own: got the table itself, {ledger}. Name another file. Nothing was charged."
+    )
 
 
 def _check_plot(path: Path) -> None:
@@ -152,7 +171,7 @@ def _dry_run(
     promise: str,
     found: Entry | None,
 ) -> None:
-    notes = [promise] if promise else []
+    notes = [*([promise] if promise else []), *spending.rules]
     data: dict[str, Any] = {"dry_run": True, "mechanism": mechanism.name, "cost": mechanism.cost.text}
     data["parameters"] = mechanism.parameters
     if book is not None:
@@ -161,13 +180,15 @@ def _dry_run(
         notes += [account_line(account), *_dearer(account, mechanism)]
         notes.append("The budget allows it." if enough else "The budget does not allow it.")
         price = account.price(mechanism.cost, _COUNTED)
-        data |= {"account": account_data(account), "charged": str(price), "allowed": enough}
+        data |= {"account": account_data(account), "charged": price, "allowed": enough}
     if found is not None:
         notes.append(f"The books have this answer, of {_when(found, 'seconds')}: with --reuse it costs nothing.")
-        data |= {"charged": "0", "reused": {"entry": found.id, "released": _when(found)}}
+        data |= {"charged": Fraction(0), "reused": {"entry": found.id, "released": _when(found)}}
     columns = {"parameter": list(mechanism.parameters), "value": list(mechanism.parameters.values())}
-    title = f"{mechanism.name} would cost {mechanism.cost.text}. Nothing was read and nothing was spent."
+    title = f"{mechanism.name} would cost {mechanism.cost.text}. No row was read and nothing was spent."
     Report(title, columns, notes, data).show(as_json=spending.as_json)
+    if found is None and not data.get("allowed", True):
+        raise typer.Exit(REFUSED)
 
 
 def started(spending: Spending, mechanism: StreamMechanism, ends: str, notes: Sequence[str] = ()) -> Run | None:
@@ -188,7 +209,7 @@ def started(spending: Spending, mechanism: StreamMechanism, ends: str, notes: Se
             account = book[0].account(book[1])
             allowed = account.allows(mechanism.cost, mechanism.adjacency)
             lines += [account_line(account), f"The budget {'allows' if allowed else 'does not allow'} it."]
-            price = str(account.price(mechanism.cost, mechanism.adjacency))
+            price = account.price(mechanism.cost, mechanism.adjacency)
             data |= {"account": account_data(account), "charged": price, "allowed": allowed}
         Report(f"{title}. Nothing was read and nothing was spent.", columns, lines, data).show(as_json=spending.as_json)
         if not allowed:

@@ -106,7 +106,7 @@ def law_data(law: Law) -> list[dict[str, Any]]:
     from lastbit.audit.laws import shown
 
     ordered: list[tuple[Hashable, Fraction]] = sorted(law.masses.items(), key=lambda item: -item[1])
-    return [{"outcome": shown(each), "probability": float(mass), "exact": str(mass)} for each, mass in ordered]
+    return [{"outcome": shown(each), "probability": mass} for each, mass in ordered]
 
 
 def explored(laws: Sequence[Law]) -> str:

@@ -53,6 +53,10 @@ class SnappedValue(Measurement):
         reach = self.source.accuracy(level)
         return self.value - reach, self.value + reach
 
+    def error_bars(self, level: Number = "0.95", most: int | None = None) -> dict[str, tuple[Interval]]:
+        """The interval of the value."""
+        return {"value": (self.interval(level),)}
+
 
 @dataclass(frozen=True, kw_only=True)
 class Snapping(GridMechanism[SnappedValue]):
