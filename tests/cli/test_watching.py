@@ -239,6 +239,16 @@ def test_a_reader_who_goes_away_ends_the_run() -> None:
     )
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no full device")
+def test_a_full_disk_ends_the_run_in_words() -> None:
+    with Path("/dev/full").open("wb") as full:
+        command = [sys.executable, "-m", "lastbit", *shlex.split(WATCH)]
+        done = subprocess.run(command, input=b"0\n", stdout=full, stderr=subprocess.PIPE)
+    assert done.returncode == 1
+    assert "a line could not be read or written (No space left on device): 0 of 1 line above." in done.stderr.decode()
+    assert b"Traceback" not in done.stderr
+
+
 def test_python_m_lastbit_is_the_command() -> None:
     done = subprocess.run([sys.executable, "-m", "lastbit", "--version"], capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (0, f"lastbit {lb.__version__}\n")

@@ -121,6 +121,9 @@ class Answers:
             # Python would write what is left when it ends, and complain.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             self._end("nobody reads the answers any more")
+        except OSError as error:  # such as a full disk
+            self._end(f"a line could not be read or written ({error.strerror})")
+            raise typer.Exit(1) from None
         except KeyboardInterrupt:
             self._end("stopped")
             raise
