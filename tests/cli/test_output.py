@@ -203,13 +203,20 @@ def test_options_are_recorded_as_they_were_typed_and_defaults_are_not() -> None:
     assert level_of(question) == "row"
     assert asked(command="top", source="v.csv", unit=None, most_items=None) == '{"command": "top", "source": "v.csv"}'
     several = asked(
-        command="top", source=["a.csv", "postgresql://anna:hunter2@h/d"], one_each=True, bin=[["age", "10"]]
+        command="top", source=["a.csv", "postgresql://anna:hunter2@h/d"], one_each=True, bin=("age", "10"), x=False
     )
     assert "hunter2" not in several
-    assert words_of(several).startswith("top a.csv 'postgresql {")
+    assert words_of(several).startswith("top a.csv postgresql://anna@h/d --bin")
     assert words_of(several).endswith("--bin age 10 --one-each")
     for odd in ("", "no json", "[]", "5", '{"other": 1}'):
         assert (words_of(odd), level_of(odd)) == ("", "")
+
+
+def test_the_rule_for_missing_weights_is_part_of_the_question() -> None:
+    """Books of earlier versions have sums in which a missing weight counts as the lower bound."""
+    plain = {"command": "top", "source": "v.csv", "missing": "leave-out"}
+    assert '"missing"' not in asked(**plain)
+    assert '"missing": "leave-out"' in asked(**plain, weights="cost")
 
 
 def test_the_question_of_an_older_command_is_still_the_same() -> None:

@@ -204,13 +204,13 @@ class _Looked(Exception):
 
 def read(table: Table, wanted: Wanted, work: Callable[[Opened], Result]) -> Result:
     """Open a table and work on it. On a terminal, a progress bar appears after a second."""
-    if _LOOKING.get():
-        opened(table.source, wanted, table.table).connection.close()
-        raise _Looked
     place: list[Opened] = []
 
     def both() -> Result:
         place.append(opened(table.source, wanted, table.table))
+        if _LOOKING.get():
+            place[0].connection.close()
+            raise _Looked
         return work(place[0])
 
     def stop() -> None:
