@@ -164,5 +164,5 @@ def planned(
     ]
     if most_items is None:
         notes.append("A histogram needs --most-items, the number of items that one unit counts in at most.")
-    data = {"k": k, "level": level, "needed": dict(zip(found, map(shown, needed), strict=True))}
+    data = {"k": k, "level": level, "needed": dict(zip(found, needed, strict=True))}
     Report(title, columns, notes, data).show(as_json=as_json)
