@@ -142,7 +142,7 @@ def planned(
     """Show how many units an item needs to be listed when nobody listed the items. Reads no data."""
     import lastbit as lb
     from lastbit.cli.options import moved
-    from lastbit.cli.showing import Report, percent, shown
+    from lastbit.cli.showing import Report, percent
 
     step = resolution if resolution is not None else "1"
     moves = moved(bounds, step)
