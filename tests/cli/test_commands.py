@@ -21,7 +21,8 @@ from lastbit import cli
 
 TOP = "top visits.csv --by diagnosis --unit patient --domain diagnoses.txt"
 COMMANDS = [
-    "top", "above", "choose", "measure", "histogram", "count", "sum", "mean", "watch", "plan", "completion",
+    "top", "above", "choose", "measure", "histogram", "count", "sum", "mean", "median", "quantile",
+    "watch", "plan", "completion",
     *(f"budget {each}" for each in ("create", "show", "history", "export", "verify", "raise")),
 ]  # fmt: skip
 
@@ -109,7 +110,11 @@ def test_above_choose_measure_and_mean_are_right_when_epsilon_is_large(clinic: P
     truth = len({row[1] for row in rows if row[3] == "influenza" and row[1]})
     assert low <= truth <= high
     assert (
-        run("mean visits.csv --of cost --unit patient --bounds 0 1000 --epsilon 1000 --level 0.999999999 --json") == 0
+        run(
+            "mean visits.csv --of cost --unit patient --per total --bounds 0 1000 --epsilon 1000 --level 0.999999999 "
+            "--json"
+        )
+        == 0
     )
     ((low, high),) = json.loads(capsys.readouterr().out)["interval"]
     totals: dict[str, int] = {}

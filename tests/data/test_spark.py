@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 import lastbit as lb
+from lastbit.data.per_unit import per_unit
 from tests.data.cases import CASES, TABLE
 from tests.data.test_unlisted import rows_of
 from tests.machine import has_java
@@ -25,11 +26,33 @@ if has_java():
         columns = [field.name for field in TABLE.schema]
         types = "patient long, diagnosis string, ward long, days long, score double"
         frame = session.createDataFrame([tuple(row[name] for name in columns) for row in TABLE.to_pylist()], types)
-        for name in ("distinct units", "product", "whole weights on a grid", "weights"):
+        for name in ("distinct units", "product", "whole weights on a grid", "missing weights as a number", "weights"):
             arguments, values, sensitivity, monotone = CASES[name]
             counts = lb.count(frame, **arguments)
             assert (name, list(counts.values)) == (name, values)
             assert (counts.sensitivity, counts.monotone) == (sensitivity, monotone)
+
+    @pytest.mark.filterwarnings("ignore")
+    def test_one_number_for_each_unit_as_on_every_engine(session: Any) -> None:
+        rows = [(1, 2.0, "b", "x"), (1, -5.0, "a", "y"), (1, 4.0, "b", "x"), (2, float("nan"), "c", "x"),
+                (3, None, "c", "x"), (4, 1e300, None, "x"), (None, 3.0, "c", "x"), (5, 2.5, "c", "z")]  # fmt: skip
+        frame = session.createDataFrame(rows, "unit long, of double, when string, group string")
+        other = pa.table(dict(zip(("unit", "of", "when", "group"), map(list, zip(*rows, strict=True)), strict=True)))
+        options: dict[str, dict[str, Any]] = {
+            "mean": {},
+            "total": {"missing": "lowest"},
+            "latest": {"latest_by": "when", "missing": 2},
+            "row": {"most_rows": 9, "by": "group", "domain": ["x", "y"]},
+        }
+        for per, more in options.items():
+            named: dict[str, Any] = {"of": "of", "unit": "unit", "per": per, "bounds": (-2, 8), **more}
+            found, expected = (per_unit(each, **named) for each in (frame, other))
+            pairs = [sorted(zip(each.places.tolist(), each.values, strict=True)) for each in (found, expected)]
+            assert (per, pairs[0]) == (per, pairs[1])
+        few = per_unit(frame, of="of", unit="unit", per="row", most_rows=2, bounds=(-2, 8))
+        assert len(few) == 2 + 1 + 1
+        one = per_unit(frame, of="of", unit="unit", bounds=(-2, 8), by="group", domain=["x", "y"], most_items=1)
+        assert len(one) == 2
 
     @pytest.mark.filterwarnings("ignore")
     def test_items_that_nobody_listed(session: Any) -> None:

@@ -130,20 +130,38 @@ def test_many_equal_values_do_not_pull_the_quantiles_above() -> None:
     assert lb.Quantiles(**asked, spread=1).release(values, lb.Sampler(lb.Tape(tape))).values[1:] == (7, 7)
 
 
-def test_the_ranks_hold_at_their_level() -> None:
+def within(law: Law, values: list[int], qs: list[Fraction], ranks: tuple[Fraction, ...]) -> Fraction:
+    """The probability that all values are within so many ranks of their quantiles."""
+    held = Fraction(0)
+    for each, mass in law.items():
+        away = [
+            max(0, sum(x < y for x in values) - q * len(values), q * len(values) - sum(x <= y for x in values))
+            for y, q in zip(each, qs, strict=True)
+        ]
+        held += mass if all(a <= most for a, most in zip(away, ranks, strict=True)) else 0
+    return held
+
+
+@pytest.mark.parametrize("values", [[], [3], [0, 2, 4, 6], list(range(8)), [1, 6], [4] * 5, [0, 0, 7, 7]])
+def test_the_ranks_hold_at_their_level(values: list[int]) -> None:
     qs = [Fraction(q) for q in QUARTILES]
+    ties = max((values.count(x) for x in values), default=1)
     mechanism = lb.Quantiles(qs=qs, bounds=(0, 7), eta=lb.Eta(1, 1, 8), spread=1)
-    for values in ([], [3], [0, 2, 4, 6], [0, 1, 2, 3, 4, 5, 6, 7], [1, 6]):
-        for level in (Fraction(1, 2), Fraction(4, 5)):
-            ranks = mechanism.accuracy(level)
-            held = Fraction(0)
-            for each, mass in halves(mechanism, qs, values, 0, 7).items():
-                away = [
-                    max(0, sum(x < y for x in values) - q * len(values), q * len(values) - sum(x <= y for x in values))
-                    for y, q in zip(each, qs, strict=True)
-                ]
-                held += mass if all(a <= most for a, most in zip(away, ranks, strict=True)) else 0
-            assert held >= level
+    for level in (Fraction(1, 2), Fraction(4, 5)):
+        assert within(halves(mechanism, qs, values, 0, 7), values, qs, mechanism.accuracy(level, ties=ties)) >= level
+
+
+def test_the_ranks_hold_where_values_are_spread() -> None:
+    # For every part of a step that the values may move by, on the fine grid.
+    qs, parts, level = [Fraction(1, 2), Fraction(3, 4)], 8, Fraction(4, 5)
+    mechanism = lb.Quantiles(qs=qs, bounds=(0, 1), eta=lb.Eta(1, 1, 8), spread=parts)
+    for part, other in product(range(0, parts, 3), repeat=2):
+        fine = halves(mechanism, qs, [part, parts + other], 0, 2 * parts - 1)
+        law: Law = {}
+        for each, mass in fine.items():
+            floored = tuple(y // parts for y in each)
+            law[floored] = law.get(floored, Fraction(0)) + mass
+        assert within(law, [0, 1], qs, mechanism.accuracy(level)) >= level
 
 
 TAPE = [(i * 0xD1B54A32D192ED03) % (1 << 64) for i in range(1, 400)]

@@ -188,6 +188,23 @@ def test_the_sensitivity_of_a_histogram_is_what_one_person_can_do() -> None:
             assert moves(counts, RECORDS, 2, replaces=replaces) == counts([]).total
 
 
+@pytest.mark.parametrize("values", [[0.9] * 5, [0.5, NAN, 1.9], [2.0**-40] * 3, [1.0, 1.0]])
+@pytest.mark.parametrize("draws", ["laplace", "gaussian"])
+def test_the_interval_of_a_sum_holds_the_sum_that_was_not_floored(values: list[float], draws: str) -> None:
+    level, truth = Fraction(3, 4), sum((Fraction(value) for value in values if value == value), Fraction(0))
+    total, mechanism = lb.exact_sum(values, bounds=(0, 2)), lb.DiscreteLaplace(eta=lb.Eta(1, 1, 1), sensitivity=2)
+    if draws == "gaussian":
+        law = lb.audit.law(lb.DiscreteGaussian(rho="1/2", squared_sensitivity=4).program(total), Fraction(1, 64))
+    else:
+        law = lb.audit.law(mechanism.program(total), Fraction(1, 64))
+    held = sum(
+        mass
+        for release, mass in law.masses.items()
+        if release.interval(level)[0] <= truth <= release.interval(level)[1]
+    )
+    assert held >= level - law.unexplored
+
+
 def test_floating_point_sums_have_a_larger_sensitivity_and_ours_do_not() -> None:
     # 2^53 records at 1 before a last one: in floating point the last one is lost; one record less, and it is not.
     large, one = 2.0**53, 1.0

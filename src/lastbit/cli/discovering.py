@@ -82,7 +82,9 @@ def grouped(table: Table, items: Items, spending: Spending, delta: str | None = 
     if items.domain:
         if delta is not None:
             raise lb.ParameterError("--delta is for items that nobody listed. Leave --delta or --domain out.")
-        total = items.moves["sensitivity"] * min(items.size, items.most_items or items.size)
+        # A row is in one item at most; a unit may be in all.
+        most = 1 if table.unit is None else min(items.size, items.most_items or items.size)
+        total = items.moves["sensitivity"] * most
         each = {"resolution": items.step(), "sensitivity": total}
         if spending.rho is None:
             mechanism: Any = lb.DiscreteLaplace(**spending.cost, **each)

@@ -14,6 +14,7 @@ from typing import Annotated, Any, ClassVar, get_type_hints
 
 import typer
 
+from lastbit.cli.rows import Rows, rules_of
 from lastbit.errors import ParameterError
 
 Missing = Annotated[
@@ -27,23 +28,8 @@ Missing = Annotated[
 
 
 @dataclass(frozen=True, kw_only=True)
-class Table:
-    """Where the rows are."""
-
-    source: Annotated[
-        str,
-        typer.Argument(
-            metavar="FILE", help="CSV, TSV, JSON lines, Parquet, a DuckDB or SQLite file, or a postgresql:// address."
-        ),
-    ]
-    unit: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="The column that says whom a row belongs to. Without it only single rows are protected.",
-        ),
-    ] = None
-    table: Annotated[str | None, typer.Option(metavar="NAME", help="The table, when FILE is a database.")] = None
+class Table(Rows):
+    """Where the rows are, and which of them are read."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -222,6 +208,11 @@ class Spending:
     """The command and its other arguments, as they were given."""
 
     @property
+    def rules(self) -> list[str]:
+        """The rules by which numbers are read, in words."""
+        return rules_of(self.asked)
+
+    @property
     def cost(self) -> dict[str, Any]:
         """The cost, as mechanisms take it."""
         return cost_of(self.epsilon, self.rho)
@@ -271,6 +262,7 @@ def with_options(function: Callable[..., None]) -> Callable[..., None]:
     groups = {
         name: each.annotation for name, each in own.items() if each.annotation in (Table, Items, Groups, Spending)
     }
+    alone = own.keys() - groups.keys()
     parameters = []
     for name, each in own.items():
         if name not in groups:
@@ -278,6 +270,8 @@ def with_options(function: Callable[..., None]) -> Callable[..., None]:
             continue
         hints = get_type_hints(groups[name], include_extras=True)
         for field in fields(groups[name]):
+            if field.name in alone:
+                continue  # the command has an option of its own by this name
             default = inspect.Parameter.empty if field.default is MISSING else field.default
             parameters.append(
                 inspect.Parameter(
@@ -288,16 +282,20 @@ def with_options(function: Callable[..., None]) -> Callable[..., None]:
     costs = {field.name for field in fields(Spending)}
 
     def command(**given: Any) -> None:
+        if len(given.get("source", ())) == 1:
+            given["source"] = given["source"][0]  # one file is asked for as it always was
         asked = {"command": function.__name__.rstrip("_")} | {
             name: value for name, value in given.items() if name not in costs
         }
         built = {
-            name: group(**{field.name: given.pop(field.name) for field in fields(group)})
+            name: group(**{field.name: given.pop(field.name) for field in fields(group) if field.name not in alone})
             for name, group in groups.items()
         }
         for each in built.values():
             if isinstance(each, Spending):
                 object.__setattr__(each, "asked", asked)
+            if isinstance(each, Table):
+                each.check()
         function(**built, **given)
 
     command.__name__, command.__doc__ = function.__name__, function.__doc__

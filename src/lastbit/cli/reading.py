@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from lastbit.cli.options import Items, Table
 from lastbit.data.source import Opened, Wanted, opened
-from lastbit.errors import ParameterError
+from lastbit.errors import LastbitError, ParameterError
 from lastbit.values.counts import Counts
 from lastbit.values.unlisted import UNKNOWN, Unlisted
 
@@ -207,11 +207,17 @@ def read(table: Table, wanted: Wanted, work: Callable[[Opened], Result]) -> Resu
     place: list[Opened] = []
 
     def both() -> Result:
-        place.append(opened(table.source, wanted, table.table))
+        place.append(opened(table.places, wanted, table.table, table.form, table.plan))
         if _LOOKING.get():
             place[0].connection.close()
             raise _Looked
-        return work(place[0])
+        try:
+            result = work(place[0])
+        except LastbitError:
+            place[0].check()  # says more, where the file itself could not be read
+            raise
+        place[0].check()
+        return result
 
     def stop() -> None:
         for each in place:

@@ -72,7 +72,7 @@ def spend(
                 book[1], mechanism, prepared, adjacency=values.adjacency, note=spending.note, question=question
             )
     result = report(published)
-    notes, data = list(result.notes), dict(result.data)
+    notes, data = [*result.notes, *spending.rules], dict(result.data)
     if book is None:
         print("lastbit: no ledger was charged. To charge one, pass --ledger FILE --dataset NAME.", file=sys.stderr)
     else:
@@ -171,7 +171,7 @@ def _dry_run(
     promise: str,
     found: Entry | None,
 ) -> None:
-    notes = [promise] if promise else []
+    notes = [*([promise] if promise else []), *spending.rules]
     data: dict[str, Any] = {"dry_run": True, "mechanism": mechanism.name, "cost": mechanism.cost.text}
     data["parameters"] = mechanism.parameters
     if book is not None:

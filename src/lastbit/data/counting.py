@@ -167,6 +167,8 @@ def count(
     listed = [typed(items, kinds[column], column) for column, items in zip(columns, domains, strict=True)]
     items = combined([each.items for each in listed])
     totals = _or_kind(table.totals, task, [each.keys for each in listed])
+    if unit is None:
+        most_items = 1  # of a row, which is in one item at most
     if amount is None:
         return Counts(items=items, values=totals, sensitivity=1, monotone=True, most_items=most_items)
     return amount.counts(items, totals, most_items)

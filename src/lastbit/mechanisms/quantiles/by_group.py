@@ -102,6 +102,14 @@ class GroupQuantiles(QuantileMechanism[GroupQuantileValues]):
 
         return picked
 
+    def accuracy(self, level: Number = "0.95", *, ties: int = 1) -> tuple[Fraction, ...]:
+        """How many ranks the values of one group are away from their quantiles at most: as `Quantiles.accuracy`.
+
+        >>> [float(each) for each in GroupQuantiles(groups=["a"], bounds=(0, 1000), epsilon=1).accuracy()]
+        [9.5]
+        """
+        return self._each.accuracy(level, ties=ties)
+
     def neighbours(self, values: Any) -> Iterator[Any]:
         """These values less any one of them, and with one more in any group."""
         for group in self.groups:

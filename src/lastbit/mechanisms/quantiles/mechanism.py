@@ -99,6 +99,22 @@ class QuantileMechanism(Mechanism[Released]):
             return steps[~unknown]
         return np.where(unknown, self._step_of_missing, steps)
 
+    def on_grid(self, steps: Steps, resolution: Fraction) -> Steps:
+        """Numbers that are whole steps of another grid, floored to steps of this one between the bounds.
+
+        >>> import lastbit as lb
+        >>> lb.Quantile(bounds=(0, 10), resolution="1/10", epsilon=1).on_grid(np.array([3, 100]), Fraction(1, 8))
+        array([  3, 100])
+        """
+        ratio = resolution / self.grid.resolution
+        above, below = ratio.numerator, ratio.denominator
+        # The ends in steps of the other grid, and one step more. Only public numbers decide whether 64 bits are enough.
+        first, last = self._low * below // above - 1, self._high * below // above + 1
+        small = max(abs(first), abs(last)) * above < 1 << 62
+        kept: Any = np.clip(steps, first, last) if small else steps.astype(object)
+        found: Steps = np.clip(kept * above // below, self._low, self._high).astype(np.int64)
+        return found
+
     def neighbours(self, values: Sequence[Number]) -> Iterator[tuple[Any, ...]]:
         """These values less any one of them, and with one more: at each point of the grid where it has few."""
         there = tuple(values)
