@@ -165,7 +165,10 @@ _add(
     "plan -k 10 --items 10000 --bounds 0 1000 --within 50000",
     "plan measure -k 3 --epsilon 1",
     "plan histogram --items 12 --most-items 1 --epsilon 1",
+    "plan count --epsilon 1",
+    "plan sum --bounds 0 1000 --epsilon 1",
     "plan mean --bounds 0 1000 --units 5000 --within 10",
+    "plan quantile --at 0.25,0.5,0.75 --bounds 0 1000 --epsilon 1",
     "plan watch --limit 3 --sensitivity 5 --within 100",
 )
 _add(
