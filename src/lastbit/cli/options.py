@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields
 from fractions import Fraction
@@ -15,6 +14,7 @@ import typer
 
 from lastbit.cli.rows import Rows, rules_of
 from lastbit.errors import ParameterError
+from lastbit.exact.numbers import number
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +33,8 @@ class Items:
     domain: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="FILE", help="The public items: a file with one item per line, or 1..12. Give one for each --by."
+            metavar="FILE",
+            help="The public items: a file with one item per line, 1..12, or 2026-01..2026-12. Give one for each --by.",
         ),
     ] = None
     most_items: Annotated[
@@ -53,6 +54,36 @@ class Items:
         str | None,
         typer.Option(metavar="NUMBER", help="The step of weights, noise and gaps: 1, or 1/10 for the gaps of counts."),
     ] = None
+
+    counts: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN", help="The table has one row for each item, and this column has its count. No --unit then."
+        ),
+    ] = None
+    sensitivity: Annotated[
+        str | None, typer.Option(metavar="NUMBER", help="With --counts: one person moves each count by at most this.")
+    ] = None
+    monotone: Annotated[
+        bool, typer.Option("--monotone", help="With --counts: one person who comes makes no count smaller.")
+    ] = False
+
+    def check(self, table: Table, asked: Mapping[str, Any]) -> None:
+        """Refuse options that contradict each other, before anything is read."""
+        if self.counts is None:
+            if self.sensitivity is not None or self.monotone:
+                raise ParameterError(
+                    "--sensitivity and --monotone are for --counts: where rows are counted, lastbit knows how far one "
+                    "unit moves a count. Leave them out, or name the column of the counts with --counts COLUMN."
+                )
+            return
+        others = {"--unit": table.unit, "--weights": self.weights, "--bounds": self.bounds, "--of": asked.get("of")}
+        for name, value in others.items():
+            if value is not None:
+                raise ParameterError(f"--counts and {name} must not be given together: the rows are counted already.")
+        if not self.by:
+            raise ParameterError("--counts needs --by COLUMN, the column that holds the items.")
+        _ = self.moves
 
     @property
     def domains(self) -> Any:
@@ -78,7 +109,11 @@ class Items:
                 f"--domain must be given once for each --by: got {len(domain)} for {len(self.by)} columns. Items that "
                 "nobody listed are for top, choose and histogram, with --delta."
             )
-        return [domain_of(text) for text in domain]
+        from lastbit.data.domain import check_combinations
+
+        read = [domain_of(text) for text in domain]
+        check_combinations(map(len, read))
+        return read
 
     @property
     def names(self) -> Any:
@@ -106,6 +141,13 @@ class Items:
     @property
     def moves(self) -> dict[str, Any]:
         """How one unit moves the numbers, as mechanisms take it."""
+        if self.counts is not None:
+            if self.sensitivity is None:
+                raise ParameterError(
+                    "--counts needs --sensitivity, how far one person moves a count at most: the counts do not show "
+                    "it. Write --sensitivity 1 where a person counts once in an item."
+                )
+            return {"sensitivity": Fraction(whole_text(self.sensitivity)), "monotone": self.monotone}
         if (self.weights is None) != (self.bounds is None):
             raise ParameterError(
                 "--weights and --bounds must be given together: got only one of them. --weights names the column to "
@@ -116,16 +158,31 @@ class Items:
     @property
     def number(self) -> str:
         """The name of an item's number: units, or the sum of a column."""
+        if self.counts is not None:
+            return self.counts
         return "units" if self.weights is None else f"sum of {self.weights}"
 
     def more(self, amount: str) -> str:
         """This amount more, in words."""
-        return f"{amount} units more" if self.weights is None else f"{amount} more in {self.weights}"
+        column = self.weights or self.counts
+        return f"{amount} units more" if column is None else f"{amount} more in {column}"
 
     @property
     def data(self) -> dict[str, Any]:
         """The column that is added up and its bounds, for JSON; empty when units are counted."""
         return {} if self.bounds is None else {"weights": self.weights, "bounds": list(self.bounds)}
+
+
+def whole_text(text: str) -> int:
+    """A sensitivity of counts, which are whole.
+
+    >>> whole_text("3")
+    3
+    """
+    exact = number(text, "--sensitivity")
+    if exact.denominator != 1 or exact < 1:
+        raise ParameterError(f"--sensitivity must be a whole number from 1 on, as counts are: got {text}. Round it up.")
+    return exact.numerator
 
 
 def moved(bounds: tuple[str, str] | None, resolution: str) -> dict[str, Any]:
@@ -199,10 +256,11 @@ def ranking_of(epsilon: str | None, rho: str | None, delta: str | None, k: int, 
 
 def domain_of(text: str) -> Any:
     """The items of one --domain."""
-    ends = re.fullmatch(r"(-?\d+)\.\.(-?\d+)", text)
-    from lastbit.data.domain import checked_range, items_of
+    from lastbit.data.domain import items_of
+    from lastbit.data.ranges import range_of
 
-    return checked_range(range(int(ends[1]), int(ends[2]) + 1)) if ends else items_of(text)
+    found = range_of(text)
+    return items_of(text) if found is None else found
 
 
 def with_options(function: Callable[..., None]) -> Callable[..., None]:
@@ -241,6 +299,9 @@ def with_options(function: Callable[..., None]) -> Callable[..., None]:
                 object.__setattr__(each, "asked", asked)
             if isinstance(each, Table):
                 each.check()
+        for each in built.values():
+            if isinstance(each, Items):
+                each.check(next(found for found in built.values() if isinstance(found, Table)), asked)
         function(**built, **given)
 
     command.__name__, command.__doc__ = function.__name__, function.__doc__

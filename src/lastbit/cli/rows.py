@@ -127,6 +127,10 @@ def rules_of(asked: Mapping[str, Any]) -> list[str]:
     missing = asked.get("missing", "lowest")
     how = {"leave-out": "is left out", "lowest": "counts as the lower bound"}.get(missing, f"counts as {missing}")
     if asked.get("counts"):
-        how = "is left out"
+        how = (
+            "or is negative, counts 0. Other counts are rounded down to whole numbers, up to 2,147,483,647. Of several "
+            "rows of an item the largest counts. One person moves each count by at most "
+            f"{asked.get('sensitivity')}, as --sensitivity says"
+        )
     comma = " A comma stands before the fraction, as in 1.234,5." if asked.get("decimal_comma") else ""
     return [f"A row whose {column} is missing, or is text that is no number, {how}.{comma}"]
