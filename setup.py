@@ -8,6 +8,7 @@ def compiled(name: str, **directives: bool) -> Extension:
     return Extension(
         name,
         [f"src/{name.replace('.', '/')}.pyx"],
+        depends=["src/lastbit/chance/_words.pxd"],
         extra_compile_args=["-O3"],
         cython_directives={"language_level": 3, **directives},
     )
@@ -17,6 +18,7 @@ FAST = {"boundscheck": False, "wraparound": False, "cdivision": True, "initializ
 
 modules = [
     compiled("lastbit.chance._draws", **FAST),
+    compiled("lastbit.chance._classes", **FAST),
     compiled("lastbit.values._floors", **FAST),
     compiled("lastbit.mechanisms.top_k._ranks", **FAST),
     compiled("lastbit._outcomes"),

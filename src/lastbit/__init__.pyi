@@ -28,6 +28,7 @@ from lastbit.mechanisms.candidates import scored
 from lastbit.mechanisms.discover.histogram import DiscoveredHistogram, DiscoverHistogram
 from lastbit.mechanisms.discover.mechanism import Discovered
 from lastbit.mechanisms.discover.ranking import DiscoverRanking
+from lastbit.mechanisms.discover.spark_histogram import SparkHistogram
 from lastbit.mechanisms.discover.top_k import DiscoveredTopK, DiscoverTopK
 from lastbit.mechanisms.exponential import Choice, ExponentialMechanism, Ranking
 from lastbit.mechanisms.gaussian import DiscreteGaussian
@@ -37,6 +38,9 @@ from lastbit.mechanisms.mechanism import Mechanism
 from lastbit.mechanisms.noisy_values import NoisyValues
 from lastbit.mechanisms.private_search import FoundModel, PrivateSearch
 from lastbit.mechanisms.private_selection import PrivateSelection, Winner
+from lastbit.mechanisms.quantiles.by_group import GroupQuantiles, GroupQuantileValues
+from lastbit.mechanisms.quantiles.one import Quantile, QuantileValue
+from lastbit.mechanisms.quantiles.several import Quantiles, QuantileValues
 from lastbit.mechanisms.snapping import SnappedValue, Snapping
 from lastbit.mechanisms.sparse_vector.adaptive import AdaptiveSparseVector
 from lastbit.mechanisms.sparse_vector.answers import Answer, Answers
@@ -53,6 +57,7 @@ from lastbit.privacy.zcdp import largest_rho
 from lastbit.release import Measurement, Release
 from lastbit.values.counts import Counts
 from lastbit.values.grid import Grid
+from lastbit.values.spark_counts import SparkCounts
 from lastbit.values.statistic import Statistic, exact_mean, exact_sum, exact_variance, histogram, mean_sums
 from lastbit.values.unlisted import UNKNOWN, Unlisted
 
@@ -90,6 +95,8 @@ __all__ = [
     "FoundModel",
     "GapNoise",
     "Grid",
+    "GroupQuantileValues",
+    "GroupQuantiles",
     "LastbitError",
     "Ledger",
     "LedgerError",
@@ -107,6 +114,10 @@ __all__ = [
     "ParameterError",
     "PrivateSearch",
     "PrivateSelection",
+    "Quantile",
+    "QuantileValue",
+    "QuantileValues",
+    "Quantiles",
     "Ranking",
     "Rate",
     "Reference",
@@ -119,6 +130,8 @@ __all__ = [
     "SelectionPlan",
     "SnappedValue",
     "Snapping",
+    "SparkCounts",
+    "SparkHistogram",
     "SparseVector",
     "Statistic",
     "SystemBits",

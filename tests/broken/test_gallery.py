@@ -18,6 +18,7 @@ from lastbit.audit.broken import (
     printed_selection,
     printed_snapping,
     printed_sparse_vector,
+    quantiles,
     rho_and_delta,
     sparse_vector_variants,
 )
@@ -296,3 +297,11 @@ def test_searches_with_a_line_left_out_have_the_deltas_of_the_proof(place, delta
     found = [first.delta_at(second, case.cost.epsilon) for first, second in ((one, other), (other, one))]
     assert max(low for low, _ in found) <= delta <= max(high for _, high in found)
     assert max(low for low, _ in found) > delta - Fraction(1, 100) > case.cost.delta
+
+
+def test_quantiles_lose_what_their_slips_cost():
+    """Up to twice the claim at the median, up to three times for a quartile, and a level more in the recursion."""
+    median, quartile, recursion = quantiles.CASES
+    assert f"{bits((median.program, median.neighbour)):.4f}" == "3.3097"
+    assert 6 < bits((quartile.program, quartile.neighbour)) < 18
+    assert 4 < bits((recursion.program, recursion.neighbour)) < 6

@@ -30,7 +30,7 @@ def run(command: str) -> int:
 
 @pytest.fixture
 def sums(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """rows.csv and rows.db, the same rows with two that are alike; the sums are 8 for flu, -2 for cold, 4 for gout."""
+    """rows.csv and rows.db, the same rows with two that are alike; the sums are 10 for flu, -2 for cold, 4 for gout."""
     monkeypatch.chdir(tmp_path)
     with Path("rows.csv").open("w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows([("unit", "item", "weight"), *ROWS])
@@ -49,10 +49,12 @@ def sums(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_sums_are_exact(place: str, table: str | None) -> None:
     items = Items(by=["item"], domain=["items.txt"], weights="weight", bounds=("-2", "10"), resolution="1/4")
     counts = counted(Table(source=place, unit="unit", table=table), items)
-    assert counts.values == (-2, 8, 4)
+    assert counts.values == (-2, 10, 4)
     assert (counts.sensitivity, counts.monotone) == (10, False)
     rows = counted(Table(source=place, table=table), replace(items, bounds=("0", "3")))
-    assert rows.values == (0, 2 * Fraction("2.75") + 3 + 0 + 3, 3)
+    assert rows.values == (0, 2 * Fraction("2.75") + 3 + 3, 3)
+    lowest = counted(Table(source=place, unit="unit", table=table), replace(items, missing="lowest"))
+    assert lowest.values == (-2, 8, 4)
 
 
 @pytest.mark.usefixtures("sums")
@@ -61,7 +63,7 @@ def test_sums_are_right_when_epsilon_is_large(place: str, capsys: Any) -> None:
     assert run(f"top {place} {SUMS} -k 3 --epsilon 2000 --json") == 0
     answer = json.loads(capsys.readouterr().out)
     assert answer["item"] == ["flu", "gout", "cold"]
-    assert (answer["weights"], answer["bounds"]) == ("weight", ["-2", "10"])
+    assert (answer["weights"], answer["bounds"]) == ("weight", [-2, 10])
     assert run(f"above {place} {SUMS} --threshold 3 --limit 2 --epsilon 2000 --json") == 0
     assert json.loads(capsys.readouterr().out)["item"] == ["flu", "gout"]
     assert run(f"choose {place} {SUMS} --epsilon 2000 --json") == 0
@@ -74,7 +76,7 @@ def test_plan_dry_run_release_and_history_agree(bounds: str, monotone: str, caps
     paid = f"top rows.csv {TABLE} --weights weight --bounds {bounds} -k 2 --epsilon 1 --ledger budget.db --json"
     assert run(f"plan -k 2 --items 3 --bounds {bounds} --epsilon 1 --json") == 0
     planned = json.loads(capsys.readouterr().out)
-    assert planned["bounds"] == bounds.split()
+    assert planned["bounds"] == [int(end) for end in bounds.split()]
     assert run(f"{paid} --dataset clinic --dry-run") == 0
     dry = json.loads(capsys.readouterr().out)
     assert (dry["parameters"]["sensitivity"], dry["parameters"]["monotone"]) == ("10", monotone)

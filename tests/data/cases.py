@@ -19,6 +19,15 @@ TABLE: Final = pa.table(
 )
 DIAGNOSES: Final = ["gout", "flu", "cold"]
 
+ON_A_GRID: Final[dict[str, Any]] = {
+    "by": "diagnosis",
+    "unit": "patient",
+    "domain": DIAGNOSES,
+    "weights": "days",
+    "bounds": (-3, 3),
+    "resolution": "3/2",
+}
+
 CASES: Final[dict[str, tuple[dict[str, Any], list[int | Fraction], Fraction, bool]]] = {
     "distinct units": ({"by": "diagnosis", "unit": "patient", "domain": DIAGNOSES}, [0, 2, 2], Fraction(1), True),
     "rows as units": ({"by": "diagnosis", "domain": DIAGNOSES}, [0, 5, 2], Fraction(1), True),
@@ -42,34 +51,37 @@ CASES: Final[dict[str, tuple[dict[str, Any], list[int | Fraction], Fraction, boo
         Fraction(1),
         True,
     ),
-    # Flu: patient 1 brings 1 + 2 + 9 -> 5, patient 2 null -> 0. Cold: patient 3 brings 5, patient 4 brings 0.
+    # Flu: patient 1 brings 1 + 2 + 9 -> 5, patient 2 has no number. Cold: patient 3 brings 5, patient 4 brings 0.
     "whole weights": (
         {"by": "diagnosis", "unit": "patient", "domain": DIAGNOSES, "weights": "days", "bounds": (0, 5)},
         [0, 5, 5],
         Fraction(5),
         True,
     ),
-    # Steps of 3/2 from -3 to 3: flu 1 -> 0, 2 -> 1, 9 -> 2 gives 3, clamped to 2; null -> -2. Cold: 2 and -2.
-    "whole weights on a grid": (
-        {
-            "by": "diagnosis",
-            "unit": "patient",
-            "domain": DIAGNOSES,
-            "weights": "days",
-            "bounds": (-3, 3),
-            "resolution": "3/2",
-        },
-        [0, 0, 0],
-        Fraction(3),
-        False,
-    ),
+    # Steps of 3/2 from -3 to 3: flu 1 -> 0, 2 -> 1, 9 -> 2 gives 3, clamped to 2; null is left out. Cold: 2 and -2.
+    "whole weights on a grid": (ON_A_GRID, [0, 3, 0], Fraction(3), False),
+    "missing weights as lowest": (ON_A_GRID | {"missing": "lowest"}, [0, 0, 0], Fraction(3), False),
+    "missing weights as a number": (ON_A_GRID | {"missing": "3/2"}, [0, Fraction(9, 2), 0], Fraction(3), False),
     "whole weights by rows": (
         {"by": "diagnosis", "domain": DIAGNOSES, "weights": "days", "bounds": (-3, 3), "resolution": "3/10"},
-        [0, Fraction(9, 10) + Fraction(18, 10) + 3 - 3 + 3, 0],
+        [0, Fraction(9, 10) + Fraction(18, 10) + 3 + 3, 0],
         Fraction(3),
         False,
     ),
-    # Quarters: 0.3 -> 1, 0.5 -> 2, 0.24 -> 0, so patient 1 brings 3/4; NaN is lowest. Cold: 1 and 0.
+    # From 1 up: a unit without a number brings nothing, and not 1.
+    "weights that are missing": (
+        {"by": "diagnosis", "unit": "patient", "domain": DIAGNOSES, "weights": "score", "bounds": (1, 2)},
+        [0, 2, 3],
+        Fraction(2),
+        True,
+    ),
+    "real weights as a number": (
+        {"by": "ward", "domain": [2], "weights": "score", "bounds": (0, 8), "missing": 5},
+        [0 + 5 + 0 + 2 + 5],
+        Fraction(8),
+        True,
+    ),
+    # Quarters: 0.3 -> 1, 0.5 -> 2, 0.24 -> 0, so patient 1 brings 3/4; NaN is left out. Cold: 1 and 0.
     "weights": (
         {
             "by": "diagnosis",

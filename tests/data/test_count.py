@@ -88,7 +88,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "twice": ({"by": "ward", "unit": "ward", "domain": [1]}, "must be different columns"),
     "one domain for two": ({"by": ["ward", "diagnosis"], "domain": [[1]]}, "a list of 2 domains"),
     "other columns": ({"by": ["ward", "diagnosis"], "domain": {"ward": [1]}}, "one entry for each of ward, diagnosis"),
-    "bounds alone": ({"by": "ward", "domain": [1], "bounds": (0, 1)}, "bounds are for weights"),
+    "bounds alone": ({"by": "ward", "domain": [1], "bounds": (0, 1)}, "bounds and missing are for weights"),
     "weights alone": ({"by": "ward", "domain": [1], "weights": "days"}, "weights need public bounds"),
     "bounds off the grid": (
         {"by": "ward", "domain": [1], "weights": "days", "bounds": (0, "1/2")},

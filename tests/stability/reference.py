@@ -61,8 +61,9 @@ def reference(
     for number, row in enumerate(rows):
         who = ("row", number) if unit is None else normal(row[unit])
         place = places.get(tuple(normal(row[column]) for column in columns))
-        if who is not None and place is not None:
-            units[place].setdefault(who, []).append(0 if weights is None else clamped(row[weights], bounds))
+        amount = 0 if weights is None else clamped(row[weights], bounds)
+        if who is not None and place is not None and amount is not None:
+            units[place].setdefault(who, []).append(amount)
     shown = [item if len(columns) > 1 else item[0] for item in items]
     if weights is None or bounds is None:
         return lb.Counts(items=shown, values=list(map(len, units)), monotone=True)
@@ -71,12 +72,12 @@ def reference(
     return lb.Counts(items=shown, values=totals, sensitivity=max(abs(low), abs(high)), monotone=low >= 0 or high <= 0)
 
 
-def clamped(value: Any, bounds: tuple[int, int] | None) -> int:
-    """A weight floored and clamped; what is no number is lowest."""
+def clamped(value: Any, bounds: tuple[int, int] | None) -> int | None:
+    """A weight floored and clamped; None where there is no number."""
     low, high = bounds or (0, 0)
     form = normal(value)
     if form is None or form[0] != "number" or form[1] == "nan":
-        return low
+        return None
     if isinstance(form[1], str):
         return low if form[1].startswith("-") else high
     return max(low, min(high, math.floor(form[1])))

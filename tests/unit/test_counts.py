@@ -104,8 +104,8 @@ def test_each_statistic_names_its_neighbours() -> None:
         "replace": [
             exact_sum([1, 2], bounds=bounds, replaces=True),
             histogram([1, 2], bounds=bounds, bins=2, replaces=True),
-            exact_mean([1, 2], bounds=bounds),
-            exact_variance([1, 2], bounds=bounds),
+            exact_mean([1, 2], bounds=bounds, missing=0),
+            exact_variance([1, 2], bounds=bounds, missing=0),
         ],
     }
     for adjacency, statistics in stated.items():

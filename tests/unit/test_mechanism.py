@@ -26,9 +26,12 @@ BUILT: dict[str, Callable[..., Any]] = {
     "DiscreteGaussian": lambda **more: gaussian(**more),
     "DiscreteLaplace": lambda **more: lb.DiscreteLaplace(**{"sensitivity": 3, **more}),
     "ExponentialMechanism": lb.ExponentialMechanism,
+    "GroupQuantiles": lambda **more: lb.GroupQuantiles(groups=["a", "b"], bounds=(0, 10), **more),
     "NoisyMax": lb.NoisyMax,
     "NoisyMean": lambda **more: lb.NoisyMean(bounds=(0, 10), **more),
     "NoisyTopK": lambda **more: lb.NoisyTopK(k=2, **more),
+    "Quantile": lambda **more: lb.Quantile(bounds=(0, 10), **more),
+    "Quantiles": lambda **more: lb.Quantiles(qs=["1/4", "1/2"], bounds=(0, 10), **more),
     "SelectAndMeasure": lambda **more: lb.SelectAndMeasure(k=2, **more),
     "SparseVector": lambda **more: lb.SparseVector(threshold=50, limit=2, **more),
     "AdaptiveSparseVector": lambda **more: lb.AdaptiveSparseVector(threshold=50, limit=2, **more),
@@ -37,6 +40,9 @@ BUILT: dict[str, Callable[..., Any]] = {
 VALUES: dict[str, Any] = {
     "Snapping": 7,
     "NoisyMean": [3, 4],
+    "GroupQuantiles": {"a": [3, 4]},
+    "Quantile": [3, 4],
+    "Quantiles": [3, 4],
     **dict.fromkeys(("DiscoverHistogram", "DiscoverRanking", "DiscoverTopK"), WORDS),
 }
 
@@ -164,7 +170,9 @@ def test_a_release_echoes_as_its_table_and_converts(name: str) -> None:
     assert release.title in repr(release)
     given = release.to_dict()
     assert json.loads(release.to_json()) == given
-    assert set(given) == {"mechanism", "cost", *release.facts(), *release.columns()}
+    facts = {"mechanism", "cost", "schema", "costs", "columns", *release.facts()}
+    assert set(given) - {"exact"} == facts | set(release.columns())
+    assert given["columns"] == list(release.columns())
     rows = len(next(iter(release.columns().values())))
     frame = release.to_frame()
     assert list(frame.columns) == list(release.columns())

@@ -18,11 +18,13 @@ import lastbit as lb
 from lastbit.values.grid import LIMIT, Grid
 
 
-def test_what_is_missing_counts_as_lowest() -> None:
+def test_a_missing_score_counts_as_lowest_and_a_missing_record_is_left_out() -> None:
     for missing in (None, pd.NA, pd.NaT, float("nan"), np.float32("nan"), Decimal("NaN")):
         assert Grid().steps([3, missing]).tolist() == [3, -LIMIT]
         assert Grid().steps(np.array([3, missing], object)).tolist() == [3, -LIMIT]
-    assert lb.exact_sum([5, None, 7], bounds=(1, 10)).values == 13
+        assert lb.exact_sum([5, missing, 7], bounds=(1, 10)).values == 12
+        assert lb.exact_sum([5, missing, 7], bounds=(1, 10), missing="lowest").values == 13
+        assert lb.exact_sum([5, missing, 7], bounds=(1, 10), missing=4).values == 16
 
 
 @pytest.mark.parametrize(
@@ -38,7 +40,9 @@ def test_what_is_missing_counts_as_lowest() -> None:
 def test_series_and_masked_arrays_are_read_by_place(values: object) -> None:
     assert Grid().steps(values).tolist() == [3, -LIMIT, 9]
     assert lb.exact_sum(values, bounds=(0, 100)).values == 12
-    assert lb.exact_mean(values, bounds=(0, 100)).values == 4
+    assert lb.exact_sum(values, bounds=(0, 100), missing=30).values == 42
+    assert lb.mean_sums(values, bounds=(0, 100)).values[1] == 100
+    assert lb.exact_mean(values, bounds=(0, 100), missing="lowest").values == 4
     assert lb.ExponentialMechanism(epsilon=50).release(values).index == 2
     assert lb.ExponentialMechanism(epsilon=50, rounding="randomized").release(values).index == 2
     assert lb.NoisyMax(epsilon=50).release(values).index == 2
@@ -86,7 +90,9 @@ BIG = 2**60 + 100
 def test_one_missing_value_moves_no_other(values: object) -> None:
     # As floats they would all be rounded to 2^60 because one is missing.
     assert Grid().steps(values).tolist() == [BIG, -LIMIT, BIG]
-    assert lb.exact_mean(values, bounds=(2**60 + 40, 2**60 + 1000)).values == 2**60 + 80
+    bounds = 2**60 + 40, 2**60 + 1000
+    assert lb.exact_mean(values, bounds=bounds, missing="lowest").values == 2**60 + 80
+    assert lb.exact_sum(values, bounds=bounds).values == 2 * BIG
     assert lb.NoisyTopK(k=1, epsilon=1).release(values).indices != (1,)
     mechanism = lb.SparseVector(threshold=0, limit=2, epsilon=50)
     assert mechanism.release(values).indices == (0, 2)

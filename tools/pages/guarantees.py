@@ -62,6 +62,9 @@ INSTANCES: Final[Mapping[str, Sequence[Instance]]] = {
         Instance({"eta": _TWO, "monotone": True}, [0, 1, 2], Fraction(0)),
         Instance({"epsilon": 1}, [0, 0, 1, 2], Fraction(0)),
     ],
+    "GroupQuantiles": [
+        Instance({"groups": ("a", "b"), "eta": _TWO, "bounds": (0, 5)}, {"a": [1, 4], "b": [2]}, Fraction(0)),
+    ],
     "NoisyMax": [
         Instance({"eta": _TWO, "resolution": 1}, [0, 1]),
         Instance({"eta": _TWO, "resolution": 1}, [0, 1, 1], Fraction(1, 1 << 7)),
@@ -87,6 +90,15 @@ INSTANCES: Final[Mapping[str, Sequence[Instance]]] = {
         Instance({"epsilon": 1, "bounds": (0, 8)}, [3], Fraction(0)),
         Instance({"epsilon": "1/3", "bounds": (-20, 20)}, [7], Fraction(0)),
         Instance({"eta": _BIT, "bounds": (0, 100), "sensitivity": 3}, [50], Fraction(0)),
+    ],
+    "Quantile": [
+        Instance({"eta": _TWO, "bounds": (0, 5)}, [1, 1, 4], Fraction(0)),
+        Instance({"q": "1/4", "epsilon": 1, "bounds": (0, 20)}, [3, 9], Fraction(0)),
+        Instance({"q": 0, "eta": _BIT, "bounds": (0, 5)}, [2, 3], Fraction(0)),
+    ],
+    "Quantiles": [
+        Instance({"qs": ("1/4", "1/2", "3/4"), "eta": _FOUR, "bounds": (0, 3), "spread": 1}, [1, 2], Fraction(0)),
+        Instance({"qs": ("1/2", "3/4"), "epsilon": 1, "bounds": (0, 1), "spread": 2}, [0], Fraction(0)),
     ],
     "SelectAndMeasure": [
         Instance({"k": 1, "eta": _FOUR, "resolution": 1}, [0, 1], Fraction(1, 1 << 7)),
@@ -163,6 +175,8 @@ def _listed(values: Any) -> str:
     if isinstance(values, Unlisted):
         items, steps = values.highest()
         return ", ".join(f"{item}: {step}" for item, step in zip(items, steps, strict=True))
+    if isinstance(values, Mapping):
+        return ", ".join(f"{name}: {each}" for name, each in values.items())
     return ", ".join(map(str, values))
 
 

@@ -169,6 +169,18 @@ def uniform(n: int) -> Distribution:
     return Distribution((Uniform(n),), (), masses, max(1, -(-(n - 1).bit_length() // 64)))
 
 
+def uniform_below(n: int, most: int) -> Distribution:
+    """P(X = i) = 1/n on 0, …, n-1, for a private n of at most `most`: the words that are read tell nothing about n.
+
+    A sample takes 64 bits more than `most` has, so that they decide but for one in 2^64. Nothing is kept.
+    """
+
+    def masses() -> Masses:
+        return ((i, Fraction(1, n)) for i in range(n))
+
+    return Distribution((Uniform(n),), (), masses, -(-(64 + most.bit_length()) // 64), cells=n)
+
+
 def bernoulli(p: Fraction) -> Distribution:
     """0 with probability p, 1 otherwise."""
     return _weighted(Weighted((p.numerator, p.denominator)), narrow=True)
@@ -199,7 +211,7 @@ def _weighted(partition: Weighted, narrow: bool = False) -> Distribution:
 
 
 def powers(partition: Powers) -> Distribution:
-    """P(X = i) proportional to r^e(i)."""
+    """P(X = i) proportional to r^e(i), or to m(i)·r^e(i)."""
 
     def masses() -> Masses:
         rate, exponents = partition.rate, partition.relative
@@ -208,6 +220,8 @@ def powers(partition: Powers) -> Distribution:
                 "exponents must be closer together to write their masses out. Give bounds, or values nearer each other."
             )
         weights = [rate.x**each << rate.y * (most - each) for each in exponents]
+        if partition.multiplicities is not None:
+            weights = [times * weight for times, weight in zip(partition.multiplicities.tolist(), weights, strict=True)]
         total = sum(weights)
         return ((i, Fraction(weight, total)) for i, weight in enumerate(weights))
 

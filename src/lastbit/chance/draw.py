@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from lastbit.chance import distributions
 from lastbit.chance.bits import Words
 from lastbit.chance.distributions import Distribution
-from lastbit.chance.powers import Exponents, Powers
+from lastbit.chance.powers import Exponents, Powers, total
 from lastbit.chance.rounds import Rounds
 from lastbit.errors import ParameterError
 from lastbit.exact.numbers import Number, number, whole
@@ -55,6 +55,12 @@ class Draw(ABC):
         """Uniform on 0, …, n-1: ⌊U·n⌋. Any n will do, beyond 2^64 too."""
         return self._draw(distributions.uniform(whole(n, "n")), size)
 
+    def integer_below(self, n: int, most: int) -> int:
+        """Uniform on 0, …, n-1 for a private n: how many words are read follows from `most`, a public bound of n."""
+        if whole(n, "n") > whole(most, "most"):
+            raise ParameterError("n must be at most its public bound `most`. Nothing was drawn.")
+        return self._one(distributions.uniform_below(n, most))
+
     @overload
     def index(self, weights: Sequence[int | Fraction]) -> int: ...
     @overload
@@ -63,15 +69,24 @@ class Draw(ABC):
         """i with probability proportional to the i-th exact weight, by inversion in the order given."""
         return self._draw(distributions.weighted(weights), size)
 
-    def power_index(self, rate: Rate, exponents: Exponents) -> int:
+    def power_index(self, rate: Rate, exponents: Exponents, multiplicities: NDArray[np.int64] | None = None) -> int:
         """i with probability proportional to r^exponents[i]: an int64 array, or an object that slices into such arrays.
 
-        Nothing is cut off, however far apart the exponents are; only their differences matter.
+        With multiplicities, whole numbers in an int64 array, i is a class of that many outcomes, and its probability is
+        proportional to multiplicities[i]·r^exponents[i]. Nothing is cut off, however far apart the exponents are; only
+        their differences matter.
+
+        >>> import lastbit as lb
+        >>> classes = np.array([10**9, 0]), np.array([0, 1])
+        >>> lb.Sampler().power_index(lb.Rate(1, 1), *classes)
+        1
         """
         whole(len(exponents), "the number of exponents")
         if exponents[:1].dtype != np.int64:
             raise ParameterError("exponents must be int64. Nothing was drawn.")
-        return self._one(distributions.powers(Powers(_checked(rate), exponents)))
+        if multiplicities is not None:
+            _check_multiplicities(multiplicities, len(exponents))
+        return self._one(distributions.powers(Powers(_checked(rate), exponents, multiplicities)))
 
     @overload
     def geometric(self, rate: Rate) -> int: ...
@@ -138,3 +153,12 @@ def _checked(rate: Rate) -> Rate:
             f"rate must be a lastbit.Rate: got {type(rate).__name__}. Write Rate.from_epsilon('1/20')."
         )
     return rate
+
+
+def _check_multiplicities(multiplicities: NDArray[np.int64], n: int) -> None:
+    fits = isinstance(multiplicities, np.ndarray) and multiplicities.dtype == np.int64 and multiplicities.shape == (n,)
+    if not fits or multiplicities.min() < 0 or not 0 < total(multiplicities) < 1 << 63:
+        raise ParameterError(
+            "multiplicities must be an int64 array as long as exponents, none negative, at least one positive, and "
+            "less than 2^63 together. Nothing was drawn."
+        )

@@ -1,5 +1,7 @@
 """Cells proportional to powers of a rate: cell i has length r^e(i) over the sum of all, in the order given.
 
+A cell may count several times, as a class of outcomes that are equally good: then its length is m(i)·r^e(i).
+
 Nobody needs all bits of these weights. `Powers.cell` first brackets the interval with bounds of the running sum, in
 fixed point. Only boundaries that fixed point leaves in doubt are compared exactly, as the sign of a sum of powers.
 """
@@ -10,7 +12,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import pairwise, repeat
 from typing import Any, Final, Protocol
 
 import numpy as np
@@ -40,14 +42,18 @@ class Exponents(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Powers:
-    """Cells proportional to r^e. Only differences between exponents matter, so any int64 will do.
+    """Cells proportional to r^e, or to m·r^e. Only differences between exponents matter, so any int64 will do.
 
     >>> Powers(Rate(1, 1), np.array([0, 1])).cell(2, 2), Powers(Rate(1, 1), np.array([0, 1])).cell(3, 2)
     (None, 1)
+    >>> Powers(Rate(1, 1), np.array([0, 1]), np.array([1, 2])).cell(1, 1)
+    1
     """
 
     rate: Rate
     exponents: Exponents
+    multiplicities: NDArray[np.int64] | None = None
+    """m: whole, 0 too, some of them positive, below 2^63 together. None where every cell counts once."""
 
     def chunks(self) -> Iterator[NDArray[np.int64]]:
         """The exponents, a bounded number at a time."""
@@ -62,8 +68,18 @@ class Powers:
 
     @cached_property
     def least(self) -> int:
-        """The smallest exponent: that of the heaviest cell."""
-        return int(self.exponents.min())
+        """The smallest exponent of all cells that have a length."""
+        if self.multiplicities is None:
+            return int(self.exponents.min())
+        exponents, counts = self.exponents[0 : len(self.exponents)], self.multiplicities > 0
+        return int(np.min(exponents, where=counts, initial=np.iinfo(np.int64).max))
+
+    @cached_property
+    def total(self) -> int:
+        """The sum of all multiplicities: how many outcomes there are."""
+        if self.multiplicities is None:
+            return len(self.exponents)
+        return total(self.multiplicities)
 
     @cached_property
     def relative(self) -> tuple[int, ...]:
@@ -73,9 +89,10 @@ class Powers:
         return tuple([exponent - least for exponent in exponents])
 
     @cached_property
-    def _key(self) -> tuple[Rate, bytes]:
+    def _key(self) -> tuple[Rate, bytes, bytes]:
         # Differences from the smallest lie below 2^64, so wrapping tells them apart. An auditor asks on every branch.
-        return self.rate, b"".join([(chunk - self.least).tobytes() for chunk in self.chunks()])
+        times = b"" if self.multiplicities is None else self.multiplicities.tobytes()
+        return self.rate, b"".join([(chunk - self.least).tobytes() for chunk in self.chunks()]), times
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Powers) and self._key == other._key
@@ -95,15 +112,27 @@ class Powers:
 
     @cached_property
     def _groups(self) -> tuple[list[int], NDArray[np.intp], list[int]]:
-        """The distinct exponents, rising; which of them each cell has; and how many cells have each."""
+        """The distinct exponents, rising; which of them each cell has; and how often each counts."""
         everything = np.concatenate(list(self.chunks()))
-        distinct, which, counts = np.unique(everything, return_inverse=True, return_counts=True)
-        return [exponent - self.least for exponent in distinct.tolist()], which, counts.tolist()
+        if self.multiplicities is not None:
+            # A cell of no length may have any exponent.
+            everything = np.where(self.multiplicities > 0, everything, self.least)
+        distinct, which = np.unique(everything, return_inverse=True)
+        relative = [exponent - self.least for exponent in distinct.tolist()]
+        return relative, which, self._counted(which, len(relative))
+
+    def _counted(self, which: NDArray[np.intp], groups: int) -> list[int]:
+        """How often each distinct exponent counts in the first cells, given which of them each has."""
+        if self.multiplicities is None:
+            return list(np.bincount(which, minlength=groups).tolist())
+        times = np.zeros(groups, np.int64)
+        np.add.at(times, which, self.multiplicities[: len(which)])
+        return list(times.tolist())
 
     def _bracket(self, u: int, bits: int) -> tuple[int, int]:
         """The first and the last cell that the interval may meet, from bounds of the weights in fixed point."""
         distinct, which, counts = self._groups
-        precision = bits + 64 + len(which).bit_length()
+        precision = bits + 64 + self.total.bit_length()
         bounds, last = [(1 << precision, 1 << precision)], 0
         for exponent in distinct[1:]:
             bounds.append(_times_power(self.rate, exponent - last, precision, bounds[-1]))
@@ -112,8 +141,10 @@ class Powers:
         start, stop = u * lower >> bits, -(-(u + 1) * upper >> bits)
         low = high = below = above = 0
         for start_of_chunk in range(0, len(which) - 1, CHUNK):
-            for cell, group in enumerate(which[start_of_chunk : start_of_chunk + CHUNK].tolist(), start_of_chunk + 1):
-                below, above = below + bounds[group][0], above + bounds[group][1]
+            part = slice(start_of_chunk, start_of_chunk + CHUNK)
+            often = repeat(1) if self.multiplicities is None else self.multiplicities[part].tolist()
+            for cell, (group, times) in enumerate(zip(which[part].tolist(), often, strict=False), start_of_chunk + 1):
+                below, above = below + times * bounds[group][0], above + times * bounds[group][1]
                 if above <= start:
                     low = cell
                 if below >= stop:
@@ -124,9 +155,21 @@ class Powers:
     def _compare(self, boundary: int, v: int, bits: int) -> int:
         """The sign of B - v/2^bits, where B is the boundary below this cell."""
         distinct, which, counts = self._groups
-        before = np.bincount(which[:boundary], minlength=len(distinct)).tolist()
+        before = self._counted(which[:boundary], len(distinct))
         terms = [(d, (b << bits) - v * c) for d, b, c in zip(distinct, before, counts, strict=True)]
         return sign(self.rate, [term for term in terms if term[1]])
+
+
+def total(multiplicities: NDArray[np.int64]) -> int:
+    """The sum of whole numbers that are not negative, exactly: by halves where it might overflow.
+
+    >>> total(np.array([1 << 62, 1 << 62])) == 1 << 63
+    True
+    """
+    # A sum of floats is off by far less than half of itself.
+    if multiplicities.sum(dtype=np.float64) < 1 << 62:
+        return int(multiplicities.sum())
+    return (int((multiplicities >> 32).sum()) << 32) + int((multiplicities & 0xFFFFFFFF).sum())
 
 
 def sign(rate: Rate, terms: Terms) -> int:

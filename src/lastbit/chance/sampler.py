@@ -15,12 +15,12 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from lastbit.chance import _draws, distributions
+from lastbit.chance import _classes, _draws, distributions
 from lastbit.chance.bits import Bits, SystemBits, Words, checked_words
 from lastbit.chance.distributions import Distribution
 from lastbit.chance.draw import Draw, Samples
 from lastbit.chance.inversion import Uniform
-from lastbit.chance.power_table import PowerTable
+from lastbit.chance.power_table import WIDE, PowerTable
 from lastbit.chance.powers import Powers
 from lastbit.chance.tables import Table
 from lastbit.exact.numbers import whole
@@ -46,6 +46,11 @@ class Sampler(Draw):
 
     def __repr__(self) -> str:
         return f"Sampler({self._bits!r})"
+
+    @property
+    def of_the_system(self) -> bool:
+        """Whether the words are those of the operating system: then every machine may draw with its own."""
+        return type(self) is Sampler and type(self._bits) is SystemBits
 
     def words(self, n: int) -> Words:
         """n raw words of the source."""
@@ -161,8 +166,26 @@ def _weights_of(rate: Rate) -> _draws.PowerWeights:
     return _draws.PowerWeights(table.factors, table.digits, table.last, table.error)
 
 
+@lru_cache(maxsize=16)
+def _classes_of(rate: Rate) -> tuple[_classes.ClassWeights, int]:
+    table = PowerTable.of(rate, WIDE)
+    return _classes.ClassWeights(table.factors, table.digits, table.last), table.error
+
+
+def _decide_class(powers: Powers, times: NDArray[np.int64], word: int) -> int | None:
+    """The class of a word from weights of 127 bits, or None where it is in doubt."""
+    weights, each = _classes_of(powers.rate)
+    weights.warm()
+    error = divmod(each * powers.total, 1 << 64)
+    exponents = powers.exponents[0 : len(powers.exponents)]
+    index = weights.place(np.ascontiguousarray(exponents), np.ascontiguousarray(times), powers.least, *error, word)
+    return None if index < 0 else index
+
+
 def _decide_power(powers: Powers, word: int) -> int | None:
     """The cell of a word from weights of 63 bits, or None where their error or the word itself leaves it in doubt."""
+    if powers.multiplicities is not None:
+        return _decide_class(powers, powers.multiplicities, word)
     exponents, cuts = powers.exponents, powers.cuts
     if len(cuts) == 2:
         # One chunk is kept: it is searched where it was added up.

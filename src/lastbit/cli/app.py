@@ -7,7 +7,19 @@ from typing import Annotated, Any
 
 import typer
 
-from lastbit.cli import audit, budget, discovering, history, planning, releases
+from lastbit.cli import (
+    audit,
+    binning,
+    budget,
+    completion,
+    counting,
+    history,
+    planning,
+    quantiles,
+    releases,
+    sums,
+    watching,
+)  # fmt: skip
 from lastbit.cli.options import with_options
 
 _SETTINGS: dict[str, Any] = {
@@ -88,16 +100,60 @@ _add(
 _add(
     app,
     "histogram",
-    with_options(discovering.histogram),
+    with_options(binning.histogram),
     f"histogram {_TABLE} --most-items 3 --epsilon 1",
     "histogram visits.csv --by diagnosis --unit patient --most-items 3 --epsilon 1 --delta 1e-6",
     f"histogram {_TABLE} --rho 1/10",
+    "histogram visits.csv --of cost --unit patient --bounds 0 1000 --bins 10 --epsilon 1",
+    "histogram visits.csv --of cost --unit patient --edges 0,50,100,500 --missing bin --epsilon 1",
+    "histogram visits.csv --of date --unit patient --every month --bounds 2024-01 2024-12 --most-items 3 --epsilon 1",
+)
+_add(
+    app,
+    "count",
+    with_options(counting.count),
+    "count visits.csv --unit patient --epsilon 1",
+    "count visits.csv --unit patient --rows --most-rows 10 --epsilon 1",
+    f"count {_TABLE} --one-each --epsilon 1",
+    "count visits.csv --unit patient --by diagnosis --domain 'influenza,common cold' --most-items 2 --epsilon 1",
+)
+_add(
+    app,
+    "sum",
+    with_options(sums.sum_),
+    "sum visits.csv --of cost --unit patient --bounds 0 1000 --epsilon 1",
 )
 _add(
     app,
     "mean",
-    with_options(releases.mean),
+    with_options(sums.mean),
     "mean visits.csv --of cost --unit patient --bounds 0 1000 --epsilon 1",
+    "mean visits.csv --of cost --unit patient --per latest --latest-by date --bounds 0 1000 --epsilon 1",
+    "mean visits.csv --of cost --unit patient --per row --most-rows 5 --bounds 0 1000 --epsilon 1",
+)
+_add(
+    app,
+    "median",
+    with_options(quantiles.median),
+    "median visits.csv --of cost --unit patient --bounds 0 1000 --epsilon 1",
+    "median visits.csv --of cost --unit patient --bounds 0 1000 --by diagnosis --domain diagnoses.txt --one-each "
+    "--epsilon 1",
+)
+_add(
+    app,
+    "quantile",
+    with_options(quantiles.quantile),
+    "quantile visits.csv --at 0.25,0.5,0.75 --of cost --unit patient --bounds 0 1000 --epsilon 1",
+    "quantile visits.csv --at 0.95 --of cost --unit patient --per total --bounds 0 5000 --resolution 10 --epsilon 1",
+    "quantile visits.csv --at 0.5,0.9 --of cost --unit patient --per row --most-rows 3 --bounds 0 1000 --rho 1/10",
+)
+_add(
+    app,
+    "watch",
+    watching.watch,
+    "watch --threshold 1000 --limit 3 --epsilon 1",
+    "watch --threshold 1000 --limit 3 --epsilon 1 --monotone --json",
+    f"watch --threshold 1000 --limit 3 --epsilon 1 --sensitivity 5 --adaptive {_BUDGET}",
 )
 _add(
     app,
@@ -108,6 +164,10 @@ _add(
     "plan -k 50 --items 10000 --epsilon 1 --delta 1e-6",
     "plan -k 10 --epsilon 1 --delta 1e-6 --most-items 5",
     "plan -k 10 --items 10000 --bounds 0 1000 --within 50000",
+    "plan measure -k 3 --epsilon 1",
+    "plan histogram --items 12 --most-items 1 --epsilon 1",
+    "plan mean --bounds 0 1000 --units 5000 --within 10",
+    "plan watch --limit 3 --sensitivity 5 --within 100",
 )
 _add(
     accounts,
@@ -135,3 +195,4 @@ _add(
 _add(accounts, "verify", budget.verify, "budget verify clinic --ledger budget.db", "budget verify --ledger budget.db")
 _add(accounts, "raise", budget.raise_, "budget raise clinic --ledger budget.db --epsilon 4 --note 'agreed in May'")
 audit.register(app)
+_add(app, "completion", completion.completion, "completion bash", "completion fish")

@@ -8,13 +8,23 @@ from dataclasses import MISSING, dataclass, fields
 from fractions import Fraction
 from functools import cached_property
 from math import prod
+from pathlib import Path
 from typing import Annotated, Any, ClassVar, get_type_hints
 
 import typer
 
+from lastbit.cli.aggregates import Aggregates
 from lastbit.cli.rows import Rows, rules_of
 from lastbit.errors import ParameterError
-from lastbit.exact.numbers import number
+
+Missing = Annotated[
+    str,
+    typer.Option(
+        metavar="RULE",
+        help="A number that is missing (blank, null, NaN, text) is left out. Or 'lowest', or a number that it counts "
+        "as.",
+    ),
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,7 +33,7 @@ class Table(Rows):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Items:
+class Items(Aggregates):
     """Which items are counted, and how."""
 
     by: Annotated[
@@ -34,7 +44,7 @@ class Items:
         list[str] | None,
         typer.Option(
             metavar="FILE",
-            help="The public items: a file with one item per line, 1..12, or 2026-01..2026-12. Give one for each --by.",
+            help="The public items: a file with an item per line, 1..12, 2026-01..2026-12, or a,b,c. Give one for each --by.",
         ),
     ] = None
     most_items: Annotated[
@@ -50,40 +60,11 @@ class Items:
             metavar="LOW HIGH", help="Each row's weight, and each unit's total per item, is clamped to this range."
         ),
     ] = None
+    missing: Missing = "leave-out"
     resolution: Annotated[
         str | None,
         typer.Option(metavar="NUMBER", help="The step of weights, noise and gaps: 1, or 1/10 for the gaps of counts."),
     ] = None
-
-    counts: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMN", help="The table has one row for each item, and this column has its count. No --unit then."
-        ),
-    ] = None
-    sensitivity: Annotated[
-        str | None, typer.Option(metavar="NUMBER", help="With --counts: one person moves each count by at most this.")
-    ] = None
-    monotone: Annotated[
-        bool, typer.Option("--monotone", help="With --counts: one person who comes makes no count smaller.")
-    ] = False
-
-    def check(self, table: Table, asked: Mapping[str, Any]) -> None:
-        """Refuse options that contradict each other, before anything is read."""
-        if self.counts is None:
-            if self.sensitivity is not None or self.monotone:
-                raise ParameterError(
-                    "--sensitivity and --monotone are for --counts: where rows are counted, lastbit knows how far one "
-                    "unit moves a count. Leave them out, or name the column of the counts with --counts COLUMN."
-                )
-            return
-        others = {"--unit": table.unit, "--weights": self.weights, "--bounds": self.bounds, "--of": asked.get("of")}
-        for name, value in others.items():
-            if value is not None:
-                raise ParameterError(f"--counts and {name} must not be given together: the rows are counted already.")
-        if not self.by:
-            raise ParameterError("--counts needs --by COLUMN, the column that holds the items.")
-        _ = self.moves
 
     @property
     def domains(self) -> Any:
@@ -104,6 +85,8 @@ class Items:
     def _read(self) -> list[Any]:
         """The items of each domain, read once."""
         domain = self.domain or []
+        if not self.by:
+            raise ParameterError("--domain lists the items of a column: name the column with --by COLUMN.")
         if len(domain) != len(self.by):
             raise ParameterError(
                 f"--domain must be given once for each --by: got {len(domain)} for {len(self.by)} columns. Items that "
@@ -142,12 +125,7 @@ class Items:
     def moves(self) -> dict[str, Any]:
         """How one unit moves the numbers, as mechanisms take it."""
         if self.counts is not None:
-            if self.sensitivity is None:
-                raise ParameterError(
-                    "--counts needs --sensitivity, how far one person moves a count at most: the counts do not show "
-                    "it. Write --sensitivity 1 where a person counts once in an item."
-                )
-            return {"sensitivity": Fraction(whole_text(self.sensitivity)), "monotone": self.monotone}
+            return self.stated
         if (self.weights is None) != (self.bounds is None):
             raise ParameterError(
                 "--weights and --bounds must be given together: got only one of them. --weights names the column to "
@@ -165,7 +143,12 @@ class Items:
     def more(self, amount: str) -> str:
         """This amount more, in words."""
         column = self.weights or self.counts
-        return f"{amount} units more" if column is None else f"{amount} more in {column}"
+        units = "unit" if amount == "1" else "units"
+        return f"{amount} {units} more" if column is None else f"{amount} more in {column}"
+
+    def whole(self, *columns: str) -> tuple[str, ...]:
+        """These columns where they count units, which are whole; none where they are sums."""
+        return columns if self.weights is None else ()
 
     @property
     def data(self) -> dict[str, Any]:
@@ -173,16 +156,23 @@ class Items:
         return {} if self.bounds is None else {"weights": self.weights, "bounds": list(self.bounds)}
 
 
-def whole_text(text: str) -> int:
-    """A sensitivity of counts, which are whole.
+@dataclass(frozen=True, kw_only=True)
+class Groups(Items):
+    """Items that may be left out, where a command counts everybody without them."""
 
-    >>> whole_text("3")
-    3
-    """
-    exact = number(text, "--sensitivity")
-    if exact.denominator != 1 or exact < 1:
-        raise ParameterError(f"--sensitivity must be a whole number from 1 on, as counts are: got {text}. Round it up.")
-    return exact.numerator
+    by: Annotated[
+        list[str],
+        typer.Option(metavar="COLUMN", help="The column that holds the groups. Repeat it to count combinations."),
+    ] = ()  # type: ignore[assignment] # typer makes a list of it
+    one_each: Annotated[
+        bool, typer.Option("--one-each", help="Each unit counts in one group, by lot where it has several.")
+    ] = False
+
+    def __post_init__(self) -> None:
+        if self.one_each:
+            if self.most_items is not None:
+                raise ParameterError("--one-each is --most-items 1: got both. Leave one of them out.")
+            object.__setattr__(self, "most_items", 1)
 
 
 def moved(bounds: tuple[str, str] | None, resolution: str) -> dict[str, Any]:
@@ -213,7 +203,9 @@ class Spending:
     level: Annotated[str, typer.Option(metavar="NUMBER", help="The probability that an interval holds.")] = "0.95"
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False
     plot: Annotated[str | None, typer.Option(metavar="FILE", help="Draw the release into a picture.")] = None
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the cost. Read nothing and spend nothing.")] = False
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show the cost and check the columns. Read no row, spend nothing.")
+    ] = False
     reuse: Annotated[
         bool, typer.Option("--reuse", help="Show the release again, for nothing, if the ledger has this very question.")
     ] = False
@@ -255,18 +247,28 @@ def ranking_of(epsilon: str | None, rho: str | None, delta: str | None, k: int, 
 
 
 def domain_of(text: str) -> Any:
-    """The items of one --domain."""
+    """The items of one --domain: a range, the name of a file, or the items with commas between them.
+
+    >>> domain_of("1..3"), domain_of("yes, no,yes")
+    (range(1, 4), ('yes', 'no'))
+    """
     from lastbit.data.domain import items_of
     from lastbit.data.ranges import range_of
 
     found = range_of(text)
-    return items_of(text) if found is None else found
+    if found is not None:
+        return found
+    if "," in text and not Path(text).exists():
+        return items_of([item for item in map(str.strip, text.split(",")) if item])
+    return items_of(text)
 
 
 def with_options(function: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options of its parameters whose types are groups of options."""
     own = inspect.signature(function, eval_str=True).parameters
-    groups = {name: each.annotation for name, each in own.items() if each.annotation in (Table, Items, Spending)}
+    groups = {
+        name: each.annotation for name, each in own.items() if each.annotation in (Table, Items, Groups, Spending)
+    }
     alone = own.keys() - groups.keys()
     parameters = []
     for name, each in own.items():
@@ -289,7 +291,9 @@ def with_options(function: Callable[..., None]) -> Callable[..., None]:
     def command(**given: Any) -> None:
         if len(given.get("source", ())) == 1:
             given["source"] = given["source"][0]  # one file is asked for as it always was
-        asked = {"command": function.__name__} | {name: value for name, value in given.items() if name not in costs}
+        asked = {"command": function.__name__.rstrip("_")} | {
+            name: value for name, value in given.items() if name not in costs
+        }
         built = {
             name: group(**{field.name: given.pop(field.name) for field in fields(group) if field.name not in alone})
             for name, group in groups.items()
@@ -301,7 +305,7 @@ def with_options(function: Callable[..., None]) -> Callable[..., None]:
                 each.check()
         for each in built.values():
             if isinstance(each, Items):
-                each.check(next(found for found in built.values() if isinstance(found, Table)), asked)
+                each.check(asked)
         function(**built, **given)
 
     command.__name__, command.__doc__ = function.__name__, function.__doc__

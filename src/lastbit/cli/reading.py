@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, wait
 from concurrent.futures import TimeoutError as NotYet
-from contextvars import copy_context
+from contextvars import ContextVar, copy_context
 from dataclasses import replace
-from fractions import Fraction
 from threading import Thread
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -16,11 +15,14 @@ from lastbit.cli.options import Items, Table
 from lastbit.data.source import Opened, Wanted, opened
 from lastbit.errors import LastbitError, ParameterError
 from lastbit.values.counts import Counts
-from lastbit.values.statistic import Statistic
 from lastbit.values.unlisted import UNKNOWN, Unlisted
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from lastbit.data.binning import Periods
+    from lastbit.data.per_unit import Numbers
+    from lastbit.values.bins import Bins
 
 _EVERYONE: Final = "everyone"
 
@@ -29,6 +31,9 @@ _PATIENCE: Final = 1.0
 
 _ATTEMPTS: Final = 20
 """How often the command tells an interrupted reader to stop, every tenth of a second."""
+
+_LOOKING: ContextVar[bool] = ContextVar("looking", default=False)
+"""Whether only the columns are looked at."""
 
 Result = TypeVar("Result")
 
@@ -71,6 +76,7 @@ def _count(source: Opened, table: Table, items: Items, domain: Any) -> Any:
         weights=items.weights,
         bounds=items.bounds,
         resolution=items.step(),
+        missing=items.missing,
         most_items=items.most_items,
     )
 
@@ -82,36 +88,99 @@ def _read_items(table: Table, items: Items, work: Callable[[Opened], Result]) ->
     # Two equal rows count once where units are counted, and twice where weights are added up.
     distinct = table.unit is not None and items.weights is None
     counts = read(table, Wanted(columns, weights=items.weights, distinct=distinct), work)
-    if table.unit is None:
-        print("lastbit: without --unit each row is protected, but not a person with several rows.", file=sys.stderr)
+    without_unit(table)
     return counts
 
 
-def totalled(table: Table, column: str, bounds: tuple[str, str], resolution: str) -> Statistic:
-    """The sums behind the mean of a column over units, exact and private."""
+def without_unit(table: Table) -> None:
+    """Say that single rows are protected, where nobody named the unit."""
+    if table.unit is None:
+        print("lastbit: without --unit each row is protected, but not a person with several rows.", file=sys.stderr)
+
+
+def numbers_of(
+    table: Table,
+    of: str,
+    bounds: tuple[str, str],
+    *,
+    per: str = "mean",
+    latest_by: str | None = None,
+    most_rows: int | None = None,
+    missing: str = "leave-out",
+    resolution: str | None = None,
+    by: Sequence[str] = (),
+    domain: Any = None,
+    most_items: int | None = None,
+) -> Numbers:
+    """The number of each unit of a table, or of each unit in each group, exact and private: see `per_unit`."""
+    from lastbit.data.per_unit import per_unit
+
+    columns = tuple(name for name in (*by, table.unit, latest_by) if name is not None)
+    if of in columns:
+        raise ParameterError(f"--of must be another column than --unit, --by and --latest-by: got {of!r} for two.")
+
+    def work(source: Opened) -> Numbers:
+        chosen: Any = per
+        domains = _as_columns(domain, source, list(by)) if by else None
+        return per_unit(
+            source.relation,
+            of=of,
+            unit=table.unit,
+            bounds=bounds,
+            per=chosen,
+            latest_by=latest_by,
+            most_rows=most_rows,
+            by=list(by),
+            domain=domains,
+            most_items=most_items,
+            missing=missing,
+            resolution=resolution,
+        )
+
+    return read(table, Wanted(columns, weights=of), work)
+
+
+def everybody(table: Table, most_rows: int | None = None) -> Counts:
+    """How many units a table has; with `most_rows`, how many rows, of which so many of a unit count."""
     from lastbit.data.counting import count
     from lastbit.data.sorting import quoted
-    from lastbit.exact.numbers import number
-    from lastbit.values.statistic import centred_sums
 
-    if table.unit == column:
-        raise ParameterError(f"--of and --unit must be different columns: got {column!r} for both.")
-    columns = () if table.unit is None else (table.unit,)
+    unit = table.unit or ""
     # Names of our own, because a column may be called anything.
-    unit = None if table.unit is None else "who"
-    chosen = f"'{_EVERYONE}' AS {_EVERYONE}, {quoted(column)} AS amount"
-    if table.unit is not None:
-        chosen += f", {quoted(table.unit)} AS {unit}"
-    exact = number(bounds[0], "bounds"), number(bounds[1], "bounds")
+    chosen = f"'{_EVERYONE}' AS {_EVERYONE}, {quoted(unit)} AS who, 1 AS one"
+    facts: dict[str, Any] = {"by": _EVERYONE, "unit": "who", "domain": [_EVERYONE]}
+    if most_rows is not None:
+        facts |= {"weights": "one", "bounds": (0, most_rows)}
 
-    def work(source: Opened) -> Statistic:
-        rows = source.relation.project(chosen)
-        common: dict[str, Any] = {"by": _EVERYONE, "unit": unit, "domain": [_EVERYONE]}
-        total = count(rows, **common, weights="amount", bounds=exact, resolution=resolution)
-        units = int(count(rows, **common).values[0])
-        return centred_sums(Fraction(total.values[0]), units, bounds=exact, resolution=resolution)
+    def work(source: Opened) -> Counts:
+        found: Counts = count(source.relation.project(chosen), **facts)
+        return found
 
-    return read(table, Wanted(columns, weights=column), work)
+    return read(table, Wanted((unit,), distinct=most_rows is None), work)
+
+
+def binned(table: Table, of: str, bins: Bins | Periods, labels: Sequence[str], missing: str, most: int) -> Counts:
+    """How many units, or rows where nobody named the unit, each bin of a column has."""
+    from lastbit.data.binning import Periods, label_of
+    from lastbit.data.counting import count
+    from lastbit.data.sorting import quoted
+
+    if of == table.unit:
+        raise ParameterError(f"--of and --unit must be different columns: got {of!r} for both.")
+    own = () if table.unit is None else (table.unit,)
+    # Dates are read as text where a file is text, numbers as numbers.
+    wanted = Wanted((*own, of)) if isinstance(bins, Periods) else Wanted(own, weights=of)
+
+    def work(source: Opened) -> Counts:
+        chosen = f"{label_of(source.relation, of, bins, missing)} AS bin"
+        if table.unit is None:
+            return count(source.relation.project(chosen), by="bin", domain=labels)
+        rows = source.relation.project(f"{chosen}, {quoted(table.unit)} AS who")
+        return count(rows, by="bin", unit="who", domain=labels, most_items=most)
+
+    counts = read(table, wanted, work)
+    without_unit(table)
+    return counts
 
 
 def _as_columns(domains: Any, source: Opened, by: list[str]) -> Any:
@@ -124,8 +193,26 @@ def _as_columns(domains: Any, source: Opened, by: list[str]) -> Any:
     return [str(item) for item in items_of(domains)] if isinstance(domains, range) and kind == "VARCHAR" else domains
 
 
+def check_columns(reading: Callable[[], Any]) -> None:
+    """Open a table as `reading` does, and refuse it where a column is not there. No row is read."""
+    token = _LOOKING.set(True)
+    try:
+        reading()
+    except _Looked:
+        pass
+    finally:
+        _LOOKING.reset(token)
+
+
+class _Looked(Exception):
+    """The table was opened and has the columns."""
+
+
 def read(table: Table, wanted: Wanted, work: Callable[[Opened], Result]) -> Result:
     """Open a table and work on it. On a terminal, a progress bar appears after a second."""
+    if _LOOKING.get():
+        opened(table.source, wanted, table.table).connection.close()
+        raise _Looked
     place: list[Opened] = []
 
     def both() -> Result:

@@ -101,6 +101,10 @@ class Words:
             held = self.values.view(np.uint64) if self.unsigned else self.values
         return weights.steps_of(held, self.missing, self.scale)
 
+    def absent(self) -> NDArray[np.bool_] | None:
+        """Which rows have no value; None where all have one."""
+        return self.missing
+
 
 @dataclass(frozen=True)
 class Bytes:
@@ -167,6 +171,14 @@ class Bytes:
         parts = [_long_steps(chunk, weights, self.scale, self.unsigned) for chunk in chunks]
         return np.concatenate([np.empty(0, np.int64), *parts])
 
+    def absent(self) -> NDArray[np.bool_] | None:
+        """Which rows have no value."""
+        import pyarrow as pa
+
+        chunks = self.values.chunks if isinstance(self.values, pa.ChunkedArray) else [self.values]
+        parts = [~buffer_of(chunk.is_valid().cast("uint8"), np.uint8).view(np.bool_) for chunk in chunks]
+        return np.concatenate([np.empty(0, np.bool_), *parts])
+
 
 @dataclass(frozen=True)
 class Objects:
@@ -211,6 +223,8 @@ class Objects:
     def steps(self, weights: Weights) -> Integers:
         """There are none: weights have a declared type."""
         raise NotImplementedError
+
+    absent: Any = steps
 
 
 Column: TypeAlias = Words | Bytes | Objects

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from lastbit.data.columns import Bytes, Column, Integers, Keys, Objects, Words
 from lastbit.data.distinct import items_of, marks, mixed, ranked
 from lastbit.data.kinds import ANY, INSTANT, MOMENT, SPAN, TEXT, TRUTH, WHOLE, Kind
+from lastbit.data.numbers import first_rows, reduced
 from lastbit.data.pairs import among_first, distinct_units, summed
 from lastbit.data.task import Occurring, Task
 
@@ -56,6 +57,43 @@ class Memory:
             places = np.where((places < 0) | (own < 0), -1, places * len(each) + own)
         return self._counted(native, task, places, int(np.prod([len(each) for each in keys], dtype=object)))
 
+    def numbers(self, task: Task, keys: Sequence[Keys]) -> tuple[Integers, Integers]:
+        """The number of each unit in steps, and the place of its item."""
+        native, amount = self._collected(task), task.amount
+        assert amount is not None  # noqa: S101
+        weights = self._read(native, task.weight or "")
+        kept = (
+            np.ones(len(weights), np.bool_) if amount.missing is not None else self._present(native, task.weight or "")
+        )
+        places = np.zeros(len(weights), np.int64)
+        for name, each in zip(task.by, keys, strict=True):
+            own = self._read(native, name).places(each)
+            kept &= own >= 0
+            places = places * len(each) + own
+        units = np.arange(len(weights))
+        if task.unit is not None:
+            units, unknown = self._read(native, task.unit).codes()
+            kept &= True if unknown is None else ~unknown
+        order = None
+        if task.order is not None:
+            order, _ = ranked(self._read(native, task.order))
+            kept &= order >= 0
+        steps, places, units = weights.steps(amount)[kept], places[kept], units[kept]
+        if task.unit is None:
+            return places, steps
+        if task.per == "row":
+            if task.bound is not None:
+                own_marks = marks(self._read(native, task.unit).only(kept), task.bound.key)
+                first = first_rows(places, units, steps, own_marks, task.bound.most)
+                places, steps = places[first], steps[first]
+            return places, steps
+        found, rows = reduced(places, units, steps, None if order is None else order[kept], task.per, task.ends)
+        places, units = places[rows], units[rows]
+        if task.bound is not None:
+            first = among_first(places, units, self._marks(native, task, kept, task.bound.key)[rows], task.bound.most)
+            places, found = places[first], found[first]
+        return places, found
+
     def occurring(self, task: Task) -> Callable[[int | None], Occurring]:
         """Count the items that occur, now; they are named when they are asked for."""
         native = self._collected(task)
@@ -86,6 +124,8 @@ class Memory:
     def _counted(self, native: Any, task: Task, places: Integers, size: int) -> Integers:
         """The count of each place, or its sum in steps; rows without a place are left out."""
         kept = places >= 0
+        if task.amount is not None and task.amount.missing is None:
+            kept &= self._present(native, task.weight or "")
         places = places[kept]
         who = None
         if task.unit is not None:
@@ -102,6 +142,12 @@ class Memory:
             return np.bincount(places, minlength=size) if who is None else distinct_units(places, who, size)
         steps = self._read(native, task.weight).only(kept).steps(task.amount)
         return summed(places, who, steps, size, task.amount)
+
+    def _present(self, native: Any, name: str) -> NDArray[np.bool_]:
+        """The rows that have a value in this column."""
+        column = self._read(native, name)
+        absent = column.absent()
+        return np.ones(len(column), np.bool_) if absent is None else ~absent
 
     def _marks(self, native: Any, task: Task, kept: NDArray[np.bool_], key: int) -> NDArray[np.uint64]:
         """A hash of the unit, the items and the key for each row that is kept."""

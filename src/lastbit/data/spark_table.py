@@ -19,6 +19,7 @@ from lastbit.data.kinds import Kind
 from lastbit.data.task import Occurring, Task
 from lastbit.data.weights import Weights
 from lastbit.errors import ParameterError
+from lastbit.values.spark_rows import PART, TOTAL, SparkRows
 
 _KINDS: Final[tuple[tuple[str, Kind], ...]] = (
     (r"string.*|char\(.*|varchar\(.*", kinds.TEXT),
@@ -49,6 +50,22 @@ class SparkTable:
 
     def totals(self, task: Task, keys: Sequence[Keys]) -> Integers:
         """The count of each item of the product of domains, or its sum in steps."""
+        rows = _grouped(self._placed(task, keys), task, ["lastbit_place"])
+        totals = np.zeros(int(np.prod([len(each) for each in keys], dtype=object)), np.int64)
+        for found, number in rows.collect():
+            totals[found] = number
+        return totals
+
+    def numbers(self, task: Task, keys: Sequence[Keys]) -> tuple[Integers, Integers]:
+        """The number of each unit in steps, and the place of its item."""
+        from lastbit.data.spark_numbers import numbers_per_unit
+
+        rows = numbers_per_unit(self._placed(task, keys), task).collect()
+        found = np.array([(row[0], row[1]) for row in rows], np.int64).reshape(-1, 2)
+        return found[:, 0], found[:, 1]
+
+    def _placed(self, task: Task, keys: Sequence[Keys]) -> Any:
+        """The rows whose items are in the domain, with the place of each."""
         from pyspark.sql import functions as f
 
         rows = self._rows(task)
@@ -57,32 +74,57 @@ class SparkTable:
             domain = self._domain(name, each, i)
             rows = rows.join(f.broadcast(domain), f.expr(f"lastbit_key_{i} = lastbit_item_{i}"))
             place = place * len(each) + f.col(f"lastbit_place_{i}")
-        rows = _grouped(rows.withColumn("lastbit_place", place), task, ["lastbit_place"])
-        totals = np.zeros(int(np.prod([len(each) for each in keys], dtype=object)), np.int64)
-        for found, number in rows.collect():
-            totals[found] = number
-        return totals
+        return rows.withColumn("lastbit_place", place)
 
     def occurring(self, task: Task) -> Callable[[int | None], Occurring]:
         """The items that occur, counted when they are asked for: the executors sort, and only these come back."""
-        keys = [f"lastbit_key_{i}" for i in range(len(task.by))]
-        names = [self._named(name, key) for name, key in zip(task.by, keys, strict=True)]
+        rows = self.occurring_rows(task)
 
         def fetch(most: int | None) -> Occurring:
             from pyspark.sql import functions as f
 
-            rows = self._rows(task)
-            for name, key in zip(task.by, keys, strict=True):
-                rows = rows.where(f"{key} IS NOT NULL").where(self._readable(name, key))
-            rows = _grouped(rows, task, keys).where("lastbit_total > 0")
             # Keys are bytes or numbers: no collation has a say in their order.
-            rows = rows.orderBy(f.desc("lastbit_total"), *map(f.asc, keys))
-            rows = rows if most is None else rows.limit(most)
-            found = rows.selectExpr(*(name for name, _ in names), "lastbit_total").collect()
-            items = [[made(row[i]) for row in found] for i, (_, made) in enumerate(names)]
+            frame = rows.frame.orderBy(f.desc(TOTAL), *map(f.asc, rows.keys))
+            frame = frame if most is None else frame.limit(most)
+            found = frame.selectExpr(*(name for name, _ in rows.read), TOTAL).collect()
+            items = [[made(row[i]) for row in found] for i, (_, made) in enumerate(rows.read)]
             return items, np.array([row[-1] for row in found], np.int64)
 
         return fetch
+
+    def occurring_rows(self, task: Task) -> SparkRows:
+        """The items that occur, and their values, where they are."""
+        rows = self._rows(task)
+        for name, key in zip(task.by, _keys(task), strict=True):
+            rows = rows.where(f"{key} IS NOT NULL").where(self._readable(name, key))
+        return self._spread(task, _grouped(rows, task, _keys(task)).where(f"{TOTAL} > 0"))
+
+    def joined_rows(self, task: Task, domain: SparkTable) -> SparkRows:
+        """The items of a public table, and their values: neither leaves Spark."""
+        from pyspark.sql import functions as f
+
+        keys = _keys(task)
+        listed = domain._rows(Task(task.by))
+        for name, key in zip(task.by, keys, strict=True):
+            listed = listed.where(f"{key} IS NOT NULL").where(domain._readable(name, key))
+        listed = listed.distinct()
+        rows = self._rows(task)
+        if task.bound is not None:  # other items do not use the bound up
+            rows = rows.join(listed, keys, "left_semi")
+        counted = listed.join(_grouped(rows, task, keys), keys, "left")
+        return domain._spread(task, counted.select(*keys, f.coalesce(TOTAL, f.lit(0).cast("bigint")).alias(TOTAL)))
+
+    def _spread(self, task: Task, frame: Any) -> SparkRows:
+        keys = _keys(task)
+        read = tuple(self._named(name, key) for name, key in zip(task.by, keys, strict=True))
+        return SparkRows(frame, read, tuple(map(self._typed, task.by, keys)))
+
+    def _typed(self, name: str, key: str) -> str:
+        """A normal form as the column that it comes from."""
+        dtype, quoted = self._types[name], _quoted(name)
+        if self.kind(name) is kinds.TEXT:
+            return f"CAST({key} AS STRING) AS {quoted}"
+        return f"CAST({key} AS {dtype}) AS {quoted}" if dtype == "float" else f"{key} AS {quoted}"
 
     def _rows(self, task: Task) -> Any:
         """The columns in their normal form."""
@@ -91,7 +133,11 @@ class SparkTable:
             chosen.append(f"{self._form(task.unit)} AS lastbit_unit")
         if task.weight is not None and task.amount is not None:
             chosen.append(f"{self._steps(task.weight, task.amount)} AS lastbit_step")
-        return self._frame.selectExpr(*chosen)
+        if task.order is not None:
+            chosen.append(f"{self._form(task.order)} AS lastbit_order")
+        rows = self._frame.selectExpr(*chosen)
+        left_out = task.amount is not None and task.amount.missing is None
+        return rows.where("lastbit_step IS NOT NULL") if left_out else rows
 
     def _domain(self, name: str, keys: Keys, number: int) -> Any:
         from pyspark.sql import functions as f
@@ -153,6 +199,11 @@ class SparkTable:
         return key, lambda value: named(kind.key(value))
 
     def _steps(self, name: str, amount: Weights) -> str:
+        """A weight in steps; null where it is missing and its row is left out."""
+        steps = sql.unless_missing(amount, _quoted(name), self._known_steps(name, amount), self.kind(name))
+        return f"CAST({steps} AS BIGINT)"
+
+    def _known_steps(self, name: str, amount: Weights) -> str:
         column, kind = _quoted(name), self.kind(name)
         if kind is kinds.REAL:
             return sql.real_steps(amount, column, "div")
@@ -165,6 +216,10 @@ class SparkTable:
 
 
 _PARTS: Final = ("DAY", "HOUR", "MINUTE", "SECOND")
+
+
+def _keys(task: Task) -> list[str]:
+    return [PART.format(place) for place in range(len(task.by))]
 
 
 def _grouped(rows: Any, task: Task, keys: list[str]) -> Any:
@@ -183,7 +238,7 @@ def _grouped(rows: Any, task: Task, keys: list[str]) -> Any:
     total = f.count(f.lit(1))
     if amount is not None:
         total = f.sum(f.expr(f"greatest(least(lastbit_step, {amount.high}L), {amount.low}L)"))
-    return rows.groupBy(*keys).agg(total.alias("lastbit_total"))
+    return rows.groupBy(*keys).agg(total.alias(TOTAL))
 
 
 def _decimal_steps(amount: Weights, column: str, scale: int) -> str:

@@ -106,6 +106,14 @@ def real(column: str) -> str:
     return f"CASE WHEN isnan({value}) THEN NULL WHEN {value} = 0 THEN CAST('0' AS DOUBLE) ELSE {value} END"
 
 
+def unless_missing(weights: Weights, column: str, steps: str, kind: Kind | None) -> str:
+    """Steps of a weight that is there; of a missing one the step that it counts as, or null."""
+    unknown = f"{column} IS NULL"
+    if kind is kinds.REAL:
+        unknown += f" OR isnan(CAST({column} AS DOUBLE))"
+    return f"CASE WHEN {unknown} THEN {'NULL' if weights.missing is None else weights.missing} ELSE {steps} END"
+
+
 def whole_steps(weights: Weights, column: str, divided: str) -> str:
     """⌊weight/resolution⌋ between the bounds of a 64-bit number that is clamped to `ends` and not null."""
     low, _ = ends(weights)

@@ -15,6 +15,7 @@ from lastbit.errors import ParameterError
 from lastbit.exact.numbers import Number, number
 from lastbit.values.counts import Counts
 from lastbit.values.grid import LIMIT, Grid
+from lastbit.values.missing import LEAVE_OUT, Missing, step_of_missing
 
 _MOST_STEPS: Final = 1 << 31
 """Bounds reach this far at most, so that 2^32 of them add up within 64 bits in any engine."""
@@ -34,9 +35,11 @@ class Weights:
     grid: Grid
     low: int
     high: int
+    missing: int | None = None
+    """The step that a missing weight counts as; None where its row is left out."""
 
     @classmethod
-    def of(cls, bounds: Sequence[Number] | None, resolution: Number) -> Weights:
+    def of(cls, bounds: Sequence[Number] | None, resolution: Number, missing: Missing = LEAVE_OUT) -> Weights:
         """From bounds as a person gives them."""
         if bounds is None:
             raise ParameterError("weights need public bounds=(lower, upper): they are how far one unit moves a sum.")
@@ -48,7 +51,7 @@ class Weights:
             raise ParameterError(f"bounds must be a lower and an upper one: got {bounds[0]} and {bounds[1]}.")
         if max(abs(low), abs(high)) > _MOST_STEPS or grid.numerator > _MOST_NUMERATOR:
             raise ParameterError("bounds must be at most 2^31 steps of the resolution. Use a coarser one.")
-        return cls(grid, low, high)
+        return cls(grid, low, high, step_of_missing(missing, grid, low, high))
 
     @property
     def sensitivity(self) -> Fraction:
@@ -86,7 +89,8 @@ class Weights:
             whole = (int(value) * below // above for value in values)
             steps = np.fromiter((max(self.low, min(self.high, each)) for each in whole), np.int64, len(values))
         if missing is not None:
-            steps[missing] = self.low
+            # Rows that are left out have any step: nobody adds it up.
+            steps[missing] = self.low if self.missing is None else self.missing
         return steps
 
     def counts(self, items: tuple[Any, ...], totals: Any, most_items: int | None = None) -> Counts:

@@ -12,12 +12,13 @@ from typing import Any
 from lastbit.chance.draw import Draw
 from lastbit.errors import ParameterError
 from lastbit.estimate.accuracy import laplace_accuracy
-from lastbit.exact.numbers import Number, probability
+from lastbit.exact.numbers import Number, probability, whole
 from lastbit.mechanisms.on_grid import GridMechanism
+from lastbit.output.picture import Panel
 from lastbit.privacy.rate import Rate
 from lastbit.release import Interval, Release
 from lastbit.values.grid import Grid
-from lastbit.values.known import Known, lies_on
+from lastbit.values.known import Known, lies_on, within
 from lastbit.values.statistic import MeanSums, ends, mean_sums, span
 
 
@@ -31,13 +32,18 @@ class MeanAndUnits(Release):
     bounds: tuple[Fraction, Fraction] = field(hash=False)
     rate: Rate = field(compare=False)
     floored: Fraction = field(compare=False)
-    """How far below a number its floor can lie."""
+    """How far a number may lie from the exact one; 0 where the numbers, and so the first sum, are exact."""
+    once: bool = field(compare=False, default=False)
+    """Whether the first sum was floored, by less than two half steps; in older releases each number was."""
 
     @cached_property
     def mean(self) -> Fraction:
         """The estimate of the mean, within the bounds; the midpoint where no units are seen."""
         first, second = self.sums
-        return self._clamped(Fraction(first, second)) if second > 0 else sum(self.bounds, Fraction(0)) / 2
+        if second <= 0:
+            return sum(self.bounds, Fraction(0)) / 2
+        # A sum that was floored is too low by half of that on average.
+        return self._clamped((first + Fraction(self._above, 2)) / second)
 
     @cached_property
     def units(self) -> Fraction:
@@ -45,7 +51,7 @@ class MeanAndUnits(Release):
         return self.sums[1] * self.half_step / self._half
 
     def interval(self, level: Number = "0.95") -> Interval:
-        """From and to for the mean of the numbers, each clamped to the bounds.
+        """From and to for the mean of the numbers, each clamped to the bounds but not floored.
 
         It holds together with `units_interval` with at least this probability.
 
@@ -58,8 +64,10 @@ class MeanAndUnits(Release):
         reach = self._reach(level)
         if second - reach <= 0:
             return self.bounds
-        ends = [Fraction(first + by, second + to) for by in (-reach, reach) for to in (-reach, reach)]
-        return self._clamped(min(ends)), min(self.bounds[1], self._clamped(max(ends)) + self.floored)
+        ends = [Fraction(first + by, second + to) for by in (-reach, reach + self._above) for to in (-reach, reach)]
+        # Numbers whose bounds lie between two steps may be too high as well as too low.
+        below = self.floored if self.once else Fraction(0)
+        return self._clamped(min(ends), -below), self._clamped(max(ends), self.floored)
 
     def units_interval(self, level: Number = "0.95") -> Interval:
         """From and to for the number of units. It holds together with `interval` with at least this probability."""
@@ -70,6 +78,15 @@ class MeanAndUnits(Release):
         """The mean and the number of units."""
         return {"mean": [self.mean], "units": [self.units]}
 
+    def error_bars(self, level: Number = "0.95", most: int | None = None) -> dict[str, Sequence[Interval]]:
+        """The interval of the mean, and that of the number of units."""
+        return {"mean": [self.interval(level)], "units": [self.units_interval(level)]}
+
+    def panels(self, level: Number = "0.95") -> list[Panel]:
+        """The mean and the number of units, side by side: each has a scale of its own."""
+        bars = self.error_bars(level)
+        return [Panel(name, [name], column, intervals=bars[name]) for name, column in self.columns().items()]
+
     @property
     def _half(self) -> Fraction:
         low, high = self.bounds
@@ -79,9 +96,14 @@ class MeanAndUnits(Release):
         # Both intervals hold together when each misses half as often.
         return laplace_accuracy(self.rate, (1 + probability(level, "level")) / 2)
 
-    def _clamped(self, centred: Fraction) -> Fraction:
+    @property
+    def _above(self) -> int:
+        """How many half steps the exact first sum may lie above the one that was floored."""
+        return 2 if self.once and self.floored else 0
+
+    def _clamped(self, centred: Fraction, more: Fraction = Fraction(0)) -> Fraction:
         low, high = self.bounds
-        return max(low, min(high, (low + high) / 2 + self._half * centred))
+        return max(low, min(high, (low + high) / 2 + self._half * centred + more))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,12 +112,16 @@ class NoisyMean(GridMechanism[MeanAndUnits]):
 
     With half = (upper - lower)/2, a unit adds its number less the midpoint to a first sum, which is at most half either
     way, and half to a second sum. So one unit moves both together by at most upper - lower, and the mean is
-    midpoint + half·first/second. Pass one number for each unit, or the sums that `mean_sums` gives.
+    midpoint + half·first/second. Pass one number for each unit, or the sums that `mean_sums` gives. A unit whose number
+    is missing is in neither sum: the mean divides by the units that have a number, and `units` counts these. With
+    `most_rows`, a unit has so many numbers at most, both sums move so many times as far, and `units` counts numbers.
 
     Paper:    none; the midpoint is taken off so that it costs nothing.
-    Law:      both sums with discrete Laplace noise of scale (upper - lower)/epsilon on a grid of half the resolution.
+    Law:      both sums with discrete Laplace noise of scale most_rows·(upper - lower)/epsilon on a grid of half the
+              resolution.
     Cost:     epsilon, or eta.
-    Assumes:  one person adds or removes one unit. Numbers are clamped to the bounds and floored to the resolution.
+    Assumes:  one person adds or removes one unit, or replaces one, whose number may be missing before or after. Numbers
+              are clamped to the bounds, and their sum is floored to the resolution.
     Checked:  tests/laws/test_mean.py, exactly, on neighbours.
     Speed:    two draws, and one pass over the numbers.
 
@@ -105,6 +131,7 @@ class NoisyMean(GridMechanism[MeanAndUnits]):
     """
 
     bounds: tuple[Number, Number]
+    most_rows: int = 1
     sensitivity: Number = field(init=False, repr=False, compare=False, default=1)
     rate: Rate = field(init=False, repr=False, compare=False)
 
@@ -113,7 +140,8 @@ class NoisyMean(GridMechanism[MeanAndUnits]):
         step = Grid(self.resolution).resolution
         ends((lower, upper), Grid(step))
         # Half steps: the midpoint of two bounds on the grid may lie between two steps.
-        self._derive(bounds=(lower, upper), sensitivity=upper - lower, resolution=step / 2)
+        most = whole(self.most_rows, "most_rows")
+        self._derive(bounds=(lower, upper), sensitivity=most * (upper - lower), resolution=step / 2, most_rows=most)
         super().__post_init__()
         self._derive(resolution=step, rate=self.cost.rate(Fraction(1, self._reach)))
 
@@ -131,6 +159,7 @@ class NoisyMean(GridMechanism[MeanAndUnits]):
                 "values must be one number for each unit, or mean_sums of them with the same bounds and resolution as "
                 f"the mechanism: got {type(values).__name__}. Nothing was drawn."
             )
+        within(values, self._furthest)
         # Exact, and not clamped as other values are: a sum may be long.
         first, second = (math.floor(each / self.grid.resolution) for each in values.values)
         floored = values.floored
@@ -138,15 +167,20 @@ class NoisyMean(GridMechanism[MeanAndUnits]):
 
         def measured(draw: Draw) -> MeanAndUnits:
             one, other = draw.laplace(rate, 2).tolist()
-            return MeanAndUnits.made(name, cost, (first + one, second + other), half_step, own, rate, floored)
+            return MeanAndUnits.made(name, cost, (first + one, second + other), half_step, own, rate, floored, True)
 
         return measured
 
     def neighbours(self, values: Sequence[Number]) -> Iterator[tuple[Any, ...]]:
-        """These units less any one of them, and with one more at a bound or in the middle."""
-        units = tuple(values)
+        """Without any one of these numbers, with one that is missing or another; and with more: as many as a unit has.
+
+        The others are at a bound or in the middle.
+        """
+        numbers = tuple(values)
         lower, upper = span(self.bounds)
-        for place in range(len(units)):
-            yield (*units[:place], *units[place + 1 :])
-        for more in (lower, (lower + upper) / 2, upper):
-            yield (*units, more)
+        others = (lower, (lower + upper) / 2, upper)
+        for place in range(len(numbers)):
+            for other in ((), (None,), *((each,) for each in others)):
+                yield (*numbers[:place], *other, *numbers[place + 1 :])
+        for more in others:
+            yield (*numbers, *[more] * self.most_rows)

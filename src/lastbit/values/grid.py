@@ -110,18 +110,18 @@ class Grid:
         return part if 0 <= part < 1 else Fraction(0)
 
     def around(
-        self, step: int, reach: int, *, on_grid: bool, ends: tuple[int, int] | None = None
+        self, step: int, reach: int, *, on_grid: bool, ends: tuple[int, int] | None = None, above: int = 1
     ) -> tuple[Fraction | None, Fraction | None]:
         """From and to: all values that are within `reach` steps of this one, once they are floored.
 
-        Values that were known to lie on the grid were not floored. A value that was clamped, at these ends or where the
-        grid ends, may lie anywhere beyond: then there is None on that side.
+        Values that were known to lie on the grid were not floored. Others lie up to `above` steps higher. A value that
+        was clamped, at these ends or where the grid ends, may lie anywhere beyond: then there is None on that side.
 
         >>> Grid("1/2").around(7, 3, on_grid=False)
         (Fraction(2, 1), Fraction(11, 2))
         """
         low, high = ends or (None, None)
-        beyond = 0 if on_grid else 1
+        beyond = 0 if on_grid else above
         return (
             None if step == low or step - reach <= -self.last else (step - reach) * self.resolution,
             None if step == high or step + reach >= self.last else (step + reach + beyond) * self.resolution,

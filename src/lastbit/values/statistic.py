@@ -2,8 +2,8 @@
 
 Added up in floating point, a sum depends on the order of the records and on what it rounded away, and one person can
 move it by more than the bounds say (Casacuberta et al. 2022). Here every record is clamped to public bounds, floored to
-a grid and added in integers. The rule is public and total: NaN counts as the lower bound, infinities as the bound on
-their side. Both bounds must be on the grid, so that flooring leaves the sensitivity alone.
+a grid and added in integers. The rule is public and total: a missing record is left out, and infinities count as the
+bound on their side. Both bounds must be on the grid, so that flooring leaves the sensitivity alone.
 """
 
 from __future__ import annotations
@@ -13,18 +13,24 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Rational, Real
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import numpy as np
 
 from lastbit.errors import ParameterError
-from lastbit.exact.numbers import Number, number, positive, whole
+from lastbit.exact.numbers import Number, positive
 from lastbit.values.adjacency import Adjacency, named
-from lastbit.values.grid import LIMIT, Grid, Steps, common
+from lastbit.values.bins import MISSING_BIN, Bins
+from lastbit.values.counts import Counts
+from lastbit.values.grid import LIMIT, Grid, Steps
 from lastbit.values.known import Known, lies_on
-from lastbit.values.raw import bare, is_missing
+from lastbit.values.missing import LEAVE_OUT, Missing, can_be_missing, missing_among, numbers_of, step_of_missing
+from lastbit.values.raw import is_missing
+from lastbit.values.span import span as span
 
 _BLOCK: Final = 1 << 13
+_ROWS: Final = 1 << 18
+_FINER: Final = 32
 _LIMB: Final = 24
 """2^13 products of two limbs of 24 bits add up below 2^62."""
 
@@ -48,6 +54,7 @@ class Statistic(Known):
     monotone: bool = False
     adjacency: Adjacency = "add-remove"
     """What one person may change: "replace" where the number of records is public. A Ledger charges by it."""
+    above: int = field(default=0, repr=False)
 
     def __post_init__(self) -> None:
         named(self.adjacency, monotone=self.monotone)
@@ -72,54 +79,82 @@ class Statistic(Known):
 
 
 def exact_sum(
-    values: Any, *, bounds: tuple[Number, Number], resolution: Number = 1, replaces: bool = False
+    values: Any,
+    *,
+    bounds: tuple[Number, Number],
+    resolution: Number = 1,
+    missing: Missing = LEAVE_OUT,
+    replaces: bool = False,
 ) -> Statistic:
-    """The sum of records, each clamped to the bounds and floored to a multiple of the resolution.
+    """The sum of records, each clamped to the bounds; the sum is floored to a multiple of the resolution.
 
-    One person adds or removes a record, or `replaces` one when the number of records is public. Fastest are bounds from
+    A missing record (None, NaN, text) is left out of the sum; with `missing="lowest"` it counts as the lower bound,
+    with a number between the bounds as that number. One person adds or removes a record, or `replaces` one when the
+    number of records is public: then a record that is there may become one that is missing. Fastest are bounds from
     zero up, and resolutions that are binary, or decimal down to 1/10000.
 
     >>> import lastbit as lb
-    >>> total = exact_sum([0.5, 7, float("nan"), 1e300], bounds=(0, 10), resolution="1/4")
+    >>> total = exact_sum([0.6, 7.2, float("nan"), 1e300], bounds=(0, 10), resolution="1/4")
     >>> total.values, total.sensitivity
-    (Fraction(35, 2), Fraction(10, 1))
+    (Fraction(71, 4), Fraction(10, 1))
     >>> noisy = lb.DiscreteLaplace(epsilon=1, sensitivity=10, resolution="1/4").release(total)
     """
     grid, least, most = _bounded(bounds, resolution)
-    furthest = most - least if replaces else max(abs(least), abs(most))
-    total = grid.total(values, least, most)
+    counted_as = step_of_missing(missing, grid, least, most)
+    furthest = max(abs(least), abs(most))
+    if replaces:
+        # Who has a number may have none, and bring nothing.
+        furthest = max(most - least, furthest if counted_as is None and can_be_missing(values) else 0)
+    total, _ = _total(values, grid, least, most, counted_as)
     same_way = not replaces and (least >= 0 or most <= 0)
-    return Statistic(total * grid.resolution, furthest * grid.resolution, grid.resolution, same_way, _one(replaces))
+    facts = total * grid.resolution, furthest * grid.resolution, grid.resolution, same_way, _one(replaces)
+    return Statistic(*facts, above=0 if lies_on(values, grid) else 2)
 
 
-def exact_mean(values: Any, *, bounds: tuple[Number, Number], resolution: Number = 1) -> Statistic:
-    """The mean of a public number of records, of which one person replaces one. For a private number: `mean_sums`.
+def exact_mean(
+    values: Any, *, bounds: tuple[Number, Number], resolution: Number = 1, missing: Missing | None = None
+) -> Statistic:
+    """The mean of a public number of records, of which one person replaces one. For a private number: `NoisyMean`.
 
-    >>> mean = exact_mean([1, 2, 6], bounds=(0, 10))
+    The mean divides by the public number, so no record can be left out: one who may have a number or none would move
+    the mean of the others by too much. An array of whole numbers has no missing records. For any other type say what a
+    missing record counts as, `missing="lowest"` or a number; or use `NoisyMean`, which leaves it out.
+
+    >>> mean = exact_mean(np.array([1, 2, 6]), bounds=(0, 10))
     >>> mean.values, mean.sensitivity, mean.resolution
     (Fraction(3, 1), Fraction(10, 3), Fraction(1, 3))
+    >>> exact_mean([1.5, None, 6], bounds=(0, 10), missing=5).values
+    Fraction(4, 1)
     """
     grid, least, most = _bounded(bounds, resolution)
+    counted_as = _replaced(values, missing, grid, least, most)
     n = _count(values, least=1)
     unit = grid.resolution / n
-    return Statistic(grid.total(values, least, most) * unit, (most - least) * unit, unit, adjacency="replace")
+    total, _ = _total(values, grid, least, most, counted_as)
+    above = 0 if lies_on(values, grid) else 2
+    return Statistic(total * unit, (most - least) * unit, unit, adjacency="replace", above=above)
 
 
-def exact_variance(values: Any, *, bounds: tuple[Number, Number], resolution: Number = 1) -> Statistic:
+def exact_variance(
+    values: Any, *, bounds: tuple[Number, Number], resolution: Number = 1, missing: Missing | None = None
+) -> Statistic:
     """The sample variance (over n - 1) of a public number of records, of which one person replaces one.
 
-    Its sensitivity is (upper - lower)²/n: the rest may all be at one bound, and one record move to the other.
+    Its sensitivity is (upper - lower)²/n: the rest may all be at one bound, and one record move to the other. Records
+    are floored to the resolution. Of missing records the same is true as for `exact_mean`.
 
-    >>> variance = exact_variance([1, 2, 6], bounds=(0, 10))
+    >>> variance = exact_variance(np.array([1, 2, 6]), bounds=(0, 10))
     >>> variance.values, variance.sensitivity
     (Fraction(7, 1), Fraction(100, 3))
     """
     grid, least, most = _bounded(bounds, resolution)
+    counted_as = _replaced(values, missing, grid, least, most)
     n = _count(values, least=2)
     total = squares = 0
-    for block in _blocks(values, grid):
-        above = np.clip(block, least, most) - least
-        first, second = _moments(above, (most - least).bit_length())
+    for block in _blocks(values):
+        steps = np.clip(grid.steps(block), least, most)
+        steps[missing_among(block)] = counted_as
+        first, second = _moments(steps - least, (most - least).bit_length())
         total, squares = total + first, squares + second
     unit = grid.resolution**2 / (n * (n - 1))
     furthest = Fraction((most - least) ** 2 * (n - 1)) * unit
@@ -132,29 +167,53 @@ class MeanSums(Statistic):
 
     bounds: tuple[Fraction, Fraction] = (Fraction(0), Fraction(0))
     floored: Fraction = Fraction(0)
-    """How far below a number its floor can lie: the resolution; 0 where the numbers are known to lie on the grid."""
+    """How far a number may lie from the exact one; 0 where the numbers, and so their total, are exact."""
 
 
-def mean_sums(values: Any, *, bounds: tuple[Number, Number], resolution: Number = 1) -> MeanSums:
+def mean_sums(
+    values: Any,
+    *,
+    bounds: tuple[Number, Number],
+    resolution: Number = 1,
+    missing: Missing = LEAVE_OUT,
+    replaces: bool = False,
+) -> MeanSums:
     """The two sums behind the mean of a private number of units, for `NoisyMean`: one number for each unit.
 
     The first is the total less the midpoint of the bounds for each unit; the second is half the range for each unit.
+    A unit whose number is missing is in neither, so that the mean divides by those who have a number. One unit comes or
+    goes; one that `replaces` another moves no more, even where a number becomes missing.
 
-    >>> mean_sums([1, 2, 6], bounds=(0, 10)).values
+    >>> mean_sums([1, 2, 6, None], bounds=(0, 10)).values
     (Fraction(-6, 1), Fraction(15, 1))
     """
     grid, least, most = _bounded(bounds, resolution)
-    total = grid.total(values, least, most) * grid.resolution
-    known = lies_on(values, grid)
-    return centred_sums(total, _count(values, least=0), bounds=bounds, resolution=resolution, on_grid=known)
+    counted_as = step_of_missing(missing, grid, least, most)
+    total, units = _total(values, grid, least, most, counted_as)
+    return centred_sums(
+        total * grid.resolution,
+        units,
+        bounds=bounds,
+        resolution=resolution,
+        floored=Fraction(0) if lies_on(values, grid) else _fine(grid, least, most).resolution,
+        replaces=replaces,
+    )
 
 
 def centred_sums(
-    total: Fraction, units: int, *, bounds: tuple[Number, Number], resolution: Number = 1, on_grid: bool = False
+    total: Fraction,
+    units: int,
+    *,
+    bounds: tuple[Number, Number],
+    resolution: Number = 1,
+    floored: Fraction = Fraction(0),
+    most: int = 1,
+    replaces: bool = False,
 ) -> MeanSums:
-    """`mean_sums` from the exact total of numbers within the bounds, and the number of units.
+    """`mean_sums` from the exact total of numbers within the bounds, and the number of units that have a number.
 
-    `on_grid` says that the numbers were whole steps of the resolution before they were floored.
+    `floored` says how far a number may lie from the exact one; 0 where numbers and total are exact. One unit has at
+    `most` so many numbers.
 
     >>> centred_sums(Fraction(9), 3, bounds=(0, 10)).sensitivity
     Fraction(10, 1)
@@ -162,43 +221,47 @@ def centred_sums(
     low, high = span(bounds)
     values = total - (low + high) / 2 * units, (high - low) / 2 * units
     step = Grid(resolution).resolution
-    return MeanSums(values, high - low, step / 2, bounds=(low, high), floored=Fraction(0) if on_grid else step)
+    return MeanSums(
+        values, most * (high - low), step / 2, bounds=(low, high), floored=floored, adjacency=_one(replaces)
+    )
 
 
-def histogram(values: Any, *, bounds: tuple[Number, Number], bins: int, replaces: bool = False) -> Statistic:
-    """How many records fall into each of the equal, half-open bins between the bounds.
+def histogram(
+    values: Any,
+    *,
+    bounds: tuple[Number, Number] | None = None,
+    bins: int | None = None,
+    edges: Sequence[Number] | None = None,
+    missing: Missing | Literal["bin"] = LEAVE_OUT,
+    replaces: bool = False,
+) -> Counts:
+    """How many records fall into each of the equal, half-open bins between the bounds, or between given edges.
 
-    Records outside count in the first or the last bin, NaN in the first, the upper bound itself in the last. One person
-    adds or removes a record; one who `replaces` a record moves two bins.
+    Records outside count in the first or the last bin, the upper bound itself in the last. The items of the counts are
+    the bins. A missing record is left out; with `missing="bin"` it counts in a last bin, "missing"; with "lowest", in
+    the first; with a number, where that number is. One person adds or removes a record; one who `replaces` a record
+    moves two bins.
 
-    >>> histogram([0.1, 0.1, 0.9, 5, float("nan")], bounds=(0, 1), bins=2).values
-    array([3, 2])
+    >>> counts = histogram([0.1, 0.1, 0.9, 5, float("nan")], bounds=(0, 1), bins=2, missing="bin")
+    >>> counts.values, counts.items
+    (array([2, 2, 1]), ('0 to 0.5', '0.5 to 1', 'missing'))
     """
-    lower, upper = span(bounds)
-    bins = whole(bins, "bins")
-    width = (upper - lower) / bins
-    # A grid that both the bins and the bounds are on: floors of floors are floors.
-    grid, first, _ = _bounded(bounds, common(width, lower))
-    each = grid.count(width, "the width of a bin")
-    counts = np.zeros(bins, np.int64)
-    for block in _blocks(values, grid):
-        counts += np.bincount(np.clip((block - first) // each, 0, bins - 1), minlength=bins)
-    counts.setflags(write=False)
-    return Statistic(counts, Fraction(2 if replaces else 1), Fraction(1), not replaces, _one(replaces))
-
-
-def span(bounds: object) -> tuple[Fraction, Fraction]:
-    """Public bounds as exact numbers, the lower below the upper.
-
-    >>> span((0, "1/2"))
-    (Fraction(0, 1), Fraction(1, 2))
-    """
-    if not isinstance(bounds, Sequence) or isinstance(bounds, str) or len(bounds) != 2:
-        raise ParameterError("bounds must be a pair (lower, upper) of numbers, known without looking at the data.")
-    lower, upper = number(bounds[0], "the lower bound"), number(bounds[1], "the upper bound")
-    if lower >= upper:
-        raise ParameterError(f"bounds must rise: got lower {lower} and upper {upper}. Write bounds=(lower, upper).")
-    return lower, upper
+    named = Bins.of(bounds=bounds, bins=bins, edges=edges)
+    own = missing == "bin"
+    counted_as = None if own or missing == LEAVE_OUT else named.place_of_missing(missing)
+    counts = np.zeros(len(named) + 1, np.int64)
+    for block in _blocks(values):
+        places = named.places(block)
+        places[missing_among(block)] = len(named) if counted_as is None else counted_as
+        counts += np.bincount(places, minlength=len(counts))
+    labels = (*named.labels, MISSING_BIN) if own else named.labels
+    return Counts(
+        items=labels,
+        values=counts if own else counts[:-1],
+        monotone=not replaces,
+        adjacency=_one(replaces),
+        most_items=1,
+    )
 
 
 def ends(bounds: object, grid: Grid) -> tuple[int, int]:
@@ -238,25 +301,51 @@ def _bounded(bounds: object, resolution: Number) -> tuple[Grid, int, int]:
 
 
 def _count(values: Any, least: int) -> int:
-    n = len(_flat(values))
+    n = len(numbers_of(values))
     if n < least:
         raise ParameterError(f"there must be at least {least} records: got {n}. Their number is public here.")
     return n
 
 
-def _blocks(values: Any, grid: Grid) -> Iterator[Steps]:
-    flat = _flat(values)
+def _blocks(values: Any) -> Iterator[Any]:
+    flat = numbers_of(values)
     for start in range(0, len(flat), _BLOCK):
-        yield grid.steps(flat[start : start + _BLOCK])
+        yield flat[start : start + _BLOCK]
 
 
-def _flat(values: Any) -> Any:
-    values = bare(values)
-    if isinstance(values, np.ndarray):
-        return values.ravel()
-    if isinstance(values, Sequence):
-        return values
-    raise ParameterError(f"records must be an array or a sequence of numbers: got {type(values).__name__}.")
+def _fine(grid: Grid, least: int, most: int) -> Grid:
+    """A grid as fine as fits, up to 2^32 times as fine: 2^32 records that are floored to it lose less than a step."""
+    size = max(abs(least), abs(most)) * grid.numerator
+    shift = max(0, min(_FINER, LIMIT.bit_length() - 1 - max(size, grid.denominator).bit_length()))
+    return Grid(grid.resolution / (1 << shift))
+
+
+def _total(values: Any, grid: Grid, least: int, most: int, counted_as: int | None) -> tuple[int, int]:
+    """The sum of records in steps, floored once; and the number of records in it.
+
+    Two sums that are apart by a whole number of steps at most are so when they are floored, too.
+    """
+    flat = numbers_of(values)
+    fine = grid if lies_on(values, grid) else _fine(grid, least, most)
+    finer = (grid.resolution / fine.resolution).numerator
+    absent = sum(int(missing_among(flat[i : i + _ROWS]).sum()) for i in range(0, len(flat), _ROWS))
+    # A missing record was added up as the lowest.
+    total = fine.total(flat, least * finer, most * finer) + absent * ((counted_as or 0) - least) * finer
+    return total // finer, len(flat) - (absent if counted_as is None else 0)
+
+
+def _replaced(values: Any, missing: object, grid: Grid, least: int, most: int) -> int:
+    """The step that a missing record counts as, where none can be left out."""
+    if missing is None and not can_be_missing(values):
+        return least
+    if missing is None or missing == LEAVE_OUT:
+        raise ParameterError(
+            "missing must be said: 'lowest', or a number. The number of records is public here, so that none can be "
+            "left out, and of this type a record can be missing. NoisyMean leaves missing records out."
+        )
+    step = step_of_missing(missing, grid, least, most)
+    assert step is not None  # noqa: S101
+    return step
 
 
 def _moments(above: Steps, bits: int) -> tuple[int, int]:

@@ -16,6 +16,7 @@ from lastbit.audit.broken import (
     printed_selection,
     printed_snapping,
     printed_sparse_vector,
+    quantiles,
     rho_and_delta,
     sparse_vector_variants,
 )
@@ -34,6 +35,7 @@ GALLERY: Final[tuple[Case, ...]] = (
     *discrete_noise.CASES,
     *rho_and_delta.CASES,
     *discovering.CASES,
+    *quantiles.CASES,
 )
 
 TOLERANCE: Final = Fraction(1, 1 << 16)

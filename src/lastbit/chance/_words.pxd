@@ -1,0 +1,23 @@
+"""Products of two words, for every kernel."""
+
+from libc.stdint cimport uint64_t
+
+cdef extern from *:
+    """
+    #include <stdint.h>
+    #if defined(__SIZEOF_INT128__)
+    static inline uint64_t lastbit_multiply(uint64_t a, uint64_t b, uint64_t *low) {
+        unsigned __int128 product = (unsigned __int128)a * b;
+        *low = (uint64_t)product;
+        return (uint64_t)(product >> 64);
+    }
+    #else
+    static inline uint64_t lastbit_multiply(uint64_t a, uint64_t b, uint64_t *low) {
+        uint64_t a1 = a >> 32, a0 = (uint32_t)a, b1 = b >> 32, b0 = (uint32_t)b;
+        uint64_t cross = a1 * b0 + (a0 * b0 >> 32), other = a0 * b1 + (uint32_t)cross;
+        *low = a * b;
+        return a1 * b1 + (cross >> 32) + (other >> 32);
+    }
+    #endif
+    """
+    uint64_t multiply "lastbit_multiply"(uint64_t a, uint64_t b, uint64_t *low) noexcept nogil

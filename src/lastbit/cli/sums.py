@@ -1,0 +1,191 @@
+"""Commands on one number of each unit: `mean` and `sum`."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import ceil, floor
+from typing import Annotated, Any
+
+import typer
+
+from lastbit.cli.options import Missing, Spending, Table
+from lastbit.errors import ParameterError
+
+Of = Annotated[str, typer.Option(metavar="COLUMN", help="The column of numbers.")]
+Bounds = Annotated[
+    tuple[str, str], typer.Option(metavar="LOW HIGH", help="The number of each unit is clamped to this range.")
+]
+Per = Annotated[
+    str | None,
+    typer.Option(
+        metavar="RULE",
+        help="The number that a unit with several rows has: mean, total or latest. With row, each row is a number.",
+    ),
+]
+LatestBy = Annotated[
+    str | None, typer.Option(metavar="COLUMN", help="For --per latest: the row with the largest value here counts.")
+]
+MostRows = Annotated[
+    int | None,
+    typer.Option(metavar="NUMBER", help="For --per row: so many rows of a unit count at most; which, is drawn by lot."),
+]
+Step = Annotated[
+    str | None,
+    typer.Option(metavar="NUMBER", help="The step of the noise. Without it the step follows from the bounds."),
+]
+
+
+def rule_of(per: str | None, usual: str, latest_by: str | None, most_rows: int | None) -> str:
+    """The number that a unit has: as it is said, or as the other options say.
+
+    >>> rule_of(None, "mean", "date", None), rule_of(None, "mean", None, None)
+    ('latest', 'mean')
+    """
+    found = per or ("latest" if latest_by is not None else "row" if most_rows is not None else usual)
+    if found not in ("mean", "total", "latest", "row"):
+        raise ParameterError(f"--per must be mean, total, latest or row: got {found}.")
+    if (found == "latest") != (latest_by is not None):
+        raise ParameterError("--per latest and --latest-by go together. Write --per latest --latest-by date.")
+    if most_rows is not None and found != "row":
+        raise ParameterError("--most-rows goes with --per row: otherwise each unit has one number anyway.")
+    return found
+
+
+def in_words(of: str, rule: str, table: Table, latest_by: str | None, most_rows: int | None, missing: str) -> str:
+    """The numbers that are added up, in a sentence."""
+    if table.unit is None:
+        said = f"Each row has one number, its {of}."
+    elif rule == "row":
+        said = f"Each row has one number, its {of}; at most {most_rows:,} rows of a unit count, drawn by lot."
+    else:
+        own = {"mean": f"the mean of its {of}", "total": f"the total of its {of}"}
+        said = f"Each unit has one number, {own.get(rule, f'its {of} with the largest {latest_by}')}."
+    if missing == "leave-out":
+        return f"{said} Rows whose {of} is missing are left out."
+    return f"{said} A missing {of} counts as {'the lower bound' if missing == 'lowest' else missing}."
+
+
+def mean(
+    table: Table,
+    spending: Spending,
+    of: Of,
+    bounds: Bounds,
+    per: Per = None,
+    latest_by: LatestBy = None,
+    most_rows: MostRows = None,
+    missing: Missing = "leave-out",
+    resolution: Step = None,
+) -> None:
+    """Estimate the mean of a number over all units that have it, and how many units these are.
+
+    A unit with several rows has one number: the mean of its rows, unless --per says otherwise.
+    """
+    import lastbit as lb
+    from lastbit.cli.showing import Report, percent
+    from lastbit.cli.spending import spend
+
+    rule, step = rule_of(per, "mean", latest_by, most_rows), _step(bounds, resolution)
+    each = _most(table, rule, most_rows)
+    mechanism = lb.NoisyMean(**spending.cost, bounds=bounds, resolution=step, most_rows=each)
+    level, counted = percent(spending.level), "rows" if rule == "row" or table.unit is None else "units"
+    words = in_words(of, rule, table, latest_by, most_rows, missing)
+
+    def report(release: lb.MeanAndUnits) -> Report:
+        fewest, most = release.units_interval(spending.level)
+        assert fewest is not None and most is not None  # noqa: S101, PT018
+        # A number of units is whole.
+        intervals = [release.interval(spending.level), (Fraction(ceil(fewest)), Fraction(floor(most)))]
+        columns: dict[str, Any] = {
+            f"mean of {of}": [release.mean],
+            "interval": intervals[:1],
+            counted: [round(release.units)],
+            f"interval of {counted}": intervals[1:],
+        }
+        note = f"Both intervals hold together with probability {level}, for numbers clamped to the bounds."
+        more = {"of": of, "per": rule, "missing": missing, "interval": intervals[:1], "units_interval": intervals[1:]}
+        return Report(release.title, columns, [words, note], release.to_dict() | more | {"level": spending.level})
+
+    def read() -> Any:
+        return _numbers(table, of, bounds, rule, latest_by, most_rows, missing).mean(step)
+
+    spend(spending, mechanism, read=read, report=report, promise=words)
+
+
+def sum_(
+    table: Table,
+    spending: Spending,
+    of: Of,
+    bounds: Bounds,
+    per: Per = None,
+    latest_by: LatestBy = None,
+    most_rows: MostRows = None,
+    missing: Missing = "leave-out",
+    resolution: Step = None,
+) -> None:
+    """Estimate the sum of a number over all units.
+
+    A unit with several rows has one number: the total of its rows, unless --per says otherwise.
+    """
+    import lastbit as lb
+    from lastbit.cli.showing import Report, percent
+    from lastbit.cli.spending import spend
+    from lastbit.values.span import span
+
+    rule, step = rule_of(per, "total", latest_by, most_rows), _step(bounds, resolution)
+    low, high = span(bounds)
+    furthest = _most(table, rule, most_rows) * max(abs(low), abs(high))
+    if spending.rho is None:
+        mechanism: Any = lb.DiscreteLaplace(**spending.cost, sensitivity=furthest, resolution=step)
+    else:
+        mechanism = lb.DiscreteGaussian(**spending.cost, squared_sensitivity=furthest**2, resolution=step)
+    level, words = percent(spending.level), in_words(of, rule, table, latest_by, most_rows, missing)
+
+    def report(release: lb.NoisyValues) -> Report:
+        interval: Any = release.interval(spending.level)
+        # A sum that was floored is too low by half of that on average.
+        estimate = release.values[0] + (0 if release.on_grid else release.above * release.resolution / 2)
+        columns = {f"sum of {of}": [estimate], "interval": [interval]}
+        note = f"The interval holds with probability {level}, for numbers clamped to the bounds."
+        more = {"of": of, "per": rule, "missing": missing, "estimate": [estimate], "interval": [interval]}
+        return Report(release.title, columns, [words, note], release.to_dict() | more | {"level": spending.level})
+
+    def read() -> Any:
+        return _numbers(table, of, bounds, rule, latest_by, most_rows, missing).total(step)
+
+    spend(spending, mechanism, read=read, report=report, promise=words)
+
+
+def _step(bounds: tuple[str, str], resolution: str | None) -> Any:
+    from lastbit.values.span import usual_step
+
+    return usual_step(bounds) if resolution is None else resolution
+
+
+def _most(table: Table, rule: str, most_rows: int | None) -> int:
+    """How many numbers one unit has at most."""
+    if rule != "row" or table.unit is None:
+        if most_rows is not None:
+            raise ParameterError("--most-rows needs --unit, the column that says whom a row belongs to.")
+        return 1
+    if most_rows is None:
+        raise ParameterError(
+            "--per row needs --most-rows, the number of rows of one unit that count: otherwise nobody knows how far "
+            "one unit moves the result. Write --most-rows 10, or --per mean."
+        )
+    return most_rows
+
+
+def _numbers(
+    table: Table,
+    of: str,
+    bounds: tuple[str, str],
+    rule: str,
+    latest_by: str | None,
+    most_rows: int | None,
+    missing: str,
+) -> Any:
+    from lastbit.cli.reading import numbers_of, without_unit
+
+    numbers = numbers_of(table, of, bounds, per=rule, latest_by=latest_by, most_rows=most_rows, missing=missing)
+    without_unit(table)
+    return numbers

@@ -1,0 +1,218 @@
+"""One number for each unit of a table, in whole steps: what means, sums, quantiles and histograms are made of.
+
+A person with many rows has one number all the same: the mean of the rows, their total, or the latest. Or each row is a
+number, and a bound says how many rows of a unit count. Everything is decided by the unit's own rows and by public
+things, so a unit that comes or goes leaves the numbers of all others as they are.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lastbit.data.counting import _columns, _kinds, _or_kind, _table
+from lastbit.data.domain import combined, domains_of, typed
+from lastbit.data.kinds import WHOLE
+from lastbit.data.task import WAYS, Per, Task
+from lastbit.data.weights import Weights
+from lastbit.errors import LastbitError, ParameterError
+from lastbit.exact.numbers import Number, whole
+from lastbit.values.bound import Bound
+from lastbit.values.grid import Grid
+from lastbit.values.missing import LEAVE_OUT, Missing, step_of_missing
+from lastbit.values.span import span
+from lastbit.values.statistic import MeanSums, Statistic, centred_sums
+
+_FINE: Final = 40
+"""The bounds are at most 2^40 steps of the finest grid."""
+
+_COARSEST: Final = 1 << 10
+"""Steps are at most so large, so that 64 bits hold every number."""
+
+_FURTHEST: Final = 1 << 60
+"""Rows of a total are clamped at so many steps: a million times as far out as the bounds."""
+
+
+@dataclass(frozen=True, eq=False)
+class Numbers:
+    """The number of each unit, private and never printed, and public facts about the numbers.
+
+    >>> Numbers(np.array([4, 6]), np.array([0, 0]), (), Fraction(1, 2), (Fraction(0), Fraction(9)))
+    <Numbers: between 0 and 9, at most 1 of a unit>
+    """
+
+    steps: NDArray[np.int64] = field(repr=False)
+    """One number for each unit that has one, between the bounds, in steps of the resolution."""
+    places: NDArray[np.int64] = field(repr=False)
+    """The place of its item among `items`; 0 where there are none."""
+    items: tuple[Any, ...]
+    resolution: Fraction
+    bounds: tuple[Fraction, Fraction]
+    most: int = 1
+    """How many of the numbers are one unit's, at most."""
+    floored: Fraction = Fraction(0)
+    """How far a number can lie from the exact one between the bounds; 0 where the numbers are exact."""
+
+    @property
+    def sum(self) -> Fraction:
+        """The exact sum of the numbers. It is private."""
+        # In two halves, so that nothing overflows.
+        upper, lower = int((self.steps >> 32).sum()), int((self.steps & 0xFFFFFFFF).sum())
+        return ((upper << 32) + lower) * self.resolution
+
+    def total(self, resolution: Number) -> Statistic:
+        """The sum of the numbers, on a grid, with how far one unit moves it."""
+        step = Grid(resolution).resolution
+        low, high = self.bounds
+        furthest = self.most * max(abs(low), abs(high))
+        # Less than a step is floored off the sum, and a little off each number: of 2^32 units at most.
+        above = 0 if self._exact(step) else 1 + math.ceil((1 << 32) * self.floored / step)
+        return Statistic(self.sum, furthest, step, low >= 0 or high <= 0, above=above)
+
+    def mean(self, resolution: Number) -> MeanSums:
+        """The two sums behind the mean of the numbers, for `NoisyMean` with the same bounds and resolution."""
+        floored = self.floored or (Fraction(0) if self._exact(Grid(resolution).resolution) else self.resolution)
+        facts: dict[str, Any] = {"bounds": self.bounds, "resolution": resolution, "floored": floored}
+        return centred_sums(self.sum, len(self), **facts, most=self.most)
+
+    def _exact(self, step: Fraction) -> bool:
+        """Whether sums of the numbers are whole steps: numbers that are not floored are whole numbers."""
+        return self.floored == 0 and step.numerator == 1
+
+    @property
+    def values(self) -> tuple[Fraction, ...]:
+        """The numbers as exact values. They are private."""
+        return Grid(self.resolution).values(self.steps)
+
+    def of(self, place: int) -> Numbers:
+        """The numbers of one item."""
+        kept = self.places == place
+        return Numbers(self.steps[kept], self.places[kept], (), self.resolution, self.bounds, self.most, self.floored)
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    def __repr__(self) -> str:
+        low, high = self.bounds
+        return f"<Numbers: between {low} and {high}, at most {self.most} of a unit>"
+
+    def __reduce__(self) -> Any:
+        raise LastbitError("Numbers hold private values and are not written down. Release them, and keep the release.")
+
+
+def per_unit(
+    frame: Any,
+    *,
+    of: str,
+    bounds: tuple[Number, Number],
+    unit: str | None = None,
+    per: Per = "mean",
+    latest_by: str | None = None,
+    most_rows: int | None = None,
+    by: str | Sequence[str] = (),
+    domain: Any = None,
+    most_items: int | None = None,
+    missing: Missing = LEAVE_OUT,
+    resolution: Number | None = None,
+) -> Numbers:
+    """One number for each unit of a table, between public bounds.
+
+    of: the column of numbers. A row whose number is missing (null, NaN) is left out, unless `missing` says what a
+    missing number counts as: "lowest", or a number between the bounds.
+    unit: the column that says whom a row belongs to. Without it each row is a unit of its own.
+    per: the number that a unit has. "mean": the mean of its rows, each clamped to the bounds. "total": the sum of its
+    rows, then clamped. "latest": the row with the largest value of the column `latest_by`, clamped. "row": each row is
+    a number of its own; then `most_rows` bounds how many rows of a unit count, and which ones is drawn by lot.
+    by, domain: the column of the groups, or several, and their public items: then a unit has a number in each of its
+    groups, and `most_items` bounds how many groups of a unit count.
+    resolution: the step that numbers are floored to. Without it the bounds are about 2^40 steps, and bounds that are
+    between two steps are taken inwards.
+
+    >>> import pandas as pd
+    >>> visits = pd.DataFrame({"patient": [1, 1, 2, 3], "cost": [10, 20, 40, None]})
+    >>> per_unit(visits, of="cost", unit="patient", bounds=(0, 100)).values
+    (Fraction(15, 1), Fraction(40, 1))
+    >>> per_unit(visits, of="cost", unit="patient", per="total", bounds=(0, 100)).values
+    (Fraction(30, 1), Fraction(40, 1))
+    """
+    if per not in WAYS:
+        raise ParameterError(f"per must be one of {', '.join(map(repr, WAYS))}: got {per!r}.")
+    if (per == "latest") != (latest_by is not None):
+        raise ParameterError(
+            "per='latest' and latest_by go together: latest_by names the column, such as a date, whose largest value "
+            "says which row of a unit is the latest."
+        )
+    columns = _columns(by) if by else []
+    bound, most = _bounded(per, unit, most_rows, most_items if columns else 1)
+    grid, low, high, exact = _grid(bounds, resolution)
+    step = step_of_missing(missing, grid, low, high)
+    amount = Weights(grid, low, high, step)
+    if per == "total":
+        furthest = _FURTHEST // grid.numerator
+        amount = Weights(grid, -furthest, furthest, step)
+    wanted = [*columns, *(name for name in (unit, of, latest_by) if name is not None)]
+    table = _or_kind(_table, frame, wanted)
+    kinds = dict(zip(wanted, _or_kind(_kinds, table, wanted), strict=True))
+    amount.check(kinds[of], of)
+    domains = domains_of(domain, columns) if columns else []
+    listed = [typed(items, kinds[name], name) for name, items in zip(columns, domains, strict=True)]
+    task = Task(tuple(columns), unit, of, amount, bound, per, latest_by, (low, high))
+    places, steps = _or_kind(table.numbers, task, [each.keys for each in listed])
+    items = combined([each.items for each in listed]) if listed else ()
+    # A mean of floors is floored once more.
+    known = exact and kinds[of] is WHOLE and grid.numerator == 1 and (per != "mean" or unit is None)
+    floored = Fraction(0) if known else 2 * grid.resolution
+    return Numbers(steps, places, items, grid.resolution, span(bounds), most or max(len(items), 1), floored)
+
+
+def _bounded(
+    per: Per, unit: str | None, most_rows: int | None, most_items: int | None
+) -> tuple[Bound | None, int | None]:
+    """The bound on the rows or the items of a unit, and how many numbers one unit has at most."""
+    if most_rows is not None and (per != "row" or unit is None):
+        raise ParameterError("most_rows goes with per='row' and a unit: otherwise a unit has one number anyway.")
+    if unit is None:
+        return None, 1
+    if per == "row":
+        if most_rows is None:
+            raise ParameterError(
+                "per='row' needs most_rows, the number of rows of one unit that count: otherwise nobody knows how far "
+                "one unit moves a result. Write most_rows=10, or per='mean'."
+            )
+        most = whole(most_rows, "most_rows")
+        return Bound.drawn(most), most
+    if most_items is None:
+        return None, None
+    most = whole(most_items, "most_items")
+    return Bound.drawn(most), most
+
+
+def _grid(bounds: tuple[Number, Number], resolution: Number | None) -> tuple[Grid, int, int, bool]:
+    """The grid, the bounds in its steps, inwards where they are between two steps, and whether they are not."""
+    lower, upper = span(bounds)
+    if resolution is not None:
+        grid = Grid(resolution)
+        low, high = grid.count(lower, "the lower bound"), grid.count(upper, "the upper bound")
+    else:
+        furthest = max(abs(lower), abs(upper))
+        grid = Grid(Fraction(2) ** (_power(furthest) - _FINE))
+        low, high = math.ceil(lower / grid.resolution), math.floor(upper / grid.resolution)
+        if low >= high:
+            raise ParameterError("bounds must be further apart: between them there are fewer than two numbers to tell.")
+    if max(abs(low), abs(high)) > 1 << _FINE or grid.numerator > _COARSEST:
+        raise ParameterError("bounds must be at most 2^40 steps of the resolution, and at most 2^50. Use other ones.")
+    return grid, low, high, (lower, upper) == (low * grid.resolution, high * grid.resolution)
+
+
+def _power(size: Fraction) -> int:
+    """The least power of two, by its exponent, that is at or above this size."""
+    found = size.numerator.bit_length() - size.denominator.bit_length()
+    while Fraction(2) ** found < size:
+        found += 1
+    return found

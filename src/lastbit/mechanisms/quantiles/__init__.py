@@ -1,0 +1,1 @@
+"""Quantiles of one number for each person: one, or several by halves."""

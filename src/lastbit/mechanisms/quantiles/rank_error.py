@@ -1,0 +1,90 @@
+"""The classes of equally good answers for a quantile, and one draw among them.
+
+For q = a/b in lowest terms and n values, a point y of the grid has L values below it and E values equal to it. Its rank
+error is e(y) = max(0, b·L - a·n, a·n - b·(L + E)): b times the distance from rank q·n to the ranks L to L + E that y
+takes. One value more moves b·L - a·n and b·(L + E) - a·n by b - a or by -a, so it moves e by at most max(a, b - a).
+For q = 0 the error is L, and for q = 1 it is n - L - E: both only grow with one value more.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from lastbit.chance.draw import Draw
+from lastbit.estimate.accuracy import least_exponent
+from lastbit.privacy.cost import Cost
+from lastbit.privacy.rate import Rate
+from lastbit.values.grid import Steps
+
+
+@dataclass(frozen=True)
+class RankError:
+    """The rank error for one quantile, with the rate at which points of a larger error are less likely."""
+
+    q: Fraction
+    rate: Rate
+
+    @classmethod
+    def of(cls, q: Fraction, cost: Cost, share: int) -> RankError:
+        """The rate that a `share`-th of a cost buys for one value."""
+        return cls(q, cost.rate(Fraction(1, share * furthest(q))))
+
+    def point(self, draw: Draw, values: Steps, low: int, high: int) -> int:
+        """A point from low to high, with probability proportional to r^e, for sorted values between them.
+
+        The words read and the classes follow from the number of values and from the grid.
+        """
+        sizes, errors = self.classes(values, low, high)
+        index = draw.power_index(self.rate, errors, sizes)
+        within = draw.integer_below(int(sizes[index]), high - low + 1)
+        place, is_value = divmod(index, 2)
+        if is_value:
+            return int(values[place])
+        return (int(values[place - 1]) + 1 if place else low) + within
+
+    def classes(self, values: Steps, low: int, high: int) -> tuple[Steps, Steps]:
+        """The number of points and the rank error of 2n + 1 classes, in the order of the grid.
+
+        Class 2i is the gap below the i-th value, class 2i + 1 the value itself. A gap may be empty, and of equal values
+        only the first one has its point: so the number of classes tells n and no more.
+        """
+        n, a, b = len(values), self.q.numerator, self.q.denominator
+        sizes, errors = np.empty(2 * n + 1, np.int64), np.empty(2 * n + 1, np.int64)
+        apart = np.diff(values, prepend=low - 1, append=high + 1)
+        sizes[1::2] = first_of_equals = apart[:-1] > 0
+        np.maximum(np.subtract(apart, 1, out=apart), 0, out=sizes[0::2])
+        # b·L - a·n, where L values are below.
+        below = np.arange(-a * n, b * n - a * n + 1, b) if n else np.zeros(1, np.int64)
+        np.abs(below, out=errors[0::2])
+        # b·(L + E) - a·n is that of the next value that differs, or of the end. It rises: the next is the least.
+        beyond = below[1:].copy()
+        np.copyto(beyond[:-1], below[-1], where=~first_of_equals[1:])
+        np.minimum.accumulate(beyond[::-1], out=beyond[::-1])
+        np.negative(beyond, out=beyond)
+        np.maximum(beyond, below[:-1], out=beyond)
+        np.maximum(beyond, 0, out=errors[1::2])
+        return sizes, errors
+
+    def ranks(self, level: Fraction, points: int) -> Fraction:
+        """The rank error, in ranks, that a drawn point stays within with at least this probability.
+
+        Some point has no error: the value at rank q·n, rounded up. So P(e >= m) is at most w/(1 + w), where w is
+        (points - 1)·r^m.
+        """
+        limit = (1 - level) / (level * (points - 1))
+        return Fraction(max(0, least_exponent(self.rate, limit) - 1), self.q.denominator)
+
+
+def furthest(q: Fraction) -> int:
+    """The range of the privacy loss of one value, in steps of the rank error.
+
+    Twice max(a, b - a), as errors move up and down; 1 for the minimum and the maximum, where they move one way.
+
+    >>> furthest(Fraction(1, 2)), furthest(Fraction(1, 4)), furthest(Fraction(0)), furthest(Fraction(1))
+    (2, 6, 1, 1)
+    """
+    a, b = q.numerator, q.denominator
+    return 2 * max(a, b - a) if 0 < a < b else 1
