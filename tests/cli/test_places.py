@@ -251,8 +251,9 @@ def test_options_that_can_never_work_are_refused_in_a_dry_run_too(options: str, 
 def test_the_rule_for_text_that_is_no_number_is_said_before_the_release(capsys: Any) -> None:
     write("a.csv")
     commands = {
-        "top a.csv --by item --domain items.txt -k 1 --weights weight --bounds 0 9 --epsilon 1": "A row whose weight is "
-        "missing, or is text that is no number, is left out.",
+        "top a.csv --by item --domain items.txt -k 1 --weights weight --bounds 0 9 --epsilon 1": (
+            "A row whose weight is missing, or is text that is no number, is left out."
+        ),
         "mean a.csv --of weight --unit unit --bounds 0 9 --epsilon 1": "Text in weight that is no number is missing.",
     }
     for command, said in commands.items():

@@ -44,7 +44,8 @@ class Items(Aggregates):
         list[str] | None,
         typer.Option(
             metavar="FILE",
-            help="The public items: a file with an item per line, 1..12, 2026-01..2026-12, or a,b,c. Give one for each --by.",
+            help="The public items: a file with one item per line, 1..12, 0..90:10, 2026-01..2026-12, or a,b,c. Give "
+            "one for each --by.",
         ),
     ] = None
     most_items: Annotated[

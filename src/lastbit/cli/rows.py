@@ -124,9 +124,9 @@ def rules_of(asked: Mapping[str, Any]) -> list[str]:
     rules = []
     if asked.get("counts"):
         rules.append(
-            f"A row whose {asked['counts']} is missing, negative, or text that is no number, counts 0. Other counts are "
-            "rounded down to whole numbers, up to 2,147,483,647. Of several rows of an item the largest counts. One "
-            f"person moves each count by at most {asked['sensitivity']}, as --sensitivity says."
+            f"A row whose {asked['counts']} is missing, negative, or text that is no number, counts 0. Other counts "
+            "are rounded down to whole numbers, up to 2,147,483,647. Of several rows of an item the largest counts. "
+            f"One person moves each count by at most {asked['sensitivity']}, as --sensitivity says."
         )
     elif asked.get("weights"):
         missing = asked.get("missing", "leave-out")
