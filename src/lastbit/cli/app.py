@@ -73,6 +73,7 @@ _add(
     f"top {_SUMS} -k 3 --epsilon 1",
     f"top {_TABLE} -k 3 --rho 1/10",
     "top visits.csv --by diagnosis --unit patient -k 3 --epsilon 1 --delta 1e-6",
+    f"top {_TABLE} --where 'cost >= 100 and month(date) <= 6' -k 3 --epsilon 1",
 )
 _add(
     app,
