@@ -6,6 +6,7 @@ import io
 import json
 import os
 import re
+import select
 import shlex
 import signal
 import subprocess
@@ -196,7 +197,10 @@ main()
 
 def watching() -> subprocess.Popen[bytes]:
     command = [sys.executable, "-c", HEEDFUL, *shlex.split(WATCH)]
-    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    # Where Python is told to buffer nothing, an answer that nobody flushed would come all the same.
+    buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    return subprocess.Popen(command, env=buffered, **pipes)
 
 
 def ask(process: subprocess.Popen[bytes], line: bytes) -> bytes:
@@ -204,6 +208,9 @@ def ask(process: subprocess.Popen[bytes], line: bytes) -> bytes:
     assert process.stdout is not None
     process.stdin.write(line + b"\n")
     process.stdin.flush()
+    ready, _, _ = select.select([process.stdout], [], [], 120)
+    if not ready:  # an answer that stays in a buffer would keep this test for ever
+        process.kill()
     return process.stdout.readline()
 
 
