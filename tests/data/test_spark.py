@@ -19,6 +19,12 @@ from tests.machine import has_java
 # One Spark for all of them: a Java machine takes seconds to start. Without Java the run says so at its end.
 pytestmark = pytest.mark.xdist_group("spark")
 
+
+@pytest.fixture(autouse=True)
+def same_words() -> None:
+    """Executors draw with randomness of their own, so a release must not be given fixed words."""
+
+
 if has_java():
 
     @pytest.mark.filterwarnings("ignore")
