@@ -45,6 +45,7 @@ EXPERIMENTS = (
     "snapping_accuracy",
     "snapping_bias",
     "after_selection",
+    "quantile_ranks",
     "peers",
 )
 """In the order of the page."""

@@ -6,6 +6,7 @@ from lastbit.chance.draw import Draw
 from lastbit.chance.reference import Reference
 from lastbit.chance.sampler import Sampler
 from lastbit.data.counting import count
+from lastbit.data.per_unit import Numbers, per_unit
 from lastbit.errors import (
     AuditError,
     BitsError,
@@ -111,6 +112,7 @@ __all__ = [
     "NoisyMean",
     "NoisyTopK",
     "NoisyValues",
+    "Numbers",
     "ParameterError",
     "PrivateSearch",
     "PrivateSelection",
@@ -151,5 +153,6 @@ __all__ = [
     "largest_rho",
     "ledger",
     "mean_sums",
+    "per_unit",
     "scored",
 ]

@@ -195,6 +195,21 @@ def test_sums_and_means_of_numbers_are_exact() -> None:
     assert "3" not in repr(numbers).split("between")[0]
 
 
+def test_a_missing_number_may_count_as_any_number_between_the_bounds() -> None:
+    rows = [{"unit": 1, "of": None}, {"unit": 2, "of": 1}]
+    frame = table(rows, {"unit": pa.int64(), "of": pa.float64()})
+    for missing in ("0.1", "3.3", "1/3"):
+        found = per_unit(frame, of="of", unit="unit", bounds=("0.1", "3.3"), missing=missing)
+        assert (
+            abs(min(found.values, key=lambda each: abs(each - Fraction(missing))) - Fraction(missing)) < found.floored
+        )
+        assert all(Fraction("0.1") <= each <= Fraction("3.3") for each in found.values)
+    whole = table(rows, {"unit": pa.int64(), "of": pa.int64()})
+    for missing, exact in (("leave-out", True), (2, True), ("1/2", False)):
+        found = per_unit(whole, of="of", unit="unit", per="total", bounds=(0, 3), missing=missing)
+        assert (found.total(1).above == 0) is exact
+
+
 WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "per": ({"per": "median"}, "per must be one of 'mean', 'total', 'latest', 'row'"),
     "latest": ({"per": "latest"}, "per='latest' and latest_by go together"),

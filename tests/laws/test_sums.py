@@ -6,10 +6,14 @@ import math
 import operator
 import pickle
 from collections.abc import Callable
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -276,3 +280,19 @@ def test_text_where_a_number_should_be_is_missing() -> None:
         assert lb.mean_sums([3, text], bounds=(1, 9)).values == (-2, 4)
         assert lb.exact_mean([3, text], bounds=(1, 9), missing=5).values == 4
         assert lb.histogram([3, text], bounds=(0, 9), bins=1, missing="bin").values.tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("missing", [None, NAN, "n/a", Decimal("NaN"), np.float32("nan")])
+def test_a_missing_record_changes_no_public_fact(missing: Any) -> None:
+    """Who has no number must not turn whole numbers into others, which would have a wider interval."""
+    for records in ([5, missing], np.array([5, missing], object)):
+        total, mean = lb.exact_sum(records, bounds=(0, 9)), lb.mean_sums(records, bounds=(0, 9))
+        assert (total.above, mean.floored) == (0, 0)
+        assert lb.exact_mean(records, bounds=(0, 9), missing=0).above == 0
+        assert (total.values, mean.values) == (5, (Fraction(1, 2), Fraction(9, 2)))
+
+
+@pytest.mark.parametrize("column", [pd.Series(["5"], dtype="string"), pl.Series(["5"]), pa.array(["5"])])
+def test_a_column_of_text_is_refused_by_its_type(column: Any) -> None:
+    with pytest.raises(lb.ParameterError, match="records must be numbers: got a column of"):
+        lb.exact_sum(column, bounds=(0, 9))

@@ -79,6 +79,7 @@ def quantile(
         **spending.cost,
         "bounds": bounds,
         "resolution": usual_step(bounds) if resolution is None else resolution,
+        "missing": missing,
         "most_values": most,
     }
     mechanism: Any
