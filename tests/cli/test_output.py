@@ -211,6 +211,7 @@ def test_options_are_recorded_as_they_were_typed_and_defaults_are_not() -> None:
     )
     assert words_of(question) == """top 'a b.csv' --by x -k 3 --where 'age > 17 and a = '"'"'b'"'"''"""
     assert level_of(question) == "row"
+    assert level_of(asked(command="top", source="c.csv", counts="n", sensitivity="2")) == "person"
     assert asked(command="top", source="v.csv", unit=None, most_items=None) == '{"command": "top", "source": "v.csv"}'
     several = asked(
         command="top", source=["a.csv", "postgresql://anna:hunter2@h/d"], one_each=True, bin=("age", "10"), x=False

@@ -68,7 +68,7 @@ def plan(
     from lastbit.cli.discovering import planned
     from lastbit.cli.options import cost_of, moved, ranking_of
     from lastbit.cli.plans import Asked
-    from lastbit.cli.showing import Report, percent, shown
+    from lastbit.cli.showing import Report, bound, percent
 
     if items is not None and items >= _MOST_ITEMS:
         raise lb.ParameterError("--items must be below 2^63: no domain is longer.")
@@ -106,12 +106,13 @@ def plan(
     apart = "" if delta is None else f", delta {delta}"
     title = f"The top {k} of {items:,} items at {mechanism.cost.text}{apart}:"
     unit = "units " if bounds is None else ""
+    furthest, without_gaps = (bound(each, whole=bounds is None) for each in (reach, ranked))
     text = (
-        f"with probability {percent(level)} no item left out has {shown(reach)} {unit}more than a listed item, and "
-        f"every gap is off by less than {shown(reach)}."
+        f"with probability {percent(level)} no item left out has {furthest} {unit}more than a listed item, and "
+        f"every gap is off by less than {furthest}."
     )
     without = (
-        f"With `choose -k {k}`, which tells no gaps, no item left out has {shown(ranked)} {unit}more than a listed "
+        f"With `choose -k {k}`, which tells no gaps, no item left out has {without_gaps} {unit}more than a listed "
         "item, with the same probability."
     )
     data: dict[str, Any] = {"k": k, "items": items, "level": level, "within": reach, "choose_within": ranked}

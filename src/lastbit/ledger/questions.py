@@ -65,11 +65,14 @@ def words_of(question: str) -> str:
 
 
 def level_of(question: str) -> str:
-    """What a command protects: "person" where it names a unit, otherwise "row"; "" for any other question."""
+    """What a command protects: "person" where it names a unit, otherwise "row"; "" for any other question.
+
+    In a file of counts a row is an item, and the sensitivity says how far one person moves it.
+    """
     asked = _asked(question)
     if "source" not in asked:
         return ""
-    return "person" if asked.get("unit") else "row"
+    return "person" if asked.get("unit") or asked.get("counts") else "row"
 
 
 _ORDER: Final = ("source", "table", "by", "of", "unit")
