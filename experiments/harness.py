@@ -45,6 +45,7 @@ EXPERIMENTS = (
     "snapping_accuracy",
     "snapping_bias",
     "after_selection",
+    "table_intervals",
     "peers",
 )
 """In the order of the page."""

@@ -218,6 +218,10 @@ def test_days_weeks_months_and_years(capsys: Any) -> None:
     assert (days["item"], days["value"]) == (["2026-01-31", "2026-02-01", "missing"], [1, 1, 2])
     weeks = run(f"{dates} --every week --bounds 2026-01-26 2026-02-02", capsys)
     assert (weeks["item"], weeks["value"]) == (["2026-W05", "2026-W06", "missing"], [1, 0, 2])
+    same = run(f"{dates.replace('--of date', '--month date')} --bounds 2026-01 2026-12", capsys)
+    assert same == run(f"{dates} --month date --bounds 2026-01 2026-12", capsys) == answer
+    years = run(f"{dates} --year date --where \"date >= '2026-01-01'\" --bounds 2025 2026", capsys)
+    assert years["value"] == [0, 2, 0]
     assert "Days outside the bounds are left out." in text(f"{dates} --every year --bounds 2025 2026", capsys)
 
 
@@ -336,6 +340,8 @@ WRONG = {
     "histogram visits.csv --unit who --of date --every month --bounds 2026 x": "bounds of dates must be days",
     "histogram visits.csv --unit who --of date --every day --bounds 2026-02-30 2027": "bounds of dates must be days",
     "histogram visits.csv --unit who --of date --every day --bounds 2027 2026": "bounds must rise",
+    "histogram visits.csv --unit who --of date --every month --month date --bounds 2026 2026": "is by one of days",
+    "histogram visits.csv --unit who --year date --month date --bounds 2026 2026": "is by one of days",
     "histogram visits.csv --unit who --of cost --edges 3,2": "edges must rise",
     "histogram visits.csv --unit who --of cost --edges 1,x": "must be a finite number",
     "histogram visits.csv --unit who --of date --every year --bounds 2026 2026 --missing 3": "'leave-out' or 'bin'",

@@ -125,8 +125,10 @@ def rules_of(asked: Mapping[str, Any]) -> list[str]:
     if column is None:
         return []
     missing = asked.get("missing", "lowest")
-    how = {"leave-out": "is left out", "lowest": "counts as the lower bound"}.get(missing, f"counts as {missing}")
+    known = {"leave-out": "is left out", "lowest": "counts as the lower bound", "bin": "has a bin of its own"}
+    how = known.get(missing, f"counts as {missing}")
     if asked.get("counts"):
         how = "is left out"
     comma = " A comma stands before the fraction, as in 1.234,5." if asked.get("decimal_comma") else ""
-    return [f"A row whose {column} is missing, or is text that is no number, {how}.{comma}"]
+    wanted = "date" if asked.get("every") else "number"
+    return [f"A row whose {column} is missing, or is text that is no {wanted}, {how}.{comma}"]
