@@ -81,8 +81,13 @@ def test_nobody_who_is_missing_is_made_up(capsys: Any) -> None:
 def test_the_rule_for_missing_numbers_is_said_before_and_after(capsys: Any) -> None:
     for command in (MEAN, f"sum {MEAN.removeprefix('mean ')}"):
         for more in ("", " --dry-run"):
-            assert "Rows whose change is missing are left out." in text(command + more, capsys)
-            assert "A missing change counts as the lower bound." in text(f"{command} --missing lowest{more}", capsys)
+            rule = "A row whose change is missing, or is text that is no number,"
+            assert text(command + more, capsys).count(f"{rule} is left out.") == 1
+            assert f"{rule} counts as the lower bound." in text(f"{command} --missing lowest{more}", capsys)
+    for more in ("", " --dry-run"):
+        bins = f"histogram change.csv --of change --unit person --edges 0,1 --missing bin{more}"
+        rule = "Rows whose change is missing, or is text that is no number, have a bin of their own."
+        assert text(bins, capsys).count(rule) == 1
 
 
 VISITS = "visits.csv --of cost --unit who --bounds -4 10"
@@ -341,7 +346,7 @@ WRONG = {
     "histogram visits.csv --unit who --of date --every day --bounds 2026-02-30 2027": "bounds of dates must be days",
     "histogram visits.csv --unit who --of date --every day --bounds 2027 2026": "bounds must rise",
     "histogram visits.csv --unit who --of date --every month --month date --bounds 2026 2026": "is by one of days",
-    "histogram visits.csv --unit who --year date --month date --bounds 2026 2026": "is by one of days",
+    "histogram visits.csv --unit who --year date --month date --bounds 2026 2026": "must be for different columns",
     "histogram visits.csv --unit who --of cost --edges 3,2": "edges must rise",
     "histogram visits.csv --unit who --of cost --edges 1,x": "must be a finite number",
     "histogram visits.csv --unit who --of date --every year --bounds 2026 2026 --missing 3": "'leave-out' or 'bin'",

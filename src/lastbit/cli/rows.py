@@ -122,13 +122,11 @@ def rules_of(asked: Mapping[str, Any]) -> list[str]:
     ['A row whose cost is missing, or is text that is no number, is left out.']
     """
     column = asked.get("weights") or asked.get("of") or asked.get("counts")
-    if column is None:
-        return []
+    if column is None or (asked.get("command") == "histogram" and not asked.get("weights")):
+        return []  # a histogram says itself which bins its rows are in
     missing = asked.get("missing", "lowest")
-    known = {"leave-out": "is left out", "lowest": "counts as the lower bound", "bin": "has a bin of its own"}
-    how = known.get(missing, f"counts as {missing}")
+    how = {"leave-out": "is left out", "lowest": "counts as the lower bound"}.get(missing, f"counts as {missing}")
     if asked.get("counts"):
         how = "is left out"
     comma = " A comma stands before the fraction, as in 1.234,5." if asked.get("decimal_comma") else ""
-    wanted = "date" if asked.get("every") else "number"
-    return [f"A row whose {column} is missing, or is text that is no {wanted}, {how}.{comma}"]
+    return [f"A row whose {column} is missing, or is text that is no number, {how}.{comma}"]
