@@ -46,6 +46,7 @@ EXPERIMENTS = (
     "snapping_bias",
     "after_selection",
     "quantile_ranks",
+    "table_intervals",
     "peers",
 )
 """In the order of the page."""

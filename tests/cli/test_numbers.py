@@ -81,8 +81,13 @@ def test_nobody_who_is_missing_is_made_up(capsys: Any) -> None:
 def test_the_rule_for_missing_numbers_is_said_before_and_after(capsys: Any) -> None:
     for command in (MEAN, f"sum {MEAN.removeprefix('mean ')}"):
         for more in ("", " --dry-run"):
-            assert "Rows whose change is missing are left out." in text(command + more, capsys)
-            assert "A missing change counts as the lower bound." in text(f"{command} --missing lowest{more}", capsys)
+            rule = "A row whose change is missing, or is text that is no number,"
+            assert text(command + more, capsys).count(f"{rule} is left out.") == 1
+            assert f"{rule} counts as the lower bound." in text(f"{command} --missing lowest{more}", capsys)
+    for more in ("", " --dry-run"):
+        bins = f"histogram change.csv --of change --unit person --edges 0,1 --missing bin{more}"
+        rule = "Rows whose change is missing, or is text that is no number, have a bin of their own."
+        assert text(bins, capsys).count(rule) == 1
 
 
 VISITS = "visits.csv --of cost --unit who --bounds -4 10"
@@ -218,6 +223,10 @@ def test_days_weeks_months_and_years(capsys: Any) -> None:
     assert (days["item"], days["value"]) == (["2026-01-31", "2026-02-01", "missing"], [1, 1, 2])
     weeks = run(f"{dates} --every week --bounds 2026-01-26 2026-02-02", capsys)
     assert (weeks["item"], weeks["value"]) == (["2026-W05", "2026-W06", "missing"], [1, 0, 2])
+    same = run(f"{dates.replace('--of date', '--month date')} --bounds 2026-01 2026-12", capsys)
+    assert same == run(f"{dates} --month date --bounds 2026-01 2026-12", capsys) == answer
+    years = run(f"{dates} --year date --where \"date >= '2026-01-01'\" --bounds 2025 2026", capsys)
+    assert years["value"][:2] == [0, 2]
     assert "Days outside the bounds are left out." in text(f"{dates} --every year --bounds 2025 2026", capsys)
 
 
@@ -336,6 +345,8 @@ WRONG = {
     "histogram visits.csv --unit who --of date --every month --bounds 2026 x": "bounds of dates must be days",
     "histogram visits.csv --unit who --of date --every day --bounds 2026-02-30 2027": "bounds of dates must be days",
     "histogram visits.csv --unit who --of date --every day --bounds 2027 2026": "bounds must rise",
+    "histogram visits.csv --unit who --of date --every month --month date --bounds 2026 2026": "is by one of days",
+    "histogram visits.csv --unit who --year date --month date --bounds 2026 2026": "must be for different columns",
     "histogram visits.csv --unit who --of cost --edges 3,2": "edges must rise",
     "histogram visits.csv --unit who --of cost --edges 1,x": "must be a finite number",
     "histogram visits.csv --unit who --of date --every year --bounds 2026 2026 --missing 3": "'leave-out' or 'bin'",

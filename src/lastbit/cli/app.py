@@ -106,7 +106,7 @@ _add(
     f"histogram {_TABLE} --rho 1/10",
     "histogram visits.csv --of cost --unit patient --bounds 0 1000 --bins 10 --epsilon 1",
     "histogram visits.csv --of cost --unit patient --edges 0,50,100,500 --missing bin --epsilon 1",
-    "histogram visits.csv --of date --unit patient --every month --bounds 2024-01 2024-12 --most-items 3 --epsilon 1",
+    "histogram visits.csv --month date --unit patient --bounds 2024-01 2024-12 --most-items 3 --epsilon 1",
 )
 _add(
     app,

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from dataclasses import replace
+from typing import Annotated, Any, Final
 
 import typer
 
 from lastbit.cli.discovering import Delta, grouped
 from lastbit.cli.options import Groups, Spending, Table
 from lastbit.errors import ParameterError
+
+_PERIODS: Final = ("day", "week", "month", "year")
 
 
 def histogram(
@@ -30,8 +33,10 @@ def histogram(
     """Count units by the items of a column (--by), or by bins of a column of numbers or dates (--of).
 
     With --by and a public domain all items are listed, and otherwise the common ones. With --of all bins are listed;
-    each unit counts in one bin, unless --most-items says in how many.
+    each unit counts in one bin, unless --most-items says in how many. --month date is --of date --every month.
     """
+    if not groups.by:
+        table, of, every = _dated(table, of, every)
     if of is None:
         if bins is not None or edges is not None or every is not None:
             raise ParameterError("bins need a column of numbers or dates: name it with --of COLUMN.")
@@ -44,6 +49,19 @@ def histogram(
     _by_bins(table, groups, spending, of, bins_of(groups.bounds, bins, edges, every), every)
 
 
+def _dated(table: Table, of: str | None, every: str | None) -> tuple[Table, str | None, str | None]:
+    """The column of dates that --day, --week, --month or --year names, where it is the one to count by."""
+    named = {period: column for period in _PERIODS if isinstance(column := getattr(table, period), str)}
+    found = {period: column for period, column in named.items() if of in (None, column)}
+    if not found:
+        return table, of, every
+    if len(found) > 1 or every is not None:
+        raise ParameterError("a histogram is by one of days, weeks, months and years. Leave the others out.")
+    ((period, column),) = found.items()
+    # Read as it is: the bins need the day.
+    return replace(table, **{period: None}), column, period  # type: ignore[arg-type]
+
+
 def bins_of(bounds: tuple[str, str] | None, bins: int | None, edges: str | None, every: str | None) -> Any:
     """The bins that the options ask for."""
     from lastbit.data.binning import Periods
@@ -53,7 +71,7 @@ def bins_of(bounds: tuple[str, str] | None, bins: int | None, edges: str | None,
         if bounds is None or bins is not None or edges is not None:
             raise ParameterError(
                 "bins of dates need --bounds with the first and the last day, and neither --bins nor --edges. Write "
-                "--every month --bounds 2026-01 2026-12."
+                "--month date --bounds 2026-01 2026-12."
             )
         return Periods.of(every, bounds)
     return Bins.of(bounds=bounds, bins=bins, edges=None if edges is None else edges.split(","))
@@ -80,7 +98,8 @@ def _by_bins(table: Table, groups: Groups, spending: Spending, of: str, bins: An
     promise = (
         f"Each interval holds with probability {percent(spending.level)} or more."
         + ("" if table.unit is None else f" A unit counts in {where}, by lot where it has more.")
-        + f" Rows whose {of} is missing {lost or f'count as {groups.missing}'}."
+        + f" Rows whose {of} is missing, or is text that is no {'date' if every else 'number'}, "
+        + f"{lost or f'count as {groups.missing}'}."
         + (" Days outside the bounds are left out." if every else " Numbers outside count in the first or last bin.")
     )
 

@@ -132,9 +132,9 @@ def rules_of(asked: Mapping[str, Any]) -> list[str]:
         missing = asked.get("missing", "leave-out")
         how = {"leave-out": "is left out", "lowest": "counts as the lower bound"}.get(missing, f"counts as {missing}")
         rules.append(f"A row whose {asked['weights']} is missing, or is text that is no number, {how}.")
-    elif asked.get("of"):
+    elif asked.get("of") and asked.get("command") != "histogram":  # which says so of its bins
         # The command itself says what a missing one counts as.
-        rules.append(f"Text in {asked['of']} that is no {'date' if asked.get('every') else 'number'} is missing.")
+        rules.append(f"Text in {asked['of']} that is no number is missing.")
     if rules and asked.get("decimal_comma"):
         rules.append("Numbers in text are written as 1.234,5.")
     return rules
