@@ -2,11 +2,13 @@
 PYTHON ?= python3
 VENV   := .venv
 RUN    := $(VENV)/bin/python
-PIP    := $(RUN) -m pip -qq --disable-pip-version-check
+PIP    := $(RUN) -m pip --disable-pip-version-check
+SHOWN  := $(RUN) tools/install.py
 
 # A virtual environment remembers where it was made: a copied or moved tree gets its own.
 HERE      := $(firstword $(shell pwd | cksum))
 CREATED   := $(VENV)/.created-$(HERE)
+BUILT     := $(VENV)/.built-$(HERE)
 INSTALLED := $(VENV)/.installed-$(HERE)
 BENCH     := $(VENV)/.bench-$(HERE)
 PYX       := $(shell find src -name '*.pyx')
@@ -18,7 +20,7 @@ PAPERS    := $(VENV)/.experiments-$(HERE)
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
 
-demo: $(INSTALLED) ## run examples/demo.py
+demo: $(BUILT) ## run examples/demo.py: needs the command only, and no Spark
 	@$(RUN) examples/demo.py
 
 test: lint ## lint, then the tests and every example in the docstrings, README and docs
@@ -53,18 +55,25 @@ $(CREATED):
 	@$(PYTHON) -m venv --clear $(VENV)
 	@touch $@
 
-$(INSTALLED): $(CREATED) pyproject.toml setup.py $(PYX) $(shell find src -name "*.pxd")
-	@echo "== installing requirements, compiling (a minute or two)"
-	@$(PIP) install $$($(RUN) tools/requirements.py dev)
-	@$(PIP) install --no-build-isolation --editable .
+# The command alone, which is enough for the demo.
+$(BUILT): $(CREATED) pyproject.toml setup.py $(PYX) $(shell find src -name "*.pxd")
+	@echo "== installing what the command needs"
+	@$(SHOWN) $$($(RUN) tools/requirements.py build core cli)
+	@echo "== compiling $(words $(PYX)) modules (half a minute)"
+	@$(PIP) install -qq --no-build-isolation --no-deps --editable .
+	@touch $@
+
+$(INSTALLED): $(BUILT)
+	@echo "== installing what the tests need (Spark is large: a minute or two)"
+	@$(SHOWN) $$($(RUN) tools/requirements.py dev)
 	@touch $@
 
 $(BENCH): $(INSTALLED)
 	@echo "== installing what the benchmarks compare with"
-	@$(PIP) install $$($(RUN) tools/requirements.py bench)
+	@$(SHOWN) $$($(RUN) tools/requirements.py bench)
 	@touch $@
 
 $(PAPERS): $(INSTALLED)
 	@echo "== installing what the experiments compare with and draw with"
-	@$(PIP) install $$($(RUN) tools/requirements.py experiments)
+	@$(SHOWN) $$($(RUN) tools/requirements.py experiments)
 	@touch $@

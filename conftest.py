@@ -1,4 +1,7 @@
-"""A private PostgreSQL for the tests that want one; what the machine lacks is said at the end of each run."""
+"""Every release of a test draws fixed words. A private PostgreSQL for the tests that want one.
+
+What the machine lacks is said at the end of each run.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,23 @@ from typing import Any
 import psycopg
 import pytest
 
+from lastbit import Sampler
+from lastbit.mechanisms import mechanism
+from tests.fixed_words import FixedWords
 from tests.machine import missing, postgres
+
+
+@pytest.fixture(autouse=True)
+def same_words(request: pytest.FixtureRequest) -> Iterator[None]:
+    """A release without a draw of its own takes its words from a tape, which the name of the test chooses.
+
+    So no test and no example in the docs fails by chance. Other processes, Spark's workers and tests that build a
+    `Sampler()` or `SystemBits()` themselves have the system's randomness.
+    """
+    name = f"{request.node.path.name} {request.node.name}"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(mechanism, "_SYSTEM", Sampler(FixedWords(name)))
+        yield
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

@@ -1,4 +1,4 @@
-"""lastbit at work: `make demo`. The most common diagnoses of a clinic, released until the budget refuses."""
+"""lastbit at work: `make demo`. How many patients have each diagnosis, released until the budget refuses."""
 
 from __future__ import annotations
 
@@ -36,10 +36,19 @@ def write_clinic(folder: Path, patients: int = PATIENTS, visits: int = VISITS) -
     (folder / "diagnoses.txt").write_text("\n".join(DIAGNOSES) + "\n", encoding="utf-8")
 
 
-def lastbit(command: str, folder: Path) -> int:
-    """Show a command and run it."""
-    print(f"\n$ lastbit {command}", flush=True)
-    return subprocess.run([sys.executable, "-m", "lastbit.cli", *shlex.split(command)], cwd=folder).returncode
+def truth(folder: Path, diagnosis: str) -> int:
+    """How many patients have a diagnosis. Only who makes up a table may look."""
+    with (folder / "visits.csv").open(encoding="utf-8", newline="") as file:
+        return len({row["patient"] for row in csv.DictReader(file) if row["diagnosis"] == diagnosis and row["patient"]})
+
+
+def lastbit(command: str, folder: Path, typed: str = "") -> int:
+    """Show a command and run it; `typed` is its standard input."""
+    numbers = " ".join(typed.split())
+    piped = f"printf '%s\\n' {numbers} | " if typed else ""
+    print(f"\n$ {piped}lastbit {command}", flush=True)
+    program = [sys.executable, "-m", "lastbit", *shlex.split(command)]
+    return subprocess.run(program, cwd=folder, input=typed, text=True).returncode
 
 
 def main() -> None:
@@ -48,17 +57,21 @@ def main() -> None:
         write_clinic(folder)
         size = (folder / "visits.csv").stat().st_size / 1e6
         print(f"A made-up clinic: {VISITS:,} visits of up to {PATIENTS:,} patients, {size:.1f} MB.")
-        release = (
-            "top visits.csv --by diagnosis --unit patient --domain diagnoses.txt -k 5 --epsilon 1/2 "
-            "--ledger budget.db --dataset clinic"
-        )
-        lastbit("plan -k 5 --items 18 --epsilon 1/2", folder)
+        table = "visits.csv --by diagnosis --unit patient --domain diagnoses.txt"
+        paid = "--ledger budget.db --dataset clinic"
+        print("\nHow close will a count of patients be? Plan it, and give the clinic a budget.")
+        lastbit("plan measure -k 3 --epsilon 1/2", folder)
         lastbit("budget create clinic --ledger budget.db --epsilon 1", folder)
-        for week in range(1, 10):
-            code = lastbit(f"{release} --note 'week {week}'", folder)
-            if code:
-                print(f"(exit code {code})")
-                break
+        print("\nThe three most common diagnoses, and how many patients have each:")
+        lastbit(f"measure {table} -k 3 --epsilon 1/2 {paid} --note 'patients'", folder)
+        print(
+            f"\nIn truth {truth(folder, 'influenza'):,} patients have influenza: the table is made up, so we may look."
+        )
+        print("\nWhich numbers of a stream are above 1000? The whole run is paid for when it starts.")
+        lastbit(f"watch --threshold 1000 --limit 1 --epsilon 1/4 {paid} --note 'stream'", folder, "120\n90\n2500\n")
+        print("\nA quarter is left. What costs more is refused:")
+        code = lastbit(f"top {table} -k 5 --epsilon 1/2 {paid}", folder)
+        print(f"(exit code {code})")
         lastbit("budget history clinic --ledger budget.db", folder)
 
 

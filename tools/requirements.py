@@ -1,12 +1,20 @@
-"""Print the requirements of one extra of pyproject.toml: `python tools/requirements.py dev`."""
+"""Print the requirements of extras of pyproject.toml: `python tools/requirements.py dev`.
+
+`build` stands for what compiling needs, and `core` for what lastbit needs without any extra.
+"""
 
 import re
 import sys
 import tomllib
 from pathlib import Path
 
-project = tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))["project"]
-extras = project["optional-dependencies"]
+written = tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))
+project = written["project"]
+extras = {
+    **project["optional-dependencies"],
+    "build": written["build-system"]["requires"],
+    "core": project["dependencies"],
+}
 
 
 def requirements(extra: str) -> list[str]:
@@ -18,4 +26,4 @@ def requirements(extra: str) -> list[str]:
     return own
 
 
-print(*dict.fromkeys(requirements(sys.argv[1])))
+print(*dict.fromkeys(each for extra in sys.argv[1:] for each in requirements(extra)))

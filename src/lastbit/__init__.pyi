@@ -6,6 +6,7 @@ from lastbit.chance.draw import Draw
 from lastbit.chance.reference import Reference
 from lastbit.chance.sampler import Sampler
 from lastbit.data.counting import count
+from lastbit.data.per_unit import Numbers, per_unit
 from lastbit.errors import (
     AuditError,
     BitsError,
@@ -28,6 +29,7 @@ from lastbit.mechanisms.candidates import scored
 from lastbit.mechanisms.discover.histogram import DiscoveredHistogram, DiscoverHistogram
 from lastbit.mechanisms.discover.mechanism import Discovered
 from lastbit.mechanisms.discover.ranking import DiscoverRanking
+from lastbit.mechanisms.discover.spark_histogram import SparkHistogram
 from lastbit.mechanisms.discover.top_k import DiscoveredTopK, DiscoverTopK
 from lastbit.mechanisms.exponential import Choice, ExponentialMechanism, Ranking
 from lastbit.mechanisms.gaussian import DiscreteGaussian
@@ -56,6 +58,7 @@ from lastbit.privacy.zcdp import largest_rho
 from lastbit.release import Measurement, Release
 from lastbit.values.counts import Counts
 from lastbit.values.grid import Grid
+from lastbit.values.spark_counts import SparkCounts
 from lastbit.values.statistic import Statistic, exact_mean, exact_sum, exact_variance, histogram, mean_sums
 from lastbit.values.unlisted import UNKNOWN, Unlisted
 
@@ -109,6 +112,7 @@ __all__ = [
     "NoisyMean",
     "NoisyTopK",
     "NoisyValues",
+    "Numbers",
     "ParameterError",
     "PrivateSearch",
     "PrivateSelection",
@@ -128,6 +132,8 @@ __all__ = [
     "SelectionPlan",
     "SnappedValue",
     "Snapping",
+    "SparkCounts",
+    "SparkHistogram",
     "SparseVector",
     "Statistic",
     "SystemBits",
@@ -147,5 +153,6 @@ __all__ = [
     "largest_rho",
     "ledger",
     "mean_sums",
+    "per_unit",
     "scored",
 ]

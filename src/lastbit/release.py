@@ -5,15 +5,14 @@ Releases are compared and hashed by their published values, so that the auditor 
 
 from __future__ import annotations
 
-import html
-import json
+import base64
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
 from importlib import import_module
-from math import isfinite
 from typing import Any, Final
 
 import numpy as np
@@ -21,14 +20,20 @@ from numpy.typing import NDArray
 
 from lastbit._outcomes import Compared
 from lastbit.errors import LastbitError
+from lastbit.exact.numbers import Number
+from lastbit.output import picture
+from lastbit.output.numbers import Interval as Interval
+from lastbit.output.numbers import are_numbers
+from lastbit.output.picture import Panel
+from lastbit.output.plain import SCHEMA, plain
+from lastbit.output.plain import json_text as json_text
+from lastbit.output.table import MOST_ROWS as MOST_ROWS
+from lastbit.output.table import PEOPLE, cells, html_table, is_name
+from lastbit.output.table import one_line as one_line
+from lastbit.output.table import text_table as text_table
 from lastbit.privacy.cost import Cost
 
-MOST_ROWS: Final = 40
-
 _FRAMES: Final = "pandas", "polars"
-
-_NAMES: Final = "item", "outcome"
-"""The columns that hold names, not numbers."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -55,24 +60,38 @@ class Release(Compared, ABC):
 
     def to_html(self) -> str:
         """The table as HTML, as notebooks show it."""
-        names, rows = self._cells()
-        head = "".join(f"<th>{html.escape(name)}</th>" for name in names)
-        body = "".join("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
-        caption = html.escape(" ".join([self.title, *self._left_out()]))
-        return f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        return html_table(*self._cells(), " ".join([self.title, *self._left_out()]))
 
     def _repr_html_(self) -> str:
-        return self.to_html()
+        # The picture is in the page, because a notebook shows one form only, and takes a page before a picture.
+        drawn = self._repr_png_()
+        if drawn is None:
+            return self.to_html()
+        return f'{self.to_html()}<img alt="" src="data:image/png;base64,{base64.b64encode(drawn).decode("ascii")}">'
+
+    def _repr_png_(self) -> bytes | None:
+        """The picture, for notebooks; None where there is no matplotlib, or nothing to draw."""
+        # A cell that shows a release must show it, whatever a library for pictures does.
+        with suppress(Exception):
+            if picture.is_there():
+                return picture.png(self.plot())
+        return None
 
     def to_dict(self) -> dict[str, Any]:
-        """All published values, ready for JSON. Numbers that are not whole are exact fractions written as text.
+        """All published values, ready for JSON: numbers are numbers, and "exact" has the fractions among them as text.
+
+        Every release follows one schema, docs/output.md.
 
         >>> import lastbit as lb
-        >>> lb.NoisyMax(epsilon=1, resolution=1).release([0, 500]).to_dict()["index"]
-        [1]
+        >>> release = lb.NoisyMax(epsilon="1/3", resolution=1).release([0, 5000]).to_dict()
+        >>> release["columns"], release["index"], release["costs"]["exact"]["epsilon"]
+        (['index', 'gap'], [1], '1/3')
         """
-        facts = {"mechanism": self.mechanism, "cost": self.cost.text, **self.facts()}
-        return {name: plain(value) for name, value in (facts | self.columns()).items()}
+        columns = self.columns()
+        costs = {"epsilon": self.cost.amount, "rho": self.cost.rho, "delta": self.cost.delta}
+        facts = {"mechanism": self.mechanism, "cost": self.cost.text, "schema": SCHEMA, "costs": costs, **self.facts()}
+        found: dict[str, Any] = plain({**facts, "columns": list(columns), **columns})
+        return found
 
     def to_json(self) -> str:
         """`to_dict` as JSON, in characters that every file can hold.
@@ -116,96 +135,51 @@ class Release(Compared, ABC):
         """The facts that are published beside the table."""
         return {}
 
-    def plot(self, path: str | None = None) -> Any:
-        """Draw the last column as bars with the first column as labels; `path` writes a picture. Needs matplotlib."""
-        try:
-            from matplotlib.figure import Figure
-        except ImportError:
-            raise LastbitError("plot needs matplotlib. Install it with: pip install 'lastbit[plot]'") from None
+    def error_bars(self, level: Number = "0.95", most: int | None = None) -> Mapping[str, Sequence[Interval | None]]:
+        """The intervals that the release has for its columns, by the name of the column: for the first rows, or all.
+
+        >>> import lastbit as lb
+        >>> bars = lb.DiscreteLaplace(epsilon=1).release([10, 20]).error_bars()
+        >>> [high - low for low, high in bars["value"]]
+        [Fraction(6, 1), Fraction(6, 1)]
+        """
+        return {}
+
+    def panels(self, level: Number = "0.95") -> Sequence[Panel]:
+        """What a picture shows: the last column as bars, with the first column as labels."""
         columns = self.columns()
         names = list(columns)
         label, name = names[0] if len(names) > 1 else "place", names[-1]
         labels: Sequence[object] = columns.get(label, range(len(columns[name])))
-        try:
-            heights = [float(height or 0) for height in columns[name]]
-        except (TypeError, ValueError):
+        if is_name(name) or not are_numbers(columns[name]):
             raise LastbitError(
                 f"plot needs a last column of numbers: {self.mechanism} publishes names. Print it, or use to_json()."
-            ) from None
-        figure = Figure(figsize=(6, 4), layout="constrained")
-        axes = figure.subplots()
-        axes.bar([_shown(place) for place in labels], heights)
-        axes.set(xlabel=label, ylabel=name, title=self.title)
-        axes.tick_params(axis="x", rotation=45)
+            )
+        return [Panel(name.replace("_", " "), labels, columns[name], label, self.error_bars(level).get(name, ()))]
+
+    def plot(self, path: str | None = None, *, level: Number = "0.95") -> Any:
+        """Draw the numbers with their intervals; `path` writes a picture. Needs matplotlib.
+
+        Labels are shown as they are, in any script. Where no font has a character, its number is shown.
+
+        >>> import lastbit as lb
+        >>> figure = lb.DiscreteLaplace(epsilon=1).release([10, 20]).plot()
+        >>> len(figure.axes[0].patches)
+        2
+        """
+        figure = picture.drawn(self.panels(level), self.title)
         if path is not None:
             figure.savefig(path)
         return figure
 
     def _cells(self) -> tuple[list[str], list[list[str]]]:
-        columns = self.columns()
-        # Two items that differ in the last digit are two items. Of published numbers, six digits are shown.
-        shown = [
-            [one_line(value) if name in _NAMES else _shown(value) for value in column[:MOST_ROWS]]
-            for name, column in columns.items()
-        ]
+        columns = {name: column[:MOST_ROWS] for name, column in self.columns().items()}
+        shown = cells(columns, self.error_bars(most=MOST_ROWS), whole=PEOPLE)
         return [name.replace("_", " ") for name in columns], [list(row) for row in zip(*shown, strict=True)]
 
     def _left_out(self) -> list[str]:
         rows = len(next(iter(self.columns().values())))
         return [f"… and {rows - MOST_ROWS:,} more rows"] if rows > MOST_ROWS else []
-
-
-def text_table(names: list[str], rows: list[list[str]]) -> str:
-    """Columns aligned to the right, for a terminal.
-
-    >>> print(text_table(["item", "gap"], [["flu", "12"]]))
-    item  gap
-     flu   12
-    """
-    widths = [max(map(len, column)) for column in zip(names, *rows, strict=True)]
-    lines = [[cell.rjust(width) for cell, width in zip(row, widths, strict=True)] for row in (names, *rows)]
-    return "\n".join("  ".join(line) for line in lines)
-
-
-def _shown(value: object) -> str:
-    if isinstance(value, float) or (isinstance(value, Fraction) and value.denominator != 1):
-        return f"{float(value):.6g}"
-    return one_line(value)
-
-
-def one_line(value: object) -> str:
-    """A value in one line of text. Characters that would move the cursor of a terminal are written out."""
-    text = "" if value is None else str(value)
-    return text if text.isprintable() else "".join(each if each.isprintable() else _escaped(each) for each in text)
-
-
-def _escaped(character: str) -> str:
-    return character.encode("unicode_escape").decode("ascii")
-
-
-def plain(value: object) -> Any:
-    """A published value ready for JSON: exact, made of numbers, text, lists and dictionaries only.
-
-    >>> plain((Fraction(5, 2), Fraction(4), None))
-    ['5/2', 4, None]
-    """
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, list | tuple | range | np.ndarray):
-        return [plain(each) for each in value]
-    if isinstance(value, dict):
-        return {str(name): plain(each) for name, each in value.items()}
-    if isinstance(value, Fraction):
-        return value.numerator if value.denominator == 1 else str(value)
-    if isinstance(value, float) and not isfinite(value):
-        return str(value)  # JSON has no such numbers
-    return value if isinstance(value, int | float | str | None) else str(value)
-
-
-def json_text(value: object) -> str:
-    """A published value as JSON, in characters that every file can hold."""
-    # Half of a pair of surrogates is text for Python, and no character for anyone else: JSON writes its number.
-    return json.dumps(plain(value), ensure_ascii=False).encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _array(column: Sequence[Any]) -> NDArray[Any]:
@@ -218,10 +192,6 @@ def _array(column: Sequence[Any]) -> NDArray[Any]:
     items = np.empty(len(column), object)
     items[:] = column
     return items
-
-
-Interval = tuple[Fraction | None, Fraction | None]
-"""From and to; None where an interval has no end."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

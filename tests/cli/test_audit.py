@@ -1,9 +1,20 @@
 """`lastbit audit`, as a person calls it."""
 
+import json
+import math
+import shlex
+from fractions import Fraction
+
+import pytest
 import typer
 from typer.testing import CliRunner
 
+import lastbit as lb
+from lastbit import cli
+from lastbit.audit import verdict
 from lastbit.cli.audit import register
+from lastbit.cli.verdicts import Unit
+from tests.clock import Clock
 
 application = typer.Typer()
 register(application)
@@ -22,20 +33,26 @@ def test_a_mechanism_on_two_values(tmp_path):
     picture = tmp_path / "laws.png"
     found = run(
         "DiscreteLaplace", "--set", "eta=1,1,1", "--values", "3", "--neighbour", "4",
-        "--tolerance", "1/1000", "--plot", str(picture),
+        "--tolerance", "1/1000", "--plot", str(picture), "--table",
     )  # fmt: skip
     assert found.exit_code == 0, found.output
+    first, second, *_ = found.stdout.splitlines()  # the verdict comes first
+    assert first.startswith(
+        "holds: loss at least 0.687305 nats; claimed 0.693147 nats, which holds but for a probability"
+    )
+    assert second == "20 outcomes on 20 branches, unexplored 0.000977"
     assert "value=3" in found.output
     assert "0.333333" in found.output
-    assert "holds: loss from" in found.output
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
 def test_a_violation_is_an_exit_code():
     found = run("DiscreteLaplace", "--set", "epsilon=1", "--values", "0", "--neighbour", "2")
     assert found.exit_code == 1
-    assert "violated" in found.output
-    assert "witness value=" in found.output
+    assert found.stdout.startswith(
+        "violated: loss from 2 to 2 nats but for a probability of 6.9e-07; claimed 1 nats; witness"
+    )
+    assert "probability  " not in found.stdout  # the table only on request
 
 
 def test_a_claimed_rho_and_a_claimed_delta(tmp_path):
@@ -43,7 +60,7 @@ def test_a_claimed_rho_and_a_claimed_delta(tmp_path):
     eighth = run(*swapped, "--tolerance", "1e-4", "--rho", "0.2403")
     assert eighth.exit_code == 1
     assert "violated: divergence at alpha 1.00000" in eighth.output
-    assert "cost rho 2403/10000" in eighth.output
+    assert "; claimed rho 0.2403; witness " in eighth.output
     assert run(*swapped, "--tolerance", "1e-4", "--rho", "0.84").exit_code == 0
     picture = tmp_path / "profile.png"
     far = ("DiscreteLaplace", "--set", "eta=1,1,1", "--values", "0", "--neighbour", "2", "--tolerance", "1e-4")
@@ -65,14 +82,15 @@ def test_too_little_time_is_another():
         "DiscreteLaplace", "--set", "epsilon=1/10", "--values", "0,0,0", "--neighbour", "1,0,0", "--seconds", "0.05"
     )
     assert found.exit_code == 4
-    assert "undecided" in found.output
+    assert found.stdout.startswith("undecided: loss ")
+    assert "To go on longer: --seconds 0.5" in found.stderr
 
 
 def test_all_neighbours():
     found = run("NoisyMax", "--set", "epsilon=1", "--set", "resolution=1", "--values", "0,1", "--all",
                 "--tolerance", "1/500")  # fmt: skip
     assert found.exit_code == 0, found.output
-    assert found.output.startswith("8 neighbours, worst holds")
+    assert found.stdout.startswith("holds on 8 neighbours\nworst, on ")
 
 
 PROGRAMS = """
@@ -100,7 +118,7 @@ def test_a_program_of_ones_own(tmp_path):
     assert run(f"{file}:program", "--neighbour", "other", "--epsilon", "0.6").exit_code == 1
     shifted = run(f"{file}:on_values", "--values", "0", "--neighbour", "1", "--epsilon", "5")
     assert shifted.exit_code == 1
-    assert "loss from inf" in shifted.output
+    assert "loss at least ∞ nats" in shifted.output
 
 
 def test_what_cannot_be_audited_says_why(tmp_path):
@@ -113,13 +131,30 @@ def test_what_cannot_be_audited_says_why(tmp_path):
         ("Nothing",): "there is no mechanism named Nothing. Use one of ",
         ("DiscreteLaplace", "--set", "epsilon"): "--set must be NAME=VALUE",
         ("DiscreteLaplace", "--set", "k=2"): "DiscreteLaplace has the parameters epsilon",
-        ("DiscreteLaplace", "--values", "1"): "exactly one of epsilon, eta and rho",
-        ("NoisyTopK", "--set", "epsilon=1"): "NoisyTopK needs more parameters",
+        ("DiscreteLaplace", "--values", "1"): "DiscreteLaplace needs epsilon: add --set epsilon=1.",
+        ("DiscreteLaplace", "--set", "epsilon=1", "--set", "rho=1"): "exactly one of epsilon, eta and rho",
+        ("NoisyTopK", "--set", "epsilon=1"): "NoisyTopK needs k: add --set k=NUMBER.",
+        ("SparseVector",): "SparseVector needs threshold, limit and epsilon: add --set threshold=NUMBER --set limit=NU",
+        ("SparseVector", "--set", "limit=1", "--set", "rho=1"): "SparseVector needs threshold: add --set threshold=NUM",
+        ("Snapping", "--set", "epsilon=1"): "Snapping needs bounds: add --set bounds=LOW,HIGH.",
+        ("PrivateSelection",): "PrivateSelection needs candidate_cost and most: add --set candidate_cost=NUMBER --set ",
+        ("PrivateSearch",): "needs fit_score, which no option can state. Write a program",
+        ("DiscreteLaplace", "--unit", "shannon"): "--unit must be bits or nats: got shannon.",
+        ("DiscreteLaplace", "--set", "epsilon=1", "--values", "1", "--seconds", "-1"): "seconds must be a number from",
+        (
+            "DiscreteLaplace",
+            "--set",
+            "epsilon=1",
+            "--values",
+            "1",
+            "--all",
+            "--table",
+        ): "Leave out --neighbour, --table",
         ("DiscreteLaplace", "--set", "epsilon=1"): "needs --values",
         ("DiscreteLaplace", "--set", "epsilon=1", "--all"): "--all needs",
         (f"{file}:nothing",): "no program named nothing",
         (f"{file}:on_values",): "pass --values",
-        (f"{file}:program", "--all"): "--all needs a mechanism of lastbit",
+        (f"{file}:program", "--all"): "--all needs a mechanism, of lastbit or your own",
         (f"{file}:program", "--set", "k=1"): "--set is for mechanisms of lastbit",
         (str(file),): "must be given as FILE.py:PROGRAM",
         ("nowhere.py:program",): "no file nowhere.py",
@@ -139,3 +174,137 @@ def test_the_gallery_is_one_table():
     assert "sparse vector, variant 6" in found.output
     assert "retry timing" in found.output
     assert found.output.count("(violated)") == found.output.count("(holds)") > 12
+    assert "28 of 28: " in found.stderr
+    assert " bits (" not in found.stdout.partition("\n\n")[0]
+    assert " nats (violated)" in found.stdout
+
+
+def test_one_unit_and_json():
+    shifted = ("DiscreteLaplace", "--set", "eta=1,1,1", "--values", "0", "--neighbour", "2", "--tolerance", "1e-4")
+    assert run(*shifted, "--unit", "bits").stdout.splitlines()[0] == (
+        "violated: loss from 1.99859 to 2 bits but for a probability of 0.000814; claimed 1 bits; witness value=0"
+    )
+    found = run(*shifted, "--unit", "bits", "--json", "--table")
+    assert found.exit_code == 1
+    answer = json.loads(found.stdout)
+    assert (answer["verdict"], answer["unit"]) == ("violated", "bits")
+    assert answer["loss"]["at_least"] == pytest.approx(1.99859, abs=1e-5)
+    assert answer["claimed"] == {"epsilon": pytest.approx(1), "rho": None, "delta": 0.0, "text": "eta (1, 1, 1)"}
+    assert answer["law"][0] == {
+        "outcome": "value=0",
+        "probability": pytest.approx(1 / 3),
+        "exact": {"probability": "1/3"},
+    }
+    assert answer["neighbour_law"][0]["outcome"] == "value=2"
+    nats = json.loads(run(*shifted, "--json").stdout)
+    assert nats["loss"]["at_least"] == pytest.approx(1.99859 * math.log(2), abs=1e-5)
+    assert "law" not in nats
+    with pytest.raises(lb.ParameterError, match="bits or nats"):
+        Unit("bit")
+
+
+def test_json_has_no_infinity(tmp_path):
+    file = tmp_path / "mymechanism.py"
+    file.write_text(PROGRAMS)
+    shifted = run(f"{file}:on_values", "--values", "0", "--neighbour", "1", "--epsilon", "5", "--json")
+    answer = json.loads(shifted.stdout, parse_constant=lambda name: pytest.fail(name))
+    assert answer["verdict"] == "violated"
+    assert answer["loss"] == {"at_least": None, "at_most": None, "but_for": 0.0}
+    alone = json.loads(run(f"{file}:program", "--json").stdout)
+    assert alone["verdict"] is None
+    assert [each["exact"]["probability"] for each in alone["law"]] == ["1/4"] * 4
+
+
+def test_an_open_question_with_all_neighbours_is_exit_code_4(monkeypatch):
+    """No time for a neighbour is no acquittal, and no more neighbours are tried than there is time for."""
+    everyone = ("DiscreteLaplace", "--set", "epsilon=1", "--values", "0,0,0", "--all", "--tolerance", "1e-3")
+    Clock(monkeypatch)
+    found = run(*everyone, "--seconds", "0.05")
+    assert found.exit_code == 4
+    assert found.stdout.startswith("undecided on ")
+    assert json.loads(run(*everyone, "--seconds", "0.05", "--json").stdout)["verdict"] == "undecided"
+    # All that were tried hold, and more are there than are ever tried.
+    monkeypatch.setattr(verdict, "MOST_NEIGHBOURS", 1)
+    one = ("DiscreteLaplace", "--set", "eta=1,1,1", "--values", "0", "--all", "--tolerance", "1e-3", "--seconds", "9")
+    found = run(*one)
+    assert found.exit_code == 4
+    assert found.stdout.startswith(
+        "undecided on 1 neighbours (there was no time for the others)\nworst, on -1: holds: "
+    )
+    monkeypatch.setattr(verdict, "MOST_NEIGHBOURS", 2)
+    assert run(*one).exit_code == 0
+
+
+def test_a_private_selection():
+    """Each value is a coin; its cost is that of the selection, 3 candidates; the loss is that of the listed law."""
+    asked = ("PrivateSelection", "--set", "candidate_cost=1", "--set", "most=2", "--values", "0", "--neighbour", "1")
+    found = run(*asked, "--tolerance", "0", "--table")
+    assert found.exit_code == 0, found.output
+    assert "; claimed 3 nats" in found.stdout
+    # By the definition: one or two rounds, each as likely; the best of two coins is 0 where both are.
+    rate = lb.Rate.from_epsilon(1).fraction
+    best = {value: (1 - p + (1 - p) ** 2) / 2 for value, p in ((0, rate / 2), (1, Fraction(1, 2)))}
+    laws = json.loads(run(*asked, "--tolerance", "0", "--table", "--json").stdout)
+    for name, value in (("law", 0), ("neighbour_law", 1)):
+        masses = {each["outcome"][-1]: Fraction(each["exact"]["probability"]) for each in laws[name]}
+        assert masses == {"0": best[value], "1": 1 - best[value]}
+    loss = max(abs(math.log(best[0] / best[1])), abs(math.log((1 - best[0]) / (1 - best[1]))))
+    assert laws["loss"]["at_least"] == pytest.approx(loss)
+    everyone = run(*asked[:5], "--values", "0,1", "--all", "--tolerance", "0")
+    assert everyone.exit_code == 0
+    assert everyone.stdout.startswith("holds on 3 neighbours")
+    assert run(*asked, "--tolerance", "0", "--epsilon", f"{loss * 1.001}").exit_code == 0
+    assert run(*asked, "--tolerance", "0", "--epsilon", f"{loss * 0.999}").exit_code == 1
+
+
+OWN = """
+from __future__ import annotations
+from dataclasses import dataclass
+import beside
+import lastbit as lb
+
+@dataclass
+class Setting:
+    sides: int = 2
+
+mine = lb.DiscreteLaplace(eta=lb.Eta(1, 1, 1))
+
+def coins(values):
+    return [lambda draw, each=each: ("coin", each * draw.integer(Setting().sides) + beside.nothing) for each in values]
+"""
+
+
+def test_a_mechanism_and_candidates_of_ones_own(tmp_path):
+    (tmp_path / "beside.py").write_text("nothing = 0")
+    file = tmp_path / "own.py"
+    file.write_text(OWN)
+    assert run(f"{file}:mine", "--values", "0", "--all", "--tolerance", "1e-3").stdout.startswith(
+        "holds on 2 neighbours"
+    )
+    selection = (
+        "PrivateSelection",
+        "--set",
+        "most=2",
+        "--set",
+        "candidate_cost=1",
+        "--set",
+        f"candidates={file}:coins",
+    )
+    found = run(*selection, "--values", "0", "--neighbour", "1")
+    assert found.exit_code == 1
+    assert "loss at least ∞ nats" in found.stdout
+    assert run(*selection, "--values", "1", "--neighbour", "1").exit_code == 0
+
+
+def test_progress_where_there_is_no_terminal(monkeypatch, capsys):
+    Clock(monkeypatch)  # a look takes a millisecond, and every branch takes a look
+    command = "audit DiscreteLaplace --set epsilon=1/10 --values 0,0,0 --neighbour 1,0,0 --seconds 14 --json"
+    assert cli._run(shlex.split(command), debug=False) == 4
+    shown = capsys.readouterr()
+    first, *lines = shown.err.splitlines()
+    assert first == "lastbit: following the branches of DiscreteLaplace, for at most 14 s (--seconds)"
+    assert len([line for line in lines if line.startswith("lastbit: explored ")]) == 4  # after 1 and 6 seconds, twice
+    assert json.loads(shown.out)["verdict"] == "undecided"
+    # A library's user who has no terminal hears nothing.
+    lb.audit.law(lb.DiscreteLaplace(epsilon="1/10").program([0, 0, 0]), seconds=3)
+    assert capsys.readouterr().err == ""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import os
 import re
 import shlex
 import subprocess
@@ -18,8 +20,11 @@ import lastbit as lb
 from lastbit import cli
 
 TOP = "top visits.csv --by diagnosis --unit patient --domain diagnoses.txt"
-COMMANDS = ["top", "above", "choose", "measure", "histogram", "count", "sum", "mean", "median", "quantile", "plan",
-            *(f"budget {each}" for each in ("create", "show", "history", "export", "verify", "raise"))]  # fmt: skip
+COMMANDS = [
+    "top", "above", "choose", "measure", "histogram", "count", "sum", "mean", "median", "quantile",
+    "watch", "plan", "completion",
+    *(f"budget {each}" for each in ("create", "show", "history", "export", "verify", "raise")),
+]  # fmt: skip
 
 
 def run(command: str) -> int:
@@ -27,12 +32,15 @@ def run(command: str) -> int:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_has_examples_and_they_run(command: str, clinic: Path, capsys: Any) -> None:
+def test_every_command_has_examples_and_they_run(
+    command: str, clinic: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert run(f"{command} --help") == 0
     examples = re.findall(r"^ +lastbit (.+)$", capsys.readouterr().out, re.MULTILINE)
     assert examples
     for example in examples:
         assert example.startswith(command)
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"1\n2000\n")))
         assert run(example) == 0
         assert capsys.readouterr().out
 
@@ -62,7 +70,7 @@ def test_top_finds_the_top_and_says_how_sure(clinic: Path, capsys: Any) -> None:
 
 def test_a_budget_is_spent_to_the_end_and_then_refuses(clinic: Path, capsys: Any) -> None:
     paid = f"{TOP} -k 2 --epsilon 1.5 --ledger budget.db --dataset clinic --json"
-    for spent in ("3/2", "3"):
+    for spent in (1.5, 3):
         assert run(paid) == 0
         assert json.loads(capsys.readouterr().out)["account"]["spent"] == spent
     assert run(paid) == 3
@@ -74,14 +82,14 @@ def test_a_budget_is_spent_to_the_end_and_then_refuses(clinic: Path, capsys: Any
     assert [entry.kind for entry in lb.Ledger("budget.db").history("clinic")][-2:] == ["raise", "charge"]
 
 
-def test_a_dry_run_reads_nothing_and_spends_nothing(clinic: Path, capsys: Any) -> None:
-    command = "top nowhere.csv --by diagnosis --domain diagnoses.txt -k 3 --epsilon 2 --ledger budget.db"
+def test_a_dry_run_reads_no_row_and_spends_nothing(clinic: Path, capsys: Any) -> None:
+    command = "top visits.csv --by diagnosis --domain diagnoses.txt -k 3 --epsilon 2 --ledger budget.db"
     assert run(f"{command} --dataset clinic --dry-run --json") == 0
     answer = json.loads(capsys.readouterr().out)
     assert answer["allowed"] is True
     assert answer["cost"] == "epsilon 2"
     assert run(f"{command} --dataset clinic --dry-run") == 0
-    assert "Nothing was read and nothing was spent." in capsys.readouterr().out
+    assert "No row was read and nothing was spent." in capsys.readouterr().out
     assert lb.Ledger("budget.db").account("clinic").spent == 0
 
 
@@ -102,7 +110,11 @@ def test_above_choose_measure_and_mean_are_right_when_epsilon_is_large(clinic: P
     truth = len({row[1] for row in rows if row[3] == "influenza" and row[1]})
     assert low <= truth <= high
     assert (
-        run("mean visits.csv --of cost --unit patient --bounds 0 1000 --epsilon 1000 --level 0.999999999 --json") == 0
+        run(
+            "mean visits.csv --of cost --unit patient --per total --bounds 0 1000 --epsilon 1000 --level 0.999999999 "
+            "--json"
+        )
+        == 0
     )
     ((low, high),) = json.loads(capsys.readouterr().out)["interval"]
     totals: dict[str, int] = {}
@@ -116,7 +128,7 @@ def test_above_choose_measure_and_mean_are_right_when_epsilon_is_large(clinic: P
 
 WRONG: dict[str, tuple[str, str]] = {
     "unknown option": (f"{TOP} --eps 1", "No such option: --eps"),
-    "unknown command": ("tap", "No such command 'tap'"),
+    "unknown command": ("tap", "No such command 'tap'. Did you mean 'top'? See: lastbit --help\n"),
     "missing option": ("top visits.csv", "Missing option"),
     "no file": ("top no.csv --by a --domain diagnoses.txt --epsilon 1 -k 1", "there is no file no.csv"),
     "no column": (
@@ -133,6 +145,7 @@ WRONG: dict[str, tuple[str, str]] = {
     "kind": ("top diagnoses.txt --by a --domain diagnoses.txt --epsilon 1 -k 1", "must be CSV, TSV, Parquet, JSON"),
     "no table": ("top budget.db --by a --domain diagnoses.txt --epsilon 1 -k 1", "with --table NAME"),
     "table": (f"{TOP} --epsilon 1 -k 1 --table x", "--table is for databases"),
+    "shell": ("completion tcsh", "the shell must be one of bash, zsh, fish, powershell: got tcsh."),
     "bounds": ("mean visits.csv --of cost --bounds 5 5 --epsilon 1", "bounds must rise"),
     "plan": ("plan -k 1 --items 5", "give exactly one of --epsilon"),
     "plan too many": ("plan -k 9 --items 5 --epsilon 1", "-k must be from 1 to the number of items"),
@@ -157,6 +170,38 @@ def test_an_unforeseen_error_shows_its_kind_only(clinic: Path, capsys: Any, monk
     monkeypatch.setattr("lastbit.cli.reading.counted", fails)
     assert run(f"{TOP} --epsilon 1") == 1
     assert capsys.readouterr().err == "lastbit: unexpected KeyError. Run the command again with --debug to see where.\n"
+
+
+def test_an_error_names_the_column_that_was_asked_for(clinic: Path, capsys: Any) -> None:
+    duckdb.sql("copy (select 1 as everyone, date '2026-05-01' as day) to 'days.parquet'")
+    assert run("mean days.parquet --of day --unit everyone --bounds 0 1 --epsilon 1") == 2
+    assert "the column 'day' holds dates" in capsys.readouterr().err
+    # Whatever columns are called, those of our own have other names.
+    duckdb.sql("copy (select 1 as Everyone, 5 as everyone_, 7 as amount) to 'names.parquet'")
+    for of, unit in (("everyone_", "Everyone"), ("Everyone", "everyone_"), ("amount", "Everyone")):
+        assert run(f"mean names.parquet --of {of} --unit {unit} --bounds 0 9 --epsilon 1") == 0
+        assert capsys.readouterr().out.startswith("NoisyMean, epsilon 1")
+
+
+def test_the_tab_key_completes(tmp_path: Path) -> None:
+    (tmp_path / "lastbit").write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m lastbit "$@"\n')
+    (tmp_path / "lastbit").chmod(0o755)
+    script = """
+eval "$(lastbit completion bash)"
+for words in "lastbit m" "lastbit budget r" "lastbit top --wei"; do
+    COMP_WORDS=($words) COMP_CWORD=$(( $(set -- $words; echo $#) - 1 ))
+    _lastbit_completion lastbit
+    echo "${COMPREPLY[@]}"
+done
+"""
+    done = subprocess.run(
+        ["bash", "-c", script],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"},
+    )
+    assert done.stderr == ""
+    assert done.stdout.splitlines() == ["measure mean", "raise", "--weights"]
 
 
 def command_line(*arguments: str, **more: Any) -> subprocess.CompletedProcess[str]:

@@ -73,7 +73,7 @@ def test_what_is_charged_is_epsilon_and_delta(terms: Path, capsys: Any) -> None:
     assert lb.Ledger("budget.db").verify("terms") == ()
     again = f"top terms.csv --by term --unit person -k 2 {SURE} {paid} --reuse --json"
     assert run(again) == 0
-    assert json.loads(capsys.readouterr().out)["charged"] == "0"
+    assert json.loads(capsys.readouterr().out)["charged"] == 0
 
 
 @pytest.mark.parametrize(

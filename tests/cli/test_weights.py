@@ -63,7 +63,7 @@ def test_sums_are_right_when_epsilon_is_large(place: str, capsys: Any) -> None:
     assert run(f"top {place} {SUMS} -k 3 --epsilon 2000 --json") == 0
     answer = json.loads(capsys.readouterr().out)
     assert answer["item"] == ["flu", "gout", "cold"]
-    assert (answer["weights"], answer["bounds"]) == ("weight", ["-2", "10"])
+    assert (answer["weights"], answer["bounds"]) == ("weight", [-2, 10])
     assert run(f"above {place} {SUMS} --threshold 3 --limit 2 --epsilon 2000 --json") == 0
     assert json.loads(capsys.readouterr().out)["item"] == ["flu", "gout"]
     assert run(f"choose {place} {SUMS} --epsilon 2000 --json") == 0
@@ -76,7 +76,7 @@ def test_plan_dry_run_release_and_history_agree(bounds: str, monotone: str, caps
     paid = f"top rows.csv {TABLE} --weights weight --bounds {bounds} -k 2 --epsilon 1 --ledger budget.db --json"
     assert run(f"plan -k 2 --items 3 --bounds {bounds} --epsilon 1 --json") == 0
     planned = json.loads(capsys.readouterr().out)
-    assert planned["bounds"] == bounds.split()
+    assert planned["bounds"] == [int(end) for end in bounds.split()]
     assert run(f"{paid} --dataset clinic --dry-run") == 0
     dry = json.loads(capsys.readouterr().out)
     assert (dry["parameters"]["sensitivity"], dry["parameters"]["monotone"]) == ("10", monotone)

@@ -7,6 +7,7 @@ from collections.abc import Hashable
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -14,10 +15,11 @@ from hypothesis import strategies as st
 
 import lastbit as lb
 from lastbit.mechanisms.top_k import spark
+from lastbit.values.spark_rows import TOTAL
 
 
 def batch(names: list[Any], values: list[Any]) -> pa.RecordBatch:
-    return pa.record_batch([pa.array(names), pa.array(values)], names=["item", "value"])
+    return pa.record_batch([pa.array(names), pa.array(values)], names=["item", TOTAL])
 
 
 def distributed(mechanism: lb.NoisyTopK, partitions: list[list[list[int]]], draw: lb.Draw) -> tuple[Any, Any]:
@@ -30,8 +32,8 @@ def distributed(mechanism: lb.NoisyTopK, partitions: list[list[list[int]]], draw
         for values in partition:
             batches.append(batch(list(range(start, start + len(values))), values))
             start += len(values)
-        chosen, cells = spark.shortlist(batches, mechanism.grid, mechanism._selector, draw)
-        names += [] if chosen is None else chosen.to_pylist()
+        chosen, cells = spark.shortlist(batches, mechanism.grid.steps, mechanism._selector, draw)
+        names += [] if chosen is None else chosen.field("item").to_pylist()
         least += cells.tolist()
     items, ahead = spark.finished(names, least, mechanism._selector, draw)
     return items, tuple(ahead.tolist())
@@ -92,6 +94,13 @@ def test_the_same_answer_on_the_same_tape(partitions: list[list[list[int]]], k: 
 def test_null_and_nan_are_lowest() -> None:
     mechanism = lb.NoisyTopK(k=1, epsilon=1)
     for values in ([None, 5, 900], [float("nan"), None, 900.0]):
-        names, _ = spark.shortlist([batch(["a", "b", "c"], values)], mechanism.grid, mechanism._selector, lb.Sampler())
+        rows, steps_in = [batch(["a", "b", "c"], values)], mechanism.grid.steps
+        names, _ = spark.shortlist(rows, steps_in, mechanism._selector, lb.Sampler())
         assert names is not None
-        assert "c" in names.to_pylist()
+        assert "c" in names.field("item").to_pylist()
+
+
+def test_sums_on_a_finer_grid_are_scaled_and_clamped() -> None:
+    found = spark.scaled(np.array([-(1 << 62), -3, 0, 5, 1 << 62]), 10)
+    most = (1 << 61) // 10 * 10
+    assert found.tolist() == [-most, -30, 0, 50, most]

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 import lastbit as lb
+from lastbit.data.per_unit import per_unit
 from tests.data.cases import CASES, TABLE
 from tests.data.test_unlisted import rows_of
 from tests.machine import has_java
@@ -25,11 +26,33 @@ if has_java():
         columns = [field.name for field in TABLE.schema]
         types = "patient long, diagnosis string, ward long, days long, score double"
         frame = session.createDataFrame([tuple(row[name] for name in columns) for row in TABLE.to_pylist()], types)
-        for name in ("distinct units", "product", "whole weights on a grid", "weights"):
+        for name in ("distinct units", "product", "whole weights on a grid", "missing weights as a number", "weights"):
             arguments, values, sensitivity, monotone = CASES[name]
             counts = lb.count(frame, **arguments)
             assert (name, list(counts.values)) == (name, values)
             assert (counts.sensitivity, counts.monotone) == (sensitivity, monotone)
+
+    @pytest.mark.filterwarnings("ignore")
+    def test_one_number_for_each_unit_as_on_every_engine(session: Any) -> None:
+        rows = [(1, 2.0, "b", "x"), (1, -5.0, "a", "y"), (1, 4.0, "b", "x"), (2, float("nan"), "c", "x"),
+                (3, None, "c", "x"), (4, 1e300, None, "x"), (None, 3.0, "c", "x"), (5, 2.5, "c", "z")]  # fmt: skip
+        frame = session.createDataFrame(rows, "unit long, of double, when string, group string")
+        other = pa.table(dict(zip(("unit", "of", "when", "group"), map(list, zip(*rows, strict=True)), strict=True)))
+        options: dict[str, dict[str, Any]] = {
+            "mean": {},
+            "total": {"missing": "lowest"},
+            "latest": {"latest_by": "when", "missing": 2},
+            "row": {"most_rows": 9, "by": "group", "domain": ["x", "y"]},
+        }
+        for per, more in options.items():
+            named: dict[str, Any] = {"of": "of", "unit": "unit", "per": per, "bounds": (-2, 8), **more}
+            found, expected = (per_unit(each, **named) for each in (frame, other))
+            pairs = [sorted(zip(each.places.tolist(), each.values, strict=True)) for each in (found, expected)]
+            assert (per, pairs[0]) == (per, pairs[1])
+        few = per_unit(frame, of="of", unit="unit", per="row", most_rows=2, bounds=(-2, 8))
+        assert len(few) == 2 + 1 + 1
+        one = per_unit(frame, of="of", unit="unit", bounds=(-2, 8), by="group", domain=["x", "y"], most_items=1)
+        assert len(one) == 2
 
     @pytest.mark.filterwarnings("ignore")
     def test_items_that_nobody_listed(session: Any) -> None:
@@ -117,6 +140,10 @@ if has_java():
             frame = fifty.union(more).union(zeros)
             counts = lb.count(frame, by="item", unit="unit", domain=[item])
             assert (dtype, counts.values.tolist()) == (dtype, [50])
+            if dtype in ("string", "double", "timestamp"):
+                listed = session.sql(f"SELECT CAST({text} AS {dtype}) AS item")
+                spread = lb.count(frame, by="item", unit="unit", domain=listed).collect()
+                assert (dtype, spread.values.tolist()) == (dtype, [50])
 
     @pytest.mark.filterwarnings("ignore")
     def test_weights_beyond_the_bounds(session: Any) -> None:
@@ -177,3 +204,137 @@ if has_java():
             lb.NoisyTopK(k=1, epsilon=1).release_spark(frame)
         with pytest.raises(lb.ParameterError, match="no column 'size': the table has item, count"):
             lb.NoisyTopK(k=1, epsilon=1).release_spark(frame, value="size")
+
+    WORDS: Final = "concat('w', CAST(id % 5 AS STRING)) AS word"
+
+    @pytest.mark.filterwarnings("ignore")
+    def test_a_histogram_whose_noise_is_drawn_in_the_executors(session: Any) -> None:
+        """With so little noise that it is 0 but for a probability below 2^-100, every count is known."""
+        frame = session.range(0, 600).selectExpr("id % 200 AS unit", WORDS, "id % 2 AS ward")
+        rare = session.createDataFrame([(900, "a name", 0)], frame.schema)
+        words = lb.count(frame.union(rare), by="word", unit="unit", domain=lb.UNKNOWN, most_items=1)
+        mechanism = lb.DiscoverHistogram.of(words, epsilon=90, delta="1e-30")
+        found = mechanism.release(words)
+        assert (found.items, [int(value) for value in found.values]) == (("w0", "w1", "w2", "w3", "w4"), [40] * 5)
+        spread = mechanism.release_spark(words)
+        assert spread.frame.dtypes == [("word", "string"), ("value", "bigint")]
+        rows = sorted(tuple(row) for row in spread.frame.collect())
+        assert rows == [(f"w{number}", 40) for number in range(5)]
+        assert spread.frame.rdd.getNumPartitions() == 2
+        assert "The items are in Spark: .frame has the columns word, value." in str(spread)
+        assert spread.threshold == mechanism.threshold
+        # Sums of an item with two parts, on a grid of quarters.
+        costs = frame.selectExpr("unit", "word", "ward", "CAST(0.3 AS DOUBLE) AS cost")
+        options = {"weights": "cost", "bounds": (0, 2), "resolution": "1/4", "most_items": 2}
+        sums = lb.count(costs, by=["word", "ward"], unit="unit", domain=lb.UNKNOWN, **options)
+        totals = lb.DiscoverHistogram.of(sums, epsilon=2000, delta="1e-30").release_spark(sums).frame
+        assert totals.dtypes == [("word", "string"), ("ward", "bigint"), ("value", "decimal(38,2)")]
+        # Three rows of a unit in an item are three quarters, 20 units are in each item; each has one item.
+        assert {str(row["value"]) for row in totals.collect()} <= {"15.00", "30.00"}
+
+    @pytest.mark.filterwarnings("ignore")
+    def test_noise_in_a_frame_is_drawn_once(session: Any) -> None:
+        words = lb.count(
+            session.range(0, 4_000).selectExpr("id", WORDS), by="word", domain=lb.UNKNOWN, unit="id", most_items=1
+        )
+        found = lb.DiscoverHistogram.of(words, epsilon="1/100", delta="1/10").release_spark(words).frame
+        first = sorted(map(tuple, found.collect()))
+        assert first == sorted(map(tuple, found.collect()))
+        assert first == sorted(map(tuple, found.filter("value IS NOT NULL").collect()))
+
+    @pytest.mark.filterwarnings("ignore")
+    def test_what_a_histogram_in_spark_refuses(session: Any, tmp_path: Any) -> None:
+        frame = session.range(0, 40).selectExpr("id", "id % 4 AS value")
+        values = lb.count(frame, by="value", unit="id", domain=lb.UNKNOWN, most_items=1)
+        mechanism = lb.DiscoverHistogram.of(values, epsilon=1, delta="1e-6")
+        ledger = lb.Ledger(tmp_path / "budget.db")
+        ledger.create("clinic", epsilon=3, delta="1e-5")
+        with pytest.raises(lb.ParameterError, match="may be called value"):
+            ledger.spend("clinic", mechanism, mechanism.ready_spark(values))
+        assert ledger.account("clinic").spent == 0
+        numbers = lb.count(frame, by="id", unit="value", domain=lb.UNKNOWN, most_items=1)
+        found = ledger.spend("clinic", mechanism, mechanism.ready_spark(numbers))
+        assert found.frame.columns == ["id", "value"]
+        # The books keep the facts; the rows are where the frame is written to.
+        assert ledger.published(ledger.history("clinic")[-1].id)["threshold"] == [int(mechanism.threshold)]
+        with pytest.raises(lb.ParameterError, match="draw must be left out"):
+            mechanism.release(values, draw=lb.Sampler(lb.Tape([1] * 100)))
+        here = lb.Unlisted.of({"a": 3}, most_items=1)
+        with pytest.raises(lb.ParameterError, match="counted on a Spark table"):
+            mechanism.release_spark(here)
+        words = lb.count(frame, by="id", domain=lb.UNKNOWN, unit="value", most_items=1)
+        long = lb.DiscoverHistogram.of(words, epsilon="1e-18", delta="1e-6")
+        with pytest.raises(lb.ParameterError, match=r"shorter than 2\^50 steps"):
+            long.release_spark(words)
+
+    @pytest.mark.filterwarnings("ignore")
+    def test_a_domain_that_is_a_table_stays_in_spark(session: Any, tmp_path: Any) -> None:
+        frame = session.range(0, 600).selectExpr("id % 200 AS unit", WORDS, "id % 2 AS ward", "id % 3 AS days")
+        listed = [("w0",), ("w3",), ("never",), (None,), ("w3",)]
+        words = session.createDataFrame(listed, "word string")
+        counts = lb.count(frame, by="word", unit="unit", domain=words)
+        assert repr(counts) == "<SparkCounts: sensitivity 1, monotone>"
+        here = counts.collect()
+        assert (here.items, here.values.tolist()) == (("never", "w0", "w3"), [0, 40, 40])
+        # Of another name, as text meets text; and as on one machine, with weights, parts and a bound.
+        assert lb.count(frame, by="word", unit="unit", domain=words.toDF("x")).collect().values.tolist() == [0, 40, 40]
+        both = session.sql("SELECT * FROM VALUES ('w0', 0L), ('w1', 1L), ('w1', 7L) AS t(word, ward)")
+        for options in (
+            {},
+            {"weights": "days", "bounds": (-1, 2)},
+            {"weights": "days", "bounds": (0, 4), "resolution": "1/2"},
+        ):
+            spread = lb.count(frame, by=["word", "ward"], unit="unit", domain=both, **options).collect()
+            one = lb.count(frame, by=["word", "ward"], unit="unit", domain=[["w0", "w1"], [0, 1, 7]], **options)
+            known = dict(zip(one.items, one.values, strict=True))
+            assert list(spread.values) == [known[item] for item in spread.items]
+            assert (spread.sensitivity, spread.monotone, spread.resolution) == (
+                one.sensitivity,
+                one.monotone,
+                one.resolution,
+            )
+        bounded = lb.count(frame, by=["word", "ward"], unit="unit", domain=both, most_items=1)
+        assert bounded.most_items == 1
+        # Everyone in two items of the domain stays in one, and other items use nothing up.
+        assert sum(bounded.collect().values.tolist()) == len(
+            {n % 200 for n in range(600) if (n % 5, n % 2) in {(0, 0), (1, 1)}}
+        )
+        top = lb.NoisyTopK.of(counts, k=1, epsilon=200, resolution="1/10")
+        ledger = lb.Ledger(tmp_path / "budget.db")
+        ledger.create("clinic", epsilon=200)
+        release = ledger.release("clinic", top, counts)
+        assert release.items[0] in ("w0", "w3")
+        assert release.candidates == 3
+
+    @pytest.mark.filterwarnings("ignore")
+    def test_which_domains_and_mechanisms_a_table_in_spark_refuses(session: Any) -> None:
+        frame = session.range(0, 10).selectExpr("id AS unit", WORDS, "id % 2 AS ward")
+        with pytest.raises(lb.ParameterError, match="domain must hold text in its column 'word'"):
+            lb.count(frame, by="word", unit="unit", domain=session.range(3).toDF("word"))
+        with pytest.raises(lb.ParameterError, match="there is no column 'ward'"):
+            lb.count(frame, by=["word", "ward"], unit="unit", domain=session.range(3).toDF("word"))
+        with pytest.raises(lb.ParameterError, match="table is of another engine"):
+            lb.count(TABLE, by="diagnosis", unit="patient", domain=frame.select("word"))
+        counts = lb.count(frame, by="ward", unit="unit", domain=session.range(3).toDF("ward"))
+        for mechanism in (lb.NoisyMax, lb.ExponentialMechanism, lb.DiscreteLaplace):
+            with pytest.raises(lb.ParameterError, match=r"counts\.collect\(\)"):
+                mechanism.of(counts, epsilon=1).release(counts)
+        with pytest.raises(lb.ParameterError, match="sensitivity 1/2"):
+            lb.NoisyTopK(k=1, epsilon=1, sensitivity="1/2").release(counts)
+        with pytest.raises(lb.ParameterError, match="resolution must divide"):
+            lb.NoisyTopK(k=1, epsilon=1, sensitivity=2, resolution=2).release(counts)
+        with pytest.raises(lb.ParameterError, match="draw must be left out"):
+            lb.NoisyTopK.of(counts, k=1, epsilon=1).release(counts, draw=lb.Sampler(lb.Tape([1])))
+
+    @pytest.mark.filterwarnings("ignore")
+    def test_no_message_of_spark_quotes_a_row(session: Any) -> None:
+        frame = session.createDataFrame([("a", "12"), ("b", "a secret")], "item string, text string")
+        for number in ("CAST(text AS INT)", "assert_true(text = '12', text)"):
+            wrong = frame.selectExpr(
+                "item", f"coalesce({number}, 1) AS count" if "CAST" in number else f"nvl2({number}, 1, 2) AS count"
+            )
+            with pytest.raises(lb.DataError) as caught:
+                lb.NoisyTopK(k=1, epsilon=1).release_spark(wrong)
+            assert "secret" not in str(caught.value)
+            assert caught.value.__cause__ is None
+            assert caught.value.__suppress_context__ or caught.value.__context__ is None

@@ -17,6 +17,7 @@ from lastbit.audit.verdict import judge
 from lastbit.exact.rounding import fraction, to_nearest
 from lastbit.mechanisms import snapping as module
 from lastbit.papers import snapping as paper
+from tests.clock import Clock
 from tests.snapped import snapped_law
 
 Masses = dict[Fraction, Fraction]
@@ -418,3 +419,31 @@ def test_the_cost_pays_for_our_bound_on_the_error() -> None:
         eta = Fraction(1, 1 << mechanism._precision)
         assert 1 / mechanism._scale * (1 + 12 * mechanism._half * eta) + 2 * eta <= mechanism.cost.epsilon
         assert mechanism._scale <= mechanism._snap < 2 * mechanism._scale
+
+
+def test_bounds_of_any_width_are_audited_in_the_time_that_is_given(monkeypatch):
+    """The law is computed outcome by outcome, outwards, and not for all 2^63 outcomes first."""
+    clock = Clock(monkeypatch)
+    far = lb.Snapping(epsilon="1/1000", bounds=(0, 2**63))
+    assert lb.audit.check(far, 3, 4, "1e-9", seconds=2).holds
+    assert clock.looks < 2000
+    clock.looks = 0
+    found = lb.audit.check(far, 3, 4, 0, seconds=0.1)
+    assert found.verdict == "undecided"
+    assert 100 <= clock.looks < 200
+
+
+@pytest.mark.parametrize("value", [0, 3, 4, 5, 8])
+def test_the_cells_of_the_outcomes_have_their_masses(value):
+    mechanism = lb.Snapping(epsilon=1, bounds=(0, 8))
+    outcomes = mechanism._outcomes(mechanism._start(value))
+    masses, bits, edge = dict(sorted(outcomes.masses())), 400, Fraction(0)
+    assert sum(masses.values()) == 1
+    for step, mass in masses.items():
+        first, last = edge * 2**bits, (edge + mass) * 2**bits
+        assert first.denominator == last.denominator == 1
+        assert outcomes.cell(int(first), bits) == outcomes.cell(int(last) - 1, bits) == step
+        edge += mass
+    assert outcomes.cell(0, 0) is None
+    law = lb.audit.law(mechanism.program(value), 0)
+    assert {each.value: law[each][0] for each in law} == mechanism.law(value)

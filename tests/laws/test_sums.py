@@ -6,10 +6,14 @@ import math
 import operator
 import pickle
 from collections.abc import Callable
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -188,6 +192,23 @@ def test_the_sensitivity_of_a_histogram_is_what_one_person_can_do() -> None:
             assert moves(counts, RECORDS, 2, replaces=replaces) == counts([]).total
 
 
+@pytest.mark.parametrize("values", [[0.9] * 5, [0.5, NAN, 1.9], [2.0**-40] * 3, [1.0, 1.0]])
+@pytest.mark.parametrize("draws", ["laplace", "gaussian"])
+def test_the_interval_of_a_sum_holds_the_sum_that_was_not_floored(values: list[float], draws: str) -> None:
+    level, truth = Fraction(3, 4), sum((Fraction(value) for value in values if value == value), Fraction(0))
+    total, mechanism = lb.exact_sum(values, bounds=(0, 2)), lb.DiscreteLaplace(eta=lb.Eta(1, 1, 1), sensitivity=2)
+    if draws == "gaussian":
+        law = lb.audit.law(lb.DiscreteGaussian(rho="1/2", squared_sensitivity=4).program(total), Fraction(1, 64))
+    else:
+        law = lb.audit.law(mechanism.program(total), Fraction(1, 64))
+    held = sum(
+        mass
+        for release, mass in law.masses.items()
+        if release.interval(level)[0] <= truth <= release.interval(level)[1]
+    )
+    assert held >= level - law.unexplored
+
+
 def test_floating_point_sums_have_a_larger_sensitivity_and_ours_do_not() -> None:
     # 2^53 records at 1 before a last one: in floating point the last one is lost; one record less, and it is not.
     large, one = 2.0**53, 1.0
@@ -259,3 +280,19 @@ def test_text_where_a_number_should_be_is_missing() -> None:
         assert lb.mean_sums([3, text], bounds=(1, 9)).values == (-2, 4)
         assert lb.exact_mean([3, text], bounds=(1, 9), missing=5).values == 4
         assert lb.histogram([3, text], bounds=(0, 9), bins=1, missing="bin").values.tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("missing", [None, NAN, "n/a", Decimal("NaN"), np.float32("nan")])
+def test_a_missing_record_changes_no_public_fact(missing: Any) -> None:
+    """Who has no number must not turn whole numbers into others, which would have a wider interval."""
+    for records in ([5, missing], np.array([5, missing], object)):
+        total, mean = lb.exact_sum(records, bounds=(0, 9)), lb.mean_sums(records, bounds=(0, 9))
+        assert (total.above, mean.floored) == (0, 0)
+        assert lb.exact_mean(records, bounds=(0, 9), missing=0).above == 0
+        assert (total.values, mean.values) == (5, (Fraction(1, 2), Fraction(9, 2)))
+
+
+@pytest.mark.parametrize("column", [pd.Series(["5"], dtype="string"), pl.Series(["5"]), pa.array(["5"])])
+def test_a_column_of_text_is_refused_by_its_type(column: Any) -> None:
+    with pytest.raises(lb.ParameterError, match="records must be numbers: got a column of"):
+        lb.exact_sum(column, bounds=(0, 9))

@@ -207,12 +207,12 @@ def test_the_command_prints_what_is_charged(tmp_path: Path, monkeypatch: Any, ca
             assert run(f"{top} --dataset {name} {dry}") == 0
             assert (sentence in capsys.readouterr().out) == (name == "survey")
             assert run(f"{top} --dataset {name} {dry} --json") == 0
-            assert json.loads(capsys.readouterr().out)["charged"] == ("2" if name == "survey" else "1")
+            assert json.loads(capsys.readouterr().out)["charged"] == (2 if name == "survey" else 1)
         assert run(f"budget history {name} --ledger budget.db") == 0
         assert ("epsilon 1, add-remove" in capsys.readouterr().out) == (name == "survey")
     assert run(f"{top} --dataset survey") == 3
     assert "requested 2, spent 4, limit 5" in capsys.readouterr().err
-    assert run(f"{top} --dataset survey --dry-run --json") == 0
+    assert run(f"{top} --dataset survey --dry-run --json") == 3
     assert json.loads(capsys.readouterr().out)["allowed"] is False
     assert run("budget show --ledger budget.db") == 0
     assert [line.split()[-1] for line in capsys.readouterr().out.splitlines()[2:]] == ["add-remove", "replace"]

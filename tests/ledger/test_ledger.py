@@ -266,17 +266,17 @@ def test_a_file_of_version_1_opens_and_goes_on(old_file: Path) -> None:
 def test_an_old_file_is_brought_up_to_date_once(old_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     steps = []
 
-    def to_version_4(connection: sa.Connection) -> None:
-        steps.append(4)
+    def to_version_5(connection: sa.Connection) -> None:
+        steps.append(5)
         connection.exec_driver_sql("ALTER TABLE lastbit_entries ADD COLUMN signed TEXT")
 
-    monkeypatch.setattr(store, "VERSION", 4)
-    monkeypatch.setattr(store, "MIGRATIONS", {**store.MIGRATIONS, 3: to_version_4})
+    monkeypatch.setattr(store, "VERSION", 5)
+    monkeypatch.setattr(store, "MIGRATIONS", {**store.MIGRATIONS, 4: to_version_5})
     for _ in range(2):
         assert lb.Ledger(old_file).account("clinic").spent == Fraction(1, 7)
-    assert steps == [4]
+    assert steps == [5]
     monkeypatch.undo()
-    with pytest.raises(lb.LedgerError, match=r"has version 4, this lastbit knows 3\. Install a newer lastbit"):
+    with pytest.raises(lb.LedgerError, match=r"has version 5, this lastbit knows 4\. Install a newer lastbit"):
         lb.Ledger(old_file).account("clinic")
 
 
@@ -300,3 +300,26 @@ def test_what_a_mechanism_refuses_is_not_charged(place: str) -> None:
             ledger.release("clinic", mechanism, values, draw=draw)
     assert ledger.account("clinic").spent == 0
     assert len(ledger.history("clinic")) == 1
+
+
+def test_a_server_with_other_defaults_still_writes_charges_to_disk(place: str) -> None:
+    """PostgreSQL may be told to answer before a commit is on disk, or to end one of two transactions at once."""
+    if "://" not in place:
+        return  # SQLite has no such defaults
+    ledger = lb.Ledger(place)
+    ledger.create("clinic", epsilon=1)
+    name = sa.make_url(place).database
+    for isolation in ("serializable", "repeatable read"):
+        with store.Store(place).transaction() as books:
+            books.execute(sa.text(f"alter database {name} set synchronous_commit = off"))
+            books.execute(sa.text(f"alter database {name} set default_transaction_isolation = '{isolation}'"))
+        with store.Store(place).transaction() as books:
+            shown = [books.scalar(sa.text(f"show {each}")) for each in ("synchronous_commit", "transaction_isolation")]
+        assert shown == ["on", "read committed"]
+    # Stricter than on: another server has the commit too.
+    with store.Store(place).transaction() as books:
+        books.execute(sa.text(f"alter database {name} set synchronous_commit = remote_apply"))
+    with store.Store(place).transaction() as books:
+        assert books.scalar(sa.text("show synchronous_commit")) == "remote_apply"
+    ledger.release("clinic", laplace("1/2"), [1])
+    assert ledger.account("clinic").spent == Fraction(1, 2)

@@ -163,3 +163,16 @@ def test_old_books_that_were_wrong_open_and_show(second: str) -> None:
     by_hand(second, "UPDATE lastbit_entries SET amount = 'much' WHERE id = 2")
     found = lb.Ledger(second).verify()
     assert any("entry 2 of 'clinic' is none that lastbit writes" in each for each in found)
+
+
+def test_a_ledger_of_version_3_is_sealed_once(place: str) -> None:
+    ledger = lb.Ledger(place)
+    ledger.create("clinic", epsilon=1)
+    ledger.release("clinic", lb.DiscreteLaplace(epsilon="1/4"), [1])
+    before = ledger.account("clinic")
+    by_hand(place, "ALTER TABLE lastbit_accounts DROP COLUMN seal; UPDATE lastbit_schema SET version = 3;")
+    assert lb.Ledger(place, verify=True).account("clinic") == before
+    # Whoever sets the version back to get a new seal is noticed.
+    change(place, "update lastbit_accounts set spent = '0'", "update lastbit_schema set version = 3")
+    with pytest.raises(lb.LedgerError, match="version 3, but it has the seals of version 4"):
+        ledger.account("clinic")

@@ -19,7 +19,7 @@ import sqlalchemy as sa
 import lastbit as lb
 from lastbit import cli
 from lastbit.ledger import published, store
-from lastbit.ledger.chain import FIELDS, LATER_FIELDS
+from lastbit.ledger.chain import FIELDS, LATER_FIELDS, SEALED
 from lastbit.ledger.price import Price, written
 from lastbit.ledger.tables import ENTRIES
 from lastbit.privacy.cost import Cost
@@ -175,6 +175,9 @@ def resigned(place: str, dataset: str) -> None:
         books.execute(
             sa.text("update lastbit_accounts set digest = :d where dataset = :n"), {"d": before, "n": dataset}
         )
+        (account,) = books.execute(sa.text("select * from lastbit_accounts where dataset = :n"), {"n": dataset}).all()
+        sealed = hashlib.sha256(json.dumps([getattr(account, name) for name in SEALED]).encode()).hexdigest()
+        books.execute(sa.text("update lastbit_accounts set seal = :s where dataset = :n"), {"s": sealed, "n": dataset})
 
 
 def terms(epsilon: str) -> str:
@@ -403,3 +406,34 @@ def test_many_who_open_an_old_ledger_at_once_migrate_it_once(old: str) -> None:
 def test_processes_that_open_an_old_ledger_at_once_migrate_it_once(old: str, tmp_path: Path) -> None:
     finish(*[start("spend", old, tmp_path / "draws") for _ in range(3)])
     assert lb.Ledger(old, verify=True).account("clinic").spent == 3
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "update lastbit_accounts set spent = '0'",
+        "update lastbit_accounts set spent = '-5'",
+        "update lastbit_accounts set budget = '100'",
+        "update lastbit_accounts set adjacency = 'replace'",
+        "update lastbit_accounts set spent_rho = '0'",
+        "update lastbit_accounts set seal = ''",
+    ],
+)
+def test_an_account_that_was_changed_by_hand_pays_for_nothing(place: str, statement: str) -> None:
+    """A sum below the true one would give spent budget back, without a look at all entries."""
+    ledger = filled(place)
+    change(place, statement + " where dataset = 'clinic'")
+    tape = lb.Tape([1, 2, 3])
+    for use in (
+        lambda: ledger.release("clinic", laplace("1/100"), [1], draw=lb.Sampler(tape)),
+        lambda: ledger.raise_limit("clinic", epsilon=50),
+        lambda: ledger.account("clinic"),
+        lambda: ledger.accounts(),
+    ):
+        with pytest.raises(lb.LedgerError, match=r"changed the account by hand\. lastbit budget verify says how"):
+            use()
+    assert tape.consumed == 0
+    assert len(ledger.verify("clinic")) == 1
+    assert ledger.verify("school") == ()
+    # The other account goes on.
+    ledger.release("school", lb.NoisyMax(epsilon=1), [1, 2])

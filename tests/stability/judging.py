@@ -111,11 +111,12 @@ class Files:
         weights: str | None = None,
         bounds: tuple[str, str] | None = None,
         unit: str | None = "patient",
+        **rows: Any,
     ) -> lb.Counts:
         path = self._folder / f"{next(self._numbers)}-{name}"
         write(path)
         try:
-            return self.stored(str(path), table, weights, bounds, unit)
+            return self.stored(str(path), table, weights, bounds, unit, **rows)
         finally:
             path.unlink()
 
@@ -126,10 +127,12 @@ class Files:
         weights: str | None = None,
         bounds: tuple[str, str] | None = None,
         unit: str | None = "patient",
+        **rows: Any,
     ) -> lb.Counts:
+        """rows: which rows are read and how, as the options of a table say it."""
         domains = [str(self._domain), *["0..2"] * (len(self._by) - 1)]
         items = Items(by=self._by, domain=domains, weights=weights, bounds=bounds)
-        return counted(Table(source=place, unit=unit, table=table), items)
+        return counted(Table(source=place, unit=unit, table=table, **rows), items)
 
 
 def sqlite_file(path: Path, rows: Rows, schema: str, names: Sequence[str]) -> None:

@@ -1,7 +1,6 @@
 """Loss and verdict: both sides of the truth, and each of the three answers."""
 
 import math
-import time
 from fractions import Fraction
 
 import gmpy2
@@ -9,8 +8,9 @@ import pytest
 
 import lastbit as lb
 from lastbit.audit import Law, check, check_all, compare, law, loss
-from lastbit.audit.verdict import judge
+from lastbit.audit.verdict import Verdicts, judge
 from lastbit.privacy.cost import Cost
+from tests.clock import Clock
 
 HALF = lb.Eta(1, 1, 1)
 RATE = lb.Rate.from_eta(HALF)
@@ -127,16 +127,18 @@ def test_a_mechanism_on_values_too_far_apart_is_convicted():
     assert "witness value=" in str(found)
 
 
-def test_out_of_time_is_undecided_never_an_acquittal():
+def test_out_of_time_is_undecided_never_an_acquittal(monkeypatch):
     mechanism = lb.DiscreteLaplace(epsilon="1/10")
-    start = time.monotonic()
+    clock = Clock(monkeypatch)
     found = check(mechanism, [0, 0, 0, 0], [1, 0, 0, 0], seconds=0.2)
     assert found.verdict == "undecided"
     assert not found.holds
+    assert 200 <= clock.looks < 240
+    clock.looks = 0
     everyone = check_all(lb.DiscreteLaplace(epsilon="1/10"), [0, 0, 0], seconds=0.3)
     assert not everyone.holds
     assert everyone.worst.verdict == "undecided"
-    assert time.monotonic() - start < 5
+    assert 300 <= clock.looks < 400
     assert loss(mechanism.program([0, 0, 0, 0]), mechanism.program([1, 0, 0, 0]), seconds=0.1).upper == math.inf
 
 
@@ -217,3 +219,15 @@ def test_the_worst_is_a_violation_before_an_open_question():
     assert found.worst.loss.lower > math.log(2)
     assert found.worst.loss.upper == math.inf
     assert not found.holds
+
+
+def test_an_open_question_is_worse_than_any_loss_that_holds():
+    fair = Law({True: Fraction(1, 2), False: Fraction(1, 2)}, Fraction(0), 2)
+    within = Law({True: Fraction(2, 3), False: Fraction(1, 3)}, Fraction(0), 2)
+    half = Law({True: Fraction(1, 4), False: Fraction(1, 4)}, Fraction(1, 2), 2)
+    holds, undecided = (judge(HALF, fair, other, Fraction(0)) for other in (within, half))
+    assert (holds.verdict, undecided.verdict) == ("holds", "undecided")
+    assert holds.loss.lower > undecided.loss.lower
+    for each in ((holds, undecided), (undecided, holds)):
+        assert Verdicts(each).worst is undecided
+        assert not Verdicts(each).holds

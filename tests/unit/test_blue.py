@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from lastbit import Eta, ParameterError, Rate
-from lastbit.estimate.blue import blue, error_bounds, variance_left
+from lastbit.estimate.blue import _loss, blue, error_bounds, variance_left
 from lastbit.papers.free_gap_top_k import blue_of_theorem_3
 
 Matrix = list[list[Fraction]]
@@ -129,3 +129,16 @@ def test_a_level_is_a_probability(level: object) -> None:
     half = Rate.from_eta(Eta(1, 1, 1))
     with pytest.raises(ParameterError, match="level"):
         error_bounds(2, half, half, level)
+
+
+@pytest.mark.parametrize("epsilon", [1, 37, 38, 80, 700, 1000, 2000])
+def test_bounds_exist_at_every_loss(epsilon: int) -> None:
+    """Above about 37 nats a step, 1 - r is 1 as a float; above 745, r is 0."""
+    rate = Rate.from_epsilon(epsilon)
+    assert error_bounds(1, rate, rate, "0.95") == ((-3, 3) if epsilon == 1 else (0, 0))
+    low, high = error_bounds(2, rate, rate, "0.95")
+    # Without a step of noise the error of two is a third of the gap's noise: Laplace, of scale 1/(3·loss).
+    assert epsilon == 1 or (low, high) == pytest.approx((-math.log(20) / 3 / epsilon, math.log(20) / 3 / epsilon), 1e-3)
+    low, high = error_bounds(5, rate, rate, "0.95")
+    assert -3 / epsilon < low < 0 < high < 3 / epsilon
+    assert _loss(rate) == pytest.approx(epsilon, rel=1e-12)

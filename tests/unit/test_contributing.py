@@ -67,7 +67,7 @@ def test_the_auditor_says_what_the_page_shows(tmp_path: Path) -> None:
     command = block(".venv/bin/lastbit audit").split()[1:]
     program = f"{PLACE}\nfrom lastbit.cli import main\nmain()"
     (tmp_path / "place.py").write_text(program, encoding="utf-8")
-    assert run(tmp_path, "place.py", *command) == block("4 neighbours")
+    assert run(tmp_path, "place.py", *command) == block("lastbit: following")
 
 
 def test_the_files_and_commands_that_the_page_names_are_there() -> None:

@@ -44,9 +44,13 @@ def test_release_carries_the_outcome() -> None:
     choice = mechanism.release(SURE, outcomes=["a", "b", "c"])
     assert (choice.index, choice.outcome, choice.cost) == (1, "b", Fraction(1))
     assert ["x", "y", "z"][choice] == "y"
-    assert json.loads(choice.to_json()) == {
+    given = json.loads(choice.to_json())
+    assert given.pop("costs")["rho"] == 1 / 8
+    assert given == {
         "mechanism": "ExponentialMechanism",
         "cost": "epsilon 1",
+        "schema": "lastbit-release-1",
+        "columns": ["index", "outcome"],
         "index": [1],
         "outcome": ["b"],
     }

@@ -132,13 +132,18 @@ def test_parameters_with_the_names_of_facts_hide_no_fact():
         candidate_cost=1,
         most=1,
     )
-    assert json.loads(search.release().to_json()) == {
+    given = json.loads(search.release().to_json())
+    assert given.pop("costs")["epsilon"] == 3
+    assert given == {
         "mechanism": "PrivateSearch",
         "cost": "epsilon 3",
+        "schema": "lastbit-release-1",
+        "columns": ["param_cost", "param_mechanism", "param_score", "score"],
         "param_cost": [10],
         "param_mechanism": ["svm"],
         "param_score": [7],
         "score": [1],
+        "exact": {"score": ["1"]},
     }
 
 

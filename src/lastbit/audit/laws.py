@@ -21,8 +21,10 @@ from lastbit.errors import ParameterError
 from lastbit.exact.numbers import Number, number
 from lastbit.exact.rounding import float_lower, float_upper, log_float_lower, log_upper
 from lastbit.mechanisms.mechanism import Program
+from lastbit.output.numbers import texts
+from lastbit.output.table import MOST_ROWS, html_table, text_table
 from lastbit.privacy.eta import Eta
-from lastbit.release import MOST_ROWS, Release, text_table
+from lastbit.release import Release
 
 TOLERANCE: Final = Fraction(1, 1 << 40)
 
@@ -145,14 +147,25 @@ class Law:
         return len(self.exact)
 
     def __str__(self) -> str:
-        ordered = sorted(self.exact.items(), key=lambda item: -item[1])
-        table = text_table(
-            ["outcome", "probability", "at least" if self.unexplored else "exactly"],
-            [[shown(outcome), f"{float(mass):.6g}", _short(mass)] for outcome, mass in ordered[:MOST_ROWS]],
-        )
+        title, *more = self._lines()
+        return "\n".join([title, text_table(*self._table()), *more])
+
+    def _repr_html_(self) -> str:
+        return html_table(*self._table(), " ".join(self._lines()))
+
+    def _table(self) -> tuple[list[str], list[list[str]]]:
+        likeliest = sorted(self.exact.items(), key=lambda item: -item[1])[:MOST_ROWS]
+        probabilities = texts([fraction_of(mass) for _, mass in likeliest])
+        names = ["outcome", "probability", "at least" if self.unexplored else "exactly"]
+        return names, [
+            [shown(outcome), probability, _short(mass)]
+            for (outcome, mass), probability in zip(likeliest, probabilities, strict=True)
+        ]
+
+    def _lines(self) -> list[str]:
         left = f"unexplored {float(self.unexplored):.3g}" if self.unexplored else "every branch explored"
         more = [f"… and {len(self) - MOST_ROWS:,} more outcomes"] if len(self) > MOST_ROWS else []
-        return "\n".join([f"{len(self):,} outcomes on {self.branches:,} branches, {left}", table, *more])
+        return [f"{len(self):,} outcomes on {self.branches:,} branches, {left}", *more]
 
 
 def _short(mass: gmpy2.mpq) -> str:

@@ -1,10 +1,13 @@
-"""One line of progress on a terminal, for long explorations; and the time that runs share."""
+"""One line of progress for long explorations, on a terminal or for a command; and the time that runs share."""
 
 from __future__ import annotations
 
 import math
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from numbers import Real
 from typing import Final
 
@@ -12,6 +15,18 @@ from lastbit.errors import ParameterError
 
 _AFTER: Final = 1.0
 _EVERY: Final = 0.5
+_SELDOM: Final = 5.0
+_SPOKEN: Final = ContextVar("spoken", default=False)
+
+
+@contextmanager
+def spoken() -> Iterator[None]:
+    """Show progress where standard error is no terminal, too: a line every five seconds."""
+    before = _SPOKEN.set(True)
+    try:
+        yield
+    finally:
+        _SPOKEN.reset(before)
 
 
 class Progress:
@@ -33,10 +48,14 @@ class Progress:
     def show(self, now: float, branches: int, left: float) -> None:
         """Write the line again."""
         self.due = now + _EVERY
+        text = f"explored {branches:,} branches, {left:.2g} of the probability left"
         if sys.stderr.isatty():
             self._shown = True
-            sys.stderr.write(f"\r\x1b[Kexplored {branches:,} branches, {left:.2g} of the probability left")
+            sys.stderr.write(f"\r\x1b[K{text}")
             sys.stderr.flush()
+        elif _SPOKEN.get():
+            self.due = now + _SELDOM
+            print(f"lastbit: {text}", file=sys.stderr, flush=True)
 
 
 class Budget:
@@ -44,6 +63,11 @@ class Budget:
 
     def __init__(self, seconds: float | None) -> None:
         self._deadline = deadline(seconds)
+
+    @property
+    def over(self) -> bool:
+        """Whether no time is left."""
+        return time.monotonic() > self._deadline
 
     def share(self, parts: int) -> float | None:
         """The seconds for the next run, when this many runs are left."""

@@ -17,6 +17,7 @@ from lastbit.audit.counted import Counted, Raised, alike, broken, counted, direc
 from lastbit.audit.hostile.tables import rows as hostile_rows
 from lastbit.errors import ParameterError
 from lastbit.exact.numbers import Number, flag, positive
+from lastbit.output.table import html_table, one_line
 
 Rows = Sequence[Any]
 Unit = str | Callable[[Any], Any] | None
@@ -67,6 +68,17 @@ class Stability:
             return f"violated: {self.witness}"
         way = ", all the same way" if self.monotone else ""
         return f"holds: {self.tried:,} neighbours, no count moved by more than {self.moved} of {self.sensitivity}{way}"
+
+    def _repr_html_(self) -> str:
+        rows = [
+            ["verdict", self.verdict],
+            ["pairs of tables", f"{self.tried:,}"],
+            ["largest move", str(self.moved)],
+            ["sensitivity", str(self.sensitivity)],
+            ["monotone", str(self.monotone)],
+            *([] if self.witness is None else [["witness", one_line(self.witness)]]),
+        ]
+        return html_table(["", ""], rows, f"The counts: {self.verdict}")
 
 
 def stability(

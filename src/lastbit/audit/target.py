@@ -3,25 +3,33 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Hashable, Iterator, Sequence
+import sys
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from importlib import import_module
 from pathlib import Path
 from pkgutil import walk_packages
 from types import ModuleType
-from typing import Any
+from typing import Any, Final
 
 from lastbit import mechanisms
 from lastbit.audit.laws import Law, law, shown, tolerated
-from lastbit.audit.losses import between
+from lastbit.audit.losses import Loss, between
 from lastbit.audit.progress import Budget
-from lastbit.audit.verdict import Verdicts, check_all, judge
+from lastbit.audit.selections import SelectionOnValues
+from lastbit.audit.verdict import Verdict, Verdicts, check_all, judge
 from lastbit.errors import LastbitError, ParameterError
 from lastbit.exact.numbers import number, whole
 from lastbit.mechanisms.mechanism import Mechanism, Program
+from lastbit.mechanisms.private_selection import PrivateSelection
 from lastbit.privacy.cost import Cost
 from lastbit.privacy.eta import Eta
+
+_FUNCTIONS: Final = ("candidates", "fit_score")
+"""Parameters that are functions."""
+_LIKE: Final = {"bounds": "LOW,HIGH", "epsilon": "1"}
+"""How a parameter is written, where it is no single number."""
 
 
 @dataclass(frozen=True)
@@ -45,11 +53,10 @@ class Target:
             return cls(mechanism, None, None, mechanism.cost if cost is None else cost)
         if settings:
             raise ParameterError("--set is for mechanisms of lastbit: your program has its parameters already.")
-        path, _, name = text.rpartition(":")
-        if not path or not name:
-            raise ParameterError(f"a program must be given as FILE.py:PROGRAM: got {text}.")
-        module = _module(path)
-        return cls(None, module, _function(module, name), cost)
+        module, found = _named(text)
+        if isinstance(found, Mechanism):
+            return cls(found, None, None, found.cost if cost is None else cost)
+        return cls(None, module, found, cost)
 
     def program(self, values: str | None) -> Program:
         """The program on these values."""
@@ -70,7 +77,7 @@ class Target:
     def neighbour(self, text: str) -> Program:
         """The program on neighbouring values, or another program from the same file."""
         if self.module is not None and self.function is not None and not _takes_values(self.function):
-            other = _function(self.module, text)
+            other = _callable(self.module, text)
             return lambda draw: other(draw)
         return self.program(text)
 
@@ -80,18 +87,15 @@ class Target:
         budget = Budget(seconds)
         return [law(each, tolerance, seconds=budget.share(len(programs) - i)) for i, each in enumerate(programs)]
 
-    def judge(self, one: Law, other: Law, tolerance: str) -> tuple[str, str]:
-        """The text to print about two laws, and the verdict. Without a cost the verdict is "holds"."""
+    def judge(self, one: Law, other: Law, tolerance: str) -> Verdict | Loss:
+        """The verdict on two laws; their loss where no cost was claimed."""
         exact = tolerated(tolerance)
-        if self.cost is None:
-            return f"{between(one, other, exact)}; no cost was claimed", "holds"
-        verdict = judge(self.cost, one, other, exact)
-        return str(verdict), verdict.verdict
+        return between(one, other, exact) if self.cost is None else judge(self.cost, one, other, exact)
 
     def check_all(self, values: str | None, tolerance: str, seconds: float | None) -> Verdicts:
         """The verdicts on every neighbour of these values. Only a mechanism knows its neighbours."""
         if self.mechanism is None or values is None:
-            raise ParameterError("--all needs a mechanism of lastbit and --values.")
+            raise ParameterError("--all needs a mechanism, of lastbit or your own, and --values.")
         return check_all(self.mechanism, numbers(values), tolerance, cost=self.cost, seconds=seconds)
 
 
@@ -134,10 +138,33 @@ def _mechanism(name: str, settings: list[str]) -> Mechanism[Any]:
                 f"--set must be NAME=VALUE: got {setting}. {name} has the parameters {', '.join(parameters)}."
             )
         given[key] = _setting(key, value)
-    try:
-        return known[name](**given)
-    except TypeError as error:
-        raise ParameterError(f"{name} needs more parameters: {error}") from None
+    if name == PrivateSelection.__name__:
+        candidates = given.pop("candidates", None)
+        _check_complete(name, parameters, {**given, "candidates": ()})
+        return SelectionOnValues(given, None if candidates is None else _named(candidates)[1])
+    _check_complete(name, parameters, given)
+    return known[name](**given)
+
+
+def _check_complete(name: str, parameters: Mapping[str, inspect.Parameter], given: Mapping[str, Any]) -> None:
+    """Refuse to build a mechanism without all of its parameters, and say which are missing."""
+    missing = [key for key, each in parameters.items() if each.default is each.empty and key not in given]
+    costs = [key for key in ("epsilon", "eta", "rho") if key in parameters]
+    if costs and not any(key in given for key in costs):
+        missing.append("epsilon")
+    functions = [key for key in missing if key in _FUNCTIONS]
+    if functions:
+        raise ParameterError(
+            f"{name} needs {' and '.join(functions)}, which no option can state. Write a program that builds and runs "
+            "it, and audit FILE.py:PROGRAM."
+        )
+    if missing:
+        options = " ".join(f"--set {key}={_LIKE.get(key, 'NUMBER')}" for key in missing)
+        raise ParameterError(f"{name} needs {_listed(missing)}: add {options}.")
+
+
+def _listed(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def _setting(key: str, text: str) -> object:
@@ -151,11 +178,25 @@ def _setting(key: str, text: str) -> object:
     return int(text) if text.lstrip("-").isdigit() else text
 
 
+def _named(text: str) -> tuple[ModuleType, Any]:
+    """What FILE.py:NAME names, and the module that the file is."""
+    path, _, name = text.rpartition(":")
+    if not path or not name:
+        raise ParameterError(f"a program must be given as FILE.py:PROGRAM: got {text}.")
+    module = _module(path)
+    return module, _callable(module, name)
+
+
 def _module(path: str) -> ModuleType:
     if not Path(path).is_file():
         raise ParameterError(f"there is no file {path}.")
-    module = ModuleType(Path(path).stem)
+    module = ModuleType(f"audited {Path(path).stem}")
     module.__file__ = path
+    # As in a script: dataclasses look up their module, and modules beside the file can be imported.
+    sys.modules[module.__name__] = module
+    folder = str(Path(path).resolve().parent)
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
     try:
         exec(compile(Path(path).read_text(encoding="utf-8"), path, "exec"), module.__dict__)  # noqa: S102 - the user's own
     except Exception as error:
@@ -163,11 +204,11 @@ def _module(path: str) -> ModuleType:
     return module
 
 
-def _function(module: ModuleType, name: str) -> Callable[..., Hashable]:
-    function = getattr(module, name, None)
-    if not callable(function):
+def _callable(module: ModuleType, name: str) -> Any:
+    found = getattr(module, name, None)
+    if not callable(found) and not isinstance(found, Mechanism):
         raise ParameterError(f"there is no program named {name} in {module.__file__}.")
-    return function  # type: ignore[no-any-return]
+    return found
 
 
 def _takes_values(function: Callable[..., Hashable]) -> bool:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import islice
 from math import isinf
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from lastbit.audit.claims import Claim, Measured, findings
 from lastbit.audit.found import fraction_of
@@ -16,8 +17,12 @@ from lastbit.audit.progress import Budget
 from lastbit.errors import ParameterError
 from lastbit.exact.numbers import Number
 from lastbit.mechanisms.mechanism import Mechanism, Program
+from lastbit.output.table import MOST_ROWS, html_table, one_line
 from lastbit.privacy.cost import Cost
 from lastbit.privacy.eta import Eta
+
+MOST_NEIGHBOURS: Final = 1 << 16
+"""More neighbours than this are not tried."""
 
 
 @dataclass(frozen=True)
@@ -86,17 +91,41 @@ class Verdict:
         found = "" if self._plain else f"{self.measured}; "
         return f"{self.verdict}: {found}{self.loss}; cost {self.cost.text}{apart}{proof}"
 
+    def _repr_html_(self) -> str:
+        return html_table(["", ""], [[name, text] for name, text in self._facts().items()], f"The cost: {self.verdict}")
+
+    def _facts(self) -> dict[str, str]:
+        """The answer part by part, for a table."""
+        named = "but for" if self.cost.delta else "delta"
+        return {
+            "verdict": self.verdict,
+            "cost": self.cost.text,
+            **({} if self._plain else {"measured": str(self.measured)}),
+            "loss at least": f"{self.loss.lower:.9g} nats",
+            "loss at most": f"{self.loss.upper:.9g} nats",
+            **({named: f"{float(self.delta):.3g}"} if self.delta else {}),
+            **({"witness": ", ".join(map(shown, self.witness[:3]))} if self.witness else {}),
+        }
+
 
 @dataclass(frozen=True)
 class Verdicts:
     """One verdict for each neighbour that was tried."""
 
     each: tuple[Verdict, ...]
+    complete: bool = True
+    """Whether there was time for every neighbour."""
 
     @property
     def holds(self) -> bool:
-        """Whether the cost holds on all neighbours."""
-        return all(verdict.holds for verdict in self.each)
+        """Whether the cost holds on all neighbours, and all of them were tried."""
+        return self.verdict == "holds"
+
+    @property
+    def verdict(self) -> Literal["holds", "violated", "undecided"]:
+        """The answer for all neighbours together: undecided where there was no time for every one."""
+        worst = self.worst.verdict
+        return "undecided" if worst == "holds" and not self.complete else worst
 
     @property
     def worst(self) -> Verdict:
@@ -105,7 +134,21 @@ class Verdicts:
         return max(self.each, key=lambda verdict: (order[verdict.verdict], verdict.loss.lower))
 
     def __str__(self) -> str:
-        return f"{len(self.each):,} neighbours, worst {self.worst}"
+        return f"{self.tried}, worst {self.worst}"
+
+    @property
+    def tried(self) -> str:
+        """How many neighbours were tried, in words."""
+        return f"{len(self.each):,} neighbours{'' if self.complete else ' (there was no time for the others)'}"
+
+    def _repr_html_(self) -> str:
+        names = ["neighbour", "verdict", "loss at least", "loss at most"]
+        rows = [
+            [one_line(verdict.neighbour), verdict.verdict, f"{verdict.loss.lower:.9g}", f"{verdict.loss.upper:.9g}"]
+            for verdict in self.each[:MOST_ROWS]
+        ]
+        more = f" … and {len(self.each) - MOST_ROWS:,} more neighbours" if len(self.each) > MOST_ROWS else ""
+        return html_table(names, rows, f"{self}{more}")
 
 
 def judge(
@@ -190,20 +233,23 @@ def check_all(
 ) -> Verdicts:
     """`check` against every neighbour on the grid: all inputs that one person can turn these values into.
 
+    Where there is no time for all of them, or there are more than 65,536, `complete` is False and nothing holds.
+
     >>> import lastbit as lb
     >>> print(lb.audit.check_all(lb.DiscreteLaplace(eta=lb.Eta(1, 1, 1)), [0], tolerance="1/1000"))
     2 neighbours, worst holds: ...
     """
     exact, budget = tolerated(tolerance), Budget(seconds)
-    neighbours = list(mechanism.neighbours(values))
+    # As many as anyone has time for: there may be more neighbours than memory holds.
+    listed = list(islice(mechanism.neighbours(values), MOST_NEIGHBOURS + 1))
+    neighbours, beyond = listed[:MOST_NEIGHBOURS], listed[MOST_NEIGHBOURS:]
     if not neighbours:
         raise ParameterError("values must have a neighbour to compare with: got no neighbour. Pass at least one value.")
     one = law(mechanism.program(values), exact, seconds=budget.share(len(neighbours) + 1))
-    others = (
-        law(mechanism.program(each), exact, seconds=budget.share(len(neighbours) - before))
-        for before, each in enumerate(neighbours)
-    )
-    claimed = mechanism.cost if cost is None else cost
-    return Verdicts(
-        tuple(judge(claimed, one, other, exact, values, each) for other, each in zip(others, neighbours, strict=True))
-    )
+    claimed, found = mechanism.cost if cost is None else cost, []
+    for before, each in enumerate(neighbours):
+        other = law(mechanism.program(each), exact, seconds=budget.share(len(neighbours) - before))
+        found.append(judge(claimed, one, other, exact, values, each))
+        if budget.over and before + 1 < len(neighbours):
+            return Verdicts(tuple(found), complete=False)
+    return Verdicts(tuple(found), complete=not beyond)

@@ -47,6 +47,11 @@ class Sampler(Draw):
     def __repr__(self) -> str:
         return f"Sampler({self._bits!r})"
 
+    @property
+    def of_the_system(self) -> bool:
+        """Whether the words are those of the operating system: then every machine may draw with its own."""
+        return type(self) is Sampler and type(self._bits) is SystemBits
+
     def words(self, n: int) -> Words:
         """n raw words of the source."""
         return checked_words(self._bits, whole(n, "n", least=0))

@@ -13,6 +13,9 @@ def main() -> None:
     """Run the command. Every error is one line; `--debug`, anywhere, prints the traceback before this line."""
     if sys.stdout is None:
         sys.exit(_say("there is nowhere to write: standard output is closed. Nothing was read.", USAGE))
+    # What is released is charged: a character that the output cannot encode is written out, and stops nothing.
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(errors="backslashreplace")
     arguments = [argument for argument in sys.argv[1:] if argument != "--debug"]
     try:
         code = _run(arguments, debug=len(arguments) != len(sys.argv) - 1)
@@ -24,11 +27,13 @@ def main() -> None:
 def _run(arguments: list[str], *, debug: bool) -> int:
     try:
         from lastbit.cli.app import app
+        from lastbit.cli.completion import answer_a_shell
     except ModuleNotFoundError as error:
         if error.name is None or error.name.startswith("lastbit"):
             raise
         return _say(f"the command needs {error.name}. Install it with: pip install 'lastbit[cli]'", USAGE)
     try:
+        answer_a_shell()
         code = app(args=arguments, prog_name="lastbit", standalone_mode=False)
         if code == INTERRUPTED:
             raise KeyboardInterrupt
@@ -44,7 +49,8 @@ def _run(arguments: list[str], *, debug: bool) -> int:
             if message.startswith("Usage:"):  # no command was given: the message lists the commands
                 print(message, file=sys.stderr)
                 return USAGE
-            return _say(f"{message.rstrip('.')}. See: {command} --help", USAGE)
+            end = "" if message.endswith((".", "?")) else "."  # a hint may be a question
+            return _say(f"{message}{end} See: {command} --help", USAGE)
         # The message of an unexpected error may hold a private value: only the kind of error is shown.
         hint = "" if debug else " Run the command again with --debug to see where."
         return _say(f"unexpected {type(error).__name__}.{hint}", 1)

@@ -7,7 +7,19 @@ from typing import Annotated, Any
 
 import typer
 
-from lastbit.cli import audit, binning, budget, counting, history, planning, quantiles, releases, sums
+from lastbit.cli import (
+    audit,
+    binning,
+    budget,
+    completion,
+    counting,
+    history,
+    planning,
+    quantiles,
+    releases,
+    sums,
+    watching,
+)  # fmt: skip
 from lastbit.cli.options import with_options
 
 _SETTINGS: dict[str, Any] = {
@@ -136,6 +148,14 @@ _add(
 )
 _add(
     app,
+    "watch",
+    watching.watch,
+    "watch --threshold 1000 --limit 3 --epsilon 1",
+    "watch --threshold 1000 --limit 3 --epsilon 1 --monotone --json",
+    f"watch --threshold 1000 --limit 3 --epsilon 1 --sensitivity 5 --adaptive {_BUDGET}",
+)
+_add(
+    app,
     "plan",
     planning.plan,
     "plan -k 10 --items 10000 --epsilon 1",
@@ -143,6 +163,10 @@ _add(
     "plan -k 50 --items 10000 --epsilon 1 --delta 1e-6",
     "plan -k 10 --epsilon 1 --delta 1e-6 --most-items 5",
     "plan -k 10 --items 10000 --bounds 0 1000 --within 50000",
+    "plan measure -k 3 --epsilon 1",
+    "plan histogram --items 12 --most-items 1 --epsilon 1",
+    "plan mean --bounds 0 1000 --units 5000 --within 10",
+    "plan watch --limit 3 --sensitivity 5 --within 100",
 )
 _add(
     accounts,
@@ -170,3 +194,4 @@ _add(
 _add(accounts, "verify", budget.verify, "budget verify clinic --ledger budget.db", "budget verify --ledger budget.db")
 _add(accounts, "raise", budget.raise_, "budget raise clinic --ledger budget.db --epsilon 4 --note 'agreed in May'")
 audit.register(app)
+_add(app, "completion", completion.completion, "completion bash", "completion fish")

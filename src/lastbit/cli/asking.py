@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from dataclasses import fields
 from typing import Any, Final
 
-from lastbit.cli.options import Spending, domain_of
+from lastbit.cli.options import Items, Spending, Table, domain_of
 
 _SECRETS: Final = ("password", "passfile", "sslpassword", "sslkey", "sslcert")
 
@@ -17,12 +18,21 @@ def question_of(spending: Spending) -> str:
 
     The cost is in the parameters of the mechanism, which are compared too. A domain file counts by its items.
     """
-    asked = {name: value for name, value in spending.asked.items() if value is not None}
+    asked = {name: value for name, value in spending.asked.items() if value is not None and not _is_usual(name, value)}
     if "source" in asked:
-        asked["source"] = _without_secrets(asked["source"])
+        given = asked["source"]
+        asked["source"] = list(map(_without_secrets, given)) if isinstance(given, list) else _without_secrets(given)
     if asked.get("domain"):
         asked["domain"] = [_digest(text) for text in asked["domain"]]
     return json.dumps(asked, sort_keys=True)
+
+
+def _is_usual(name: str, value: object) -> bool:
+    """Whether an option of the table or of its items has its default.
+
+    Older books do not know newer options: without the defaults, the same question is in the same words there.
+    """
+    return any(field.name == name and field.default == value for group in (Table, Items) for field in fields(group))
 
 
 def _digest(domain: str) -> str:

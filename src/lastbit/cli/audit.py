@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+import sys
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from lastbit.cli.showing import print_json
+from lastbit.cli.verdicts import Unit, explored, law_data, written
 from lastbit.errors import ParameterError
 
 if TYPE_CHECKING:
+    from lastbit.audit.laws import Law
+    from lastbit.audit.target import Target
+    from lastbit.audit.verdict import Verdict
     from lastbit.privacy.cost import Cost
 
+SECONDS = 30.0
+MANY = 20_000
+"""Comparing so many outcomes takes a while, and is announced."""
 EXIT = {"holds": 0, "violated": 1, "undecided": 4}
 
 _EXAMPLES = """\b
@@ -19,6 +28,7 @@ Example:
   lastbit audit NoisyMax --set epsilon=1 --set resolution=1 --values 0,1 --all --tolerance 1/1000
   lastbit audit mymechanism.py:program --neighbour other --epsilon 1 --delta 1e-6 --profile profile.png
   lastbit audit NoisyMax --set epsilon=1 --set resolution=1 --values 0,1 --neighbour 1,0 --rho 1/8
+  lastbit audit PrivateSelection --set candidate_cost=1 --set most=3 --values 0,0 --all
   lastbit audit --gallery
 \b
 The exit code is 0 when the cost holds, 1 when it is violated, and 4 when the audit could not decide."""
@@ -52,7 +62,12 @@ def audit(
     tolerance: Annotated[
         str, typer.Option(metavar="NUMBER", help="The probability that may stay unexplored.")
     ] = "1e-9",
-    seconds: Annotated[float | None, typer.Option(metavar="NUMBER", help="Stop after this time.")] = None,
+    seconds: Annotated[
+        float, typer.Option(metavar="NUMBER", help="Stop after this time, and judge by what was found so far.")
+    ] = SECONDS,
+    unit: Annotated[str, typer.Option(metavar="bits|nats", help="The unit of every loss.")] = "nats",
+    table: Annotated[bool, typer.Option("--table", help="Show the laws after the verdict.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
     plot: Annotated[
         str | None, typer.Option(metavar="FILE", help="Draw the law, or both laws, into a picture.")
     ] = None,
@@ -61,32 +76,79 @@ def audit(
     ] = None,
     gallery: Annotated[bool, typer.Option("--gallery", help="Run every known broken mechanism and attack.")] = False,
 ) -> None:
-    """Follow every branch of a program with exact probabilities. Show its law, its privacy loss and a verdict."""
+    """Follow every branch of a program with exact probabilities. Say whether its privacy loss is within its cost."""
+    measure = Unit(unit)
     if gallery:
-        _gallery()
+        _gallery(measure, as_json)
         return
     if target is None:
         raise ParameterError("audit needs a mechanism, FILE.py:PROGRAM, or --gallery.")
     from lastbit.audit.profile import Profile
+    from lastbit.audit.progress import deadline, spoken
     from lastbit.audit.target import Target, plot_laws
 
     if profile is not None and (every or neighbour is None):
         raise ParameterError("--profile compares two laws: pass --neighbour, and not --all.")
+    if every and (neighbour is not None or table or plot is not None):
+        raise ParameterError("--all compares many laws, and shows none. Leave out --neighbour, --table and --plot.")
+    deadline(seconds)  # refuses what is no time
     found = Target.find(target, settings or [], _cost(epsilon, eta, rho, delta))
-    if every:
-        verdicts = found.check_all(values, tolerance, seconds)
-        print(verdicts)
-        raise typer.Exit(EXIT[verdicts.worst.verdict])
-    laws = found.laws(values, neighbour, tolerance, seconds)
-    print("\n\n".join(str(law) for law in laws))
+    _say(f"following the branches of {target}, for at most {seconds:g} s (--seconds)")
+    with spoken():
+        if every:
+            _every(found, values, tolerance, seconds, measure, as_json=as_json)
+        laws = found.laws(values, neighbour, tolerance, seconds)
     if plot is not None:
         plot_laws(laws, plot)
     if profile is not None:
         Profile(laws[0], laws[1]).plot(profile, found.cost)
-    if neighbour is not None:
-        text, answer = found.judge(laws[0], laws[1], tolerance)
-        print(f"\n{text}")
-        raise typer.Exit(EXIT[answer])
+    answer, line, data = _judged(found, laws, tolerance, measure)
+    data |= {"branches": sum(law.branches for law in laws), "unexplored": max(float(law.unexplored) for law in laws)}
+    if table or len(laws) == 1:
+        names = ("law", "neighbour_law")
+        data |= {name: law_data(law) for name, law in zip(names, laws, strict=False)} if as_json else {}
+    if as_json:
+        print_json(data)
+    else:
+        shown = "\n\n".join(map(str, laws)) if table or len(laws) == 1 else explored(laws)
+        print(f"{line}\n{shown}" if line else shown)
+    if answer == "undecided":
+        _say(
+            f"{seconds:g} s or a tolerance of {tolerance} were not enough. To go on longer: --seconds {10 * seconds:g}"
+        )
+    raise typer.Exit(EXIT[answer])
+
+
+def _judged(found: Target, laws: list[Law], tolerance: str, unit: Unit) -> tuple[str, str, dict[str, Any]]:
+    """The verdict, its line and its data; without a neighbour there is nothing to judge."""
+    from lastbit.audit.losses import Loss
+
+    if len(laws) == 1:
+        return "holds", "", {"verdict": None}
+    outcomes = sum(map(len, laws))
+    if outcomes > MANY:
+        _say(f"comparing {outcomes:,} outcomes")
+    judged = found.judge(laws[0], laws[1], tolerance)
+    if isinstance(judged, Loss):
+        return "holds", f"{unit.loss(judged)}; no cost was claimed", {"verdict": None, **unit.loss_data(judged)}
+    return judged.verdict, unit.verdict(judged), unit.verdict_data(judged)
+
+
+def _every(found: Target, values: str | None, tolerance: str, seconds: float, unit: Unit, *, as_json: bool) -> None:
+    """Judge every neighbour, and leave with the worst verdict."""
+    verdicts = found.check_all(values, tolerance, seconds)
+    worst = verdicts.worst
+    if as_json:
+        counts = {"neighbours": len(verdicts.each), "complete": verdicts.complete}
+        print_json({**unit.verdict_data(worst), "verdict": verdicts.verdict, **counts})
+    else:
+        print(f"{verdicts.verdict} on {verdicts.tried}")
+        print(f"worst, on {', '.join(written(worst.neighbour) or [])}: {unit.verdict(worst)}")
+    raise typer.Exit(EXIT[verdicts.verdict])
+
+
+def _say(text: str) -> None:
+    print(f"lastbit: {text}", file=sys.stderr, flush=True)
 
 
 def _cost(epsilon: str | None, eta: str | None, rho: str | None, delta: str | None) -> Cost | None:
@@ -108,20 +170,34 @@ def _cost(epsilon: str | None, eta: str | None, rho: str | None, delta: str | No
     return Cost(pure.epsilon, None if rho is None else apart.stated_rho, apart.delta)
 
 
-def _gallery() -> None:
+def _gallery(unit: Unit, as_json: bool) -> None:
     from lastbit.audit.attacks.everything import all_attacks
-    from lastbit.audit.broken.gallery import hearings
+    from lastbit.audit.broken.gallery import GALLERY, hear
     from lastbit.release import text_table
 
-    rows = []
-    wrong = 0
-    for hearing in hearings():
-        repaired = "" if hearing.repaired is None else hearing.repaired.in_bits
-        rows.append([hearing.case.name, hearing.published.claims, hearing.published.in_bits, repaired])
+    rows, cases, attacks, wrong = [], [], [], 0
+    for place, case in enumerate(GALLERY, start=1):
+        _say(f"{place} of {len(GALLERY)}: {case.name}")
+        hearing = hear(case)
+        repaired = "" if hearing.repaired is None else _short(hearing.repaired, unit)
+        rows.append([case.name, unit.claim(hearing.published.cost), _short(hearing.published, unit), repaired])
+        fixed = None if hearing.repaired is None else unit.verdict_data(hearing.repaired)
+        cases.append({"name": case.name, "published": unit.verdict_data(hearing.published), "repaired": fixed})
         wrong += hearing.published.verdict != "violated" or bool(hearing.repaired and not hearing.repaired.holds)
-    print(text_table(["mechanism", "claims", "loses at least", "repaired loses"], rows))
-    print()
+    if not as_json:
+        print(text_table(["mechanism", "claims", "loses at least", "repaired loses"], rows), end="\n\n", flush=True)
+    _say("the attacks")
     for attack in all_attacks():
-        print(attack)
+        if not as_json:
+            print(attack, flush=True)
+        attacks.append({"attack": str(attack), "succeeds": attack.succeeds, "withstood": attack.withstood})
         wrong += not (attack.succeeds and attack.withstood)
+    if as_json:
+        print_json({"cases": cases, "attacks": attacks})
     raise typer.Exit(1 if wrong else 0)
+
+
+def _short(verdict: Verdict, unit: Unit) -> str:
+    plain = verdict.measured.claim == "epsilon" and not verdict.cost.delta
+    found = unit.text(verdict.loss.lower) if plain else verdict.measured.short
+    return f"{found} ({verdict.verdict})"

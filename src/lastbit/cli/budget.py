@@ -110,11 +110,14 @@ def _after(account: Any, cost: Any) -> Any:
 def _after_data(after: Any) -> dict[str, Any]:
     if isinstance(after, str):
         return {"allowed": False, "refusal": after}
-    return {"allowed": True, "left": {name: str(each) for name, each in after.left.items()}}
+    return {"allowed": True, "left": after.left}
 
 
 def _rows(account: Any, after: Any) -> list[dict[str, Any]]:
     """A row for each currency that the account has a limit in."""
+    from lastbit.cli.showing import shown
+
+    # Amounts in several currencies are no numbers of one column: each is written on its own.
     limits = {
         "epsilon": (account.epsilon_limit, account.spent_epsilon),
         "rho": (account.rho_limit, account.spent_rho),
@@ -124,10 +127,10 @@ def _rows(account: Any, after: Any) -> list[dict[str, Any]]:
         {
             "dataset": account.dataset,
             "currency": name,
-            "limit": limits[name][0],
-            "spent": "no sum" if limits[name][1] is None else limits[name][1],
-            "left": left,
-            "after": "refused" if isinstance(after, str) else None if after is None else after.left[name],
+            "limit": shown(limits[name][0]),
+            "spent": "no sum" if limits[name][1] is None else shown(limits[name][1]),
+            "left": shown(left),
+            "after": "refused" if isinstance(after, str) else None if after is None else shown(after.left[name]),
             "neighbours": account.adjacency,
         }
         for name, left in account.left.items()

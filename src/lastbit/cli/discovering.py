@@ -31,14 +31,15 @@ def search(table: Table, items: Items, spending: Spending, k: int, delta: str | 
     """Find the k items with the most units, or the largest sums, among items that nobody listed."""
     import lastbit as lb
     from lastbit.cli.reading import discovered
-    from lastbit.cli.showing import Report, percent, shown
+    from lastbit.cli.showing import Report, bound, percent
     from lastbit.cli.spending import spend
 
     kind: Any = lb.DiscoverTopK if gaps else lb.DiscoverRanking
     mechanism = kind(k=k, delta=needs_delta(delta), **spending.cost, **items.private(of_counts="1/10" if gaps else "1"))
     level, needed = percent(spending.level), mechanism.needed(spending.level)
+    enough = items.more(bound(needed, whole=items.weights is None))
     promise = (
-        f"An item with {items.more(shown(needed))} than the {mechanism.candidates + 1}th of all items is listed with "
+        f"An item with {enough} than the {mechanism.candidates + 1}th of all items is listed with "
         f"probability {level}, unless {k} others are ahead of it."
     )
 
@@ -50,7 +51,8 @@ def search(table: Table, items: Items, spending: Spending, k: int, delta: str | 
         if release.stopped:
             notes.insert(0, "The search stopped: no other item is far enough above the items that few people have.")
         more = {"needed": needed, "level": spending.level}
-        return Report(release.title, columns, notes, release.to_dict() | items.data | more)
+        whole = items.whole("ahead of the next by")
+        return Report(release.title, columns, notes, release.to_dict() | items.data | more, whole)
 
     spend(
         spending,
@@ -75,12 +77,14 @@ def grouped(table: Table, items: Items, spending: Spending, delta: str | None = 
         names = release.items if delta is not None else items.names
         columns = {"item": names, items.number: release.columns()["value"], "interval": intervals}
         more = {"item": names, "interval": intervals, "level": spending.level}
-        return Report(release.title, columns, [promise], release.to_dict() | items.data | more)
+        return Report(release.title, columns, [promise], release.to_dict() | items.data | more, items.whole("interval"))
 
     if items.domain:
         if delta is not None:
             raise lb.ParameterError("--delta is for items that nobody listed. Leave --delta or --domain out.")
-        total = items.moves["sensitivity"] * min(items.size, items.most_items or items.size)
+        # A row is in one item at most; a unit may be in all.
+        most = 1 if table.unit is None else min(items.size, items.most_items or items.size)
+        total = items.moves["sensitivity"] * most
         each = {"resolution": items.step(), "sensitivity": total}
         if spending.rho is None:
             mechanism: Any = lb.DiscreteLaplace(**spending.cost, **each)

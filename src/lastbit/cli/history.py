@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 
 from lastbit.cli.budget import Dataset, Json, Place
 from lastbit.errors import LedgerError, ParameterError
+
+_SPARSE: Final = ("about", "protects", "note")
 
 
 def history(
@@ -35,14 +37,18 @@ def history(
         "time": [entry.time.isoformat(" ", "seconds") for entry in entries],
         "what": [entry.mechanism or entry.kind for entry in entries],
         "epsilon" if alone else "charged": [entry.amount if alone else _charged(entry, account) for entry in entries],
+        "about": [entry.about for entry in entries],
+        "protects": [entry.protects for entry in entries],
         "parameters": [", ".join(f"{name}={value}" for name, value in entry.parameters.items()) for entry in entries],
-        "done": ["" if entry.kind != "charge" else "yes" if entry.released else "no" for entry in entries],
+        "done": [entry.done for entry in entries],
         "note": [entry.note for entry in entries],
     }
     if any(dearer):
         columns["charged for"] = [
             f"{entry.cost}, {entry.adjacency}" if more else "" for entry, more in zip(entries, dearer, strict=True)
         ]
+    # Most accounts have no notes, and some are charged by programs that say nothing of their questions.
+    columns = {name: column for name, column in columns.items() if name not in _SPARSE or any(column)}
     kept = any(entry.kept is not None for entry in entries)
     notes = [f"To see a release again: lastbit budget history {dataset} --ledger … --release ID"] if kept else []
     data = {"history": [_data(entry) for entry in entries]}
@@ -70,12 +76,14 @@ def _data(entry: Any) -> dict[str, Any]:
         "mechanism": entry.mechanism,
         "parameters": dict(entry.parameters),
         "cost": entry.cost,
-        "amount": str(entry.amount),
-        "epsilon": None if entry.epsilon is None else str(entry.epsilon),
-        "rho": None if entry.rho is None else str(entry.rho),
-        "delta": str(entry.delta),
+        "amount": entry.amount,
+        "epsilon": entry.epsilon,
+        "rho": entry.rho,
+        "delta": entry.delta,
         "note": entry.note,
         "question": entry.question,
+        "about": entry.about,
+        "protects": entry.protects,
         "released": None if entry.released is None else entry.released.isoformat(),
         "published": entry.kept is not None,
         "adjacency": entry.adjacency,
@@ -96,7 +104,9 @@ def _show_release(books: Any, dataset: str, entries: Any, wanted: int, as_json: 
     if isinstance(published, Release):
         title, columns, data = published.title, published.columns(), published.to_dict()
     else:
-        lists = {name: each for name, each in published.items() if isinstance(each, list)}
+        # Releases of older books do not name their columns.
+        names = published.get("columns", published)
+        lists = {name: published[name] for name in names if isinstance(published.get(name), list)}
         even = len({len(each) for each in lists.values()}) == 1
         title, columns, data = f"{entry.mechanism}, {entry.cost}", lists if even else {}, dict(published)
     more = {"entry": entry.id, "released": None if entry.released is None else entry.released.isoformat()}
@@ -119,7 +129,8 @@ def export(
     if form == "json":
         import json
 
-        print(json.dumps({"account": account, "entries": entries}, ensure_ascii=False, indent=1))
+        # As they are kept, exact: each number is a text.
+        print(json.dumps({"account": account, "entries": entries}, indent=1))
         return
     import csv
 

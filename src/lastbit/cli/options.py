@@ -14,6 +14,7 @@ from typing import Annotated, Any, ClassVar, get_type_hints
 
 import typer
 
+from lastbit.cli.rows import Rows, rules_of
 from lastbit.errors import ParameterError
 
 Missing = Annotated[
@@ -27,23 +28,8 @@ Missing = Annotated[
 
 
 @dataclass(frozen=True, kw_only=True)
-class Table:
-    """Where the rows are."""
-
-    source: Annotated[
-        str,
-        typer.Argument(
-            metavar="FILE", help="CSV, TSV, JSON lines, Parquet, a DuckDB or SQLite file, or a postgresql:// address."
-        ),
-    ]
-    unit: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="The column that says whom a row belongs to. Without it only single rows are protected.",
-        ),
-    ] = None
-    table: Annotated[str | None, typer.Option(metavar="NAME", help="The table, when FILE is a database.")] = None
+class Table(Rows):
+    """Where the rows are, and which of them are read."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,7 +134,15 @@ class Items:
 
     def more(self, amount: str) -> str:
         """This amount more, in words."""
-        return f"{amount} units more" if self.weights is None else f"{amount} more in {self.weights}"
+        return (
+            f"{amount} {'unit' if amount == '1' else 'units'} more"
+            if self.weights is None
+            else f"{amount} more in {self.weights}"
+        )
+
+    def whole(self, *columns: str) -> tuple[str, ...]:
+        """These columns where they count units, which are whole; none where they are sums."""
+        return columns if self.weights is None else ()
 
     @property
     def data(self) -> dict[str, Any]:
@@ -203,13 +197,20 @@ class Spending:
     level: Annotated[str, typer.Option(metavar="NUMBER", help="The probability that an interval holds.")] = "0.95"
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False
     plot: Annotated[str | None, typer.Option(metavar="FILE", help="Draw the release into a picture.")] = None
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the cost. Read nothing and spend nothing.")] = False
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show the cost and check the columns. Read no row, spend nothing.")
+    ] = False
     reuse: Annotated[
         bool, typer.Option("--reuse", help="Show the release again, for nothing, if the ledger has this very question.")
     ] = False
 
     asked: ClassVar[Mapping[str, Any]] = {}
     """The command and its other arguments, as they were given."""
+
+    @property
+    def rules(self) -> list[str]:
+        """The rules by which numbers are read, in words."""
+        return rules_of(self.asked)
 
     @property
     def cost(self) -> dict[str, Any]:
@@ -261,6 +262,7 @@ def with_options(function: Callable[..., None]) -> Callable[..., None]:
     groups = {
         name: each.annotation for name, each in own.items() if each.annotation in (Table, Items, Groups, Spending)
     }
+    alone = own.keys() - groups.keys()
     parameters = []
     for name, each in own.items():
         if name not in groups:
@@ -268,6 +270,8 @@ def with_options(function: Callable[..., None]) -> Callable[..., None]:
             continue
         hints = get_type_hints(groups[name], include_extras=True)
         for field in fields(groups[name]):
+            if field.name in alone:
+                continue  # the command has an option of its own by this name
             default = inspect.Parameter.empty if field.default is MISSING else field.default
             parameters.append(
                 inspect.Parameter(
@@ -278,16 +282,20 @@ def with_options(function: Callable[..., None]) -> Callable[..., None]:
     costs = {field.name for field in fields(Spending)}
 
     def command(**given: Any) -> None:
+        if len(given.get("source", ())) == 1:
+            given["source"] = given["source"][0]  # one file is asked for as it always was
         asked = {"command": function.__name__.rstrip("_")} | {
             name: value for name, value in given.items() if name not in costs
         }
         built = {
-            name: group(**{field.name: given.pop(field.name) for field in fields(group)})
+            name: group(**{field.name: given.pop(field.name) for field in fields(group) if field.name not in alone})
             for name, group in groups.items()
         }
         for each in built.values():
             if isinstance(each, Spending):
                 object.__setattr__(each, "asked", asked)
+            if isinstance(each, Table):
+                each.check()
         function(**built, **given)
 
     command.__name__, command.__doc__ = function.__name__, function.__doc__

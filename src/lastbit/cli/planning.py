@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
+
+if TYPE_CHECKING:
+    from lastbit.cli.plans import Asked
 
 _MOST_ITEMS: Final = 1 << 63
 
 
 def plan(
-    k: Annotated[int, typer.Option("-k", metavar="NUMBER", help="How many items will be listed.")],
+    command: Annotated[
+        str, typer.Argument(metavar="[COMMAND]", help="top, above, choose, measure, histogram, mean or watch.")
+    ] = "top",
+    k: Annotated[int | None, typer.Option("-k", metavar="NUMBER", help="How many items will be listed.")] = None,
     items: Annotated[
         int | None,
         typer.Option("-n", "--items", metavar="NUMBER", help="How many items the domain has, if it is public."),
@@ -35,14 +41,39 @@ def plan(
     resolution: Annotated[
         str | None, typer.Option(metavar="NUMBER", help="The step of noise and gaps: 1/10, or 1 with --bounds.")
     ] = None,
+    limit: Annotated[int, typer.Option(metavar="NUMBER", help="For above and watch: how many answers above.")] = 1,
+    units: Annotated[
+        int | None, typer.Option(metavar="NUMBER", help="For mean: a guess how many units there are.")
+    ] = None,
+    sensitivity: Annotated[
+        str | None, typer.Option(metavar="NUMBER", help="For watch: how far one person can move a number.")
+    ] = None,
+    monotone: Annotated[
+        bool, typer.Option("--monotone", help="For watch: one person who comes moves no number down.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
 ) -> None:
-    """Show the accuracy of `top` and `choose -k` at a cost, or the epsilon for an accuracy of `top`. Reads no data."""
+    """Show how accurate a command will be at a cost, or the epsilon for an accuracy. Reads no data, spends nothing.
+
+    Without COMMAND it shows `top`, and beside it `choose -k`.
+    """
     import lastbit as lb
     from lastbit.cli.discovering import planned
     from lastbit.cli.options import cost_of, moved, ranking_of
+    from lastbit.cli.plans import Asked
     from lastbit.cli.showing import Report, percent, shown
 
+    if items is not None and items >= _MOST_ITEMS:
+        raise lb.ParameterError("--items must be below 2^63: no domain is longer.")
+    private = items is None and command in ("top", "choose", "histogram")  # nobody listed the items
+    if command != "top" and not private:
+        own = Asked(
+            epsilon=epsilon, rho=rho, delta=delta, k=k, items=items, most_items=most_items, bounds=bounds,
+            resolution=resolution, level=level, limit=limit, units=units, sensitivity=sensitivity, monotone=monotone,
+        )  # fmt: skip
+        _show(command, own, within, as_json=as_json)
+        return
+    k = 10 if k is None else k
     if items is None:
         planned(k, cost_of(epsilon, rho), delta, most_items, bounds, resolution, level, as_json=as_json)
         return
@@ -51,8 +82,6 @@ def plan(
             "give exactly one of --epsilon, --rho and --within: a cost to see its accuracy, --within to see its "
             "epsilon. --delta goes with --epsilon."
         )
-    if items >= _MOST_ITEMS:
-        raise lb.ParameterError("--items must be below 2^63: no domain is longer.")
     if not 1 <= k <= items:
         raise lb.ParameterError(f"-k must be from 1 to the number of items: got {k} of {items:,}.")
     step = resolution if resolution is not None else "1/10" if bounds is None else "1"
@@ -84,3 +113,15 @@ def plan(
     if bounds is not None:
         data["bounds"] = bounds
     Report(title, {}, [text, without], data).show(as_json=as_json)
+
+
+def _show(command: str, asked: Asked, within: str | None, *, as_json: bool) -> None:
+    from lastbit.cli.plans import planned
+    from lastbit.cli.showing import Report, percent
+
+    found = planned(command, asked, within)
+    mechanism = found.mechanism
+    title = f"{command} at {mechanism.cost.text}:"
+    data: dict[str, Any] = {"command": command, "level": asked.level, "within": found.within, **found.data}
+    data |= {"rho": str(mechanism.rho)} if asked.rho is not None else {"epsilon": str(mechanism.epsilon)}
+    Report(title, {}, [f"With probability {percent(asked.level)} {found.sentence}"], data).show(as_json=as_json)

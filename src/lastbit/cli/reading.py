@@ -6,14 +6,14 @@ import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, wait
 from concurrent.futures import TimeoutError as NotYet
-from contextvars import copy_context
+from contextvars import ContextVar, copy_context
 from dataclasses import replace
 from threading import Thread
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from lastbit.cli.options import Items, Table
 from lastbit.data.source import Opened, Wanted, opened
-from lastbit.errors import ParameterError
+from lastbit.errors import LastbitError, ParameterError
 from lastbit.values.counts import Counts
 from lastbit.values.unlisted import UNKNOWN, Unlisted
 
@@ -31,6 +31,9 @@ _PATIENCE: Final = 1.0
 
 _ATTEMPTS: Final = 20
 """How often the command tells an interrupted reader to stop, every tenth of a second."""
+
+_LOOKING: ContextVar[bool] = ContextVar("looking", default=False)
+"""Whether only the columns are looked at."""
 
 Result = TypeVar("Result")
 
@@ -184,13 +187,37 @@ def _as_columns(domains: Any, source: Opened, by: list[str]) -> Any:
     return [str(item) for item in items_of(domains)] if isinstance(domains, range) and kind == "VARCHAR" else domains
 
 
+def check_columns(reading: Callable[[], Any]) -> None:
+    """Open a table as `reading` does, and refuse it where a column is not there. No row is read."""
+    token = _LOOKING.set(True)
+    try:
+        reading()
+    except _Looked:
+        pass
+    finally:
+        _LOOKING.reset(token)
+
+
+class _Looked(Exception):
+    """The table was opened and has the columns."""
+
+
 def read(table: Table, wanted: Wanted, work: Callable[[Opened], Result]) -> Result:
     """Open a table and work on it. On a terminal, a progress bar appears after a second."""
+    if _LOOKING.get():
+        opened(table.source, wanted, table.table).connection.close()
+        raise _Looked
     place: list[Opened] = []
 
     def both() -> Result:
-        place.append(opened(table.source, wanted, table.table))
-        return work(place[0])
+        place.append(opened(table.places, wanted, table.table, table.form, table.plan))
+        try:
+            result = work(place[0])
+        except LastbitError:
+            place[0].check()  # says more, where the file itself could not be read
+            raise
+        place[0].check()
+        return result
 
     def stop() -> None:
         for each in place:

@@ -25,7 +25,7 @@ def top(table: Table, items: Items, spending: Spending, k: Amount = 10, delta: D
         raise ParameterError("--delta is for items that nobody listed. Leave --delta or --domain out.")
     import lastbit as lb
     from lastbit.cli.reading import counted
-    from lastbit.cli.showing import Report, percent, shown
+    from lastbit.cli.showing import Report, bound, percent
     from lastbit.cli.spending import spend
 
     mechanism = lb.NoisyTopK(k=k, **spending.cost, resolution=items.step("1/10"), **items.moves)
@@ -44,9 +44,10 @@ def top(table: Table, items: Items, spending: Spending, k: Amount = 10, delta: D
         }
         notes = [f"With probability {level} all true gaps are in their ranges, and {promise}"]
         more = {"true_gap": ranges, "level": spending.level, "within": reach}
-        return Report(release.title, columns, notes, release.to_dict() | items.data | more)
+        whole = items.whole("ahead of the next by", "true gap")
+        return Report(release.title, columns, notes, release.to_dict() | items.data | more, whole)
 
-    promise = f"no item left out has {items.more(shown(reach))} than a listed item."
+    promise = f"no item left out has {items.more(bound(reach, whole=items.weights is None))} than a listed item."
     spend(
         spending,
         mechanism,
@@ -96,7 +97,8 @@ def above(
             "average.",
         ]
         more = {"estimate": estimates, "at_least": lowest, "level": spending.level}
-        return Report(release.title, columns, notes, release.to_dict() | items.data | more)
+        whole = items.whole("above by", "estimate", "at least")
+        return Report(release.title, columns, notes, release.to_dict() | items.data | more, whole)
 
     spend(spending, mechanism, read=lambda: counted(table, items), report=report)
 
@@ -125,13 +127,14 @@ def choose(
     import lastbit as lb
     from lastbit.cli.options import ranking_of
     from lastbit.cli.reading import counted
-    from lastbit.cli.showing import Report, percent, shown
+    from lastbit.cli.showing import Report, bound, percent
     from lastbit.cli.spending import spend
 
     mechanism = ranking_of(spending.epsilon, spending.rho, delta, k, resolution=items.step(), **items.moves)
     items.check_enough(k)
     level, reach = percent(spending.level), mechanism.accuracy(items.size, spending.level, k=k)
-    promise = f"With probability {level} no item left out has {items.more(shown(reach))} than a listed item."
+    more = items.more(bound(reach, whole=items.weights is None))
+    promise = f"With probability {level} no item left out has {more} than a listed item."
 
     def report(release: lb.Ranking) -> Report:
         listed = {"rank": range(1, k + 1), "item": release.outcomes or ()}
@@ -166,7 +169,7 @@ def measure(table: Table, items: Items, spending: Spending, k: Amount = 10) -> N
         columns = {
             "rank": range(1, len(release.indices) + 1),
             "item": release.items or (),
-            items.number: [float(estimate) for estimate in release.estimates],
+            items.number: release.estimates,
             "interval": intervals,
             "ahead of the next by": [*release.gaps, *[None] * (len(release.indices) - len(release.gaps))],
         }
@@ -175,6 +178,7 @@ def measure(table: Table, items: Items, spending: Spending, k: Amount = 10) -> N
             "made after the items were chosen. The estimate uses the gaps too, as far as they fit the measurements."
         ]
         more = {"interval": intervals, "level": spending.level}
-        return Report(release.title, columns, notes, release.to_dict() | items.data | more)
+        whole = items.whole("interval", "ahead of the next by")
+        return Report(release.title, columns, notes, release.to_dict() | items.data | more, whole)
 
     spend(spending, mechanism, read=lambda: counted(table, items), report=report)

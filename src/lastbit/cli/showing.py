@@ -2,35 +2,46 @@
 
 from __future__ import annotations
 
+import math
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from lastbit.exact.numbers import Number, probability
-from lastbit.release import json_text, one_line
+from lastbit.exact.numbers import Number, number, probability
+from lastbit.output.numbers import are_intervals, are_numbers, is_number
+from lastbit.output.plain import json_text
+from lastbit.output.table import PEOPLE, cells, is_name
 
 if TYPE_CHECKING:
     from lastbit.ledger import Account
 
 _LONG, _SMALL = 10**15, Fraction(1, 10**5)
 
+_TYPED: Final = ("level", "bounds", "epsilon", "rho", "delta")
+"""Numbers that commands keep as they were typed. In JSON they are numbers."""
+
 
 @dataclass(frozen=True)
 class Report:
-    """The answer of a command: a table with a title above and notes below, and the same as plain data."""
+    """The answer of a command: a table with a title above and notes below, and the same as plain data.
+
+    Each column has one format. A column of intervals says how many digits the numbers before it have. The columns named
+    in `whole` count people.
+    """
 
     title: str
     columns: Mapping[str, Sequence[Any]]
     notes: Sequence[str] = ()
     data: Mapping[str, Any] = field(default_factory=dict)
+    whole: Collection[str] = ()
 
     def show(self, *, as_json: bool) -> None:
         """Print the report."""
         if as_json:
-            print(json_text(self.data))
+            print_json(_as_numbers(self.data))
             return
         from rich.console import Console
         from rich.table import Table
@@ -42,14 +53,33 @@ class Report:
         if self.columns:
             table = Table(box=None, pad_edge=False, header_style="dim")
             for name, column in self.columns.items():
-                numbers = all(value is None or isinstance(value, int | float | Fraction) for value in column)
+                numbers = not is_name(name) and (are_numbers(column) or are_intervals(column))
                 # On a narrow terminal words break, so that nothing is cut off.
                 table.add_column(Text(name), justify="right" if numbers else "left", overflow="fold")
-            for row in zip(*self.columns.values(), strict=True):
-                table.add_row(*(Text(one_line(shown(value))) for value in row))
+            for row in zip(*cells(self.columns, whole=(*PEOPLE, *self.whole)), strict=True):
+                table.add_row(*map(Text, row))
             console.print(table)
         for note in self.notes:
             console.print(Text(note, style="dim"))
+
+
+def print_json(data: object) -> None:
+    """Print JSON. What the terminal or the file cannot encode is written as JSON writes it in ASCII."""
+    text = json_text(data)
+    try:
+        text.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:
+        text = json_text(data, ascii_only=True)
+    print(text)
+
+
+def _as_numbers(data: Mapping[str, Any]) -> dict[str, Any]:
+    def typed(value: Any) -> Any:
+        if isinstance(value, list | tuple):
+            return [typed(each) for each in value]
+        return number(value, "a number") if isinstance(value, str) else value
+
+    return {name: typed(each) if name in _TYPED else each for name, each in data.items()}
 
 
 def shown(value: object) -> str:
@@ -67,11 +97,16 @@ def shown(value: object) -> str:
         return f"{rounded.normalize(digits):g}" if _SMALL < abs(value) < _LONG else f"{rounded.normalize(digits):e}"
     if isinstance(value, float):
         return f"{value:.6g}"
-    if isinstance(value, tuple) and len(value) == 2 and all(isinstance(each, Fraction | float) for each in value):
-        return f"{shown(value[0])} to {shown(value[1])}"
-    if isinstance(value, tuple):
-        return ", ".join(map(shown, value))
-    return "" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
+    return "" if value is None else f"{value:,}" if is_number(value) else str(value)
+
+
+def bound(value: Fraction, *, whole: bool) -> str:
+    """A number that nothing reaches, in a sentence: of people, the next whole number, which they reach as seldom.
+
+    >>> bound(Fraction(1221, 10), whole=True), bound(Fraction(1221, 10), whole=False)
+    ('123', '122.1')
+    """
+    return shown(Fraction(math.ceil(value)) if whole else value)
 
 
 def account_line(account: Account) -> str:
@@ -88,21 +123,22 @@ def account_line(account: Account) -> str:
 
 
 def account_data(account: Account) -> dict[str, Any]:
-    """An account as plain data: exact fractions as text."""
-    amounts = {"spent_epsilon": account.spent_epsilon, "spent_rho": account.spent_rho, "rho_limit": account.rho_limit}
+    """An account as plain data."""
     return {
         "dataset": account.dataset,
-        "limit": str(account.limit),
-        "spent": str(account.spent),
-        "remaining": str(account.remaining),
+        "limit": account.limit,
+        "spent": account.spent,
+        "remaining": account.remaining,
         "adjacency": account.adjacency,
         "digest": account.digest,
         "currency": account.currency,
-        "left": {name: str(each) for name, each in account.left.items()},
-        **{name: None if each is None else str(each) for name, each in amounts.items()},
-        "spent_delta": str(account.spent_delta),
-        "delta_limit": str(account.delta_limit),
-        "delta_of_rho": str(account.delta_of_rho),
+        "left": account.left,
+        "spent_epsilon": account.spent_epsilon,
+        "spent_rho": account.spent_rho,
+        "rho_limit": account.rho_limit,
+        "spent_delta": account.spent_delta,
+        "delta_limit": account.delta_limit,
+        "delta_of_rho": account.delta_of_rho,
     }
 
 

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import typer
 
 from lastbit.chance.draw import Draw
+from lastbit.cli import REFUSED
 from lastbit.cli.asking import question_of
 from lastbit.cli.options import Spending
+from lastbit.cli.reading import check_columns
 from lastbit.cli.showing import Report, account_data, account_line, shown
 from lastbit.errors import ParameterError
 from lastbit.mechanisms.mechanism import Mechanism, chance
@@ -21,6 +25,8 @@ from lastbit.values.adjacency import Adjacency
 
 if TYPE_CHECKING:
     from lastbit.ledger import Account, Entry, Ledger
+    from lastbit.mechanisms.sparse_vector.mechanism import StreamMechanism
+    from lastbit.mechanisms.sparse_vector.run import Run
 
 _COUNTED: Final[Adjacency] = "add-remove"
 """What every command reads: units come or go, and how many there are is private."""
@@ -46,6 +52,8 @@ def spend(
     if book is not None and spending.reuse:
         found = book[0].answer(book[1], mechanism, question=question, adjacency=_COUNTED)
     if spending.dry_run:
+        if found is None:
+            check_columns(read)
         return _dry_run(spending, mechanism, book, promise, found)
     if spending.plot is not None:
         _check_plot(Path(spending.plot))
@@ -64,17 +72,17 @@ def spend(
                 book[1], mechanism, prepared, adjacency=values.adjacency, note=spending.note, question=question
             )
     result = report(published)
-    notes, data = list(result.notes), dict(result.data)
+    notes, data = [*result.notes, *spending.rules], dict(result.data)
     if book is None:
         print("lastbit: no ledger was charged. To charge one, pass --ledger FILE --dataset NAME.", file=sys.stderr)
     else:
         account = book[0].account(book[1])
         if found is None:
             notes += [account_line(account), *_dearer(account, mechanism)]
-            data["charged"] = str(account.price(mechanism.cost, _COUNTED))
+            data["charged"] = account.price(mechanism.cost, _COUNTED)
         else:
             notes += [_from_the_books(found), account_line(account)]
-            data |= {"charged": "0", "reused": {"entry": found.id, "released": _when(found)}}
+            data |= {"charged": Fraction(0), "reused": {"entry": found.id, "released": _when(found)}}
         data["account"] = account_data(account)
     replace(result, notes=notes, data=data).show(as_json=spending.as_json)
     if spending.plot is not None and isinstance(published, Release):
@@ -117,7 +125,21 @@ def _book(spending: Spending) -> tuple[Ledger, str] | None:
         return None
     from lastbit.ledger import Ledger
 
+    _check_apart(spending.ledger, spending.asked.get("source"))
     return Ledger(spending.ledger), spending.dataset
+
+
+def _check_apart(ledger: str, source: Any) -> None:
+    """Refuse a ledger that is the table: whoever copies, restores or replaces the table would do so with the books."""
+    for each in source if isinstance(source, list) else [source]:
+        with suppress(OSError, TypeError, ValueError):
+            if Path(ledger.removeprefix("sqlite:///")).samefile(each):
+                break
+    else:
+        return
+    raise ParameterError(
+        f"--ledger must be a file of its own: got the table itself, {ledger}. Name another file. Nothing was charged."
+    )
 
 
 def _check_plot(path: Path) -> None:
@@ -149,7 +171,7 @@ def _dry_run(
     promise: str,
     found: Entry | None,
 ) -> None:
-    notes = [promise] if promise else []
+    notes = [*([promise] if promise else []), *spending.rules]
     data: dict[str, Any] = {"dry_run": True, "mechanism": mechanism.name, "cost": mechanism.cost.text}
     data["parameters"] = mechanism.parameters
     if book is not None:
@@ -158,10 +180,47 @@ def _dry_run(
         notes += [account_line(account), *_dearer(account, mechanism)]
         notes.append("The budget allows it." if enough else "The budget does not allow it.")
         price = account.price(mechanism.cost, _COUNTED)
-        data |= {"account": account_data(account), "charged": str(price), "allowed": enough}
+        data |= {"account": account_data(account), "charged": price, "allowed": enough}
     if found is not None:
         notes.append(f"The books have this answer, of {_when(found, 'seconds')}: with --reuse it costs nothing.")
-        data |= {"charged": "0", "reused": {"entry": found.id, "released": _when(found)}}
+        data |= {"charged": Fraction(0), "reused": {"entry": found.id, "released": _when(found)}}
     columns = {"parameter": list(mechanism.parameters), "value": list(mechanism.parameters.values())}
-    title = f"{mechanism.name} would cost {mechanism.cost.text}. Nothing was read and nothing was spent."
+    title = f"{mechanism.name} would cost {mechanism.cost.text}. No row was read and nothing was spent."
     Report(title, columns, notes, data).show(as_json=spending.as_json)
+    if found is None and not data.get("allowed", True):
+        raise typer.Exit(REFUSED)
+
+
+def started(spending: Spending, mechanism: StreamMechanism, ends: str, notes: Sequence[str] = ()) -> Run | None:
+    """Charge the whole cost of a stream, say so with the notes on standard error, and start; None for a dry run.
+
+    `ends` says in words what the run ends after.
+
+    The numbers of a stream are the caller's own: their sensitivity is for the neighbours that the account means.
+    """
+    book = _book(spending)
+    title = f"{mechanism.name}, {mechanism.cost.text}: it ends after {ends}"
+    if spending.dry_run:
+        columns = {"parameter": list(mechanism.parameters), "value": list(mechanism.parameters.values())}
+        data: dict[str, Any] = {"dry_run": True, "mechanism": mechanism.name, "cost": mechanism.cost.text}
+        data["parameters"], allowed = mechanism.parameters, True
+        lines = list(notes)
+        if book is not None:
+            account = book[0].account(book[1])
+            allowed = account.allows(mechanism.cost, mechanism.adjacency)
+            lines += [account_line(account), f"The budget {'allows' if allowed else 'does not allow'} it."]
+            price = account.price(mechanism.cost, mechanism.adjacency)
+            data |= {"account": account_data(account), "charged": price, "allowed": allowed}
+        Report(f"{title}. Nothing was read and nothing was spent.", columns, lines, data).show(as_json=spending.as_json)
+        if not allowed:
+            raise typer.Exit(REFUSED)
+        return None
+    if book is None:
+        run = mechanism.start()
+        paid = "no ledger was charged. To charge one, pass --ledger FILE --dataset NAME."
+    else:
+        run = book[0].start(book[1], mechanism, note=spending.note)
+        paid = f"{account_line(book[0].account(book[1]))}."
+    for line in (f"{title}.", paid, *notes):
+        print("lastbit:", line, file=sys.stderr, flush=True)
+    return run

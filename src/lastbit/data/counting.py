@@ -14,7 +14,7 @@ the bounds. Rows whose unit or item is null, cannot be read, or is not in the do
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol, TypeVar, overload
+from typing import Any, Protocol, TypeVar, overload, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ from lastbit.exact.numbers import Number, whole
 from lastbit.values.bound import Bound
 from lastbit.values.counts import Counts
 from lastbit.values.missing import LEAVE_OUT, Missing
+from lastbit.values.spark_counts import SparkCounts
 from lastbit.values.unlisted import Found, Unknown, Unlisted
 
 try:
@@ -40,6 +41,16 @@ from lastbit.data.weights import Weights
 Result = TypeVar("Result")
 
 
+@runtime_checkable
+class SparkFrame(Protocol):
+    """A DataFrame of Spark, by what no other table has."""
+
+    sparkSession: Any  # noqa: N815
+
+    def mapInArrow(self, func: Any, schema: Any) -> Any:  # noqa: N802
+        """Run a function where the rows are."""
+
+
 @overload
 def count(
     frame: Any,
@@ -53,6 +64,21 @@ def count(
     missing: Missing = LEAVE_OUT,
     most_items: int | None = None,
 ) -> Unlisted: ...
+
+
+@overload
+def count(
+    frame: Any,
+    *,
+    by: str | Sequence[str],
+    unit: str | None = None,
+    domain: SparkFrame,
+    weights: str | None = None,
+    bounds: tuple[Number, Number] | None = None,
+    resolution: Number = 1,
+    missing: Missing = LEAVE_OUT,
+    most_items: int | None = None,
+) -> SparkCounts: ...
 
 
 @overload
@@ -81,7 +107,7 @@ def count(
     resolution: Number = 1,
     missing: Missing = LEAVE_OUT,
     most_items: int | None = None,
-) -> Counts | Unlisted:
+) -> Counts | Unlisted | SparkCounts:
     """How many distinct units each item has; with `weights`, the exact sum of each unit's weights.
 
     frame: a table of any kind that Narwhals knows, eager or lazy.
@@ -92,6 +118,8 @@ def count(
     domain: the public items, in the order wanted: a list, a range, a file with one item per line, a column of another
     table. Several `by` columns take a list or a mapping of such domains. With `lb.UNKNOWN` nobody lists the items: the
     items that occur are counted, and are private as their counts are. Only mechanisms that pay a delta release them.
+    Where the table is one of Spark, the domain may be another one with the columns of `by`: its rows are the items, and
+    both stay in Spark (`SparkCounts`).
     weights, bounds, resolution: the column to add up instead. Each row's weight is clamped to the bounds and floored to
     the grid; a unit's rows in an item are added and clamped again, so that it moves a sum by the larger bound at most.
     With `lb.UNKNOWN` no bound is below zero.
@@ -121,9 +149,6 @@ def count(
     bound = _bound(most_items, unit)
     table = _or_kind(_table, frame, wanted)
     kinds = dict(zip(wanted, _or_kind(_kinds, table, wanted), strict=True))
-    unlisted = isinstance(domain, Unknown)
-    domains = [] if unlisted else domains_of(domain, columns)
-    listed = [typed(items, kinds[column], column) for column, items in zip(columns, domains, strict=not unlisted)]
     amount = None
     if weights is not None:
         amount = Weights.of(bounds, resolution, missing)
@@ -134,10 +159,16 @@ def count(
             "missing out."
         )
     task = Task(tuple(columns), unit, weights, amount, bound)
-    if unlisted:
+    if isinstance(domain, Unknown):
         return _unlisted(table, task)
+    if isinstance(domain, SparkFrame):
+        return _spread(table, task, domain, kinds)
+    domains = domains_of(domain, columns)
+    listed = [typed(items, kinds[column], column) for column, items in zip(columns, domains, strict=True)]
     items = combined([each.items for each in listed])
     totals = _or_kind(table.totals, task, [each.keys for each in listed])
+    if unit is None:
+        most_items = 1  # of a row, which is in one item at most
     if amount is None:
         return Counts(items=items, values=totals, sensitivity=1, monotone=True, most_items=most_items)
     return amount.counts(items, totals, most_items)
@@ -173,7 +204,34 @@ def _unlisted(table: _Table, task: Task) -> Unlisted:
     facts: dict[str, Any] = {"most_items": None if task.bound is None else task.bound.most}
     if task.amount is not None:
         facts |= {"sensitivity": task.amount.sensitivity, "resolution": task.amount.grid.resolution}
-    return Unlisted(fetch=_kept(fetch), **facts)
+    spread = getattr(table, "occurring_rows", None)
+    return Unlisted(fetch=_kept(fetch), rows=None if spread is None else _or_kind(spread, task), **facts)
+
+
+def _spread(table: _Table, task: Task, domain: SparkFrame, kinds: dict[str, Kind]) -> SparkCounts:
+    """The values of the items of a table in Spark."""
+    from lastbit.data.spark_table import SparkTable
+
+    if not isinstance(table, SparkTable):
+        raise ParameterError(
+            "domain must not be a Spark table where the table is of another engine. Collect the items: "
+            "domain=[row[0] for row in items.collect()]."
+        )
+    frame: Any = domain
+    if len(task.by) == len(frame.columns) == 1:
+        frame = frame.toDF(*task.by)  # one column needs no name
+    listed = _or_kind(_table, frame, list(task.by))
+    for column, kind in zip(task.by, _or_kind(_kinds, listed, task.by), strict=True):
+        if kind is not kinds[column]:
+            raise ParameterError(
+                f"domain must hold {kinds[column].holds} in its column {column!r}, as the table does. Cast the column."
+            )
+    facts: dict[str, Any] = {"sensitivity": 1, "monotone": True}
+    if task.amount is not None:
+        amount = task.amount
+        facts = {"sensitivity": amount.sensitivity, "monotone": amount.monotone, "resolution": amount.grid.resolution}
+    most = None if task.bound is None else task.bound.most
+    return SparkCounts(rows=_or_kind(table.joined_rows, task, listed), most_items=most, **facts)
 
 
 def _kept(fetch: Callable[[int | None], Found]) -> Callable[[int | None], Found]:

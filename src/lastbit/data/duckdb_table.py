@@ -9,19 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from functools import cached_property
-from secrets import token_hex
 from typing import Any, Final
 
 import numpy as np
 
 from lastbit.data import kinds, sql
+from lastbit.data.bounded import bounded
 from lastbit.data.columns import Integers, Keys
 from lastbit.data.duckdb_numbers import numbers_per_unit
 from lastbit.data.kinds import Kind
 from lastbit.data.sorting import quoted, sortable, sorted_counts
 from lastbit.data.task import Occurring, Task
 from lastbit.data.weights import Weights
-from lastbit.values.bound import Bound
 
 _SIGNED: Final = ("tinyint", "smallint", "integer", "bigint", "hugeint")
 _UNSIGNED: Final = ("utinyint", "usmallint", "uinteger", "ubigint", "uhugeint")
@@ -110,7 +109,7 @@ class DuckDBTable:
             if task.bound is not None and task.per != "row":
                 # By the place of its item, which is a key like any other.
                 found = found.project("lastbit_place AS lastbit_key_0, lastbit_unit, lastbit_step")
-                found = _bounded(found, Task(("",)), task.bound, closing)
+                found = bounded(found, ["lastbit_key_0"], ["lastbit_step"], task.bound, closing)
                 found = found.project("lastbit_key_0 AS lastbit_place, lastbit_step")
             columns = found.project("lastbit_place, lastbit_step").fetchnumpy()
         places, steps = (np.asarray(columns[name], np.int64) for name in ("lastbit_place", "lastbit_step"))
@@ -176,7 +175,7 @@ class DuckDBTable:
             rows = rows.aggregate(f"{items}, lastbit_unit{own}", f"{items}, lastbit_unit")
         if bound is not None:
             rows = rows.filter(" AND ".join(readable)) if readable else rows
-            rows = _bounded(rows, task, bound, closing)
+            rows = bounded(rows, _keys(task), [] if amount is None else ["lastbit_step"], bound, closing)
         grouped = rows.aggregate(f"{items}, {total} AS lastbit_total", items)
         # There are fewer items than rows to ask whether they can be read.
         return grouped.filter(" AND ".join(readable)) if readable and bound is None else grouped
@@ -279,26 +278,6 @@ def _keys(task: Task) -> list[str]:
 
 def _ascending(task: Task) -> str:
     return ", ".join(f"{key} ASC" for key in _keys(task))
-
-
-def _bounded(pairs: Any, task: Task, bound: Bound, closing: ExitStack) -> Any:
-    """The pairs of an item and a unit that stay. Only units with too many items are sorted: most have few.
-
-    The pairs are used more than once, and may come from a stream that can be read once only: so the engine keeps them.
-    For this the query must name them, as a view of the connection until it is done.
-    """
-    name = f"lastbit_{token_hex(8)}"
-    closing.callback(pairs.query, name, f"DROP VIEW IF EXISTS temp.main.{name}")
-    # Hashed once more with the key, so that the order of the hashes depends on all of its bits.
-    mark = f"hash(xor(hash(lastbit_unit, {', '.join(_keys(task))}), CAST({bound.key} AS UBIGINT)))"
-    rank = f"row_number() OVER (PARTITION BY lastbit_unit ORDER BY {mark} ASC, {_ascending(task)})"
-    return pairs.query(
-        name,
-        f"""WITH pairs AS MATERIALIZED (SELECT * FROM temp.main.{name}),
-        many AS MATERIALIZED (SELECT lastbit_unit FROM pairs GROUP BY lastbit_unit HAVING count(*) > {bound.most})
-        SELECT * FROM pairs ANTI JOIN many USING (lastbit_unit) UNION ALL
-        SELECT * FROM pairs SEMI JOIN many USING (lastbit_unit) QUALIFY {rank} <= {bound.most}""",  # noqa: S608
-    )
 
 
 def _joined(rows: Any, domain: Any, number: int, how: str) -> Any:

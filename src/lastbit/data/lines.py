@@ -1,23 +1,25 @@
 """Text files, line by line: no line can reach into another.
 
 One line is one row. The only end of a line is a line feed; one carriage return before it belongs to it. A line that is
-no UTF-8, holds a NUL, or is longer than a million bytes is left out. Nothing else is decided here, and nothing depends
-on where a block of the file ends.
+no UTF-8 (or not in the encoding that is named), holds a NUL, or is longer than a million bytes is left out. Nothing
+else is decided here, and nothing depends on where a block of the file ends.
 """
 
 from __future__ import annotations
 
 import gzip
+import zlib
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from io import BufferedReader
-from pathlib import Path
-from typing import TYPE_CHECKING, Final, cast
+from io import BufferedReader, RawIOBase
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
 from lastbit.data._fields import split
+from lastbit.data.places import Place
+from lastbit.errors import DataError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -35,49 +37,122 @@ _MARK: Final = b"\xef\xbb\xbf"
 class Lines:
     """The lines of a file, packed or not, after its first line where that names the columns."""
 
-    path: Path
+    path: Place
     header: bool
     block: int = _BLOCK
+    packing: str = ""
+    encoding: str = "utf-8"
+    problem: str | None = None
+    """Why the file could not be read to its end: an engine that asks for lines may not say it."""
     _done: list[float] = field(default_factory=lambda: [0.0])
 
     def first(self) -> bytes | None:
-        """The first line without its end; None when it is longer than a line may be."""
-        with ExitStack() as closing:
+        """The first line in UTF-8 without its end; None when it is longer than a line may be, or no text."""
+        with ExitStack() as closing, self._in_words():
             line = self._opened(closing)[0].readline(LONGEST + len(_MARK) + 2)
         text = line.removeprefix(_MARK).removesuffix(b"\n").removesuffix(b"\r")
-        return text if len(text) <= LONGEST else None
+        return _in_utf8(text, self.encoding) if len(text) <= LONGEST else None
 
     def done(self) -> float:
         """How much of the file is read, from 0 to 100."""
         return self._done[0]
 
     def blocks(self) -> Iterator[bytes]:
-        """Whole lines, each with its end: all that are UTF-8 without a NUL, and perhaps a few that are too long."""
+        """Whole lines in UTF-8, each with its end: all that are text without a NUL, and perhaps some too long."""
         size = max(self.path.stat().st_size, 1)
-        with ExitStack() as closing:
+        with ExitStack() as closing, self._in_words():
             file, raw = self._opened(closing)
             if self.header:
                 file.readline()
-            elif file.read(len(_MARK)) != _MARK:
-                file.seek(0)
+                start = b""
+            else:
+                start = file.read(len(_MARK)).removeprefix(_MARK)
             begun = b""
-            while block := file.read(self.block):
+            while block := start + file.read(self.block):
+                start = b""
                 end = block.rfind(b"\n") + 1
                 if end:
-                    yield _readable(begun + block[:end])
+                    yield self._readable(begun + block[:end])
                     begun = block[end:]
                 else:
                     # Cut, but never so short that a line too long becomes one that is not.
                     begun = (begun + block)[: LONGEST + 2]
                 self._done[0] = 100 * raw() / size
             if begun:
-                yield _readable(begun + b"\n")
+                yield self._readable(begun + b"\n")
+
+    def _readable(self, block: bytes) -> bytes:
+        return _readable(block if self.encoding == "utf-8" else _recoded(block, self.encoding))
 
     def _opened(self, closing: ExitStack) -> tuple[BufferedReader, Callable[[], int]]:
         raw = closing.enter_context(self.path.open("rb"))
-        if self.path.suffix.lower() != ".gz":
-            return raw, raw.tell
-        return cast(BufferedReader, closing.enter_context(gzip.open(raw))), raw.tell
+        if self.packing == ".gz":
+            return cast(BufferedReader, closing.enter_context(gzip.open(raw))), raw.tell
+        if self.packing == ".zst":
+            import pyarrow as pa
+
+            unpacked = closing.enter_context(pa.CompressedInputStream(pa.PythonFile(raw, "r"), "zstd"))
+            return closing.enter_context(BufferedReader(_Unpacked(unpacked))), raw.tell
+        return raw, raw.tell
+
+    @contextmanager
+    def _in_words(self) -> Iterator[None]:
+        """An error of reading in words, kept as well. That a file is whole depends on no row."""
+        try:
+            yield
+        except (EOFError, zlib.error, OSError) as error:
+            if self.packing:
+                self.problem = (
+                    f"{self.path} is not whole: its packing ({self.packing[1:]}) is cut off or damaged. "
+                    "Pack the file again, or copy it again. Nothing was counted."
+                )
+            else:
+                reason = (error.strerror if isinstance(error, OSError) else None) or "the disk refused"
+                self.problem = f"{self.path} could not be read to its end: {reason}. Nothing was counted."
+        if self.problem is not None:
+            raise DataError(self.problem)
+
+
+class _Unpacked(RawIOBase):
+    """Arrow's stream of unpacked bytes, as Python reads files."""
+
+    def __init__(self, stream: pa.NativeFile) -> None:
+        self._stream = stream
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._stream.read(len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
+
+def _recoded(block: bytes, encoding: str) -> bytes:
+    """Lines of another encoding in UTF-8. A line that is not in it is left out.
+
+    A line feed is one byte and part of nothing else, so a block that can be read as a whole is read as its lines are.
+    """
+    if len(block) <= LONGEST:
+        text = _in_utf8(block, encoding)
+        if text is not None and text.count(b"\n") == block.count(b"\n"):
+            return text
+    kept = []
+    for line in block[:-1].split(b"\n"):
+        # Measured as it is in the file, before it grows or shrinks.
+        text = _in_utf8(line, encoding) if len(line.removesuffix(b"\r")) <= LONGEST else None
+        if text is not None and b"\n" not in text:
+            kept.append(text + b"\n")
+    return b"".join(kept)
+
+
+def _in_utf8(text: bytes, encoding: str) -> bytes | None:
+    if encoding == "utf-8":
+        return text
+    try:
+        return text.decode(encoding).encode()
+    except UnicodeError:
+        return None
 
 
 def _readable(block: bytes) -> bytes:

@@ -44,7 +44,7 @@ def parquet(connection: duckdb.DuckDBPyConnection, path: Path, wanted: Wanted) -
         if declared.field(name).type.num_fields:
             raise ParameterError(f"the column {name!r} must hold single values: it holds {declared.field(name).type}.")
     if all(_is_number(declared.field(name).type) for name in names):
-        relation = connection.sql(f"SELECT * FROM read_parquet({literal(_no_glob(path))}, hive_partitioning = false)")  # noqa: S608
+        relation = connection.sql(f"SELECT * FROM read_parquet({literal(no_glob(path))}, hive_partitioning = false)")  # noqa: S608
         # By their places, because the engine takes names that differ in capitals only for one.
         own = [quoted(relation.columns[declared.get_field_index(name)]) for name in names]
         chosen = ", ".join(f"{each} AS {quoted(name)}" for each, name in zip(own, names, strict=True))
@@ -52,7 +52,7 @@ def parquet(connection: duckdb.DuckDBPyConnection, path: Path, wanted: Wanted) -
     return Opened(connection.from_arrow(_stream(path, names, declared)), connection)
 
 
-def _no_glob(path: Path) -> str:
+def no_glob(path: Path) -> str:
     """A path that the engine takes for itself and not for a pattern."""
     return re.sub(r"([*?\[])", r"[\1]", str(path))
 

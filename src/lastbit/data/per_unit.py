@@ -22,7 +22,7 @@ from lastbit.data.kinds import WHOLE
 from lastbit.data.task import WAYS, Per, Task
 from lastbit.data.weights import Weights
 from lastbit.errors import LastbitError, ParameterError
-from lastbit.exact.numbers import Number, whole
+from lastbit.exact.numbers import Number, number, whole
 from lastbit.values.bound import Bound
 from lastbit.values.grid import Grid
 from lastbit.values.missing import LEAVE_OUT, Missing, step_of_missing
@@ -151,7 +151,7 @@ def per_unit(
     columns = _columns(by) if by else []
     bound, most = _bounded(per, unit, most_rows, most_items if columns else 1)
     grid, low, high, exact = _grid(bounds, resolution)
-    step = step_of_missing(missing, grid, low, high)
+    step = _missing_step(missing, grid, low, high, span(bounds))
     amount = Weights(grid, low, high, step)
     if per == "total":
         furthest = _FURTHEST // grid.numerator
@@ -167,6 +167,7 @@ def per_unit(
     items = combined([each.items for each in listed]) if listed else ()
     # A mean of floors is floored once more.
     known = exact and kinds[of] is WHOLE and grid.numerator == 1 and (per != "mean" or unit is None)
+    known = known and ((step or 0) * grid.resolution).denominator == 1
     floored = Fraction(0) if known else 2 * grid.resolution
     return Numbers(steps, places, items, grid.resolution, span(bounds), most or max(len(items), 1), floored)
 
@@ -191,6 +192,17 @@ def _bounded(
         return None, None
     most = whole(most_items, "most_items")
     return Bound.drawn(most), most
+
+
+def _missing_step(missing: Missing, grid: Grid, low: int, high: int, bounds: tuple[Fraction, Fraction]) -> int | None:
+    """The step that a missing number counts as: on a fine grid a number may lie between two steps."""
+    try:
+        exact = number(missing, "missing")
+    except ParameterError:
+        return step_of_missing(missing, grid, low, high)
+    if bounds[0] <= exact <= bounds[1]:
+        return max(low, min(high, math.floor(exact / grid.resolution)))
+    raise ParameterError(f"missing must be a number between the bounds: got {missing}. Use one that is.")
 
 
 def _grid(bounds: tuple[Number, Number], resolution: Number | None) -> tuple[Grid, int, int, bool]:

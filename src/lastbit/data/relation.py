@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from lastbit.data.sorting import quoted
-from lastbit.errors import ParameterError
+from lastbit.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
     import duckdb
@@ -47,6 +47,14 @@ class Opened:
     connection: duckdb.DuckDBPyConnection
     read: Callable[[], float] | None = None
     """How much of a file is read, from 0 to 100, where the engine does not know."""
+    problem: Callable[[], str | None] = lambda: None
+    """Why the rows could not be read to their end, after a query; None where they could."""
+
+    def check(self) -> None:
+        """Refuse rows that could not be read to their end, whatever the engine made of that."""
+        problem = self.problem()
+        if problem is not None:
+            raise DataError(problem)
 
     def progress(self) -> float:
         """How much of the query under way is done, from 0 to 100; below 0 when nobody knows."""
@@ -72,11 +80,27 @@ class Stream:
         return pa.RecordBatchReader.from_batches(self._schema, self._batches()).__arrow_c_stream__(requested_schema)
 
 
-def selection(wanted: Wanted, expressions: Sequence[str]) -> str:
+_COMMA: Final = r"[+-]?([0-9]+|[0-9]{1,3}([.][0-9]{3})+)(,[0-9]+)?"
+"""A number with a comma before its fraction, and perhaps a point between thousands."""
+
+
+def number_of(text: str, *, comma: bool = False) -> str:
+    """The float that a text is, in SQL; null where it is none.
+
+    >>> number_of("cost")
+    'TRY_CAST(cost AS DOUBLE)'
+    """
+    if comma:
+        plain = f"replace(replace(trim({text}), '.', ''), ',', '.')"
+        text = f"CASE WHEN regexp_full_match(trim({text}), '{_COMMA}') THEN {plain} END"
+    return f"TRY_CAST({text} AS DOUBLE)"
+
+
+def selection(wanted: Wanted, expressions: Sequence[str], *, comma: bool = False) -> str:
     """The columns wanted, of text, in SQL: as many expressions as names. Weights that are no number are null."""
     chosen = [f"{text} AS {quoted(name)}" for text, name in zip(expressions, wanted.columns, strict=False)]
     if wanted.weights is not None:
-        chosen.append(f"TRY_CAST({expressions[-1]} AS DOUBLE) AS {quoted(wanted.weights)}")
+        chosen.append(f"{number_of(expressions[-1], comma=comma)} AS {quoted(wanted.weights)}")
     return ", ".join(chosen)
 
 

@@ -7,14 +7,19 @@ types, or the user names them. Text files are read line by line, and a row that 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from lastbit.data.databases import check_table, postgres_table, sqlite_table
-from lastbit.data.parquet import parquet
-from lastbit.data.relation import Opened, Wanted
+from lastbit.data.form import JSON_LINES, PACKINGS, Form
+from lastbit.data.parquet import no_glob, parquet
+from lastbit.data.places import Place, expanded, standard_input
+from lastbit.data.query.plan import Plan
+from lastbit.data.relation import Opened, Wanted, literal
 from lastbit.data.sorting import quoted
-from lastbit.data.text import JSON_LINES, SEPARATORS, delimited, json_lines
+from lastbit.data.text import delimited, json_lines
+from lastbit.data.together import together
 from lastbit.errors import DataError, LastbitError, ParameterError
 
 if TYPE_CHECKING:
@@ -22,11 +27,16 @@ if TYPE_CHECKING:
 
 __all__ = ["Opened", "Wanted", "opened"]
 
+_PLAIN: Final = Form()
 
-def opened(place: str, wanted: Wanted, table: str | None = None) -> Opened:
-    """Open a file, or a table of a database, with the columns wanted.
+
+def opened(
+    place: str | Sequence[str], wanted: Wanted, table: str | None = None, form: Form = _PLAIN, plan: Plan | None = None
+) -> Opened:
+    """Open a file, several files, or a table of a database, with the columns wanted.
 
     Text files go by their names, others by their first bytes: the first bytes of lines of JSON are somebody's row.
+    A plan filters the rows and makes columns, each of one row.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -35,40 +45,98 @@ def opened(place: str, wanted: Wanted, table: str | None = None) -> Opened:
     ...     opened(str(file), Wanted(("patient", "diagnosis"))).relation.fetchall()
     [('1', 'flu'), ('3', 'cold')]
     """
+    places = expanded([place] if isinstance(place, str) else place)
+    if plan is None or plan.does_nothing:
+        return _in_words(places, wanted, table, form)
+    source = _in_words(places, plan.source(wanted), table, form)
+    _lock(source.connection, places)
+    return plan.applied(source, wanted)
+
+
+def _lock(connection: duckdb.DuckDBPyConnection, places: Sequence[str]) -> None:
+    """Let the engine touch nothing but these files. No plan asks for more: this holds even if one could.
+
+    A DuckDB file is open for reading only, and its views may read other files, as their author wanted.
+    """
+    if not connection.execute("SELECT path FROM duckdb_databases() WHERE path IS NOT NULL").fetchall():
+        paths = ", ".join(literal(text) for place in places for text in (place, no_glob(Path(place))))
+        connection.execute(f"SET allowed_paths = [{paths}]")
+        connection.execute("SET enable_external_access = false")
+    connection.execute("SET lock_configuration = true")
+
+
+def _in_words(places: Sequence[str], wanted: Wanted, table: str | None, form: Form) -> Opened:
+    at = places[0]
     try:
-        return _opened(place, wanted, table)
+        if len(places) == 1:
+            return _opened(at, wanted, table, form)
+        found: list[Opened] = []
+        for at in places:
+            if "://" in at or table is not None:
+                raise ParameterError("several places must all be files of rows: a database is read alone.")
+            found.append(_opened(at, wanted, None, form, found[0].connection if found else None))
+        return together(found, places)
     except LastbitError:
         raise
     except Exception as error:
         # An engine's message may quote a row: only the kind of the error is passed on.
         problem = error.strerror or "" if isinstance(error, OSError) else type(error).__name__
-    raise DataError(f"{_public(place)} could not be read: {problem}. Open it with its own program to see why.")
+    raise DataError(f"{_public(at)} could not be read: {problem}. Open it with its own program to see why.")
 
 
-def _opened(place: str, wanted: Wanted, table: str | None) -> Opened:
+def _opened(
+    place: str,
+    wanted: Wanted,
+    table: str | None,
+    form: Form,
+    connection: duckdb.DuckDBPyConnection | None = None,
+) -> Opened:
     import duckdb
 
     if place.startswith(("postgresql://", "postgres://")):
+        _check_plain(form, place)
         return postgres_table(place, _named(table, place), wanted)
-    path = Path(place)
-    if place == "-" or (path.exists() and not path.is_file()):
+    path: Place = standard_input() if place == "-" else Path(place)
+    if isinstance(path, Path) and path.exists() and not path.is_file():
         raise DataError(f"{place} is no file: a table is opened by name, more than once. Save it as a file first.")
-    if not path.is_file():
+    if isinstance(path, Path) and not path.is_file():
         raise DataError(f"there is no file {place}. Check the name, or give a postgresql:// address.")
-    kind = _kind(path)
-    if kind == "sqlite":
-        return sqlite_table(path, _named(table, place), wanted)
-    if kind == "duckdb":
-        name = _named(table, place)
-        return _duckdb_table(duckdb.connect(path, read_only=True), name, place, wanted)
+    kind = form.endings(place)[0]
+    if kind is None or kind == ".parquet":
+        if not isinstance(path, Path):
+            raise ParameterError("standard input must be CSV, TSV or JSON lines. Save other data as a file first.")
+        _check_plain(form, place)
+        return _binary(path, place, table, wanted, connection)
     if table is not None:
         raise ParameterError(f"--table is for databases: {place} is a single table. Leave it out.")
-    connection = duckdb.connect()
+    read = json_lines if kind in JSON_LINES else delimited
+    return read(connection or duckdb.connect(), path, wanted, form, place)
+
+
+def _binary(
+    path: Path, place: str, table: str | None, wanted: Wanted, connection: duckdb.DuckDBPyConnection | None
+) -> Opened:
+    import duckdb
+
+    kind = _kind(path)
     if kind == "parquet":
-        return parquet(connection, path, wanted)
-    if kind in JSON_LINES:
-        return json_lines(connection, path, wanted)
-    return delimited(connection, path, wanted, SEPARATORS[kind])
+        if table is not None:
+            raise ParameterError(f"--table is for databases: {place} is a single table. Leave it out.")
+        return parquet(connection or duckdb.connect(), path, wanted)
+    if connection is not None:
+        raise ParameterError("several places must all be files of rows: a database is read alone.")
+    if kind == "sqlite":
+        return sqlite_table(path, _named(table, place), wanted)
+    name = _named(table, place)
+    return _duckdb_table(duckdb.connect(path, read_only=True), name, place, wanted)
+
+
+def _check_plain(form: Form, place: str) -> None:
+    """Refuse what is said of a text file where there is none."""
+    if form.separator is not None or form.encoding != "utf-8" or form.comma:
+        raise ParameterError(
+            f"--separator, --encoding and --decimal-comma are for text files: {_public(place)} is none. Leave them out."
+        )
 
 
 def _public(place: str) -> str:
@@ -83,9 +151,7 @@ def _named(table: str | None, place: str) -> str:
 
 
 def _kind(path: Path) -> str:
-    suffix = (Path(path.stem) if path.suffix.lower() == ".gz" else path).suffix.lower()
-    if suffix in SEPARATORS or suffix in JSON_LINES:
-        return suffix
+    suffix = (Path(path.stem) if path.suffix.lower() in PACKINGS else path).suffix.lower()
     if suffix == ".json":
         # By its name alone: the first byte may already be somebody's.
         raise ParameterError(
@@ -102,7 +168,7 @@ def _kind(path: Path) -> str:
         return "duckdb"
     raise ParameterError(
         f"{path} must be CSV, TSV, Parquet, JSON lines, or a DuckDB or SQLite file. "
-        "Name text files .csv, .tsv or .jsonl."
+        "Name text files .csv, .tsv or .jsonl, or say --read-as csv."
     )
 
 

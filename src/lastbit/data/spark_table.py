@@ -19,6 +19,7 @@ from lastbit.data.kinds import Kind
 from lastbit.data.task import Occurring, Task
 from lastbit.data.weights import Weights
 from lastbit.errors import ParameterError
+from lastbit.values.spark_rows import PART, TOTAL, SparkRows
 
 _KINDS: Final[tuple[tuple[str, Kind], ...]] = (
     (r"string.*|char\(.*|varchar\(.*", kinds.TEXT),
@@ -77,24 +78,53 @@ class SparkTable:
 
     def occurring(self, task: Task) -> Callable[[int | None], Occurring]:
         """The items that occur, counted when they are asked for: the executors sort, and only these come back."""
-        keys = [f"lastbit_key_{i}" for i in range(len(task.by))]
-        names = [self._named(name, key) for name, key in zip(task.by, keys, strict=True)]
+        rows = self.occurring_rows(task)
 
         def fetch(most: int | None) -> Occurring:
             from pyspark.sql import functions as f
 
-            rows = self._rows(task)
-            for name, key in zip(task.by, keys, strict=True):
-                rows = rows.where(f"{key} IS NOT NULL").where(self._readable(name, key))
-            rows = _grouped(rows, task, keys).where("lastbit_total > 0")
             # Keys are bytes or numbers: no collation has a say in their order.
-            rows = rows.orderBy(f.desc("lastbit_total"), *map(f.asc, keys))
-            rows = rows if most is None else rows.limit(most)
-            found = rows.selectExpr(*(name for name, _ in names), "lastbit_total").collect()
-            items = [[made(row[i]) for row in found] for i, (_, made) in enumerate(names)]
+            frame = rows.frame.orderBy(f.desc(TOTAL), *map(f.asc, rows.keys))
+            frame = frame if most is None else frame.limit(most)
+            found = frame.selectExpr(*(name for name, _ in rows.read), TOTAL).collect()
+            items = [[made(row[i]) for row in found] for i, (_, made) in enumerate(rows.read)]
             return items, np.array([row[-1] for row in found], np.int64)
 
         return fetch
+
+    def occurring_rows(self, task: Task) -> SparkRows:
+        """The items that occur, and their values, where they are."""
+        rows = self._rows(task)
+        for name, key in zip(task.by, _keys(task), strict=True):
+            rows = rows.where(f"{key} IS NOT NULL").where(self._readable(name, key))
+        return self._spread(task, _grouped(rows, task, _keys(task)).where(f"{TOTAL} > 0"))
+
+    def joined_rows(self, task: Task, domain: SparkTable) -> SparkRows:
+        """The items of a public table, and their values: neither leaves Spark."""
+        from pyspark.sql import functions as f
+
+        keys = _keys(task)
+        listed = domain._rows(Task(task.by))
+        for name, key in zip(task.by, keys, strict=True):
+            listed = listed.where(f"{key} IS NOT NULL").where(domain._readable(name, key))
+        listed = listed.distinct()
+        rows = self._rows(task)
+        if task.bound is not None:  # other items do not use the bound up
+            rows = rows.join(listed, keys, "left_semi")
+        counted = listed.join(_grouped(rows, task, keys), keys, "left")
+        return domain._spread(task, counted.select(*keys, f.coalesce(TOTAL, f.lit(0).cast("bigint")).alias(TOTAL)))
+
+    def _spread(self, task: Task, frame: Any) -> SparkRows:
+        keys = _keys(task)
+        read = tuple(self._named(name, key) for name, key in zip(task.by, keys, strict=True))
+        return SparkRows(frame, read, tuple(map(self._typed, task.by, keys)))
+
+    def _typed(self, name: str, key: str) -> str:
+        """A normal form as the column that it comes from."""
+        dtype, quoted = self._types[name], _quoted(name)
+        if self.kind(name) is kinds.TEXT:
+            return f"CAST({key} AS STRING) AS {quoted}"
+        return f"CAST({key} AS {dtype}) AS {quoted}" if dtype == "float" else f"{key} AS {quoted}"
 
     def _rows(self, task: Task) -> Any:
         """The columns in their normal form."""
@@ -188,6 +218,10 @@ class SparkTable:
 _PARTS: Final = ("DAY", "HOUR", "MINUTE", "SECOND")
 
 
+def _keys(task: Task) -> list[str]:
+    return [PART.format(place) for place in range(len(task.by))]
+
+
 def _grouped(rows: Any, task: Task, keys: list[str]) -> Any:
     """The counts or sums of the items that these columns name."""
     from pyspark.sql import Window
@@ -204,7 +238,7 @@ def _grouped(rows: Any, task: Task, keys: list[str]) -> Any:
     total = f.count(f.lit(1))
     if amount is not None:
         total = f.sum(f.expr(f"greatest(least(lastbit_step, {amount.high}L), {amount.low}L)"))
-    return rows.groupBy(*keys).agg(total.alias("lastbit_total"))
+    return rows.groupBy(*keys).agg(total.alias(TOTAL))
 
 
 def _decimal_steps(amount: Weights, column: str, scale: int) -> str:

@@ -3,36 +3,37 @@
 from __future__ import annotations
 
 import csv
-from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
+from lastbit.data.form import SEPARATORS, Form
 from lastbit.data.lines import Lines, batches
+from lastbit.data.places import Place
 from lastbit.data.relation import Opened, Stream, Wanted, literal, selection
 from lastbit.errors import ParameterError
 
 if TYPE_CHECKING:
     import duckdb
 
-SEPARATORS: Final = {".csv": ",", ".tsv": "\t"}
-JSON_LINES: Final = (".jsonl", ".ndjson")
 
-
-def delimited(connection: duckdb.DuckDBPyConnection, path: Path, wanted: Wanted, separator: str) -> Opened:
+def delimited(connection: duckdb.DuckDBPyConnection, path: Place, wanted: Wanted, form: Form, name: str) -> Opened:
     """Lines of fields under a first line that names them. An empty field is null, in quotes or not.
 
     A field that begins with a quote ends with one, in the same line, and two quotes inside are one. A line with another
     number of fields than the first, or with a quoted field that does not end as it should, is left out.
     """
-    lines = Lines(path, header=True)
+    kind, packing = form.endings(name)
+    separator = form.separator or SEPARATORS[kind or ".csv"]
+    lines = Lines(path, header=True, packing=packing, encoding=form.encoding)
     header = _names(lines.first(), path, separator)
     wanted.check(header)
     names = list(dict.fromkeys(wanted.names))
     places = [names.index(name) if name in names else -1 for name in header]
     fields = [f"NULLIF(c{names.index(name)}, '')" for name in wanted.names]
-    return _streamed(connection, lines, places, separator, selection(wanted, fields))
+    return _streamed(connection, lines, places, separator, selection(wanted, fields, comma=form.comma))
 
 
-def json_lines(connection: duckdb.DuckDBPyConnection, path: Path, wanted: Wanted) -> Opened:
+def json_lines(connection: duckdb.DuckDBPyConnection, path: Place, wanted: Wanted, form: Form, name: str) -> Opened:
     """Lines that are one JSON object each. A key that a line does not have is null in it; no other key is looked at.
 
     Text is itself, a whole number its digits, any other number its shortest float, true and false these words, a list
@@ -44,19 +45,25 @@ def json_lines(connection: duckdb.DuckDBPyConnection, path: Path, wanted: Wanted
     # A text is an object if it begins as one, and no JSON if nothing can be extracted. Unnested, because the engine
     # would otherwise look at the line again for every condition on a column.
     found = f"unnest([TRY(json_extract_string(c0, [{keys}]))]) AS found"
+    lines = Lines(path, header=False, packing=form.endings(name)[1], encoding=form.encoding)
     begins = "ltrim(c0, chr(32) || chr(9) || chr(13)) ^@ '{'"
-    opened = _streamed(connection, Lines(path, header=False), [0], "\n", found, begins)
+    opened = _streamed(connection, lines, [0], "\n", found, begins)
     values = [f"found[{place}]" for place in range(1, len(wanted.names) + 1)]
-    rows = opened.relation.filter("found IS NOT NULL").project(selection(wanted, values))
-    return Opened(rows, connection, opened.read)
+    rows = opened.relation.filter("found IS NOT NULL").project(selection(wanted, values, comma=form.comma))
+    return replace(opened, relation=rows)
 
 
-def _names(line: bytes | None, path: Path, separator: str) -> list[str]:
+def _names(line: bytes | None, path: Place, separator: str) -> list[str]:
     try:
         text = "" if line is None else line.decode()
         names = next(csv.reader([text], delimiter=separator, strict=True), [])
     except (UnicodeDecodeError, csv.Error):
         names = []
+    if not names and line is not None and len(line) > csv.field_size_limit():
+        raise ParameterError(
+            f"the first line of {path} must name its columns, each in at most {csv.field_size_limit():,} bytes. "
+            "Check that the file has a header, and line feeds."
+        )
     # A carriage return would be a file that has no other line ends, and the names would be its rows.
     if not names or any("\0" in name or "\r" in name for name in names):
         raise ParameterError(
@@ -82,4 +89,4 @@ def _streamed(
     quotes = lines.header
     stream = Stream(schema, lambda: batches(lines, schema, places, separator, quotes=quotes))
     relation = connection.from_arrow(stream).filter(condition).project(chosen)
-    return Opened(relation, connection, lines.done)
+    return Opened(relation, connection, lines.done, lambda: lines.problem)

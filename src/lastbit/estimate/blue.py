@@ -77,7 +77,11 @@ def error_bounds(k: int, selection: Rate, measurement: Rate, level: Number) -> t
 
 
 def _loss(rate: Rate) -> float:
-    return -math.log1p(-float(1 - rate.fraction))
+    r = rate.fraction
+    if 2 * r > 1:
+        return -math.log1p(-float(1 - r))
+    # Of whole numbers, because a rate may be below the smallest float, and 1 - r be 1.
+    return math.log(r.denominator) - math.log(r.numerator)
 
 
 class _ErrorLaw:
@@ -89,13 +93,15 @@ class _ErrorLaw:
 
     def __init__(self, k: int, selection: Rate, measurement: Rate) -> None:
         ratio = selection.geometric_variance / measurement.laplace_variance
-        self._end = self._REACH * math.sqrt(measurement.laplace_variance * variance_left(k, ratio))
-        step = math.pi / self._end
-        self._times = (np.arange(self._POINTS) + 0.5) * step
         # The weights of the measurement noises: a value's own, and the others'. Gap noises: (k-1)·others and -others.
         others = 1 / (1 + float(ratio)) / k
         own = others + float(ratio) / (1 + float(ratio))
-        loss, r, t = _loss(selection), float(measurement.fraction), self._times
+        loss, r = _loss(selection), float(measurement.fraction)
+        # The variance of this very law. At a large loss a step of noise hardly ever comes, and fractions of one do.
+        measured = float(measurement.laplace_variance) * (own**2 + (k - 1) * others**2)
+        self._end = self._REACH * math.sqrt(measured + k * (k - 1) * (others / loss) ** 2)
+        step = math.pi / self._end
+        self._times = t = (np.arange(self._POINTS) + 0.5) * step
         spectrum = _laplace_spectrum(r, own * t) * _laplace_spectrum(r, others * t) ** (k - 1)
         spectrum = spectrum / (1 - 1j * (k - 1) * others * t / loss) / (1 + 1j * others * t / loss) ** (k - 1)
         self._terms = spectrum * step / (math.pi * t)

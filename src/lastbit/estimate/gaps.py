@@ -106,6 +106,19 @@ class GapNoise(ABC):
         """
         return Estimate(number(threshold, "threshold") + number(gap, "gap") - self.mean, self.variance)
 
+    def decisive(self, level: Number = "0.95") -> Fraction:
+        """A distance from the threshold: a query so far above, or so far below, is told rightly with this probability.
+
+        >>> from lastbit.estimate.gap_laws import OneSidedGapNoise
+        >>> noise = OneSidedGapNoise(Rate(1, 1), Rate(1, 1), Fraction(1))
+        >>> noise.decisive("0.95"), float(noise.at_least(-4)), float(noise.at_least(4))
+        (Fraction(4, 1), 0.9791666666666666, 0.041666666666666664)
+        """
+        wanted = confident(level)
+        return self.resolution * max(
+            least(lambda t: self._more_than(-t, wanted)), least(lambda t: not self._more_than(t, 1 - wanted))
+        )
+
     def lower_bound(self, threshold: Number, gap: Number, level: Number = "0.95") -> LowerBound:
         """A number at or below the value with probability `level` or more, reported or not: see `LowerBound`.
 

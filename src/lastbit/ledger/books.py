@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from lastbit.errors import LedgerError
 from lastbit.ledger import names, published
 from lastbit.ledger.account import Account
-from lastbit.ledger.chain import digest, price_of
+from lastbit.ledger.chain import digest, price_of, seal
 from lastbit.ledger.entry import Entry
 from lastbit.ledger.tables import ACCOUNTS, ENTRIES
 from lastbit.mechanisms.mechanism import Mechanism
@@ -49,6 +49,11 @@ def entry_row(books: sa.Connection, entry: int) -> Any:
 
 def account_of(row: Any) -> Account:
     """The state of an account from its row."""
+    if row.seal != seal(row):
+        raise LedgerError(
+            f"the books of {row.dataset!r} are damaged: somebody changed the account by hand. lastbit budget verify "
+            "says how. Restore the ledger from a copy. Nothing was drawn."
+        )
     try:
         return Account(
             row.dataset,
@@ -160,9 +165,9 @@ def write(
     (made,) = books.execute(ENTRIES.insert().values(**line, digest="")).inserted_primary_key or (0,)
     last = digest(account.digest, SimpleNamespace(**line, id=made))
     books.execute(ENTRIES.update().where(ENTRIES.c.id == made).values(digest=last))
-    books.execute(
-        ACCOUNTS.update().where(ACCOUNTS.c.dataset == account.dataset).values(**columns_of(account), digest=last)
-    )
+    state = {"dataset": account.dataset, "adjacency": account.adjacency, "digest": last, **columns_of(account)}
+    state["seal"] = seal(SimpleNamespace(**state))
+    books.execute(ACCOUNTS.update().where(ACCOUNTS.c.dataset == account.dataset).values(**state))
     return int(made), last
 
 

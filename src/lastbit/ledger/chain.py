@@ -35,6 +35,19 @@ def digest(before: str, entry: Any) -> str:
     return hashlib.sha256(written.encode("ascii")).hexdigest()
 
 
+SEALED: Final = (
+    "dataset", "budget", "spent", "adjacency", "digest",
+    "rho_budget", "delta_budget", "delta_of_rho", "spent_rho", "spent_delta",
+)  # fmt: skip
+"""What the seal of an account covers: all that its row says."""
+
+
+def seal(row: Any) -> str:
+    """The seal of an account's row. A sum that somebody changed by hand does not fit it, and pays for nothing."""
+    written = json.dumps([getattr(row, each) for each in SEALED], default=lambda odd: [repr(odd)])
+    return hashlib.sha256(written.encode("ascii")).hexdigest()
+
+
 def problems(row: Any, entries: Iterable[Any]) -> Iterator[str]:
     """What is wrong with the books of one account, from its row and the rows of its entries, oldest first."""
     name, before, later = row.dataset, "", False
@@ -56,9 +69,13 @@ def problems(row: Any, entries: Iterable[Any]) -> Iterator[str]:
                 yield f"entry {entry.id} of {name!r} goes over the limit: {_sums(account)} were spent then."
         if entry.published is not None and entry.published_digest != published.digest(entry.digest, entry.published):
             yield f"what entry {entry.id} of {name!r} published does not fit its digest: it was changed."
-    for what, stated, added in _compared(row, account, before):
-        if stated is None or stated != added:
-            yield f"the account {name!r} and its entries differ in: {what}. The entries say {added}."
+    differ = [
+        (what, added) for what, stated, added in _compared(row, account, before) if stated is None or stated != added
+    ]
+    for what, added in differ:
+        yield f"the account {name!r} and its entries differ in: {what}. The entries say {added}."
+    if not differ and row.seal != seal(row):
+        yield f"the account {name!r} does not fit its seal: somebody wrote to its row by hand."
 
 
 def _after(account: Account | None, entry: Any) -> Account | None:

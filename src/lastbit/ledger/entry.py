@@ -8,7 +8,7 @@ from datetime import datetime
 from fractions import Fraction
 from typing import Any
 
-from lastbit.ledger import published
+from lastbit.ledger import published, questions
 from lastbit.ledger.account import Account
 from lastbit.values.adjacency import Adjacency
 
@@ -45,6 +45,29 @@ class Entry:
     """The question that was asked, where it was said: with `query`, or by the command."""
     kept: str | None = field(default=None, repr=False)
     """The published release as the books keep it; None where none was kept."""
+
+    @property
+    def about(self) -> str:
+        """The question in words: the command with its public arguments, or the query; "" where nothing was said.
+
+        >>> from datetime import datetime, UTC
+        >>> asked = '{"command": "top", "source": "visits.csv", "by": ["diagnosis"], "unit": "patient", "k": 3}'
+        >>> entry = Entry(1, "clinic", "charge", datetime.now(UTC), "NoisyTopK", {}, "", Fraction(1), "", None,
+        ...               "add-remove", "", question=asked)
+        >>> entry.about, entry.protects
+        ('top visits.csv --by diagnosis --unit patient -k 3', 'person')
+        """
+        return questions.words_of(self.question)
+
+    @property
+    def protects(self) -> str:
+        """What a command protected: "person" (a unit with all its rows), or a single "row"; "" where nobody said."""
+        return questions.level_of(self.question)
+
+    @property
+    def done(self) -> str:
+        """Whether a release was done: yes or no; "" for entries that are no release."""
+        return "" if self.kind != "charge" else "yes" if self.released else "no"
 
     @property
     def published(self) -> Any:

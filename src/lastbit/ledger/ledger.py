@@ -16,6 +16,7 @@ from lastbit.ledger import books, chain, names, questions, refusals
 from lastbit.ledger import published as codec
 from lastbit.ledger.account import Account
 from lastbit.ledger.entry import Charge, Entry
+from lastbit.ledger.history import History
 from lastbit.ledger.price import written
 from lastbit.ledger.store import Store
 from lastbit.ledger.tables import ACCOUNTS, ENTRIES
@@ -90,7 +91,9 @@ class Ledger:
             taken = names.same(dataset, rows.scalars(sa.select(ACCOUNTS.c.dataset)))
             if taken is None:
                 first = books.columns_of(account)
-                rows.execute(ACCOUNTS.insert().values(dataset=dataset, adjacency=account.adjacency, digest="", **first))
+                rows.execute(
+                    ACCOUNTS.insert().values(dataset=dataset, adjacency=account.adjacency, digest="", seal="", **first)
+                )
                 terms = written(
                     epsilon=account.epsilon_limit,
                     rho=account.rho_limit,
@@ -116,12 +119,12 @@ class Ledger:
             found = rows.execute(sa.select(ACCOUNTS).order_by(ACCOUNTS.c.dataset)).all()
         return tuple(books.account_of(row) for row in found)
 
-    def history(self, dataset: str) -> tuple[Entry, ...]:
-        """Everything that happened to an account, oldest first."""
+    def history(self, dataset: str) -> History:
+        """Everything that happened to an account, oldest first: a tuple of entries, and a table in a notebook."""
         with self._store.transaction() as rows:
             books.row_of(rows, dataset)
             found = books.rows_of(rows, dataset)
-        return tuple(books.entry_of(row) for row in found)
+        return History(books.entry_of(row) for row in found)
 
     def export(self, dataset: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
         """The whole books of an account: its row and the rows of its entries, exactly as they are kept.

@@ -9,11 +9,11 @@ from typing import Any, Final
 import sqlalchemy as sa
 
 from lastbit.errors import LedgerError
-from lastbit.ledger.chain import FIELDS, digest, exact
+from lastbit.ledger.chain import FIELDS, digest, exact, seal
 from lastbit.ledger.price import Price
 from lastbit.ledger.tables import ACCOUNTS, ENTRIES
 
-VERSION: Final = 3
+VERSION: Final = 4
 
 
 def _name_neighbours_and_begin_digests(books: sa.Connection) -> None:
@@ -62,6 +62,15 @@ def _count_in_three_currencies(books: sa.Connection) -> None:
         books.execute(ACCOUNTS.update().where(ACCOUNTS.c.dataset == dataset).values(spent_rho=str(rho)))
 
 
+def _seal_accounts(books: sa.Connection) -> None:
+    """Version 4: a seal covers what an account's row says. It begins with what the row says now."""
+    if "seal" in {each["name"] for each in sa.inspect(books).get_columns(ACCOUNTS.name)}:
+        raise _contradicted("version 3, but it has the seals of version 4")
+    _add(books, ACCOUNTS.name, "seal", "")
+    for row in books.execute(sa.select(ACCOUNTS)).all():
+        books.execute(ACCOUNTS.update().where(ACCOUNTS.c.dataset == row.dataset).values(seal=seal(row)))
+
+
 def _entries(books: sa.Connection) -> Any:
     """All entries, by the columns that every version has."""
     return books.execute(sa.select(*(ENTRIES.c[name] for name in FIELDS)).order_by(ENTRIES.c.id)).all()
@@ -69,10 +78,13 @@ def _entries(books: sa.Connection) -> Any:
 
 def _refuse_if_there(books: sa.Connection, column: str, contradiction: str) -> None:
     if column in {each["name"] for each in sa.inspect(books).get_columns(ENTRIES.name)}:
-        raise LedgerError(
-            f"the ledger says that it has {contradiction}: somebody changed it. Restore it from a copy. Nothing was "
-            "drawn."
-        )
+        raise _contradicted(contradiction)
+
+
+def _contradicted(contradiction: str) -> LedgerError:
+    return LedgerError(
+        f"the ledger says that it has {contradiction}: somebody changed it. Restore it from a copy. Nothing was drawn."
+    )
 
 
 def _add(books: sa.Connection, table: str, column: str, value: str) -> None:
@@ -86,5 +98,6 @@ def _add(books: sa.Connection, table: str, column: str, value: str) -> None:
 MIGRATIONS: Final[dict[int, Callable[[sa.Connection], None]]] = {
     1: _name_neighbours_and_begin_digests,
     2: _count_in_three_currencies,
+    3: _seal_accounts,
 }
 """MIGRATIONS[v] turns the tables of version v into those of version v + 1, in the transaction that finds them old."""

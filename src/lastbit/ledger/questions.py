@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shlex
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -44,6 +45,70 @@ def question_of(query: str, values: tuple[Any, ...], options: Mapping[str, Any])
         size = np.size(np.asarray(each.values, object)) if isinstance(each, Statistic) else None
         facts.append([repr(each), str(each.resolution), items, size])
     return json.dumps({"query": query, "values": facts} if facts else {"query": query})
+
+
+def words_of(question: str) -> str:
+    """A question as text that a person could have typed: a command with its arguments, or the words of a query.
+
+    >>> words_of('{"command": "mean", "source": "a b.csv", "of": "cost", "bounds": ["0", "9"], "where": "age > 17"}')
+    "mean 'a b.csv' --of cost --bounds 0 9 --where 'age > 17'"
+    """
+    asked = _asked(question)
+    if "command" not in asked:
+        return str(asked.get("query", ""))
+    words = [str(asked["command"]).rstrip("_")]
+    for name, value in sorted(asked.items(), key=lambda pair: _place(pair[0])):
+        if name != "command":
+            words += _option(name, value)
+    return " ".join(words)
+
+
+def level_of(question: str) -> str:
+    """What a command protects: "person" where it names a unit, otherwise "row"; "" for any other question."""
+    asked = _asked(question)
+    if "source" not in asked:
+        return ""
+    return "person" if asked.get("unit") else "row"
+
+
+_ORDER: Final = ("source", "table", "by", "of", "unit")
+"""What comes first in a command. Other options follow by their names."""
+_PAIRS: Final = ("bounds",)
+"""Options that take several words. Other lists are options that were given several times."""
+
+
+def _place(name: str) -> tuple[int, str]:
+    return (_ORDER.index(name) if name in _ORDER else len(_ORDER), name)
+
+
+def _option(name: str, value: Any) -> list[str]:
+    if value is None or value is False or value == []:
+        return []
+    if name == "source":
+        return [shlex.quote(_short(each)) for each in (value if isinstance(value, list) else [value])]
+    flag = f"-{name}" if len(name) == 1 else f"--{name.replace('_', '-')}"
+    if value is True:
+        return [flag]
+    given = value if isinstance(value, list) and name not in _PAIRS else [value]
+    return [
+        text
+        for each in given
+        for text in (flag, *(shlex.quote(_short(part)) for part in (each if isinstance(each, list) else [each])))
+    ]
+
+
+def _short(value: object) -> str:
+    """A text as it is; the digest of a list of items by its beginning."""
+    text = str(value)
+    return f"{text[:15]}…" if text.startswith("sha256:") else text
+
+
+def _asked(question: str) -> dict[str, Any]:
+    try:
+        found = json.loads(question)
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def _digest(items: Any) -> str:

@@ -42,12 +42,16 @@ class Store:
                 poolclass=sa.pool.NullPool,
                 hide_parameters=True,
                 connect_args=self._connect_args(),
+                # A server whose default is stricter would end most of two transactions at once; row locks are enough.
+                isolation_level=None if self._sqlite else "READ COMMITTED",
             )
         except ImportError:
             raise LastbitError("this ledger needs psycopg. Install it with: pip install 'lastbit[postgres]'") from None
         if self._sqlite:
             sa.event.listen(self._engine, "connect", _prepare_sqlite)
             sa.event.listen(self._engine, "begin", _begin_sqlite)
+        else:
+            sa.event.listen(self._engine, "begin", _begin_postgres)
 
     def _connect_args(self) -> dict[str, Any]:
         if self._sqlite:
@@ -101,6 +105,11 @@ class Store:
         self.lock(connection)
         version = self._version(connection)
         if version is None:
+            if self._sqlite and sa.inspect(connection).get_table_names():
+                raise LedgerError(
+                    f"{self!r} holds other tables and no ledger: it may be data. A ledger is a file of its own. Name "
+                    "another file; the first account makes it."
+                )
             if not create:
                 raise LedgerError(f"there is no ledger at {self!r}. Make one by creating an account in it.")
             METADATA.create_all(connection)
@@ -150,3 +159,10 @@ def _prepare_sqlite(connection: Any, _: Any) -> None:
 
 def _begin_sqlite(connection: sa.Connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+
+def _begin_postgres(connection: sa.Connection) -> None:
+    # A commit must be on the disk before noise is drawn, whatever the server's default is. Stricter settings stay.
+    connection.exec_driver_sql(
+        "SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'"
+    )

@@ -21,7 +21,7 @@ from lastbit.mechanisms.on_grid import MOST_STEPS
 from lastbit.privacy.cost import Cost, positive_rho
 from lastbit.privacy.rate import Rate
 from lastbit.values.grid import Grid
-from lastbit.values.known import Known, floored_by, lies_on, within_squared
+from lastbit.values.known import Known, floored_by, lies_on, names_of, within_squared
 from lastbit.values.statistic import ends, listed, span
 
 _LARGEST: Final = Fraction(2048)
@@ -113,7 +113,10 @@ class DiscreteGaussian(Mechanism[NoisyValues]):
         rate = self.rate if on_grid else self._rate(len(steps))
         above = floored_by(values, self.grid)
         exact, above = on_grid and not above, above or 1
-        return noisy_release(self.name, self.cost, single, self.grid, steps, rate, "gaussian", self._ends, exact, above)
+        items = names_of(values)
+        return noisy_release(
+            self.name, self.cost, single, self.grid, steps, rate, "gaussian", self._ends, exact, above, items
+        )
 
     def accuracy(self, level: Number = "0.95", n: int | None = None) -> Fraction:
         """The least distance that the noise of a value keeps within, with at least this probability.

@@ -16,7 +16,7 @@ from lastbit.mechanisms.noisy_values import NoisyValues, moved, noisy_release
 from lastbit.mechanisms.on_grid import GridMechanism
 from lastbit.privacy.cost import Cost
 from lastbit.privacy.rate import Rate
-from lastbit.values.known import Known, floored_by, lies_on, within
+from lastbit.values.known import Known, floored_by, lies_on, names_of, within
 from lastbit.values.statistic import ends, listed, span
 
 
@@ -72,7 +72,10 @@ class DiscreteLaplace(GridMechanism[NoisyValues]):
         rate = self.rate if on_grid else self._rate(len(steps))
         above = floored_by(values, self.grid)
         exact, above = on_grid and not above, above or 1
-        return noisy_release(self.name, self.cost, single, self.grid, steps, rate, "laplace", self._ends, exact, above)
+        items = names_of(values)
+        return noisy_release(
+            self.name, self.cost, single, self.grid, steps, rate, "laplace", self._ends, exact, above, items
+        )
 
     def accuracy(self, level: Number = "0.95", n: int = 1) -> Fraction:
         """The least distance that the noise of a value keeps within, with at least this probability.

@@ -14,6 +14,7 @@ from lastbit.errors import ParameterError
 from lastbit.estimate.accuracy import laplace_accuracy
 from lastbit.exact.numbers import Number, probability, whole
 from lastbit.mechanisms.on_grid import GridMechanism
+from lastbit.output.picture import Panel
 from lastbit.privacy.rate import Rate
 from lastbit.release import Interval, Release
 from lastbit.values.grid import Grid
@@ -76,6 +77,15 @@ class MeanAndUnits(Release):
     def columns(self) -> dict[str, Sequence[Any]]:
         """The mean and the number of units."""
         return {"mean": [self.mean], "units": [self.units]}
+
+    def error_bars(self, level: Number = "0.95", most: int | None = None) -> dict[str, Sequence[Interval]]:
+        """The interval of the mean, and that of the number of units."""
+        return {"mean": [self.interval(level)], "units": [self.units_interval(level)]}
+
+    def panels(self, level: Number = "0.95") -> list[Panel]:
+        """The mean and the number of units, side by side: each has a scale of its own."""
+        bars = self.error_bars(level)
+        return [Panel(name, [name], column, intervals=bars[name]) for name, column in self.columns().items()]
 
     @property
     def _half(self) -> Fraction:

@@ -155,3 +155,12 @@ def chance(draw: Draw | None) -> Draw:
     if not hasattr(draw, "integer"):
         raise ParameterError(f"draw must be a Draw, as lastbit.Sampler() is: got {type(draw).__name__}. Leave it out.")
     return draw
+
+
+def drawn_elsewhere(draw: Draw) -> None:
+    """Refuse a draw that other machines cannot replace: a tape, or a branch of the auditor."""
+    if not (isinstance(draw, Sampler) and draw.of_the_system):
+        raise ParameterError(
+            "draw must be left out: other machines draw the noise, each with randomness of its own. To replay or audit "
+            "a release, bring the values to one machine. Nothing was drawn."
+        )

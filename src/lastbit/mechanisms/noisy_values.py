@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import product
 from typing import Any, Final, Literal
 
@@ -41,6 +41,8 @@ class NoisyValues(Measurement):
     """Whether the values were known to be whole steps of the resolution. Others were floored to one."""
     above: int = field(compare=False, default=1)
     """How many steps higher the exact values may lie, where the values were floored."""
+    items: Sequence[Any] | None = field(compare=False, default=None)
+    """The public items that the values belong to, when they were Counts."""
 
     @cached_property
     def values(self) -> tuple[Fraction, ...]:
@@ -48,9 +50,10 @@ class NoisyValues(Measurement):
         return Grid(self.resolution).values(self.steps)
 
     def columns(self) -> dict[str, Sequence[Any]]:
-        """The values: whole numbers on a grid of whole numbers."""
+        """The items, where there are any, and the values: whole numbers on a grid of whole numbers."""
         whole = self.resolution.denominator == 1
-        return {"value": [int(value) for value in self.values] if whole else self.values}
+        items: dict[str, Sequence[Any]] = {} if self.items is None else {"item": self.items}
+        return {**items, "value": [int(value) for value in self.values] if whole else self.values}
 
     def interval(self, level: Number = "0.95") -> Interval | tuple[Interval, ...]:
         """From and to: for each value an interval that holds the true one with at least this probability.
@@ -64,13 +67,15 @@ class NoisyValues(Measurement):
         >>> high - low
         Fraction(6, 1)
         """
-        reach = accuracy_of(self.noise, self.rate, probability(level, "level"))
-        grid = Grid(self.resolution)
-        intervals = tuple(
-            grid.around(step, reach, on_grid=self.on_grid, ends=self.ends, above=self.above)
-            for step in self.steps.tolist()
-        )
+        intervals = tuple(self.error_bars(level)["value"])
         return intervals[0] if self.single else intervals
+
+    def error_bars(self, level: Number = "0.95", most: int | None = None) -> dict[str, tuple[Interval, ...]]:
+        """The interval of each value."""
+        reach = accuracy_of(self.noise, self.rate, probability(level, "level"))
+        grid, first = Grid(self.resolution), self.steps[:most].tolist()
+        around = partial(grid.around, reach=reach, on_grid=self.on_grid, ends=self.ends, above=self.above)
+        return {"value": tuple(map(around, first))}
 
 
 def accuracy_of(noise: Noise, rate: Rate, level: Fraction) -> int:
@@ -98,6 +103,7 @@ def noisy_release(
     ends: tuple[int, int] | None,
     on_grid: bool,
     above: int = 1,
+    items: Sequence[Any] | None = None,
 ) -> Callable[[Draw], NoisyValues]:
     """The second half of a release: steps, each with its own noise, clamped to the ends."""
     resolution = grid.resolution
@@ -108,7 +114,7 @@ def noisy_release(
             noisy = _clamped(noisy, *ends)
         noisy = _settled(noisy)
         noisy.setflags(write=False)
-        return NoisyValues.made(name, cost, single, resolution, noisy, rate, noise, ends, on_grid, above)
+        return NoisyValues.made(name, cost, single, resolution, noisy, rate, noise, ends, on_grid, above, items)
 
     return noisy
 

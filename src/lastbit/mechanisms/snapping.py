@@ -19,6 +19,7 @@ from lastbit.exact.rounding import exp_bounds, fraction, log_lower, shortened_up
 from lastbit.mechanisms.mechanism import Program
 from lastbit.mechanisms.on_grid import GridMechanism
 from lastbit.mechanisms.snapping_cells import Cells
+from lastbit.mechanisms.snapping_outcomes import Outcomes
 from lastbit.privacy.rate import Rate
 from lastbit.release import Interval, Measurement
 from lastbit.values.grid import Grid
@@ -26,7 +27,6 @@ from lastbit.values.known import Known, within
 from lastbit.values.raw import exact_ratio
 from lastbit.values.statistic import listed, span
 
-_HALF: Final = Fraction(1, 2)
 _COIN: Final = Rate(1, 1)
 
 _LEAST_PRECISION: Final = 118
@@ -52,6 +52,10 @@ class SnappedValue(Measurement):
         """From and to: holds the true value with at least this probability, if it was within the bounds."""
         reach = self.source.accuracy(level)
         return self.value - reach, self.value + reach
+
+    def error_bars(self, level: Number = "0.95", most: int | None = None) -> dict[str, tuple[Interval]]:
+        """The interval of the value."""
+        return {"value": (self.interval(level),)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,17 +150,14 @@ class Snapping(GridMechanism[SnappedValue]):
         >>> sum(law.values()), {int(outcome): round(float(p), 3) for outcome, p in law.items()}
         (Fraction(1, 1), {0: 0.025, 2: 0.159, 4: 0.632, 6: 0.159, 8: 0.025})
         """
-        return self._law(self._start(value))
-
-    def _law(self, start: Fraction) -> dict[Fraction, Fraction]:
-        law, rest = dict[Fraction, Fraction](), Fraction(1)
-        most = self._cells.most
-        for steps in range(-most, most + 1):
-            above = Fraction(0) if steps == most else self._at_least((steps + _HALF) * self._snap - start)
-            outcome = self._cells.outcome(steps + most)
-            law[outcome] = law.get(outcome, Fraction(0)) + rest - above
-            rest = above
+        law, cells = dict[Fraction, Fraction](), self._cells
+        for step, mass in sorted(self._outcomes(self._start(value)).masses()):
+            outcome = cells.outcome(step + cells.most)
+            law[outcome] = law.get(outcome, Fraction(0)) + mass
         return law
+
+    def _outcomes(self, start: Fraction) -> Outcomes:
+        return Outcomes(self._at_least, start, self._snap, self._cells.most)
 
     def accuracy(self, level: Number = "0.95") -> Fraction:
         """A distance that the released value keeps to a value within the bounds, with at least this probability.
@@ -287,8 +288,9 @@ class _Ready:
     @property
     def by_law(self) -> Program:
         """For the auditor: the exact law in place of the 2^125 branches of a release."""
-        outcomes, masses = zip(*self.mechanism._law(self.mechanism._start([self.given])).items(), strict=True)
-        return lambda draw: self.mechanism._release(outcomes[draw.index(masses)])
+        mechanism, cells = self.mechanism, self.mechanism._cells
+        law = mechanism._outcomes(mechanism._start([self.given])).distribution
+        return lambda draw: mechanism._release(cells.outcome(draw._one(law) + cells.most))
 
 
 def _bits(value: Fraction) -> int:

@@ -12,6 +12,7 @@ import numpy as np
 from lastbit.errors import LastbitError, ParameterError
 from lastbit.values.adjacency import Adjacency
 from lastbit.values.grid import Grid
+from lastbit.values.labelled import labelled
 from lastbit.values.raw import bare, is_missing
 
 
@@ -51,14 +52,11 @@ class Known:
         )
 
 
-def unpacked(values: Any, sensitivity: Fraction, monotone: bool = False) -> tuple[Any, Sequence[Any] | None]:
-    """The bare values, and the items where the values have them.
+def allowed(values: Known, sensitivity: Fraction, monotone: bool = False) -> None:
+    """Refuse values that one person can move further than a mechanism with this sensitivity allows for.
 
-    Values are refused when one person can move one of them further than a mechanism with this sensitivity, or this
-    promise to be monotone, allows for. Values about which nothing is known are taken as they are.
+    Or in another way, where the mechanism was built for values that are monotone.
     """
-    if not isinstance(values, Known):
-        return values, None
     if values.each > sensitivity:
         raise ParameterError(
             f"one person can move a value by {values.each}, the mechanism was built for sensitivity {sensitivity}. "
@@ -69,7 +67,25 @@ def unpacked(values: Any, sensitivity: Fraction, monotone: bool = False) -> tupl
             "the values are not monotone, the mechanism was built for values that are. "
             "Build it without monotone=True. Nothing was drawn."
         )
+
+
+def unpacked(values: Any, sensitivity: Fraction, monotone: bool = False) -> tuple[Any, Sequence[Any] | None]:
+    """The bare values, and the items where the values have them.
+
+    Values are refused where they are not `allowed`. Values about which nothing is known are taken as they are.
+    """
+    if not isinstance(values, Known):
+        return labelled(values)
+    allowed(values, sensitivity, monotone)
     return values.values, values.names
+
+
+def names_of(values: Any) -> Sequence[Any] | None:
+    """The public items that values belong to; None where they have no names."""
+    if isinstance(values, Known):
+        return values.names
+    labels = labelled(values)[1]
+    return None if labels is None else tuple(labels)
 
 
 def lies_on(values: Any, grid: Grid) -> bool:
@@ -85,6 +101,7 @@ def lies_on(values: Any, grid: Grid) -> bool:
         return values.resolution is not None and (values.resolution / grid.resolution).denominator == 1
     if grid.numerator != 1:
         return False
+    values, _ = labelled(values)
     if type(values) is int:
         return True
     # The type that an array or a Series declares; Arrow calls it `type`.
@@ -109,7 +126,7 @@ def floored_by(values: Any, grid: Grid) -> int:
 def within(values: Any, sensitivity: Fraction) -> Any:
     """The bare values, refused where one person can move all of them together further than this."""
     if not isinstance(values, Known):
-        return values
+        return labelled(values)[0]
     if values.total > sensitivity:
         raise ParameterError(
             f"one person can move the values by {values.total} in all, the mechanism was built for sensitivity "
@@ -125,7 +142,7 @@ def within_squared(values: Any, squared: Fraction) -> Any:
     No move is above `each`, and all moves add up to `total` at most: so their squares add up to at most each·total.
     """
     if not isinstance(values, Known):
-        return values
+        return labelled(values)[0]
     if values.each * values.total > squared:
         raise ParameterError(
             f"one person can move the values by {values.each} each and {values.total} in all, so that the squares add "

@@ -17,15 +17,16 @@ from numpy.typing import NDArray
 from lastbit.errors import ParameterError
 from lastbit.exact.numbers import Number, number
 from lastbit.values.grid import Grid
-from lastbit.values.raw import bare, bits, is_plain
+from lastbit.values.known import lies_on
+from lastbit.values.raw import bare, is_plain
 
 Missing = Literal["leave-out", "lowest"] | Number
 """What a missing value counts as: nothing at all, the lower bound, or a number between the bounds."""
 
 LEAVE_OUT: Final = "leave-out"
 
-_INFINITE: Final = np.uint64(0x7FF << 52)
-_SIGN_LESS: Final = np.uint64((1 << 63) - 1)
+_TEXT: Final = ("str", "utf8", "large_str")
+"""How the names of types begin that Arrow, pandas and Polars declare for text."""
 
 
 def step_of_missing(missing: Any, grid: Grid, least: int, most: int) -> int | None:
@@ -70,6 +71,9 @@ def numbers_of(values: Any) -> Any:
     >>> numbers_of([3, "n/a", None, 2.5])
     [3, None, None, 2.5]
     """
+    declared = getattr(values, "dtype", None) or getattr(values, "type", None)
+    if not isinstance(declared, np.dtype) and str(declared).lower().startswith(_TEXT):
+        raise ParameterError(f"records must be numbers: got a column of {declared}. Pass numbers.")
     values = bare(values)
     if is_plain(values):
         return values.ravel()
@@ -89,11 +93,22 @@ def missing_among(values: Any) -> NDArray[np.bool_]:
     [False, True, True]
     """
     if isinstance(values, np.ndarray):
-        if values.dtype.kind != "f":
-            return np.zeros(len(values), np.bool_)
-        unknown: NDArray[np.bool_] = (bits(values) & _SIGN_LESS) > _INFINITE
+        # A signaling NaN does not warn here.
+        unknown: NDArray[np.bool_] = np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), np.bool_)
         return unknown
     return np.fromiter((value is None or _is_nan(value) for value in values), np.bool_, len(values))
+
+
+def whole_by_type(values: Any, grid: Grid) -> bool:
+    """Whether records are known to be whole steps of a grid, by their types. A missing record is of any type.
+
+    >>> whole_by_type([3, float("nan"), "n/a", None], Grid(1)), whole_by_type([3, 4.0], Grid(1))
+    (True, False)
+    """
+    flat = numbers_of(values)
+    if isinstance(flat, list):
+        return lies_on([None if _is_nan(value) else value for value in flat], grid)
+    return lies_on(values, grid)
 
 
 def _is_number(value: object) -> bool:

@@ -23,8 +23,16 @@ from lastbit.values.adjacency import Adjacency, named
 from lastbit.values.bins import MISSING_BIN, Bins
 from lastbit.values.counts import Counts
 from lastbit.values.grid import LIMIT, Grid, Steps
-from lastbit.values.known import Known, lies_on
-from lastbit.values.missing import LEAVE_OUT, Missing, can_be_missing, missing_among, numbers_of, step_of_missing
+from lastbit.values.known import Known
+from lastbit.values.missing import (
+    LEAVE_OUT,
+    Missing,
+    can_be_missing,
+    missing_among,
+    numbers_of,
+    step_of_missing,
+    whole_by_type,
+)
 from lastbit.values.raw import is_missing
 from lastbit.values.span import span as span
 
@@ -108,7 +116,7 @@ def exact_sum(
     total, _ = _total(values, grid, least, most, counted_as)
     same_way = not replaces and (least >= 0 or most <= 0)
     facts = total * grid.resolution, furthest * grid.resolution, grid.resolution, same_way, _one(replaces)
-    return Statistic(*facts, above=0 if lies_on(values, grid) else 2)
+    return Statistic(*facts, above=0 if whole_by_type(values, grid) else 2)
 
 
 def exact_mean(
@@ -131,7 +139,7 @@ def exact_mean(
     n = _count(values, least=1)
     unit = grid.resolution / n
     total, _ = _total(values, grid, least, most, counted_as)
-    above = 0 if lies_on(values, grid) else 2
+    above = 0 if whole_by_type(values, grid) else 2
     return Statistic(total * unit, (most - least) * unit, unit, adjacency="replace", above=above)
 
 
@@ -195,7 +203,7 @@ def mean_sums(
         units,
         bounds=bounds,
         resolution=resolution,
-        floored=Fraction(0) if lies_on(values, grid) else _fine(grid, least, most).resolution,
+        floored=Fraction(0) if whole_by_type(values, grid) else _fine(grid, least, most).resolution,
         replaces=replaces,
     )
 
@@ -326,9 +334,9 @@ def _total(values: Any, grid: Grid, least: int, most: int, counted_as: int | Non
     Two sums that are apart by a whole number of steps at most are so when they are floored, too.
     """
     flat = numbers_of(values)
-    fine = grid if lies_on(values, grid) else _fine(grid, least, most)
+    fine = grid if whole_by_type(values, grid) else _fine(grid, least, most)
     finer = (grid.resolution / fine.resolution).numerator
-    absent = sum(int(missing_among(flat[i : i + _ROWS]).sum()) for i in range(0, len(flat), _ROWS))
+    absent = sum(int(np.count_nonzero(missing_among(flat[i : i + _ROWS]))) for i in range(0, len(flat), _ROWS))
     # A missing record was added up as the lowest.
     total = fine.total(flat, least * finer, most * finer) + absent * ((counted_as or 0) - least) * finer
     return total // finer, len(flat) - (absent if counted_as is None else 0)

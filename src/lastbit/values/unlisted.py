@@ -20,6 +20,7 @@ from lastbit.values.adjacency import Adjacency
 from lastbit.values.grid import Grid
 from lastbit.values.known import Known
 from lastbit.values.raw import exact_ratio
+from lastbit.values.spark_rows import SparkRows
 
 
 class Unknown:
@@ -63,6 +64,8 @@ class Unlisted(Known):
     sensitivity: Number = 1
     most_items: int | None = None
     resolution: Number = 1
+    rows: SparkRows | None = field(default=None, repr=False)
+    """All items, where Spark has them."""
 
     def __post_init__(self) -> None:
         sensitivity = positive(self.sensitivity, "sensitivity", "It is how far one person can move a value.")

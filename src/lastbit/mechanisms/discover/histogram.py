@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -18,15 +18,23 @@ from lastbit.estimate.accuracy import least_enough
 from lastbit.exact.numbers import Number, probability
 from lastbit.exact.rounding import shortened_upper
 from lastbit.mechanisms.discover.mechanism import Discovered, Discovering
+from lastbit.mechanisms.discover.spark_histogram import SparkHistogram, decimal_digits
+from lastbit.mechanisms.mechanism import chance
 from lastbit.mechanisms.noisy_values import Noise, accuracy_of, added, drawn
 from lastbit.privacy.cost import Cost
 from lastbit.privacy.rate import Rate
 from lastbit.release import Interval
 from lastbit.values.grid import Grid
-from lastbit.values.unlisted import order
+from lastbit.values.unlisted import Unlisted, order
+
+if TYPE_CHECKING:
+    from lastbit.mechanisms.discover.spark import Telling
 
 _BITS: Final = 256
 """Bits of a tail probability."""
+
+_WIDE: Final = 1 << 50
+"""Noise of this scale may not fit in the 64 bits of a column of Spark."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -62,8 +70,13 @@ class DiscoveredHistogram(Discovered):
         most. Among the items told the share that fails is larger where values are near the threshold, because lucky
         noise gets items told.
         """
+        return self.error_bars(level)["value"]
+
+    def error_bars(self, level: Number = "0.95", most: int | None = None) -> dict[str, tuple[Interval, ...]]:
+        """The interval of each value."""
         reach, grid = accuracy_of(self.noise, self.rate, probability(level, "level")), Grid(self.resolution)
-        return tuple(grid.around(step, reach, on_grid=True) for step in np.asarray(self.steps).tolist())
+        first = np.asarray(self.steps)[:most].tolist()
+        return {"value": tuple(grid.around(step, reach, on_grid=True) for step in first)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,22 +138,79 @@ class DiscoverHistogram(Discovering[DiscoveredHistogram]):
         return 1 - (1 - shortened_upper(one, _BITS)) ** (self.most_items or 1)
 
     def ready(self, values: Any) -> Callable[[Draw], DiscoveredHistogram]:
-        """Search the items of `Unlisted` values."""
-        items, steps = self._steps(self._checked(values), None)
-        name, cost, grid, rate, noise, least = self.name, self.cost, self.grid, self.rate, self.noise, self._least
-        threshold = self.threshold
+        """Search the items of `Unlisted` values. Where Spark has them, the executors add the noise."""
+        values = self._checked(values)
+        name, cost, grid, rate, noise, threshold = (
+            self.name, self.cost, self.grid, self.rate, self.noise, self.threshold,
+        )  # fmt: skip
+        tell = self._tell(values)
 
         def search(draw: Draw) -> DiscoveredHistogram:
-            noisy = added(steps, drawn(noise, rate, len(steps), draw))
-            found = [place for place in range(len(items)) if noisy[place] >= least]
+            items, noisy = tell(draw)
             # In an order that the published numbers and the items fix: that of the table would tell more.
-            found.sort(key=lambda place: (-noisy[place], order(items[place])))
-            kept = noisy[found]
+            places = sorted(range(len(items)), key=lambda place: (-noisy[place], order(items[place])))
+            kept = noisy[places]
             kept.setflags(write=False)
-            told = tuple([items[place] for place in found])
+            told = tuple([items[place] for place in places])
             return DiscoveredHistogram.made(name, cost, told, False, kept, grid.resolution, threshold, rate, noise)
 
         return search
+
+    def _tell(self, values: Unlisted) -> Callable[[Draw], tuple[Sequence[Any], Samples]]:
+        """The items that are told, in any order, with their noisy values."""
+        rate, noise, least = self.rate, self.noise, self._least
+        if values.rows is not None:
+            return self._telling(values).fetched(values.rows)
+        items, steps = self._steps(values, None)
+
+        def tell(draw: Draw) -> tuple[Sequence[Any], Samples]:
+            noisy = added(steps, drawn(noise, rate, len(steps), draw))
+            places = [place for place in range(len(items)) if noisy[place] >= least]
+            return [items[place] for place in places], noisy[places]
+
+        return tell
+
+    def _telling(self, values: Unlisted) -> Telling:
+        """The part of the release that runs in Spark's executors."""
+        from lastbit.mechanisms.discover.spark import Telling
+
+        factor = int(Fraction(values.resolution) / self.grid.resolution)
+        return Telling(factor, self.rate, self.noise, self._least)
+
+    def ready_spark(self, values: Any) -> Callable[[Draw], SparkHistogram]:
+        """`release_spark` before the draw, for a ledger that charges in between."""
+        values = self._checked(values)
+        if values.rows is None:
+            raise ParameterError(
+                "values must be counted on a Spark table: got values of another engine. Use release. Nothing was drawn."
+            )
+        if "value" in map(str.lower, values.rows.frame.limit(0).selectExpr(*values.rows.typed).columns):
+            raise ParameterError(
+                "no column of the items may be called value, as that of the numbers is. Rename it in the table. "
+                "Nothing was drawn."
+            )
+        digits = decimal_digits(self.grid.resolution)
+        if self.rate.scale >= _WIDE:
+            raise ParameterError(
+                "the noise must be shorter than 2^50 steps for a column of Spark. Use a coarser resolution, or "
+                "release. Nothing was drawn."
+            )
+        spread = self._telling(values).kept(values.rows, self.grid.resolution, digits)
+        name, cost, resolution, threshold = self.name, self.cost, self.grid.resolution, self.threshold
+
+        def search(draw: Draw) -> SparkHistogram:
+            return SparkHistogram.made(name, cost, spread(draw), resolution, threshold, self.rate, self.noise)
+
+        return search
+
+    def release_spark(self, values: Any, *, draw: Draw | None = None) -> SparkHistogram:
+        """The histogram as a Spark DataFrame, for more items than one machine holds: the same law as `release`.
+
+        Items and their counts stay in Spark: the executors add the noise, each with randomness of its own, and keep the
+        items that are told. They are kept in Spark's memory and disks, so that nothing is ever drawn twice; write them
+        out with `found.frame.write`.
+        """
+        return self.ready_spark(values)(chance(draw))
 
     def needed(self, level: Number = "0.95") -> Fraction:
         """The value that an item needs to be told with at least this probability.

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
+from itertools import accumulate
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,6 +15,7 @@ from lastbit.chance.draw import Draw, Samples
 from lastbit.exact.numbers import Number
 from lastbit.mechanisms.discover.mechanism import Discovered, Shortlisting, told
 from lastbit.mechanisms.top_k.selector import Selector
+from lastbit.output.picture import Panel
 from lastbit.privacy.rate import Rate
 from lastbit.values.grid import Grid
 
@@ -34,6 +36,11 @@ class DiscoveredTopK(Discovered):
     def columns(self) -> dict[str, Sequence[Any]]:
         """Rank, item, and the gap to the next item or to the bottom."""
         return {**super().columns(), "gap": self.gaps}
+
+    def panels(self, level: Number = "0.95") -> Sequence[Panel]:
+        """Gaps as gaps: the bar of each item reaches from where the next one's ends to how far it is ahead."""
+        behind = list(accumulate(reversed(self.gaps), initial=Fraction(0)))
+        return [Panel("ahead of the next", self.items, self.gaps, "item", bottoms=behind[-2::-1])]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -36,7 +36,7 @@ class QuantileValue(Release):
 
     def facts(self) -> dict[str, Any]:
         """How many ranks the value is away at most, with a probability of 95%."""
-        return {"level": "0.95", "within_ranks": self.ranks()}
+        return {"level": Fraction(95, 100), "within_ranks": self.ranks()}
 
     def ranks(self, level: Number = "0.95") -> Fraction:
         """How many ranks the value is away from the quantile at most, with at least this probability.

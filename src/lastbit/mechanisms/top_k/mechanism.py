@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from lastbit.exact.numbers import Number, flag, probability, whole
 from lastbit.mechanisms.mechanism import Released
 from lastbit.mechanisms.on_grid import GridMechanism
 from lastbit.mechanisms.top_k.selector import Selector, StepsOf
+from lastbit.output.picture import Panel
 from lastbit.privacy.cost import Cost
 from lastbit.privacy.rate import Rate
 from lastbit.release import Interval, Release
@@ -87,6 +89,18 @@ class Selected(Release):
         no_next = [None] * (len(self.indices) - len(self.gap_steps))
         items: dict[str, Sequence[Any]] = {} if self.items is None else {"item": self.items}
         return {**items, "index": self.indices, "gap": [*self.gaps, *no_next]}
+
+    def error_bars(self, level: Number = "0.95", most: int | None = None) -> dict[str, Sequence[Interval | None]]:
+        """The interval of each gap."""
+        no_next = [None] * (len(self.indices) - len(self.gap_steps))
+        return {"gap": [*self.gap_intervals(level), *no_next]}
+
+    def panels(self, level: Number = "0.95") -> Sequence[Panel]:
+        """Gaps as gaps: the bar of each selected reaches from where the next one's ends to how far it is ahead."""
+        bars, columns = self.error_bars(level)["gap"], self.columns()
+        behind = list(accumulate(reversed(self.gaps), initial=Fraction(0)))
+        name, label = "ahead of the next", next(iter(columns))
+        return [Panel(name, columns[label], columns["gap"], label, bars, bottoms=[*behind[-2::-1], 0][: len(bars)])]
 
 
 Fields = tuple[str, Cost, tuple[int, ...], Samples, tuple[Any, ...] | None, Fraction, int, Rate, bool]

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any, Final
 
 from lastbit.chance.draw import Draw
@@ -14,6 +15,8 @@ from lastbit.estimate.accuracy import least_epsilon
 from lastbit.exact.numbers import Number, number, whole
 from lastbit.mechanisms.mechanism import chance
 from lastbit.mechanisms.top_k.mechanism import Selected, Selecting, noise_within
+from lastbit.values.known import allowed, lies_on
+from lastbit.values.spark_counts import SparkCounts
 
 _FURTHEST: Final = 10**30
 
@@ -57,7 +60,18 @@ class NoisyTopK(Selecting[TopK]):
     """
 
     def ready(self, values: Any) -> Callable[[Draw], TopK]:
-        """Select k of the values: numbers, Counts or a Statistic. There must be at least k."""
+        """Select k of the values: numbers, Counts, SparkCounts or a Statistic. There must be at least k."""
+        if isinstance(values, SparkCounts):
+            from lastbit.mechanisms.top_k import spark
+
+            allowed(values, self._furthest, self.monotone)
+            if not lies_on(values, self.grid):
+                raise ParameterError(
+                    f"resolution must divide that of the counts: got {self.grid.resolution} and {values.resolution}. "
+                    f"Build the mechanism with resolution={values.resolution}. Nothing was drawn."
+                )
+            scaled = partial(spark.scaled, factor=int(Fraction(values.resolution) / self.grid.resolution))
+            return self._spread(spark.selection(values.rows, scaled, self._selector, True))
         pick, _ = self._picking(values)
         return lambda draw: TopK.made(*pick(draw))
 
@@ -96,7 +110,12 @@ class NoisyTopK(Selecting[TopK]):
         """`release_spark` before the draw, for a ledger that charges in between."""
         from lastbit.mechanisms.top_k import spark
 
-        select = spark.selection(frame, item, value, self.grid, self._selector)
+        rows, whole_numbers = spark.candidates(frame, item, value)
+        on_grid = whole_numbers and self.grid.numerator == 1
+        return self._spread(spark.selection(rows, self.grid.steps, self._selector, on_grid))
+
+    def _spread(self, select: Callable[[Draw], Any]) -> Callable[[Draw], TopItems]:
+        """A selection in Spark as a release."""
 
         def selected(draw: Draw) -> TopItems:
             items, ahead, n, on_grid = select(draw)

@@ -15,6 +15,7 @@ from lastbit.estimate.accuracy import laplace_accuracy
 from lastbit.estimate.tempered import tempered
 from lastbit.exact.numbers import Number, number, probability
 from lastbit.mechanisms.top_k.mechanism import Selected, Selecting
+from lastbit.output.picture import Panel
 from lastbit.privacy.rate import Rate
 from lastbit.release import Interval
 from lastbit.values.grid import Grid
@@ -89,6 +90,17 @@ class MeasuredTopK(Selected):
             "standard_error": self.standard_errors,
             "estimate": self.estimates,
         }
+
+    def error_bars(self, level: Number = "0.95", most: int | None = None) -> dict[str, Sequence[Interval | None]]:
+        """The interval of each gap, and that of each selected value, which is for measurement and estimate."""
+        values = self.intervals(level)
+        return {**super().error_bars(level, most), "measurement": values, "estimate": values}
+
+    def panels(self, level: Number = "0.95") -> Sequence[Panel]:
+        """The estimates with the intervals of the selected values."""
+        columns = self.columns()
+        label = next(iter(columns))
+        return [Panel("estimate", columns[label], self.estimates, label, self.intervals(level))]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,8 +16,10 @@ from numpy.typing import NDArray
 from lastbit.chance.draw import Draw, Samples
 from lastbit.chance.sampler import Sampler
 from lastbit.errors import LastbitError, ParameterError
+from lastbit.mechanisms.mechanism import drawn_elsewhere
 from lastbit.mechanisms.top_k.selector import Selector
-from lastbit.values.grid import Grid
+from lastbit.values.grid import LIMIT, Steps
+from lastbit.values.spark_rows import PART, TOTAL, SparkRows, answered
 
 try:
     import pyarrow as pa
@@ -29,52 +31,63 @@ except ImportError:
 Found = tuple[tuple[Any, ...], Samples, int, bool]
 """The selected items, best first, the gaps in steps, the number of candidates, and whether all lie on the grid."""
 
+StepsIn = Callable[[NDArray[Any]], Steps]
+"""From the values of a batch to steps of the mechanism's grid."""
+
 _WHOLE: Final = "tinyint", "smallint", "int", "bigint"
 
 
-def selection(frame: Any, item: str, value: str, grid: Grid, selector: Selector) -> Callable[[Draw], Found]:
-    """A selection among the rows of a Spark DataFrame, checked as far as that takes no chance."""
+def candidates(frame: Any, item: str, value: str) -> tuple[SparkRows, bool]:
+    """The rows of a table of candidates, one a row, and whether their values are whole numbers."""
     types = dict(frame.dtypes)
     for column in (item, value):
         if column not in types:
             raise ParameterError(f"there is no column {column!r}: the table has {', '.join(types)}.")
     if types[value] not in (*_WHOLE, "float", "double"):
         raise ParameterError(f"values must be whole numbers or floats: the column {value!r} is {types[value]}.")
+    key = PART.format(0)
+    rows = frame.select(frame[item].alias(key), frame[value].alias(TOTAL))
+    return SparkRows(rows, ((key, lambda part: part),), (key,)), types[value] in _WHOLE
 
-    def shortlists(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        names, least = shortlist(batches, grid, selector, Sampler())
-        if names is not None:
-            # Text: noise may be beyond 64 bits.
-            yield pa.record_batch([names, pa.array([str(cell) for cell in least.tolist()])], names=["item", "least"])
 
-    rows = frame.select(frame[item].alias("item"), frame[value].alias("value"))
-    n = rows.count()
+def selection(rows: SparkRows, steps_in: StepsIn, selector: Selector, on_grid: bool) -> Callable[[Draw], Found]:
+    """A selection among rows, checked as far as that takes no chance."""
+    n = answered(rows.frame.count)
     if n < selector.k:
         raise ParameterError(
             f"k must be at most the number of candidates: got k={selector.k} and {n:,} candidates. "
             "Ask for fewer, or offer more. Nothing was drawn."
         )
 
+    def shortlists(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        names, least = shortlist(batches, steps_in, selector, Sampler())
+        if names is not None:
+            # Text: noise may be beyond 64 bits.
+            texts = pa.array([str(cell) for cell in least.tolist()])
+            yield pa.RecordBatch.from_arrays([*names.flatten(), texts], [*names.type.names, "least"])
+
     def selected(draw: Draw) -> Found:
-        found = rows.mapInArrow(shortlists, f"item {types[item]}, least string").collect()
-        items, gaps = finished([row["item"] for row in found], [int(row["least"]) for row in found], selector, draw)
-        return items, gaps, n, types[value] in _WHOLE and grid.numerator == 1
+        drawn_elsewhere(draw)
+        names, least = rows.fetched(rows.mapped(shortlists, "least"), "least")
+        items, gaps = finished(names, [int(cell) for cell in least], selector, draw)
+        return items, gaps, n, on_grid
 
     return selected
 
 
 def shortlist(
-    batches: Iterable[pa.RecordBatch], grid: Grid, selector: Selector, draw: Draw
-) -> tuple[pa.Array | None, Samples]:
+    batches: Iterable[pa.RecordBatch], steps_in: StepsIn, selector: Selector, draw: Draw
+) -> tuple[pa.StructArray | None, Samples]:
     """The contenders of a partition, and their noisy values: memory for one batch and the shortlist."""
-    names: pa.Array | None = None
+    names: pa.StructArray | None = None
     least: Samples = np.empty(0, np.int64)
     for batch in batches:
         if batch.num_rows == 0:
             continue
-        steps = grid.steps(_numbers(batch.column(1)))
+        steps = steps_in(numbers(batch.column(TOTAL)))
         least = np.concatenate((least, selector.noisy(len(steps), steps.__getitem__, draw)))
-        everyone = batch.column(0) if names is None else pa.concat_arrays([names, batch.column(0)])
+        parts = batch.drop_columns([TOTAL]).to_struct_array()
+        everyone = parts if names is None else pa.concat_arrays([names, parts])
         chosen = selector.contenders(least)
         names, least = everyone.take(pa.array(chosen)), least[chosen]
     return names, least
@@ -89,8 +102,14 @@ def finished(names: list[Any], least: list[int], selector: Selector, draw: Draw)
     return tuple(names[index] for index in contenders[best].tolist()), gaps
 
 
-def _numbers(column: pa.Array) -> NDArray[Any]:
+def numbers(column: pa.Array) -> NDArray[Any]:
     """A column as an array; null is lowest, as NaN is."""
     lowest = float("nan") if pa.types.is_floating(column.type) else np.iinfo(column.type.to_pandas_dtype()).min
-    numbers: NDArray[Any] = pc.fill_null(column, pa.scalar(lowest, column.type)).to_numpy(zero_copy_only=False)
-    return numbers
+    array: NDArray[Any] = pc.fill_null(column, pa.scalar(lowest, column.type)).to_numpy(zero_copy_only=False)
+    return array
+
+
+def scaled(steps: NDArray[Any], factor: int) -> Steps:
+    """Whole steps of one grid in steps of a grid that is finer by this factor, clamped to what a grid holds."""
+    found: Steps = np.clip(steps, -(LIMIT // factor), LIMIT // factor) * factor
+    return found

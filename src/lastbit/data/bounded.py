@@ -1,0 +1,67 @@
+"""Which pairs of an item and a unit stay where one unit counts in few items, in the SQL of DuckDB."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from secrets import token_hex
+from typing import Any, Final
+
+from lastbit.values.bound import Bound
+
+_SHORT: Final = 16
+"""Lists shorter than this are made for every unit; longer ones only for units that fill them."""
+
+_LONGEST: Final = 10**6
+"""DuckDB takes fewer than so many smallest numbers."""
+
+
+def bounded(pairs: Any, keys: Sequence[str], more: Sequence[str], bound: Bound, closing: ExitStack) -> Any:
+    """The pairs that stay: of each unit those with the smallest marks; of equal marks, the first in order of the items.
+
+    pairs: every pair once, with the unit in `lastbit_unit`, the item in `keys` and other columns in `more`.
+
+    To sort all pairs takes as long as to find them. So only the marks of a unit are collected, which are short: the
+    last mark that stays says of each pair whether it does. Where that mark comes twice, the items decide, and the pairs
+    of this unit are sorted.
+
+    The pairs are used more than once, and may come from a stream that can be read once only: so the engine keeps them.
+    For this the query must name them, as a view of the connection until it is done.
+    """
+    name = f"lastbit_{token_hex(8)}"
+    closing.callback(pairs.query, name, f"DROP VIEW IF EXISTS temp.main.{name}")
+    columns = ", ".join([*keys, *more])
+    rank = (
+        "row_number() OVER (PARTITION BY lastbit_unit "
+        f"ORDER BY lastbit_mark ASC, {', '.join(f'{key} ASC' for key in keys)})"
+    )
+    return pairs.query(
+        name,
+        f"""WITH pairs AS MATERIALIZED (SELECT *, {_mark(keys, bound.key)} AS lastbit_mark FROM temp.main.{name}),
+        many AS MATERIALIZED ({_many(bound.most)})
+        SELECT {columns} FROM pairs LEFT JOIN many USING (lastbit_unit)
+        WHERE lastbit_sorted IS NULL OR (NOT lastbit_sorted AND lastbit_mark <= lastbit_last) UNION ALL
+        SELECT {columns} FROM pairs SEMI JOIN (FROM many WHERE lastbit_sorted) USING (lastbit_unit)
+        QUALIFY {rank} <= {bound.most}""",  # noqa: S608
+    )
+
+
+def _mark(keys: Sequence[str], key: int) -> str:
+    """A hash of the unit, the item and the key.
+
+    Hashed once more with the key, so that the order of the hashes depends on all of its bits. With a sign it has 63
+    bits: the engine collects numbers without one three times slower.
+    """
+    return f"CAST(hash(xor(hash(lastbit_unit, {', '.join(keys)}), CAST({key} AS UBIGINT))) >> 1 AS BIGINT)"
+
+
+def _many(most: int) -> str:
+    """The units with too many items: the last mark that stays, and whether the pairs must be sorted for it."""
+    counted = f"FROM pairs GROUP BY lastbit_unit HAVING count(*) > {most}"
+    if most + 1 >= _LONGEST:
+        return f"SELECT lastbit_unit, 0 AS lastbit_last, true AS lastbit_sorted {counted}"
+    # The engine makes room for whole lists at once: for long ones only where they are filled.
+    chosen = "" if most < _SHORT else f"SEMI JOIN (SELECT lastbit_unit {counted}) USING (lastbit_unit)"
+    return f"""SELECT lastbit_unit, marks[{most}] AS lastbit_last, marks[{most}] = marks[{most + 1}] AS lastbit_sorted
+        FROM (SELECT lastbit_unit, min(lastbit_mark, {most + 1}) AS marks FROM pairs {chosen} GROUP BY lastbit_unit)
+        WHERE len(marks) > {most}"""  # noqa: S608

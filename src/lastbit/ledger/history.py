@@ -1,0 +1,42 @@
+"""The history of an account: entries, and a table of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from lastbit.ledger.entry import Entry
+from lastbit.output.table import cells, html_table
+
+
+class History(tuple[Entry, ...]):
+    """The entries of an account, oldest first: a tuple, which a notebook shows as a table.
+
+    >>> import tempfile, lastbit as lb
+    >>> ledger = lb.Ledger(tempfile.mkdtemp() + "/budget.db")
+    >>> account = ledger.create("clinic", epsilon=1)
+    >>> ledger.history("clinic").columns()["what"]
+    ['create']
+    """
+
+    __slots__ = ()
+
+    def columns(self) -> dict[str, Sequence[Any]]:
+        """The table, column by column."""
+        return {
+            "id": [entry.id for entry in self],
+            "time": [entry.time.isoformat(" ", "seconds") for entry in self],
+            "what": [entry.mechanism or entry.kind for entry in self],
+            "cost": [entry.cost for entry in self],
+            "charged": [entry.amount for entry in self],
+            "about": [entry.about for entry in self],
+            "protects": [entry.protects for entry in self],
+            "done": [entry.done for entry in self],
+            "note": [entry.note for entry in self],
+        }
+
+    def _repr_html_(self) -> str:
+        columns = self.columns()
+        rows = [list(row) for row in zip(*cells(columns), strict=True)]
+        dataset = self[0].dataset if self else ""
+        return html_table(list(columns), rows, f"History of {dataset}")

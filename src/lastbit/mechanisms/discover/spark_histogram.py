@@ -1,0 +1,67 @@
+"""`SparkHistogram`: the items that were found, and their noisy values, in a DataFrame of Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, Final
+
+from lastbit.errors import ParameterError
+from lastbit.exact.numbers import Number, probability
+from lastbit.mechanisms.noisy_values import Noise, accuracy_of
+from lastbit.privacy.rate import Rate
+from lastbit.release import Release
+
+_DIGITS: Final = 18
+"""Digits after the point that a column of Spark has room for."""
+
+_LARGEST: Final = 17
+"""Digits of a step, written without its point: so many and those of a number of steps fit in a decimal of Spark."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SparkHistogram(Release):
+    """The items that were found, in a Spark DataFrame: `frame`, with the columns of the items and `value`.
+
+    The values were drawn once, and are kept in Spark: each use of `frame` reads the same. The rows lie by a hash of
+    their item, in a number of parts that `spark.sql.shuffle.partitions` says; sort them as you like.
+    """
+
+    frame: Any = field(compare=False)
+    resolution: Fraction = field(hash=False)
+    threshold: Fraction = field(compare=False)
+    """The least value that is told."""
+    rate: Rate = field(compare=False)
+    noise: Noise = field(compare=False)
+
+    def columns(self) -> dict[str, Sequence[Any]]:
+        """The least value that is told. The items are in `frame`."""
+        return {"threshold": (self.threshold,)}
+
+    def _left_out(self) -> list[str]:
+        return [f"The items are in Spark: .frame has the columns {', '.join(self.frame.columns)}."]
+
+    def accuracy(self, level: Number = "0.95") -> Fraction:
+        """How far a published value is from the true one, at most, with at least this probability.
+
+        Among the items told the share that fails is larger where values are near the threshold, because lucky noise
+        gets items told.
+        """
+        return accuracy_of(self.noise, self.rate, probability(level, "level")) * self.resolution
+
+
+def decimal_digits(resolution: Fraction) -> int:
+    """The digits after the point that whole steps of a resolution have.
+
+    >>> decimal_digits(Fraction(1, 8)), decimal_digits(Fraction(5))
+    (3, 0)
+    """
+    for digits in range(_DIGITS + 1):
+        scaled = resolution * 10**digits
+        if scaled.denominator == 1 and scaled.numerator < 10**_LARGEST:
+            return digits
+    raise ParameterError(
+        f"resolution must be a decimal number with at most {_DIGITS} digits after the point, and {_LARGEST} in all, "
+        f"for a column of Spark: got {resolution}. Use another, or release. Nothing was drawn."
+    )

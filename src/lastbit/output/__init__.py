@@ -1,0 +1,1 @@
+"""Numbers, tables, pictures and JSON, as people and programs read them."""

@@ -1,0 +1,172 @@
+"""Numbers as people read them: one format for a whole column, with the digits that its intervals justify."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
+from fractions import Fraction
+from typing import Any, Final, Literal, TypeGuard
+
+import numpy as np
+
+Interval = tuple[Fraction | None, Fraction | None]
+"""From and to; None where an interval has no end."""
+
+Rounding = Literal["nearest", "down", "up"]
+
+_DIGITS: Final = 6
+"""Significant digits of a number without an interval."""
+_LARGE, _SMALL = Fraction(10**15), Fraction(1, 10**4)
+"""A column whose largest number is not between these two is written with powers of ten."""
+_ROUNDINGS: Final = {"nearest": ROUND_HALF_EVEN, "down": ROUND_FLOOR, "up": ROUND_CEILING}
+
+
+@dataclass(frozen=True)
+class Format:
+    """How all numbers of a column are written: with so many decimals, or (None) as powers of ten."""
+
+    decimals: int | None
+    digits: int = _DIGITS
+
+    @classmethod
+    def of(cls, numbers: Iterable[object], intervals: Sequence[object] = (), *, whole: bool = False) -> Format:
+        """The format of a column of numbers, given the intervals of its numbers where there are any.
+
+        An interval justifies two digits of half its width. No number gets more decimals than the numbers have.
+
+        >>> mean = Fraction(1234567, 1000)
+        >>> [Format.of([mean], [(mean - wide, mean + wide)]).decimals for wide in (30, 3, Fraction(3, 10))]
+        [0, 1, 2]
+        >>> Format.of([mean, 1]).decimals, Format.of([Fraction(1, 2), 1]).decimals, Format.of([10**20]).decimals
+        (2, 1, None)
+        """
+        given = [*numbers, *(end for each in intervals if is_interval(each) for end in each)]
+        exact = [abs(_fraction(each)) for each in given if is_number(each) and _is_finite(each)]
+        ends = [(_fraction(each[0]), _fraction(each[1])) for each in intervals if _has_ends(each)]
+        largest = max(exact, default=Fraction(0))
+        halves = [(high - low) / 2 for low, high in ends if high > low]
+        # The places of digits, as exponents of ten: of the largest number, and of the last digit that is justified.
+        first = _exponent(largest)
+        last = min(map(_exponent, halves)) - 1 if halves else first - _DIGITS + 1
+        if whole and largest < _LARGE:
+            return cls(0)
+        smallest = min((each for each in exact if each), default=largest)
+        # Among probabilities a small one is not nothing. Among amounts it is.
+        lost = not halves and largest <= 1 and smallest * 10**_DIGITS < largest
+        if largest >= _LARGE or 0 < largest < _SMALL or lost:
+            return cls(None, max(1, min(first - last + 1, _DIGITS)))
+        return cls(min(max(0, -last), _needed(exact)))
+
+    def text(self, value: Any, rounding: Rounding = "nearest") -> str:
+        """A number in this format.
+
+        >>> Format(1).text(Fraction(12345678, 10)), Format(None).text(Fraction(10) ** 400), Format(0).text(-0.2)
+        ('1,234,567.8', '1e+400', '0')
+        """
+        if not _is_finite(value):
+            return str(float(value))
+        exact = _fraction(value)
+        if self.decimals is None:
+            # A float cannot hold very large or very small numbers.
+            context = Context(prec=self.digits, rounding=_ROUNDINGS[rounding], Emax=MAX_EMAX, Emin=MIN_EMIN)
+            return f"{context.divide(Decimal(exact.numerator), Decimal(exact.denominator)).normalize(context):e}"
+        steps = exact * 10**self.decimals
+        rounded = (
+            round(steps) if rounding == "nearest" else math.floor(steps) if rounding == "down" else math.ceil(steps)
+        )
+        above, below = divmod(abs(rounded), 10**self.decimals)
+        return f"{'-' if rounded < 0 else ''}{above:,}" + (f".{below:0{self.decimals}}" if self.decimals else "")
+
+    def interval(self, ends: Interval) -> str:
+        """From and to, rounded outwards: the interval that people read holds whenever the exact one does.
+
+        >>> Format(0).interval((Fraction(5, 2), Fraction(7, 2))), Format(0).interval((Fraction(5), None))
+        ('2 to 4', '5 or more')
+        """
+        low, high = ends
+        if low is None:
+            return "any number" if high is None else f"{self.text(high, 'up')} or less"
+        if high is None:
+            return f"{self.text(low, 'down')} or more"
+        return f"{self.text(low, 'down')} to {self.text(high, 'up')}"
+
+
+def is_number(value: object) -> TypeGuard[Any]:
+    """Whether a cell is a number. True and False are words."""
+    if isinstance(value, bool | np.bool_):
+        return False
+    return isinstance(value, int | float | Fraction | np.integer | np.floating)
+
+
+def is_interval(value: object) -> TypeGuard[Interval]:
+    """Whether a cell is an interval: two numbers, or None in place of an end."""
+    return isinstance(value, tuple) and len(value) == 2 and all(each is None or is_number(each) for each in value)
+
+
+def are_numbers(column: Sequence[object]) -> bool:
+    """Whether a column holds numbers, and nothing where a number is missing."""
+    return any(each is not None for each in column) and all(each is None or is_number(each) for each in column)
+
+
+def are_intervals(column: Sequence[object]) -> bool:
+    """Whether a column holds intervals, and nothing where an interval is missing."""
+    return any(each is not None for each in column) and all(each is None or is_interval(each) for each in column)
+
+
+def texts(
+    column: Sequence[object],
+    intervals: Sequence[object] = (),
+    *,
+    whole: bool = False,
+    rounding: Rounding = "nearest",
+) -> list[str]:
+    """A column of numbers or of intervals in one format; "" where there is none. Intervals are rounded outwards.
+
+    >>> texts([Fraction(12300), None, 1.5]), texts([(Fraction(1, 3), Fraction(1000))])
+    (['12,300.0', '', '1.5'], ['0 to 1,000'])
+    """
+    if are_intervals(column):
+        form = Format.of((), column, whole=whole)
+        return ["" if not is_interval(each) else form.interval(each) for each in column]
+    form = Format.of(column, intervals, whole=whole)
+    return ["" if each is None else form.text(each, rounding) for each in column]
+
+
+def _fraction(value: Any) -> Fraction:
+    return Fraction(value.item() if isinstance(value, np.generic) else value)
+
+
+def _is_finite(value: Any) -> bool:
+    # Not of a fraction: it may be too large for a float.
+    return not isinstance(value, float | np.floating) or math.isfinite(value)
+
+
+def _has_ends(value: object) -> TypeGuard[tuple[Fraction, Fraction]]:
+    return is_interval(value) and all(end is not None and _is_finite(end) for end in value)
+
+
+def _exponent(value: Fraction) -> int:
+    """The power of ten of the first digit."""
+    if not value:
+        return 0
+    exponent = len(str(value.numerator)) - len(str(value.denominator)) if _is_short(value) else _far(value)
+    return exponent if value >= Fraction(10) ** exponent else exponent - 1
+
+
+def _is_short(value: Fraction) -> bool:
+    return max(value.numerator.bit_length(), value.denominator.bit_length()) < 4096
+
+
+def _far(value: Fraction) -> int:
+    context = Context(prec=6, rounding=ROUND_CEILING, Emax=MAX_EMAX, Emin=MIN_EMIN)
+    return context.divide(Decimal(value.numerator), Decimal(value.denominator)).adjusted()
+
+
+def _needed(numbers: Sequence[Fraction]) -> int:
+    """The decimals that write all numbers exactly, where six or fewer do; otherwise many."""
+    for decimals in range(_DIGITS + 1):
+        if all(10**decimals % number.denominator == 0 for number in numbers):
+            return decimals
+    return 2 * _DIGITS

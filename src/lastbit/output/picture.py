@@ -1,0 +1,127 @@
+"""Pictures of releases: bars, their intervals, and labels of any script. matplotlib is loaded when one is drawn."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from typing import Any, Final
+
+from lastbit.errors import LastbitError
+from lastbit.output.numbers import Interval
+from lastbit.output.table import one_line
+
+_MOST_BARS: Final = 60
+_LONGEST: Final = 32
+"""Characters of a label; a longer one ends with an ellipsis."""
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A row of bars: a label and a height for each, None where there is no number, and intervals where there are any.
+
+    `bottoms` are the heights at which the bars begin: those of gaps begin where the next bar ends.
+    """
+
+    name: str
+    labels: Sequence[object]
+    heights: Sequence[Any]
+    label_name: str = ""
+    intervals: Sequence[Interval | None] = ()
+    bottoms: Sequence[Any] = ()
+
+
+def is_there() -> bool:
+    """Whether matplotlib is installed. It is not loaded."""
+    return find_spec("matplotlib") is not None
+
+
+def drawn(panels: Sequence[Panel], title: str, note: str = "") -> Any:
+    """A figure with the panels side by side."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise LastbitError("plot needs matplotlib. Install it with: pip install 'lastbit[plot]'") from None
+    bars = max(min(len(panel.heights), _MOST_BARS) for panel in panels)
+    figure = Figure(figsize=(max(6.0, 0.22 * bars), 4), layout="constrained")
+    for axes, panel in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels, strict=True):
+        _draw(axes, panel)
+    _write(figure.suptitle(""), f"{title}{note}")
+    return figure
+
+
+def png(figure: Any) -> bytes:
+    """The figure as a PNG file."""
+    file = io.BytesIO()
+    figure.savefig(file, format="png")
+    return file.getvalue()
+
+
+def _draw(axes: Any, panel: Panel) -> None:
+    rows = range(min(len(panel.heights), _MOST_BARS))
+    there = [row for row in rows if panel.heights[row] is not None]
+    bottoms = [float(panel.bottoms[row]) if panel.bottoms else 0.0 for row in there]
+    axes.bar(there, [float(panel.heights[row]) for row in there], bottom=bottoms)
+    ends = [panel.intervals[row] for row in there] if panel.intervals else []
+    known = [(row, bottom, pair) for row, bottom, pair in zip(there, bottoms, ends, strict=False) if pair is not None]
+    edges = axes.get_ylim()
+    for row, bottom, (low, high) in known:
+        # An interval without an end goes on to the edge of the picture.
+        bounds = [edge if end is None else bottom + float(end) for end, edge in zip((low, high), edges, strict=True)]
+        middle, half = sum(bounds) / 2, abs(bounds[1] - bounds[0]) / 2
+        axes.errorbar([row], [middle], yerr=[half], fmt="none", ecolor="black", capsize=3)
+    families, labels = _fonts(tuple(_cut(one_line(panel.labels[row])) for row in rows))
+    slant: dict[str, Any] = {"rotation": 45, "ha": "right"} if len(rows) > 1 else {}
+    axes.set_xticks(list(rows), labels, parse_math=False, fontfamily=families, **slant)
+    axes.set_xlim(-0.6, len(rows) - 0.4)
+    axes.yaxis.set_major_formatter(lambda tick, _: f"{tick:,.12g}")
+    left = len(panel.heights) - len(rows)
+    more = f" (the first {len(rows):,} of {len(panel.heights):,})" if left else ""
+    _write(axes.set_xlabel(""), f"{panel.label_name}{more}")
+    _write(axes.set_ylabel(""), panel.name)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+
+
+def _write(place: Any, text: str) -> None:
+    """Set a text as it is: a dollar is a dollar, and a character that no font on this machine has is written out."""
+    families, (shown,) = _fonts((one_line(text),))
+    place.set_parse_math(False)
+    place.set_fontfamily(list(families))
+    place.set_text(shown)
+
+
+@cache
+def _fonts(texts: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Fonts that together have all characters of the texts, the usual one first, and the texts that they can show."""
+    from matplotlib import rcParams
+    from matplotlib.font_manager import FontProperties, findfont, fontManager
+
+    usual = findfont(FontProperties())
+    missing = {character for text in texts for character in text if ord(character) not in _characters(usual)}
+    families = list(rcParams["font.family"])
+    for font in fontManager.ttflist if missing else ():
+        found = {character for character in missing if ord(character) in _characters(font.fname)}
+        # A font that only stands in for others has a box for every character.
+        if found and "last" not in font.name.lower():
+            families.append(font.name)
+            missing -= found
+        if not missing:
+            break
+    written = {ord(character): character.encode("unicode_escape").decode("ascii") for character in missing}
+    return tuple(families), tuple(text.translate(written) for text in texts)
+
+
+@cache
+def _characters(path: str) -> frozenset[int]:
+    """The characters that a font has glyphs for; none where the file cannot be read."""
+    from matplotlib.ft2font import FT2Font
+
+    try:
+        return frozenset(FT2Font(path).get_charmap())
+    except (OSError, RuntimeError):
+        return frozenset()

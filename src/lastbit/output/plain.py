@@ -1,0 +1,104 @@
+"""Published values as JSON: numbers are numbers, and exact fractions stand beside them under a key of their own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from fractions import Fraction
+from math import isfinite
+from typing import Any, Final
+
+import numpy as np
+
+EXACT: Final = "exact"
+"""The key of an object under which its fractions are written exactly, as text."""
+
+SCHEMA: Final = "lastbit-release-1"
+"""The name and version of the schema in release.schema.json that every release follows."""
+
+_LARGEST: Final = 1 << 1023
+_NO_NUMBERS: Final = ("inf", "-inf", "nan")
+_WHOLE: Final = 1 << 53
+"""Many programs read a whole number from here on as a float, and round it."""
+
+
+def plain(value: object) -> Any:
+    """A published value ready for JSON: numbers, text, True, False, None, lists and dictionaries only.
+
+    A fraction becomes the nearest number that a float holds. A dictionary that holds fractions has them exactly too, as
+    text, under its key "exact". There it has infinite numbers as well, which JSON does not have (None), and whole
+    numbers from 2^53 on.
+
+    >>> plain({"gap": [Fraction(5, 2), Fraction(4), None]})
+    {'gap': [2.5, 4, None], 'exact': {'gap': ['5/2', '4', None]}}
+    """
+    if isinstance(value, Mapping):
+        return _object(value)
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, list | tuple | range | np.ndarray):
+        return [plain(each) for each in value]
+    if isinstance(value, Fraction):
+        return _nearest(value)
+    if isinstance(value, float):
+        return value if isfinite(value) else None
+    return value if isinstance(value, int | str | None) else str(value)
+
+
+def json_text(value: object, *, ascii_only: bool = False) -> str:
+    """A published value as JSON, in characters that every file can hold, or that every terminal can show."""
+    # Half of a pair of surrogates is text for Python, and no character for anyone else: JSON writes its number.
+    text = json.dumps(plain(value), ensure_ascii=ascii_only, allow_nan=False)
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def _object(given: Mapping[Any, Any]) -> dict[str, Any]:
+    found = {str(name): plain(each) for name, each in given.items() if name != EXACT}
+    # What a release has written exactly stays, unless another value has taken its place.
+    exact = {name: text for name, text in (given.get(EXACT) or {}).items() if _agrees(text, found.get(name))}
+    for name, each in given.items():
+        if name != EXACT and name not in exact and _has_exact(each):
+            exact[str(name)] = _exact(each)
+    return found | ({EXACT: exact} if exact else {})
+
+
+def _agrees(text: Any, value: Any) -> bool:
+    """Whether a number is written exactly by a text, or each number of a list by its text."""
+    if isinstance(text, list):
+        same = isinstance(value, list) and len(value) == len(text)
+        return same and all(map(_agrees, text, value))
+    if not isinstance(text, str) or not isinstance(value, int | float | None):
+        return bool(text == value)
+    if text in _NO_NUMBERS or value is None:
+        return value is None and text in _NO_NUMBERS
+    try:
+        return _nearest(Fraction(text)) == value
+    except (ValueError, ZeroDivisionError):
+        return False
+
+
+def _has_exact(value: object) -> bool:
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, list | tuple | np.ndarray):
+        return any(map(_has_exact, value))
+    if isinstance(value, float):
+        return not isfinite(value)
+    return isinstance(value, Fraction) or (isinstance(value, int) and abs(value) >= _WHOLE)
+
+
+def _exact(value: object) -> Any:
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, list | tuple | np.ndarray):
+        return [_exact(each) for each in value]
+    if isinstance(value, bool) or not isinstance(value, int | float | Fraction):
+        return plain(value)
+    return str(value)
+
+
+def _nearest(value: Fraction) -> int | float:
+    if value.denominator == 1:
+        return value.numerator
+    # JSON has whole numbers of any length, and programs read its other numbers as floats.
+    return round(value) if abs(value) >= _LARGEST else value.numerator / value.denominator

@@ -1,0 +1,100 @@
+"""Tables as text and as HTML."""
+
+from __future__ import annotations
+
+import html
+import unicodedata
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from lastbit.output.numbers import Rounding, are_intervals, are_numbers, texts
+
+MOST_ROWS: Final = 40
+
+PEOPLE: Final = ("units", "people", "rows")
+"""The columns that count people, or rows: whole numbers, whatever the estimate is."""
+
+_BOUNDS: Final[dict[str, Rounding]] = {"at least": "down", "at most": "up", "an item needs": "up"}
+"""Columns of bounds, which stay true when they are rounded."""
+_NAMES: Final = ("item", "outcome", "output", "id")
+_PARAMETER: Final = "param_"
+
+
+def is_name(column: str) -> bool:
+    """Whether a column holds names, which are shown to the last character, and not amounts."""
+    return column in _NAMES or column.startswith(_PARAMETER)
+
+
+def cells(
+    columns: Mapping[str, Sequence[Any]],
+    intervals: Mapping[str, Sequence[Any]] | None = None,
+    whole: Sequence[str] = (),
+) -> list[list[str]]:
+    """The columns of a table as texts: each in one format, with the digits that its intervals justify.
+
+    `intervals` gives the intervals of a column by its name. Without it, a column of intervals says how many digits the
+    numbers in the column before it have. The columns named in `whole` count people, and are whole numbers.
+
+    >>> cells({"item": [2026], "units": [1200.4], "interval": [(1150.2, 1250.9)]}, whole=["units", "interval"])
+    [['2026'], ['1,200'], ['1,150 to 1,251']]
+    """
+    shown, names = [], list(columns)
+    for name, after in zip(names, [*names[1:], None], strict=True):
+        column = columns[name]
+        if is_name(name) or not (are_numbers(column) or are_intervals(column)):
+            shown.append([one_line(value) for value in column])
+            continue
+        known: Sequence[Any] = () if intervals is None else intervals.get(name, ())
+        if intervals is None and after is not None and are_intervals(columns[after]):
+            known = columns[after]
+        shown.append(texts(column, known, whole=name in whole, rounding=_BOUNDS.get(name, "nearest")))
+    return shown
+
+
+def text_table(names: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Columns aligned to the right, for a terminal.
+
+    >>> print(text_table(["item", "gap"], [["flu", "12"]]))
+    item  gap
+     flu   12
+    """
+    widths = [max(map(wide, column)) for column in zip(names, *rows, strict=True)]
+    lines = [
+        [" " * (width - wide(cell)) + cell for cell, width in zip(row, widths, strict=True)] for row in (names, *rows)
+    ]
+    return "\n".join("  ".join(line) for line in lines)
+
+
+def html_table(names: Sequence[str], rows: Sequence[Sequence[str]], caption: str) -> str:
+    """The same for a notebook. Text in it stays text.
+
+    >>> html_table(["item"], [["<b>"]], "one & all").split("<thead>")[0]
+    '<table><caption>one &amp; all</caption>'
+    """
+    head = "".join(f"<th>{html.escape(name)}</th>" for name in names)
+    body = "".join("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
+    title = html.escape(caption)
+    return f"<table><caption>{title}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def one_line(value: object) -> str:
+    """A value in one line of text. Characters that would move the cursor of a terminal are written out."""
+    text = "" if value is None else str(value)
+    return text if text.isprintable() else "".join(each if each.isprintable() else _escaped(each) for each in text)
+
+
+def wide(text: str) -> int:
+    """How many places of a terminal a text takes: characters of Chinese, Japanese and Korean take two.
+
+    >>> wide("flu"), wide("流感")
+    (3, 4)
+    """
+    if text.isascii():
+        return len(text)
+    return sum(
+        0 if unicodedata.combining(each) else 2 if unicodedata.east_asian_width(each) in "WF" else 1 for each in text
+    )
+
+
+def _escaped(character: str) -> str:
+    return character.encode("unicode_escape").decode("ascii")

@@ -1,0 +1,67 @@
+"""Items and values that are spread over the machines of a Spark. Mechanisms draw where the rows are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Final, TypeVar
+
+from lastbit.errors import DataError, LastbitError
+
+TOTAL: Final = "lastbit_total"
+"""The column of the values, in whole steps."""
+
+PART: Final = "lastbit_key_{}"
+"""The column of a part of an item."""
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, eq=False)
+class SparkRows:
+    """One row for each item, in a DataFrame of Spark.
+
+    frame: a column for each part of an item, in its normal form, and `TOTAL`.
+    read: for each part the SQL of a value that Python can read, and the function from this value to the part.
+    typed: for each part the SQL of a column with the name and the type that the part has in the user's table.
+    """
+
+    frame: Any
+    read: tuple[tuple[str, Callable[[Any], Any]], ...]
+    typed: tuple[str, ...]
+
+    @property
+    def keys(self) -> list[str]:
+        """The columns of the parts."""
+        return [name for name in self.frame.columns if name != TOTAL]
+
+    def mapped(self, work: Callable[[Iterable[Any]], Iterable[Any]], column: str) -> Any:
+        """The parts of items and a new column of text that the executors make of the rows, batch by batch."""
+        from pyspark.sql.types import StringType, StructField, StructType
+
+        kept = [each for each in self.frame.schema.fields if each.name != TOTAL]
+        return self.frame.mapInArrow(work, StructType([*kept, StructField(column, StringType())]))
+
+    def fetched(self, frame: Any, column: str) -> tuple[list[Any], list[Any]]:
+        """The items of a frame with the parts of items, and another column, both as Python has them."""
+        rows = answered(lambda: frame.selectExpr(*(sql for sql, _ in self.read), column).collect())
+        parts = [[made(row[place]) for row in rows] for place, (_, made) in enumerate(self.read)]
+        items = parts[0] if len(parts) == 1 else list(zip(*parts, strict=True))
+        return items, [row[-1] for row in rows]
+
+    def __reduce__(self) -> Any:
+        raise LastbitError("rows in Spark are private and are not written down. Release them, and keep the release.")
+
+
+def answered(work: Callable[[], Result]) -> Result:
+    """What Spark answers; of its errors only the kind, because the message may quote a row."""
+    try:
+        return work()
+    except LastbitError:
+        raise  # our own words, which quote nothing
+    except Exception as error:
+        problem = type(error).__name__
+    raise DataError(
+        f"Spark could not finish the work: {problem}. The message may quote rows, so it is not shown. Try "
+        "frame.count() to see it. Workers need lastbit, pyarrow and the Python of the driver: set PYSPARK_PYTHON to it."
+    )

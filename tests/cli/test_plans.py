@@ -1,0 +1,123 @@
+"""What `plan` says of each command is what a release of the command has."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+import lastbit as lb
+from lastbit import cli
+from lastbit.cli.plans import PLANS
+
+
+def run(command: str) -> int:
+    return cli._run(shlex.split(command), debug=False)
+
+
+def plan(command: str, capsys: Any) -> dict[str, Any]:
+    assert run(f"plan {command} --json") == 0
+    found: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return found
+
+
+class Quiet:
+    """A draw whose noise is zero: then a release is the truth, and its interval lies around it."""
+
+    def laplace(self, rate: Any, size: int) -> Any:
+        return np.zeros(size, np.int64)
+
+    gaussian = laplace
+
+    def integer(self, n: int) -> int:
+        return 0
+
+
+QUIET: Any = Quiet()
+
+
+def test_every_releasing_command_has_a_plan(capsys: Any) -> None:
+    assert run("--help") == 0
+    commands = set(re.findall(r"^  (\w+)  +\S", capsys.readouterr().out.split("Commands:")[1], re.MULTILINE))
+    assert commands - {"plan", "budget", "audit", "completion"} == {"top", *PLANS}
+
+
+def test_histogram(capsys: Any) -> None:
+    for options, mechanism in (
+        ("--most-items 1 --epsilon 1", lb.DiscreteLaplace(epsilon=1)),
+        ("--epsilon 1", lb.DiscreteLaplace(epsilon=1, sensitivity=12)),
+        ("--rho 1/10 --most-items 3", lb.DiscreteGaussian(rho="1/10", squared_sensitivity=3)),
+    ):
+        low, high = mechanism.release(np.array([100] * 12), draw=QUIET).interval("0.95")[0]
+        assert plan(f"histogram --items 12 {options}", capsys)["within"] == (high - low) / 2
+
+
+def test_measure(capsys: Any) -> None:
+    release = lb.SelectAndMeasure(k=3, epsilon=1, monotone=True).release(np.array([50, 900, 80, 3]))
+    low, high = release.intervals("0.9")[0]
+    found = plan("measure -k 3 --epsilon 1 --level 0.9", capsys)
+    assert float(Fraction(found["within"])) == pytest.approx(float(high - low) / 2)
+
+
+def test_mean(capsys: Any) -> None:
+    release = lb.NoisyMean(epsilon=1, bounds=(0, 1000)).release([500] * 2000, draw=QUIET)
+    low, high = release.interval("0.95")
+    fewest, most = release.units_interval("0.95")
+    found = plan("mean --bounds 0 1000 --units 2000 --epsilon 1", capsys)
+    assert float(Fraction(found["within"])) == pytest.approx(float(high - low) / 2)
+    assert float(Fraction(found["units_within"])) == pytest.approx(float(most - fewest) / 2)
+    assert Fraction(plan("mean --bounds 0 10 --units 2 --epsilon 1", capsys)["within"]) == 10
+
+
+@pytest.mark.parametrize(
+    ("options", "parameters"),
+    [
+        ("above --limit 3 --epsilon 1", {"monotone": True, "limit": 3, "epsilon": 1}),
+        ("watch --limit 1 --epsilon 2", {"limit": 1, "epsilon": 2}),
+        ("watch --rho 1/2 --sensitivity 3 --monotone", {"limit": 1, "rho": "1/2", "sensitivity": 3, "monotone": True}),
+    ],
+)
+def test_above_and_watch(options: str, parameters: dict[str, Any], capsys: Any) -> None:
+    """A query so far off is told rightly with 95%, by the exact law of the noise; one a step nearer is not."""
+    noise = lb.SparseVector(threshold=0, **parameters).gap_noise
+    reach = plan(options, capsys)["within"]
+    right = [min(noise.at_least(-steps), 1 - noise.at_least(steps)) for steps in (reach - 1, reach)]
+    assert right[0] < Fraction(95, 100) <= right[1]
+
+
+@pytest.mark.parametrize(
+    ("command", "within"),
+    [
+        ("choose --items 18 -k 3", 20),
+        ("measure -k 2", 9),
+        ("histogram --items 5", 12),
+        ("mean --bounds 0 100 --units 900", 2),
+        ("above --limit 2", 15),
+        ("watch --sensitivity 4", 60),
+    ],
+)
+def test_the_least_epsilon_for_an_accuracy(command: str, within: int, capsys: Any) -> None:
+    found = plan(f"{command} --within {within}", capsys)
+    epsilon = Fraction(found["epsilon"])
+    assert Fraction(found["within"]) <= within
+    assert Fraction(plan(f"{command} --epsilon {epsilon}", capsys)["within"]) <= within
+    assert Fraction(plan(f"{command} --epsilon {epsilon * Fraction(99, 100)}", capsys)["within"]) > within
+
+
+def test_what_cannot_be_planned_says_why(capsys: Any) -> None:
+    for command, message in {
+        "plan foo --epsilon 1": "there is no plan for foo. Use one of top, above, choose",
+        "plan mean --epsilon 1 --bounds 0 1": "this plan needs --units",
+        "plan mean --epsilon 1 --units 5": "this plan needs --bounds",
+        "plan above": "give exactly one of --epsilon, --rho and --within",
+        "plan above --epsilon 1 --within 5": "give exactly one of --epsilon, --rho and --within",
+        "plan watch --within 0": "within must be positive",
+        f"plan histogram --items {2**63} --epsilon 1": "--items must be below 2^63",
+    }.items():
+        assert run(command) == 2
+        assert message in capsys.readouterr().err

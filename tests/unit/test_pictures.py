@@ -1,0 +1,188 @@
+"""Pictures: bars with their intervals, gaps as gaps, labels of any script, and what a notebook shows."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import lastbit as lb
+from lastbit.output import picture
+from tests.ledger.test_published import RELEASES
+
+ODD = ["flu", "co$l_d$ \\frac{", "流感", "🤒", "ألم", "\ud800\n", "<b>&", "x" * 100]
+
+
+def bars(axes: Any) -> list[tuple[float, float, float]]:
+    """Place, bottom and top of each bar."""
+    return [(bar.get_x() + bar.get_width() / 2, bar.get_y(), bar.get_y() + bar.get_height()) for bar in axes.patches]
+
+
+def ends(axes: Any) -> list[tuple[float, float, float]]:
+    """Place, lower and upper end of each interval."""
+    lines = [line for container in axes.containers for line in getattr(container, "lines", (0, 0, ()))[2]]
+    return [(path[0][0], path[0][1], path[1][1]) for line in lines for path in line.get_segments()]
+
+
+def top(gaps: list[int], k: int, n: int) -> lb.TopK:
+    release = lb.NoisyTopK(k=k, epsilon=1, monotone=True, resolution="1/2").release(list(range(n)))
+    return replace(release, ahead=np.array(gaps))
+
+
+def test_gaps_are_drawn_from_one_item_to_the_next() -> None:
+    release = top([4, 6, 10], 3, 5)
+    (axes,) = release.plot().axes
+    assert bars(axes) == [(0, 8, 10), (1, 5, 8), (2, 0, 5)]
+    for (place, low, high), (bottom, pair) in zip(
+        ends(axes), zip([8, 5, 0], release.gap_intervals(), strict=True), strict=True
+    ):
+        assert (low, high) == pytest.approx([bottom + float(end) for end in pair if end is not None])
+        assert place in (0, 1, 2)
+
+
+def test_an_item_without_a_next_one_has_no_bar() -> None:
+    (axes,) = top([4, 6], 3, 3).plot().axes
+    assert bars(axes) == [(0, 3, 5), (1, 0, 3)]
+    assert len(axes.get_xticks()) == 3
+    assert len(ends(axes)) == 2
+
+
+def test_a_mean_is_drawn_and_not_the_sums_behind_it() -> None:
+    release = lb.NoisyMean(epsilon=1, bounds=(0, 10)).release([5] * 1000)
+    mean, units = release.plot().axes
+    assert [bar[2] for bar in bars(mean)] == [float(release.mean)]
+    assert [bar[2] for bar in bars(units)] == [float(release.units)]
+    ((_, low, high),) = ends(mean)
+    assert [low, high] == pytest.approx([float(end or 0) for end in release.interval()])
+    assert (mean.get_ylabel(), units.get_ylabel()) == ("mean", "units")
+
+
+def test_estimates_and_values_have_the_intervals_that_are_stated() -> None:
+    measured = lb.SelectAndMeasure(k=2, epsilon=1, monotone=True).release([50, 40, 3])
+    noisy = lb.DiscreteLaplace(epsilon=1, bounds=(0, 10)).release([5, 0, 10])
+    for release, values, intervals in (
+        (measured, measured.estimates, measured.intervals("0.9")),
+        (noisy, noisy.values, noisy.interval("0.9")),
+    ):
+        (axes,) = release.plot(level="0.9").axes
+        assert [bar[2] for bar in bars(axes)] == [float(value) for value in values]
+        for (_, low, high), pair in zip(ends(axes), intervals, strict=True):
+            for drawn, end in zip((low, high), pair, strict=True):
+                # An interval without an end goes on to the edge.
+                assert end is None or drawn == pytest.approx(float(end))
+
+
+def test_labels_of_any_script_warn_nobody_and_lose_nothing() -> None:
+    counts = lb.Counts(items=ODD, values=[0] * len(ODD))
+    release = lb.NoisyTopK(k=len(ODD), epsilon=1).release(counts)
+    figure = release.plot()
+    assert picture.png(figure).startswith(b"\x89PNG")
+    shown = {label.get_text() for label in figure.axes[0].get_xticklabels()}
+    assert len(shown) == len(ODD)
+    assert {"flu", "co$l_d$ \\frac{", "<b>&", "\\ud800\\n", "x" * 31 + "…"} <= shown
+    assert all(not label.get_parse_math() for label in figure.axes[0].get_xticklabels())
+
+
+def test_a_character_that_no_font_has_is_written_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(picture, "_characters", lambda path: frozenset(map(ord, "abc")))
+    picture._fonts.cache_clear()
+    assert picture._fonts(("ab流c",))[1] == ("ab\\u6d41c",)
+    monkeypatch.setattr(picture, "_characters", lambda path: frozenset(map(ord, "abc流")))
+    picture._fonts.cache_clear()
+    assert picture._fonts(("ab流c",))[1] == ("ab流c",)
+    picture._fonts.cache_clear()
+
+
+def test_many_rows_are_drawn_as_far_as_people_can_read_them() -> None:
+    (axes,) = lb.DiscreteLaplace(epsilon=1).release([7] * 1000).plot().axes
+    assert len(bars(axes)) == 60
+    assert axes.get_xlabel() == "place (the first 60 of 1,000)"
+
+
+@pytest.mark.parametrize("name", RELEASES)
+def test_a_notebook_shows_the_table_and_the_picture_where_there_are_numbers(name: str) -> None:
+    release: Any = RELEASES[name]()
+    page = release._repr_html_()
+    assert page.startswith(release.to_html())
+    assert ("data:image/png;base64,iVBOR" in page) == (name not in ("Choice", "Ranking", "Discovered", "nobody"))
+
+
+def test_a_notebook_without_matplotlib_shows_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    release = RELEASES["TopK"]()
+    monkeypatch.setattr(picture, "find_spec", lambda name: None)
+    assert release._repr_html_() == release.to_html()
+    monkeypatch.undo()
+    monkeypatch.setattr(lb.Release, "plot", lambda self: 1 / 0)
+    assert release._repr_html_() == release.to_html()
+
+
+def test_matplotlib_is_loaded_when_a_picture_is_drawn_and_not_before() -> None:
+    program = """
+import sys, lastbit as lb
+release = lb.NoisyMax(epsilon=1).release([1, 500])
+str(release), release.to_json(), release.to_html()
+print("matplotlib" in sys.modules, release._repr_png_()[:4], "matplotlib" in sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "False b'\\x89PNG' True\n"
+
+
+def test_laws_verdicts_and_stability_are_tables_in_a_notebook() -> None:
+    law = lb.audit.law(lambda draw: ("<b>", draw.bernoulli("1/3")))
+    page = law._repr_html_()
+    assert "<td>0.333333</td><td>1/3</td>" in page
+    assert "&lt;b&gt;" in page
+    assert "2 outcomes on 2 branches" in page
+    verdict = lb.audit.check(lb.DiscreteLaplace(epsilon=1), [3], [4], cost="1/2", tolerance="1/1000")
+    assert "<td>verdict</td><td>violated</td>" in verdict._repr_html_()
+    assert "<td>witness</td>" in verdict._repr_html_()
+    verdicts = lb.audit.check_all(lb.DiscreteLaplace(epsilon=1), [3], "1/1000")
+    assert verdicts._repr_html_().count("<tr>") == 1 + len(verdicts.each)
+    rows = [{"who": 1, "what": "a"}, {"who": 2, "what": "a"}]
+    stable = lb.audit.stability(lambda table: {"n": len({row["who"] for row in table})}, rows, unit="who", hostile=[])
+    assert "<td>verdict</td><td>holds</td>" in stable._repr_html_()
+    broken = lb.audit.stability(lambda table: {"n": 5 * len(table)}, rows, unit="who", hostile=[])
+    assert "<td>witness</td>" in broken._repr_html_()
+
+
+COLUMN = ["flu"] * 500 + ["cold"] * 300 + ["gout"]
+
+
+@pytest.mark.parametrize(
+    "counted",
+    [
+        pd.Series(COLUMN).value_counts(),
+        pd.Series(pd.Categorical(COLUMN)).value_counts(),
+        pd.Series(COLUMN, name="what").value_counts().reset_index(),
+        pl.Series("what", COLUMN).value_counts(sort=True),
+    ],
+    ids=["pandas", "categories", "pandas table", "polars"],
+)
+def test_value_counts_keep_their_labels(counted: Any) -> None:
+    assert lb.NoisyTopK(k=2, epsilon=9).release(counted).items == ("flu", "cold")
+    assert lb.SelectAndMeasure(k=2, epsilon=9).release(counted).items == ("flu", "cold")
+    assert lb.ExponentialMechanism(epsilon=9).release(counted).outcome == "flu"
+    assert lb.SparseVector(threshold=400, limit=1, epsilon=9).release(counted).items == ("flu",)
+    noisy = lb.DiscreteLaplace(epsilon=1).release(counted)
+    assert noisy.on_grid
+    assert noisy.items == ("flu", "cold", "gout")
+    assert noisy.columns()["item"] == noisy.items
+    assert abs(noisy.values[0] - 500) < 100
+
+
+def test_other_series_and_tables_have_no_labels() -> None:
+    for other in (
+        pd.Series([1, 500], index=["patient 1", "patient 2"]),
+        pd.Series([1, 500], name="count"),
+        pl.Series("count", [1, 500]),
+    ):
+        assert lb.NoisyMax(epsilon=9).release(other).items is None
+    with pytest.raises(lb.ParameterError):
+        lb.NoisyMax(epsilon=9).release(pd.DataFrame({"a": ["x"], "b": [Fraction(1)]}))
