@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import re
 import shlex
 import signal
 import subprocess
@@ -18,7 +20,6 @@ import pytest
 import lastbit as lb
 from lastbit import cli
 from lastbit.cli.lines import LONGEST, number_in, numbers_of
-from lastbit.cli.watching import plain
 from lastbit.mechanisms import mechanism
 from tests.fixed_words import FixedWords
 
@@ -62,14 +63,16 @@ def test_the_answers_are_those_of_the_mechanism_on_the_same_words(
         assert [each["above"] for each in found] == [each.above for each in expected]
         for each, answer in zip(found, expected, strict=True):
             if not answer.above:
-                assert each == {"query": each["query"], "above": False, "gap": None}
+                assert each == {"query": each["query"], "above": False}
                 continue
             noise = told.gap_noise(answer) if kind is lb.AdaptiveSparseVector else told.gap_noise
             assert Fraction(each["exact"]["gap"]) == answer.gap
-            assert each["gap"] == plain(answer.gap)
+            assert each["gap"] == float(answer.gap)
+            assert (each["level"], each["exact"]["level"]) == (0.95, "19/20")
             assert Fraction(each["exact"]["estimate"]) == noise.estimate(1000, answer.gap).value
             least = noise.listed_bound(1000, answer.gap, "0.95")
-            assert each["exact"]["at_least"] == (None if least is None else str(least))
+            assert each["exact"].get("at_least") == (None if least is None else str(least))
+            assert each["at_least"] == (None if least is None else float(least))
         given(monkeypatch, lines, tape)
         assert run(f"{WATCH} {options}") == 0
         shown = capsys.readouterr().out.splitlines()
@@ -239,3 +242,18 @@ def test_a_reader_who_goes_away_ends_the_run() -> None:
 def test_python_m_lastbit_is_the_command() -> None:
     done = subprocess.run([sys.executable, "-m", "lastbit", "--version"], capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (0, f"lastbit {lb.__version__}\n")
+
+
+def test_the_example_of_the_page_answers_as_it_says(tmp_path: Path) -> None:
+    """Noise of epsilon 1 in three parts reaches over 800 with a probability below e^-90."""
+    page = (Path(__file__).parents[2] / "docs" / "data-and-budget.md").read_text(encoding="utf-8")
+    (command,) = re.findall(r"^    (printf .* \| lastbit watch .*)$", page, re.MULTILINE)
+    (tmp_path / "lastbit").write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m lastbit "$@"\n')
+    (tmp_path / "lastbit").chmod(0o755)
+    path = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, env=path)
+    assert done.returncode == 0
+    number = r"\d,\d{3}"
+    assert re.fullmatch(
+        rf"1: below\n2: below\n3: above by {number}, about {number}, at least {number}\n", done.stdout
+    ), done.stdout
