@@ -95,6 +95,22 @@ def test_an_account_is_charged_once_and_an_answer_is_found_again(capsys: Any) ->
     assert answer(f"median {paid} --dry-run", capsys)["allowed"] is True
 
 
+@pytest.mark.usefixtures("people")
+def test_the_promise_is_one_that_is_proved(capsys: Any) -> None:
+    asked = f"{PEOPLE} --of score --unit person --bounds 0 100 --resolution 1 --epsilon 1"
+    assert run(f"median {asked}") == 0
+    one = " ".join(capsys.readouterr().out.split())
+    ranks = lb.Quantile(bounds=(0, 100), epsilon=1).accuracy()
+    assert ranks == Fraction(15, 2)
+    assert "the value is within 7.5 ranks of the quantile: at most" in one
+    assert "floored to steps of 1." in one
+    # Of several quantiles less is proved where numbers are equal.
+    for command in ("quantile", "plan quantile"):
+        source = asked if command == "quantile" else "--bounds 0 100 --resolution 1 --epsilon 1"
+        assert run(f"{command} {source} --at 0.25,0.75") == 0
+        assert "if no two numbers fall on the same step" in " ".join(capsys.readouterr().out.split())
+
+
 WRONG = {
     "--by region --domain north,south": "--by needs --one-each where a unit is in one group",
     "--by region --domain north,south --one-each --most-items 2": "--one-each is --most-items 1: got both",
