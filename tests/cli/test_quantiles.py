@@ -44,7 +44,7 @@ def test_one_number_for_each_person_and_missing_ones_left_out(capsys: Any) -> No
     # 40 people have no score: they do not count, and person 7 counts once, with a mean near 100.
     found = answer(f"median {ASKED}", capsys)
     assert found["value"] == [51]
-    assert found["quantile"] == ["1/2"]
+    assert found["quantile"] == [0.5]
     assert found["missing"] == "leave-out"
     low, high = answer(f"quantile {ASKED} --at 0.75,0.25", capsys)["value"]
     assert low in (25, 26)  # a third of the 75 below 76 is rank 25, between the two
@@ -75,7 +75,7 @@ def test_groups_have_their_own_quantiles(capsys: Any) -> None:
     assert 0 <= west <= 100  # nobody is there
     assert found["cost"] == "epsilon 1000"
     several = answer(f"quantile {ASKED} --by region --domain north,south --most-items 2 --at 0.1,0.9", capsys)
-    assert several["quantile"] == ["1/10", "9/10"] * 2
+    assert several["quantile"] == [0.1, 0.9] * 2
     assert run(f"{asked} --one-each") == 0
     shown = capsys.readouterr().out
     assert "score at 0.5" in shown
@@ -87,12 +87,28 @@ def test_an_account_is_charged_once_and_an_answer_is_found_again(capsys: Any) ->
     lb.Ledger("budget.db").create("survey", epsilon=3)
     paid = f"{PEOPLE} --of score --unit person --bounds 0 100 --epsilon 1 --ledger budget.db --dataset survey"
     first = answer(f"quantile {paid} --at 0.25,0.5,0.75", capsys)
-    assert first["account"]["spent"] == "1"
+    assert first["account"]["spent"] == 1
     again = answer(f"quantile {paid} --at 0.25,0.5,0.75 --reuse", capsys)
     assert again["value"] == first["value"]
-    assert again["charged"] == "0"
-    assert answer(f"median {paid} --by region --domain north,south --one-each", capsys)["account"]["spent"] == "2"
+    assert again["charged"] == 0
+    assert answer(f"median {paid} --by region --domain north,south --one-each", capsys)["account"]["spent"] == 2
     assert answer(f"median {paid} --dry-run", capsys)["allowed"] is True
+
+
+@pytest.mark.usefixtures("people")
+def test_the_promise_is_one_that_is_proved(capsys: Any) -> None:
+    asked = f"{PEOPLE} --of score --unit person --bounds 0 100 --resolution 1 --epsilon 1"
+    assert run(f"median {asked}") == 0
+    one = " ".join(capsys.readouterr().out.split())
+    ranks = lb.Quantile(bounds=(0, 100), epsilon=1).accuracy()
+    assert ranks == Fraction(15, 2)
+    assert "the value is within 7.5 ranks of the quantile: at most" in one
+    assert "floored to steps of 1." in one
+    # Of several quantiles less is proved where numbers are equal.
+    for command in ("quantile", "plan quantile"):
+        source = asked if command == "quantile" else "--bounds 0 100 --resolution 1 --epsilon 1"
+        assert run(f"{command} {source} --at 0.25,0.75") == 0
+        assert "if no two numbers fall on the same step" in " ".join(capsys.readouterr().out.split())
 
 
 WRONG = {

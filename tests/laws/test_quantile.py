@@ -234,6 +234,16 @@ def test_the_words_do_not_tell_the_values() -> None:
         assert tape.consumed == 3
 
 
+@pytest.mark.parametrize("resolution", ["1", "1/10", "3/7", "1/1048576"])
+@pytest.mark.parametrize("fine", [Fraction(1), Fraction(1, 8), Fraction(3, 7), Fraction(1 << 10), Fraction(1, 3**30)])
+def test_numbers_on_another_grid_are_floored_to_this_one(resolution: str, fine: Fraction) -> None:
+    mechanism = lb.Quantile(bounds=(-3, 9), resolution=resolution, epsilon=1)
+    steps = [-(1 << 60), -100, -3, -1, 0, 1, 2, 7, 71, 5000, 3**30 * 2 + 1, 1 << 60]
+    grid = mechanism.grid
+    right = [max(grid.step(-3), min(grid.step(9), grid.step(step * fine))) for step in steps]
+    assert mechanism.on_grid(np.array(steps), fine).tolist() == right
+
+
 def test_refusals() -> None:
     with pytest.raises(lb.ParameterError, match="q must be from 0 to 1: got 2"):
         lb.Quantile(q=2, bounds=(0, 1), epsilon=1)

@@ -145,7 +145,8 @@ def _quantile(asked: Asked) -> Planned:
     mechanism: Any = lb.Quantile(q=qs[0], **shared) if len(qs) == 1 else lb.Quantiles(qs=qs, **shared)
     found = mechanism.accuracy(asked.level)
     ranks = found if isinstance(found, Fraction) else max(found)
-    told = f"no released value is more than {shown(ranks)} ranks away from its quantile."
+    told = f"no released value is more than {shown(ranks)} ranks away from its quantile"
+    told += "." if len(qs) == 1 else ", if no two numbers fall on the same step."
     return Planned(mechanism, ranks, told, {"at": qs})
 
 

@@ -201,4 +201,8 @@ def _promise(mechanism: Any, level: str) -> tuple[str, Any]:
     said = f"{who} probability {percent(level)} {what} {shown(ranks)} ranks of the quantile{'s' if several else ''}"
     if several:
         said += ", if no two numbers fall on the same step"
-    return f"{said}: so many numbers more, or fewer, may lie below.", list(found) if isinstance(found, tuple) else found
+    said += (
+        ": at most so many numbers more than asked for lie below a value, or above it. This is for numbers clamped to "
+        f"the bounds and floored to steps of {shown(mechanism.resolution)}."
+    )
+    return said, list(found) if isinstance(found, tuple) else found

@@ -41,7 +41,8 @@ class QuantileValue(Release):
     def ranks(self, level: Number = "0.95") -> Fraction:
         """How many ranks the value is away from the quantile at most, with at least this probability.
 
-        For n values and w ranks: at most q·n + w values lie below the value, and at least q·n - w lie at or below it.
+        For n values, clamped and floored to the grid, and w ranks: at most q·n + w values lie below the released one,
+        and at least q·n - w lie at or below it.
         How far that is in the unit of the values depends on how close together they are, which is private.
 
         >>> Quantile(bounds=(0, 1000), epsilon=1).release(range(500)).ranks()
