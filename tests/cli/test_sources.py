@@ -20,6 +20,8 @@ import pytest
 import lastbit as lb
 from lastbit.cli.options import Items, Table
 from lastbit.cli.reading import counted
+from lastbit.data.form import Form
+from lastbit.data.query.plan import Plan
 from lastbit.data.source import Wanted, opened
 from tests.machine import has_postgres
 
@@ -124,6 +126,13 @@ if has_postgres():
         assert counted(Table(source=place, unit='U"nit.x', table="Vis its"), items).values.tolist() == [2, 0, 0]
         with pytest.raises(lb.DataError, match="could not be read: UndefinedTable"):
             opened(place, Wanted(("item",)), "clinic.no")
+        with connected(place) as connection:
+            connection.execute("create view clinic.light as select * from clinic.visits where weight < 3")
+        assert numbers(place, "clinic.light") == [1, 0, 0]
+        plan = Plan.of(where="weight > 2 and unit = '1'")
+        assert opened(place, Wanted(("item",)), "clinic.visits", plan=plan).relation.fetchall() == [("flu",)]
+        with pytest.raises(lb.ParameterError, match="are for text files: postgresql://… is none"):
+            opened(place, Wanted(("item",)), "clinic.visits", Form(separator=";"))
 
 
 def test_a_row_does_not_decide_how_others_are_read(tmp_path: Path) -> None:

@@ -156,6 +156,7 @@ TYPED_CONDITIONS = {
     "wide = 18446744073709551615": "b",
     "whole + whole > 0": "ab",
     "whole * whole > 100": "bc",
+    "whole * whole * whole * whole > 0 or id = 'b'": "ab",
     "abs(whole) > 5": "bc",
     "-whole > 5": "c",
     "whole // -1 > 5": "c",
@@ -223,6 +224,7 @@ def test_no_row_raises(tmp_path: Path) -> None:
     together = " or ".join(f"(\n{where}\n)" for where in CONDITIONS)
     for where in [together, *ODD]:
         kept(str(path), where)
+    assert "nan" not in kept(str(path), "cost > 15 or cost < 15 or cost = cost + 0")
     columns = ", ".join(f"({where}) as c{number}" for number, where in enumerate(ODD))
     plan = Plan.of(sql=f"select {columns}, year(date) as year, age * cost as product from data")
     names = (*(f"c{number}" for number in range(len(ODD))), "year", "product")

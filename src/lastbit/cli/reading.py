@@ -217,12 +217,15 @@ def read(table: Table, wanted: Wanted, work: Callable[[Opened], Result]) -> Resu
         if _LOOKING.get():
             place[0].connection.close()
             raise _Looked
+        failed: LastbitError | None = None
         try:
             result = work(place[0])
-        except LastbitError:
-            place[0].check()  # says more, where the file itself could not be read
-            raise
+        except LastbitError as error:
+            failed = error
+        # Says more, where the file itself could not be read, and stands alone: no other error is behind it.
         place[0].check()
+        if failed is not None:
+            raise failed
         return result
 
     def stop() -> None:

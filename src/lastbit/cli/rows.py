@@ -87,7 +87,9 @@ class Rows:
         """How text files are written."""
         from lastbit.data.form import Form
 
-        return Form(self.separator, self.encoding or "utf-8", self.decimal_comma, self.read_as)
+        return Form(
+            self.separator, "utf-8" if self.encoding is None else self.encoding, self.decimal_comma, self.read_as
+        )
 
     @cached_property
     def plan(self) -> Plan | None:
