@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 
 from experiments import harness, page
-from experiments.datasets import load
+from experiments.datasets import load, unpublished
 
 TINY_ITEMS = 60
 
@@ -26,7 +26,9 @@ def main(arguments: list[str] | None = None) -> None:
     if given.tiny:
         folder = Path(tempfile.mkdtemp(prefix="experiments-")) / "experiments"
         written = folder.with_suffix(".md")
-    setting = harness.Setting(load(given.data, TINY_ITEMS if given.tiny else None), given.tiny, given.workers)
+    limit = TINY_ITEMS if given.tiny else None
+    others = () if given.data is None else unpublished(given.data, limit)
+    setting = harness.Setting(load(given.data, limit), given.tiny, given.workers, others)
     for name in [name for name in harness.EXPERIMENTS if name in (given.names or harness.EXPERIMENTS)]:
         print(f"{name}: {harness.module_of(name).TITLE}", file=sys.stderr)
         harness.record(name, setting, folder)

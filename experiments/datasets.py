@@ -14,6 +14,9 @@ from numpy.typing import NDArray
 
 Counts = NDArray[np.int64]
 
+_MANY = 100
+"""Fewer items are no question for a top k of hundreds."""
+
 
 @dataclass(frozen=True)
 class Published:
@@ -59,6 +62,19 @@ def load(folder: Path | None, limit: int | None = None) -> tuple[Dataset, ...]:
     if not found:
         raise SystemExit(f"no file with the columns item,count in {folder}. Leave DATA out for generated counts.")
     return tuple(Dataset(each.name, each.counts[:limit], each.origin, each.share) for each in found)
+
+
+def unpublished(folder: Path, limit: int | None = None) -> tuple[Dataset, ...]:
+    """The files of at least a hundred items that no paper measured, where the papers' files are beside them."""
+    prefixes = tuple(each.prefix for each in PUBLISHED)
+    if not _published(folder):
+        return ()
+    read = {path.stem: _read(path) for path in sorted(folder.glob("*.csv")) if not path.name.startswith(prefixes)}
+    return tuple(
+        Dataset(name.removesuffix("-counts"), counts[:limit], f"{name}: {len(counts):,} items")
+        for name, counts in read.items()
+        if len(counts) >= _MANY
+    )
 
 
 def _generated() -> list[Dataset]:

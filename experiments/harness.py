@@ -47,6 +47,7 @@ EXPERIMENTS = (
     "after_selection",
     "quantile_ranks",
     "table_intervals",
+    "discovery",
     "peers",
 )
 """In the order of the page."""
@@ -60,6 +61,8 @@ class Setting:
     tiny: bool = False
     """So small that every experiment ends in a second or two: for tests, not for results."""
     workers: int = 2
+    others: tuple[Dataset, ...] = ()
+    """Counts that no paper measured, for experiments of our own."""
 
     def size(self, full: Value, tiny: Value) -> Value:
         """One of the two, by how large the run is."""
@@ -96,7 +99,7 @@ def record(name: str, setting: Setting, folder: Path) -> None:
     facts: Row = {
         "machine": f"{_processor()}; {machine(*module.PACKAGES)}",
         "repetitions": module.repetitions(setting),
-        "data": [f"{each.name} ({each.origin})" for each in setting.datasets] if module.USES_DATA else [],
+        "data": [f"{each.name} ({each.origin})" for each in _used(module, setting)],
         "load": round(os.getloadavg()[0], 2),
     }
     wall, processor, others = time.perf_counter(), time.process_time(), _children_seconds()
@@ -149,6 +152,12 @@ def _value(text: str) -> int | float | str:
         except ValueError:
             continue
     return text
+
+
+def _used(module: ModuleType, setting: Setting) -> tuple[Dataset, ...]:
+    """The data sets that an experiment runs on."""
+    others = setting.others if getattr(module, "USES_OTHERS", False) else ()
+    return (*setting.datasets, *others) if module.USES_DATA else ()
 
 
 def _children_seconds() -> float:

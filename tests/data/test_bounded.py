@@ -71,3 +71,12 @@ def test_the_mark_depends_on_the_unit_the_item_and_the_key() -> None:
     marks = [row[0] for key in (0, 1, 2**63 - 1) for row in rows.project(bounded._mark(KEYS, key)).fetchall()]
     assert len(set(marks)) == 12
     assert min(marks) >= 0
+
+
+def test_the_engine_has_lists_for_all_bounds_but_those_that_sort() -> None:
+    pairs = duckdb.connect().sql("select 1 as lastbit_unit, 5 as lastbit_mark")
+    for most in (1, 10**6 - 2, 10**6 - 1, 10**6):
+        query = bounded._many(most).split("SEMI JOIN")[0]
+        assert ("min(" in query) == (most < 10**6 - 1)
+        if "min(" in query:  # on a row, where the engine looks at the length
+            assert pairs.aggregate(f"min(lastbit_mark, {most + 1})").fetchall() == [([5],)]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from experiments.datasets import PUBLISHED, load
+from experiments.datasets import PUBLISHED, load, unpublished
 
 
 def write(path, counts):
@@ -36,3 +36,14 @@ def test_any_other_folder_gives_its_three_largest_files(tmp_path):
 def test_a_folder_without_counts_is_refused(tmp_path):
     with pytest.raises(SystemExit, match="item,count"):
         load(tmp_path)
+
+
+def test_files_that_no_paper_measured_come_beside_the_papers(tmp_path):
+    write(tmp_path / "names-counts.csv", range(1, 151))
+    write(tmp_path / "short-counts.csv", range(1, 100))
+    (tmp_path / "notes.csv").write_text("a,b\n1,2\n", encoding="utf-8")
+    assert unpublished(tmp_path) == ()
+    write(tmp_path / "kosarak-first100k-counts.csv", range(1, 201))
+    (names,) = unpublished(tmp_path, 5)
+    assert (names.name, names.counts.tolist()) == ("names", [150, 149, 148, 147, 146])
+    assert [each.name for each in load(tmp_path)] == ["Kosarak"]
