@@ -36,10 +36,11 @@ def write_clinic(folder: Path, patients: int = PATIENTS, visits: int = VISITS) -
     (folder / "diagnoses.txt").write_text("\n".join(DIAGNOSES) + "\n", encoding="utf-8")
 
 
-def truth(folder: Path, diagnosis: str) -> int:
-    """How many patients have a diagnosis. Only who makes up a table may look."""
+def truth(folder: Path, diagnosis: str | None = None) -> int:
+    """How many patients there are, or how many have a diagnosis. Only who makes up a table may look."""
     with (folder / "visits.csv").open(encoding="utf-8", newline="") as file:
-        return len({row["patient"] for row in csv.DictReader(file) if row["diagnosis"] == diagnosis and row["patient"]})
+        rows = [row for row in csv.DictReader(file) if row["patient"]]
+    return len({row["patient"] for row in rows if diagnosis in (None, row["diagnosis"])})
 
 
 def lastbit(command: str, folder: Path, typed: str = "") -> int:
@@ -60,15 +61,16 @@ def main() -> None:
         table = "visits.csv --by diagnosis --unit patient --domain diagnoses.txt"
         paid = "--ledger budget.db --dataset clinic"
         print("\nHow close will a count of patients be? Plan it, and give the clinic a budget.")
-        lastbit("plan measure -k 3 --epsilon 1/2", folder)
+        lastbit("plan count --epsilon 1/4", folder)
         lastbit("budget create clinic --ledger budget.db --epsilon 1", folder)
+        print("\nHow many patients are there?")
+        lastbit(f"count visits.csv --unit patient --epsilon 1/4 {paid} --note patients", folder)
+        print(f"\nIn truth there are {truth(folder):,}: the table is made up, so we may look.")
         print("\nThe three most common diagnoses, and how many patients have each:")
-        lastbit(f"measure {table} -k 3 --epsilon 1/2 {paid} --note 'patients'", folder)
-        print(
-            f"\nIn truth {truth(folder, 'influenza'):,} patients have influenza: the table is made up, so we may look."
-        )
+        lastbit(f"measure {table} -k 3 --epsilon 1/4 {paid} --note diagnoses", folder)
+        print(f"\nIn truth {truth(folder, 'influenza'):,} patients have influenza.")
         print("\nWhich numbers of a stream are above 1000? The whole run is paid for when it starts.")
-        lastbit(f"watch --threshold 1000 --limit 1 --epsilon 1/4 {paid} --note 'stream'", folder, "120\n90\n2500\n")
+        lastbit(f"watch --threshold 1000 --limit 1 --epsilon 1/4 {paid} --note stream", folder, "120\n90\n2500\n")
         print("\nA quarter is left. What costs more is refused:")
         code = lastbit(f"top {table} -k 5 --epsilon 1/2 {paid}", folder)
         print(f"(exit code {code})")

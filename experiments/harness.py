@@ -46,6 +46,7 @@ EXPERIMENTS = (
     "snapping_bias",
     "after_selection",
     "table_intervals",
+    "quantile_ranks",
     "peers",
 )
 """In the order of the page."""

@@ -34,6 +34,8 @@ from lastbit.output.table import text_table as text_table
 from lastbit.privacy.cost import Cost
 
 _FRAMES: Final = "pandas", "polars"
+_PLACES: Final = "index", "rank"
+"""Columns of whole numbers that are places in a list, and no amounts to draw."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -151,7 +153,7 @@ class Release(Compared, ABC):
         names = list(columns)
         label, name = names[0] if len(names) > 1 else "place", names[-1]
         labels: Sequence[object] = columns.get(label, range(len(columns[name])))
-        if is_name(name) or not are_numbers(columns[name]):
+        if is_name(name) or name in _PLACES or not are_numbers(columns[name]):
             raise LastbitError(
                 f"plot needs a last column of numbers: {self.mechanism} publishes names. Print it, or use to_json()."
             )

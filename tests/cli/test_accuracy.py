@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-import time
+import threading
 from dataclasses import replace
 from fractions import Fraction
 
@@ -52,18 +52,23 @@ def test_the_epsilon_for_an_accuracy_is_enough_and_hardly_more(wish: object) -> 
 
 
 def test_a_bar_appears_for_those_who_wait_and_only_then() -> None:
-    def shown(patience: float) -> str:
-        console = Console(file=io.StringIO(), force_terminal=True)
+    def shown(patience: float, *, long: bool) -> str:
+        console, asked = Console(file=io.StringIO(), force_terminal=True), threading.Event()
 
         def work() -> int:
-            time.sleep(0.3)
+            if long:
+                asked.wait()  # as long as it takes the bar to ask how far the work is
             return 7
 
-        assert watched(work, lambda: 40.0, patience=patience, console=console) == 7
+        def progress() -> float:
+            asked.set()
+            return 40.0
+
+        assert watched(work, progress, patience=patience, console=console) == 7
         return console.file.getvalue()
 
-    assert "reading" in shown(0.01)
-    assert shown(30) == ""
+    assert "reading" in shown(0.01, long=True)
+    assert shown(30, long=False) == ""
 
 
 def test_what_the_work_raises_comes_through_the_bar() -> None:

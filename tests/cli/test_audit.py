@@ -2,8 +2,10 @@
 
 import json
 import math
+import re
 import shlex
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 import typer
@@ -12,6 +14,7 @@ from typer.testing import CliRunner
 import lastbit as lb
 from lastbit import cli
 from lastbit.audit import verdict
+from lastbit.audit.broken.gallery import GALLERY
 from lastbit.cli.audit import register
 from lastbit.cli.verdicts import Unit
 from tests.clock import Clock
@@ -174,7 +177,7 @@ def test_the_gallery_is_one_table():
     assert "sparse vector, variant 6" in found.output
     assert "retry timing" in found.output
     assert found.output.count("(violated)") == found.output.count("(holds)") > 12
-    assert "28 of 28: " in found.stderr
+    assert f"{len(GALLERY)} of {len(GALLERY)}: " in found.stderr
     assert " bits (" not in found.stdout.partition("\n\n")[0]
     assert " nats (violated)" in found.stdout
 
@@ -308,3 +311,22 @@ def test_progress_where_there_is_no_terminal(monkeypatch, capsys):
     # A library's user who has no terminal hears nothing.
     lb.audit.law(lb.DiscreteLaplace(epsilon="1/10").program([0, 0, 0]), seconds=3)
     assert capsys.readouterr().err == ""
+
+
+def test_what_the_page_and_the_help_say_runs_as_written(tmp_path, monkeypatch, capsys):
+    page = (Path(__file__).parents[2] / "docs" / "auditing.md").read_text(encoding="utf-8")
+    shown, answer = re.search(r"`lastbit (audit [^`]*)` prints\n\n```\n(.*?)```", page, re.DOTALL).groups()
+    assert cli._run(shlex.split(shown), debug=False) == 1
+    assert capsys.readouterr().out == answer
+    assert cli._run(["audit", "--help"], debug=False) == 0
+    help_text = capsys.readouterr().out
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mymechanism.py").write_text(PROGRAMS)
+    codes = {}
+    for command in re.findall(r"^ *lastbit (audit .+)$", page + help_text, re.MULTILINE):
+        if "--gallery" not in command:  # another test runs it
+            codes[command] = cli._run(shlex.split(command), debug=False)
+            assert capsys.readouterr().out.startswith(("holds", "violated"))
+    assert len(codes) >= 6
+    assert set(codes.values()) == {0, 1}
+    assert (tmp_path / "profile.png").read_bytes().startswith(b"\x89PNG")

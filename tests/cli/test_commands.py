@@ -188,7 +188,7 @@ def test_the_tab_key_completes(tmp_path: Path) -> None:
     (tmp_path / "lastbit").chmod(0o755)
     script = """
 eval "$(lastbit completion bash)"
-for words in "lastbit m" "lastbit budget r" "lastbit top --wei"; do
+for words in "lastbit wa" "lastbit budget r" "lastbit top --wei"; do
     COMP_WORDS=($words) COMP_CWORD=$(( $(set -- $words; echo $#) - 1 ))
     _lastbit_completion lastbit
     echo "${COMPREPLY[@]}"
@@ -201,7 +201,7 @@ done
         env={**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"},
     )
     assert done.stderr == ""
-    assert done.stdout.splitlines() == ["measure mean", "raise", "--weights"]
+    assert done.stdout.splitlines() == ["watch", "raise", "--weights"]
 
 
 def command_line(*arguments: str, **more: Any) -> subprocess.CompletedProcess[str]:

@@ -250,14 +250,16 @@ def test_options_that_can_never_work_are_refused_in_a_dry_run_too(options: str, 
 
 def test_the_rule_for_text_that_is_no_number_is_said_before_the_release(capsys: Any) -> None:
     write("a.csv")
-    said = "A row whose weight is missing, or is text that is no number,"
-    for command in (
-        "top a.csv --by item --domain items.txt -k 1 --weights weight --bounds 0 9 --epsilon 1",
-        "mean a.csv --of weight --unit unit --bounds 0 9 --epsilon 1",
-    ):
+    commands = {
+        "top a.csv --by item --domain items.txt -k 1 --weights weight --bounds 0 9 --epsilon 1": (
+            "A row whose weight is missing, or is text that is no number, is left out."
+        ),
+        "mean a.csv --of weight --unit unit --bounds 0 9 --epsilon 1": "Text in weight that is no number is missing.",
+    }
+    for command, said in commands.items():
         for more in ("--dry-run", ""):
             assert cli._run(shlex.split(f"{command} {more}"), debug=False) == 0
-            assert said in capsys.readouterr().out.replace("\n", " ")
+            assert said in " ".join(capsys.readouterr().out.split())
 
 
 def test_the_options_of_rows_are_part_of_the_question(capsys: Any) -> None:

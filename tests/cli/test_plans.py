@@ -57,11 +57,39 @@ def test_histogram(capsys: Any) -> None:
         assert plan(f"histogram --items 12 {options}", capsys)["within"] == (high - low) / 2
 
 
+def test_count_and_sum(capsys: Any) -> None:
+    for options, mechanism in (
+        ("count --epsilon 1", lb.DiscreteLaplace(epsilon=1)),
+        ("count --most-rows 5 --rho 1/2", lb.DiscreteGaussian(rho="1/2", squared_sensitivity=25)),
+        ("count --items 12 --most-items 1 --epsilon 1", lb.DiscreteLaplace(epsilon=1)),
+    ):
+        low, high = mechanism.release(100, draw=QUIET).interval("0.95")
+        assert plan(options, capsys)["within"] == (high - low) / 2
+    for options, each in (("", 1), ("--most-rows 3", 3)):
+        total = lb.exact_sum([10, 20], bounds=(-50, 100), resolution="1/10")
+        mechanism = lb.DiscreteLaplace(epsilon=2, sensitivity=100 * each, resolution="1/10")
+        low, high = mechanism.release(total, draw=QUIET).interval("0.95")
+        found = plan(f"sum --bounds -50 100 --resolution 1/10 --epsilon 2 {options}", capsys)
+        # A sum that lies between two steps is floored.
+        assert Fraction(found["exact"]["within"]) == (high - low) / 2 + Fraction(1, 10)
+
+
+def test_quantiles(capsys: Any) -> None:
+    shared: dict[str, Any] = {"bounds": (0, 1000), "epsilon": 1, "resolution": 1}
+    step = "--bounds 0 1000 --resolution 1 --epsilon 1"
+    one = lb.Quantile(q="1/2", **shared).accuracy("0.95")
+    for command in ("median", "median --at 0.1", "quantile", "quantile --at 0.5"):
+        assert Fraction(plan(f"{command} {step}", capsys)["exact"]["within"]) == one
+    several = lb.Quantiles(qs=["1/10", "9/10"], **shared, most_values=2).accuracy("0.95")
+    found = plan(f"quantile --at 0.9,0.1 --most-rows 2 {step}", capsys)
+    assert Fraction(found["exact"]["within"]) == max(several)
+
+
 def test_measure(capsys: Any) -> None:
     release = lb.SelectAndMeasure(k=3, epsilon=1, monotone=True).release(np.array([50, 900, 80, 3]))
     low, high = release.intervals("0.9")[0]
     found = plan("measure -k 3 --epsilon 1 --level 0.9", capsys)
-    assert float(Fraction(found["within"])) == pytest.approx(float(high - low) / 2)
+    assert Fraction(found["exact"]["within"]) == (high - low) / 2
 
 
 def test_mean(capsys: Any) -> None:
@@ -69,9 +97,9 @@ def test_mean(capsys: Any) -> None:
     low, high = release.interval("0.95")
     fewest, most = release.units_interval("0.95")
     found = plan("mean --bounds 0 1000 --units 2000 --epsilon 1", capsys)
-    assert float(Fraction(found["within"])) == pytest.approx(float(high - low) / 2)
-    assert float(Fraction(found["units_within"])) == pytest.approx(float(most - fewest) / 2)
-    assert Fraction(plan("mean --bounds 0 10 --units 2 --epsilon 1", capsys)["within"]) == 10
+    assert Fraction(found["exact"]["within"]) == (high - low) / 2
+    assert Fraction(found["exact"]["units_within"]) == (most - fewest) / 2
+    assert plan("mean --bounds 0 10 --units 2 --epsilon 1", capsys)["within"] == 10
 
 
 @pytest.mark.parametrize(
@@ -99,14 +127,17 @@ def test_above_and_watch(options: str, parameters: dict[str, Any], capsys: Any) 
         ("mean --bounds 0 100 --units 900", 2),
         ("above --limit 2", 15),
         ("watch --sensitivity 4", 60),
+        ("count", 7),
+        ("sum --bounds 0 100", 500),
+        ("median --bounds 0 100", 12),
     ],
 )
 def test_the_least_epsilon_for_an_accuracy(command: str, within: int, capsys: Any) -> None:
     found = plan(f"{command} --within {within}", capsys)
-    epsilon = Fraction(found["epsilon"])
-    assert Fraction(found["within"]) <= within
-    assert Fraction(plan(f"{command} --epsilon {epsilon}", capsys)["within"]) <= within
-    assert Fraction(plan(f"{command} --epsilon {epsilon * Fraction(99, 100)}", capsys)["within"]) > within
+    epsilon = Fraction(found["exact"]["epsilon"])
+    assert Fraction(found["exact"]["within"]) <= within
+    assert plan(f"{command} --epsilon {epsilon}", capsys)["exact"]["within"] == found["exact"]["within"]
+    assert Fraction(plan(f"{command} --epsilon {epsilon * Fraction(99, 100)}", capsys)["exact"]["within"]) > within
 
 
 def test_what_cannot_be_planned_says_why(capsys: Any) -> None:
@@ -114,6 +145,7 @@ def test_what_cannot_be_planned_says_why(capsys: Any) -> None:
         "plan foo --epsilon 1": "there is no plan for foo. Use one of top, above, choose",
         "plan mean --epsilon 1 --bounds 0 1": "this plan needs --units",
         "plan mean --epsilon 1 --units 5": "this plan needs --bounds",
+        "plan quantile --at x --bounds 0 1 --epsilon 1": "--at must be a finite number",
         "plan above": "give exactly one of --epsilon, --rho and --within",
         "plan above --epsilon 1 --within 5": "give exactly one of --epsilon, --rho and --within",
         "plan watch --within 0": "within must be positive",

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import re
+import select
 import shlex
 import signal
 import subprocess
@@ -18,7 +21,6 @@ import pytest
 import lastbit as lb
 from lastbit import cli
 from lastbit.cli.lines import LONGEST, number_in, numbers_of
-from lastbit.cli.watching import plain
 from lastbit.mechanisms import mechanism
 from tests.fixed_words import FixedWords
 
@@ -62,14 +64,16 @@ def test_the_answers_are_those_of_the_mechanism_on_the_same_words(
         assert [each["above"] for each in found] == [each.above for each in expected]
         for each, answer in zip(found, expected, strict=True):
             if not answer.above:
-                assert each == {"query": each["query"], "above": False, "gap": None}
+                assert each == {"query": each["query"], "above": False}
                 continue
             noise = told.gap_noise(answer) if kind is lb.AdaptiveSparseVector else told.gap_noise
             assert Fraction(each["exact"]["gap"]) == answer.gap
-            assert each["gap"] == plain(answer.gap)
+            assert each["gap"] == float(answer.gap)
+            assert (each["level"], each["exact"]["level"]) == (0.95, "19/20")
             assert Fraction(each["exact"]["estimate"]) == noise.estimate(1000, answer.gap).value
             least = noise.listed_bound(1000, answer.gap, "0.95")
-            assert each["exact"]["at_least"] == (None if least is None else str(least))
+            assert each["exact"].get("at_least") == (None if least is None else str(least))
+            assert each["at_least"] == (None if least is None else float(least))
         given(monkeypatch, lines, tape)
         assert run(f"{WATCH} {options}") == 0
         shown = capsys.readouterr().out.splitlines()
@@ -193,7 +197,10 @@ main()
 
 def watching() -> subprocess.Popen[bytes]:
     command = [sys.executable, "-c", HEEDFUL, *shlex.split(WATCH)]
-    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    # Where Python is told to buffer nothing, an answer that nobody flushed would come all the same.
+    buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    return subprocess.Popen(command, env=buffered, **pipes)
 
 
 def ask(process: subprocess.Popen[bytes], line: bytes) -> bytes:
@@ -201,6 +208,9 @@ def ask(process: subprocess.Popen[bytes], line: bytes) -> bytes:
     assert process.stdout is not None
     process.stdin.write(line + b"\n")
     process.stdin.flush()
+    ready, _, _ = select.select([process.stdout], [], [], 120)
+    if not ready:  # an answer that stays in a buffer would keep this test for ever
+        process.kill()
     return process.stdout.readline()
 
 
@@ -236,6 +246,31 @@ def test_a_reader_who_goes_away_ends_the_run() -> None:
     )
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no full device")
+def test_a_full_disk_ends_the_run_in_words() -> None:
+    with Path("/dev/full").open("wb") as full:
+        command = [sys.executable, "-m", "lastbit", *shlex.split(WATCH)]
+        done = subprocess.run(command, input=b"0\n", stdout=full, stderr=subprocess.PIPE)
+    assert done.returncode == 1
+    assert "a line could not be read or written (No space left on device): 0 of 1 line above." in done.stderr.decode()
+    assert b"Traceback" not in done.stderr
+
+
 def test_python_m_lastbit_is_the_command() -> None:
     done = subprocess.run([sys.executable, "-m", "lastbit", "--version"], capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (0, f"lastbit {lb.__version__}\n")
+
+
+def test_the_example_of_the_page_answers_as_it_says(tmp_path: Path) -> None:
+    """Noise of epsilon 1 in three parts reaches over 800 with a probability below e^-90."""
+    page = (Path(__file__).parents[2] / "docs" / "data-and-budget.md").read_text(encoding="utf-8")
+    (command,) = re.findall(r"^    (printf .* \| lastbit watch .*)$", page, re.MULTILINE)
+    (tmp_path / "lastbit").write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m lastbit "$@"\n')
+    (tmp_path / "lastbit").chmod(0o755)
+    path = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, env=path)
+    assert done.returncode == 0
+    number = r"\d,\d{3}"
+    assert re.fullmatch(
+        rf"1: below\n2: below\n3: above by {number}, about {number}, at least {number}\n", done.stdout
+    ), done.stdout

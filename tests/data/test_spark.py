@@ -179,9 +179,9 @@ if has_java():
         assert top.items == ("first", "second", "third")
         assert all(29_000 < gap < 31_000 for gap in top.gaps)
         assert "first" in str(top)
-        # Noise is there, and not the same in two partitions or two releases.
+        # Noise is there, and not the same in two releases: 12 of 64 equals come in the same order once in 2^70 times.
         flat = session.range(0, 64, numPartitions=4).selectExpr("id as item", "id * 0 as count")
-        seen = {lb.NoisyTopK(k=8, epsilon=1).release_spark(flat).items for _ in range(2)}
+        seen = {lb.NoisyTopK(k=12, epsilon=1).release_spark(flat).items for _ in range(2)}
         assert len(seen) == 2
 
     @pytest.mark.filterwarnings("ignore")

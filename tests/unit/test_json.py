@@ -97,6 +97,16 @@ def test_a_value_that_takes_the_place_of_another_takes_its_exact_form_too() -> N
     assert (given["level"], given["exact"]["level"]) == (0.95, "19/20")
 
 
+def test_an_object_of_somebody_else_may_have_a_key_of_this_name() -> None:
+    found = lb.PrivateSelection(
+        candidates=[lambda draw: ({"exact": 5, "a": Fraction(1, 2)}, 1)], candidate_cost=1, most=1
+    ).release()
+    assert json.loads(found.to_json())["output"] == [{"a": 0.5, "exact": 5}]
+    assert plain({"exact": {"x": 1}}) == {"exact": {"x": 1}}
+    assert plain({"x": 2, "exact": {"x": "no number"}}) == {"x": 2}
+    assert plain({"long": Fraction(1, 10**5000)})["exact"]["long"] == "1/1" + "0" * 5000
+
+
 def test_a_cost_is_told_in_numbers() -> None:
     costs = lb.DiscreteGaussian(rho="1/3").release([1]).to_dict()["costs"]
     assert (costs["epsilon"], costs["rho"], costs["delta"]) == (None, 1 / 3, 0)

@@ -221,6 +221,12 @@ def test_a_name_is_not_drawn_as_a_number() -> None:
     chosen = lb.ExponentialMechanism(epsilon=1).release([0, 1000], outcomes=["a", "b"])
     with pytest.raises(lb.LastbitError, match="plot needs a last column of numbers"):
         chosen.plot()
+    for places in (
+        lb.ExponentialMechanism(epsilon=1).release([0, 9]),
+        lb.ExponentialMechanism(epsilon=1).ranking([0], 1),
+    ):
+        with pytest.raises(lb.LastbitError, match="plot needs a last column of numbers"):
+            places.plot()
     figure = lb.DiscreteLaplace(epsilon=1).release([7, 7, 3, 7]).plot()
     assert len(figure.axes[0].patches) == 4
     assert len({patch.get_x() for patch in figure.axes[0].patches}) == 4

@@ -58,8 +58,12 @@ class Progress:
             print(f"lastbit: {text}", file=sys.stderr, flush=True)
 
 
+_SHARES: Final = 20
+"""Time is split into so many shares at most: a run that gets next to no time finds nothing."""
+
+
 class Budget:
-    """Seconds for several runs: each run gets an equal share of the time left."""
+    """Seconds for several runs: each run gets an equal share of the time left, or a twentieth where there are more."""
 
     def __init__(self, seconds: float | None) -> None:
         self._deadline = deadline(seconds)
@@ -71,7 +75,7 @@ class Budget:
 
     def share(self, parts: int) -> float | None:
         """The seconds for the next run, when this many runs are left."""
-        return None if self._deadline == math.inf else max(0.0, self._deadline - time.monotonic()) / parts
+        return None if self._deadline == math.inf else max(0.0, self._deadline - time.monotonic()) / min(parts, _SHARES)
 
 
 def deadline(seconds: float | None) -> float:

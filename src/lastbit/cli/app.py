@@ -73,6 +73,7 @@ _add(
     f"top {_SUMS} -k 3 --epsilon 1",
     f"top {_TABLE} -k 3 --rho 1/10",
     "top visits.csv --by diagnosis --unit patient -k 3 --epsilon 1 --delta 1e-6",
+    f"top {_TABLE} --where 'cost >= 100 and month(date) <= 6' -k 3 --epsilon 1",
 )
 _add(
     app,
@@ -165,7 +166,10 @@ _add(
     "plan -k 10 --items 10000 --bounds 0 1000 --within 50000",
     "plan measure -k 3 --epsilon 1",
     "plan histogram --items 12 --most-items 1 --epsilon 1",
+    "plan count --epsilon 1",
+    "plan sum --bounds 0 1000 --epsilon 1",
     "plan mean --bounds 0 1000 --units 5000 --within 10",
+    "plan quantile --at 0.25,0.5,0.75 --bounds 0 1000 --epsilon 1",
     "plan watch --limit 3 --sensitivity 5 --within 100",
 )
 _add(

@@ -18,10 +18,13 @@ def question_of(spending: Spending) -> str:
 
     The cost is in the parameters of the mechanism, which are compared too. A domain file counts by its items.
     """
-    asked = {name: value for name, value in spending.asked.items() if value is not None and not _is_usual(name, value)}
+    given = {name: value for name, value in spending.asked.items() if value is not None and value is not False}
+    asked = {name: value for name, value in given.items() if not _is_usual(name, value)}
+    if "weights" in asked and "missing" in given:
+        asked["missing"] = given["missing"]  # in older books a missing weight counts as the lower bound
     if "source" in asked:
-        given = asked["source"]
-        asked["source"] = list(map(_without_secrets, given)) if isinstance(given, list) else _without_secrets(given)
+        source = asked["source"]
+        asked["source"] = _without_secrets(source) if isinstance(source, str) else [*map(_without_secrets, source)]
     if asked.get("domain"):
         asked["domain"] = [_digest(text) for text in asked["domain"]]
     return json.dumps(asked, sort_keys=True)

@@ -144,7 +144,7 @@ def planned(
     """Show how many units an item needs to be listed when nobody listed the items. Reads no data."""
     import lastbit as lb
     from lastbit.cli.options import moved
-    from lastbit.cli.showing import Report, percent, shown
+    from lastbit.cli.showing import Report, percent
 
     step = resolution if resolution is not None else "1"
     moves = moved(bounds, step)
@@ -166,5 +166,5 @@ def planned(
     ]
     if most_items is None:
         notes.append("A histogram needs --most-items, the number of items that one unit counts in at most.")
-    data = {"k": k, "level": level, "needed": dict(zip(found, map(shown, needed), strict=True))}
+    data = {"k": k, "level": level, "needed": dict(zip(found, needed, strict=True))}
     Report(title, columns, notes, data).show(as_json=as_json)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields
 from fractions import Fraction
@@ -14,6 +13,7 @@ from typing import Annotated, Any, ClassVar, get_type_hints
 
 import typer
 
+from lastbit.cli.aggregates import Aggregates
 from lastbit.cli.rows import Rows, rules_of
 from lastbit.errors import ParameterError
 
@@ -33,7 +33,7 @@ class Table(Rows):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Items:
+class Items(Aggregates):
     """Which items are counted, and how."""
 
     by: Annotated[
@@ -44,7 +44,8 @@ class Items:
         list[str] | None,
         typer.Option(
             metavar="FILE",
-            help="The public items: a file with one item per line, or 1..12, or a,b,c. Give one for each --by.",
+            help="The public items: a file with one item per line, 1..12, 0..90:10, 2026-01..2026-12, or a,b,c. Give "
+            "one for each --by.",
         ),
     ] = None
     most_items: Annotated[
@@ -92,7 +93,11 @@ class Items:
                 f"--domain must be given once for each --by: got {len(domain)} for {len(self.by)} columns. Items that "
                 "nobody listed are for top, choose and histogram, with --delta."
             )
-        return [domain_of(text) for text in domain]
+        from lastbit.data.domain import check_combinations
+
+        read = [domain_of(text) for text in domain]
+        check_combinations(map(len, read))
+        return read
 
     @property
     def names(self) -> Any:
@@ -120,6 +125,8 @@ class Items:
     @property
     def moves(self) -> dict[str, Any]:
         """How one unit moves the numbers, as mechanisms take it."""
+        if self.counts is not None:
+            return self.stated
         if (self.weights is None) != (self.bounds is None):
             raise ParameterError(
                 "--weights and --bounds must be given together: got only one of them. --weights names the column to "
@@ -130,15 +137,15 @@ class Items:
     @property
     def number(self) -> str:
         """The name of an item's number: units, or the sum of a column."""
+        if self.counts is not None:
+            return self.counts
         return "units" if self.weights is None else f"sum of {self.weights}"
 
     def more(self, amount: str) -> str:
         """This amount more, in words."""
-        return (
-            f"{amount} {'unit' if amount == '1' else 'units'} more"
-            if self.weights is None
-            else f"{amount} more in {self.weights}"
-        )
+        column = self.weights or self.counts
+        units = "unit" if amount == "1" else "units"
+        return f"{amount} {units} more" if column is None else f"{amount} more in {column}"
 
     def whole(self, *columns: str) -> tuple[str, ...]:
         """These columns where they count units, which are whole; none where they are sums."""
@@ -246,11 +253,12 @@ def domain_of(text: str) -> Any:
     >>> domain_of("1..3"), domain_of("yes, no,yes")
     (range(1, 4), ('yes', 'no'))
     """
-    ends = re.fullmatch(r"(-?\d+)\.\.(-?\d+)", text)
-    from lastbit.data.domain import checked_range, items_of
+    from lastbit.data.domain import items_of
+    from lastbit.data.ranges import range_of
 
-    if ends:
-        return checked_range(range(int(ends[1]), int(ends[2]) + 1))
+    found = range_of(text)
+    if found is not None:
+        return found
     if "," in text and not Path(text).exists():
         return items_of([item for item in map(str.strip, text.split(",")) if item])
     return items_of(text)
@@ -296,6 +304,9 @@ def with_options(function: Callable[..., None]) -> Callable[..., None]:
                 object.__setattr__(each, "asked", asked)
             if isinstance(each, Table):
                 each.check()
+        for each in built.values():
+            if isinstance(each, Items):
+                each.check(asked)
         function(**built, **given)
 
     command.__name__, command.__doc__ = function.__name__, function.__doc__

@@ -14,7 +14,10 @@ _MOST_ITEMS: Final = 1 << 63
 
 def plan(
     command: Annotated[
-        str, typer.Argument(metavar="[COMMAND]", help="top, above, choose, measure, histogram, mean or watch.")
+        str,
+        typer.Argument(
+            metavar="[COMMAND]", help="Any command that releases: top, count, sum, quantile, watch and so on."
+        ),
     ] = "top",
     k: Annotated[int | None, typer.Option("-k", metavar="NUMBER", help="How many items will be listed.")] = None,
     items: Annotated[
@@ -45,6 +48,10 @@ def plan(
     units: Annotated[
         int | None, typer.Option(metavar="NUMBER", help="For mean: a guess how many units there are.")
     ] = None,
+    at: Annotated[str, typer.Option(metavar="NUMBERS", help="For quantile: which, such as 0.25,0.5,0.75.")] = "0.5",
+    most_rows: Annotated[
+        int, typer.Option(metavar="NUMBER", help="For count, sum, mean and quantile: how many rows of a unit count.")
+    ] = 1,
     sensitivity: Annotated[
         str | None, typer.Option(metavar="NUMBER", help="For watch: how far one person can move a number.")
     ] = None,
@@ -69,7 +76,8 @@ def plan(
     if command != "top" and not private:
         own = Asked(
             epsilon=epsilon, rho=rho, delta=delta, k=k, items=items, most_items=most_items, bounds=bounds,
-            resolution=resolution, level=level, limit=limit, units=units, sensitivity=sensitivity, monotone=monotone,
+            resolution=resolution, level=level, limit=limit, units=units, at=at, most_rows=most_rows,
+            sensitivity=sensitivity, monotone=monotone,
         )  # fmt: skip
         _show(command, own, within, as_json=as_json)
         return

@@ -28,6 +28,8 @@ class Asked:
     units: int | None = None
     sensitivity: str | None = None
     monotone: bool = False
+    at: str = "0.5"
+    most_rows: int = 1
 
     @property
     def cost(self) -> dict[str, Any]:
@@ -42,6 +44,13 @@ class Asked:
     def step(self, of_counts: str = "1") -> str:
         """The step of the numbers and of the noise, as `Items.step` has it."""
         return self.resolution or (of_counts if self.bounds is None else "1")
+
+    @property
+    def fine(self) -> Any:
+        """The step of numbers between bounds: as it was given, or as it follows from the bounds."""
+        from lastbit.values.span import usual_step
+
+        return usual_step(self.need("bounds")) if self.resolution is None else self.resolution
 
     def need(self, name: str) -> Any:
         """An option that this command cannot be planned without."""
@@ -86,18 +95,58 @@ def _measure(asked: Asked) -> Planned:
     return Planned(mechanism, reach, f"the measurement of a listed item is off by at most {asked.more(reach)}.")
 
 
-def _histogram(asked: Asked) -> Planned:
+def _noise(asked: Asked, total: Fraction, squared: Fraction, step: Any) -> Any:
+    """The mechanism that adds noise to numbers, for either cost."""
     import lastbit as lb
 
+    if asked.rho is None:
+        return lb.DiscreteLaplace(**asked.cost, resolution=step, sensitivity=total)
+    return lb.DiscreteGaussian(**asked.cost, resolution=step, squared_sensitivity=squared)
+
+
+def _histogram(asked: Asked) -> Planned:
     each, items = asked.moves["sensitivity"], asked.need("items")
     total = each * min(items, asked.most_items or items)
-    mechanism: Any
-    if asked.rho is None:
-        mechanism = lb.DiscreteLaplace(**asked.cost, resolution=asked.step(), sensitivity=total)
-    else:
-        mechanism = lb.DiscreteGaussian(**asked.cost, resolution=asked.step(), squared_sensitivity=total * each)
+    mechanism = _noise(asked, total, total * each, asked.step())
     reach = mechanism.accuracy(asked.level)
     return Planned(mechanism, reach, f"the number of an item is off by at most {asked.more(reach)}.")
+
+
+def _count(asked: Asked) -> Planned:
+    if asked.items is not None:
+        return _histogram(asked)
+    most = Fraction(asked.most_rows)
+    mechanism = _noise(asked, most, most**2, "1")
+    reach = mechanism.accuracy(asked.level)
+    return Planned(mechanism, reach, f"the count is off by at most {asked.more(reach)}.")
+
+
+def _sum(asked: Asked) -> Planned:
+    from lastbit.cli.showing import shown
+    from lastbit.values.span import span
+
+    furthest = asked.most_rows * max(map(abs, span(asked.need("bounds"))))
+    mechanism = _noise(asked, furthest, furthest**2, asked.fine)
+    # The sum may have been floored by less than a step.
+    reach = mechanism.accuracy(asked.level) + mechanism.grid.resolution
+    told = f"the sum is off by at most {shown(reach)}, for numbers clamped to the bounds."
+    return Planned(mechanism, reach, told, {"bounds": list(asked.need("bounds"))})
+
+
+def _quantile(asked: Asked) -> Planned:
+    import lastbit as lb
+    from lastbit.cli.showing import shown
+    from lastbit.exact.numbers import number
+
+    qs = sorted((text.strip() for text in asked.at.split(",")), key=lambda text: number(text, "--at"))
+    shared: dict[str, Any] = {
+        **asked.cost, "bounds": asked.need("bounds"), "resolution": asked.fine, "most_values": asked.most_rows
+    }  # fmt: skip
+    mechanism: Any = lb.Quantile(q=qs[0], **shared) if len(qs) == 1 else lb.Quantiles(qs=qs, **shared)
+    found = mechanism.accuracy(asked.level)
+    ranks = found if isinstance(found, Fraction) else max(found)
+    told = f"no released value is more than {shown(ranks)} ranks away from its quantile."
+    return Planned(mechanism, ranks, told, {"at": qs})
 
 
 def _stream(asked: Asked, thing: str, moves: dict[str, Any]) -> Planned:
@@ -126,7 +175,7 @@ def _mean(asked: Asked) -> Planned:
     from lastbit.exact.numbers import probability
 
     bounds, units = asked.need("bounds"), asked.need("units")
-    mechanism = lb.NoisyMean(**asked.cost, bounds=bounds, resolution=asked.step())
+    mechanism = lb.NoisyMean(**asked.cost, bounds=bounds, resolution=asked.fine, most_rows=asked.most_rows)
     low, high = (Fraction(end) for end in mechanism.bounds)
     half, noise = (high - low) / 2, laplace_accuracy(mechanism.rate, (1 + probability(asked.level, "level")) / 2)
     reach, seen = noise * mechanism.grid.resolution, units * half
@@ -145,7 +194,11 @@ PLANS: Final[dict[str, Callable[[Asked], Planned]]] = {
     "choose": _choose,
     "measure": _measure,
     "histogram": _histogram,
+    "count": _count,
+    "sum": _sum,
     "mean": _mean,
+    "median": lambda asked: _quantile(replace(asked, at="0.5")),
+    "quantile": _quantile,
     "watch": _watch,
 }
 """The plan of each command but `top`, which `planning` writes together with `choose -k`."""

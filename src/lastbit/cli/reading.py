@@ -62,8 +62,12 @@ def discovered(table: Table, items: Items, most: int | None) -> Unlisted:
 
 
 def _count(source: Opened, table: Table, items: Items, domain: Any) -> Any:
+    from lastbit.data.aggregated import aggregated
     from lastbit.data.counting import count
 
+    if items.counts is not None:
+        stated = {**items.moves, "most_items": items.most_items, "comma": table.decimal_comma}
+        return aggregated(source.relation, by=items.by, counts=items.counts, domain=domain, **stated)
     return count(
         source.relation,
         by=items.by,
@@ -78,6 +82,8 @@ def _count(source: Opened, table: Table, items: Items, domain: Any) -> Any:
 
 
 def _read_items(table: Table, items: Items, work: Callable[[Opened], Result]) -> Result:
+    if items.counts is not None:
+        return read(table, Wanted((*items.by, items.counts)), work)
     columns = (*items.by, *([] if table.unit is None else [table.unit]))
     # Two equal rows count once where units are counted, and twice where weights are added up.
     distinct = table.unit is not None and items.weights is None
@@ -204,13 +210,13 @@ class _Looked(Exception):
 
 def read(table: Table, wanted: Wanted, work: Callable[[Opened], Result]) -> Result:
     """Open a table and work on it. On a terminal, a progress bar appears after a second."""
-    if _LOOKING.get():
-        opened(table.source, wanted, table.table).connection.close()
-        raise _Looked
     place: list[Opened] = []
 
     def both() -> Result:
         place.append(opened(table.places, wanted, table.table, table.form, table.plan))
+        if _LOOKING.get():
+            place[0].connection.close()
+            raise _Looked
         try:
             result = work(place[0])
         except LastbitError:

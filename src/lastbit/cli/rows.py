@@ -118,15 +118,23 @@ class Rows:
 def rules_of(asked: Mapping[str, Any]) -> list[str]:
     """The rules by which the numbers of a release are read, in words: said before anything is read.
 
-    >>> rules_of({"of": "cost", "missing": "leave-out"})
+    >>> rules_of({"weights": "cost", "missing": "leave-out"})
     ['A row whose cost is missing, or is text that is no number, is left out.']
     """
-    column = asked.get("weights") or asked.get("of") or asked.get("counts")
-    if column is None or (asked.get("command") == "histogram" and not asked.get("weights")):
-        return []  # a histogram says itself which bins its rows are in
-    missing = asked.get("missing", "lowest")
-    how = {"leave-out": "is left out", "lowest": "counts as the lower bound"}.get(missing, f"counts as {missing}")
+    rules = []
     if asked.get("counts"):
-        how = "is left out"
-    comma = " A comma stands before the fraction, as in 1.234,5." if asked.get("decimal_comma") else ""
-    return [f"A row whose {column} is missing, or is text that is no number, {how}.{comma}"]
+        rules.append(
+            f"A row whose {asked['counts']} is missing, negative, or text that is no number, counts 0. Other counts "
+            "are rounded down to whole numbers, up to 2,147,483,647. Of several rows of an item the largest counts. "
+            f"One person moves each count by at most {asked['sensitivity']}, as --sensitivity says."
+        )
+    elif asked.get("weights"):
+        missing = asked.get("missing", "leave-out")
+        how = {"leave-out": "is left out", "lowest": "counts as the lower bound"}.get(missing, f"counts as {missing}")
+        rules.append(f"A row whose {asked['weights']} is missing, or is text that is no number, {how}.")
+    elif asked.get("of"):
+        # The command itself says what a missing one counts as.
+        rules.append(f"Text in {asked['of']} that is no {'date' if asked.get('every') else 'number'} is missing.")
+    if rules and asked.get("decimal_comma"):
+        rules.append("Numbers in text are written as 1.234,5.")
+    return rules

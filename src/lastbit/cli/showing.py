@@ -6,19 +6,16 @@ import math
 import sys
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
 from lastbit.exact.numbers import Number, number, probability
-from lastbit.output.numbers import are_intervals, are_numbers, is_number
+from lastbit.output.numbers import Format, are_intervals, are_numbers, is_number
 from lastbit.output.plain import json_text
 from lastbit.output.table import PEOPLE, cells, is_name
 
 if TYPE_CHECKING:
     from lastbit.ledger import Account
-
-_LONG, _SMALL = 10**15, Fraction(1, 10**5)
 
 _TYPED: Final = ("level", "bounds", "epsilon", "rho", "delta")
 """Numbers that commands keep as they were typed. In JSON they are numbers."""
@@ -85,19 +82,12 @@ def _as_numbers(data: Mapping[str, Any]) -> dict[str, Any]:
 def shown(value: object) -> str:
     """A value as people read it: exact where it is short, to six digits where it is not.
 
-    >>> shown(Fraction(5, 2)), shown(Fraction(1, 3)), shown(None), shown(Fraction(1, 10**400))
-    ('2.5', '0.333333', '', '1e-400')
+    >>> shown(Fraction(5, 2)), shown(Fraction(1, 3)), shown(Fraction(12345678, 10)), shown(Fraction(1, 10**400))
+    ('2.5', '0.333333', '1,234,568', '1e-400')
     """
-    if isinstance(value, Fraction):
-        if value.denominator == 1 and abs(value) < _LONG:
-            return f"{value.numerator:,}"
-        # A float cannot hold very large or very small numbers.
-        digits = Context(prec=6, Emax=MAX_EMAX, Emin=MIN_EMIN)
-        rounded = digits.divide(Decimal(value.numerator), Decimal(value.denominator))
-        return f"{rounded.normalize(digits):g}" if _SMALL < abs(value) < _LONG else f"{rounded.normalize(digits):e}"
-    if isinstance(value, float):
-        return f"{value:.6g}"
-    return "" if value is None else f"{value:,}" if is_number(value) else str(value)
+    if is_number(value):
+        return Format.of([value]).text(value)
+    return "" if value is None else str(value)
 
 
 def bound(value: Fraction, *, whole: bool) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Iterable
@@ -122,29 +121,30 @@ class Answers:
             # Python would write what is left when it ends, and complain.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             self._end("nobody reads the answers any more")
+        except OSError as error:  # such as a full disk
+            self._end(f"a line could not be read or written ({error.strerror})")
+            raise typer.Exit(1) from None
         except KeyboardInterrupt:
             self._end("stopped")
             raise
 
     def _line(self, answer: Answer) -> str:
         from lastbit.cli.showing import shown
+        from lastbit.exact.numbers import probability
+        from lastbit.output.plain import json_text
 
         if answer.gap is None:
-            data: dict[str, Any] = {"query": self.asked, "above": False, "gap": None}
-            return json.dumps(data) if self.as_json else f"{self.asked}: below"
+            return json_text({"query": self.asked, "above": False}) if self.as_json else f"{self.asked}: below"
         kind: Any = self.mechanism.gap_noise
         noise = kind(answer) if callable(kind) else kind
-        numbers = {
-            "gap": answer.gap,
-            "estimate": noise.estimate(self.threshold, answer.gap).value,
-            "at_least": noise.listed_bound(self.threshold, answer.gap, self.level),
-        }
+        estimate = noise.estimate(self.threshold, answer.gap).value
+        lowest = noise.listed_bound(self.threshold, answer.gap, self.level)
         if self.as_json:
-            told = {name: None if each is None else plain(each) for name, each in numbers.items()}
-            exact = {name: None if each is None else str(each) for name, each in numbers.items()}
-            return json.dumps({"query": self.asked, "above": True, **told, "level": self.level, "exact": exact})
-        least = "" if numbers["at_least"] is None else f", at least {shown(numbers['at_least'])}"
-        about = shown(Fraction(round(numbers["estimate"] / self._step)) * self._step)
+            numbers = {"gap": answer.gap, "estimate": estimate, "at_least": lowest}
+            level = probability(self.level, "level")
+            return json_text({"query": self.asked, "above": True, **numbers, "level": level})
+        about = shown(Fraction(round(estimate / self._step)) * self._step)
+        least = "" if lowest is None else f", at least {shown(lowest)}"
         return f"{self.asked}: above by {shown(answer.gap)}, about {about}{least}"
 
     @property
@@ -157,17 +157,3 @@ class Answers:
             f"lastbit: {how}: {self.above:,} of {lines} above. Another run costs {self.mechanism.cost.text} again.",
             file=sys.stderr,
         )
-
-
-def plain(value: Fraction) -> int | float | None:
-    """A number as JSON has it: whole, or the nearest float; None where no float is near.
-
-    >>> plain(Fraction(3)), plain(Fraction(1, 4))
-    (3, 0.25)
-    """
-    if value.denominator == 1:
-        return value.numerator
-    try:
-        return float(value)
-    except OverflowError:
-        return None

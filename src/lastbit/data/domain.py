@@ -11,6 +11,7 @@ import os
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
+from math import prod
 from pathlib import Path
 from typing import Any, Final
 
@@ -31,6 +32,9 @@ _EMPTY: Final = "domain must hold at least one item: got none. There would be no
 
 _MOST_ITEMS: Final = 10**8
 """A range is shorter than this: its items are held in memory."""
+
+_MOST_COMBINATIONS: Final = 10**7
+"""Combinations of items of several columns: each is a tuple in memory, of some 200 bytes with what is kept about it."""
 
 
 def items_of(domain: object) -> Items:
@@ -128,12 +132,27 @@ def domains_of(domain: object, columns: Sequence[str]) -> list[Items]:
     return [items_of(each) for each in domain]
 
 
+def check_combinations(sizes: Iterable[int]) -> None:
+    """Refuse a product domain with more items than memory holds, before any of them is made.
+
+    >>> check_combinations([400, 400])
+    """
+    listed = list(sizes)
+    if len(listed) > 1 and prod(listed) > _MOST_COMBINATIONS:
+        each = " x ".join(f"{size:,}" for size in listed)
+        raise ParameterError(
+            f"domain must have at most {_MOST_COMBINATIONS:,} combinations: got {each}. Name fewer items, or fewer "
+            "columns."
+        )
+
+
 def combined(domains: Sequence[Items]) -> Items:
     """The items of a product domain: bare for one column, tuples for several.
 
     >>> combined([("a", "b"), (1, 2)])
     (('a', 1), ('a', 2), ('b', 1), ('b', 2))
     """
+    check_combinations(map(len, domains))
     return domains[0] if len(domains) == 1 else tuple(product(*domains))
 
 

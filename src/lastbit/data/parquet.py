@@ -71,7 +71,8 @@ def _stream(path: Path, names: list[str], declared: pa.Schema) -> Stream:
     schema = pa.schema([(name, _plain(pa.array([], declared.field(name).type)).type) for name in names])
 
     def batches() -> Iterator[pa.RecordBatch]:
-        with pq.ParquetFile(path) as file:
+        # Otherwise PyArrow reads the whole file ahead and keeps it.
+        with pq.ParquetFile(path, pre_buffer=False) as file:
             for batch in file.iter_batches(_ROWS, columns=names):
                 columns = [_valid(_plain(batch.column(name))) for name in names]
                 yield pa.record_batch(columns, schema=schema)

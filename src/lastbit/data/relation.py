@@ -80,7 +80,7 @@ class Stream:
         return pa.RecordBatchReader.from_batches(self._schema, self._batches()).__arrow_c_stream__(requested_schema)
 
 
-_COMMA: Final = r"[+-]?([0-9]+|[0-9]{1,3}([.][0-9]{3})+)(,[0-9]+)?"
+COMMA: Final = r"[+-]?([0-9]+|[0-9]{1,3}([.][0-9]{3})+)(,[0-9]+)?"
 """A number with a comma before its fraction, and perhaps a point between thousands."""
 
 
@@ -92,7 +92,7 @@ def number_of(text: str, *, comma: bool = False) -> str:
     """
     if comma:
         plain = f"replace(replace(trim({text}), '.', ''), ',', '.')"
-        text = f"CASE WHEN regexp_full_match(trim({text}), '{_COMMA}') THEN {plain} END"
+        text = f"CASE WHEN regexp_full_match(trim({text}), '{COMMA}') THEN {plain} END"
     return f"TRY_CAST({text} AS DOUBLE)"
 
 

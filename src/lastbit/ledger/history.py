@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from lastbit.ledger.entry import Entry
 from lastbit.output.table import cells, html_table
+
+_LATEST: Final = 100
+"""Rows of the table in a notebook."""
 
 
 class History(tuple[Entry, ...]):
@@ -36,7 +39,8 @@ class History(tuple[Entry, ...]):
         }
 
     def _repr_html_(self) -> str:
-        columns = self.columns()
+        columns = History(self[-_LATEST:]).columns()
         rows = [list(row) for row in zip(*cells(columns), strict=True)]
         dataset = self[0].dataset if self else ""
-        return html_table(list(columns), rows, f"History of {dataset}")
+        part = f": the latest {_LATEST} of {len(self):,} entries" if len(self) > _LATEST else ""
+        return html_table(list(columns), rows, f"History of {dataset}{part}")

@@ -7,6 +7,7 @@ import json
 import shlex
 from collections.abc import Mapping
 from typing import Any, Final
+from urllib.parse import quote, urlencode
 
 import numpy as np
 
@@ -73,7 +74,7 @@ def level_of(question: str) -> str:
 
 _ORDER: Final = ("source", "table", "by", "of", "unit")
 """What comes first in a command. Other options follow by their names."""
-_PAIRS: Final = ("bounds",)
+_PAIRS: Final = ("bounds", "bin")
 """Options that take several words. Other lists are options that were given several times."""
 
 
@@ -98,9 +99,21 @@ def _option(name: str, value: Any) -> list[str]:
 
 
 def _short(value: object) -> str:
-    """A text as it is; the digest of a list of items by its beginning."""
+    """A text as it is; the digest of a list of items by its beginning; the parts of an address as an address.
+
+    >>> _short('postgresql {"dbname": "clinic", "host": "db", "options": "-csearch_path=y", "user": "anna"}')
+    'postgresql://anna@db/clinic?options=-csearch_path%3Dy'
+    """
     text = str(value)
-    return f"{text[:15]}…" if text.startswith("sha256:") else text
+    if text.startswith("sha256:"):
+        return f"{text[:15]}…"
+    kind, _, inside = text.partition(" ")
+    parts = _asked(inside) if kind == "postgresql" else {}
+    if not parts:
+        return text
+    user, host, port, name = (quote(str(parts.pop(each, ""))) for each in ("user", "host", "port", "dbname"))
+    where = f"{user}{'@' if user else ''}{host}{':' if port else ''}{port}"
+    return f"postgresql://{where}/{name}{'?' if parts else ''}{urlencode(parts)}"
 
 
 def _asked(question: str) -> dict[str, Any]:

@@ -135,7 +135,10 @@ def texts(
 
 
 def _fraction(value: Any) -> Fraction:
-    return Fraction(value.item() if isinstance(value, np.generic) else value)
+    # A float means the decimal that it prints as, here as everywhere.
+    if isinstance(value, float | np.floating):
+        return Fraction(str(value))
+    return Fraction(int(value) if isinstance(value, np.integer) else value)
 
 
 def _is_finite(value: Any) -> bool:

@@ -8,6 +8,7 @@ from fractions import Fraction
 from math import isfinite
 from typing import Any, Final
 
+import gmpy2
 import numpy as np
 
 EXACT: Final = "exact"
@@ -54,8 +55,11 @@ def json_text(value: object, *, ascii_only: bool = False) -> str:
 
 def _object(given: Mapping[Any, Any]) -> dict[str, Any]:
     found = {str(name): plain(each) for name, each in given.items() if name != EXACT}
+    own = given.get(EXACT, {})
+    if not isinstance(own, Mapping):  # somebody's object, which has a key of this name
+        return found | {EXACT: plain(own)}
     # What a release has written exactly stays, unless another value has taken its place.
-    exact = {name: text for name, text in (given.get(EXACT) or {}).items() if _agrees(text, found.get(name))}
+    exact = {name: plain(text) for name, text in own.items() if name not in found or _agrees(text, found[name])}
     for name, each in given.items():
         if name != EXACT and name not in exact and _has_exact(each):
             exact[str(name)] = _exact(each)
@@ -94,7 +98,8 @@ def _exact(value: object) -> Any:
         return [_exact(each) for each in value]
     if isinstance(value, bool) or not isinstance(value, int | float | Fraction):
         return plain(value)
-    return str(value)
+    # Not by Python, which refuses to write very long numbers.
+    return str(gmpy2.mpq(value)) if isinstance(value, int | Fraction) else str(value)
 
 
 def _nearest(value: Fraction) -> int | float:

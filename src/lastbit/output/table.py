@@ -16,7 +16,7 @@ PEOPLE: Final = ("units", "people", "rows")
 
 _BOUNDS: Final[dict[str, Rounding]] = {"at least": "down", "at most": "up", "an item needs": "up"}
 """Columns of bounds, which stay true when they are rounded."""
-_NAMES: Final = ("item", "outcome", "output", "id")
+_NAMES: Final = ("item", "group", "outcome", "output", "id")
 _PARAMETER: Final = "param_"
 
 

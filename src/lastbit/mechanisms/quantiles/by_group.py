@@ -45,8 +45,8 @@ class GroupQuantileValues(Release):
 class GroupQuantiles(QuantileMechanism[GroupQuantileValues]):
     """Pick points of a public grid near the quantiles of each public group, for the price of one group.
 
-    The values come as a mapping from groups to lists of numbers; a group that is not there has none. Groups that are
-    not listed in `groups` are refused, because they are public.
+    The values come as a mapping from groups to lists of numbers; a group that is not there has none. Groups that nobody
+    listed in `groups` are left out, as which groups occur is private.
 
     Paper:    parallel composition (McSherry 2009) of `Quantiles`.
     Law:      that of `Quantiles` in each group, independently.
@@ -66,9 +66,7 @@ class GroupQuantiles(QuantileMechanism[GroupQuantileValues]):
     _each: Quantiles = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        names = () if isinstance(self.groups, str) else tuple(self.groups)
-        if not names or len(set(names)) != len(names):
-            raise ParameterError("groups must be a list of different public groups. Write groups=['north', 'south'].")
+        names = _different(self.groups)
         each = Quantiles(
             qs=self.qs,
             bounds=self.bounds,
@@ -87,8 +85,6 @@ class GroupQuantiles(QuantileMechanism[GroupQuantileValues]):
         """The quantiles of each group, from a mapping of groups to one number for each person."""
         if not isinstance(values, Mapping):
             raise ParameterError(f"values must be a mapping from groups to numbers: got {type(values).__name__}.")
-        if not set(values) <= set(self.groups):
-            raise ParameterError("values must have no group that `groups` does not list: the groups are public.")
         return self.ready_steps([self._steps(values.get(group, ())) for group in self.groups])
 
     def ready_steps(self, steps: Sequence[Steps]) -> Callable[[Draw], GroupQuantileValues]:
@@ -115,3 +111,13 @@ class GroupQuantiles(QuantileMechanism[GroupQuantileValues]):
         for group in self.groups:
             for other in self._each.neighbours(values.get(group, ())):
                 yield {**values, group: other}
+
+
+def _different(groups: Any) -> tuple[Any, ...]:
+    try:
+        names = () if isinstance(groups, str) else tuple(groups)
+        if names and len(set(names)) == len(names):
+            return names
+    except TypeError:
+        pass
+    raise ParameterError("groups must be a list of different public groups. Write groups=['north', 'south'].")

@@ -1,0 +1,91 @@
+"""Tables that somebody counted already: one row for each item, with its count.
+
+How far one person moves a count, only the one who counted knows: the user states it. Nothing here makes it larger. A
+count is rounded down to a whole number and clamped, each by itself, and of several rows of one item the largest counts:
+if one person moves every row by at most a whole number s (an item that is not there counts 0), every value moves by at
+most s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from lastbit.data.relation import COMMA
+from lastbit.data.sorting import quoted
+from lastbit.errors import ParameterError
+from lastbit.exact.numbers import Number
+from lastbit.values.counts import Counts
+from lastbit.values.unlisted import Unlisted
+
+LARGEST: Final = (1 << 31) - 1
+"""Larger counts count as this one."""
+
+_WHOLE: Final = ("tinyint", "smallint", "integer", "bigint", "hugeint", "utinyint", "usmallint", "uinteger", "ubigint")
+
+
+def aggregated(
+    relation: Any,
+    *,
+    by: Sequence[str],
+    counts: str,
+    domain: Any,
+    sensitivity: Number,
+    monotone: bool,
+    most_items: int | None = None,
+    comma: bool = False,
+) -> Counts | Unlisted:
+    """The counts of a table that has one row for each item; with `lb.UNKNOWN` as domain, of the items that occur.
+
+    sensitivity, monotone, most_items: what the user states about one person. They are not checked, because the rows do
+    not show people.
+
+    >>> import duckdb
+    >>> rows = duckdb.sql("select * from (values ('flu', 120), ('cold', 80), ('flu', 3)) as t(item, n)")
+    >>> found = aggregated(rows, by=["item"], counts="n", domain=["flu", "gout"], sensitivity=2, monotone=True)
+    >>> found, found.values.tolist()
+    (<Counts: 2 items, sensitivity 2, monotone>, [120, 0])
+    """
+    from lastbit.data.counting import count
+
+    kinds = dict(zip(relation.columns, relation.types, strict=True))
+    if counts in by:
+        raise ParameterError(f"--by and --counts must be different columns: got {counts!r} for both.")
+    # The names of the columns stay: they may be in messages.
+    items = ", ".join(quoted(name) for name in by)
+    value = _whole(quoted(counts), kinds[counts].id, comma)
+    known = relation.project(f"{items}, {value} AS lastbit_number").filter("lastbit_number IS NOT NULL")
+    rows = known.aggregate(f"{items}, max(lastbit_number) AS lastbit_number", items)
+    facts: dict[str, Any] = {"weights": "lastbit_number", "bounds": (0, LARGEST), "domain": domain}
+    found = count(rows, by=list(by), **facts)
+    if isinstance(found, Unlisted):
+        return replace(found, sensitivity=sensitivity, most_items=most_items)
+    return Counts(
+        items=found.items, values=found.values, sensitivity=sensitivity, monotone=monotone, most_items=most_items
+    )
+
+
+def _whole(column: str, kind: str, comma: bool) -> str:
+    """A count as a whole number from 0 to the largest, rounded down exactly; null where it is negative or none."""
+    if kind in _WHOLE:
+        return f"CASE WHEN {column} >= 0 THEN CAST(least({column}, {LARGEST}) AS BIGINT) END"
+    if kind == "uhugeint":
+        wide = f"CAST(least({column}, CAST({LARGEST} AS UHUGEINT)) AS BIGINT)"
+        return f"CASE WHEN {column} IS NOT NULL THEN {wide} END"
+    if kind in ("float", "double"):
+        real = f"nullif(CAST({column} AS DOUBLE), CAST('nan' AS DOUBLE))"
+        return f"CASE WHEN {real} >= 0 THEN CAST(floor(least({real}, {LARGEST})) AS BIGINT) END"
+    if kind == "decimal":
+        floor = f"TRY_CAST(floor({column}) AS HUGEINT)"
+        return f"CASE WHEN {floor} >= 0 THEN CAST(least({floor}, {LARGEST}) AS BIGINT) END"
+    if kind != "varchar":
+        raise ParameterError("the column of --counts must hold numbers: its type is another one. Name another column.")
+    # By its digits: a float would round some texts up that are below a whole number, and others not.
+    pattern = COMMA if comma else r"[+]?[0-9]+([.][0-9]*)?"
+    text = f"replace(trim({column}), '.', '')" if comma else f"trim({column})"
+    digits = f"ltrim(split_part({text}, '{',' if comma else '.'}', 1), '+0')"
+    number = f"CASE WHEN length({digits}) > 10 THEN {LARGEST} ELSE coalesce(TRY_CAST({digits} AS BIGINT), 0) END"
+    plain = f"regexp_full_match(trim({column}), '{pattern}') AND NOT starts_with(trim({column}), '-')"
+    far = f"coalesce(TRY_CAST({column} AS DOUBLE) >= {2 * LARGEST} AND NOT isnan(TRY_CAST({column} AS DOUBLE)), false)"
+    return f"CASE WHEN {plain} THEN least({number}, {LARGEST}) WHEN {far} THEN {LARGEST} END"

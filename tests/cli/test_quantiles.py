@@ -1,0 +1,135 @@
+"""`lastbit median` and `lastbit quantile`: right where epsilon is large, and refused where a unit is not bounded."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import lastbit as lb
+from lastbit import cli
+
+PEOPLE = "people.csv"
+
+
+def run(command: str) -> int:
+    return cli._run(shlex.split(command), debug=False)
+
+
+def answer(command: str, capsys: Any) -> dict[str, Any]:
+    assert run(f"{command} --json") == 0
+    found: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return found
+
+
+@pytest.fixture
+def people(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """101 people in two regions with scores 0 to 100, one row each; 40 rows have no score; person 7 has 900 more."""
+    rows = [f"{i},{'north' if i < 50 else 'south'},{i},{2000 + i}" for i in range(101)]
+    rows += [f"{1000 + i},north,{['', 'n/a', 'nan', '-'][i % 4]},2000" for i in range(40)]
+    rows += [f"7,{'north' if i % 2 else 'south'},100,1990" for i in range(900)]
+    (tmp_path / PEOPLE).write_text("\n".join(["person,region,score,year", *rows]), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+
+
+ASKED = f"{PEOPLE} --of score --unit person --bounds 0 100 --resolution 1 --epsilon 1000"
+
+
+@pytest.mark.usefixtures("people")
+def test_one_number_for_each_person_and_missing_ones_left_out(capsys: Any) -> None:
+    # 40 people have no score: they do not count, and person 7 counts once, with a mean near 100.
+    found = answer(f"median {ASKED}", capsys)
+    assert found["value"] == [51]
+    assert found["quantile"] == ["1/2"]
+    assert found["missing"] == "leave-out"
+    low, high = answer(f"quantile {ASKED} --at 0.75,0.25", capsys)["value"]
+    assert low in (25, 26)  # a third of the 75 below 76 is rank 25, between the two
+    assert high == 76
+    assert answer(f"quantile {ASKED} --at 1", capsys)["value"] == [100]
+    # The 40 count as 0 where they are asked to: 141 people, the rank of the median is 70.5.
+    assert answer(f"median {ASKED} --missing lowest", capsys)["value"] == [31]
+    # The row of the largest year counts: person 7 has 7 again.
+    assert answer(f"median {ASKED} --per latest --latest-by year", capsys)["value"] == [50]
+
+
+@pytest.mark.usefixtures("people")
+def test_a_person_with_many_rows_is_bounded(capsys: Any) -> None:
+    # Of 900 rows with 100, two count.
+    found = answer(f"quantile {ASKED} --at 0.5 --per row --most-rows 2", capsys)
+    assert 50 <= found["value"][0] <= 52
+    assert lb.Quantile(bounds=(0, 100), epsilon=1000, most_values=2).accuracy() == Fraction(found["within_ranks"])
+
+
+@pytest.mark.usefixtures("people")
+def test_groups_have_their_own_quantiles(capsys: Any) -> None:
+    asked = f"median {ASKED} --by region --domain north,south,west"
+    found = answer(f"{asked} --one-each", capsys)
+    assert found["item"] == ["north", "south", "west"]
+    north, south, west = found["value"]
+    assert 24 <= north <= 26
+    assert 74 <= south <= 76
+    assert 0 <= west <= 100  # nobody is there
+    assert found["cost"] == "epsilon 1000"
+    several = answer(f"quantile {ASKED} --by region --domain north,south --most-items 2 --at 0.1,0.9", capsys)
+    assert several["quantile"] == ["1/10", "9/10"] * 2
+    assert run(f"{asked} --one-each") == 0
+    shown = capsys.readouterr().out
+    assert "score at 0.5" in shown
+    assert "In each group, with probability 95%" in shown
+
+
+@pytest.mark.usefixtures("people")
+def test_an_account_is_charged_once_and_an_answer_is_found_again(capsys: Any) -> None:
+    lb.Ledger("budget.db").create("survey", epsilon=3)
+    paid = f"{PEOPLE} --of score --unit person --bounds 0 100 --epsilon 1 --ledger budget.db --dataset survey"
+    first = answer(f"quantile {paid} --at 0.25,0.5,0.75", capsys)
+    assert first["account"]["spent"] == "1"
+    again = answer(f"quantile {paid} --at 0.25,0.5,0.75 --reuse", capsys)
+    assert again["value"] == first["value"]
+    assert again["charged"] == "0"
+    assert answer(f"median {paid} --by region --domain north,south --one-each", capsys)["account"]["spent"] == "2"
+    assert answer(f"median {paid} --dry-run", capsys)["allowed"] is True
+
+
+WRONG = {
+    "--by region --domain north,south": "--by needs --one-each where a unit is in one group",
+    "--by region --domain north,south --one-each --most-items 2": "--one-each is --most-items 1: got both",
+    "--by region --one-each": "--domain must be given once for each --by",
+    "--domain north,south": "groups need a column",
+    "--one-each": "groups need a column",
+    "--per row": "--per row needs --most-rows",
+    "--per latest": "--per latest and --latest-by go together",
+    "--per median": "--per must be mean, total, latest or row",
+    "--resolution 7": "resolution must divide the upper bound",
+    "--missing never": "missing must be 'leave-out'",
+}
+
+
+@pytest.mark.usefixtures("people")
+@pytest.mark.parametrize("more", WRONG)
+def test_what_is_wrong_is_refused_before_anything_is_read(more: str, capsys: Any) -> None:
+    assert run(f"median nowhere.csv --of score --unit person --bounds 0 100 --epsilon 1 {more}") == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert WRONG[more] in shown.err
+
+
+@pytest.mark.usefixtures("people")
+@pytest.mark.parametrize("at", ["2", "half", "", "0.5,0.5", "0.5,,0.7"])
+def test_quantiles_that_are_none(at: str, capsys: Any) -> None:
+    assert run(f"quantile nowhere.csv --of score --unit person --bounds 0 100 --epsilon 1 --at '{at}'") == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert "nowhere" not in error
+
+
+@pytest.mark.usefixtures("people")
+def test_without_a_unit_single_rows_are_protected(capsys: Any) -> None:
+    assert run(f"median {PEOPLE} --of score --bounds 0 100 --resolution 1 --epsilon 1000 --json") == 0
+    shown = capsys.readouterr()
+    assert json.loads(shown.out)["value"] == [100]
+    assert "without --unit each row is protected" in shown.err

@@ -1,0 +1,48 @@
+"""Domains that are typed as ranges, and the limit of combinations."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+import lastbit as lb
+from lastbit.cli.options import Items
+from lastbit.data.domain import check_combinations
+from lastbit.data.ranges import range_of
+
+
+def test_ranges_of_numbers_and_of_times() -> None:
+    assert range_of("-2..1") == range(-2, 2)
+    assert list(range_of("-5..6:5")) == [-5, 0, 5]
+    assert range_of("2026-02-27..2026-03-01") == ("2026-02-27", "2026-02-28", "2026-03-01")
+    assert range_of("2020-W52..2021-W01") == ("2020-W52", "2020-W53", "2021-W01")
+    assert range_of("2026-01..2026-01") == ("2026-01",)
+    assert len(range_of("1000-01..9999-12")) == 9000 * 12
+    for text in ("1..2..3", "a..b", "2026..2026-01", "1.5..3", "1..9:", "٣..٩"):
+        assert range_of(text) is None
+    for text in (
+        "5..4",
+        "1..9:0",
+        "2026-02..2026-01",
+        "2026-13..2027-01",
+        "2026-02-30..2026-03-01",
+        "2025-W53..2026-W01",
+    ):
+        with pytest.raises(lb.ParameterError, match="domain must"):
+            range_of(text)
+    with pytest.raises(lb.ParameterError, match="fewer than 100,000,000"):
+        range_of("0..100000000")
+    assert len(range_of("0..999999999:10000")) == 100_000
+
+
+def test_a_product_domain_says_its_limit_before_memory_does() -> None:
+    message = "at most 10,000,000 combinations: got 400 x 400 x 400. Name fewer items, or fewer columns"
+    with pytest.raises(lb.ParameterError, match=message):
+        _ = Items(by=["a", "b", "c"], domain=["1..400"] * 3).size
+    frame = pd.DataFrame({"a": [1], "b": [1], "c": [1]})
+    with pytest.raises(lb.ParameterError, match=message):
+        lb.count(frame, by=["a", "b", "c"], domain=[range(400)] * 3)
+    check_combinations([10_000, 1_000])
+    check_combinations([10**8])
+    with pytest.raises(lb.ParameterError, match="combinations"):
+        check_combinations([10_000, 1_001])
