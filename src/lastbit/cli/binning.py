@@ -98,8 +98,7 @@ def _by_bins(table: Table, groups: Groups, spending: Spending, of: str, bins: An
     promise = (
         f"Each interval holds with probability {percent(spending.level)} or more."
         + ("" if table.unit is None else f" A unit counts in {where}, by lot where it has more.")
-        + f" Rows whose {of} is missing, or is text that is no {'date' if every else 'number'}, "
-        + f"{lost or f'count as {groups.missing}'}."
+        + f" Rows whose {of} is missing {lost or f'count as {groups.missing}'}."
         + (" Days outside the bounds are left out." if every else " Numbers outside count in the first or last bin.")
     )
 

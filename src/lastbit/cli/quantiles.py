@@ -87,7 +87,7 @@ def quantile(
         mechanism = lb.GroupQuantiles(groups=tuple(groups.names), qs=qs, **shared)
     else:
         mechanism = lb.Quantile(q=qs[0], **shared) if len(qs) == 1 else lb.Quantiles(qs=qs, **shared)
-    words = in_words(of, rule, table, latest_by, most_rows)
+    words = in_words(of, rule, table, latest_by, most_rows, missing)
     promise, ranks = _promise(mechanism, spending.level)
 
     def read() -> _Read:

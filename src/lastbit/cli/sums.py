@@ -51,14 +51,18 @@ def rule_of(per: str | None, usual: str, latest_by: str | None, most_rows: int |
     return found
 
 
-def in_words(of: str, rule: str, table: Table, latest_by: str | None, most_rows: int | None) -> str:
+def in_words(of: str, rule: str, table: Table, latest_by: str | None, most_rows: int | None, missing: str) -> str:
     """The numbers that are added up, in a sentence."""
     if table.unit is None:
-        return f"Each row has one number, its {of}."
-    if rule == "row":
-        return f"Each row has one number, its {of}; at most {most_rows:,} rows of a unit count, drawn by lot."
-    own = {"mean": f"the mean of its {of}", "total": f"the total of its {of}"}
-    return f"Each unit has one number, {own.get(rule, f'its {of} with the largest {latest_by}')}."
+        said = f"Each row has one number, its {of}."
+    elif rule == "row":
+        said = f"Each row has one number, its {of}; at most {most_rows:,} rows of a unit count, drawn by lot."
+    else:
+        own = {"mean": f"the mean of its {of}", "total": f"the total of its {of}"}
+        said = f"Each unit has one number, {own.get(rule, f'its {of} with the largest {latest_by}')}."
+    if missing == "leave-out":
+        return f"{said} Rows whose {of} is missing are left out."
+    return f"{said} A missing {of} counts as {'the lower bound' if missing == 'lowest' else missing}."
 
 
 def mean(
@@ -84,7 +88,7 @@ def mean(
     each = _most(table, rule, most_rows)
     mechanism = lb.NoisyMean(**spending.cost, bounds=bounds, resolution=step, most_rows=each)
     level, counted = percent(spending.level), "rows" if rule == "row" or table.unit is None else "units"
-    words = in_words(of, rule, table, latest_by, most_rows)
+    words = in_words(of, rule, table, latest_by, most_rows, missing)
 
     def report(release: lb.MeanAndUnits) -> Report:
         fewest, most = release.units_interval(spending.level)
@@ -134,7 +138,7 @@ def sum_(
         mechanism: Any = lb.DiscreteLaplace(**spending.cost, sensitivity=furthest, resolution=step)
     else:
         mechanism = lb.DiscreteGaussian(**spending.cost, squared_sensitivity=furthest**2, resolution=step)
-    level, words = percent(spending.level), in_words(of, rule, table, latest_by, most_rows)
+    level, words = percent(spending.level), in_words(of, rule, table, latest_by, most_rows, missing)
 
     def report(release: lb.NoisyValues) -> Report:
         interval: Any = release.interval(spending.level)
