@@ -157,8 +157,8 @@ WRONG: dict[str, str] = {
     f"above {ROWS} --threshold -99 --epsilon 1 --level 7": "level must be above 0",
     f"measure {ROWS} -k 1 --epsilon 1 --level 7": "level must be above 0",
     "mean rows.csv --of unit --bounds 0 5 --epsilon 1 --level 7": "level must be above 0",
-    "mean rows.csv --of unit --unit unit --bounds 0 5 --epsilon 1": "--of and --unit must be different columns",
-    "mean rows.csv --of unit --bounds 0 1/3 --epsilon 1": "resolution must divide the upper bound",
+    "mean rows.csv --of unit --unit unit --bounds 0 5 --epsilon 1": "--of must be another column than --unit",
+    "mean rows.csv --of unit --bounds 0 1/3 --resolution 1/2 --epsilon 1": "resolution must divide",
 }
 
 

@@ -621,7 +621,7 @@ def test_progress_is_shown_on_a_terminal_only(monkeypatch):
 def test_a_law_prints_its_likeliest_outcomes_and_says_how_many_more():
     text = str(law(lambda draw: draw.integer(1000) // 2 if draw.bernoulli("1/2") else "often"))
     assert text.splitlines()[0] == "501 outcomes on 1,001 branches, every branch explored"
-    assert text.splitlines()[2].split() == ["often", "0.5", "1/2"]
+    assert text.splitlines()[2].split() == ["often", "0.500", "1/2"]
     assert text.splitlines()[-1] == "… and 461 more outcomes"
     with pytest.raises(lb.ParameterError, match="tolerance must be from 0 to below 1: got 1"):
         law(lambda draw: 0, 1)
