@@ -227,11 +227,12 @@ def test_a_weight_counts_as_the_bound_it_is_beyond(case: str, engine: str) -> No
     for bounds in ((0, 5), (-3, 3)):
         for value in strange:
             table = pa.table({"u": [*UNITS, 50], "i": ["flu"] * 51, "w": pa.array([*ones, value], dtype)})
-            exact = bounds[0] if value is None or value != value else value
-            expected = 50 + max(bounds[0], min(bounds[1], exact if abs(exact) > 9 else _floor(exact)))
-            for unit in ("u", None):
+            for unit, missing in (("u", "leave-out"), (None, "leave-out"), ("u", "lowest")):
+                unknown = bounds[0] if missing == "lowest" else 0  # left out
+                exact = unknown if value is None or value != value else value
+                expected = 50 + max(bounds[0], min(bounds[1], exact if abs(exact) > 9 else _floor(exact)))
                 arguments: dict[str, Any] = {"by": "i", "unit": unit, "domain": ["flu"], "weights": "w"}
-                counts = lb.count(ENGINES[engine](table), **arguments, bounds=bounds)
+                counts = lb.count(ENGINES[engine](table), **arguments, bounds=bounds, missing=missing)
                 assert counts.values.tolist() == [expected]
 
 
@@ -246,9 +247,11 @@ def test_weights_of_duckdb_beyond_64_bits(kind: str) -> None:
         rows = duckdb.sql(f"select i as u, 'flu' as i, '1'::{kind} as w from range(50) t(i) union all "
                           f"select 50, 'flu', '{value}'::{kind} union all select 51, 'flu', null")  # fmt: skip
         for bounds, resolution in (((0, 6), 1), ((-6, 6), 2), ((0, 6), "1/2")):
-            counts = lb.count(rows, by="i", unit="u", domain=["flu"], weights="w", bounds=bounds, resolution=resolution)
+            given: dict[str, Any] = {"weights": "w", "bounds": bounds, "resolution": resolution}
             ones = 0 if resolution == 2 else 50
-            assert counts.values[0] == ones + max(bounds[0], min(6, value)) + bounds[0]
+            for missing, unknown in (("leave-out", 0), ("lowest", bounds[0])):
+                counts = lb.count(rows, by="i", unit="u", domain=["flu"], missing=missing, **given)
+                assert counts.values[0] == ones + max(bounds[0], min(6, value)) + unknown
 
 
 @pytest.mark.parametrize("dtype", [pl.Int128, pl.UInt128])
