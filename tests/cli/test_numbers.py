@@ -256,6 +256,18 @@ def test_bins_of_every_type_of_number(kind: str, capsys: Any) -> None:
         assert run(f"histogram x.parquet --of x --unit who --edges {edges}", capsys)["value"] == expected
 
 
+@pytest.mark.parametrize("kind", ["csv", "float", "double"])
+def test_a_decimal_that_is_an_edge_is_in_the_bin_above_it(kind: str, capsys: Any) -> None:
+    tenths = [i / 10 for i in range(11)]
+    if kind == "csv":
+        Path("x.csv").write_text("\n".join(["who,x", *(f"{i},{x}" for i, x in enumerate(tenths))]), encoding="utf-8")
+    else:
+        pa.parquet.write_table(pa.table({"who": range(11), "x": pa.array(tenths, NUMBERS[kind])}), "x.parquet")
+    name = "x.csv" if kind == "csv" else "x.parquet"
+    edges = ",".join(str(i / 10) for i in range(12))
+    assert run(f"histogram {name} --of x --unit who --edges {edges}", capsys)["value"] == [1] * 11
+
+
 def test_a_database_is_read_by_the_same_rules(capsys: Any) -> None:
     connection = sqlite3.connect("visits.db")
     connection.execute("create table visits (who, cost, date)")

@@ -97,7 +97,7 @@ def quantile(
             asked |= {"by": groups.by, "domain": groups.domains, "most_items": limit}
         numbers = numbers_of(table, of, bounds, **asked)
         without_unit(table)
-        steps = mechanism.on_grid(numbers.steps, numbers.resolution)
+        steps = mechanism.on_grid(numbers.steps, numbers.resolution, numbers.floored)
         if groups is None:
             return _Read(steps)
         return _Read([steps[numbers.places == place] for place in range(len(mechanism.groups))])
