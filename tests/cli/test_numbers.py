@@ -256,6 +256,15 @@ def test_bins_of_every_type_of_number(kind: str, capsys: Any) -> None:
         assert run(f"histogram x.parquet --of x --unit who --edges {edges}", capsys)["value"] == expected
 
 
+@pytest.mark.parametrize("command", ["mean", "sum"])
+def test_bounds_of_too_many_digits_are_refused_with_what_helps(command: str, capsys: Any) -> None:
+    asked = f"{command} change.csv --of change --unit person --epsilon 1 --bounds"
+    assert cli._run(shlex.split(f"{asked} 1 1e15"), debug=False) == 2
+    shown = capsys.readouterr()
+    assert (shown.out, "such as --bounds 0 1e15 instead of 1 1e15" in shown.err) == ("", True)
+    assert cli._run(shlex.split(f"{asked} 0 1e15"), debug=False) == 0
+
+
 @pytest.mark.parametrize("kind", ["csv", "float", "double"])
 def test_a_decimal_that_is_an_edge_is_in_the_bin_above_it(kind: str, capsys: Any) -> None:
     tenths = [i / 10 for i in range(11)]

@@ -128,6 +128,7 @@ WRONG = {
     "--domain north,south": "groups need a column",
     "--one-each": "groups need a column",
     "--per row": "--per row needs --most-rows",
+    "--by region --domain north,south --per row --most-rows 2 --one-each": "--most-rows says how many numbers a unit",
     "--per latest": "--per latest and --latest-by go together",
     "--per median": "--per must be mean, total, latest or row",
     "--resolution 7": "resolution must divide the upper bound",

@@ -221,7 +221,11 @@ def _grid(bounds: tuple[Number, Number], resolution: Number | None) -> tuple[Gri
         if low >= high:
             raise ParameterError("bounds must be further apart: between them there are fewer than two numbers to tell.")
     if max(abs(low), abs(high)) > 1 << _FINE or grid.numerator > _COARSEST:
-        raise ParameterError("bounds must be at most 2^40 steps of the resolution, and at most 2^50. Use other ones.")
+        steps = "" if resolution is None else "at most 2^40 steps of the resolution, and "
+        raise ParameterError(
+            f"bounds must be {steps}at most 2^50, which is about 10^15. Use bounds nearer to zero: numbers beyond them "
+            "are clamped."
+        )
     return grid, low, high, (lower, upper) == (low * grid.resolution, high * grid.resolution)
 
 
