@@ -73,6 +73,13 @@ def test_sums_means_and_variances_are_exact(values: list[float], resolution: Fra
         assert lb.exact_mean(whole, bounds=bounds, resolution=resolution).values == Fraction(sum(kept), len(kept))
 
 
+@given(st.lists(st.fractions(-3, 5), min_size=2, max_size=9), st.sampled_from([Fraction(1), Fraction(1, 4)]))
+def test_flooring_moves_a_variance_no_further_than_stated(values: list[Fraction], step: Fraction) -> None:
+    n = len(values)
+    floored = lb.exact_variance(values, bounds=(-3, 5), resolution=step, missing="lowest").values
+    assert abs(variance(values) - floored) <= (8 + step / 2) * step / 2 * n / (n - 1)
+
+
 @given(st.lists(floats, max_size=30), st.integers(-9, 9), st.sampled_from([1, Fraction(1, 3), Fraction(7, 2)]))
 def test_histograms_count_each_record_once(values: list[float], start: int, width: Fraction) -> None:
     lower, bins = Fraction(start, 2), 5
