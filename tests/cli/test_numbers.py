@@ -256,6 +256,20 @@ def test_bins_of_every_type_of_number(kind: str, capsys: Any) -> None:
         assert run(f"histogram x.parquet --of x --unit who --edges {edges}", capsys)["value"] == expected
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "count change.csv --unit person --rows --most-rows 0",
+        "mean change.csv --unit person --of change --bounds 0 9 --per row --most-rows 0",
+        "sum change.csv --unit person --of change --bounds 0 9 --per row --most-rows 0",
+        "histogram change.csv --unit person --of change --edges 0,9 --most-items 0",
+    ],
+)
+def test_a_bound_of_nothing_is_refused_by_the_name_of_the_option(command: str, capsys: Any) -> None:
+    assert cli._run(shlex.split(f"{command} --epsilon 1"), debug=False) == 2
+    assert f"{command.split()[-2]} must be a whole number of at least 1: got 0" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("command", ["mean", "sum"])
 def test_bounds_of_too_many_digits_are_refused_with_what_helps(command: str, capsys: Any) -> None:
     asked = f"{command} change.csv --of change --unit person --epsilon 1 --bounds"

@@ -10,6 +10,7 @@ import typer
 
 from lastbit.cli.options import Missing, Spending, Table
 from lastbit.errors import ParameterError
+from lastbit.exact.numbers import whole
 
 Of = Annotated[str, typer.Option(metavar="COLUMN", help="The column of numbers.")]
 Bounds = Annotated[
@@ -186,7 +187,7 @@ def _most(table: Table, rule: str, most_rows: int | None) -> int:
             "--per row needs --most-rows, the number of rows of one unit that count: otherwise nobody knows how far "
             "one unit moves the result. Write --most-rows 10, or --per mean."
         )
-    return most_rows
+    return whole(most_rows, "--most-rows")
 
 
 def _numbers(
