@@ -256,6 +256,41 @@ def test_bins_of_every_type_of_number(kind: str, capsys: Any) -> None:
         assert run(f"histogram x.parquet --of x --unit who --edges {edges}", capsys)["value"] == expected
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "count change.csv --unit person --rows --most-rows 0",
+        "mean change.csv --unit person --of change --bounds 0 9 --per row --most-rows 0",
+        "sum change.csv --unit person --of change --bounds 0 9 --per row --most-rows 0",
+        "histogram change.csv --unit person --of change --edges 0,9 --most-items 0",
+    ],
+)
+def test_a_bound_of_nothing_is_refused_by_the_name_of_the_option(command: str, capsys: Any) -> None:
+    assert cli._run(shlex.split(f"{command} --epsilon 1"), debug=False) == 2
+    assert f"{command.split()[-2]} must be a whole number of at least 1: got 0" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["mean", "sum"])
+def test_bounds_of_too_many_digits_are_refused_with_what_helps(command: str, capsys: Any) -> None:
+    asked = f"{command} change.csv --of change --unit person --epsilon 1 --bounds"
+    assert cli._run(shlex.split(f"{asked} 1 1e15"), debug=False) == 2
+    shown = capsys.readouterr()
+    assert (shown.out, "such as --bounds 0 1e15 instead of 1 1e15" in shown.err) == ("", True)
+    assert cli._run(shlex.split(f"{asked} 0 1e15"), debug=False) == 0
+
+
+@pytest.mark.parametrize("kind", ["csv", "float", "double"])
+def test_a_decimal_that_is_an_edge_is_in_the_bin_above_it(kind: str, capsys: Any) -> None:
+    tenths = [i / 10 for i in range(11)]
+    if kind == "csv":
+        Path("x.csv").write_text("\n".join(["who,x", *(f"{i},{x}" for i, x in enumerate(tenths))]), encoding="utf-8")
+    else:
+        pa.parquet.write_table(pa.table({"who": range(11), "x": pa.array(tenths, NUMBERS[kind])}), "x.parquet")
+    name = "x.csv" if kind == "csv" else "x.parquet"
+    edges = ",".join(str(i / 10) for i in range(12))
+    assert run(f"histogram {name} --of x --unit who --edges {edges}", capsys)["value"] == [1] * 11
+
+
 def test_a_database_is_read_by_the_same_rules(capsys: Any) -> None:
     connection = sqlite3.connect("visits.db")
     connection.execute("create table visits (who, cost, date)")

@@ -56,6 +56,16 @@ def test_one_number_for_each_person_and_missing_ones_left_out(capsys: Any) -> No
     assert answer(f"median {ASKED} --per latest --latest-by year", capsys)["value"] == [50]
 
 
+@pytest.mark.parametrize(("said", "bounds"), [("36.6", "36.5 42.3"), ("0.3", "0 10 --resolution 0.1")])
+@pytest.mark.usefixtures("people")
+def test_a_decimal_that_is_a_step_stays_that_step(said: str, bounds: str, capsys: Any) -> None:
+    for rows, more in ([said], ""), ([said], " --per row --most-rows 1"), ([said] * 3, ""):
+        written = [f"{i},{row}" for i in range(200) for row in rows]
+        Path("same.csv").write_text("\n".join(["who,x", *written]), encoding="utf-8")
+        found = answer(f"median same.csv --of x --unit who --bounds {bounds} --epsilon 1000{more}", capsys)
+        assert found["value"] == [float(said)]
+
+
 @pytest.mark.usefixtures("people")
 def test_a_person_with_many_rows_is_bounded(capsys: Any) -> None:
     # Of 900 rows with 100, two count.
@@ -118,6 +128,7 @@ WRONG = {
     "--domain north,south": "groups need a column",
     "--one-each": "groups need a column",
     "--per row": "--per row needs --most-rows",
+    "--by region --domain north,south --per row --most-rows 2 --one-each": "--most-rows says how many numbers a unit",
     "--per latest": "--per latest and --latest-by go together",
     "--per median": "--per must be mean, total, latest or row",
     "--resolution 7": "resolution must divide the upper bound",

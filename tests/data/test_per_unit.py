@@ -195,6 +195,23 @@ def test_sums_and_means_of_numbers_are_exact() -> None:
     assert "3" not in repr(numbers).split("between")[0]
 
 
+@pytest.mark.parametrize("bounds", [("0.1", "0.5"), ("-0.3", "0.5"), ("-0.7", "-0.1"), ("1/3", 7)])
+def test_sums_are_floored_and_never_above_the_exact_ones(bounds: tuple[Any, Any]) -> None:
+    low, high = Fraction(bounds[0]), Fraction(bounds[1])
+    rows = [{"unit": i, "of": -9.0} for i in range(1000)]
+    rows += [{"unit": 1000 + i // 2, "of": x} for i, x in enumerate([0.3 - 1e-11, 0.3 - 1e-11, -0.2, 0.4, 9.0])]
+    frame = table(rows, {"unit": pa.int64(), "of": pa.float64()})
+    clamped = [max(low, min(high, Fraction(row["of"]))) for row in rows]
+    truth = {"row": sum(clamped), "mean": sum(clamped[:1000]) + sum(clamped[1000:-1]) / 2 + clamped[-1]}
+    per: Any
+    for per, exact in truth.items():
+        most = {"most_rows": 2} if per == "row" else {}
+        numbers = per_unit(frame, of="of", unit="unit", bounds=bounds, per=per, **most)
+        assert 0 <= exact - numbers.sum < len(numbers) * numbers.floored
+        # The lower end of an interval is this sum less the noise: it must not be above the truth.
+        assert numbers.total("1/10").values <= exact
+
+
 def test_a_missing_number_may_count_as_any_number_between_the_bounds() -> None:
     rows = [{"unit": 1, "of": None}, {"unit": 2, "of": 1}]
     frame = table(rows, {"unit": pa.int64(), "of": pa.float64()})

@@ -244,6 +244,31 @@ def test_numbers_on_another_grid_are_floored_to_this_one(resolution: str, fine: 
     assert mechanism.on_grid(np.array(steps), fine).tolist() == right
 
 
+@pytest.mark.parametrize("kind", ["f4", "f8"])
+def test_a_decimal_that_is_a_step_stays_that_step(kind: str) -> None:
+    mechanism = lb.Quantile(bounds=(0, 10), resolution="1/10", epsilon=1)
+    values = np.array([i / 10 for i in range(101)], kind)
+    below = np.nextafter(values, np.array(-1, kind))
+    steps = list(range(101))
+    assert mechanism._steps(values).tolist() == steps
+    assert mechanism._steps(below).tolist() == [0, *steps[:-1]]
+    if kind == "f8":
+        assert mechanism._steps([None, *values.tolist(), 7, Fraction(3, 10)]).tolist() == [*steps, 70, 3]
+
+
+def test_numbers_that_were_floored_already_are_not_floored_past_a_step() -> None:
+    mechanism = lb.Quantile(bounds=(0, 10), resolution="1/10", epsilon=1)
+    fine = Fraction(1, 1 << 20)
+    for step in range(101):
+        here = Fraction(step, 10) // fine
+        near = np.array([here - 3, here - 2, here - 1, here, here + 1], np.int64)
+        found = mechanism.on_grid(near, fine, 2 * fine).tolist()
+        # At most two fine steps below, a number may be at the step; at a step that is on both grids, less than two.
+        reached = here - 1 if here * fine == Fraction(step, 10) else here - 2
+        expected = [step if each >= reached + (here * fine < Fraction(step, 10)) else step - 1 for each in near]
+        assert found == [max(0, each) for each in expected]
+
+
 def test_refusals() -> None:
     with pytest.raises(lb.ParameterError, match="q must be from 0 to 1: got 2"):
         lb.Quantile(q=2, bounds=(0, 1), epsilon=1)

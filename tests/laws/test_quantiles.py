@@ -201,3 +201,21 @@ def test_refusals() -> None:
             lb.Quantiles(qs=qs, bounds=(0, 1), epsilon=1)
     with pytest.raises(lb.ParameterError, match="spread must be at most"):
         lb.Quantiles(qs=["1/2"], bounds=(0, 10**18), epsilon=1, spread=100)
+
+
+@pytest.mark.parametrize("qs", [["1/4", "1/2", "3/4"], ["1/3", "2/3"]])
+@pytest.mark.parametrize("values", [[0, 1, 2], [0, 0, 2], [1, 1, 1]])
+def test_three_spread_values_are_as_near_as_stated(qs: list[str], values: list[int]) -> None:
+    mechanism = lb.Quantiles(qs=qs, bounds=(0, 2), epsilon=6, spread=2)
+    n, ties = len(values), max(map(values.count, values))
+    law = lb.audit.law(mechanism.ready(values), tolerance=Fraction(1, 1000))
+    for level in ("1/2", "9/10"):
+        inside = Fraction(0)
+        stated = mechanism.accuracy(level, ties=ties)
+        for release, mass in law.masses.items():
+            near = (
+                sum(x < y for x in values) <= Fraction(q) * n + w and sum(x <= y for x in values) >= Fraction(q) * n - w
+                for y, q, w in zip(release.values, qs, stated, strict=True)
+            )
+            inside += mass if all(near) else 0
+        assert inside >= Fraction(level)

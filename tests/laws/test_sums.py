@@ -5,6 +5,7 @@ import itertools
 import math
 import operator
 import pickle
+from bisect import bisect_right
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
@@ -72,6 +73,13 @@ def test_sums_means_and_variances_are_exact(values: list[float], resolution: Fra
         assert lb.exact_mean(whole, bounds=bounds, resolution=resolution).values == Fraction(sum(kept), len(kept))
 
 
+@given(st.lists(st.fractions(-3, 5), min_size=2, max_size=9), st.sampled_from([Fraction(1), Fraction(1, 4)]))
+def test_flooring_moves_a_variance_no_further_than_stated(values: list[Fraction], step: Fraction) -> None:
+    n = len(values)
+    floored = lb.exact_variance(values, bounds=(-3, 5), resolution=step, missing="lowest").values
+    assert abs(variance(values) - floored) <= (8 + step / 2) * step / 2 * n / (n - 1)
+
+
 @given(st.lists(floats, max_size=30), st.integers(-9, 9), st.sampled_from([1, Fraction(1, 3), Fraction(7, 2)]))
 def test_histograms_count_each_record_once(values: list[float], start: int, width: Fraction) -> None:
     lower, bins = Fraction(start, 2), 5
@@ -85,7 +93,8 @@ def test_histograms_count_each_record_once(values: list[float], start: int, widt
         elif value >= upper:
             expected[-2] += 1
         else:
-            expected[math.floor((Fraction(value) - lower) / width)] += 1
+            # A float is at an edge if no float is nearer to it.
+            expected[bisect_right([float(lower + i * width) for i in range(1, bins)], value)] += 1
     for records in (values, np.array(values)):
         own = lb.histogram(records, bounds=(lower, upper), bins=bins, missing="bin")
         assert (own.values.tolist(), own.items[-1]) == (expected, "missing")
@@ -96,6 +105,21 @@ def test_histograms_count_each_record_once(values: list[float], start: int, widt
         edges = [lower + i * width for i in range(bins + 1)]
         at = lb.histogram(records, edges=edges, missing=upper - width / 2).values.tolist()
         assert at == [*expected[:-2], expected[-2] + expected[-1]]
+
+
+@pytest.mark.parametrize("kind", ["f4", "f8"])
+def test_a_decimal_that_is_an_edge_is_in_the_bin_above_it(kind: str) -> None:
+    edges = [Fraction(i, 10) for i in range(12)]
+    values = np.array([i / 10 for i in range(11)], kind)
+    below = np.nextafter(values, np.array(-1, kind))
+    ones = [1] * 11
+    assert lb.histogram(values, edges=edges).values.tolist() == ones
+    assert lb.histogram(below, edges=edges).values.tolist() == [2, *ones[1:-1], 0]
+    if kind == "f8":
+        assert lb.histogram(values.tolist(), edges=edges).values.tolist() == ones
+        # A fraction is what it is.
+        exact = lb.histogram([Fraction(value) for value in values.tolist()], edges=edges).values.tolist()
+        assert exact != ones
 
 
 def moves(statistic: Callable[[list[Any]], lb.Statistic], records: list[Any], n: int, *, replaces: bool) -> Fraction:

@@ -10,6 +10,7 @@ import typer
 from lastbit.cli.discovering import Delta, grouped
 from lastbit.cli.options import Groups, Spending, Table
 from lastbit.errors import ParameterError
+from lastbit.exact.numbers import whole
 
 _PERIODS: Final = ("day", "week", "month", "year")
 
@@ -85,7 +86,7 @@ def _by_bins(table: Table, groups: Groups, spending: Spending, of: str, bins: An
 
     own = groups.missing == "bin"
     labels = (*bins.labels, "missing") if own else bins.labels
-    most = 1 if groups.most_items is None else groups.most_items
+    most = 1 if groups.most_items is None else whole(groups.most_items, "--most-items")
     moved = min(most, len(labels))
     if groups.resolution is not None:
         raise ParameterError("--resolution is for sums: bins count units, which are whole. Leave it out.")

@@ -10,6 +10,7 @@ from lastbit.cli.discovering import Delta
 from lastbit.cli.options import Groups, Spending, Table
 from lastbit.cli.sums import MostRows
 from lastbit.errors import ParameterError
+from lastbit.exact.numbers import whole
 
 
 def count(
@@ -47,7 +48,7 @@ def count(
             "--rows and --most-rows go together: how many rows of one unit count says how far one unit moves the "
             "number. Write --rows --most-rows 10."
         )
-    most = 1 if most_rows is None else most_rows
+    most = 1 if most_rows is None else whole(most_rows, "--most-rows")
     if spending.rho is None:
         mechanism: Any = lb.DiscreteLaplace(**spending.cost, sensitivity=most)
     else:

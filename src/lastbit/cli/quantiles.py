@@ -97,7 +97,7 @@ def quantile(
             asked |= {"by": groups.by, "domain": groups.domains, "most_items": limit}
         numbers = numbers_of(table, of, bounds, **asked)
         without_unit(table)
-        steps = mechanism.on_grid(numbers.steps, numbers.resolution)
+        steps = mechanism.on_grid(numbers.steps, numbers.resolution, numbers.floored)
         if groups is None:
             return _Read(steps)
         return _Read([steps[numbers.places == place] for place in range(len(mechanism.groups))])
@@ -181,6 +181,11 @@ def _groups(
     if one_each and most_items is not None:
         raise ParameterError("--one-each is --most-items 1: got both. Leave one of them out.")
     most = 1 if one_each else most_items
+    if most is not None and rule == "row":
+        raise ParameterError(
+            "--one-each and --most-items are for units with one number in each group. With --per row, --most-rows says "
+            "how many numbers a unit has in all groups together. Leave the others out."
+        )
     if table.unit is not None and rule != "row" and most is None:
         raise ParameterError(
             "--by needs --one-each where a unit is in one group, or --most-items 3 where it may be in three: otherwise "

@@ -10,6 +10,7 @@ import typer
 
 from lastbit.cli.options import Missing, Spending, Table
 from lastbit.errors import ParameterError
+from lastbit.exact.numbers import whole
 
 Of = Annotated[str, typer.Option(metavar="COLUMN", help="The column of numbers.")]
 Bounds = Annotated[
@@ -84,8 +85,9 @@ def mean(
     from lastbit.cli.showing import Report, percent
     from lastbit.cli.spending import spend
 
-    rule, step = rule_of(per, "mean", latest_by, most_rows), _step(bounds, resolution)
+    rule = rule_of(per, "mean", latest_by, most_rows)
     each = _most(table, rule, most_rows)
+    step = _step(bounds, resolution, each)
     mechanism = lb.NoisyMean(**spending.cost, bounds=bounds, resolution=step, most_rows=each)
     level, counted = percent(spending.level), "rows" if rule == "row" or table.unit is None else "units"
     words = in_words(of, rule, table, latest_by, most_rows, missing)
@@ -131,9 +133,11 @@ def sum_(
     from lastbit.cli.spending import spend
     from lastbit.values.span import span
 
-    rule, step = rule_of(per, "total", latest_by, most_rows), _step(bounds, resolution)
+    rule = rule_of(per, "total", latest_by, most_rows)
+    each = _most(table, rule, most_rows)
+    step = _step(bounds, resolution, each)
     low, high = span(bounds)
-    furthest = _most(table, rule, most_rows) * max(abs(low), abs(high))
+    furthest = each * max(abs(low), abs(high))
     if spending.rho is None:
         mechanism: Any = lb.DiscreteLaplace(**spending.cost, sensitivity=furthest, resolution=step)
     else:
@@ -155,10 +159,21 @@ def sum_(
     spend(spending, mechanism, read=read, report=report, promise=words)
 
 
-def _step(bounds: tuple[str, str], resolution: str | None) -> Any:
-    from lastbit.values.span import usual_step
+def _step(bounds: tuple[str, str], resolution: str | None, most: int) -> Any:
+    """The step of the noise: as it is said, or as the bounds say."""
+    from lastbit.mechanisms.on_grid import MOST_STEPS
+    from lastbit.values.span import span, usual_step
 
-    return usual_step(bounds) if resolution is None else resolution
+    if resolution is not None:
+        return resolution
+    step, (low, high) = usual_step(bounds), span(bounds)
+    # A mean takes half steps.
+    if 2 * most * max(high - low, abs(low), abs(high)) > step * MOST_STEPS:
+        raise ParameterError(
+            f"--bounds must have fewer digits: on a step that both of {bounds[0]} and {bounds[1]} are on, one unit "
+            "moves the result by too many steps. Round the bounds outwards, such as --bounds 0 1e15 instead of 1 1e15."
+        )
+    return step
 
 
 def _most(table: Table, rule: str, most_rows: int | None) -> int:
@@ -172,7 +187,7 @@ def _most(table: Table, rule: str, most_rows: int | None) -> int:
             "--per row needs --most-rows, the number of rows of one unit that count: otherwise nobody knows how far "
             "one unit moves the result. Write --most-rows 10, or --per mean."
         )
-    return most_rows
+    return whole(most_rows, "--most-rows")
 
 
 def _numbers(

@@ -101,7 +101,8 @@ def _compared(relation: Any, column: str, bins: Bins) -> tuple[str, list[str]]:
     kind, name = relation.types[relation.columns.index(column)], quoted(column)
     inner = bins.edges[1:-1]
     if kind.id in ("float", "double"):
-        return f"CAST({name} AS DOUBLE)", [f"CAST('{edge!r}' AS DOUBLE)" for edge in bins.first_floats()]
+        edges = bins.floats("float32" if kind.id == "float" else "float64")
+        return f"CAST({name} AS DOUBLE)", [f"CAST('{edge!r}' AS DOUBLE)" for edge in edges]
     scale = 0
     if kind.id == "decimal":
         scale = int(dict(kind.children)["scale"])

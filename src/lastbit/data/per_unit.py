@@ -64,7 +64,10 @@ class Numbers:
         """The exact sum of the numbers. It is private."""
         # In two halves, so that nothing overflows.
         upper, lower = int((self.steps >> 32).sum()), int((self.steps & 0xFFFFFFFF).sum())
-        return ((upper << 32) + lower) * self.resolution
+        # Where the lower bound is between two steps, numbers were clamped to the step above it. Less so much each of
+        # them is between the bounds still, and never above the exact one.
+        raised = -self.bounds[0] % self.resolution
+        return ((upper << 32) + lower) * self.resolution - len(self) * raised
 
     def total(self, resolution: Number) -> Statistic:
         """The sum of the numbers, on a grid, with how far one unit moves it."""
@@ -165,10 +168,10 @@ def per_unit(
     task = Task(tuple(columns), unit, of, amount, bound, per, latest_by, (low, high))
     places, steps = _or_kind(table.numbers, task, [each.keys for each in listed])
     items = combined([each.items for each in listed]) if listed else ()
-    # A mean of floors is floored once more.
+    # A mean of floors is floored once more, and a sum is less by what a lower bound between two steps is raised.
     known = exact and kinds[of] is WHOLE and grid.numerator == 1 and (per != "mean" or unit is None)
     known = known and ((step or 0) * grid.resolution).denominator == 1
-    floored = Fraction(0) if known else 2 * grid.resolution
+    floored = Fraction(0) if known else 3 * grid.resolution
     return Numbers(steps, places, items, grid.resolution, span(bounds), most or max(len(items), 1), floored)
 
 
@@ -218,7 +221,11 @@ def _grid(bounds: tuple[Number, Number], resolution: Number | None) -> tuple[Gri
         if low >= high:
             raise ParameterError("bounds must be further apart: between them there are fewer than two numbers to tell.")
     if max(abs(low), abs(high)) > 1 << _FINE or grid.numerator > _COARSEST:
-        raise ParameterError("bounds must be at most 2^40 steps of the resolution, and at most 2^50. Use other ones.")
+        steps = "" if resolution is None else "at most 2^40 steps of the resolution, and "
+        raise ParameterError(
+            f"bounds must be {steps}at most 2^50, which is about 10^15. Use bounds nearer to zero: numbers beyond them "
+            "are clamped."
+        )
     return grid, low, high, (lower, upper) == (low * grid.resolution, high * grid.resolution)
 
 

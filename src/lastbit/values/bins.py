@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -15,7 +14,7 @@ import numpy as np
 from lastbit.errors import ParameterError
 from lastbit.exact.numbers import Number, number, whole
 from lastbit.values.grid import LIMIT, Grid, Steps, common
-from lastbit.values.missing import Missing
+from lastbit.values.missing import Missing, floats_among
 from lastbit.values.span import span
 
 MISSING_BIN: Final = "missing"
@@ -28,11 +27,15 @@ _MOST: Final = 10**6
 class Bins:
     """Bins from each edge to the next. Values below the first edge are in the first bin, values above in the last.
 
+    A float is at an edge if no float is nearer to it: the float 0.3 lies a little below 3/10, and is at the edge 0.3.
+
     >>> bins = Bins.of(bounds=(0, 90), bins=3)
     >>> bins.labels
     ('0 to 30', '30 to 60', '60 to 90')
     >>> bins.places([29.5, 30, 1000]).tolist()
     [0, 1, 2]
+    >>> Bins.of(edges=[0, "0.3", 1]).places([0.3, Fraction(0.3)]).tolist()
+    [1, 0]
     """
 
     edges: tuple[Fraction, ...]
@@ -89,7 +92,10 @@ class Bins:
     def places(self, values: Any) -> Steps:
         """The bin of each value; the first for those that are missing."""
         found: Steps = np.searchsorted(self._steps, self._grid.steps(values), side="right").astype(np.int64)
-        return found
+        floats = floats_among(values)
+        at = np.searchsorted(np.array(self.floats(floats.dtype.name), floats.dtype), floats, side="right")
+        # The float nearest to an edge may lie below it, and then it is at the edge all the same.
+        return np.maximum(found, np.where(np.isnan(floats), 0, at))
 
     def place_of_missing(self, missing: Missing | str) -> int:
         """The bin that missing values count in: the first, or that of a number."""
@@ -104,18 +110,13 @@ class Bins:
             ) from None
         return int(self.places([exact])[0])
 
-    def first_floats(self) -> tuple[float, ...]:
-        """For each inner edge the least float at or above it: a float is there or beyond just if it is in the next bin.
+    def floats(self, kind: str = "float64") -> tuple[float, ...]:
+        """For each inner edge the nearest float of this type: a float is there or beyond just if it is in the next bin.
 
-        >>> Bins.of(edges=[0, "1/10", 1]).first_floats()
+        >>> Bins.of(edges=[0, "1/10", 1]).floats()
         (0.1,)
         """
-        return tuple(_ceiled(edge) for edge in self.edges[1:-1])
-
-
-def _ceiled(edge: Fraction) -> float:
-    near = float(edge)
-    return near if Fraction(near) >= edge else math.nextafter(near, math.inf)
+        return tuple(float(np.dtype(kind).type(float(edge))) for edge in self.edges[1:-1])
 
 
 def _text(edge: Fraction) -> str:

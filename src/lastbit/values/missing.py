@@ -99,6 +99,17 @@ def missing_among(values: Any) -> NDArray[np.bool_]:
     return np.fromiter((value is None or _is_nan(value) for value in values), np.bool_, len(values))
 
 
+def floats_among(values: Any) -> NDArray[np.floating[Any]]:
+    """The records that `numbers_of` gives, as they are where they are floats, and NaN where they are not.
+
+    >>> floats_among(numbers_of([3, "n/a", 0.3])).tolist()
+    [nan, nan, 0.3]
+    """
+    if isinstance(values, np.ndarray):
+        return values if values.dtype.kind == "f" else np.full(len(values), np.nan)
+    return np.fromiter((each if isinstance(each, float) else np.nan for each in values), np.float64, len(values))
+
+
 def whole_by_type(values: Any, grid: Grid) -> bool:
     """Whether records are known to be whole steps of a grid, by their types. A missing record is of any type.
 

@@ -149,7 +149,9 @@ def exact_variance(
     """The sample variance (over n - 1) of a public number of records, of which one person replaces one.
 
     Its sensitivity is (upper - lower)²/n: the rest may all be at one bound, and one record move to the other. Records
-    are floored to the resolution. Of missing records the same is true as for `exact_mean`.
+    are floored to the resolution, each for itself, and an interval is for the variance of the floored records: with a
+    range R and a step s, that of the records as they are is at most (R + s/2)·s/2·n/(n - 1) away. So choose a fine
+    resolution. Of missing records the same is true as for `exact_mean`.
 
     >>> variance = exact_variance(np.array([1, 2, 6]), bounds=(0, 10))
     >>> variance.values, variance.sensitivity

@@ -18,7 +18,7 @@ from lastbit.privacy.eta import Eta
 from lastbit.values.adjacency import Adjacency
 from lastbit.values.grid import LIMIT, Grid, Steps
 from lastbit.values.known import Known
-from lastbit.values.missing import LEAVE_OUT, Missing, missing_among, numbers_of, step_of_missing
+from lastbit.values.missing import LEAVE_OUT, Missing, floats_among, missing_among, numbers_of, step_of_missing
 from lastbit.values.statistic import ends, span
 
 MOST_PARTS: Final = 1 << 24
@@ -95,12 +95,20 @@ class QuantileMechanism(Mechanism[Released]):
         found = numbers_of(values)
         unknown = missing_among(found)
         steps: Steps = np.clip(self.grid.steps(found), self._low, self._high)
+        if self.grid.denominator & (self.grid.denominator - 1):
+            # No float is at a step such as 3/10. The float nearest to it, which may lie below, stands for the step.
+            floats, above = floats_among(found), np.minimum(steps + 1, self._high)
+            near = (above * self.grid.numerator / self.grid.denominator).astype(floats.dtype)
+            steps = np.where(floats >= near, above, steps)
         if self._step_of_missing is None:
             return steps[~unknown]
         return np.where(unknown, self._step_of_missing, steps)
 
-    def on_grid(self, steps: Steps, resolution: Fraction) -> Steps:
+    def on_grid(self, steps: Steps, resolution: Fraction, floored: Fraction = Fraction(0)) -> Steps:
         """Numbers that are whole steps of another grid, floored to steps of this one between the bounds.
+
+        `floored`, in whole steps of the other grid, says how far below the exact number each of them may lie: one that
+        may be at a step of this grid is at that step, so that 0.3 is not floored twice, to 0.2.
 
         >>> import lastbit as lb
         >>> lb.Quantile(bounds=(0, 10), resolution="1/10", epsilon=1).on_grid(np.array([3, 100]), Fraction(1, 8))
@@ -109,10 +117,12 @@ class QuantileMechanism(Mechanism[Released]):
         ratio = resolution / self.grid.resolution
         above, below = ratio.numerator, ratio.denominator
         # The ends in steps of the other grid, and one step more. Only public numbers decide whether 64 bits are enough.
-        first, last = self._low * below // above - 1, self._high * below // above + 1
-        small = max(abs(first), abs(last)) * above < 1 << 62
+        more = (floored / resolution).numerator
+        first, last = self._low * below // above - 1 - more, self._high * below // above + 1
+        small = (max(abs(first), abs(last)) + more) * above < 1 << 62
         kept: Any = np.clip(steps, first, last) if small else steps.astype(object)
-        found: Steps = np.clip(kept * above // below, self._low, self._high).astype(np.int64)
+        highest = (kept + more) * above - (1 if more else 0)
+        found: Steps = np.clip(highest // below, self._low, self._high).astype(np.int64)
         return found
 
     def neighbours(self, values: Sequence[Number]) -> Iterator[tuple[Any, ...]]:
