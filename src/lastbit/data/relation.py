@@ -80,8 +80,8 @@ class Stream:
         return pa.RecordBatchReader.from_batches(self._schema, self._batches()).__arrow_c_stream__(requested_schema)
 
 
-COMMA: Final = r"[+-]?([0-9]+|[0-9]{1,3}([.][0-9]{3})+)(,[0-9]+)?"
-"""A number with a comma before its fraction, and perhaps a point between thousands."""
+COMMA: Final = r"[+-]?([0-9]+(,[0-9]+)?([eE][+-]?[0-9]+)?|[0-9]{1,3}([.][0-9]{3})+(,[0-9]+)?)"
+"""A number with a comma before its fraction, and perhaps a point between thousands, or a power of ten as in 1e+05."""
 
 
 def number_of(text: str, *, comma: bool = False) -> str:
