@@ -96,6 +96,15 @@ def number_of(text: str, *, comma: bool = False) -> str:
     return f"TRY_CAST({text} AS DOUBLE)"
 
 
+def moment_of(text: str) -> str:
+    """The time that a text in ISO form is, in SQL; null where it is none. Its zone is passed over.
+
+    The engine does so only behind seconds.
+    """
+    zone = r"([T ][0-9]{2}:[0-9]{2})(Z|[+-][0-9]{2}(:?[0-9]{2})?)$"
+    return f"TRY_CAST(regexp_replace({text}, '{zone}', '\\1') AS TIMESTAMP)"
+
+
 def selection(wanted: Wanted, expressions: Sequence[str], *, comma: bool = False) -> str:
     """The columns wanted, of text, in SQL: as many expressions as names. Weights that are no number are null."""
     chosen = [f"{text} AS {quoted(name)}" for text, name in zip(expressions, wanted.columns, strict=False)]
