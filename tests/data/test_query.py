@@ -458,3 +458,12 @@ def test_a_number_that_becomes_text_has_no_comma(tmp_path: Path) -> None:
         assert opened(str(file), Wanted(("price",)), form=form, plan=plan).relation.fetchall() == [
             (1.234,), (12.5,), (100_000.0,),
         ]  # fmt: skip
+
+
+def test_a_long_computation_does_not_double_with_each_step(tmp_path: Path) -> None:
+    file = tmp_path / "numbers.csv"
+    file.write_text("n\n1\nnan\ninf\n", encoding="utf-8")
+    for condition, left in {f"{'n + ' * 90} n > 90": 2, f"{'abs(' * 60} n {')' * 60} > 0": 2, "(n - n) is null": 2,
+                            "(n - n) + 1 is null": 2, "abs(n - n) is null": 2}.items():  # fmt: skip
+        relation = opened(str(file), Wanted(("n",)), plan=Plan.of(where=condition)).relation
+        assert len(relation.fetchall()) == left, condition

@@ -67,6 +67,11 @@ class Value:
     """The value itself, where the query states it."""
     comma: bool = False
     """Whether a comma in a text is the point of a number."""
+    computed: str | None = None
+    """Of a computed float, the same with NaN in place of null: what is computed of it is NaN again, and null once.
+
+    A check for NaN holds its value twice, so checks inside checks would double the query each time.
+    """
 
 
 def made(sql: str, kind: Kind, *parts: Value) -> Value:
