@@ -129,6 +129,12 @@ def test_a_pipe_is_used_up_by_a_dry_run_and_has_no_name(monkeypatch: pytest.Monk
     assert lb.Ledger("budget.db").account("clinic").spent == 1
 
 
+def test_the_password_of_an_address_of_another_database_is_not_shown() -> None:
+    with pytest.raises(lb.DataError, match="there is no file mysql") as caught:
+        numbers("mysql://anna:hunter2@host/clinic")
+    assert "hunter2" not in str(caught.value)
+
+
 def test_packed_files() -> None:
     raw = Path(write("a.csv")).read_bytes()
     Path("a.csv.gz").write_bytes(gzip.compress(raw[:30]) + gzip.compress(raw[30:]))
