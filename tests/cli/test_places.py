@@ -115,6 +115,26 @@ def test_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
         numbers("-")
 
 
+def test_a_pipe_is_used_up_by_a_dry_run_and_has_no_name(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    raw = Path(write("a.csv")).read_bytes()
+    lb.Ledger("budget.db").create("clinic", epsilon=30)
+    command = "top {} --by item --domain items.txt -k 1 --epsilon 1 --ledger budget.db --dataset clinic {}"
+    for source, said in {"-": True, "a.csv -": True, "a.csv": False}.items():
+        pipe(monkeypatch, raw)
+        assert cli._run(shlex.split(command.format(source, "--dry-run")), debug=False) == 0
+        assert ("What came through standard input is used up" in capsys.readouterr().out) == said
+        for more in ("", "--dry-run"):
+            assert (cli._run(shlex.split(command.format(source, f"--reuse {more}")), debug=False) == 2) == said
+            assert ("--reuse needs a table that has a name" in capsys.readouterr().err) == said
+    assert lb.Ledger("budget.db").account("clinic").spent == 1
+
+
+def test_the_password_of_an_address_of_another_database_is_not_shown() -> None:
+    with pytest.raises(lb.DataError, match="there is no file mysql") as caught:
+        numbers("mysql://anna:hunter2@host/clinic")
+    assert "hunter2" not in str(caught.value)
+
+
 def test_packed_files() -> None:
     raw = Path(write("a.csv")).read_bytes()
     Path("a.csv.gz").write_bytes(gzip.compress(raw[:30]) + gzip.compress(raw[30:]))

@@ -83,7 +83,10 @@ def _count(source: Opened, table: Table, items: Items, domain: Any) -> Any:
 
 def _read_items(table: Table, items: Items, work: Callable[[Opened], Result]) -> Result:
     if items.counts is not None:
-        return read(table, Wanted((*items.by, items.counts)), work)
+        wanted = Wanted((*items.by, items.counts))
+        if table.plan is not None and items.counts not in items.by:
+            table.plan.check_counts(items.counts, wanted)
+        return read(table, wanted, work)
     columns = (*items.by, *([] if table.unit is None else [table.unit]))
     # Two equal rows count once where units are counted, and twice where weights are added up.
     distinct = table.unit is not None and items.weights is None

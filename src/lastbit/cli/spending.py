@@ -123,10 +123,20 @@ def _book(spending: Spending) -> tuple[Ledger, str] | None:
         if spending.reuse:
             raise ParameterError("--reuse looks for the release in a ledger: pass --ledger FILE --dataset NAME too.")
         return None
+    if spending.reuse and _is_piped(spending):
+        raise ParameterError(
+            "--reuse needs a table that has a name: through - comes another table each time. Save it as a file first, "
+            "or leave --reuse out."
+        )
     from lastbit.ledger import Ledger
 
     _check_apart(spending.ledger, spending.asked.get("source"))
     return Ledger(spending.ledger), spending.dataset
+
+
+def _is_piped(spending: Spending) -> bool:
+    source = spending.asked.get("source")
+    return "-" in (source if isinstance(source, list) else [source])
 
 
 def _check_apart(ledger: str, source: Any) -> None:
@@ -184,6 +194,8 @@ def _dry_run(
     if found is not None:
         notes.append(f"The books have this answer, of {_when(found, 'seconds')}: with --reuse it costs nothing.")
         data |= {"charged": Fraction(0), "reused": {"entry": found.id, "released": _when(found)}}
+    if _is_piped(spending):
+        notes.append("What came through standard input is used up: send it again for the release.")
     columns = {"parameter": list(mechanism.parameters), "value": list(mechanism.parameters.values())}
     title = f"{mechanism.name} would cost {mechanism.cost.text}. No row was read and nothing was spent."
     Report(title, columns, notes, data).show(as_json=spending.as_json)

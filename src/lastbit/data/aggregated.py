@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+from lastbit.data.lines import LONGEST
 from lastbit.data.relation import COMMA
 from lastbit.data.sorting import quoted
 from lastbit.errors import ParameterError
@@ -21,6 +22,9 @@ from lastbit.values.unlisted import Unlisted
 
 LARGEST: Final = (1 << 31) - 1
 """Larger counts count as this one."""
+
+_POWER: Final = 1_000
+"""Powers of ten above this are as this one."""
 
 _WHOLE: Final = ("tinyint", "smallint", "integer", "bigint", "hugeint", "utinyint", "usmallint", "uinteger", "ubigint")
 
@@ -82,9 +86,15 @@ def _whole(column: str, kind: str, comma: bool) -> str:
     if kind != "varchar":
         raise ParameterError("the column of --counts must hold numbers: its type is another one. Name another column.")
     # By its digits: a float would round some texts up that are below a whole number, and others not.
-    pattern = COMMA if comma else r"[+]?[0-9]+([.][0-9]*)?"
+    pattern = COMMA if comma else r"[+]?[0-9]+([.][0-9]*)?([eE][+-]?[0-9]+)?"
     text = f"replace(trim({column}), '.', '')" if comma else f"trim({column})"
-    digits = f"ltrim(split_part({text}, '{',' if comma else '.'}', 1), '+0')"
+    # Some programs write 100000 as 1e+05, between 99999 and 100001: read by its digits too, moved by the power.
+    mantissa, power = (f"split_part(lower({text}), 'e', {place})" for place in (1, 2))
+    whole, rest = (f"split_part({mantissa}, '{',' if comma else '.'}', {place})" for place in (1, 2))
+    power = f"CAST(greatest(least(coalesce(TRY_CAST({power} AS DOUBLE), 0), {_POWER}), -{LONGEST}) AS INTEGER)"
+    longer = f"{whole} || rpad(left({rest}, {power}), {power}, '0')"
+    shorter = f"left(ltrim({whole}, '+'), greatest(length(ltrim({whole}, '+')) + {power}, 0))"
+    digits = f"ltrim(CASE WHEN {power} >= 0 THEN {longer} ELSE {shorter} END, '+0')"
     number = f"CASE WHEN length({digits}) > 10 THEN {LARGEST} ELSE coalesce(TRY_CAST({digits} AS BIGINT), 0) END"
     plain = f"regexp_full_match(trim({column}), '{pattern}') AND NOT starts_with(trim({column}), '-')"
     far = f"coalesce(TRY_CAST({column} AS DOUBLE) >= {2 * LARGEST} AND NOT isnan(TRY_CAST({column} AS DOUBLE)), false)"

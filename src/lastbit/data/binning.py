@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
 
-from lastbit.data.relation import literal
+from lastbit.data.relation import literal, moment_of
 from lastbit.data.sorting import quoted
 from lastbit.errors import ParameterError
 from lastbit.values.bins import MISSING_BIN, Bins
@@ -60,6 +60,16 @@ class Periods:
 
     def label_of(self, relation: Any, column: str) -> str:
         """The label of a row's day in SQL; null where the row has no day, or one outside."""
+        day = self._day(relation, column)
+        ends = f"DATE '{self.first.isoformat()}' AND DATE '{self.last.isoformat()}'"
+        return f"CASE WHEN {day} BETWEEN {ends} THEN strftime({day}, '{_FORMS[self.every]}') END"
+
+    def is_missing(self, relation: Any, column: str) -> str:
+        """Whether a row has no day, in SQL."""
+        return f"{self._day(relation, column)} IS NULL"
+
+    @staticmethod
+    def _day(relation: Any, column: str) -> str:
         kind = str(relation.types[relation.columns.index(column)])
         name = quoted(column)
         if kind == "TIMESTAMP WITH TIME ZONE":
@@ -67,13 +77,7 @@ class Periods:
         elif not (kind in ("VARCHAR", "DATE") or kind.startswith("TIMESTAMP")):
             raise ParameterError(f"the column {column!r} must hold dates or times: it holds {kind.lower()}.")
         # By way of a timestamp, because a time of day may stand behind the day.
-        day = f"TRY_CAST(TRY_CAST({name} AS TIMESTAMP) AS DATE)"
-        ends = f"DATE '{self.first.isoformat()}' AND DATE '{self.last.isoformat()}'"
-        return f"CASE WHEN {day} BETWEEN {ends} THEN strftime({day}, '{_FORMS[self.every]}') END"
-
-    def is_missing(self, column: str) -> str:
-        """Whether a row has no day, in SQL."""
-        return f"TRY_CAST(TRY_CAST({quoted(column)} AS TIMESTAMP) AS DATE) IS NULL"
+        return f"TRY_CAST({moment_of(name) if kind == 'VARCHAR' else f'TRY_CAST({name} AS TIMESTAMP)'} AS DATE)"
 
 
 def label_of(relation: Any, column: str, bins: Bins | Periods, missing: str = "leave-out") -> str:
@@ -82,7 +86,7 @@ def label_of(relation: Any, column: str, bins: Bins | Periods, missing: str = "l
         label = bins.label_of(relation, column)
         if missing not in ("leave-out", "bin"):
             raise ParameterError(f"missing must be 'leave-out' or 'bin' for dates: got {missing!r}.")
-        unknown = bins.is_missing(column)
+        unknown = bins.is_missing(relation, column)
         return label if missing == "leave-out" else f"CASE WHEN {unknown} THEN '{MISSING_BIN}' ELSE {label} END"
     known, edges = _compared(relation, column, bins)
     labels = [literal(label) for label in bins.labels]

@@ -80,8 +80,8 @@ class Stream:
         return pa.RecordBatchReader.from_batches(self._schema, self._batches()).__arrow_c_stream__(requested_schema)
 
 
-COMMA: Final = r"[+-]?([0-9]+|[0-9]{1,3}([.][0-9]{3})+)(,[0-9]+)?"
-"""A number with a comma before its fraction, and perhaps a point between thousands."""
+COMMA: Final = r"[+-]?([0-9]+(,[0-9]+)?([eE][+-]?[0-9]+)?|[0-9]{1,3}([.][0-9]{3})+(,[0-9]+)?)"
+"""A number with a comma before its fraction, and perhaps a point between thousands, or a power of ten as in 1e+05."""
 
 
 def number_of(text: str, *, comma: bool = False) -> str:
@@ -94,6 +94,15 @@ def number_of(text: str, *, comma: bool = False) -> str:
         plain = f"replace(replace(trim({text}), '.', ''), ',', '.')"
         text = f"CASE WHEN regexp_full_match(trim({text}), '{COMMA}') THEN {plain} END"
     return f"TRY_CAST({text} AS DOUBLE)"
+
+
+def moment_of(text: str) -> str:
+    """The time that a text in ISO form is, in SQL; null where it is none. Its zone is passed over.
+
+    The engine does so only behind seconds.
+    """
+    zone = r"([T ][0-9]{2}:[0-9]{2})(Z|[+-][0-9]{2}(:?[0-9]{2})?)$"
+    return f"TRY_CAST(regexp_replace({text}, '{zone}', '\\1') AS TIMESTAMP)"
 
 
 def selection(wanted: Wanted, expressions: Sequence[str], *, comma: bool = False) -> str:

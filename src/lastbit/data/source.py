@@ -100,7 +100,7 @@ def _opened(
     if isinstance(path, Path) and path.exists() and not path.is_file():
         raise DataError(f"{place} is no file: a table is opened by name, more than once. Save it as a file first.")
     if isinstance(path, Path) and not path.is_file():
-        raise DataError(f"there is no file {place}. Check the name, or give a postgresql:// address.")
+        raise DataError(f"there is no file {_public(place)}. Check the name, or give a postgresql:// address.")
     kind = form.endings(place)[0]
     if kind is None or kind == ".parquet":
         if not isinstance(path, Path):

@@ -7,6 +7,7 @@ by zero is null; times are within the years 1 to 9999.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from typing import Final
@@ -97,11 +98,19 @@ def _computed(sign: str, parts: Values) -> Value:
     if sign != "/" and all(part.kind is Kind.WHOLE for part in parts):
         terms = [f"CAST(TRY_CAST({part.sql} AS BIGINT) AS HUGEINT)" for part in parts]
         return made(f"({terms[0]} {sign} {terms[1]})", Kind.WHOLE)
-    left, right = (converted(part, Kind.NUMBER).sql for part in parts)
+    left, right = (_unchecked(converted(part, Kind.NUMBER)) for part in parts)
     if sign in ("/", "//", "%"):
         right = f"nullif({right}, CAST('0' AS DOUBLE))"
     quotient = f"trunc({left} / {right})" if sign == "//" else f"({left} {sign} {right})"
-    return made(no_nan(quotient), Kind.NUMBER)
+    return _float(quotient)
+
+
+def _float(sql: str) -> Value:
+    return replace(made(no_nan(sql), Kind.NUMBER), computed=sql)
+
+
+def _unchecked(value: Value) -> str:
+    return value.computed or value.sql
 
 
 def _signed(sign: str, parts: Values) -> Value:
@@ -120,7 +129,7 @@ def _rounded(name: str, parts: Values) -> Value:
         return value
     if value.kind is Kind.WHOLE:
         return made(f"abs(CAST(TRY_CAST({value.sql} AS BIGINT) AS HUGEINT))", Kind.WHOLE)
-    return made(f"{name}({_number(value).sql})", Kind.NUMBER)
+    return _float(f"{name}({_unchecked(_number(value))})")
 
 
 def _number(value: Value) -> Value:

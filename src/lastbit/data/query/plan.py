@@ -105,6 +105,17 @@ class Plan:
             )
         return replace(wanted, columns=names, weights=weights)
 
+    def check_counts(self, counts: str, wanted: Wanted) -> None:
+        """Refuse to look at a column of counts: a row that enters or leaves with its count moves by all of it."""
+        made = self._made(wanted)
+        tree = made.pop(counts)
+        used = {name for each in (*self.where, *made.values()) for name in columns_of(each)}
+        if not isinstance(tree, Column) or tree.name in used:
+            raise ParameterError(
+                f"a filter or a query must not use the column of --counts: {counts!r} is counted as it is. Otherwise "
+                "one person could move a count by more than --sensitivity says. Nothing was read."
+            )
+
     def applied(self, opened: Opened, wanted: Wanted) -> Opened:
         """The rows that the filter keeps, with the columns wanted."""
         relation = opened.relation

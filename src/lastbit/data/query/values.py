@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import Any, Final
 
 from lastbit.data.query.refusals import refused
-from lastbit.data.relation import literal, number_of
+from lastbit.data.relation import literal, moment_of, number_of
 from lastbit.data.sorting import quoted
 from lastbit.errors import ParameterError
 from lastbit.exact.numbers import number
@@ -67,6 +67,11 @@ class Value:
     """The value itself, where the query states it."""
     comma: bool = False
     """Whether a comma in a text is the point of a number."""
+    computed: str | None = None
+    """Of a computed float, the same with NaN in place of null: what is computed of it is NaN again, and null once.
+
+    A check for NaN holds its value twice, so checks inside checks would double the query each time.
+    """
 
 
 def made(sql: str, kind: Kind, *parts: Value) -> Value:
@@ -124,7 +129,8 @@ def converted(value: Value, kind: Kind) -> Value:
     made_of = _WAYS.get((value.kind, kind))
     if made_of is None:
         raise refused(f"{value.kind.value} is not {kind.value}", "the query", "Cast it, or compare like with like")
-    return made(made_of(value), kind, value)
+    # A comma is a matter of the text that was read: a number that becomes text has a point.
+    return made(made_of(value), kind)
 
 
 def _read(text: str, kind: Kind) -> Value:
@@ -139,14 +145,14 @@ def _read(text: str, kind: Kind) -> Value:
             return Value(f"CAST('{day.isoformat()}' AS DATE)", kind, day)
         elif kind is Kind.MOMENT:
             moment = datetime.datetime.fromisoformat(text)
-            if moment.tzinfo is not None:
-                moment = moment.astimezone(datetime.UTC).replace(tzinfo=None)
-            return Value(f"CAST('{moment.isoformat(' ')}' AS TIMESTAMP)", kind, moment)
+            # Of a text the zone is passed over, a column with zones is in UTC: nobody can say which is meant here.
+            if moment.tzinfo is None:
+                return Value(f"CAST('{moment.isoformat(' ')}' AS TIMESTAMP)", kind, moment)
         elif kind is Kind.TRUTH and text.lower() in ("true", "false"):
             return of_constant(text.lower() == "true")
     except (ValueError, OverflowError, ParameterError):
         pass
-    example = {Kind.DATE: "2026-01-31", Kind.MOMENT: "2026-01-31 08:30", Kind.TRUTH: "true"}.get(kind, "12")
+    example = {Kind.DATE: "2026-01-31", Kind.MOMENT: "2026-01-31 08:30 (no zone)", Kind.TRUTH: "true"}.get(kind, "12")
     raise refused(f"{text!r} is not {kind.value}", "the query", f"Write it as {example}")
 
 
@@ -167,7 +173,7 @@ def _digits(value: Value) -> str:
 
 
 def _moment_of(text: str) -> str:
-    return _in_years(f"TRY_CAST({text} AS TIMESTAMP)", Kind.MOMENT)
+    return _in_years(moment_of(text), Kind.MOMENT)
 
 
 _SQL_TYPES: Final = {
