@@ -95,7 +95,7 @@ def _dearer(account: Account, mechanism: Mechanism[Any]) -> list[str]:
     if account.adjacency == _COUNTED:
         return []
     price = account.prices(mechanism.cost, _COUNTED)
-    text = shown(price.epsilon) if account.currency == "epsilon" else price.text
+    text = shown(price.epsilon, "up") if account.currency == "epsilon" else price.text
     return [
         f"{account.dataset} is charged {text} for {mechanism.cost.text}: in this account neighbours replace a record, "
         "which is one removed and one added."

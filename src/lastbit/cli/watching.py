@@ -144,7 +144,7 @@ class Answers:
             level = probability(self.level, "level")
             return json_text({"query": self.asked, "above": True, **numbers, "level": level})
         about = shown(Fraction(round(estimate / self._step)) * self._step)
-        least = "" if lowest is None else f", at least {shown(lowest)}"
+        least = "" if lowest is None else f", at least {shown(lowest, 'down')}"
         return f"{self.asked}: above by {shown(answer.gap)}, about {about}{least}"
 
     @property
