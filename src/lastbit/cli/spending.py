@@ -219,7 +219,7 @@ def started(spending: Spending, mechanism: StreamMechanism, ends: str, notes: Se
         run = mechanism.start()
         paid = "no ledger was charged. To charge one, pass --ledger FILE --dataset NAME."
     else:
-        run = book[0].start(book[1], mechanism, note=spending.note)
+        run = book[0].spend(book[1], mechanism, mechanism.start, note=spending.note, question=question_of(spending))
         paid = f"{account_line(book[0].account(book[1]))}."
     for line in (f"{title}.", paid, *notes):
         print("lastbit:", line, file=sys.stderr, flush=True)

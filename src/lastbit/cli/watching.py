@@ -81,6 +81,11 @@ def watch(
     spending = Spending(
         epsilon=epsilon, rho=rho, ledger=ledger, dataset=dataset, note=note, as_json=as_json, dry_run=dry_run
     )
+    asked = {
+        "command": "watch", "threshold": threshold, "limit": limit, "adaptive": adaptive, "monotone": monotone,
+        "sensitivity": sensitivity, "resolution": resolution, "key": key,
+    }  # fmt: skip
+    object.__setattr__(spending, "asked", asked)
     often = f"{mechanism.limit:,} answer{'' if mechanism.limit == 1 else 's'} above {threshold}"
     run = started(spending, mechanism, f"{often}{', or more where numbers are far above' * adaptive}", (RULE,))
     if run is not None:
