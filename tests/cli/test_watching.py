@@ -159,7 +159,7 @@ def test_the_charge_comes_first(clinic: Path, monkeypatch: pytest.MonkeyPatch, c
     assert "clinic: spent 2 of 3, 1 left (epsilon)." in capsys.readouterr().err
     last = lb.Ledger("budget.db").history("clinic")[-1]
     assert last.note == "hourly"
-    assert last.about == "watch --key value --limit 3 --resolution 1 --sensitivity 1 --threshold 1000"
+    assert last.about == "watch --limit 3 --threshold 1000"
     assert last.protects == ""  # the numbers are the caller's own: nobody said whose rows they count
     assert run(f"{paid} --dry-run") == 3
     assert "The budget does not allow it." in capsys.readouterr().out

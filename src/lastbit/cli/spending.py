@@ -72,7 +72,8 @@ def spend(
                 book[1], mechanism, prepared, adjacency=values.adjacency, note=spending.note, question=question
             )
     result = report(published)
-    notes, data = [*result.notes, *spending.rules], dict(result.data)
+    notes = [*result.notes, *spending.rules]
+    data = {**result.data, "notes": list(notes)}  # the account has keys of its own
     if book is None:
         print("lastbit: no ledger was charged. To charge one, pass --ledger FILE --dataset NAME.", file=sys.stderr)
     else:

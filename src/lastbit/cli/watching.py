@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
@@ -24,6 +24,9 @@ RULE = (
     "A line without a number counts as the lowest number there is, and is answered below. Numbers are rounded down to "
     "whole steps."
 )
+
+_USUAL: Final[dict[str, Any]] = {"limit": 1, "sensitivity": "1", "resolution": "1", "key": "value"}
+"""The defaults of options, which the books do not write."""
 
 
 def watch(
@@ -85,7 +88,8 @@ def watch(
         "command": "watch", "threshold": threshold, "limit": limit, "adaptive": adaptive, "monotone": monotone,
         "sensitivity": sensitivity, "resolution": resolution, "key": key,
     }  # fmt: skip
-    object.__setattr__(spending, "asked", asked)
+    given = {name: each for name, each in asked.items() if _USUAL.get(name) != each}
+    object.__setattr__(spending, "asked", given)
     often = f"{mechanism.limit:,} answer{'' if mechanism.limit == 1 else 's'} above {threshold}"
     run = started(spending, mechanism, f"{often}{', or more where numbers are far above' * adaptive}", (RULE,))
     if run is not None:

@@ -73,7 +73,7 @@ class Store:
         problem = ""
         try:
             if self.missing and not create:
-                raise LedgerError(f"there is no ledger at {self!r}. Make one by creating an account in it.")
+                raise self._not_there()
             with self._engine.begin() as connection:
                 self._update(connection, create)
                 yield connection
@@ -94,6 +94,12 @@ class Store:
                 refusal.__context__ = None
                 raise
 
+    def _not_there(self) -> LedgerError:
+        return LedgerError(
+            f"there is no ledger at {self!r}. Make one by creating an account in it: lastbit budget create NAME "
+            "--ledger FILE --epsilon 3. Nothing was drawn."
+        )
+
     def lock(self, connection: sa.Connection) -> None:
         """Wait until nobody else makes tables or accounts, and keep it so to the end of the transaction."""
         if not self._sqlite:
@@ -112,7 +118,7 @@ class Store:
                     "another file; the first account makes it."
                 )
             if not create:
-                raise LedgerError(f"there is no ledger at {self!r}. Make one by creating an account in it.")
+                raise self._not_there()
             METADATA.create_all(connection)
             connection.execute(SCHEMA.insert().values(version=VERSION))
             return
