@@ -272,4 +272,6 @@ def test_json_says_of_its_numbers_what_the_table_says(clinic: Path, capsys: Any)
     notes = json.loads(capsys.readouterr().out)["notes"]
     assert "Text in cost that is no number is missing." in notes
     assert not any("left (epsilon)" in each for each in notes)
+    assert run(f"{asked} --json --dry-run") == 0
+    assert "Text in cost that is no number is missing." in json.loads(capsys.readouterr().out)["notes"]
     assert all(" ".join(each.split()) in table for each in notes)

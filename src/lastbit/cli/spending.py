@@ -174,7 +174,7 @@ def _dry_run(
 ) -> None:
     notes = [*([promise] if promise else []), *spending.rules]
     data: dict[str, Any] = {"dry_run": True, "mechanism": mechanism.name, "cost": mechanism.cost.text}
-    data["parameters"] = mechanism.parameters
+    data |= {"parameters": mechanism.parameters, "notes": list(notes)}
     if book is not None:
         account = book[0].account(book[1])
         enough = account.allows(mechanism.cost, _COUNTED)
@@ -204,8 +204,8 @@ def started(spending: Spending, mechanism: StreamMechanism, ends: str, notes: Se
     if spending.dry_run:
         columns = {"parameter": list(mechanism.parameters), "value": list(mechanism.parameters.values())}
         data: dict[str, Any] = {"dry_run": True, "mechanism": mechanism.name, "cost": mechanism.cost.text}
-        data["parameters"], allowed = mechanism.parameters, True
-        lines = list(notes)
+        data |= {"parameters": mechanism.parameters, "notes": list(notes)}
+        lines, allowed = list(notes), True
         if book is not None:
             account = book[0].account(book[1])
             allowed = account.allows(mechanism.cost, mechanism.adjacency)
