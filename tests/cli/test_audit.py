@@ -232,9 +232,7 @@ def test_an_open_question_with_all_neighbours_is_exit_code_4(monkeypatch):
     one = ("DiscreteLaplace", "--set", "eta=1,1,1", "--values", "0", "--all", "--tolerance", "1e-3", "--seconds", "9")
     found = run(*one)
     assert found.exit_code == 4
-    assert found.stdout.startswith(
-        "undecided on 1 neighbours (there was no time for the others)\nworst, on -1: holds: "
-    )
+    assert found.stdout.startswith("undecided on 1 neighbour (there was no time for the others)\nworst, on -1: holds: ")
     monkeypatch.setattr(verdict, "MOST_NEIGHBOURS", 2)
     assert run(*one).exit_code == 0
 

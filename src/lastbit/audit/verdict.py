@@ -140,7 +140,8 @@ class Verdicts:
     @property
     def tried(self) -> str:
         """How many neighbours were tried, in words."""
-        return f"{len(self.each):,} neighbours{'' if self.complete else ' (there was no time for the others)'}"
+        number = "1 neighbour" if len(self.each) == 1 else f"{len(self.each):,} neighbours"
+        return number if self.complete else f"{number} (there was no time for the others)"
 
     def _repr_html_(self) -> str:
         names = ["neighbour", "verdict", "loss at least", "loss at most"]
