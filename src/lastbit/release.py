@@ -130,7 +130,16 @@ class Release(Compared, ABC):
                 library = import_module(name)
             except ImportError:
                 continue
-            return library.DataFrame(columns)
+            try:
+                return library.DataFrame(columns)
+            except UnicodeEncodeError:
+                # Half a character is no text for Arrow. The item stays as it is, as an object.
+                kind = getattr(library, "Object", object)
+                held = {
+                    each: library.Series(column.tolist(), dtype=kind) if column.dtype == object else column
+                    for each, column in columns.items()
+                }
+                return library.DataFrame(held)
         raise LastbitError("to_frame needs pandas or Polars. Install one of them, or use to_dict().")
 
     def facts(self) -> dict[str, Any]:

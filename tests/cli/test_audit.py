@@ -15,6 +15,7 @@ import lastbit as lb
 from lastbit import cli
 from lastbit.audit import verdict
 from lastbit.audit.broken.gallery import GALLERY
+from lastbit.audit.losses import Loss
 from lastbit.cli.audit import register
 from lastbit.cli.verdicts import Unit
 from tests.clock import Clock
@@ -41,7 +42,7 @@ def test_a_mechanism_on_two_values(tmp_path):
     assert found.exit_code == 0, found.output
     first, second, *_ = found.stdout.splitlines()  # the verdict comes first
     assert first.startswith(
-        "holds: loss at least 0.687305 nats; claimed 0.693147 nats, which holds but for a probability"
+        "holds: loss at least 0.687304 nats; claimed 0.693147 nats, which holds but for a probability"
     )
     assert second == "20 outcomes on 20 branches, unexplored 0.000977"
     assert "value=3" in found.output
@@ -53,7 +54,7 @@ def test_a_violation_is_an_exit_code():
     found = run("DiscreteLaplace", "--set", "epsilon=1", "--values", "0", "--neighbour", "2")
     assert found.exit_code == 1
     assert found.stdout.startswith(
-        "violated: loss from 2 to 2 nats but for a probability of 6.9e-07; claimed 1 nats; witness"
+        "violated: loss from 1.99999 to 2 nats but for a probability of 6.91e-07; claimed 1 nats; witness"
     )
     assert "probability  " not in found.stdout  # the table only on request
 
@@ -185,7 +186,7 @@ def test_the_gallery_is_one_table():
 def test_one_unit_and_json():
     shifted = ("DiscreteLaplace", "--set", "eta=1,1,1", "--values", "0", "--neighbour", "2", "--tolerance", "1e-4")
     assert run(*shifted, "--unit", "bits").stdout.splitlines()[0] == (
-        "violated: loss from 1.99859 to 2 bits but for a probability of 0.000814; claimed 1 bits; witness value=0"
+        "violated: loss from 1.99859 to 2.00001 bits but for a probability of 0.000814; claimed 1 bits; witness value=0"
     )
     found = run(*shifted, "--unit", "bits", "--json", "--table")
     assert found.exit_code == 1
@@ -231,9 +232,7 @@ def test_an_open_question_with_all_neighbours_is_exit_code_4(monkeypatch):
     one = ("DiscreteLaplace", "--set", "eta=1,1,1", "--values", "0", "--all", "--tolerance", "1e-3", "--seconds", "9")
     found = run(*one)
     assert found.exit_code == 4
-    assert found.stdout.startswith(
-        "undecided on 1 neighbours (there was no time for the others)\nworst, on -1: holds: "
-    )
+    assert found.stdout.startswith("undecided on 1 neighbour (there was no time for the others)\nworst, on -1: holds: ")
     monkeypatch.setattr(verdict, "MOST_NEIGHBOURS", 2)
     assert run(*one).exit_code == 0
 
@@ -330,3 +329,26 @@ def test_what_the_page_and_the_help_say_runs_as_written(tmp_path, monkeypatch, c
     assert len(codes) >= 6
     assert set(codes.values()) == {0, 1}
     assert (tmp_path / "profile.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("unit", ["nats", "bits"])
+def test_the_bounds_that_people_read_are_bounds(unit):
+    """Rounded to the nearest, a bound of 0.6931474 would be read as 0.693147, and would be none."""
+    exact = {"nats": Fraction(1), "bits": 1 / Fraction(math.log(2))}[unit]
+    for lower, upper in ((0.6931476, 0.6931474), (2 / 3, 1 / 3), (1e-9 / 3, 1e9 / 3), (math.log(8), math.log(8))):
+        loss = Loss(lower, upper, None, Fraction(2, 3))
+        line = Unit(unit).loss(loss)
+        low, high, apart = re.fullmatch(
+            rf"loss from (\S+) to (\S+) {unit} but for a probability of (\S+)", line
+        ).groups()
+        assert Fraction(low) <= Fraction(lower) * exact
+        assert Fraction(high) >= Fraction(upper) * exact
+        assert Fraction(apart) >= Fraction(2, 3)
+        told = Unit(unit).loss_data(loss)["loss"]
+        assert told["at_least"] <= Fraction(lower) * exact
+        assert told["at_most"] >= Fraction(upper) * exact
+        read = re.match(r"loss from (\S+) to (\S+) nats", str(loss)).groups()
+        assert Fraction(read[0]) <= Fraction(lower)
+        assert Fraction(read[1]) >= Fraction(upper)
+    tiny = Loss(0.0, 1.0, None, Fraction(1, 10**400))
+    assert "1e-400" in str(tiny)

@@ -261,3 +261,17 @@ def test_a_ledger_inside_a_data_file_is_refused(clinic: Path, capsys: Any) -> No
     for name in ("visits.csv", "diagnoses.txt"):
         assert run(f"budget create x --epsilon 1 --ledger {name}") == 2
         assert "it is no SQLite file" in capsys.readouterr().err
+
+
+def test_json_says_of_its_numbers_what_the_table_says(clinic: Path, capsys: Any) -> None:
+    """Which rows count, and what an interval means, are part of an answer in JSON too; its account has other keys."""
+    asked = "mean visits.csv --of cost --unit patient --bounds 0 100 --epsilon 1 --ledger budget.db --dataset clinic"
+    assert run(asked) == 0
+    table = " ".join(capsys.readouterr().out.split())
+    assert run(f"{asked} --json --reuse") == 0  # the same release, so the same words
+    notes = json.loads(capsys.readouterr().out)["notes"]
+    assert "Text in cost that is no number is missing." in notes
+    assert not any("left (epsilon)" in each for each in notes)
+    assert run(f"{asked} --json --dry-run") == 0
+    assert "Text in cost that is no number is missing." in json.loads(capsys.readouterr().out)["notes"]
+    assert all(" ".join(each.split()) in table for each in notes)

@@ -14,6 +14,8 @@ import pytest
 import lastbit as lb
 from lastbit import cli
 from lastbit.cli.plans import PLANS
+from lastbit.cli.showing import account_line
+from lastbit.ledger import Account
 
 
 def run(command: str) -> int:
@@ -153,3 +155,19 @@ def test_what_cannot_be_planned_says_why(capsys: Any) -> None:
     }.items():
         assert run(command) == 2
         assert message in capsys.readouterr().err
+
+
+def test_a_bound_in_a_sentence_is_rounded_to_the_side_on_which_it_holds(capsys: Any) -> None:
+    """People are whole numbers, and a bound that is cut to six digits is still a bound."""
+    for command in ("measure -k 10", "mean --bounds 0 100 --units 1000", "above", "choose --items 20", "count"):
+        assert run(f"plan {command} --epsilon 1") == 0
+        said = capsys.readouterr().out
+        assert re.search(r"\d units|units by at most \d", said)
+        assert not re.search(r"\.\d+ units|units by at most [\d,]+\.\d", said)
+    assert run("plan sum --bounds 0 1234567 --resolution 1/1000 --epsilon 1/3") == 0
+    said = capsys.readouterr().out
+    exact = Fraction(plan("sum --bounds 0 1234567 --resolution 1/1000 --epsilon 1/3", capsys)["exact"]["within"])
+    (printed,) = re.findall(r"at most ([\d,]+),", said)
+    assert exact <= int(printed.replace(",", "")) < exact + 1
+    account = Account.opened("c", epsilon=1).charged(lb.Cost.of("1/3000000"))
+    assert account_line(account) == "c: spent 3.33334e-7 of 1, 0.999999 left (epsilon)"

@@ -157,7 +157,10 @@ def test_the_charge_comes_first(clinic: Path, monkeypatch: pytest.MonkeyPatch, c
     assert run(paid) == 0
     assert spent == [2]
     assert "clinic: spent 2 of 3, 1 left (epsilon)." in capsys.readouterr().err
-    assert lb.Ledger("budget.db").history("clinic")[-1].note == "hourly"
+    last = lb.Ledger("budget.db").history("clinic")[-1]
+    assert last.note == "hourly"
+    assert last.about == "watch --limit 3 --threshold 1000"
+    assert last.protects == ""  # the numbers are the caller's own: nobody said whose rows they count
     assert run(f"{paid} --dry-run") == 3
     assert "The budget does not allow it." in capsys.readouterr().out
     assert run(paid) == 3

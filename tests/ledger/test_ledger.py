@@ -10,6 +10,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 import sqlalchemy as sa
 
@@ -323,3 +324,21 @@ def test_a_server_with_other_defaults_still_writes_charges_to_disk(place: str) -
         assert books.scalar(sa.text("show synchronous_commit")) == "remote_apply"
     ledger.release("clinic", laplace("1/2"), [1])
     assert ledger.account("clinic").spent == Fraction(1, 2)
+
+
+def test_an_address_decides_its_own_settings(place: str) -> None:
+    """The options of an address may name the schema of the books: without them, other books would be charged."""
+    if "://" not in place:
+        return  # a file has none
+    for schema in ("east", "west"):
+        with psycopg.connect(place, autocommit=True) as connection:
+            connection.execute(f"create schema {schema}".encode())
+        lb.Ledger(f"{place}&options=-csearch_path%3D{schema}").create(schema, epsilon=1)
+    for schema in ("east", "west"):
+        address = f"{place}&options=-csearch_path%3D{schema}"
+        assert [account.dataset for account in lb.Ledger(address).accounts()] == [schema]
+        with store.Store(address).transaction() as books:
+            assert books.scalar(sa.text("show lock_timeout")) == "1min"
+    with store.Store(f"{place}&options=-csearch_path%3Deast%20-clock_timeout%3D5s").transaction() as books:
+        assert books.scalar(sa.text("show lock_timeout")) == "5s"
+    assert "connect_timeout" not in store.Store(f"{place}&connect_timeout=3")._connect_args()

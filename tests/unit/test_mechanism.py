@@ -219,3 +219,14 @@ def test_internals_are_not_shown_as_public(name: str) -> None:
     derived = {each.name for each in fields(mechanism) if not each.init and not each.name.startswith("_")}
     public = {"cost", "grid", "rate", "share", "k", "resolution", "sensitivity", "threshold", "noise", "tau"}
     assert derived <= public
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_an_item_that_no_file_can_hold_is_in_the_table(library: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Half a character, as in file names of other systems: the release was paid for, and must come out."""
+    monkeypatch.setattr("lastbit.release._FRAMES", (library,))
+    counts = lb.Counts(items=["flu", "\ud800"], values=[0, 10**9])
+    frame = lb.NoisyTopK.of(counts, k=2, epsilon=1).release(counts).to_frame()
+    assert type(frame).__module__.startswith(library)
+    assert list(frame["item"]) == ["\ud800", "flu"]
+    assert list(frame["index"]) == [1, 0]

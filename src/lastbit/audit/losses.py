@@ -16,6 +16,7 @@ from lastbit.audit.progress import Budget
 from lastbit.exact.numbers import Number, number
 from lastbit.exact.rounding import log_float_lower, log_upper
 from lastbit.mechanisms.mechanism import Program
+from lastbit.output.numbers import short
 
 SET_ASIDE: Final = 1 << 10
 """Rare outcomes may be set aside up to this many times the unexplored mass, which leaves their ratio in doubt."""
@@ -42,10 +43,20 @@ class Loss:
         return self.lower / math.log(2)
 
     def __str__(self) -> str:
-        apart = f" apart from a probability of {float(self.delta):.3g}" if self.delta else ""
+        apart = f" apart from a probability of {short(self.delta, 3, 'up')}" if self.delta else ""
         told = self.lower and (self.witness is not None or not self.delta)
         proof = f", witness {shown(self.witness)}" if told else ""
-        return f"loss from {self.lower:.9g} to {self.upper:.9g} nats{apart}{proof}"
+        return f"loss from {self.at_least} to {self.at_most} nats{apart}{proof}"
+
+    @property
+    def at_least(self) -> str:
+        """`lower` as people read it, rounded down."""
+        return short(self.lower, 9, "down")
+
+    @property
+    def at_most(self) -> str:
+        """`upper` as people read it, rounded up."""
+        return short(self.upper, 9, "up")
 
 
 def loss(
@@ -62,9 +73,9 @@ def loss(
     is a witness of that. For a rho, ask the laws: `law(…).least_rho(other)`.
 
     >>> print(loss(lambda draw: draw.bernoulli("1/3"), lambda draw: draw.bernoulli("2/3")))
-    loss from 0.693147181 to 0.693147181 nats, witness False
+    loss from 0.69314718 to 0.693147181 nats, witness False
     >>> print(loss(lambda draw: draw.bernoulli("1/4"), lambda draw: draw.bernoulli("3/4"), delta="1/4"))
-    loss from 0.693147181 to 0.693147181 nats apart from a probability of 0.25
+    loss from 0.69314718 to 0.693147181 nats apart from a probability of 0.25
     """
     exact = tolerated(tolerance)
     budget = Budget(seconds)

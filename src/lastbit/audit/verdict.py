@@ -17,6 +17,7 @@ from lastbit.audit.progress import Budget
 from lastbit.errors import ParameterError
 from lastbit.exact.numbers import Number
 from lastbit.mechanisms.mechanism import Mechanism, Program
+from lastbit.output.numbers import short
 from lastbit.output.table import MOST_ROWS, html_table, one_line
 from lastbit.privacy.cost import Cost
 from lastbit.privacy.eta import Eta
@@ -85,7 +86,7 @@ class Verdict:
 
     def __str__(self) -> str:
         named = ", but for" if self.cost.delta else ", delta"
-        apart = f"{named} {float(self.delta):.3g}" if self.delta else ""
+        apart = f"{named} {short(self.delta, 3, 'up')}" if self.delta else ""
         more = f" and {len(self.witness) - 3:,} more" if len(self.witness) > 3 else ""
         proof = f", witness {', '.join(map(shown, self.witness[:3]))}{more}" if self.witness else ""
         found = "" if self._plain else f"{self.measured}; "
@@ -101,9 +102,9 @@ class Verdict:
             "verdict": self.verdict,
             "cost": self.cost.text,
             **({} if self._plain else {"measured": str(self.measured)}),
-            "loss at least": f"{self.loss.lower:.9g} nats",
-            "loss at most": f"{self.loss.upper:.9g} nats",
-            **({named: f"{float(self.delta):.3g}"} if self.delta else {}),
+            "loss at least": f"{self.loss.at_least} nats",
+            "loss at most": f"{self.loss.at_most} nats",
+            **({named: f"{short(self.delta, 3, 'up')}"} if self.delta else {}),
             **({"witness": ", ".join(map(shown, self.witness[:3]))} if self.witness else {}),
         }
 
@@ -139,12 +140,13 @@ class Verdicts:
     @property
     def tried(self) -> str:
         """How many neighbours were tried, in words."""
-        return f"{len(self.each):,} neighbours{'' if self.complete else ' (there was no time for the others)'}"
+        number = "1 neighbour" if len(self.each) == 1 else f"{len(self.each):,} neighbours"
+        return number if self.complete else f"{number} (there was no time for the others)"
 
     def _repr_html_(self) -> str:
         names = ["neighbour", "verdict", "loss at least", "loss at most"]
         rows = [
-            [one_line(verdict.neighbour), verdict.verdict, f"{verdict.loss.lower:.9g}", f"{verdict.loss.upper:.9g}"]
+            [one_line(verdict.neighbour), verdict.verdict, verdict.loss.at_least, verdict.loss.at_most]
             for verdict in self.each[:MOST_ROWS]
         ]
         more = f" … and {len(self.each) - MOST_ROWS:,} more neighbours" if len(self.each) > MOST_ROWS else ""

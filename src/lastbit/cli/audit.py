@@ -199,5 +199,5 @@ def _gallery(unit: Unit, as_json: bool) -> None:
 
 def _short(verdict: Verdict, unit: Unit) -> str:
     plain = verdict.measured.claim == "epsilon" and not verdict.cost.delta
-    found = unit.text(verdict.loss.lower) if plain else verdict.measured.short
+    found = unit.text(verdict.loss.lower, "down") if plain else verdict.measured.short
     return f"{found} ({verdict.verdict})"

@@ -127,10 +127,14 @@ def _rows(account: Any, after: Any) -> list[dict[str, Any]]:
         {
             "dataset": account.dataset,
             "currency": name,
-            "limit": shown(limits[name][0]),
-            "spent": "no sum" if limits[name][1] is None else shown(limits[name][1]),
-            "left": shown(left),
-            "after": "refused" if isinstance(after, str) else None if after is None else shown(after.left[name]),
+            "limit": shown(limits[name][0], "down"),
+            "spent": "no sum" if limits[name][1] is None else shown(limits[name][1], "up"),
+            "left": shown(left, "down"),
+            "after": "refused"
+            if isinstance(after, str)
+            else None
+            if after is None
+            else shown(after.left[name], "down"),
             "neighbours": account.adjacency,
         }
         for name, left in account.left.items()

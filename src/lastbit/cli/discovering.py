@@ -102,8 +102,8 @@ def grouped(table: Table, items: Items, spending: Spending, delta: str | None = 
     mechanism = lb.DiscoverHistogram(delta=needs_delta(delta), **spending.cost, **items.private())
     promise = (
         f"Items are listed from a noisy number of {shown(mechanism.threshold)} on: an item needs "
-        f"{shown(mechanism.needed(spending.level))} to be listed with probability {level}. An item is listed with an "
-        f"interval that does not hold with a probability of at most {percent_left(spending.level)}."
+        f"{shown(mechanism.needed(spending.level), 'up')} to be listed with probability {level}. An item is listed "
+        f"with an interval that does not hold with a probability of at most {percent_left(spending.level)}."
     )
     spend(spending, mechanism, read=lambda: discovered(table, items, None), report=report, promise=promise)
 

@@ -59,10 +59,11 @@ class Asked:
         return value
 
     def more(self, amount: Fraction) -> str:
-        """An amount in words."""
-        from lastbit.cli.showing import shown
+        """An upper bound in words: whole units, or an amount."""
+        from lastbit.cli.showing import bound
 
-        return f"{shown(amount)} units" if self.bounds is None else shown(amount)
+        counted = self.bounds is None
+        return f"{bound(amount, whole=counted)}{' units' * counted}"
 
 
 @dataclass(frozen=True)
@@ -122,20 +123,20 @@ def _count(asked: Asked) -> Planned:
 
 
 def _sum(asked: Asked) -> Planned:
-    from lastbit.cli.showing import shown
+    from lastbit.cli.showing import bound
     from lastbit.values.span import span
 
     furthest = asked.most_rows * max(map(abs, span(asked.need("bounds"))))
     mechanism = _noise(asked, furthest, furthest**2, asked.fine)
     # The sum may have been floored by less than a step.
     reach = mechanism.accuracy(asked.level) + mechanism.grid.resolution
-    told = f"the sum is off by at most {shown(reach)}, for numbers clamped to the bounds."
+    told = f"the sum is off by at most {bound(reach, whole=False)}, for numbers clamped to the bounds."
     return Planned(mechanism, reach, told, {"bounds": list(asked.need("bounds"))})
 
 
 def _quantile(asked: Asked) -> Planned:
     import lastbit as lb
-    from lastbit.cli.showing import shown
+    from lastbit.cli.showing import bound
     from lastbit.exact.numbers import number
 
     qs = sorted((text.strip() for text in asked.at.split(",")), key=lambda text: number(text, "--at"))
@@ -145,7 +146,7 @@ def _quantile(asked: Asked) -> Planned:
     mechanism: Any = lb.Quantile(q=qs[0], **shared) if len(qs) == 1 else lb.Quantiles(qs=qs, **shared)
     found = mechanism.accuracy(asked.level)
     ranks = found if isinstance(found, Fraction) else max(found)
-    told = f"no released value is more than {shown(ranks)} ranks away from its quantile"
+    told = f"no released value is more than {bound(ranks, whole=False)} ranks away from its quantile"
     told += "." if len(qs) == 1 else ", if no two numbers fall on the same step."
     return Planned(mechanism, ranks, told, {"at": qs})
 
@@ -171,7 +172,7 @@ def _watch(asked: Asked) -> Planned:
 
 def _mean(asked: Asked) -> Planned:
     import lastbit as lb
-    from lastbit.cli.showing import shown
+    from lastbit.cli.showing import bound, shown
     from lastbit.estimate.accuracy import laplace_accuracy
     from lastbit.exact.numbers import probability
 
@@ -183,7 +184,7 @@ def _mean(asked: Asked) -> Planned:
     off = half * reach / (seen - reach) if seen > reach else high - low
     told = (
         f"the mean of {units:,} units is off by about {shown(off)} at most where it is in the middle of the bounds, "
-        f"twice that at a bound, and the number of units by at most {shown(reach / half)}."
+        f"twice that at a bound, and the number of units by at most {bound(reach / half, whole=True)}."
         if off < high - low
         else f"nothing is known about the mean of {units:,} units. Plan with more of them, or with a larger --epsilon."
     )

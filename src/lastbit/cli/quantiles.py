@@ -196,14 +196,15 @@ def _groups(
 
 def _promise(mechanism: Any, level: str) -> tuple[str, Any]:
     """How near the answers are, in a sentence and in ranks."""
-    from lastbit.cli.showing import percent, shown
+    from lastbit.cli.showing import bound, percent, shown
 
     found = mechanism.accuracy(level)
     ranks = max(found) if isinstance(found, tuple) else found
     several = isinstance(found, tuple) and len(found) > 1
     who = "In each group, with" if hasattr(mechanism, "groups") else "With"
     what = "all values are within" if several else "the value is within"
-    said = f"{who} probability {percent(level)} {what} {shown(ranks)} ranks of the quantile{'s' if several else ''}"
+    reach = bound(ranks, whole=False)
+    said = f"{who} probability {percent(level)} {what} {reach} ranks of the quantile{'s' if several else ''}"
     if several:
         said += ", if no two numbers fall on the same step"
     said += (

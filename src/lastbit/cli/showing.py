@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
 from lastbit.exact.numbers import Number, number, probability
-from lastbit.output.numbers import Format, are_intervals, are_numbers, is_number
+from lastbit.output.numbers import Format, Rounding, are_intervals, are_numbers, is_number
 from lastbit.output.plain import json_text
 from lastbit.output.table import PEOPLE, cells, is_name
 
@@ -79,24 +79,24 @@ def _as_numbers(data: Mapping[str, Any]) -> dict[str, Any]:
     return {name: typed(each) if name in _TYPED else each for name, each in data.items()}
 
 
-def shown(value: object) -> str:
-    """A value as people read it: exact where it is short, to six digits where it is not.
+def shown(value: object, rounding: Rounding = "nearest") -> str:
+    """A value as people read it: exact where it is short, to six digits where it is not. Bounds say which way.
 
     >>> shown(Fraction(5, 2)), shown(Fraction(1, 3)), shown(Fraction(12345678, 10)), shown(Fraction(1, 10**400))
     ('2.5', '0.333333', '1,234,568', '1e-400')
     """
     if is_number(value):
-        return Format.of([value]).text(value)
+        return Format.of([value]).text(value, rounding)
     return "" if value is None else str(value)
 
 
 def bound(value: Fraction, *, whole: bool) -> str:
-    """A number that nothing reaches, in a sentence: of people, the next whole number, which they reach as seldom.
+    """An upper bound in a sentence, rounded up, so that it stays true: of people, the next whole number.
 
-    >>> bound(Fraction(1221, 10), whole=True), bound(Fraction(1221, 10), whole=False)
-    ('123', '122.1')
+    >>> bound(Fraction(1221, 10), whole=True), bound(Fraction(1, 3), whole=False)
+    ('123', '0.333334')
     """
-    return shown(Fraction(math.ceil(value)) if whole else value)
+    return shown(Fraction(math.ceil(value)) if whole else value, "up")
 
 
 def account_line(account: Account) -> str:
@@ -107,8 +107,8 @@ def account_line(account: Account) -> str:
         *losses, delta = (f"{name} {below(each)}" for name, each in account.left.items())
         return f"{account.dataset} ({account.text}): {' or '.join(losses)} left, and {delta}"
     return (
-        f"{account.dataset}: spent {shown(account.spent)} of {shown(account.limit)}, "
-        f"{shown(account.remaining)} left (epsilon)"
+        f"{account.dataset}: spent {shown(account.spent, 'up')} of {shown(account.limit, 'down')}, "
+        f"{shown(account.remaining, 'down')} left (epsilon)"
     )
 
 
@@ -137,9 +137,9 @@ def percent(level: Number) -> str:
 
     >>> percent("0.95")
     '95%'
-    >>> percent("0.9999999999")
-    'more than 99.9999%'
+    >>> percent("0.9999999999"), percent("0.9499999999")
+    ('more than 99.9999%', '94.9999%')
     """
     exact = probability(level, "level") * 100
-    # Six digits of it would be rounded up to certainty.
-    return "more than 99.9999%" if exact > Fraction(999999, 10000) else f"{shown(exact)}%"
+    # No more is promised than holds.
+    return "more than 99.9999%" if exact > Fraction(999999, 10000) else f"{shown(exact, 'down')}%"

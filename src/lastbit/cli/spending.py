@@ -72,7 +72,8 @@ def spend(
                 book[1], mechanism, prepared, adjacency=values.adjacency, note=spending.note, question=question
             )
     result = report(published)
-    notes, data = [*result.notes, *spending.rules], dict(result.data)
+    notes = [*result.notes, *spending.rules]
+    data = {**result.data, "notes": list(notes)}  # the account has keys of its own
     if book is None:
         print("lastbit: no ledger was charged. To charge one, pass --ledger FILE --dataset NAME.", file=sys.stderr)
     else:
@@ -95,7 +96,7 @@ def _dearer(account: Account, mechanism: Mechanism[Any]) -> list[str]:
     if account.adjacency == _COUNTED:
         return []
     price = account.prices(mechanism.cost, _COUNTED)
-    text = shown(price.epsilon) if account.currency == "epsilon" else price.text
+    text = shown(price.epsilon, "up") if account.currency == "epsilon" else price.text
     return [
         f"{account.dataset} is charged {text} for {mechanism.cost.text}: in this account neighbours replace a record, "
         "which is one removed and one added."
@@ -183,7 +184,7 @@ def _dry_run(
 ) -> None:
     notes = [*([promise] if promise else []), *spending.rules]
     data: dict[str, Any] = {"dry_run": True, "mechanism": mechanism.name, "cost": mechanism.cost.text}
-    data["parameters"] = mechanism.parameters
+    data |= {"parameters": mechanism.parameters, "notes": list(notes)}
     if book is not None:
         account = book[0].account(book[1])
         enough = account.allows(mechanism.cost, _COUNTED)
@@ -215,8 +216,8 @@ def started(spending: Spending, mechanism: StreamMechanism, ends: str, notes: Se
     if spending.dry_run:
         columns = {"parameter": list(mechanism.parameters), "value": list(mechanism.parameters.values())}
         data: dict[str, Any] = {"dry_run": True, "mechanism": mechanism.name, "cost": mechanism.cost.text}
-        data["parameters"], allowed = mechanism.parameters, True
-        lines = list(notes)
+        data |= {"parameters": mechanism.parameters, "notes": list(notes)}
+        lines, allowed = list(notes), True
         if book is not None:
             account = book[0].account(book[1])
             allowed = account.allows(mechanism.cost, mechanism.adjacency)
@@ -231,7 +232,7 @@ def started(spending: Spending, mechanism: StreamMechanism, ends: str, notes: Se
         run = mechanism.start()
         paid = "no ledger was charged. To charge one, pass --ledger FILE --dataset NAME."
     else:
-        run = book[0].start(book[1], mechanism, note=spending.note)
+        run = book[0].spend(book[1], mechanism, mechanism.start, note=spending.note, question=question_of(spending))
         paid = f"{account_line(book[0].account(book[1]))}."
     for line in (f"{title}.", paid, *notes):
         print("lastbit:", line, file=sys.stderr, flush=True)

@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
 from lastbit.errors import ParameterError
+from lastbit.output.numbers import Rounding, short
 
 if TYPE_CHECKING:
     from lastbit.audit.laws import Law
@@ -30,18 +31,25 @@ class Unit:
         if self.name not in UNITS:
             raise ParameterError(f"--unit must be bits or nats: got {self.name}.")
 
-    def number(self, nats: float) -> float | None:
-        """A loss in this unit; None where it has no end."""
-        return None if math.isinf(nats) else nats / UNITS[self.name]
+    def number(self, nats: float, rounding: Rounding = "nearest") -> float | None:
+        """A loss in this unit; None where it has no end. A bound says which way it is rounded."""
+        if math.isinf(nats):
+            return None
+        found = nats / UNITS[self.name]
+        if rounding == "nearest" or not found or self.name == "nats":
+            return found
+        # The float of log 2 and the division are off by less than two steps together.
+        end = -math.inf if rounding == "down" else math.inf
+        return math.nextafter(math.nextafter(found, end), end)
 
-    def text(self, nats: float) -> str:
+    def text(self, nats: float, rounding: Rounding = "nearest") -> str:
         """A loss in this unit, as people read it.
 
-        >>> Unit("bits").text(math.log(8)), Unit("nats").text(math.inf)
-        ('3 bits', '∞ nats')
+        >>> Unit("bits").text(math.log(8)), Unit("nats").text(math.inf), Unit("nats").text(2 / 3, "down")
+        ('3 bits', '∞ nats', '0.666666 nats')
         """
-        found = self.number(nats)
-        return f"{'∞' if found is None else f'{found:.6g}'} {self.name}"
+        found = self.number(nats, rounding)
+        return f"{'∞' if found is None else short(found, 6, rounding)} {self.name}"
 
     def claim(self, cost: Cost) -> str:
         """A claimed cost: its epsilon in this unit, its rho and its delta as they are."""
@@ -54,18 +62,22 @@ class Unit:
             parts.append(f"delta {float(cost.delta):.6g}")
         return ", ".join(parts)
 
-    def loss(self, loss: Loss) -> str:
-        """A loss between its two bounds."""
-        apart = f" but for a probability of {float(loss.delta):.3g}" if loss.delta else ""
+    def loss(self, loss: Loss, within: float = math.inf) -> str:
+        """A loss between its two bounds, rounded outwards; `within` is a claim that it was proved to be within."""
+        apart = f" but for a probability of {short(loss.delta, 3, 'up')}" if loss.delta else ""
         if math.isinf(loss.upper):
-            return f"loss at least {self.text(loss.lower)}"
-        return f"loss from {self.text(loss.lower).split()[0]} to {self.text(loss.upper)}{apart}"
+            return f"loss at least {self.text(loss.lower, 'down')}"
+        most = self.text(within) if within <= loss.upper else self.text(loss.upper, "up")
+        return f"loss from {self.text(loss.lower, 'down').split()[0]} to {most}{apart}"
 
     def verdict(self, verdict: Verdict) -> str:
         """A verdict in one line: the answer, what was found, what was claimed, and the proof."""
         plain = verdict.measured.claim == "epsilon" and not verdict.cost.delta
-        found = self.loss(verdict.loss) if plain else f"{verdict.measured}; {self.loss(verdict.loss)}"
-        holds = f", which holds but for a probability of {float(verdict.delta):.3g}"
+        # A float above the loss may be above the claim, too, which was judged exactly.
+        proved = verdict.cost.amount if plain and verdict.holds else None
+        loss = self.loss(verdict.loss, math.inf if proved is None else float(proved))
+        found = loss if plain else f"{verdict.measured}; {loss}"
+        holds = f", which holds but for a probability of {short(verdict.delta, 3, 'up')}"
         apart = holds if verdict.holds and verdict.delta else ""
         return f"{verdict.verdict}: {found}; claimed {self.claim(verdict.cost)}{apart}{self._proof(verdict.witness)}"
 
@@ -77,7 +89,7 @@ class Unit:
 
     def loss_data(self, loss: Loss) -> dict[str, Any]:
         """A loss for JSON; null stands for a bound that is infinite."""
-        both = {"at_least": self.number(loss.lower), "at_most": self.number(loss.upper)}
+        both = {"at_least": self.number(loss.lower, "down"), "at_most": self.number(loss.upper, "up")}
         return {"unit": self.name, "loss": {**both, "but_for": float(loss.delta)}}
 
     def verdict_data(self, verdict: Verdict) -> dict[str, Any]:
@@ -113,4 +125,6 @@ def explored(laws: Sequence[Law]) -> str:
     """How far the laws were followed."""
     left = max(law.unexplored for law in laws)
     branches = f"{sum(law.branches for law in laws):,} branches followed"
-    return f"{branches}, all of them" if not left else f"{branches}, {float(left):.3g} of the probability unexplored"
+    return (
+        f"{branches}, all of them" if not left else f"{branches}, {short(left, 3, 'up')} of the probability unexplored"
+    )

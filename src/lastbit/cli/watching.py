@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
@@ -24,6 +24,9 @@ RULE = (
     "A line without a number counts as the lowest number there is, and is answered below. Numbers are rounded down to "
     "whole steps."
 )
+
+_USUAL: Final[dict[str, Any]] = {"limit": 1, "sensitivity": "1", "resolution": "1", "key": "value"}
+"""The defaults of options, which the books do not write."""
 
 
 def watch(
@@ -81,6 +84,12 @@ def watch(
     spending = Spending(
         epsilon=epsilon, rho=rho, ledger=ledger, dataset=dataset, note=note, as_json=as_json, dry_run=dry_run
     )
+    asked = {
+        "command": "watch", "threshold": threshold, "limit": limit, "adaptive": adaptive, "monotone": monotone,
+        "sensitivity": sensitivity, "resolution": resolution, "key": key,
+    }  # fmt: skip
+    given = {name: each for name, each in asked.items() if _USUAL.get(name) != each}
+    object.__setattr__(spending, "asked", given)
     often = f"{mechanism.limit:,} answer{'' if mechanism.limit == 1 else 's'} above {threshold}"
     run = started(spending, mechanism, f"{often}{', or more where numbers are far above' * adaptive}", (RULE,))
     if run is not None:
@@ -144,7 +153,7 @@ class Answers:
             level = probability(self.level, "level")
             return json_text({"query": self.asked, "above": True, **numbers, "level": level})
         about = shown(Fraction(round(estimate / self._step)) * self._step)
-        least = "" if lowest is None else f", at least {shown(lowest)}"
+        least = "" if lowest is None else f", at least {shown(lowest, 'down')}"
         return f"{self.asked}: above by {shown(answer.gap)}, about {about}{least}"
 
     @property

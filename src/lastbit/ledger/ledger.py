@@ -374,21 +374,27 @@ class Ledger:
         adjacency: Adjacency | None = None,
         note: str = "",
         draw: Draw | None = None,
+        query: str | None = None,
     ) -> Run:
         """Charge the whole cost of a sparse vector, then start a run. The books do not keep its answers.
 
         `adjacency` is that of all the values which the run will be asked about; without it, the account's own notion.
+        `query` says in words what is asked, for the history.
 
         >>> import tempfile, lastbit as lb
         >>> ledger = Ledger(tempfile.mkdtemp() + "/budget.db")
         >>> account = ledger.create("clinic", epsilon=1)
-        >>> run = ledger.start("clinic", lb.SparseVector(threshold=1000, limit=1, epsilon="1/2"))
-        >>> run.ask(2000).above, ledger.account("clinic").remaining
-        (True, Fraction(1, 2))
+        >>> mechanism = lb.SparseVector(threshold=1000, limit=1, epsilon="1/2")
+        >>> run = ledger.start("clinic", mechanism, query="visits each minute")
+        >>> run.ask(2000).above, ledger.account("clinic").remaining, ledger.history("clinic")[-1].about
+        (True, Fraction(1, 2), 'visits each minute')
         """
         if not isinstance(refusals.mechanism_of(mechanism), StreamMechanism):
             raise MechanismError(
                 f"start takes a mechanism that answers a stream, such as SparseVector: got {type(mechanism).__name__}. "
                 "Use release. Nothing was drawn and nothing was charged."
             )
-        return self.spend(dataset, mechanism, mechanism.start, adjacency=adjacency, note=note, draw=draw)
+        question = "" if query is None else questions.question_of(query, (), {})
+        return self.spend(
+            dataset, mechanism, mechanism.start, adjacency=adjacency, note=note, draw=draw, question=question
+        )

@@ -56,7 +56,8 @@ class Store:
     def _connect_args(self) -> dict[str, Any]:
         if self._sqlite:
             return {"timeout": _BUSY_SECONDS}
-        return {"connect_timeout": _BUSY_SECONDS, "options": f"-c lock_timeout={_BUSY_SECONDS}s"}
+        # What the address says stays: its options may name the schema that holds the books.
+        return {} if "connect_timeout" in self.url.query else {"connect_timeout": _BUSY_SECONDS}
 
     def __repr__(self) -> str:
         return self.url.database or "" if self._sqlite else self.url.render_as_string(hide_password=True)
@@ -72,7 +73,7 @@ class Store:
         problem = ""
         try:
             if self.missing and not create:
-                raise LedgerError(f"there is no ledger at {self!r}. Make one by creating an account in it.")
+                raise self._not_there()
             with self._engine.begin() as connection:
                 self._update(connection, create)
                 yield connection
@@ -93,6 +94,12 @@ class Store:
                 refusal.__context__ = None
                 raise
 
+    def _not_there(self) -> LedgerError:
+        return LedgerError(
+            f"there is no ledger at {self!r}. Make one by creating an account in it: lastbit budget create NAME "
+            "--ledger FILE --epsilon 3. Nothing was drawn."
+        )
+
     def lock(self, connection: sa.Connection) -> None:
         """Wait until nobody else makes tables or accounts, and keep it so to the end of the transaction."""
         if not self._sqlite:
@@ -111,7 +118,7 @@ class Store:
                     "another file; the first account makes it."
                 )
             if not create:
-                raise LedgerError(f"there is no ledger at {self!r}. Make one by creating an account in it.")
+                raise self._not_there()
             METADATA.create_all(connection)
             connection.execute(SCHEMA.insert().values(version=VERSION))
             return
@@ -162,7 +169,9 @@ def _begin_sqlite(connection: sa.Connection) -> None:
 
 
 def _begin_postgres(connection: sa.Connection) -> None:
-    # A commit must be on the disk before noise is drawn, whatever the server's default is. Stricter settings stay.
-    connection.exec_driver_sql(
-        "SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'"
-    )
+    # A commit must be on the disk before noise is drawn, whatever the server's default is. Stricter settings stay, and
+    # so does a time to wait for locks that somebody chose.
+    for name, loose, strict in (("synchronous_commit", "off", "on"), ("lock_timeout", "0", f"{_BUSY_SECONDS}s")):
+        connection.exec_driver_sql(
+            f"SELECT set_config('{name}', '{strict}', true) WHERE current_setting('{name}') = '{loose}'"
+        )

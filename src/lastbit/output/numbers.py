@@ -93,6 +93,21 @@ class Format:
         return f"{self.text(low, 'down')} to {self.text(high, 'up')}"
 
 
+def short(value: float | Fraction, digits: int, rounding: Rounding = "nearest") -> str:
+    """A number with so many digits. A bound says which way it is rounded, so that what people read is a bound too.
+
+    >>> short(2 / 3, 3), short(2 / 3, 3, "down"), short(2e-7 / 3, 3, "up"), short(math.inf, 3, "up")
+    ('0.667', '0.666', '6.67e-08', 'inf')
+    """
+    if not _is_finite(value):
+        return f"{value}"
+    exact = Fraction(value)
+    context = Context(prec=digits, rounding=_ROUNDINGS[rounding], Emax=MAX_EMAX, Emin=MIN_EMIN)
+    rounded = context.divide(Decimal(exact.numerator), Decimal(exact.denominator))
+    # A float holds none below 1e-323, and no bound is zero because of that.
+    return f"{float(rounded):.{digits}g}" if float(rounded) or not rounded else f"{rounded.normalize(context):e}"
+
+
 def is_number(value: object) -> TypeGuard[Any]:
     """Whether a cell is a number. True and False are words."""
     if isinstance(value, bool | np.bool_):
