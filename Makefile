@@ -27,8 +27,8 @@ test: lint ## lint, then the tests and every example in the docstrings, README a
 	@echo "== tests"
 	@$(RUN) -m pytest -q -n 2 --dist loadgroup
 
-fuzz: $(INSTALLED) ## hostile rows for much longer: every value alone, many more examples, another run each time
-	@LASTBIT_FUZZ=1 $(RUN) -m pytest -q -n 2 --dist loadgroup tests/stability
+fuzz: $(INSTALLED) ## much longer: hostile rows one by one and many more, and larger tables of items nobody listed
+	@LASTBIT_FUZZ=1 $(RUN) -m pytest -q -n 2 --dist loadgroup tests/stability tests/laws/test_discover.py
 
 lint: $(INSTALLED) ## ruff, mypy, import-linter
 	@echo "== lint"

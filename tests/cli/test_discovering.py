@@ -8,6 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 import lastbit as lb
@@ -54,6 +55,20 @@ def test_a_histogram_of_items_that_nobody_listed_and_of_a_domain(terms: Path, ca
         assert answer["item"] == ["cold", "flu", "gout"]
         for (low, high), true in zip(answer["interval"], (500, 900, 0), strict=True):
             assert Fraction(low) - 20 <= true <= Fraction(high) + 20
+
+
+def test_without_units_a_row_is_in_one_item(terms: Path, capsys: Any) -> None:
+    assert run(f"histogram terms.csv --by term {SURE} --json") == 0
+    assert json.loads(capsys.readouterr().out)["item"] == ["flu", "cold"]
+    words = lb.count(pd.read_csv("terms.csv"), by="term", domain=lb.UNKNOWN)
+    assert lb.DiscoverHistogram.of(words, epsilon=100, delta="1e-6").release(words).items == ("flu", "cold")
+    # Counts that were made before say nothing of persons: a bound must be stated.
+    Path("made.csv").write_text("term,n\nflu,900\n", encoding="utf-8")
+    assert run(f"histogram made.csv --by term --counts n --sensitivity 1 --monotone {SURE}") == 2
+    assert "--most-items" in capsys.readouterr().err
+    for command in ("top", "histogram"):
+        assert run(f"{command} made.csv --by term --counts n --sensitivity 1 {SURE}") == 2
+        assert "--monotone" in capsys.readouterr().err
 
 
 def test_one_unit_counts_in_as_many_items_as_asked(terms: Path, capsys: Any) -> None:

@@ -206,7 +206,9 @@ def test_the_same_items_in_the_same_order_on_every_engine(name: str, engine: str
     for most in (None, 0, 1, len(items) - 1, len(items) + 1):
         found = lb.count(frame, by="item", unit="unit", domain=lb.UNKNOWN).highest(most)
         assert exactly(found) == ([(type(item), item) for item in items[:most]], counts[:most])
-    rows = lb.count(frame, by="item", domain=lb.UNKNOWN).highest()
+    single = lb.count(frame, by="item", domain=lb.UNKNOWN)
+    assert single.most_items == 1  # of one row
+    rows = single.highest()
     assert exactly(rows) == ([(type(item), item) for item in items], [2 * count for count in counts])
 
 
@@ -337,7 +339,7 @@ def test_a_bound_makes_the_noise_of_all_items_smaller() -> None:
 WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "no unit": ({"most_items": 2, "domain": lb.UNKNOWN}, "most_items needs a unit"),
     "no items": ({"unit": "unit", "most_items": 0, "domain": lb.UNKNOWN}, "most_items must be"),
-    "bounds without weights": ({"domain": lb.UNKNOWN, "bounds": (0, 1)}, "bounds are for weights"),
+    "bounds without weights": ({"domain": lb.UNKNOWN, "bounds": (0, 1)}, "bounds and missing are for weights"),
     "half unknown": ({"by": ["word", "size"], "domain": [lb.UNKNOWN, [1.0]]}, "domain must be a list, a range"),
 }
 

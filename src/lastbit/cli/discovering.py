@@ -35,7 +35,8 @@ def search(table: Table, items: Items, spending: Spending, k: int, delta: str | 
     from lastbit.cli.spending import spend
 
     kind: Any = lb.DiscoverTopK if gaps else lb.DiscoverRanking
-    mechanism = kind(k=k, delta=needs_delta(delta), **spending.cost, **items.private(of_counts="1/10" if gaps else "1"))
+    private = items.private(table.unit, of_counts="1/10" if gaps else "1")
+    mechanism = kind(k=k, delta=needs_delta(delta), **spending.cost, **private)
     level, needed = percent(spending.level), mechanism.needed(spending.level)
     enough = items.more(bound(needed, whole=items.weights is None))
     promise = (
@@ -94,12 +95,13 @@ def grouped(table: Table, items: Items, spending: Spending, delta: str | None = 
         promise = f"Each interval holds with probability {level} or more.{_in_how_many(table, items)}"
         spend(spending, mechanism, read=lambda: counted(table, items), report=report, promise=promise)
         return
-    if items.most_items is None:
+    private = items.private(table.unit)
+    if private["most_items"] is None:
         raise lb.ParameterError(
             "without --domain a histogram needs --most-items, the number of items that one unit counts in. Write "
             "--most-items 10. Nothing was read."
         )
-    mechanism = lb.DiscoverHistogram(delta=needs_delta(delta), **spending.cost, **items.private())
+    mechanism = lb.DiscoverHistogram(delta=needs_delta(delta), **spending.cost, **private)
     promise = (
         f"Items are listed from a noisy number of {shown(mechanism.threshold)} on: an item needs "
         f"{shown(mechanism.needed(spending.level), 'up')} to be listed with probability {level}. An item is listed "

@@ -106,15 +106,22 @@ class Items(Aggregates):
 
         return combined([tuple(each) for each in self._read])
 
-    def private(self, of_counts: str = "1") -> dict[str, Any]:
+    def private(self, unit: str | None, of_counts: str = "1") -> dict[str, Any]:
         """How one unit moves the numbers of items that nobody listed, as mechanisms take it."""
         moves = self.moves
+        # Without units one row is protected, which is in one item.
+        most = 1 if unit is None and self.counts is None else self.most_items
         if not moves["monotone"]:
+            if self.counts is not None:
+                raise ParameterError(
+                    "without --domain a person who comes must not make a count smaller. Add --monotone where this is "
+                    "so, or list the public items in a file and pass --domain FILE. Nothing was read."
+                )
             raise ParameterError(
                 "--bounds must not go below zero where nobody listed the items. Use a lower bound of 0, or --domain."
             )
         return {
-            "sensitivity": moves["sensitivity"], "most_items": self.most_items, "resolution": self.step(of_counts),
+            "sensitivity": moves["sensitivity"], "most_items": most, "resolution": self.step(of_counts),
         }  # fmt: skip
 
     def step(self, of_counts: str = "1") -> str:

@@ -167,11 +167,10 @@ def count(
     listed = [typed(items, kinds[column], column) for column, items in zip(columns, domains, strict=True)]
     items = combined([each.items for each in listed])
     totals = _or_kind(table.totals, task, [each.keys for each in listed])
-    if unit is None:
-        most_items = 1  # of a row, which is in one item at most
+    most = _most_items(task)
     if amount is None:
-        return Counts(items=items, values=totals, sensitivity=1, monotone=True, most_items=most_items)
-    return amount.counts(items, totals, most_items)
+        return Counts(items=items, values=totals, sensitivity=1, monotone=True, most_items=most)
+    return amount.counts(items, totals, most)
 
 
 def _bound(most_items: int | None, unit: str | None) -> Bound | None:
@@ -184,6 +183,13 @@ def _bound(most_items: int | None, unit: str | None) -> Bound | None:
             "a row belongs to."
         )
     return Bound.drawn(most)
+
+
+def _most_items(task: Task) -> int | None:
+    """In how many items one unit counts at most; without units, one row: in one."""
+    if task.unit is None:
+        return 1
+    return None if task.bound is None else task.bound.most
 
 
 def _unlisted(table: _Table, task: Task) -> Unlisted:
@@ -201,7 +207,7 @@ def _unlisted(table: _Table, task: Task) -> Unlisted:
         steps.flags.writeable = False
         return tuple(items), steps
 
-    facts: dict[str, Any] = {"most_items": None if task.bound is None else task.bound.most}
+    facts: dict[str, Any] = {"most_items": _most_items(task)}
     if task.amount is not None:
         facts |= {"sensitivity": task.amount.sensitivity, "resolution": task.amount.grid.resolution}
     spread = getattr(table, "occurring_rows", None)
@@ -230,8 +236,7 @@ def _spread(table: _Table, task: Task, domain: SparkFrame, kinds: dict[str, Kind
     if task.amount is not None:
         amount = task.amount
         facts = {"sensitivity": amount.sensitivity, "monotone": amount.monotone, "resolution": amount.grid.resolution}
-    most = None if task.bound is None else task.bound.most
-    return SparkCounts(rows=_or_kind(table.joined_rows, task, listed), most_items=most, **facts)
+    return SparkCounts(rows=_or_kind(table.joined_rows, task, listed), most_items=_most_items(task), **facts)
 
 
 def _kept(fetch: Callable[[int | None], Found]) -> Callable[[int | None], Found]:
