@@ -185,6 +185,9 @@ if has_java():
         assert top.items == ("first", "second", "third")
         assert all(29_000 < gap < 31_000 for gap in top.gaps)
         assert "first" in str(top)
+        named = frame.union(special).toDF("the.item", "its `count`")
+        top = lb.NoisyTopK(k=1, epsilon=1, monotone=True).release_spark(named, item="the.item", value="its `count`")
+        assert top.items == ("first",)
         # Noise is there, and not the same in two releases: 12 of 64 equals come in the same order once in 2^70 times.
         flat = session.range(0, 64, numPartitions=4).selectExpr("id as item", "id * 0 as count")
         seen = {lb.NoisyTopK(k=12, epsilon=1).release_spark(flat).items for _ in range(2)}

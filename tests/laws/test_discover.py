@@ -237,6 +237,7 @@ def test_an_item_that_has_what_is_needed_is_told_as_often_as_stated() -> None:
     for mechanism in (
         top_k(1, 1, 1, 3, HALF),
         lb.DiscoverRanking(k=1, candidates=1, eta=HALF, delta="1/20"),
+        lb.DiscoverRanking(k=1, eta=HALF, delta="1/2"),  # with nine dummies, which end the search too
         lb.DiscoverHistogram(eta=HALF, delta="1/20", most_items=1),
     ):
         level = Fraction(4, 5)

@@ -41,7 +41,7 @@ def search(table: Table, items: Items, spending: Spending, k: int, delta: str | 
     enough = items.more(bound(needed, whole=items.weights is None))
     promise = (
         f"An item with {enough} than the {mechanism.candidates + 1}th of all items is listed with "
-        f"probability {level}, unless {k} others are ahead of it."
+        f"probability {level}, unless the noise puts {k} others ahead of it."
     )
 
     def report(release: Any) -> Report:
@@ -163,8 +163,8 @@ def planned(
     title = f"Items that nobody listed, at {next(iter(found.values())).cost.text}:"
     notes = [
         f"An item that has so many {'units' if bounds is None else 'in its sum'} is listed with probability "
-        f"{percent(level)}: by top and choose, so many more than the {10 * k + 1}th of all items, unless {k} others "
-        "are ahead of it; by histogram, in all.",
+        f"{percent(level)}: by top and choose, so many more than the {10 * k + 1}th of all items, unless the "
+        f"noise puts {k} others ahead of it; by histogram, in all.",
     ]
     if most_items is None:
         notes.append("A histogram needs --most-items, the number of items that one unit counts in at most.")

@@ -27,6 +27,9 @@ from lastbit.values.unlisted import Unlisted
 _DELTA_BITS: Final = 64
 """The bits of a stated delta."""
 
+_POWER_BITS: Final = 256
+"""The bits of a bound on the weight of a dummy."""
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Discovered(Release):
@@ -184,9 +187,13 @@ class Shortlisting(Discovering[Released]):
     def needed(self, level: Number = "0.95") -> Fraction:
         """How far an item must be above the highest that is no candidate, to be told with at least this probability.
 
-        With fewer items than candidates that is the value itself. It is for an item that no k others are ahead of.
+        With fewer items than candidates that is the value itself. It is for an item that the noise puts no k other
+        items ahead of.
         """
-        ahead = least_exponent(self._rate, self._behind(1 - probability(level, "level")))
+        # The dummies end the search too. They lie below the bottom by its own height, at least.
+        below = Fraction(power(self._rate, self._reach + self.tau, _POWER_BITS)[1], 1 << _POWER_BITS)
+        crowd = 1 + ((self.candidates or 1) - 1) * below
+        ahead = least_exponent(self._rate, self._behind(1 - probability(level, "level")) / crowd)
         return (self._reach + self.tau + ahead) * self.grid.resolution
 
     def _behind(self, miss: Fraction) -> Fraction:

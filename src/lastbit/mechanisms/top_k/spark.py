@@ -46,7 +46,9 @@ def candidates(frame: Any, item: str, value: str) -> tuple[SparkRows, bool]:
     if types[value] not in (*_WHOLE, "float", "double"):
         raise ParameterError(f"values must be whole numbers or floats: the column {value!r} is {types[value]}.")
     key = PART.format(0)
-    rows = frame.select(frame[item].alias(key), frame[value].alias(TOTAL))
+    # Quoted: a dot in a name would be taken for a part of a column.
+    own, number = (frame[f"`{name.replace('`', '``')}`"] for name in (item, value))
+    rows = frame.select(own.alias(key), number.alias(TOTAL))
     return SparkRows(rows, ((key, lambda part: part),), (key,)), types[value] in _WHOLE
 
 
