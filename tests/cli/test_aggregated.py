@@ -141,10 +141,10 @@ def test_counts_with_a_comma() -> None:
 
 def test_no_value_moves_further_than_the_rows_do() -> None:
     """All small tables of two rows, and all in which each count is one more, one less or gone: exactly."""
-    places, amounts = ["a", "b"], ["0", "1", "2e+00", "1.5", "x"]
+    amounts = ["0", "1", "2e+00", "1.5", "x"]
     truth = {"x": 0.0, **{text: float(text) for text in amounts if text != "x"}}
     tables = [list(zip(items, numbers, strict=True))
-              for items in itertools.product(places, repeat=2)
+              for items in ("aa", "ab")
               for numbers in itertools.product(amounts, repeat=2)]  # fmt: skip
     found = {json.dumps(rows): values(rows, "varchar") for rows in tables}
     tried = 0
@@ -154,7 +154,7 @@ def test_no_value_moves_further_than_the_rows_do() -> None:
             tried += 1
             moves = [abs(a - b) for a, b in zip(found[json.dumps(one)], found[json.dumps(other)], strict=True)]
             assert max(moves) <= 1, (one, other)
-    assert tried > 300
+    assert tried > 200
 
 
 def test_a_column_that_holds_no_numbers_is_refused() -> None:
