@@ -27,7 +27,7 @@ from tests.machine import has_java, has_postgres
 from tests.stability.judging import ENGINES, LONG, Files, duckdb_file, judged, parquet_file, sqlite_file
 from tests.stability.reference import reference
 
-EXAMPLES = 300 if LONG else 4
+EXAMPLES = 300 if LONG else 3
 
 driven = settings(
     max_examples=EXAMPLES,

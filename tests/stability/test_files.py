@@ -156,7 +156,7 @@ PARQUET: dict[str, tuple[Callable[[list[Any]], Any], list[Any], Callable[[list[A
 }
 
 
-@pytest.mark.parametrize("weights", WEIGHTS)
+@pytest.mark.parametrize("weights", WEIGHTS if LONG else ["weights"])
 @pytest.mark.parametrize("case", PARQUET)
 def test_parquet(case: str, weights: str, tmp_path: Path) -> None:
     items, strange, days, heavy = PARQUET[case]
@@ -211,7 +211,7 @@ SQLITE: dict[str, tuple[str, list[dict[str, Any]]]] = {
 }
 
 
-@pytest.mark.parametrize("weights", WEIGHTS)
+@pytest.mark.parametrize("weights", WEIGHTS if LONG else ["weights"])
 @pytest.mark.parametrize("case", SQLITE)
 def test_sqlite(case: str, weights: str, tmp_path: Path) -> None:
     schema, strange = SQLITE[case]
@@ -254,7 +254,7 @@ DUCKDB: dict[str, tuple[str, dict[str, str], list[dict[str, Any]]]] = {
 }
 
 
-@pytest.mark.parametrize("weights", WEIGHTS)
+@pytest.mark.parametrize("weights", WEIGHTS if LONG else ["weights"])
 @pytest.mark.parametrize("case", DUCKDB)
 def test_duckdb(case: str, weights: str, tmp_path: Path) -> None:
     before, schema, strange = DUCKDB[case]
@@ -296,7 +296,7 @@ POSTGRES: dict[str, tuple[dict[str, str], list[dict[str, Any]]]] = {
 
 if has_postgres():
 
-    @pytest.mark.parametrize("weights", WEIGHTS)
+    @pytest.mark.parametrize("weights", WEIGHTS if LONG else ["weights"])
     @pytest.mark.parametrize("case", POSTGRES)
     def test_postgresql(case: str, weights: str, server: str, tmp_path: Path) -> None:
         schema, strange = POSTGRES[case]

@@ -154,7 +154,7 @@ def tried(count: Count, scene: Scene) -> None:
     assert verdict.holds, str(verdict)
 
 
-if has_java():
+if has_java() and LONG:  # tests/data/test_spark.py counts such items in the short run
 
     @pytest.mark.xdist_group("spark")
     @pytest.mark.filterwarnings("ignore")
