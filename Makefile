@@ -15,7 +15,7 @@ PYX       := $(shell find src -name '*.pyx')
 PAPERS    := $(VENV)/.experiments-$(HERE)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test fuzz lint bench experiments clean
+.PHONY: help demo test fuzz lint mutants bench experiments clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
@@ -36,6 +36,9 @@ lint: $(INSTALLED) ## ruff, mypy, import-linter
 	@$(RUN) -m ruff format --quiet --check .
 	@$(RUN) -m mypy --no-error-summary
 	@report=$$($(VENV)/bin/lint-imports --no-logo) || { echo "$$report"; exit 1; }
+
+mutants: $(INSTALLED) ## put each declared fault into a copy of the code, and see that the tests notice: ONLY=room
+	@$(RUN) -m tools.mutants $(if $(ONLY),--only $(ONLY)) $(if $(NAMED),--named "$(NAMED)")
 
 bench: $(BENCH) ## measure against NumPy and OpenDP
 	@$(RUN) -m benchmarks

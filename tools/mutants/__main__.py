@@ -1,0 +1,72 @@
+"""`make mutants`: put each declared fault into a copy of the tree, run its tests, and report which ones they notice."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from queue import Queue
+
+from tools.mutants.declared import FOLDER, TREE, Mutant, declared, rooms
+from tools.mutants.workshop import Workshop
+
+
+def run(mutants: Sequence[Mutant], tree: Path = TREE, jobs: int = 2) -> int:
+    """Try all mutants, print a line each, and return the number that fail: unnoticed, misfit, or wrongly explained."""
+    misfits = [f"{mutant.room}: {mutant.name}: {why}" for mutant in mutants for why in mutant.misfits(tree)]
+    if misfits:
+        print(*misfits, sep="\n")
+        return len(misfits)
+    shops: Queue[Workshop] = Queue()
+    for _ in range(min(jobs, len(mutants))):
+        shops.put(Workshop(tree))
+    first = shops.get()
+    unfit = first.run(sorted({test for mutant in mutants for test in mutant.tests}))
+    shops.put(first)
+    if unfit.failed:
+        print("The tests fail without any fault, so they can show nothing:", unfit.text, sep="\n")
+        return 1
+
+    def trial(mutant: Mutant) -> str:
+        shop = shops.get()
+        try:
+            return shop.outcome(mutant)
+        finally:
+            shops.put(shop)
+
+    outcomes: list[str] = []
+    width = max(len(mutant.name) for mutant in mutants)
+    with ThreadPoolExecutor(jobs) as pool:
+        for mutant, outcome in zip(mutants, pool.map(trial, mutants), strict=True):
+            said = "" if outcome == "killed" else "explained" if mutant.survives else "NOT NOTICED"
+            if outcome == "killed" and mutant.survives:
+                said = "NOTICED, although its explanation says that no test can"
+            print(f"{mutant.room:<11} {mutant.name:<{width}}  {outcome:<9} {said}".rstrip(), flush=True)
+            outcomes.append("explained" if said == "explained" else "wrong" if said else "killed")
+    while not shops.empty():
+        shops.get().close()
+    counted = {kind: outcomes.count(kind) for kind in ("killed", "explained", "wrong")}
+    print(f"{len(mutants)} mutants: " + ", ".join(f"{count} {kind}" for kind, count in counted.items()))
+    return counted["wrong"]
+
+
+def main() -> int:
+    """Read the options, and run the mutants of one room or of all."""
+    parser = argparse.ArgumentParser(prog="python -m tools.mutants", description=__doc__)
+    parser.add_argument(
+        "--only", metavar="ROOM", choices=rooms(), help="the mutants of one room: " + ", ".join(rooms())
+    )
+    parser.add_argument("--named", default="", help="only mutants whose name holds this text")
+    parser.add_argument("--jobs", type=int, default=2, help="how many run side by side, each in a copy of the tree")
+    asked = parser.parse_args()
+    chosen = [asked.only] if asked.only else rooms(FOLDER)
+    mutants = [each for room in chosen for each in declared(room) if asked.named in each.name]
+    if not mutants:
+        parser.error("no mutant has such a name")
+    return 1 if run(mutants, jobs=asked.jobs) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,67 @@
+"""Read the mutants that the .toml files of this folder declare, and check that they fit the code."""
+
+from __future__ import annotations
+
+import ast
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+FOLDER = Path(__file__).parent
+TREE = FOLDER.parent.parent
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One fault: in `file`, `old` becomes `new`. The tests must notice, unless `survives` says why they cannot."""
+
+    room: str
+    name: str
+    file: str
+    old: str
+    new: str
+    tests: tuple[str, ...]
+    survives: str = ""
+
+    def applied(self, tree: Path) -> str:
+        """The text of the file with the fault."""
+        return (tree / self.file).read_text().replace(self.old, self.new)
+
+    def misfits(self, tree: Path) -> list[str]:
+        """Why this mutant does not fit the code in a tree; empty when it does."""
+        path = tree / self.file
+        if not path.exists():
+            return [f"there is no {self.file}"]
+        found = path.read_text().count(self.old)
+        wrong = [f"`old` occurs {found} times in {self.file}, and must occur once"] if found != 1 else []
+        if self.old == self.new:
+            wrong.append("`old` and `new` are equal")
+        if not self.tests:
+            wrong.append("no tests are named")
+        wrong += [f"there is no test {test}" for test in self.tests if not _exists(tree, test)]
+        if not wrong and path.suffix == ".py":
+            try:
+                ast.parse(self.applied(tree))
+            except SyntaxError as error:
+                wrong.append(f"the changed file is not Python: {error}")
+        return wrong
+
+
+def rooms(folder: Path = FOLDER) -> list[str]:
+    """The names of the files that declare mutants."""
+    return sorted(path.stem for path in folder.glob("*.toml"))
+
+
+def declared(room: str, folder: Path = FOLDER) -> list[Mutant]:
+    """The mutants of one room, in the order of its file."""
+    listed = tomllib.loads((folder / f"{room}.toml").read_text())["mutant"]
+    return [Mutant(room=room, **{**each, "tests": tuple(each.get("tests", ()))}) for each in listed]
+
+
+def _exists(tree: Path, test: str) -> bool:
+    """Whether a test is there: the name of a file, then perhaps :: and the name of a function."""
+    name, _, function = test.partition("::")
+    path = tree / name
+    if not path.exists():
+        return False
+    return not function or f"def {function.split('[')[0].rpartition('::')[2]}(" in path.read_text()

@@ -1,0 +1,94 @@
+"""A copy of the tree, in which one fault at a time is made, tried and mended."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+
+from tools.mutants.declared import Mutant
+
+PATIENCE = 600
+"""Seconds until tests that do not end count as having noticed: a fault may make a loop endless."""
+
+_LEFT_OUT = shutil.ignore_patterns(
+    ".git", ".venv", "build", "*.egg-info", "__pycache__", ".*_cache", ".hypothesis", "*.c"
+)
+_TICKS = count(int(time.time()))
+
+
+@dataclass(frozen=True)
+class Run:
+    """Whether some test failed, and all that pytest printed."""
+
+    failed: bool
+    text: str
+
+
+class Workshop:
+    """A scratch copy with its compiled modules; tests that run in it import lastbit from it."""
+
+    def __init__(self, tree: Path) -> None:
+        self._scratch = Path(tempfile.mkdtemp(prefix="lastbit-mutants-"))
+        self._tree = self._scratch / "tree"
+        shutil.copytree(tree, self._tree, ignore=_LEFT_OUT)
+        # Plugins that pytest finds by itself take longer to load than most of these tests to run.
+        alone = {"PYTHONPATH": str(self._tree / "src"), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+        self._environment = {**os.environ, **alone}
+
+    def outcome(self, mutant: Mutant) -> str:
+        """Killed, or survived."""
+        path = self._tree / mutant.file
+        kept = {each: each.read_bytes() for each in [path, *self._tree.glob("src/**/*.so")]}
+        self._write(path, mutant.applied(self._tree).encode())
+        try:
+            if path.suffix in (".pyx", ".pxd"):
+                self._compile(mutant)
+            return "killed" if self.run(mutant.tests).failed else "survived"
+        finally:
+            for each, content in kept.items():
+                if each.read_bytes() != content:
+                    self._write(each, content)
+
+    def run(self, tests: tuple[str, ...] | list[str]) -> Run:
+        """Run tests until the first one fails."""
+        command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests]
+        try:
+            done = self._called(command)
+        except subprocess.TimeoutExpired:
+            return Run(failed=True, text=f"the tests did not end in {PATIENCE} seconds")
+        if done.returncode not in (0, 1, 2):  # 2 is a module that cannot be imported any more
+            raise SystemExit(f"pytest could not run {' '.join(tests)}:\n{done.stdout}")
+        return Run(failed=done.returncode != 0, text=done.stdout)
+
+    def close(self) -> None:
+        """Remove the copy."""
+        shutil.rmtree(self._scratch)
+
+    def _compile(self, mutant: Mutant) -> None:
+        done = self._called([sys.executable, "tools/compiled.py", "--of", mutant.file, "-O1"])
+        if done.returncode:
+            raise SystemExit(f"{mutant.room}: {mutant.name}: the changed module does not compile:\n{done.stdout}")
+
+    def _called(self, command: list[str]) -> subprocess.CompletedProcess[str]:
+        piped = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "stdin": subprocess.DEVNULL}
+        return subprocess.run(
+            command, cwd=self._tree, env=self._environment, timeout=PATIENCE, text=True, check=False, **piped
+        )
+
+    def _write(self, path: Path, content: bytes) -> None:
+        """Write a file with a time that no earlier version had: Python reuses its bytecode by time and size.
+
+        A compiled module is replaced and not overwritten, because a running process may have it mapped.
+        """
+        fresh = path.with_name(path.name + ".fresh")
+        fresh.write_bytes(content)
+        tick = next(_TICKS)
+        os.utime(fresh, (tick, tick))
+        fresh.replace(path)
