@@ -34,7 +34,7 @@ def test_the_guarantees_hold():
 
 def block(start: str) -> str:
     """The one block of code on the page that starts like this."""
-    (found,) = (each for each in re.findall(r"```(?:python|toml)?\n(.*?)```", PAGE, re.DOTALL) if each.startswith(start))
+    (found,) = (each for each in re.findall(r"```[a-z]*\n(.*?)```", PAGE, re.DOTALL) if each.startswith(start))
     return found
 
 
