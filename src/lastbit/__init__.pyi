@@ -8,6 +8,7 @@ from lastbit.chance.sampler import Sampler
 from lastbit.data.counting import count
 from lastbit.data.per_unit import Numbers, per_unit
 from lastbit.errors import (
+    AlreadyCharged,
     AuditError,
     BitsError,
     BudgetExceeded,
@@ -55,6 +56,7 @@ from lastbit.privacy.cost import Cost
 from lastbit.privacy.eta import Eta
 from lastbit.privacy.rate import Rate
 from lastbit.privacy.zcdp import largest_rho
+from lastbit.questions.ask import ask
 from lastbit.release import Measurement, Release
 from lastbit.values.counts import Counts
 from lastbit.values.grid import Grid
@@ -69,6 +71,7 @@ __all__ = [
     "AboveThreshold",
     "Account",
     "AdaptiveSparseVector",
+    "AlreadyCharged",
     "Answer",
     "Answers",
     "AuditError",
@@ -143,6 +146,7 @@ __all__ = [
     "TopK",
     "Unlisted",
     "Winner",
+    "ask",
     "audit",
     "count",
     "estimate",

@@ -48,6 +48,17 @@ class LedgerError(LastbitError):
     """A ledger cannot be opened, or has no such account. Nothing was drawn and nothing was charged."""
 
 
+class AlreadyCharged(LedgerError):
+    """A key that pays once has paid before, for the entry `entry`. Nothing was drawn and nothing was charged."""
+
+    def __init__(self, message: str, entry: int) -> None:
+        self.entry = entry
+        super().__init__(message)
+
+    def __reduce__(self) -> tuple[type[AlreadyCharged], tuple[str, int]]:
+        return AlreadyCharged, (str(self), self.entry)
+
+
 class BudgetExceeded(LedgerError):
     """A data set's limit does not allow a release. Nothing was drawn and nothing was charged.
 

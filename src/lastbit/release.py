@@ -5,7 +5,6 @@ Releases are compared and hashed by their published values, so that the auditor 
 
 from __future__ import annotations
 
-import base64
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -22,6 +21,7 @@ from lastbit._outcomes import Compared
 from lastbit.errors import LastbitError
 from lastbit.exact.numbers import Number
 from lastbit.output import picture
+from lastbit.output.chart import chart
 from lastbit.output.numbers import Interval as Interval
 from lastbit.output.numbers import are_numbers
 from lastbit.output.picture import Panel
@@ -65,11 +65,24 @@ class Release(Compared, ABC):
         return html_table(*self._cells(), " ".join([self.title, *self._left_out()]))
 
     def _repr_html_(self) -> str:
-        # The picture is in the page, because a notebook shows one form only, and takes a page before a picture.
-        drawn = self._repr_png_()
-        if drawn is None:
-            return self.to_html()
-        return f'{self.to_html()}<img alt="" src="data:image/png;base64,{base64.b64encode(drawn).decode("ascii")}">'
+        # The chart is in the page, because a notebook shows one form only, and takes a page before a picture.
+        # A cell that shows a release must show it, whatever a chart does.
+        with suppress(Exception):
+            return f"{self.to_html()}{self.to_svg()}"
+        return self.to_html()
+
+    def to_svg(self, level: Number = "0.95") -> str:
+        """The numbers with their intervals as an SVG element, for a page; "" where there is nothing to draw.
+
+        >>> import lastbit as lb
+        >>> lb.DiscreteLaplace(epsilon=1).release([10, 20]).to_svg().count('class="bar"')
+        2
+        """
+        try:
+            panels = self.panels(level)
+        except LastbitError:  # the release publishes names
+            return ""
+        return chart(panels, self.title) if any(len(panel.heights) for panel in panels) else ""
 
     def _repr_png_(self) -> bytes | None:
         """The picture, for notebooks; None where there is no matplotlib, or nothing to draw."""

@@ -12,8 +12,8 @@ import pytest
 from rich.console import Console
 
 import lastbit as lb
-from lastbit.cli.reading import watched
 from lastbit.mechanisms.top_k.mechanism import noise_within
+from lastbit.questions.reading import watched
 
 
 @pytest.mark.parametrize("rate", [lb.Rate(1, 1), lb.Rate(3, 2), lb.Rate(63, 6)])

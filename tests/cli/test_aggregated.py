@@ -15,9 +15,9 @@ import pytest
 
 import lastbit as lb
 from lastbit import cli
-from lastbit.cli.options import Items, Table
-from lastbit.cli.reading import counted, discovered
 from lastbit.data.aggregated import LARGEST, aggregated
+from lastbit.questions.options import Items, Table
+from lastbit.questions.reading import counted, discovered
 
 
 def run(command: str) -> int:

@@ -18,9 +18,9 @@ import pytest
 
 import lastbit as lb
 from lastbit import cli
-from lastbit.cli.asking import question_of
-from lastbit.cli.options import Spending
 from lastbit.ledger.chain import FIELDS, LATER_FIELDS
+from lastbit.questions.asking import question_of
+from lastbit.questions.options import Spending
 
 TABLE = "visits.csv --by diagnosis --unit patient --domain diagnoses.txt"
 PAID = "--ledger budget.db --dataset clinic"

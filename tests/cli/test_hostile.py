@@ -23,9 +23,9 @@ from rich.console import Console
 
 import lastbit as lb
 from lastbit import cli
-from lastbit.cli.options import Items, Table
-from lastbit.cli.reading import counted, watched
-from lastbit.cli.showing import Report
+from lastbit.questions.options import Items, Table
+from lastbit.questions.reading import counted, watched
+from lastbit.questions.showing import Report
 
 PAID = "--ledger budget.db --dataset clinic"
 ROWS = "rows.csv --by item --unit unit --domain items.txt"
@@ -234,7 +234,7 @@ def lastbit(*arguments: str, **more: Any) -> subprocess.Popen[bytes]:
 
 SLOW = """
 import signal, sys
-import lastbit.cli.reading as reading
+import lastbit.questions.reading as reading
 from lastbit.cli import main
 
 # Where interrupts are ignored, as in the background of a shell, children ignore them too.
@@ -295,7 +295,7 @@ def test_stopping_goes_on_until_the_work_has_stopped() -> None:
 
 
 def test_work_that_cannot_be_stopped_is_left_behind(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lastbit.cli.reading._ATTEMPTS", 2)
+    monkeypatch.setattr("lastbit.questions.reading._ATTEMPTS", 2)
     end = threading.Event()
 
     def progress() -> float:

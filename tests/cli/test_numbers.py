@@ -17,11 +17,11 @@ import pytest
 import lastbit as lb
 from lastbit import cli
 from lastbit.audit import stability
-from lastbit.cli.options import Table
-from lastbit.cli.reading import binned, everybody, numbers_of
 from lastbit.data.binning import Periods
 from lastbit.estimate.blue import variance_left
 from lastbit.mechanisms import mechanism
+from lastbit.questions.options import Table
+from lastbit.questions.reading import binned, everybody, numbers_of
 from lastbit.values.bins import Bins
 
 

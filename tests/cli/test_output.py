@@ -17,9 +17,9 @@ import pytest
 
 import lastbit as lb
 from lastbit import cli
-from lastbit.cli.asking import question_of
-from lastbit.cli.options import Spending
 from lastbit.ledger.questions import level_of, words_of
+from lastbit.questions.asking import question_of
+from lastbit.questions.options import Spending
 from tests.unit.schema import problems
 from tests.unit.test_json import RULES
 

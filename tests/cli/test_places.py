@@ -19,10 +19,10 @@ import pytest
 
 import lastbit as lb
 from lastbit import cli
-from lastbit.cli.options import Items, Table
-from lastbit.cli.reading import counted
 from lastbit.data import places
 from lastbit.data.lines import LONGEST
+from lastbit.questions.options import Items, Table
+from lastbit.questions.reading import counted
 
 HEADER = "unit,item,weight"
 ROWS = ["1,flu,2", "2,flu,3", "3,cold,4", "1,cold,5"]

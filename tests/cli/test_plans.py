@@ -14,8 +14,8 @@ import pytest
 import lastbit as lb
 from lastbit import cli
 from lastbit.cli.plans import PLANS
-from lastbit.cli.showing import account_line
 from lastbit.ledger import Account
+from lastbit.questions.showing import account_line
 
 
 def run(command: str) -> int:

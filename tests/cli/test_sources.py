@@ -18,11 +18,11 @@ import pyarrow.parquet
 import pytest
 
 import lastbit as lb
-from lastbit.cli.options import Items, Table
-from lastbit.cli.reading import counted
 from lastbit.data.form import Form
 from lastbit.data.query.plan import Plan
 from lastbit.data.source import Wanted, opened
+from lastbit.questions.options import Items, Table
+from lastbit.questions.reading import counted
 from tests.machine import has_postgres
 
 ROWS: list[tuple[str | None, str | None, float | None]] = [

@@ -15,8 +15,8 @@ import pytest
 
 import lastbit as lb
 from lastbit import cli
-from lastbit.cli.options import Items, Table
-from lastbit.cli.reading import counted
+from lastbit.questions.options import Items, Table
+from lastbit.questions.reading import counted
 
 ROWS = [("a", "flu", "2.75"), ("a", "flu", "2.75"), ("a", "flu", "9"), ("b", "flu", "x"), ("b", "cold", "-3"),
         ("c", "gout", "4"), ("", "flu", "4")]  # fmt: skip

@@ -6,9 +6,9 @@ import pandas as pd
 import pytest
 
 import lastbit as lb
-from lastbit.cli.options import Items
 from lastbit.data.domain import check_combinations
 from lastbit.data.ranges import range_of
+from lastbit.questions.options import Items
 
 
 def test_ranges_of_numbers_and_of_times() -> None:

@@ -18,8 +18,8 @@ import pyarrow.parquet
 
 import lastbit as lb
 from lastbit.audit import stability
-from lastbit.cli.options import Items, Table
-from lastbit.cli.reading import counted
+from lastbit.questions.options import Items, Table
+from lastbit.questions.reading import counted
 
 Count = Callable[[list[Any]], Any]
 Rows = Sequence[Any]

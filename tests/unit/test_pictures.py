@@ -7,6 +7,7 @@ import sys
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,8 @@ import pytest
 
 import lastbit as lb
 from lastbit.output import picture
+from lastbit.output.chart import chart
+from lastbit.output.picture import Panel
 from tests.ledger.test_published import RELEASES
 
 ODD = ["flu", "co$l_d$ \\frac{", "流感", "🤒", "ألم", "\ud800\n", "<b>&", "x" * 100]
@@ -111,16 +114,26 @@ def test_a_notebook_shows_the_table_and_the_picture_where_there_are_numbers(name
     release: Any = RELEASES[name]()
     page = release._repr_html_()
     assert page.startswith(release.to_html())
-    assert ("data:image/png;base64,iVBOR" in page) == (name not in ("Choice", "Ranking", "Discovered", "nobody"))
+    assert ("<svg" in page) == (name not in ("Choice", "Ranking", "Discovered", "nobody"))
+    parsed = ElementTree.fromstring(f"<div>{page}</div>")
+    assert len(parsed) == 1 + page.count("<svg")
 
 
-def test_a_notebook_without_matplotlib_shows_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_notebook_shows_the_table_whatever_the_chart_does(monkeypatch: pytest.MonkeyPatch) -> None:
     release = RELEASES["TopK"]()
-    monkeypatch.setattr(picture, "find_spec", lambda name: None)
+    monkeypatch.setattr("lastbit.release.chart", lambda panels, title: 1 / 0)
     assert release._repr_html_() == release.to_html()
-    monkeypatch.undo()
-    monkeypatch.setattr(lb.Release, "plot", lambda self: 1 / 0)
-    assert release._repr_html_() == release.to_html()
+
+
+def test_a_chart_shows_numbers_of_any_size_and_labels_as_text() -> None:
+    huge = Fraction(10) ** 400
+    panel = Panel("n", ["<script>", "b" * 50, "c"], [huge, None, Fraction(1, 10**400)], intervals=[(None, huge), None])
+    parsed = ElementTree.fromstring(chart([panel], "a & b"))
+    words = "".join(parsed.itertext())
+    assert "<script>" in words
+    assert "b" * 50 in words  # the title of a label that was cut
+    assert "inf" not in ElementTree.tostring(parsed, "unicode")
+    assert "nan" not in ElementTree.tostring(parsed, "unicode")
 
 
 def test_matplotlib_is_loaded_when_a_picture_is_drawn_and_not_before() -> None:

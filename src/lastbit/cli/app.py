@@ -7,20 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-from lastbit.cli import (
-    audit,
-    binning,
-    budget,
-    completion,
-    counting,
-    history,
-    planning,
-    quantiles,
-    releases,
-    sums,
-    watching,
-)  # fmt: skip
-from lastbit.cli.options import with_options
+from lastbit.cli import audit, budget, completion, history, planning, watching
+from lastbit.cli.commands import command_of
+from lastbit.questions.kinds import KINDS
 
 _SETTINGS: dict[str, Any] = {
     "add_completion": False,
@@ -67,7 +56,7 @@ def _add(to: typer.Typer, name: str, function: Callable[..., None], *examples: s
 _add(
     app,
     "top",
-    with_options(releases.top),
+    command_of(KINDS["top"]),
     f"top {_TABLE} -k 3 --epsilon 1",
     f"top {_TABLE} -k 3 --epsilon 0.5 {_BUDGET} --note weekly --json",
     f"top {_SUMS} -k 3 --epsilon 1",
@@ -78,14 +67,14 @@ _add(
 _add(
     app,
     "above",
-    with_options(releases.above),
+    command_of(KINDS["above"]),
     f"above {_TABLE} --threshold 50 --limit 3 --epsilon 1",
     f"above {_SUMS} --threshold 20000 --limit 3 --epsilon 1",
 )
 _add(
     app,
     "choose",
-    with_options(releases.choose),
+    command_of(KINDS["choose"]),
     f"choose {_TABLE} --epsilon 0.1",
     f"choose {_SUMS} --epsilon 0.1",
     f"choose {_TABLE} -k 3 --epsilon 1 --delta 1e-6",
@@ -93,14 +82,14 @@ _add(
 _add(
     app,
     "measure",
-    with_options(releases.measure),
+    command_of(KINDS["measure"]),
     f"measure {_TABLE} -k 3 --epsilon 1 {_BUDGET}",
     f"measure {_SUMS} -k 3 --epsilon 1",
 )
 _add(
     app,
     "histogram",
-    with_options(binning.histogram),
+    command_of(KINDS["histogram"]),
     f"histogram {_TABLE} --most-items 3 --epsilon 1",
     "histogram visits.csv --by diagnosis --unit patient --most-items 3 --epsilon 1 --delta 1e-6",
     f"histogram {_TABLE} --rho 1/10",
@@ -111,7 +100,7 @@ _add(
 _add(
     app,
     "count",
-    with_options(counting.count),
+    command_of(KINDS["count"]),
     "count visits.csv --unit patient --epsilon 1",
     "count visits.csv --unit patient --rows --most-rows 10 --epsilon 1",
     f"count {_TABLE} --one-each --epsilon 1",
@@ -120,13 +109,13 @@ _add(
 _add(
     app,
     "sum",
-    with_options(sums.sum_),
+    command_of(KINDS["sum"]),
     "sum visits.csv --of cost --unit patient --bounds 0 1000 --epsilon 1",
 )
 _add(
     app,
     "mean",
-    with_options(sums.mean),
+    command_of(KINDS["mean"]),
     "mean visits.csv --of cost --unit patient --bounds 0 1000 --epsilon 1",
     "mean visits.csv --of cost --unit patient --per latest --latest-by date --bounds 0 1000 --epsilon 1",
     "mean visits.csv --of cost --unit patient --per row --most-rows 5 --bounds 0 1000 --epsilon 1",
@@ -134,7 +123,7 @@ _add(
 _add(
     app,
     "median",
-    with_options(quantiles.median),
+    command_of(KINDS["median"]),
     "median visits.csv --of cost --unit patient --bounds 0 1000 --epsilon 1",
     "median visits.csv --of cost --unit patient --bounds 0 1000 --by diagnosis --domain diagnoses.txt --one-each "
     "--epsilon 1",
@@ -142,7 +131,7 @@ _add(
 _add(
     app,
     "quantile",
-    with_options(quantiles.quantile),
+    command_of(KINDS["quantile"]),
     "quantile visits.csv --at 0.25,0.5,0.75 --of cost --unit patient --bounds 0 1000 --epsilon 1",
     "quantile visits.csv --at 0.95 --of cost --unit patient --per total --bounds 0 5000 --resolution 10 --epsilon 1",
     "quantile visits.csv --at 0.5,0.9 --of cost --unit patient --per row --most-rows 3 --bounds 0 1000 --rho 1/10",

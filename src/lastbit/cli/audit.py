@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lastbit.cli.showing import print_json
 from lastbit.cli.verdicts import Unit, explored, law_data, written
 from lastbit.errors import ParameterError
+from lastbit.questions.showing import print_json
 
 if TYPE_CHECKING:
     from lastbit.audit.laws import Law

@@ -62,8 +62,8 @@ def show(
     as_json: Json = False,
 ) -> None:
     """Show how much was spent and how much is left, in each currency."""
-    from lastbit.cli.showing import Report, account_data
     from lastbit.ledger import Ledger
+    from lastbit.questions.showing import Report, account_data
 
     books = Ledger(ledger)
     accounts = books.accounts() if dataset is None else (books.account(dataset),)
@@ -115,7 +115,7 @@ def _after_data(after: Any) -> dict[str, Any]:
 
 def _rows(account: Any, after: Any) -> list[dict[str, Any]]:
     """A row for each currency that the account has a limit in."""
-    from lastbit.cli.showing import shown
+    from lastbit.questions.showing import shown
 
     # Amounts in several currencies are no numbers of one column: each is written on its own.
     limits = {
@@ -171,8 +171,8 @@ def verify(
     as_json: Json = False,
 ) -> None:
     """Whether the books add up, and fit the running hash over the entries."""
-    from lastbit.cli.showing import Report, account_data
     from lastbit.ledger import Ledger
+    from lastbit.questions.showing import Report, account_data
 
     books = Ledger(ledger)
     problems = books.verify(dataset, expected=expected)
@@ -202,6 +202,6 @@ def raise_(
 
 
 def _show(account: Any, as_json: bool) -> None:
-    from lastbit.cli.showing import Report, account_data, account_line
+    from lastbit.questions.showing import Report, account_data, account_line
 
     Report(account_line(account), {}, [], {"account": account_data(account)}).show(as_json=as_json)

@@ -23,8 +23,8 @@ def history(
     as_json: Json = False,
 ) -> None:
     """Show everything that happened to an account."""
-    from lastbit.cli.showing import Report
     from lastbit.ledger import Ledger
+    from lastbit.questions.showing import Report
 
     books = Ledger(ledger)
     entries, account = books.history(dataset), books.account(dataset)
@@ -92,7 +92,7 @@ def _data(entry: Any) -> dict[str, Any]:
 
 
 def _show_release(books: Any, dataset: str, entries: Any, wanted: int, as_json: bool) -> None:
-    from lastbit.cli.showing import Report
+    from lastbit.questions.showing import Report
     from lastbit.release import Release
 
     entry = next((each for each in entries if each.id == wanted), None)

@@ -65,10 +65,10 @@ def plan(
     Without COMMAND it shows `top`, and beside it `choose -k`.
     """
     import lastbit as lb
-    from lastbit.cli.discovering import planned
-    from lastbit.cli.options import cost_of, moved, ranking_of
     from lastbit.cli.plans import Asked
-    from lastbit.cli.showing import Report, bound, percent
+    from lastbit.questions.discovering import planned
+    from lastbit.questions.options import cost_of, moved, ranking_of
+    from lastbit.questions.showing import Report, bound, percent
 
     if items is not None and items >= _MOST_ITEMS:
         raise lb.ParameterError("--items must be below 2^63: no domain is longer.")
@@ -83,7 +83,7 @@ def plan(
         return
     k = 10 if k is None else k
     if items is None:
-        planned(k, cost_of(epsilon, rho), delta, most_items, bounds, resolution, level, as_json=as_json)
+        planned(k, cost_of(epsilon, rho), delta, most_items, bounds, resolution, level).show(as_json=as_json)
         return
     if sum(each is not None for each in (epsilon, rho, within)) != 1 or (delta is not None and epsilon is None):
         raise lb.ParameterError(
@@ -126,7 +126,7 @@ def plan(
 
 def _show(command: str, asked: Asked, within: str | None, *, as_json: bool) -> None:
     from lastbit.cli.plans import planned
-    from lastbit.cli.showing import Report, percent
+    from lastbit.questions.showing import Report, percent
 
     found = planned(command, asked, within)
     mechanism = found.mechanism

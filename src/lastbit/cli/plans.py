@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Final
 
-from lastbit.cli.options import cost_of, moved, ranking_of
 from lastbit.errors import ParameterError
+from lastbit.questions.options import cost_of, moved, ranking_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,7 +60,7 @@ class Asked:
 
     def more(self, amount: Fraction) -> str:
         """An upper bound in words: whole units, or an amount."""
-        from lastbit.cli.showing import bound
+        from lastbit.questions.showing import bound
 
         counted = self.bounds is None
         return f"{bound(amount, whole=counted)}{' units' * counted}"
@@ -123,7 +123,7 @@ def _count(asked: Asked) -> Planned:
 
 
 def _sum(asked: Asked) -> Planned:
-    from lastbit.cli.showing import bound
+    from lastbit.questions.showing import bound
     from lastbit.values.span import span
 
     furthest = asked.most_rows * max(map(abs, span(asked.need("bounds"))))
@@ -136,8 +136,8 @@ def _sum(asked: Asked) -> Planned:
 
 def _quantile(asked: Asked) -> Planned:
     import lastbit as lb
-    from lastbit.cli.showing import bound
     from lastbit.exact.numbers import number
+    from lastbit.questions.showing import bound
 
     qs = sorted((text.strip() for text in asked.at.split(",")), key=lambda text: number(text, "--at"))
     shared: dict[str, Any] = {
@@ -172,23 +172,20 @@ def _watch(asked: Asked) -> Planned:
 
 def _mean(asked: Asked) -> Planned:
     import lastbit as lb
-    from lastbit.cli.showing import bound, shown
-    from lastbit.estimate.accuracy import laplace_accuracy
-    from lastbit.exact.numbers import probability
+    from lastbit.questions.showing import bound, shown
+    from lastbit.questions.sums import mean_within
 
     bounds, units = asked.need("bounds"), asked.need("units")
     mechanism = lb.NoisyMean(**asked.cost, bounds=bounds, resolution=asked.fine, most_rows=asked.most_rows)
     low, high = (Fraction(end) for end in mechanism.bounds)
-    half, noise = (high - low) / 2, laplace_accuracy(mechanism.rate, (1 + probability(asked.level, "level")) / 2)
-    reach, seen = noise * mechanism.grid.resolution, units * half
-    off = half * reach / (seen - reach) if seen > reach else high - low
+    off, units_off = mean_within(mechanism, units, asked.level)
     told = (
         f"the mean of {units:,} units is off by about {shown(off)} at most where it is in the middle of the bounds, "
-        f"twice that at a bound, and the number of units by at most {bound(reach / half, whole=True)}."
+        f"twice that at a bound, and the number of units by at most {bound(units_off, whole=True)}."
         if off < high - low
         else f"nothing is known about the mean of {units:,} units. Plan with more of them, or with a larger --epsilon."
     )
-    return Planned(mechanism, off, told, {"units": units, "units_within": reach / half, "bounds": list(bounds)})
+    return Planned(mechanism, off, told, {"units": units, "units_within": units_off, "bounds": list(bounds)})
 
 
 PLANS: Final[dict[str, Callable[[Asked], Planned]]] = {

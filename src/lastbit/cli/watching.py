@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from lastbit.cli.options import Spending, cost_of
 from lastbit.errors import ParameterError
+from lastbit.questions.options import Spending, cost_of
 
 if TYPE_CHECKING:
     from lastbit.mechanisms.sparse_vector.adaptive import AdaptiveSparseVector
@@ -138,9 +138,9 @@ class Answers:
             raise
 
     def _line(self, answer: Answer) -> str:
-        from lastbit.cli.showing import shown
         from lastbit.exact.numbers import probability
         from lastbit.output.plain import json_text
+        from lastbit.questions.showing import shown
 
         if answer.gap is None:
             return json_text({"query": self.asked, "above": False}) if self.as_json else f"{self.asked}: below"

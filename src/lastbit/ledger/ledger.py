@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from lastbit.chance.draw import Draw
 from lastbit.errors import LedgerError, MechanismError, ParameterError
 from lastbit.exact.numbers import Number, flag, positive
-from lastbit.ledger import books, chain, names, questions, refusals
+from lastbit.ledger import books, chain, keys, names, questions, refusals
 from lastbit.ledger import published as codec
 from lastbit.ledger.account import Account
 from lastbit.ledger.entry import Charge, Entry
@@ -197,16 +197,24 @@ class Ledger:
         adjacency: Adjacency | None = None,
         note: str = "",
         question: str = "",
+        once: str = "",
     ) -> Charge:
         """Take a mechanism's cost from the budget, or raise BudgetExceeded. When this returns, it is on disk.
 
         `adjacency` says for which neighbours the mechanism's cost holds; None means the account's own. What a cost for
         others is in the account's notion, `Account.prices` says. `question` is what `answer` finds the release by.
+
+        `once` is a key that pays once: a second charge with the same key raises AlreadyCharged, in any process and
+        after any crash, and charges nothing. `charged(once)` finds the entry.
         """
         cost, note = getattr(refusals.mechanism_of(mechanism), "cost", None), refusals.text_of(note, "note")
-        question = refusals.text_of(question, "question")
+        question, once = refusals.text_of(question, "question"), refusals.text_of(once, "once")
         adjacency = refusals.common(mechanism.adjacency, adjacency)
         with self._store.transaction() as rows:
+            if once:
+                # Before the account: all who hold the two take them in this order.
+                self._store.lock(rows)
+                keys.check_unused(rows, once)
             before = books.account_of(books.row_of(rows, dataset, lock=True))
             account, price = before.charged(cost, adjacency), before.prices(cost, adjacency)
             entry, digest = books.write(
@@ -220,7 +228,27 @@ class Ledger:
                 note=note,
                 question=question,
             )
+            if once:
+                keys.use(rows, once, entry)
         return Charge(entry, replace(account, digest=digest))
+
+    def charged(self, once: str) -> Entry | None:
+        """The entry of the charge that was made with a key that pays once; None where there is none.
+
+        >>> import tempfile, lastbit as lb
+        >>> ledger = Ledger(tempfile.mkdtemp() + "/budget.db")
+        >>> account, mechanism = ledger.create("clinic", epsilon=1), lb.DiscreteLaplace(epsilon="1/4")
+        >>> charge = ledger.charge("clinic", mechanism, once="a key")
+        >>> ledger.charge("clinic", mechanism, once="a key")
+        Traceback (most recent call last):
+        lastbit.errors.AlreadyCharged: this key has paid for entry 2 already. Nothing was drawn and nothing was charged.
+        >>> ledger.charged("a key").id == charge.id, ledger.charged("another key"), ledger.account("clinic").spent
+        (True, None, Fraction(1, 4))
+        """
+        with self._store.transaction() as rows:
+            found = keys.entry_of(rows, once)
+            row = None if found is None else books.entry_row(rows, found)
+        return None if row is None else books.entry_of(books.whole(row))
 
     def record(self, charge: Charge, published: object = None) -> None:
         """Note that the release of a charge was done, and keep what was published: it is public.
@@ -281,6 +309,7 @@ class Ledger:
         note: str = "",
         draw: Draw | None = None,
         question: str = "",
+        once: str = "",
     ) -> Published:
         """Charge a mechanism's cost, then draw, then record: the one way from a budget to a release.
 
@@ -300,7 +329,7 @@ class Ledger:
                 "ready must be a function of a Draw, such as mechanism.ready(values). Nothing was drawn."
             )
         draw = chance(draw)
-        charge = self.charge(dataset, mechanism, adjacency=adjacency, note=note, question=question)
+        charge = self.charge(dataset, mechanism, adjacency=adjacency, note=note, question=question, once=once)
         published = ready(draw)
         if isinstance(published, Release) and published.cost != mechanism.cost:
             raise LedgerError(

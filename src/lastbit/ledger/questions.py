@@ -89,7 +89,7 @@ def _option(name: str, value: Any) -> list[str]:
     if value is None or value is False or value == []:
         return []
     if name == "source":
-        return [shlex.quote(_short(each)) for each in (value if isinstance(value, list) else [value])]
+        return [shlex.quote(short(each)) for each in (value if isinstance(value, list) else [value])]
     flag = f"-{name}" if len(name) == 1 else f"--{name.replace('_', '-')}"
     if value is True:
         return [flag]
@@ -97,14 +97,14 @@ def _option(name: str, value: Any) -> list[str]:
     return [
         text
         for each in given
-        for text in (flag, *(shlex.quote(_short(part)) for part in (each if isinstance(each, list) else [each])))
+        for text in (flag, *(shlex.quote(short(part)) for part in (each if isinstance(each, list) else [each])))
     ]
 
 
-def _short(value: object) -> str:
+def short(value: object) -> str:
     """A text as it is; the digest of a list of items by its beginning; the parts of an address as an address.
 
-    >>> _short('postgresql {"dbname": "clinic", "host": "db", "options": "-csearch_path=y", "user": "anna"}')
+    >>> short('postgresql {"dbname": "clinic", "host": "db", "options": "-csearch_path=y", "user": "anna"}')
     'postgresql://anna@db/clinic?options=-csearch_path%3Dy'
     """
     text = str(value)

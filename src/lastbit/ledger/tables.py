@@ -8,6 +8,13 @@ import sqlalchemy as sa
 
 METADATA: Final = sa.MetaData()
 
+ONCE: Final = sa.Table(
+    "lastbit_once",
+    sa.MetaData(),  # made with the first key: books without keys do not have it
+    sa.Column("key", sa.Text, primary_key=True),
+    sa.Column("entry", sa.Integer, nullable=False),
+)
+
 SCHEMA: Final = sa.Table("lastbit_schema", METADATA, sa.Column("version", sa.Integer, nullable=False))
 
 ACCOUNTS: Final = sa.Table(

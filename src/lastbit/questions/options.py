@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Mapping
-from dataclasses import MISSING, dataclass, fields
+from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import prod
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, get_type_hints
+from typing import Annotated, Any, ClassVar
 
 import typer
 
-from lastbit.cli.aggregates import Aggregates
-from lastbit.cli.rows import Rows, rules_of
 from lastbit.errors import ParameterError
+from lastbit.questions.aggregates import Aggregates
+from lastbit.questions.rows import Rows, rules_of
 
 Missing = Annotated[
     str,
@@ -158,6 +157,12 @@ class Items(Aggregates):
         """These columns where they count units, which are whole; none where they are sums."""
         return columns if self.weights is None else ()
 
+    def made_up(self, units: int) -> Any:
+        """Numbers of the items that nobody has, for so many units: for samples."""
+        from lastbit.questions import made_up
+
+        return made_up.counts(units, self.names, self.bounds, **self.moves, most_items=self.most_items)
+
     @property
     def data(self) -> dict[str, Any]:
         """The column that is added up and its bounds, for JSON; empty when units are counted."""
@@ -211,6 +216,9 @@ class Spending:
     level: Annotated[str, typer.Option(metavar="NUMBER", help="The probability that an interval holds.")] = "0.95"
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False
     plot: Annotated[str | None, typer.Option(metavar="FILE", help="Draw the release into a picture.")] = None
+    html: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Write a report to send on: one page that needs nothing else.")
+    ] = None
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show the cost and check the columns. Read no row, spend nothing.")
     ] = False
@@ -254,69 +262,20 @@ def ranking_of(epsilon: str | None, rho: str | None, delta: str | None, k: int, 
     return ExponentialMechanism.for_ranking(k, epsilon=epsilon, delta=delta, **parameters)
 
 
-def domain_of(text: str) -> Any:
-    """The items of one --domain: a range, the name of a file, or the items with commas between them.
+def domain_of(text: Any) -> Any:
+    """The items of one --domain: a range, the name of a file, or the items with commas between them, or in a tuple.
 
-    >>> domain_of("1..3"), domain_of("yes, no,yes")
-    (range(1, 4), ('yes', 'no'))
+    >>> domain_of("1..3"), domain_of("yes, no,yes"), domain_of(("yes", "no, never"))
+    (range(1, 4), ('yes', 'no'), ('yes', 'no, never'))
     """
     from lastbit.data.domain import items_of
     from lastbit.data.ranges import range_of
 
+    if not isinstance(text, str):
+        return items_of(list(text))
     found = range_of(text)
     if found is not None:
         return found
     if "," in text and not Path(text).exists():
         return items_of([item for item in map(str.strip, text.split(",")) if item])
     return items_of(text)
-
-
-def with_options(function: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options of its parameters whose types are groups of options."""
-    own = inspect.signature(function, eval_str=True).parameters
-    groups = {
-        name: each.annotation for name, each in own.items() if each.annotation in (Table, Items, Groups, Spending)
-    }
-    alone = own.keys() - groups.keys()
-    parameters = []
-    for name, each in own.items():
-        if name not in groups:
-            parameters.append(each.replace(kind=inspect.Parameter.KEYWORD_ONLY))
-            continue
-        hints = get_type_hints(groups[name], include_extras=True)
-        for field in fields(groups[name]):
-            if field.name in alone:
-                continue  # the command has an option of its own by this name
-            default = inspect.Parameter.empty if field.default is MISSING else field.default
-            parameters.append(
-                inspect.Parameter(
-                    field.name, inspect.Parameter.KEYWORD_ONLY, annotation=hints[field.name], default=default
-                )
-            )
-
-    costs = {field.name for field in fields(Spending)}
-
-    def command(**given: Any) -> None:
-        if len(given.get("source", ())) == 1:
-            given["source"] = given["source"][0]  # one file is asked for as it always was
-        asked = {"command": function.__name__.rstrip("_")} | {
-            name: value for name, value in given.items() if name not in costs
-        }
-        built = {
-            name: group(**{field.name: given.pop(field.name) for field in fields(group) if field.name not in alone})
-            for name, group in groups.items()
-        }
-        for each in built.values():
-            if isinstance(each, Spending):
-                object.__setattr__(each, "asked", asked)
-            if isinstance(each, Table):
-                each.check()
-        for each in built.values():
-            if isinstance(each, Items):
-                each.check(asked)
-        function(**built, **given)
-
-    command.__name__, command.__doc__ = function.__name__, function.__doc__
-    command.__annotations__ = {each.name: each.annotation for each in parameters}
-    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    return command

@@ -8,7 +8,7 @@ import re
 from dataclasses import fields
 from typing import Any, Final
 
-from lastbit.cli.options import Items, Spending, Table, domain_of
+from lastbit.questions.options import Items, Spending, Table, domain_of
 
 _SECRETS: Final = ("password", "passfile", "sslpassword", "sslkey", "sslcert")
 
@@ -24,9 +24,9 @@ def question_of(spending: Spending) -> str:
         asked["missing"] = given["missing"]  # in older books a missing weight counts as the lower bound
     if "source" in asked:
         source = asked["source"]
-        asked["source"] = _without_secrets(source) if isinstance(source, str) else [*map(_without_secrets, source)]
+        asked["source"] = without_secrets(source) if isinstance(source, str) else [*map(without_secrets, source)]
     if asked.get("domain"):
-        asked["domain"] = [_digest(text) for text in asked["domain"]]
+        asked["domain"] = [digest_of(text) for text in asked["domain"]]
     return json.dumps(asked, sort_keys=True)
 
 
@@ -38,17 +38,18 @@ def _is_usual(name: str, value: object) -> bool:
     return any(field.name == name and field.default == value for group in (Table, Items) for field in fields(group))
 
 
-def _digest(domain: str) -> str:
-    if re.fullmatch(r"-?\d+\.\.-?\d+", domain):
+def digest_of(domain: Any) -> str:
+    """A domain as the books know it: a short range as its text, and otherwise the digest of its items."""
+    if isinstance(domain, str) and re.fullmatch(r"-?\d+\.\.-?\d+", domain):
         return domain
     items: Any = [str(item) for item in domain_of(domain)]
     return "sha256:" + hashlib.sha256(json.dumps(items).encode("ascii")).hexdigest()
 
 
-def _without_secrets(source: str) -> str:
+def without_secrets(source: str) -> str:
     """A file's name as it was given; of an address all that its driver reads in it, but for passwords and keys.
 
-    >>> _without_secrets("postgresql://anna:hunter2@host/clinic?options=-csearch_path%3Dyear2025")
+    >>> without_secrets("postgresql://anna:hunter2@host/clinic?options=-csearch_path%3Dyear2025")
     'postgresql {"dbname": "clinic", "host": "host", "options": "-csearch_path=year2025", "user": "anna"}'
     """
     if "://" not in source:

@@ -1,4 +1,4 @@
-"""The command `count`: how many people, how many rows, how many in each group."""
+"""The question `count`: how many people, how many rows, how many in each group."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from typing import Annotated, Any
 
 import typer
 
-from lastbit.cli.discovering import Delta
-from lastbit.cli.options import Groups, Spending, Table
-from lastbit.cli.sums import MostRows
 from lastbit.errors import ParameterError
 from lastbit.exact.numbers import whole
+from lastbit.questions.discovering import Delta
+from lastbit.questions.options import Groups, Spending, Table
+from lastbit.questions.question import Question
+from lastbit.questions.sums import MostRows
 
 
 def count(
@@ -20,22 +21,21 @@ def count(
     rows: Annotated[bool, typer.Option("--rows", help="Count rows instead of units; needs --most-rows.")] = False,
     most_rows: MostRows = None,
     delta: Delta = None,
-) -> None:
+) -> Question:
     """Estimate how many units there are, or how many rows; with --by, how many units each group has.
 
     Where a unit is in one group at most, --one-each makes the noise of all groups as small as that of one.
     """
     import lastbit as lb
-    from lastbit.cli.discovering import grouped
-    from lastbit.cli.reading import everybody
-    from lastbit.cli.showing import Report, percent
-    from lastbit.cli.spending import spend
+    from lastbit.questions import made_up
+    from lastbit.questions.discovering import grouped
+    from lastbit.questions.reading import everybody
+    from lastbit.questions.showing import Report, percent
 
     if groups.by:
         if rows or most_rows is not None:
             raise ParameterError("--rows counts the rows of the whole table: leave --rows, --most-rows or --by out.")
-        grouped(table, groups, spending, delta)
-        return
+        return grouped(table, groups, spending, delta)
     if groups.domain or groups.most_items or groups.weights or groups.bounds or delta:
         raise ParameterError("groups need a column: name it with --by COLUMN. Nothing was read.")
     if table.unit is None:
@@ -63,4 +63,12 @@ def count(
         more = {"counted": counted, "interval": interval, "level": spending.level}
         return Report(release.title, columns, [promise], release.to_dict() | more)
 
-    spend(spending, mechanism, read=lambda: everybody(table, most_rows), report=report, promise=promise)
+    return Question(
+        mechanism,
+        read=lambda: everybody(table, most_rows),
+        report=report,
+        made_up=lambda units: made_up.bell(units, ["everyone"], sensitivity=most, monotone=True),
+        promise=promise,
+        within=mechanism.accuracy(spending.level),
+        counts_in=counted,
+    )

@@ -1,13 +1,17 @@
-"""Commands on items that nobody listed: `top` and `choose` without --domain, and `histogram`."""
+"""Questions about items that nobody listed: `top` and `choose` without --domain, and `histogram`."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lastbit.cli.options import Items, Spending, Table
 from lastbit.errors import ParameterError
+from lastbit.questions.options import Items, Spending, Table
+from lastbit.questions.question import Question
+
+if TYPE_CHECKING:
+    from lastbit.questions.showing import Report
 
 Delta = Annotated[
     str | None,
@@ -27,12 +31,12 @@ def needs_delta(delta: str | None) -> str:
     return delta
 
 
-def search(table: Table, items: Items, spending: Spending, k: int, delta: str | None, *, gaps: bool) -> None:
+def search(table: Table, items: Items, spending: Spending, k: int, delta: str | None, *, gaps: bool) -> Question:
     """Find the k items with the most units, or the largest sums, among items that nobody listed."""
     import lastbit as lb
-    from lastbit.cli.reading import discovered
-    from lastbit.cli.showing import Report, bound, percent
-    from lastbit.cli.spending import spend
+    from lastbit.questions import made_up
+    from lastbit.questions.reading import discovered
+    from lastbit.questions.showing import Report, bound, percent
 
     kind: Any = lb.DiscoverTopK if gaps else lb.DiscoverRanking
     private = items.private(table.unit, of_counts="1/10" if gaps else "1")
@@ -55,21 +59,23 @@ def search(table: Table, items: Items, spending: Spending, k: int, delta: str | 
         whole = items.whole("ahead of the next by")
         return Report(release.title, columns, notes, release.to_dict() | items.data | more, whole)
 
-    spend(
-        spending,
+    return Question(
         mechanism,
         read=lambda: discovered(table, items, mechanism.candidates + 1),
         report=report,
+        made_up=lambda units: made_up.unlisted(units, items.bounds, **private),
         promise=promise,
+        within=needed,
+        counts_in=items.number,
     )
 
 
-def grouped(table: Table, items: Items, spending: Spending, delta: str | None = None) -> None:
+def grouped(table: Table, items: Items, spending: Spending, delta: str | None = None) -> Question:
     """List items with the number of their units, or their sum: of a public domain all, otherwise the common ones."""
     import lastbit as lb
-    from lastbit.cli.reading import counted, discovered
-    from lastbit.cli.showing import Report, percent, shown
-    from lastbit.cli.spending import spend
+    from lastbit.questions import made_up
+    from lastbit.questions.reading import counted, discovered
+    from lastbit.questions.showing import Report, percent, shown
 
     level = percent(spending.level)
 
@@ -93,8 +99,15 @@ def grouped(table: Table, items: Items, spending: Spending, delta: str | None = 
             each = {"resolution": items.step(), "squared_sensitivity": total * items.moves["sensitivity"]}
             mechanism = lb.DiscreteGaussian(**spending.cost, **each)
         promise = f"Each interval holds with probability {level} or more.{_in_how_many(table, items)}"
-        spend(spending, mechanism, read=lambda: counted(table, items), report=report, promise=promise)
-        return
+        return Question(
+            mechanism,
+            read=lambda: counted(table, items),
+            report=report,
+            made_up=items.made_up,
+            promise=promise,
+            within=mechanism.accuracy(spending.level),
+            counts_in=items.number,
+        )
     private = items.private(table.unit)
     if private["most_items"] is None:
         raise lb.ParameterError(
@@ -107,7 +120,15 @@ def grouped(table: Table, items: Items, spending: Spending, delta: str | None = 
         f"{shown(mechanism.needed(spending.level), 'up')} to be listed with probability {level}. An item is listed "
         f"with an interval that does not hold with a probability of at most {percent_left(spending.level)}."
     )
-    spend(spending, mechanism, read=lambda: discovered(table, items, None), report=report, promise=promise)
+    return Question(
+        mechanism,
+        read=lambda: discovered(table, items, None),
+        report=report,
+        made_up=lambda units: made_up.unlisted(units, items.bounds, **private),
+        promise=promise,
+        within=mechanism.needed(spending.level),
+        counts_in=items.number,
+    )
 
 
 def _in_how_many(table: Table, items: Items) -> str:
@@ -126,8 +147,8 @@ def _in_how_many(table: Table, items: Items) -> str:
 
 def percent_left(level: str) -> str:
     """One less a level, in percent."""
-    from lastbit.cli.showing import percent
     from lastbit.exact.numbers import probability
+    from lastbit.questions.showing import percent
 
     return percent(1 - probability(level, "level"))
 
@@ -140,13 +161,11 @@ def planned(
     bounds: tuple[str, str] | None,
     resolution: str | None,
     level: str,
-    *,
-    as_json: bool,
-) -> None:
-    """Show how many units an item needs to be listed when nobody listed the items. Reads no data."""
+) -> Report:
+    """How many units an item needs to be listed when nobody listed the items. Reads no data."""
     import lastbit as lb
-    from lastbit.cli.options import moved
-    from lastbit.cli.showing import Report, percent
+    from lastbit.questions.options import moved
+    from lastbit.questions.showing import Report, percent
 
     step = resolution if resolution is not None else "1"
     moves = moved(bounds, step)
@@ -169,4 +188,4 @@ def planned(
     if most_items is None:
         notes.append("A histogram needs --most-items, the number of items that one unit counts in at most.")
     data = {"k": k, "level": level, "needed": dict(zip(found, needed, strict=True))}
-    Report(title, columns, notes, data).show(as_json=as_json)
+    return Report(title, columns, notes, data)

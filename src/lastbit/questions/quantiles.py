@@ -1,4 +1,4 @@
-"""Commands on ranks of one number of each unit: `quantile` and `median`, of all units or of each group."""
+"""Questions about ranks of one number of each unit: `quantile` and `median`, of all units or of each group."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import Annotated, Any
 
 import typer
 
-from lastbit.cli.options import Items, Missing, Spending, Table
-from lastbit.cli.sums import Bounds, LatestBy, MostRows, Of, Per, in_words, rule_of
 from lastbit.errors import ParameterError
+from lastbit.questions.options import Items, Missing, Spending, Table
+from lastbit.questions.question import Question
+from lastbit.questions.sums import Bounds, LatestBy, MostRows, Of, Per, in_words, rule_of
 from lastbit.values.adjacency import Adjacency
 
 By = Annotated[
@@ -58,16 +59,16 @@ def quantile(
     domain: Domain = None,
     one_each: OneEach = False,
     most_items: MostItems = None,
-) -> None:
+) -> Question:
     """Find quantiles of a number over all units that have it: the median, quartiles, the 95th percentile.
 
     A unit with several rows has one number: the mean of its rows, unless --per says otherwise. With --by each group
     has its own quantiles.
     """
     import lastbit as lb
-    from lastbit.cli.reading import numbers_of, without_unit
-    from lastbit.cli.showing import Report
-    from lastbit.cli.spending import spend
+    from lastbit.questions import made_up
+    from lastbit.questions.reading import numbers_of, without_unit
+    from lastbit.questions.showing import Report
     from lastbit.values.span import usual_step
 
     rule, qs = rule_of(per, "mean", latest_by, most_rows), _listed(at)
@@ -97,6 +98,9 @@ def quantile(
             asked |= {"by": groups.by, "domain": groups.domains, "most_items": limit}
         numbers = numbers_of(table, of, bounds, **asked)
         without_unit(table)
+        return on_grid(numbers)
+
+    def on_grid(numbers: Any) -> _Read:
         steps = mechanism.on_grid(numbers.steps, numbers.resolution, numbers.floored)
         if groups is None:
             return _Read(steps)
@@ -114,13 +118,16 @@ def quantile(
         more = {"of": of, "per": rule, "missing": missing, "within_ranks": ranks, "level": spending.level}
         return Report(release.title, columns, [words, promise], release.to_dict() | more)
 
-    spend(
-        spending,
+    step, several = shared["resolution"], 1 if groups is None else len(mechanism.groups)
+    return Question(
         mechanism,
         read=read,
         report=report,
+        made_up=lambda units: on_grid(made_up.numbers(units, bounds, step, most, several)),
         promise=f"{words} {promise}",
-        ready=lambda values: mechanism.ready_steps(values.steps),
+        within=max(ranks) if isinstance(ranks, list) else ranks,
+        counts_in="ranks",
+        ready_values=lambda values: mechanism.ready_steps(values.steps),
     )
 
 
@@ -138,12 +145,12 @@ def median(
     domain: Domain = None,
     one_each: OneEach = False,
     most_items: MostItems = None,
-) -> None:
+) -> Question:
     """Find the median of a number over all units that have it, or over the units of each group.
 
     A unit with several rows has one number: the mean of its rows, unless --per says otherwise.
     """
-    quantile(
+    return quantile(
         table, spending, of, bounds, "1/2", per, latest_by, most_rows, missing, resolution, by, domain, one_each,
         most_items,
     )  # fmt: skip
@@ -196,7 +203,7 @@ def _groups(
 
 def _promise(mechanism: Any, level: str) -> tuple[str, Any]:
     """How near the answers are, in a sentence and in ranks."""
-    from lastbit.cli.showing import bound, percent, shown
+    from lastbit.questions.showing import bound, percent, shown
 
     found = mechanism.accuracy(level)
     ranks = max(found) if isinstance(found, tuple) else found

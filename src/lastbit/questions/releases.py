@@ -1,4 +1,4 @@
-"""The commands that release: top, above, choose, measure, mean. Modules that load slowly are imported where used."""
+"""The questions about listed items: top, above, choose, measure. Modules that load slowly are imported where used."""
 
 from __future__ import annotations
 
@@ -6,27 +6,26 @@ from typing import Annotated
 
 import typer
 
-from lastbit.cli.discovering import Delta, search
-from lastbit.cli.options import Items, Spending, Table
 from lastbit.errors import ParameterError
+from lastbit.questions.discovering import Delta, search
+from lastbit.questions.options import Items, Spending, Table
+from lastbit.questions.question import Question
 
 Amount = Annotated[int, typer.Option("-k", metavar="NUMBER", help="How many items.")]
 
 
-def top(table: Table, items: Items, spending: Spending, k: Amount = 10, delta: Delta = None) -> None:
+def top(table: Table, items: Items, spending: Spending, k: Amount = 10, delta: Delta = None) -> Question:
     """List the k items with the most units, or the largest sums, and how far each is ahead of the next.
 
     Without --domain nobody listed the items: then a --delta pays for publishing them.
     """
     if not items.domain:
-        search(table, items, spending, k, delta, gaps=True)
-        return
+        return search(table, items, spending, k, delta, gaps=True)
     if delta is not None:
         raise ParameterError("--delta is for items that nobody listed. Leave --delta or --domain out.")
     import lastbit as lb
-    from lastbit.cli.reading import counted
-    from lastbit.cli.showing import Report, bound, percent
-    from lastbit.cli.spending import spend
+    from lastbit.questions.reading import counted
+    from lastbit.questions.showing import Report, bound, percent
 
     mechanism = lb.NoisyTopK(k=k, **spending.cost, resolution=items.step("1/10"), **items.moves)
     items.check_enough(k)
@@ -48,12 +47,14 @@ def top(table: Table, items: Items, spending: Spending, k: Amount = 10, delta: D
         return Report(release.title, columns, notes, release.to_dict() | items.data | more, whole)
 
     promise = f"no item left out has {items.more(bound(reach, whole=items.weights is None))} than a listed item."
-    spend(
-        spending,
+    return Question(
         mechanism,
         read=lambda: counted(table, items),
         report=report,
+        made_up=items.made_up,
         promise=f"With probability {level} {promise}",
+        within=reach,
+        counts_in=items.number,
     )
 
 
@@ -65,13 +66,12 @@ def above(
         str, typer.Option(metavar="NUMBER", help="List items with more units, or a larger sum, than this number.")
     ],
     limit: Annotated[int, typer.Option(metavar="NUMBER", help="Stop after this many listed items.")] = 1,
-) -> None:
+) -> Question:
     """List the first items of the domain with more units, or a larger sum, than a threshold, and how much more."""
     import lastbit as lb
-    from lastbit.cli.reading import counted
-    from lastbit.cli.showing import Report, percent
-    from lastbit.cli.spending import spend
     from lastbit.exact.numbers import number
+    from lastbit.questions.reading import counted
+    from lastbit.questions.showing import Report, bound, percent
 
     mechanism = lb.SparseVector(
         threshold=threshold, limit=limit, **spending.cost, resolution=items.step(), **items.moves
@@ -100,7 +100,18 @@ def above(
         whole = items.whole("above by", "estimate", "at least")
         return Report(release.title, columns, notes, release.to_dict() | items.data | more, whole)
 
-    spend(spending, mechanism, read=lambda: counted(table, items), report=report)
+    within = noise.decisive(spending.level)
+    said = items.more(bound(within, whole=items.weights is None)).removesuffix(" more")
+    return Question(
+        mechanism,
+        read=lambda: counted(table, items),
+        report=report,
+        made_up=items.made_up,
+        promise=f"With probability {percent(spending.level)} an item that is {said} above or below the threshold is "
+        "told rightly, while the search goes on.",
+        within=within,
+        counts_in=items.number,
+    )
 
 
 def choose(
@@ -116,19 +127,17 @@ def choose(
             "that one person's presence shows.",
         ),
     ] = None,
-) -> None:
+) -> Question:
     """Choose one item, or k of them, best first. An item with more units, or a larger sum, is more likely.
 
     Without --domain nobody listed the items: then a --delta pays for publishing them.
     """
     if not items.domain:
-        search(table, items, spending, k, delta, gaps=False)
-        return
+        return search(table, items, spending, k, delta, gaps=False)
     import lastbit as lb
-    from lastbit.cli.options import ranking_of
-    from lastbit.cli.reading import counted
-    from lastbit.cli.showing import Report, bound, percent
-    from lastbit.cli.spending import spend
+    from lastbit.questions.options import ranking_of
+    from lastbit.questions.reading import counted
+    from lastbit.questions.showing import Report, bound, percent
 
     mechanism = ranking_of(spending.epsilon, spending.rho, delta, k, resolution=items.step(), **items.moves)
     items.check_enough(k)
@@ -143,22 +152,25 @@ def choose(
 
     if spending.plot is not None:
         raise lb.ParameterError("--plot draws numbers, and choose publishes items without a number. Leave it out.")
-    spend(
-        spending,
+    return Question(
         mechanism,
         read=lambda: counted(table, items),
         report=report,
+        made_up=items.made_up,
         promise=promise,
-        ready=lambda values: mechanism.ready_ranking(values, k),
+        within=reach,
+        counts_in=items.number,
+        ready_values=lambda values: mechanism.ready_ranking(values, k),
     )
 
 
-def measure(table: Table, items: Items, spending: Spending, k: Amount = 10) -> None:
+def measure(table: Table, items: Items, spending: Spending, k: Amount = 10) -> Question:
     """List the k items with the most units, or the largest sums, and estimate the units, or the sum, of each."""
     import lastbit as lb
-    from lastbit.cli.reading import counted
-    from lastbit.cli.showing import Report, percent
-    from lastbit.cli.spending import spend
+    from lastbit.estimate.accuracy import laplace_accuracy
+    from lastbit.exact.numbers import probability
+    from lastbit.questions.reading import counted
+    from lastbit.questions.showing import Report, bound, percent
 
     mechanism = lb.SelectAndMeasure(k=k, **spending.cost, resolution=items.step("1/10"), **items.moves)
     items.check_enough(k)
@@ -181,4 +193,15 @@ def measure(table: Table, items: Items, spending: Spending, k: Amount = 10) -> N
         whole = items.whole("interval", "ahead of the next by")
         return Report(release.title, columns, notes, release.to_dict() | items.data | more, whole)
 
-    spend(spending, mechanism, read=lambda: counted(table, items), report=report)
+    off = laplace_accuracy(mechanism._measurement_rate, probability(spending.level, "level"))
+    within = off * mechanism.grid.resolution
+    return Question(
+        mechanism,
+        read=lambda: counted(table, items),
+        report=report,
+        made_up=items.made_up,
+        promise=f"With probability {level} the measurement of a listed item is off by at most "
+        f"{bound(within, whole=items.weights is None)}.",
+        within=within,
+        counts_in=items.number,
+    )

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, wait
 from concurrent.futures import TimeoutError as NotYet
+from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
 from dataclasses import replace
 from threading import Thread
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from lastbit.cli.options import Items, Table
 from lastbit.data.source import Opened, Wanted, opened
 from lastbit.errors import LastbitError, ParameterError
+from lastbit.questions.options import Items, Table
 from lastbit.values.counts import Counts
 from lastbit.values.unlisted import UNKNOWN, Unlisted
 
@@ -31,6 +32,11 @@ _PATIENCE: Final = 1.0
 
 _ATTEMPTS: Final = 20
 """How often the command tells an interrupted reader to stop, every tenth of a second."""
+
+Watcher = Callable[[Callable[[], float], Callable[[], None]], None]
+"""Is told how far a reader is, from 0 to 100 or below 0 when nobody knows, and how to stop it."""
+
+_WATCHER: ContextVar[Watcher | None] = ContextVar("watcher", default=None)
 
 _LOOKING: ContextVar[bool] = ContextVar("looking", default=False)
 """Whether only the columns are looked at."""
@@ -238,6 +244,40 @@ def read(table: Table, wanted: Wanted, work: Callable[[Opened], Result]) -> Resu
     return watched(both, lambda: place[0].progress() if place else -1.0, stop=stop)
 
 
+@contextmanager
+def watched_by(watcher: Watcher) -> Iterator[None]:
+    """Tell a watcher of every reader, instead of showing a progress bar."""
+    token = _WATCHER.set(watcher)
+    try:
+        yield
+    finally:
+        _WATCHER.reset(token)
+
+
+def columns_of(table: Table) -> list[str]:
+    """The columns that a table declares; none where only its rows name them, which are private. No row is read."""
+    try:
+        opened(table.places, _Listing(()), table.table, table.form).connection.close()
+    except _Listed as found:
+        return found.columns
+    return []
+
+
+class _Listed(LastbitError):
+    """The columns of a table."""
+
+    def __init__(self, columns: Sequence[str]) -> None:
+        self.columns = list(columns)
+        super().__init__("the columns were listed")
+
+
+class _Listing(Wanted):
+    """Wants to know which columns there are."""
+
+    def check(self, present: Sequence[str]) -> None:
+        raise _Listed(present)
+
+
 def watched(
     work: Callable[[], Result],
     progress: Callable[[], float],
@@ -261,7 +301,10 @@ def watched(
     # With what is set around the call, as a trial of stability sets the key of a bound.
     Thread(target=copy_context().run, args=(fill,), daemon=True).start()
     try:
-        if console is not None or sys.stderr.isatty():
+        watcher = _WATCHER.get()
+        if watcher is not None:
+            watcher(progress, stop)
+        elif console is not None or sys.stderr.isatty():
             wait([future], patience)
             if not future.done():
                 _show(future, progress, console)

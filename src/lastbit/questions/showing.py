@@ -38,7 +38,7 @@ class Report:
     def show(self, *, as_json: bool) -> None:
         """Print the report."""
         if as_json:
-            print_json(_as_numbers(self.data))
+            print_json(as_numbers(self.data))
             return
         from rich.console import Console
         from rich.table import Table
@@ -70,7 +70,9 @@ def print_json(data: object) -> None:
     print(text)
 
 
-def _as_numbers(data: Mapping[str, Any]) -> dict[str, Any]:
+def as_numbers(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Data with its typed numbers as numbers."""
+
     def typed(value: Any) -> Any:
         if isinstance(value, list | tuple):
             return [typed(each) for each in value]

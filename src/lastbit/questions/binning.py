@@ -1,4 +1,4 @@
-"""The command `histogram`: counts by items, by bins of numbers, and by days, weeks, months or years."""
+"""The question `histogram`: counts by items, by bins of numbers, and by days, weeks, months or years."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from lastbit.cli.discovering import Delta, grouped
-from lastbit.cli.options import Groups, Spending, Table
 from lastbit.errors import ParameterError
 from lastbit.exact.numbers import whole
+from lastbit.questions.discovering import Delta, grouped
+from lastbit.questions.options import Groups, Spending, Table
+from lastbit.questions.question import Question
 
 _PERIODS: Final = ("day", "week", "month", "year")
 
@@ -30,7 +31,7 @@ def histogram(
     every: Annotated[
         str | None, typer.Option(metavar="PERIOD", help="For dates: one bin for each day, week, month or year.")
     ] = None,
-) -> None:
+) -> Question:
     """Count units by the items of a column (--by), or by bins of a column of numbers or dates (--of).
 
     With --by and a public domain all items are listed, and otherwise the common ones. With --of all bins are listed;
@@ -43,11 +44,10 @@ def histogram(
             raise ParameterError("bins need a column of numbers or dates: name it with --of COLUMN.")
         if not groups.by:
             raise ParameterError("histogram needs --by COLUMN for items, or --of COLUMN for bins of numbers or dates.")
-        grouped(table, groups, spending, delta)
-        return
+        return grouped(table, groups, spending, delta)
     if groups.by or groups.domain or groups.weights or delta:
         raise ParameterError("--of takes the place of --by, --domain, --weights and --delta: all bins are public.")
-    _by_bins(table, groups, spending, of, bins_of(groups.bounds, bins, edges, every), every)
+    return _by_bins(table, groups, spending, of, bins_of(groups.bounds, bins, edges, every), every)
 
 
 def _dated(table: Table, of: str | None, every: str | None) -> tuple[Table, str | None, str | None]:
@@ -78,11 +78,11 @@ def bins_of(bounds: tuple[str, str] | None, bins: int | None, edges: str | None,
     return Bins.of(bounds=bounds, bins=bins, edges=None if edges is None else edges.split(","))
 
 
-def _by_bins(table: Table, groups: Groups, spending: Spending, of: str, bins: Any, every: str | None) -> None:
+def _by_bins(table: Table, groups: Groups, spending: Spending, of: str, bins: Any, every: str | None) -> Question:
     import lastbit as lb
-    from lastbit.cli.reading import binned
-    from lastbit.cli.showing import Report, percent
-    from lastbit.cli.spending import spend
+    from lastbit.questions import made_up
+    from lastbit.questions.reading import binned
+    from lastbit.questions.showing import Report, percent
 
     own = groups.missing == "bin"
     labels = (*bins.labels, "missing") if own else bins.labels
@@ -113,4 +113,12 @@ def _by_bins(table: Table, groups: Groups, spending: Spending, of: str, bins: An
     def read() -> Any:
         return binned(table, of, bins, labels, groups.missing, most)
 
-    spend(spending, mechanism, read=read, report=report, promise=promise)
+    return Question(
+        mechanism,
+        read=read,
+        report=report,
+        made_up=lambda units: made_up.bell(units, labels, monotone=True, most_items=most),
+        promise=promise,
+        within=mechanism.accuracy(spending.level),
+        counts_in="rows" if table.unit is None else "units",
+    )

@@ -1,4 +1,4 @@
-"""Commands on one number of each unit: `mean` and `sum`."""
+"""Questions about one number of each unit: `mean` and `sum`."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import Annotated, Any
 
 import typer
 
-from lastbit.cli.options import Missing, Spending, Table
 from lastbit.errors import ParameterError
 from lastbit.exact.numbers import whole
+from lastbit.questions.options import Missing, Spending, Table
+from lastbit.questions.question import Question
 
 Of = Annotated[str, typer.Option(metavar="COLUMN", help="The column of numbers.")]
 Bounds = Annotated[
@@ -76,14 +77,14 @@ def mean(
     most_rows: MostRows = None,
     missing: Missing = "leave-out",
     resolution: Step = None,
-) -> None:
+) -> Question:
     """Estimate the mean of a number over all units that have it, and how many units these are.
 
     A unit with several rows has one number: the mean of its rows, unless --per says otherwise.
     """
     import lastbit as lb
-    from lastbit.cli.showing import Report, percent
-    from lastbit.cli.spending import spend
+    from lastbit.questions import made_up
+    from lastbit.questions.showing import Report, percent
 
     rule = rule_of(per, "mean", latest_by, most_rows)
     each = _most(table, rule, most_rows)
@@ -110,7 +111,26 @@ def mean(
     def read() -> Any:
         return _numbers(table, of, bounds, rule, latest_by, most_rows, missing).mean(step)
 
-    spend(spending, mechanism, read=read, report=report, promise=words)
+    return Question(
+        mechanism,
+        read=read,
+        report=report,
+        made_up=lambda units: made_up.numbers(units, bounds, step, each).mean(step),
+        promise=words,
+        within_of=lambda units: mean_within(mechanism, units, spending.level)[0],
+        counts_in=of,
+    )
+
+
+def mean_within(mechanism: Any, units: int, level: str) -> tuple[Fraction, Fraction]:
+    """How far the mean of so many units is off at most, in the middle of the bounds, and the number of units."""
+    from lastbit.estimate.accuracy import laplace_accuracy
+    from lastbit.exact.numbers import probability
+
+    low, high = (Fraction(end) for end in mechanism.bounds)
+    half, noise = (high - low) / 2, laplace_accuracy(mechanism.rate, (1 + probability(level, "level")) / 2)
+    reach, seen = noise * mechanism.grid.resolution, units * half
+    return half * reach / (seen - reach) if seen > reach else high - low, reach / half
 
 
 def sum_(
@@ -123,14 +143,14 @@ def sum_(
     most_rows: MostRows = None,
     missing: Missing = "leave-out",
     resolution: Step = None,
-) -> None:
+) -> Question:
     """Estimate the sum of a number over all units.
 
     A unit with several rows has one number: the total of its rows, unless --per says otherwise.
     """
     import lastbit as lb
-    from lastbit.cli.showing import Report, percent
-    from lastbit.cli.spending import spend
+    from lastbit.questions import made_up
+    from lastbit.questions.showing import Report, percent
     from lastbit.values.span import span
 
     rule = rule_of(per, "total", latest_by, most_rows)
@@ -156,7 +176,17 @@ def sum_(
     def read() -> Any:
         return _numbers(table, of, bounds, rule, latest_by, most_rows, missing).total(step)
 
-    spend(spending, mechanism, read=read, report=report, promise=words)
+    # The sum may have been floored by less than a step.
+    within = mechanism.accuracy(spending.level) + mechanism.grid.resolution
+    return Question(
+        mechanism,
+        read=read,
+        report=report,
+        made_up=lambda units: made_up.numbers(units, bounds, step, each).total(step),
+        promise=words,
+        within=within,
+        counts_in=of,
+    )
 
 
 def _step(bounds: tuple[str, str], resolution: str | None, most: int) -> Any:
@@ -199,7 +229,7 @@ def _numbers(
     most_rows: int | None,
     missing: str,
 ) -> Any:
-    from lastbit.cli.reading import numbers_of, without_unit
+    from lastbit.questions.reading import numbers_of, without_unit
 
     numbers = numbers_of(table, of, bounds, per=rule, latest_by=latest_by, most_rows=most_rows, missing=missing)
     without_unit(table)

@@ -1,0 +1,35 @@
+"""Keys that pay once: whoever asks twice by mistake, with the same key, is charged once.
+
+A key and its charge are written in one transaction. So a key that is there has paid, and a charge that was cut short
+has used up no key.
+"""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+from lastbit.errors import AlreadyCharged
+from lastbit.ledger.tables import ONCE
+
+
+def entry_of(books: sa.Connection, key: str) -> int | None:
+    """The entry that a key has paid for; None where it has paid for none."""
+    if not sa.inspect(books).has_table(ONCE.name):
+        return None
+    found = books.execute(sa.select(ONCE.c.entry).where(ONCE.c.key == key)).scalar_one_or_none()
+    return None if found is None else int(found)
+
+
+def check_unused(books: sa.Connection, key: str) -> None:
+    """Refuse a key that has paid."""
+    found = entry_of(books, key)
+    if found is not None:
+        raise AlreadyCharged(
+            f"this key has paid for entry {found} already. Nothing was drawn and nothing was charged.", found
+        )
+
+
+def use(books: sa.Connection, key: str, entry: int) -> None:
+    """Write down what a key has paid for. Two who use one key at once cannot both come to the end of this."""
+    ONCE.create(books, checkfirst=True)
+    books.execute(ONCE.insert().values(key=key, entry=entry))

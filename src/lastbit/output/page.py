@@ -1,0 +1,64 @@
+"""A report as one HTML page that needs nothing else: no script, no network, no font."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from html import escape
+from importlib.resources import files
+
+from lastbit.output.table import html_table
+
+
+@dataclass(frozen=True)
+class Page:
+    """The parts of a report, in the order in which people read them. All texts are text, and no HTML."""
+
+    title: str
+    said: Sequence[str]
+    """The answer in words."""
+    chart: str = ""
+    """An SVG element; "" where there is nothing to draw."""
+    names: Sequence[str] = ()
+    rows: Sequence[Sequence[str]] = ()
+    paid: Sequence[str] = ()
+    """What the release cost, and who paid."""
+    texts: Sequence[tuple[str, str]] = field(default=())
+    """Headings, and the text under each as it is: a command, a program, JSON."""
+
+    def html(self) -> str:
+        """The whole page.
+
+        >>> page = Page("Top <3>", ["All is well."], names=["item"], rows=[["flu"]]).html()
+        >>> "<h1>Top &lt;3&gt;</h1>" in page, "<td>flu</td>" in page, "src=" in page
+        (True, True, False)
+        """
+        parts = [f"<h1>{escape(self.title)}</h1>", *map(_paragraph, self.said)]
+        if self.chart:
+            parts.append(f'<figure class="wide">{self.chart}</figure>')
+        if self.names:
+            parts.append(f'<div class="wide">{html_table(self.names, self.rows, "The release")}</div>')
+        if self.paid:
+            parts += ["<h2>The price</h2>", *map(_paragraph, self.paid)]
+        for heading, text in self.texts:
+            parts += [f"<h2>{escape(heading)}</h2>", f"<pre>{escape(text)}</pre>"]
+        parts.append('<p class="faint">Made by lastbit. Only published values are in this file.</p>')
+        # Nothing is loaded and nothing runs, whatever a text holds.
+        policy = "default-src 'none'; style-src 'unsafe-inline'"
+        return (
+            f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(self.title)}</title>'
+            f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
+            '<meta name="viewport" content="width=device-width, initial-scale=1">'
+            f"<style>\n{style()}</style></head>\n<body><main>{''.join(parts)}</main></body></html>\n"
+        )
+
+
+@cache
+def style() -> str:
+    """The style sheet of reports and pages."""
+    return files("lastbit.output").joinpath("report.css").read_text("utf-8")
+
+
+def _paragraph(text: str) -> str:
+    return f"<p>{escape(text)}</p>"

@@ -1,0 +1,53 @@
+"""Keys that pay once: in every process, after every failure, on both databases."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+import lastbit as lb
+
+
+def test_of_many_who_use_one_key_at_once_one_pays(tmp_path: Path) -> None:
+    ledger, mechanism = lb.Ledger(tmp_path / "budget.db"), lb.DiscreteLaplace(epsilon="1/8")
+    ledger.create("clinic", epsilon=1)
+
+    def pay(_: int) -> int:
+        try:
+            return lb.Ledger(tmp_path / "budget.db").charge("clinic", mechanism, once="key").id
+        except lb.AlreadyCharged as refusal:
+            return -refusal.entry
+
+    with ThreadPoolExecutor(8) as pool:
+        found = sorted(pool.map(pay, range(8)))
+    assert found == [-2] * 7 + [2]
+    assert ledger.account("clinic").spent == mechanism.epsilon
+    assert ledger.verify() == ()
+
+
+def test_a_charge_that_is_refused_uses_up_no_key(tmp_path: Path) -> None:
+    ledger = lb.Ledger(tmp_path / "budget.db")
+    ledger.create("clinic", epsilon=1)
+    with pytest.raises(lb.BudgetExceeded):
+        ledger.charge("clinic", lb.DiscreteLaplace(epsilon=2), once="key")
+    assert ledger.charged("key") is None
+    release = ledger.spend("clinic", lb.DiscreteLaplace(epsilon=1), lambda draw: 7, once="key")
+    assert release == 7
+    entry = ledger.charged("key")
+    assert entry is not None
+    assert entry.done == "yes"
+
+
+def test_a_release_that_fails_has_paid_and_its_key_pays_no_more(tmp_path: Path) -> None:
+    ledger, mechanism = lb.Ledger(tmp_path / "budget.db"), lb.DiscreteLaplace(epsilon="1/4")
+    ledger.create("clinic", epsilon=1)
+    with pytest.raises(ZeroDivisionError):
+        ledger.spend("clinic", mechanism, lambda draw: 1 // 0, once="key")
+    with pytest.raises(lb.AlreadyCharged):
+        ledger.spend("clinic", mechanism, lambda draw: 7, once="key")
+    entry = ledger.charged("key")
+    assert entry is not None
+    assert entry.done == "no"
+    assert ledger.account("clinic").spent == mechanism.epsilon

@@ -1,0 +1,62 @@
+"""A question as a command and in Python: both texts run, and ask the same question of the same account."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import lastbit as lb
+from lastbit.questions.kinds import KINDS
+from lastbit.questions.texts import as_command, as_python
+
+ROWS = "patient,diagnosis,cost\n" + "".join(f"{each},{'flu' if each % 3 else 'a, b'},{each}\n" for each in range(300))
+ASKED: list[tuple[str, dict[str, Any]]] = [
+    ("top", {"by": ["diagnosis"], "domain": [("flu", "a, b", "it's")], "k": 2}),
+    ("top", {"by": ["diagnosis"], "delta": "1e-6", "k": 2}),
+    ("quantile", {"of": "cost", "bounds": ("0", "1000"), "at": "0.25,0.5", "where": "cost >= 10"}),
+]
+
+
+@pytest.mark.parametrize(("kind", "asked"), ASKED, ids=[kind for kind, _ in ASKED])
+def test_both_texts_run_and_ask_the_same(
+    kind: str, asked: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("visits.csv").write_text(ROWS)
+    ledger = lb.Ledger("budget.db")
+    ledger.create("clinic", epsilon=3, delta="1e-3")
+    asked = {**asked, "source": ["visits.csv"], "unit": "patient", "epsilon": "1/2"}
+    spending = KINDS[kind].build(**asked, ledger="budget.db", dataset="clinic").spending
+    exec(as_python(spending), {})
+    *before, line = as_command(spending).splitlines()
+    for each in before:
+        subprocess.run(["sh", "-c", each], check=True)
+    monkeypatch.setattr(sys, "argv", shlex.split(line))
+    from lastbit.cli import main
+
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 0, capsys.readouterr().err
+    first, second = ledger.history("clinic")[1:]
+    assert (first.question, first.mechanism, first.parameters) == (second.question, second.mechanism, second.parameters)
+    assert first.question != ""
+    assert first.published.columns().keys() == second.published.columns().keys()
+
+
+def test_passwords_are_in_no_text() -> None:
+    place = "postgresql://anna:hunter2@host/clinic"
+    spending = KINDS["count"].build(source=[place], unit="patient", epsilon="1", ledger=place, dataset="x").spending
+    assert "hunter2" not in as_command(spending) + as_python(spending)
+    assert "postgresql://anna@host/clinic" in as_command(spending)
+
+
+def test_ask_refuses_what_is_for_the_command_only() -> None:
+    with pytest.raises(lb.ParameterError, match="as_json is for the command"):
+        lb.ask("count", "visits.csv", unit="patient", epsilon=1, as_json=True)
+    with pytest.raises(lb.ParameterError, match="there is no question 'guess'"):
+        lb.ask("guess", "visits.csv")
