@@ -1,6 +1,15 @@
 # Everything runs in .venv, which make builds itself: Python 3.11+, a C compiler and make are enough.
+# Another Python has an environment of its own: make test PYTHON=python3.13 runs in .venv-3.13.
 PYTHON ?= python3
-VENV   := .venv
+ifneq ($(PYTHON),python3)
+# pyenv's stand-in for a version that is not the chosen one does not run: pyenv's folder then has the program itself.
+PYENV  := $(lastword $(sort $(wildcard $(shell pyenv root 2>/dev/null)/versions/$(subst python,,$(PYTHON)).*/bin/python)))
+ASK    := -c 'import sys; print(sys.executable, "%d.%d" % sys.version_info[:2])' 2>/dev/null
+ANSWER := $(or $(shell $(PYTHON) $(ASK)),$(if $(PYENV),$(shell $(PYENV) $(ASK))))
+$(if $(ANSWER),,$(error lastbit needs Python 3.11 or newer: $(PYTHON) does not run))
+override PYTHON := $(firstword $(ANSWER))
+endif
+VENV   := .venv$(addprefix -,$(word 2,$(ANSWER)))
 RUN    := $(VENV)/bin/python
 PIP    := $(RUN) -m pip --disable-pip-version-check
 SHOWN  := $(RUN) tools/install.py
@@ -13,9 +22,10 @@ INSTALLED := $(VENV)/.installed-$(HERE)
 BENCH     := $(VENV)/.bench-$(HERE)
 PYX       := $(shell find src -name '*.pyx')
 PAPERS    := $(VENV)/.experiments-$(HERE)
+DIST      := $(VENV)/.dist-$(HERE)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test fuzz lint mutants bench experiments clean
+.PHONY: help demo test fuzz lint mutants bench experiments dist clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
@@ -46,8 +56,11 @@ bench: $(BENCH) ## measure against NumPy and OpenDP
 experiments: $(PAPERS) ## the papers' experiments again: DATA=folder of item,count files, ONLY="names"
 	@$(RUN) -m experiments $(if $(DATA),--data "$(DATA)") $(ONLY)
 
-clean: ## remove .venv and everything built
-	rm -rf $(VENV) build dist src/*.egg-info $(wildcard $(PYX:.pyx=.c) $(PYX:.pyx=.*.so))
+dist: $(DIST) ## build the sdist and the wheel, check them, and try each in an empty environment
+	@$(RUN) -m tools.dist
+
+clean: ## remove the environments and everything built
+	rm -rf .venv .venv-* build dist src/*.egg-info $(wildcard $(PYX:.pyx=.c) $(PYX:.pyx=.*.so))
 	rm -rf .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -79,4 +92,9 @@ $(BENCH): $(INSTALLED)
 $(PAPERS): $(INSTALLED)
 	@echo "== installing what the experiments compare with and draw with"
 	@$(SHOWN) $$($(RUN) tools/requirements.py experiments)
+	@touch $@
+
+$(DIST): $(BUILT)
+	@echo "== installing what builds and checks distributions"
+	@$(SHOWN) $$($(RUN) tools/requirements.py dist)
 	@touch $@

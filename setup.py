@@ -1,7 +1,17 @@
 """The compiled modules; everything else about the package is in pyproject.toml."""
 
+import os
+import runpy
+import sys
+
 from Cython.Distutils import Extension
 from setuptools import setup
+
+if {"build", "build_ext", "bdist_wheel", "editable_wheel"} & {*sys.argv}:
+    # Before anything is copied or compiled, so that what is missing is the one line that pip shows.
+    lack = runpy.run_path("tools/check_machine.py")["missing_compiler"]()
+    if lack:
+        sys.exit(f"lastbit needs {lack}")
 
 
 def compiled(name: str, **directives: bool) -> Extension:
@@ -9,7 +19,7 @@ def compiled(name: str, **directives: bool) -> Extension:
         name,
         [f"src/{name.replace('.', '/')}.pyx"],
         depends=["src/lastbit/chance/_words.pxd"],
-        extra_compile_args=["-O3"],
+        extra_compile_args=[] if os.name == "nt" else ["-O3"],
         cython_directives={"language_level": 3, **directives},
     )
 

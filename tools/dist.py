@@ -1,0 +1,121 @@
+"""Build the sdist and the wheel, and try both where nothing else is: `python -m tools.dist`, or `make dist`.
+
+The wheel is built from the sdist, so an sdist that lacks a file builds none. Each goes into an empty environment
+without a compiler on the path. There the wheel must work, and the sdist must say in one line that it needs a compiler.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import tomllib
+import venv
+import zipfile
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+DIST = ROOT / "dist"
+
+
+def run(*command: str | Path, **more: object) -> None:
+    subprocess.run([*map(str, command)], check=True, **more)  # type: ignore[call-overload]
+
+
+def built() -> tuple[Path, Path]:
+    """The one sdist and the one wheel in dist/, made just now."""
+    shutil.rmtree(DIST, ignore_errors=True)
+    run(sys.executable, "-m", "build", "--outdir", DIST, ROOT, stdout=subprocess.DEVNULL)
+    (source,), (wheel,) = DIST.glob("*.tar.gz"), DIST.glob("*.whl")
+    return source, wheel
+
+
+def check_contents(source: Path, wheel: Path) -> None:
+    """The sdist has every file that git knows. The wheel has the package, its compiled modules, and nothing else."""
+    known = subprocess.run(["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True).stdout.split("\n")
+    wanted = {name for name in known if name and not name.startswith(".")}
+    with tarfile.open(source) as packed:
+        there = {name.partition("/")[2] for name in packed.getnames()}
+    assert wanted <= there, f"the sdist lacks {sorted(wanted - there)}: add them to MANIFEST.in"
+    odd = {name for name in there - wanted if re.search(r"\.(so|pyd|c|pyc|db)$", name)}
+    assert not odd, f"the sdist has built files: {sorted(odd)}"
+
+    package = {name.removeprefix("src/") for name in wanted if name.startswith("src/")}
+    sources = {name for name in package if re.search(r"\.(pyx|pxd)$", name)}
+    there = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
+    compiled = {name for name in there if re.search(r"\.(so|pyd)$", name)}
+    assert {name.partition(".")[0] for name in compiled} == {name[:-4] for name in sources if name.endswith(".pyx")}
+    assert there - compiled == package - sources, sorted((there - compiled) ^ (package - sources))
+
+
+def check_metadata(source: Path, wheel: Path) -> None:
+    """The page of the package can be shown, and every Python that was tested is named."""
+    run(sys.executable, "-m", "twine", "--no-color", "check", "--strict", source, wheel, stdout=subprocess.DEVNULL)
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    packed = zipfile.ZipFile(wheel)
+    (name,) = (name for name in packed.namelist() if name.endswith(".dist-info/METADATA"))
+    said = packed.read(name).decode()
+    for line in (f"Version: {project['version']}", "Requires-Python: >=3.11", "Provides-Extra: all"):
+        assert f"\n{line}\n" in said, line
+    licence = name.replace("METADATA", "licenses/LICENSE")
+    assert licence in packed.namelist(), licence
+
+
+class Empty:
+    """An environment with pip and nothing else, whose path has no program but its own."""
+
+    def __init__(self, folder: Path) -> None:
+        venv.create(folder, with_pip=True)
+        self.programs = folder / ("Scripts" if os.name == "nt" else "bin")
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+        self.compiling = kept | {"PATH": f"{self.programs}{os.pathsep}{kept['PATH']}"}
+        self.alone = kept | {"PATH": str(self.programs), "CC": "cc"}
+
+    def install(self, what: str, compiler: bool = False) -> subprocess.CompletedProcess[str]:
+        command = [self.programs / "python", "-m", "pip", "--disable-pip-version-check", "install", "-q", what]
+        settings = self.compiling if compiler else self.alone
+        return subprocess.run(command, env=settings, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+    def smoke(self, *asked: str) -> None:
+        run(self.programs / "python", "-P", ROOT / "tools/smoke.py", *asked, env=self.alone, cwd=self.programs)
+
+
+def check_wheel(wheel: Path, folder: Path) -> None:
+    """Without a compiler: the library alone, then with what the command needs."""
+    empty = Empty(folder)
+    for extra, asked in (("", []), ("[cli]", ["command"])):
+        done = empty.install(f"{wheel}{extra}")
+        assert done.returncode == 0, done.stdout
+        empty.smoke(*asked)
+
+
+def check_source(source: Path, folder: Path) -> None:
+    """Without a compiler: one line. With one: it works."""
+    empty = Empty(folder)
+    refused = empty.install(str(source))
+    assert refused.returncode != 0, "the sdist was installed without a compiler"
+    assert re.search(r"\[1 lines? of output\]\s+lastbit needs a C compiler: cc was not found\.", refused.stdout), (
+        refused.stdout
+    )
+    done = empty.install(str(source), compiler=True)
+    assert done.returncode == 0, done.stdout
+    empty.smoke()
+
+
+if __name__ == "__main__":
+    print("== building", flush=True)
+    files = built()
+    print("== checking contents and metadata", flush=True)
+    check_contents(*files)
+    check_metadata(*files)
+    with tempfile.TemporaryDirectory() as place:
+        print("== trying the wheel, without a compiler", flush=True)
+        check_wheel(files[1], Path(place, "wheel"))
+        print("== trying the sdist, without a compiler and with one", flush=True)
+        check_source(files[0], Path(place, "source"))
+    for each in files:
+        print(f"{each.relative_to(ROOT)}  {each.stat().st_size:,} bytes")
