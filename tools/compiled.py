@@ -7,12 +7,15 @@ that .pyx or .pxd file, and `--bounds` checks every index, also where setup.py s
 import argparse
 import sys
 
-from setuptools._distutils.core import run_setup
+import setuptools
 
 
 def compile_modules(of: str | None, bounds: bool, flags: list[str]) -> list[str]:
     """The names of the compiled modules."""
-    setup = run_setup("setup.py", ["-q", "build_ext", "--inplace", "--force"], stop_after="commandline")
+    # The distutils that setuptools brings: Python's own is gone, or an older one.
+    setup = setuptools.distutils.core.run_setup(
+        "setup.py", ["-q", "build_ext", "--inplace", "--force"], stop_after="commandline"
+    )
     chosen = [module for module in setup.ext_modules if of is None or of in [*module.sources, *module.depends]]
     for module in chosen:
         module.extra_compile_args = [*module.extra_compile_args, *flags]

@@ -300,11 +300,11 @@ def test_a_mechanism_and_candidates_of_ones_own(tmp_path):
 
 def test_progress_where_there_is_no_terminal(monkeypatch, capsys):
     Clock(monkeypatch)  # a look takes a millisecond, and every branch takes a look
-    command = "audit DiscreteLaplace --set epsilon=1/10 --values 0,0,0 --neighbour 1,0,0 --seconds 14 --json"
+    command = "audit DiscreteLaplace --set epsilon=1/10 --values 0,0,0 --neighbour 1,0,0 --seconds 21 --json"
     assert cli._run(shlex.split(command), debug=False) == 4
     shown = capsys.readouterr()
     first, *lines = shown.err.splitlines()
-    assert first == "lastbit: following the branches of DiscreteLaplace, for at most 14 s (--seconds)"
+    assert first == "lastbit: following the branches of DiscreteLaplace, for at most 21 s (--seconds)"
     assert len([line for line in lines if line.startswith("lastbit: explored ")]) == 4  # after 1 and 6 seconds, twice
     assert json.loads(shown.out)["verdict"] == "undecided"
     # A library's user who has no terminal hears nothing.

@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 from queue import Queue
 
@@ -20,14 +21,20 @@ def run(mutants: Sequence[Mutant], tree: Path = TREE, jobs: int = 2) -> int:
         print(*misfits, sep="\n")
         return len(misfits)
     shops: Queue[Workshop] = Queue()
-    for _ in range(min(jobs, len(mutants))):
-        shops.put(Workshop(tree))
-    first = shops.get()
-    unfit = first.run(sorted({test for mutant in mutants for test in mutant.tests}))
-    shops.put(first)
-    if unfit.failed:
-        print("The tests fail without any fault, so they can show nothing:", unfit.text, sep="\n")
-        return 1
+    with ExitStack() as stack:
+        for _ in range(min(jobs, len(mutants))):
+            shops.put(stack.enter_context(Workshop(tree)))
+        first = shops.get()
+        unfit = first.run(sorted({test for mutant in mutants for test in mutant.tests}))
+        shops.put(first)
+        if unfit.failed:
+            print("The tests fail without any fault, so they can show nothing:", unfit.text, sep="\n")
+            return 1
+        return _tried(mutants, shops, jobs)
+
+
+def _tried(mutants: Sequence[Mutant], shops: Queue[Workshop], jobs: int) -> int:
+    """Try every mutant in some workshop."""
 
     def trial(mutant: Mutant) -> str:
         shop = shops.get()
@@ -40,16 +47,23 @@ def run(mutants: Sequence[Mutant], tree: Path = TREE, jobs: int = 2) -> int:
     width = max(len(mutant.name) for mutant in mutants)
     with ThreadPoolExecutor(jobs) as pool:
         for mutant, outcome in zip(mutants, pool.map(trial, mutants), strict=True):
-            said = "" if outcome == "killed" else "explained" if mutant.survives else "NOT NOTICED"
-            if outcome == "killed" and mutant.survives:
-                said = "NOTICED, although its explanation says that no test can"
+            wrong, said = _judged(mutant, outcome)
             print(f"{mutant.room:<11} {mutant.name:<{width}}  {outcome:<9} {said}".rstrip(), flush=True)
-            outcomes.append("explained" if said == "explained" else "wrong" if said else "killed")
-    while not shops.empty():
-        shops.get().close()
+            outcomes.append("wrong" if wrong else outcome if outcome == "killed" else "explained")
     counted = {kind: outcomes.count(kind) for kind in ("killed", "explained", "wrong")}
     print(f"{len(mutants)} mutants: " + ", ".join(f"{count} {kind}" for kind, count in counted.items()))
     return counted["wrong"]
+
+
+def _judged(mutant: Mutant, outcome: str) -> tuple[bool, str]:
+    """Whether an outcome is a failure, and the remark on it."""
+    if outcome == "no code":
+        return True, "DOES NOT COMPILE"
+    if outcome == "killed":
+        return bool(
+            mutant.survives
+        ), "NOTICED, although its explanation says that no test can" if mutant.survives else ""
+    return not mutant.survives, "explained" if mutant.survives else "NOT NOTICED"
 
 
 def main() -> int:

@@ -43,13 +43,13 @@ class Workshop:
         self._environment = {**os.environ, **alone}
 
     def outcome(self, mutant: Mutant) -> str:
-        """Killed, or survived."""
+        """Killed, survived, or no code: a module that does not compile shows nothing about the tests."""
         path = self._tree / mutant.file
         kept = {each: each.read_bytes() for each in [path, *self._tree.glob("src/**/*.so")]}
         self._write(path, mutant.applied(self._tree).encode())
         try:
-            if path.suffix in (".pyx", ".pxd"):
-                self._compile(mutant)
+            if path.suffix in (".pyx", ".pxd") and not self._compiles(mutant):
+                return "no code"
             return "killed" if self.run(mutant.tests).failed else "survived"
         finally:
             for each, content in kept.items():
@@ -67,14 +67,14 @@ class Workshop:
             raise SystemExit(f"pytest could not run {' '.join(tests)}:\n{done.stdout}")
         return Run(failed=done.returncode != 0, text=done.stdout)
 
-    def close(self) -> None:
-        """Remove the copy."""
+    def __enter__(self) -> Workshop:
+        return self
+
+    def __exit__(self, *_: object) -> None:
         shutil.rmtree(self._scratch)
 
-    def _compile(self, mutant: Mutant) -> None:
-        done = self._called([sys.executable, "tools/compiled.py", "--of", mutant.file, "-O1"])
-        if done.returncode:
-            raise SystemExit(f"{mutant.room}: {mutant.name}: the changed module does not compile:\n{done.stdout}")
+    def _compiles(self, mutant: Mutant) -> bool:
+        return self._called([sys.executable, "tools/compiled.py", "--of", mutant.file, "-O1"]).returncode == 0
 
     def _called(self, command: list[str]) -> subprocess.CompletedProcess[str]:
         piped = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "stdin": subprocess.DEVNULL}

@@ -20,6 +20,7 @@ from lastbit.audit.found import fraction_of
 from lastbit.audit.hockey import odds_bounds, odds_of, stick
 from lastbit.audit.laws import Law
 from lastbit.audit.nearest import nearest
+from lastbit.audit.progress import Budget
 from lastbit.exact.rounding import shortened_upper
 from lastbit.privacy import zcdp
 from lastbit.privacy.cost import Cost
@@ -75,13 +76,13 @@ class Finding:
     holds: bool
 
 
-def findings(cost: Cost, one: Law, other: Law, tolerance: Fraction) -> Iterator[Finding]:
-    """What the laws say to each claim of a cost."""
+def findings(cost: Cost, one: Law, other: Law, tolerance: Fraction, budget: Budget) -> Iterator[Finding]:
+    """What the laws say to each claim of a cost, within the time of a budget."""
     explored = max(one.unexplored, other.unexplored) <= tolerance
     if cost.epsilon is not None:
         yield _epsilon(cost, one, other, tolerance, explored)
     if cost.epsilon is None or cost.stated_rho is not None:
-        yield _rho(cost, one, other, explored)
+        yield _rho(cost, one, other, explored, budget)
 
 
 def _epsilon(cost: Cost, one: Law, other: Law, tolerance: Fraction, explored: bool) -> Finding:
@@ -103,12 +104,14 @@ def _epsilon(cost: Cost, one: Law, other: Law, tolerance: Fraction, explored: bo
     return Finding(measured, witness, left, not witness and explored and left <= (1 + odds[1]) * gmpy2.mpq(tolerance))
 
 
-def _rho(cost: Cost, one: Law, other: Law, explored: bool) -> Finding:
+def _rho(cost: Cost, one: Law, other: Law, explored: bool, budget: Budget) -> Finding:
     """The divergences of the nearest laws against alpha·rho.
 
     They bound the true ones from below. So one that is above alpha·rho proves the violation, where there is no delta.
     Where none is, laws within the unexplored mass of the true ones keep to rho, at every alpha that was tried. With a
     delta, the first law may differ by delta from one that keeps to rho: that is how deltas add up.
+
+    The worst alpha comes first. Where there is no time for all others, the rho does not hold.
     """
     rho, delta = cost.rho, gmpy2.mpq(cost.delta)
     holds, measured = explored, []
@@ -120,13 +123,16 @@ def _rho(cost: Cost, one: Law, other: Law, explored: bool) -> Finding:
             if least > alpha * rho and not delta:
                 return Finding(measured[-1], _largest(p, q, alpha), _NONE, holds=False)
             holds = holds and most <= alpha * rho
-        if delta and (finding := _exceeded(p, q, rho, cost.delta)):
+            if budget.over:
+                holds = False
+                break
+        if delta and (finding := _exceeded(p, q, rho, cost.delta, budget)):
             return finding
     worst = max(measured, key=lambda each: each.found / each.allowed)
     return Finding(worst, (), gmpy2.mpq(max(one.unexplored, other.unexplored)), holds)
 
 
-def _exceeded(p: Law, q: Law, rho: Fraction, delta: Fraction) -> Finding | None:
+def _exceeded(p: Law, q: Law, rho: Fraction, delta: Fraction, budget: Budget) -> Finding | None:
     """A proof that a law is not (epsilon, delta + delta')-private where every law of this rho and delta is."""
     short = shortened_upper(rho, zcdp.BITS)
     far = zcdp.epsilon_at(short, _RAREST)
@@ -137,6 +143,8 @@ def _exceeded(p: Law, q: Law, rho: Fraction, delta: Fraction) -> Finding | None:
         if witness := found.witness(gmpy2.mpq(allowed)):
             measured = Measured("rho", "delta", epsilon, fraction_of(found.lower), allowed)
             return Finding(measured, witness, _NONE, holds=False)
+        if budget.over:
+            break
     return None
 
 

@@ -81,16 +81,18 @@ class Target:
             return lambda draw: other(draw)
         return self.program(text)
 
-    def laws(self, values: str | None, neighbour: str | None, tolerance: str, seconds: float | None) -> list[Law]:
-        """The law of the program, and the law of the neighbour when one is given."""
+    def laws(self, values: str | None, neighbour: str | None, tolerance: str, budget: Budget) -> list[Law]:
+        """The law of the program, and the law of the neighbour when one is given: they leave time to compare them."""
         programs = [self.program(values)] + ([] if neighbour is None else [self.neighbour(neighbour)])
-        budget = Budget(seconds)
-        return [law(each, tolerance, seconds=budget.share(len(programs) - i)) for i, each in enumerate(programs)]
+        parts = 1 if neighbour is None else 3
+        return [law(each, tolerance, seconds=budget.share(parts - i)) for i, each in enumerate(programs)]
 
-    def judge(self, one: Law, other: Law, tolerance: str) -> Verdict | Loss:
+    def judge(self, one: Law, other: Law, tolerance: str, budget: Budget) -> Verdict | Loss:
         """The verdict on two laws; their loss where no cost was claimed."""
         exact = tolerated(tolerance)
-        return between(one, other, exact) if self.cost is None else judge(self.cost, one, other, exact)
+        if self.cost is None:
+            return between(one, other, exact)
+        return judge(self.cost, one, other, exact, seconds=budget.share(1))
 
     def check_all(self, values: str | None, tolerance: str, seconds: float | None) -> Verdicts:
         """The verdicts on every neighbour of these values. Only a mechanism knows its neighbours."""

@@ -154,12 +154,23 @@ class Verdicts:
 
 
 def judge(
-    cost: Cost | Eta | Number, one: Law, other: Law, tolerance: Fraction, values: Any = None, neighbour: Any = None
+    cost: Cost | Eta | Number,
+    one: Law,
+    other: Law,
+    tolerance: Fraction,
+    values: Any = None,
+    neighbour: Any = None,
+    *,
+    seconds: float | None = None,
 ) -> Verdict:
-    """The verdict on two laws against all claims of a cost (`audit.claims`)."""
+    """The verdict on two laws against all claims of a cost (`audit.claims`).
+
+    An epsilon is one pass over the outcomes. A rho takes a pass for each alpha: when the `seconds` are over, no further
+    alpha is tried, and the rho does not hold.
+    """
     cost = Cost.of(cost)
     found = []
-    for finding in findings(cost, one, other, tolerance):
+    for finding in findings(cost, one, other, tolerance, Budget(seconds)):
         found.append(finding)
         if finding.witness:
             break
@@ -183,7 +194,7 @@ def compare(
     *,
     seconds: float | None = None,
 ) -> Verdict:
-    """Compare the exact laws of two programs with the cost that they claim. `seconds` is for both programs together.
+    """Compare the exact laws of two programs with the cost that they claim. `seconds` is for all of it together.
 
     A cost is an epsilon, an Eta, or a Cost: `Cost.zcdp(rho, delta)`, or `Cost(epsilon, delta=delta)`.
 
@@ -196,8 +207,9 @@ def compare(
     'violated'
     """
     exact, budget = tolerated(tolerance), Budget(seconds)
-    one, other = (law(each, exact, seconds=budget.share(parts)) for each, parts in ((program, 2), (neighbour, 1)))
-    return judge(cost, one, other, exact)
+    # To compare the laws may take as long as to follow one of them.
+    one, other = (law(each, exact, seconds=budget.share(parts)) for each, parts in ((program, 3), (neighbour, 2)))
+    return judge(cost, one, other, exact, seconds=budget.share(1))
 
 
 def check(
@@ -247,11 +259,12 @@ def check_all(
     neighbours, beyond = listed[:MOST_NEIGHBOURS], listed[MOST_NEIGHBOURS:]
     if not neighbours:
         raise ParameterError("values must have a neighbour to compare with: got no neighbour. Pass at least one value.")
-    one = law(mechanism.program(values), exact, seconds=budget.share(len(neighbours) + 1))
+    one = law(mechanism.program(values), exact, seconds=budget.share(2 * len(neighbours) + 1))
     claimed, found = mechanism.cost if cost is None else cost, []
     for before, each in enumerate(neighbours):
-        other = law(mechanism.program(each), exact, seconds=budget.share(len(neighbours) - before))
-        found.append(judge(claimed, one, other, exact, values, each))
+        parts = 2 * (len(neighbours) - before)
+        other = law(mechanism.program(each), exact, seconds=budget.share(parts))
+        found.append(judge(claimed, one, other, exact, values, each, seconds=budget.share(parts - 1)))
         if budget.over and before + 1 < len(neighbours):
             return Verdicts(tuple(found), complete=False)
     return Verdicts(tuple(found), complete=not beyond)

@@ -13,6 +13,7 @@ from lastbit.questions.showing import print_json
 
 if TYPE_CHECKING:
     from lastbit.audit.laws import Law
+    from lastbit.audit.progress import Budget
     from lastbit.audit.target import Target
     from lastbit.audit.verdict import Verdict
     from lastbit.privacy.cost import Cost
@@ -84,25 +85,26 @@ def audit(
     if target is None:
         raise ParameterError("audit needs a mechanism, FILE.py:PROGRAM, or --gallery.")
     from lastbit.audit.profile import Profile
-    from lastbit.audit.progress import deadline, spoken
+    from lastbit.audit.progress import Budget, spoken
     from lastbit.audit.target import Target, plot_laws
 
     if profile is not None and (every or neighbour is None):
         raise ParameterError("--profile compares two laws: pass --neighbour, and not --all.")
     if every and (neighbour is not None or table or plot is not None):
         raise ParameterError("--all compares many laws, and shows none. Leave out --neighbour, --table and --plot.")
-    deadline(seconds)  # refuses what is no time
+    Budget(seconds)  # refuses what is no time
     found = Target.find(target, settings or [], _cost(epsilon, eta, rho, delta))
     _say(f"following the branches of {target}, for at most {seconds:g} s (--seconds)")
     with spoken():
         if every:
             _every(found, values, tolerance, seconds, measure, as_json=as_json)
-        laws = found.laws(values, neighbour, tolerance, seconds)
+        budget = Budget(seconds)
+        laws = found.laws(values, neighbour, tolerance, budget)
     if plot is not None:
         plot_laws(laws, plot)
     if profile is not None:
         Profile(laws[0], laws[1]).plot(profile, found.cost)
-    answer, line, data = _judged(found, laws, tolerance, measure)
+    answer, line, data = _judged(found, laws, tolerance, budget, measure)
     data |= {"branches": sum(law.branches for law in laws), "unexplored": max(float(law.unexplored) for law in laws)}
     if table or len(laws) == 1:
         names = ("law", "neighbour_law")
@@ -119,7 +121,9 @@ def audit(
     raise typer.Exit(EXIT[answer])
 
 
-def _judged(found: Target, laws: list[Law], tolerance: str, unit: Unit) -> tuple[str, str, dict[str, Any]]:
+def _judged(
+    found: Target, laws: list[Law], tolerance: str, budget: Budget, unit: Unit
+) -> tuple[str, str, dict[str, Any]]:
     """The verdict, its line and its data; without a neighbour there is nothing to judge."""
     from lastbit.audit.losses import Loss
 
@@ -128,7 +132,7 @@ def _judged(found: Target, laws: list[Law], tolerance: str, unit: Unit) -> tuple
     outcomes = sum(map(len, laws))
     if outcomes > MANY:
         _say(f"comparing {outcomes:,} outcomes")
-    judged = found.judge(laws[0], laws[1], tolerance)
+    judged = found.judge(laws[0], laws[1], tolerance, budget)
     if isinstance(judged, Loss):
         return "holds", f"{unit.loss(judged)}; no cost was claimed", {"verdict": None, **unit.loss_data(judged)}
     return judged.verdict, unit.verdict(judged), unit.verdict_data(judged)
