@@ -104,6 +104,7 @@ def test_what_is_charged_is_epsilon_and_delta(terms: Path, capsys: Any) -> None:
             "Leave --delta or --domain out",
         ),
         ("plan -k 5 --epsilon 1", "--delta 1e-6"),
+        ("top terms.csv --by term -k 99999999 --epsilon 1 --delta 1e-6", "then k must be at most 1,000,000"),
         ("histogram terms.csv --by term --epsilon 1 --delta 1e-6 --most-items 2", "most_items needs a unit"),
     ],
 )

@@ -42,6 +42,8 @@ def test_a_product_domain_says_its_limit_before_memory_does() -> None:
     frame = pd.DataFrame({"a": [1], "b": [1], "c": [1]})
     with pytest.raises(lb.ParameterError, match=message):
         lb.count(frame, by=["a", "b", "c"], domain=[range(400)] * 3)
+    with pytest.raises(lb.ParameterError, match=message):
+        lb.per_unit(frame.assign(d=1), of="d", bounds=(0, 1), by=["a", "b", "c"], domain=[range(400)] * 3)
     check_combinations([10_000, 1_000])
     check_combinations([10**8])
     with pytest.raises(lb.ParameterError, match="combinations"):

@@ -263,6 +263,8 @@ def test_what_the_mechanisms_refuse() -> None:
             mechanism.release(values)
     for wrong, message in (
         ({"k": 5, "candidates": 4}, "candidates must be at least k"),
+        ({"k": 1, "candidates": 10**7 + 1}, "candidates must be at most 10,000,000"),
+        ({"k": 10**6 + 1}, "then k must be at most 1,000,000"),
         ({"k": 1, "delta": 0}, "delta"),
         ({"k": 1, "delta": 1}, "delta"),
         ({"k": 1, "most_items": 0}, "most_items"),

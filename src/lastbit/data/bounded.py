@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from secrets import token_hex
 from typing import Any, Final
 
@@ -29,7 +29,7 @@ def bounded(pairs: Any, keys: Sequence[str], more: Sequence[str], bound: Bound, 
     For this the query must name them, as a view of the connection until it is done.
     """
     name = f"lastbit_{token_hex(8)}"
-    closing.callback(pairs.query, name, f"DROP VIEW IF EXISTS temp.main.{name}")
+    closing.callback(_dropped, pairs, name)
     columns = ", ".join([*keys, *more])
     rank = (
         "row_number() OVER (PARTITION BY lastbit_unit "
@@ -44,6 +44,12 @@ def bounded(pairs: Any, keys: Sequence[str], more: Sequence[str], bound: Bound, 
         SELECT {columns} FROM pairs SEMI JOIN (FROM many WHERE lastbit_sorted) USING (lastbit_unit)
         QUALIFY {rank} <= {bound.most}""",  # noqa: S608
     )
+
+
+def _dropped(pairs: Any, name: str) -> None:
+    """Forget the view. To say so takes the pairs once more, of which a stream that is read has none: its view stays."""
+    with suppress(Exception):
+        pairs.query(name, f"DROP VIEW IF EXISTS temp.main.{name}")
 
 
 def _mark(keys: Sequence[str], key: int) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from lastbit.data.relation import Opened, Stream, Wanted, literal
+from lastbit.data.relation import Opened, Wanted, literal, streamed
 from lastbit.data.sorting import quoted
 from lastbit.errors import ParameterError
 
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     import duckdb
     import pyarrow as pa
 
-_ROWS: Final = 1 << 16
+_ROWS: Final = 1 << 14
+"""Rows that are read at a time. More take more memory, and no less time."""
 
 _DAY: Final = {unit: 86_400 * 10**power for unit, power in (("s", 0), ("ms", 3), ("us", 6), ("ns", 9))}
 _DAYS: Final = 106_751_990
@@ -49,7 +50,7 @@ def parquet(connection: duckdb.DuckDBPyConnection, path: Path, wanted: Wanted) -
         own = [quoted(relation.columns[declared.get_field_index(name)]) for name in names]
         chosen = ", ".join(f"{each} AS {quoted(name)}" for each, name in zip(own, names, strict=True))
         return Opened(relation.project(chosen), connection)
-    return Opened(connection.from_arrow(_stream(path, names, declared)), connection)
+    return Opened(streamed(connection, *_batches(path, names, declared)), connection)
 
 
 def no_glob(path: Path) -> str:
@@ -64,20 +65,22 @@ def _is_number(kind: pa.DataType) -> bool:
     return any(matches(kind) for matches in known)
 
 
-def _stream(path: Path, names: list[str], declared: pa.Schema) -> Stream:
+def _batches(path: Path, names: list[str], declared: pa.Schema) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
+    """The types of the columns, and the rows, a few at a time."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    schema = pa.schema([(name, _plain(pa.array([], declared.field(name).type)).type) for name in names])
+    # Without rows, made so that pandas is not loaded for it.
+    schema = pa.schema([(name, _plain(pa.nulls(0, declared.field(name).type)).type) for name in names])
 
     def batches() -> Iterator[pa.RecordBatch]:
-        # Otherwise PyArrow reads the whole file ahead and keeps it.
+        # Otherwise PyArrow reads the whole file ahead and keeps it. Threads of its own would keep memory of their own.
         with pq.ParquetFile(path, pre_buffer=False) as file:
-            for batch in file.iter_batches(_ROWS, columns=names):
+            for batch in file.iter_batches(_ROWS, columns=names, use_threads=False):
                 columns = [_valid(_plain(batch.column(name))) for name in names]
                 yield pa.record_batch(columns, schema=schema)
 
-    return Stream(schema, batches)
+    return schema, batches()
 
 
 def _plain(array: pa.Array) -> pa.Array:

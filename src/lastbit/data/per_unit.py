@@ -166,8 +166,8 @@ def per_unit(
     domains = domains_of(domain, columns) if columns else []
     listed = [typed(items, kinds[name], name) for name, items in zip(columns, domains, strict=True)]
     task = Task(tuple(columns), unit, of, amount, bound, per, latest_by, (low, high))
-    places, steps = _or_kind(table.numbers, task, [each.keys for each in listed])
     items = combined([each.items for each in listed]) if listed else ()
+    places, steps = _or_kind(table.numbers, task, [each.keys for each in listed])
     # A mean of floors is floored once more, and a sum is less by what a lower bound between two steps is raised.
     known = exact and kinds[of] is WHOLE and grid.numerator == 1 and (per != "mean" or unit is None)
     known = known and ((step or 0) * grid.resolution).denominator == 1

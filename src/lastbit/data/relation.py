@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from lastbit.data.sorting import quoted
 from lastbit.errors import DataError, ParameterError
@@ -61,23 +61,17 @@ class Opened:
         return float(self.connection.query_progress()) if self.read is None else self.read()
 
 
-class Stream:
-    """Record batches that an engine may ask for again and again: each query reads the file once more.
+def streamed(
+    connection: duckdb.DuckDBPyConnection, schema: pa.Schema, batches: Iterator[pa.RecordBatch]
+) -> duckdb.DuckDBPyRelation:
+    """Record batches as a relation that one query reads: a file of any size is counted in the memory of a few batches.
 
-    So a file of any size is counted in the memory of a few batches.
+    As a capsule, the engine takes one batch after the other. A reader of Arrow it would read ahead in a thread of its
+    own, and keep most of the file where counting is slower than reading.
     """
+    import pyarrow as pa
 
-    def __init__(self, schema: pa.Schema, batches: Callable[[], Iterator[pa.RecordBatch]]) -> None:
-        self._schema = schema
-        self._batches = batches
-
-    def __arrow_c_schema__(self) -> Any:
-        return self._schema.__arrow_c_schema__()
-
-    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
-        import pyarrow as pa
-
-        return pa.RecordBatchReader.from_batches(self._schema, self._batches()).__arrow_c_stream__(requested_schema)
+    return connection.from_arrow(pa.RecordBatchReader.from_batches(schema, batches).__arrow_c_stream__())
 
 
 COMMA: Final = r"[+-]?([0-9]+(,[0-9]+)?([eE][+-]?[0-9]+)?|[0-9]{1,3}([.][0-9]{3})+(,[0-9]+)?)"

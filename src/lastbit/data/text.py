@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from lastbit.data.form import SEPARATORS, Form
 from lastbit.data.lines import Lines, batches
 from lastbit.data.places import Place
-from lastbit.data.relation import Opened, Stream, Wanted, literal, selection
+from lastbit.data.relation import Opened, Wanted, literal, selection, streamed
 from lastbit.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -87,6 +87,6 @@ def _streamed(
 
     schema = pa.schema([(f"c{column}", pa.string()) for column in range(max(places) + 1)])
     quotes = lines.header
-    stream = Stream(schema, lambda: batches(lines, schema, places, separator, quotes=quotes))
-    relation = connection.from_arrow(stream).filter(condition).project(chosen)
+    rows = streamed(connection, schema, batches(lines, schema, places, separator, quotes=quotes))
+    relation = rows.filter(condition).project(chosen)
     return Opened(relation, connection, lines.done, lambda: lines.problem)

@@ -27,6 +27,9 @@ from lastbit.values.unlisted import Unlisted
 _DELTA_BITS: Final = 64
 """The bits of a stated delta."""
 
+_MOST_CANDIDATES: Final = 10**7
+"""Candidates at most: the highest items and their values are brought to one machine."""
+
 _POWER_BITS: Final = 256
 """The bits of a bound on the weight of a dummy."""
 
@@ -158,6 +161,12 @@ class Shortlisting(Discovering[Released]):
         if candidates < k:
             raise ParameterError(
                 f"candidates must be at least k: got {candidates} and k={k}. Leave it out: it is 10·k."
+            )
+        if candidates > _MOST_CANDIDATES:
+            raise ParameterError(
+                f"candidates must be at most {_MOST_CANDIDATES:,}: got {candidates:,}. They are 10·k where nobody says "
+                f"how many: then k must be at most {_MOST_CANDIDATES // 10:,}. Ask for fewer items, or for all that "
+                "many people have, with DiscoverHistogram."
             )
         self._derive(k=k, candidates=candidates)
         self._derive(_rate=self._noise())
