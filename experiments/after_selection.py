@@ -15,7 +15,7 @@ from experiments import top_k_runs
 from experiments.free_gap import best_estimates, chunks
 from experiments.harness import Row, Setting, spread_out
 from experiments.page import table
-from experiments.plots import OTHER, OURS, panels
+from experiments.plots import OTHER, OURS, legend_outside, panels
 from lastbit.estimate.accuracy import laplace_accuracy
 from lastbit.exact.numbers import probability
 
@@ -109,7 +109,7 @@ def weights_of(apart: Values, ratio: float, variance: float) -> Values:
 
 def picture(rows: list[Row]) -> Figure:
     ks = sorted({row["k"] for row in rows})
-    figure, axes = panels(1, len(ks), height=3.1)
+    figure, axes = panels(1, len(ks), height=3.6)
     for panel, k in zip(axes[0], ks, strict=True):
         here = [row for row in rows if row["k"] == k]
         across = np.arange(len(here))
@@ -117,8 +117,8 @@ def picture(rows: list[Row]) -> Figure:
         panel.bar(across + 0.2, [row["estimates"] for row in here], 0.4, color=OURS, label="estimates")
         panel.axhline(1, color="black", linewidth=0.8)
         panel.set_xticks(across, [row["shape"] for row in here], rotation=40, ha="right", fontsize=6)
-        panel.set(title=f"k = {k}", ylabel="squared error over the measurements'", ylim=(0, 2))
-    axes[0, 0].legend(loc="upper left")
+        panel.set(title=f"k = {k}", ylabel="squared error, measurements = 1", ylim=(0, 2))
+    legend_outside(figure, axes[0, 0], "upper", 2)
     return figure
 
 

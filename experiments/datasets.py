@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lastbit.chance.draw import Draw
+
 Counts = NDArray[np.int64]
 
 _MANY = 100
@@ -49,6 +51,17 @@ class Dataset:
     def threshold(self) -> int:
         """The 95% quantile, which the free-gap paper compares with."""
         return int(np.quantile(self.counts, 0.95))
+
+    def thresholds(self, runs: int, k: int, draw: Draw, *, by_rank: bool) -> Counts:
+        """One threshold a run: always the 95% quantile, or by rank, as the free-gap authors' released code sets it.
+
+        By rank, the threshold is halfway between two neighbouring counts, rounded down. The rank of the upper one is
+        drawn from 2k to 8k - 1, the largest count being rank 0. Data with fewer counts than that end at the last pair.
+        """
+        if not by_rank:
+            return np.full(runs, self.threshold())
+        upper = np.minimum(2 * k + draw.integer(6 * k, runs).astype(np.int64), len(self.counts) - 2)
+        return (self.counts[upper] + self.counts[upper + 1]) // 2
 
     def enlarged(self) -> Dataset:
         """The counts the published number of records would have, were they all like those that are here."""

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from experiments import exponential_ways as ways
 from experiments.harness import Row, Setting, follow
 from experiments.page import table
-from experiments.plots import FOURTH, QUOTED, panels
+from experiments.plots import FOURTH, QUOTED, panels, spread_log
 from lastbit.papers.base2_sampling import compute_precision, sufficient_precision
 
 TITLE = "Base-2 exponential mechanism, figure 5: precision by theory or by trial"
@@ -43,6 +43,7 @@ def measure(setting: Setting) -> list[Row]:
 def picture(rows: list[Row]) -> Figure:
     figure, axes = panels(1, 2, width=4.4, height=3.2)
     ways.curves(axes[0, 0], rows, "n")
+    spread_log(axes[0, 0], sorted({row["n"] for row in rows}))
     axes[0, 0].set(xlabel="outcomes n")
     for name, colour in ((ways.PYTHON, QUOTED), (ways.EMPIRICAL, FOURTH)):
         here = [row for row in rows if row["way"] == name]

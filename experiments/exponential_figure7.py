@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from experiments import exponential_ways as ways
 from experiments.harness import Row, Setting, follow
-from experiments.plots import panels
+from experiments.plots import panels, spread_log
 
 TITLE = "Base-2 exponential mechanism, figure 7: Laplace noise as a choice among outcomes"
 PAPER = f"""
@@ -43,6 +43,7 @@ def measure(setting: Setting) -> list[Row]:
 def picture(rows: list[Row]) -> Figure:
     figure, axes = panels(1, 1, width=6, height=3.6)
     ways.curves(axes[0, 0], rows, "outcomes")
+    spread_log(axes[0, 0], sorted({row["outcomes"] for row in rows}))
     axes[0, 0].set(xlabel="outcomes: 20/γ + 1")
     return figure
 

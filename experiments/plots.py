@@ -21,6 +21,11 @@ def spread_log(panel: Any, places: Sequence[float]) -> None:
     panel.minorticks_off()
 
 
+def legend_outside(figure: Figure, panel: Any, place: str, columns: int, title: str | None = None) -> None:
+    """The legend of a panel beside all panels, where it covers no bar: "upper" or "lower"."""
+    figure.legend(*panel.get_legend_handles_labels(), loc=f"outside {place} center", ncols=columns, title=title)
+
+
 def panels(rows: int, columns: int, width: float = 3.4, height: float = 2.7) -> tuple[Figure, Any]:
     """A figure of so many panels; the axes come as an array of two dimensions."""
     figure = Figure(figsize=(width * columns, height * rows), layout="constrained")

@@ -27,10 +27,21 @@ class Above:
     branches: NDArray[np.int64]
 
 
-def ask(plan: Plan, steps: NDArray[Any], orders: NDArray[np.int64], runs: int, draw: Draw) -> Above:
-    """So many runs over these values, in steps. Run i asks in the order i·len(orders)//runs, which lists queries."""
+def ask(
+    plan: Plan,
+    steps: NDArray[Any],
+    orders: NDArray[np.int64],
+    runs: int,
+    draw: Draw,
+    thresholds: NDArray[np.int64] | None = None,
+) -> Above:
+    """So many runs over these values, in steps. Run i asks in the order i·len(orders)//runs, which lists queries.
+
+    Run i compares with thresholds[i], in steps, or every run with the plan's threshold.
+    """
     drawn = plan.kind.many(draw, plan.threshold_rate, runs)
-    threshold = plan.threshold + drawn - plan.kind.centre(plan.threshold_rate)
+    given = plan.threshold if thresholds is None else thresholds
+    threshold = given + drawn - plan.kind.centre(plan.threshold_rate)
     left, alive = np.full(runs, plan.units), np.arange(runs)
     order = alive * len(orders) // runs
     found: list[tuple[NDArray[Any], ...]] = []

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 import lastbit as lb
 from experiments.harness import Row, Setting, spread_out
 from experiments.page import table
-from experiments.plots import OTHER, OURS, panels
+from experiments.plots import OTHER, OURS, legend_outside, panels
 
 TITLE = "Numbers of a table: intervals hold on skewed, tied and missing-ridden data"
 PAPER = """
@@ -107,7 +107,7 @@ def _within(truth: Any, ends: tuple[Any, Any]) -> bool:
 
 def picture(rows: list[Row]) -> Figure:
     sizes = sorted({row["n"] for row in rows})
-    figure, axes = panels(1, len(sizes), height=3.1)
+    figure, axes = panels(1, len(sizes), width=4.2, height=3.6)
     for panel, n in zip(axes[0], sizes, strict=True):
         here = [row for row in rows if row["n"] == n]
         across = np.arange(len(here))
@@ -116,8 +116,8 @@ def picture(rows: list[Row]) -> Figure:
         panel.axhline(float(LEVEL), color="black", linewidth=0.8)
         names = [f"{row['shape']}, step {row['step']}" for row in here]
         panel.set_xticks(across, names, rotation=40, ha="right", fontsize=6)
-        panel.set(title=f"{n:,} units", ylabel="share of intervals of the mean that hold", ylim=(0, 1.05))
-    axes[0, 0].legend(loc="lower left")
+        panel.set(title=f"{n:,} units", ylabel="intervals of the mean that hold", ylim=(0, 1.05))
+    legend_outside(figure, axes[0, 0], "upper", 2)
     return figure
 
 

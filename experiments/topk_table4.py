@@ -14,7 +14,7 @@ from benchmarks.measure import alternate
 from experiments.datasets import Counts
 from experiments.harness import Row, Setting, follow
 from experiments.page import rounded, table
-from experiments.plots import OTHER, OURS, QUOTED, panels, spread_log
+from experiments.plots import OTHER, OURS, QUOTED, legend_outside, panels, spread_log
 from lastbit.papers.secure_top_k import secure_top_k
 
 TITLE = "Secure top-k, table 4: running time"
@@ -127,7 +127,7 @@ def picture(rows: list[Row]) -> Figure:
         spread_log(panel, list(times[dataset, "lastbit"]))
         panel.set(yscale="log", xlabel="k", title=f"{dataset}, n = {n:,}")
     axes[0, 0].set_ylabel("milliseconds")
-    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
+    legend_outside(figure, axes[0, 0], "lower", 4)
     return figure
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 import lastbit as lb
 from experiments.harness import Row, Setting, follow
@@ -81,6 +82,8 @@ def picture(rows: list[Row]) -> Figure:
     published = PUBLISHED["geometric"] + PUBLISHED["uniform"]
     axes[0, 0].barh(names, [*drawn, published], color=[OURS] * len(rows) + [QUOTED])
     axes[0, 0].set(xlabel="samples drawn in one call, of any kind")
+    axes[0, 0].xaxis.set_major_locator(MaxNLocator(5))
+    axes[0, 0].xaxis.set_major_formatter("{x:,.0f}")
     axes[0, 0].invert_yaxis()
     return figure
 
