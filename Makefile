@@ -23,9 +23,10 @@ BENCH     := $(VENV)/.bench-$(HERE)
 PYX       := $(shell find src -name '*.pyx')
 PAPERS    := $(VENV)/.experiments-$(HERE)
 DIST      := $(VENV)/.dist-$(HERE)
+SITE      := $(VENV)/.docs-$(HERE)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test fuzz lint mutants bench experiments dist clean
+.PHONY: help demo test fuzz lint mutants bench experiments docs dist clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
@@ -55,6 +56,9 @@ bench: $(BENCH) ## measure against NumPy and OpenDP
 
 experiments: $(PAPERS) ## the papers' experiments again: DATA=folder of item,count files, ONLY="names"
 	@$(RUN) -m experiments $(if $(DATA),--data "$(DATA)") $(ONLY)
+
+docs: $(SITE) ## build the site into build/site/html: pages are executed, warnings are errors
+	@$(RUN) -m tools.site
 
 dist: $(DIST) ## build the sdist and the wheel, check them, and try each in an empty environment
 	@$(RUN) -m tools.dist
@@ -97,4 +101,9 @@ $(PAPERS): $(INSTALLED)
 $(DIST): $(BUILT)
 	@echo "== installing what builds and checks distributions"
 	@$(SHOWN) $$($(RUN) tools/requirements.py dist)
+	@touch $@
+
+$(SITE): $(INSTALLED)
+	@echo "== installing what builds the site"
+	@$(SHOWN) $$($(RUN) tools/requirements.py docs)
 	@touch $@

@@ -9,47 +9,81 @@ from fractions import Fraction
 
 
 class LastbitError(Exception):
-    """The root: `except lastbit.LastbitError` catches every error of lastbit and nothing else."""
+    """The root: `except lastbit.LastbitError` catches every error of lastbit and nothing else.
+
+    To do:    read the message: it says what was expected, what came, and what to type next.
+    """
 
 
 class ParameterError(LastbitError, ValueError):
-    """A public parameter cannot be used. Nothing was drawn and nothing was charged."""
+    """A public parameter cannot be used. Nothing was drawn and nothing was charged.
+
+    To do:    change the parameter that the message names to the kind of value that the message asks for.
+    """
 
 
 class MechanismError(LastbitError, TypeError):
-    """A class or an object cannot be used as a mechanism. Nothing was drawn and nothing was charged."""
+    """A class or an object cannot be used as a mechanism. Nothing was drawn and nothing was charged.
+
+    To do:    pass an object of a mechanism, not its class. A mechanism of your own defines `ready`, not `release`.
+    """
 
 
 class TapeEnded(LastbitError):
-    """A `Tape` has no more words. Only a test that builds its tape too short sees this error."""
+    """A `Tape` has no more words. Only a test that builds its tape too short sees this error.
+
+    To do:    give the tape more words. Outside of tests, leave out `draw=`: then the system's randomness is used.
+    """
 
 
 class BitsError(LastbitError):
-    """A source of random words broke its contract: `words(n)` must give n unsigned 64-bit integers."""
+    """A source of random words broke its contract: `words(n)` must give n unsigned 64-bit integers.
+
+    To do:    mend the source: `words(n)` returns a NumPy array of n uint64. Outside of tests, use `SystemBits`.
+    """
 
 
 class AuditError(LastbitError):
-    """The auditor cannot follow a program: the program depends on more than its draws, or asks for raw words."""
+    """The auditor cannot follow a program: the program depends on more than its draws, or asks for raw words.
+
+    To do:    take all randomness from the `Draw` that the program is given, and keep nothing from one run to the next.
+    """
 
 
 class RunExhausted(LastbitError):
-    """A run has spent its budget and answers no more. Nothing was drawn."""
+    """A run has spent its budget and answers no more. Nothing was drawn.
+
+    To do:    start a new run, which is charged again, or ask `run.exhausted` before each query.
+    """
 
 
 class RunBound(LastbitError, TypeError):
-    """A run holds secret noise, so it stays where it began: no copy, no pickle, no use in a forked process."""
+    """A run holds secret noise, so it stays where it began: no copy, no pickle, no use in a forked process.
+
+    To do:    start a run in the process that asks it. To share answers, share what `ask` returned.
+    """
 
 
 class DataError(LastbitError):
-    """A table cannot be read or counted. The message names columns and kinds of errors, never a value of a row."""
+    """A table cannot be read or counted. The message names columns and kinds of errors, never a value of a row.
+
+    To do:    check the file, the column or the type that the message names. Nothing was drawn and nothing was charged.
+    """
 
 
 class LedgerError(LastbitError):
-    """A ledger cannot be opened, or has no such account. Nothing was drawn and nothing was charged."""
+    """A ledger cannot be opened, or has no such account. Nothing was drawn and nothing was charged.
+
+    To do:    check the path or the address of the ledger, and the name of the account: `lastbit budget show` lists
+              them.
+    """
 
 
 class AlreadyCharged(LedgerError):
-    """A key that pays once has paid before, for the entry `entry`. Nothing was drawn and nothing was charged."""
+    """A key that pays once has paid before, for the entry `entry`. Nothing was drawn and nothing was charged.
+
+    To do:    read the release of that entry, `ledger.published(error.entry)`; for a new release, take a new key.
+    """
 
     def __init__(self, message: str, entry: int) -> None:
         self.entry = entry
@@ -63,6 +97,9 @@ class BudgetExceeded(LedgerError):
     """A data set's limit does not allow a release. Nothing was drawn and nothing was charged.
 
     `requested`, `spent` and `limit` are exact, in the `currency` that does not fit: epsilon, rho or delta.
+
+    To do:    ask for a smaller cost, take an answer that is already in the books (`reuse=True`), or have the owner of
+              the data raise the limit.
     """
 
     def __init__(

@@ -12,6 +12,7 @@ from typing import Final
 import gmpy2
 
 from lastbit._outcomes import hashable
+from lastbit.audit.charts import of_law
 from lastbit.audit.divergence import Divergence
 from lastbit.audit.enumerator import Enumerator
 from lastbit.audit.found import fraction_of
@@ -151,10 +152,16 @@ class Law:
         return "\n".join([title, text_table(*self._table()), *more])
 
     def _repr_html_(self) -> str:
-        return html_table(*self._table(), " ".join(self._lines()))
+        names, rows = self._table()
+        title = " ".join(self._lines())
+        masses = [fraction_of(mass) for _, mass in self._likeliest()]
+        return html_table(names, rows, title) + of_law([row[0] for row in rows], masses, title)
+
+    def _likeliest(self) -> list[tuple[Hashable, gmpy2.mpq]]:
+        return sorted(self.exact.items(), key=lambda item: -item[1])[:MOST_ROWS]
 
     def _table(self) -> tuple[list[str], list[list[str]]]:
-        likeliest = sorted(self.exact.items(), key=lambda item: -item[1])[:MOST_ROWS]
+        likeliest = self._likeliest()
         probabilities = texts([fraction_of(mass) for _, mass in likeliest])
         names = ["outcome", "probability", "at least" if self.unexplored else "exactly"]
         return names, [

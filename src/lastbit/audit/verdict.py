@@ -9,6 +9,7 @@ from itertools import islice
 from math import isinf
 from typing import Any, Final, Literal
 
+from lastbit.audit.charts import of_verdicts
 from lastbit.audit.claims import Claim, Measured, findings
 from lastbit.audit.found import fraction_of
 from lastbit.audit.laws import TOLERANCE, Law, law, shown, tolerated
@@ -93,7 +94,9 @@ class Verdict:
         return f"{self.verdict}: {found}{self.loss}; cost {self.cost.text}{apart}{proof}"
 
     def _repr_html_(self) -> str:
-        return html_table(["", ""], [[name, text] for name, text in self._facts().items()], f"The cost: {self.verdict}")
+        title = f"The cost: {self.verdict}"
+        table = html_table(["", ""], [[name, text] for name, text in self._facts().items()], title)
+        return table + of_verdicts([self], ["found"], title)
 
     def _facts(self) -> dict[str, str]:
         """The answer part by part, for a table."""
@@ -150,7 +153,8 @@ class Verdicts:
             for verdict in self.each[:MOST_ROWS]
         ]
         more = f" … and {len(self.each) - MOST_ROWS:,} more neighbours" if len(self.each) > MOST_ROWS else ""
-        return html_table(names, rows, f"{self}{more}")
+        shown = self.each[:MOST_ROWS]
+        return html_table(names, rows, f"{self}{more}") + of_verdicts(shown, [row[0] for row in rows], str(self))
 
 
 def judge(

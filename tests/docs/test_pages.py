@@ -1,0 +1,91 @@
+"""The pages that are notebooks in text form run, from the first cell to the last, and the site has every page."""
+
+from __future__ import annotations
+
+import ast
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lastbit.errors import LastbitError
+from tests.machine import has_postgres
+from tools.pages import neighbours
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+CELL = re.compile(r"```\{code-cell\}[^\n]*\n(.*?)```", re.DOTALL)
+NOTEBOOKS = sorted(path for path in DOCS.rglob("*.md") if "file_format: mystnb" in path.read_text(encoding="utf-8"))
+NEED_MORE = "spark", "team"  # Java, PostgreSQL
+
+
+def cells(page: Path) -> list[tuple[str, bool]]:
+    """The code of each cell, and whether an error of lastbit is what the cell shows."""
+    found = CELL.findall(page.read_text(encoding="utf-8"))
+    return [(re.sub(r"\A:tags:[^\n]*\n", "", each), "raises-exception" in each.split("\n")[0]) for each in found]
+
+
+def run(page: Path) -> None:
+    """Run the cells in one namespace, and show the last value of each as a notebook would."""
+    names: dict[str, Any] = {"__name__": "__main__"}
+    for code, raises in cells(page):
+        tree = ast.parse(code)
+        last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
+        if raises:
+            assert last is not None
+            with pytest.raises(LastbitError):
+                eval(compile(ast.Expression(last.value), str(page), "eval"), names)
+            continue
+        exec(compile(tree, str(page), "exec"), names)
+        if last is not None:
+            value = eval(compile(ast.Expression(last.value), str(page), "eval"), names)
+            shown = getattr(value, "_repr_html_", lambda value=value: repr(value))()
+            assert isinstance(shown, str)
+
+
+@pytest.mark.parametrize("page", [path for path in NOTEBOOKS if path.stem not in NEED_MORE], ids=lambda path: path.stem)
+def test_a_page_runs(page: Path) -> None:
+    run(page)
+
+
+if has_postgres():
+
+    def test_the_page_for_teams_runs(server: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("LASTBIT_BOOKS", f"postgresql://lastbit@/postgres?host={server}")
+        run(DOCS / "howto/team.md")
+
+
+def test_every_page_is_in_the_contents() -> None:
+    listed = set()
+    for index in DOCS.rglob("index.md"):
+        for block in re.findall(r"```\{toctree\}\n(.*?)```", index.read_text(encoding="utf-8"), re.DOTALL):
+            entries = [line for line in block.split("\n") if line and not line.startswith(":")]
+            for entry in entries:
+                pattern = f"{entry}.md"
+                listed |= {path.resolve() for path in index.parent.glob(pattern)} if entry[0] != "/" else set()
+    pages = {path.resolve() for path in DOCS.rglob("*.md") if path.name != "index.md"}
+    assert pages == {path for path in listed if path.name != "index.md"}
+
+
+def test_every_link_between_pages_leads_somewhere() -> None:
+    for page in [*DOCS.rglob("*.md"), *ROOT.glob("*.md")]:
+        for link in re.findall(r"\]\(([^)#\s:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
+            made = (page.parent / link).resolve()
+            assert made.exists() or "reference" in made.parts, f"{page.name}: {link}"
+
+
+def test_the_picture_of_two_neighbours_is_what_the_auditor_finds() -> None:
+    assert (DOCS / "pictures/neighbours.svg").read_text(encoding="utf-8") == neighbours.picture() + "\n"
+
+
+def test_the_versions_that_are_named_are_the_same_everywhere() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    named = re.findall(r":: Python :: (3\.\d+)", "\n".join(project["project"]["classifiers"]))
+    built = [f"cp{version.replace('.', '')}-*" for version in named]
+    assert project["tool"]["cibuildwheel"]["build"] == built
+    workflow = (ROOT / ".github/workflows/check.yml").read_text(encoding="utf-8")
+    versions = ", ".join(f'"{version}"' for version in named)
+    assert f"python: [{versions}]" in workflow
+    assert f"version: {project['project']['version']}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
