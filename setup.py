@@ -28,6 +28,7 @@ FAST = {"boundscheck": False, "wraparound": False, "cdivision": True, "initializ
 
 modules = [
     compiled("lastbit.chance._draws", **FAST),
+    compiled("lastbit.chance._curves", **FAST),
     compiled("lastbit.chance._classes", **FAST),
     compiled("lastbit.values._floors", **FAST),
     compiled("lastbit.mechanisms.top_k._ranks", **FAST),

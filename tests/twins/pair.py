@@ -53,7 +53,11 @@ def edges(distribution: Distribution) -> list[list[int]]:
         if isinstance(level, Falling) and (table := Table.of(level)) is not None:
             found.append([int(threshold) for threshold in table.thresholds])
         elif isinstance(level, Falling):
-            found.append([level.floor(j, 64)[0] for j in (1, 2, 3, 1000, level.last)])
+            scale = level.rate.scale // level.stride
+            places = {1, 2, 3, 1000, *(scale * part // 16 for part in (1, 5, 11, 16, 40, 100, 700)), level.last}
+            rising = [j for j in places if j is not None and j > 0 and (level.last is None or j <= level.last)]
+            falling = [] if level.first == 0 else [0, *(-j for j in rising)]
+            found.append([level.floor(j, 64)[0] for j in rising + falling])
         elif isinstance(level, Weighted):
             total = level.cumulative[-1]
             found.append([min(part * WORD // total, WORD - 1) for part in level.cumulative])

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from lastbit import Rate
-from lastbit.chance import distributions
 from lastbit.chance.inversion import Falling, Geometric, Signed, Truncated, Uniform, Weighted
 from lastbit.chance.tables import MAX_CELLS, Table
 from tests import oracle
@@ -27,8 +26,14 @@ def hair(bits: int) -> Rate:
 
 
 def levels(rates: list[Rate]) -> list[Falling]:
-    laws = [law(rate) for rate in rates for law in (distributions.geometric, distributions.laplace)]
-    return list(dict.fromkeys(level for law in laws for level in law.levels))
+    """Laws with short tables: of a rate near 1 a coarse part, and a fine one of 2^12 cells at most."""
+    found: list[Falling] = []
+    for rate in rates:
+        stride = 1 << max(0, rate.scale.bit_length() - 7)
+        found += [Geometric(rate, stride), Signed(rate, stride)]
+        if stride > 1:
+            found.append(Truncated(rate, min(stride, 1 << 12) - 1, max(1, stride >> 12)))
+    return found
 
 
 def named(level: Falling) -> str:
@@ -146,3 +151,6 @@ def test_no_table_where_it_would_not_pay() -> None:
     assert Table.of(Weighted.of([1] * MAX_CELLS)) is not None
     assert Table.of(Truncated(TINY[0], MAX_CELLS)) is None
     assert Table.of(Truncated(TINY[0], MAX_CELLS - 1)) is not None
+    assert Table.of(Geometric(ROUNDED[3])) is not None
+    assert Table.of(Geometric(ROUNDED[4])) is None
+    assert Table.of(Signed(TINY[3])) is None

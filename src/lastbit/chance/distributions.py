@@ -1,7 +1,7 @@
 """The laws a `Draw` can draw from: how to invert each, and its probabilities as fractions.
 
-A distribution is one cell, or several combined: a geometric X of a small rate is (V << m) + L, where V is geometric
-of rate r^(2^m) and L is geometric below 2^m, independent of V. So short tables serve every scale.
+A distribution is one cell, or several combined: a geometric X of a scale beyond 2^40 is (V << m) + L, where V is
+geometric of rate r^(2^m) and L is geometric below 2^m, independent of V. So a few words serve every scale.
 """
 
 from __future__ import annotations
@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import count
 from numbers import Rational
 from typing import Final
 
 from lastbit.chance.gaussian import Gaussian
 from lastbit.chance.inversion import Falling, Geometric, Partition, Signed, Truncated, Uniform, Weighted, resolve
+from lastbit.chance.kernel import Kernel
 from lastbit.chance.powers import Powers
 from lastbit.chance.rounds import Rounds
 from lastbit.errors import AuditError, ParameterError
@@ -23,10 +24,8 @@ from lastbit.privacy.rate import Rate
 
 Masses = Iterator[tuple[int, Fraction]]
 
-# The scale of the coarsest level stays below 2^8, so its table ends after 2^8 · 64 ln 2 cells a side, and goes
-# down to 2^5 where the finer levels, of at most 2^12 cells each, have room.
-_COARSE_BITS: Final = 8
-_SMALL_BITS: Final = 5
+# One word decides a sample up to this scale, but for one in 2^18. The finer levels have tables of at most 2^12 cells.
+_COARSE_BITS: Final = 40
 _FINE_BITS: Final = 12
 
 _MOST_MASS_BITS: Final = 1 << 22
@@ -55,6 +54,11 @@ class Distribution:
         """Whether the masses go on for ever."""
         top = self.levels[0]
         return isinstance(top, Falling) and top.last is None
+
+    @cached_property
+    def kernel(self) -> Kernel | None:
+        """The compiled way to invert it, or None where there is none."""
+        return Kernel.of(self.levels, self.shifts)
 
     @property
     def block(self) -> int:
@@ -98,9 +102,8 @@ def joined(words: Sequence[int]) -> int:
 
 
 def _levels(rate: Rate, coarsest: type[Geometric] | type[Signed]) -> tuple[tuple[Partition, ...], tuple[int, ...]]:
-    scale = rate.scale
-    parts = max(0, -(-(scale.bit_length() - _COARSE_BITS) // _FINE_BITS))
-    below = min(scale.bit_length() - _SMALL_BITS, parts * _FINE_BITS) if parts else 0
+    below = max(0, rate.scale.bit_length() - _COARSE_BITS)
+    parts = -(-below // _FINE_BITS)
     shifts = tuple((below + i) // parts for i in range(parts))
     levels: list[Partition] = [coarsest(rate, 1 << below)]
     for shift in shifts:

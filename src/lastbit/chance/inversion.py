@@ -7,6 +7,7 @@ rounded, so a cell is hit with exactly its length.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
@@ -14,7 +15,6 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
 from itertools import accumulate
-from math import lcm
 from typing import Protocol
 
 from lastbit.privacy.rate import Rate
@@ -63,7 +63,7 @@ class Weighted:
     @classmethod
     def of(cls, weights: Sequence[int | Fraction]) -> Weighted:
         """Bring the weights over one denominator, which leaves their ratios alone."""
-        common = lcm(*{weight.denominator for weight in weights})
+        common = math.lcm(*{weight.denominator for weight in weights})
         if common == 1:
             return cls(tuple(accumulate(map(int, weights))))
         return cls(tuple(accumulate([weight.numerator * (common // weight.denominator) for weight in weights])))
@@ -106,23 +106,26 @@ class Falling(ABC):
             guard *= 2
 
     def cell(self, u: int, bits: int) -> int | None:
-        """By doubling steps from an end, then by halving."""
+        """By doubling steps from a guess, then by halving."""
         # Invariant: U < S(low) for certain, U >= S(high) for certain. A straddled S(j) on the way settles it.
         low, high, stride = self.first, None if self.last is None else self.last + 1, 1
+        j = self.guess(u, bits)
         while low is None or high is None or high - low > 1:
-            if low is not None and high is not None:
+            if low is not None and high is not None and not low < j < high:
                 j = (low + high) // 2
-            else:
-                j = (low or 0) + stride if low is not None else (high or 0) - stride
-                stride *= 2
             threshold, exact = self.floor(j, bits)
             if u == threshold and not exact:
                 return None
             if u < threshold:
-                low = j
+                low, j = j, j + stride
             else:
-                high = j
+                high, j = j, j - stride
+            stride *= 2
         return low
+
+    def guess(self, u: int, bits: int) -> int:
+        """A place to look first: any will do, and near the cell is quicker."""
+        return 1 if self.first is None else self.first + 1
 
 
 class Line(Falling):
@@ -134,6 +137,19 @@ class Line(Falling):
     @abstractmethod
     def line(self, negative: bool, bits: int) -> tuple[Bounds, Bounds]:
         """Bounds of 2^bits · factor and of 2^bits · offset, for j < 0 or for j >= 0."""
+
+    def guess(self, u: int, bits: int) -> int:
+        """Where the line meets the middle of the interval, in floats: they choose a place, the bounds decide."""
+        share, loss = (2 * u + 1) / (2 << bits), _loss(self.rate) * self.stride
+        try:
+            guess = int(self.crossed(share, loss))
+        except (OverflowError, ValueError, ZeroDivisionError):
+            return super().guess(u, bits)
+        return guess if self.first is None else max(guess, self.first + 1)
+
+    @abstractmethod
+    def crossed(self, share: float, loss: float) -> float:
+        """The j with S(j) = share, for R = e^-loss."""
 
     def bounds(self, j: int, bits: int) -> Bounds:
         """Bounds of 2^bits · S(j)."""
@@ -152,6 +168,12 @@ def _power(base: Bounds, exponent: int, bits: int) -> Bounds:
         if digit == "1":
             lower, upper = lower * base[0] >> bits, -(-upper * base[1] >> bits)
     return lower, upper
+
+
+@lru_cache(maxsize=64)
+def _loss(rate: Rate) -> float:
+    rest = (1 << rate.y) - rate.x
+    return -math.log1p(-rest / (1 << rate.y)) if rest < rate.x else rate.y * math.log(2) - math.log(rate.x)
 
 
 def power(rate: Rate, exponent: int, bits: int) -> Bounds:
@@ -184,6 +206,10 @@ class Geometric(Line):
         """1 and 0."""
         return (1 << bits, 1 << bits), (0, 0)
 
+    def crossed(self, share: float, loss: float) -> float:
+        """-ln(U)/λ."""
+        return -math.log(share) / loss
+
 
 @dataclass(frozen=True)
 class Truncated(Line):
@@ -199,6 +225,10 @@ class Truncated(Line):
         one, end = 1 << bits, power(self.rate, self.stride * (self.last + 1), bits)
         factor = _inverse((one - end[1], one - end[0]), bits)
         return factor, (one - factor[1], one - factor[0])
+
+    def crossed(self, share: float, loss: float) -> float:
+        """-ln(1 - (1 - U)·(1 - R^(last+1)))/λ."""
+        return -math.log1p((1 - share) * math.expm1(-loss * (self.last + 1))) / loss
 
     def floor(self, j: int, bits: int) -> tuple[int, bool]:
         """As always, but for an S(j) that is less than a fraction over 2^bits by next to nothing.
@@ -232,3 +262,10 @@ class Signed(Line):
         one, r = 1 << bits, power(self.rate, 1, bits)
         factor = _inverse((one + r[0], one + r[1]), bits)
         return (factor, (0, 0)) if not negative else ((factor[0] - one, factor[1] - one), (one, one))
+
+    def crossed(self, share: float, loss: float) -> float:
+        """-ln(U·(1 + r))/λ above, and the same from the other end below."""
+        r = math.exp(-loss / self.stride)
+        if share * (1 + r) < 1:
+            return -math.log(share * (1 + r)) / loss
+        return -1 + math.log((1 - share) * (1 + 1 / r)) / loss

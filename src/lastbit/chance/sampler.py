@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 from itertools import pairwise
 from typing import Final
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +21,6 @@ from lastbit.chance.draw import Draw, Samples
 from lastbit.chance.inversion import Uniform
 from lastbit.chance.power_table import WIDE, PowerTable
 from lastbit.chance.powers import Powers
-from lastbit.chance.tables import Table
 from lastbit.exact.numbers import whole
 from lastbit.privacy.rate import Rate
 
@@ -61,11 +59,11 @@ class Sampler(Draw):
         top = distribution.levels[0]
         if isinstance(top, Powers) and (index := _decide_power(top, int(words[0]))) is not None:
             return index
-        inverters = None if distribution.cells else _inverters_of(distribution)
-        if inverters is not None:
+        kernel = None if distribution.cells else distribution.kernel
+        if kernel is not None:
             out = np.empty(1, np.int64)
-            if not _decide_by_tables(inverters, distribution.shifts, words, out):
-                return int(out[0])
+            if not kernel.fill(words, out):
+                return out.item()
         return distribution.value(words.tolist(), self._read)
 
     def _many(self, distribution: Distribution, n: int) -> Samples:
@@ -114,39 +112,15 @@ def _fits(value: int) -> bool:
     return -(1 << 63) <= value < 1 << 63
 
 
-_inverters: WeakKeyDictionary[Distribution, list[_draws.Inverter] | None] = WeakKeyDictionary()
-
-
-def _inverters_of(distribution: Distribution) -> list[_draws.Inverter] | None:
-    """One kernel table for each level, or None where there is none or its values could leave int64."""
-    try:
-        return _inverters[distribution]
-    except KeyError:
-        tables = [table for level in distribution.levels if (table := Table.of(level))]
-        small = len(tables) == len(distribution.levels) and _fits(len(tables[0].thresholds) << sum(distribution.shifts))
-        kept = [_draws.Inverter(t.thresholds, t.guide, t.origin, t.direction) for t in tables] if small else None
-        return _inverters.setdefault(distribution, kept)
-
-
 def _decide(distribution: Distribution, n: int) -> Decide:
     partition = distribution.levels[0]
     if isinstance(partition, Uniform) and partition.n <= 1 << 63:
         size = partition.n
         return lambda _, words, out: _draws.uniform(words, size, 0, out)
-    inverters = _inverters_of(distribution) if n >= distribution.cells else None
-    if inverters is None:
+    kernel = distribution.kernel if n >= distribution.cells else None
+    if kernel is None:
         return lambda _, words, out: _decide_one_by_one(distribution, words.tolist(), out)
-    return lambda _, words, out: _decide_by_tables(inverters, distribution.shifts, words, out)
-
-
-def _decide_by_tables(
-    inverters: list[_draws.Inverter], shifts: tuple[int, ...], words: Words, out: NDArray[np.int64]
-) -> list[int]:
-    step = len(inverters)
-    doubts = inverters[0].first(words, step, out)
-    for level, shift in enumerate(shifts, start=1):
-        doubts += inverters[level].finer(words, level, step, shift, out)
-    return sorted(set(doubts)) if doubts else doubts
+    return lambda _, words, out: kernel.fill(words, out)
 
 
 def _decide_one_by_one(distribution: Distribution, words: list[int], out: NDArray[np.int64]) -> list[int]:

@@ -20,6 +20,9 @@ from lastbit.chance.inversion import Line, Partition, Weighted, power
 MAX_CELLS: Final = 1 << 15
 """Finite partitions beyond this are inverted cell by cell: their table would not pay."""
 
+_LARGEST_SCALE: Final = 1 << 8
+"""Of endless laws: where words at larger scales are inverted by a logarithm."""
+
 _GUIDE_BITS: Final = range(11, 14)
 _LONG_GUIDE_BITS: Final = 16
 """Of tables beyond 2^15 cells."""
@@ -46,7 +49,7 @@ class Table:
             # Before weights of zero at the end U < 1 holds for every word.
             below = [(part << 64) // total for part in reversed(inner) if part < total]
             return cls._of(below, len(below), -1)
-        if isinstance(partition, Line) and (partition.last is None or partition.last < MAX_CELLS):
+        if isinstance(partition, Line) and _short(partition):
             below = [] if partition.first == 0 else list(_thresholds(partition, -1))[::-1]
             start = 1 if partition.first == 0 else 0
             return cls._of(below + list(_thresholds(partition, 1, start)), start - 1 - len(below), 1)
@@ -67,6 +70,13 @@ class Table:
         largest = (np.arange(1, (1 << bits) + 1, dtype=np.uint64) << np.uint64(64 - bits)) - np.uint64(1)
         guide = len(thresholds) - np.searchsorted(thresholds[::-1], largest, side="right")
         return cls(thresholds, guide.astype(np.uint32), origin, direction)
+
+
+def _short(law: Line) -> bool:
+    """Whether a table of this law pays: an endless one ends after 64·ln 2 scales a side."""
+    if law.last is not None:
+        return law.last < MAX_CELLS
+    return law.rate.scale // law.stride < _LARGEST_SCALE
 
 
 def _thresholds(law: Line, direction: int, start: int = 1) -> Iterator[int]:

@@ -89,6 +89,17 @@ def log_lower(value: Fraction, precision: int) -> Fraction:
     return fraction(log)
 
 
+def log_floors(above: int, belows: Sequence[int], bits: int) -> list[int]:
+    """⌊2^bits · ln(above/below)⌋, or one less where that is nearer than 2^-60 to a whole number, for each below.
+
+    >>> log_floors(2, [1, 2], 8), math.log(2) * 256
+    ([177, 0], 177.44...)
+    """
+    with _rounding(gmpy2.RoundDown, bits + 64):
+        logs = [gmpy2.log(gmpy2.mpfr(gmpy2.mpq(above, below))) for below in belows]
+        return [max(0, int(gmpy2.floor(gmpy2.mul_2exp(log, bits)))) for log in logs]
+
+
 def fraction(value: gmpy2.mpfr) -> Fraction:
     """The exact value of an MPFR number."""
     return Fraction(*(int(part) for part in value.as_integer_ratio()))

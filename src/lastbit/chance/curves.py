@@ -1,0 +1,87 @@
+"""From a law that is a line in a power to the integers of the kernel that inverts it by a logarithm.
+
+No table grows with the scale, so one word decides a sample at every scale from 2^6 to 2^40. `_curves.pyx` says what
+the kernel computes; here are the numbers that it starts from, each rounded down, and the width of its doubt:
+
+    y = ((zeros + 1)·ln 2 - ln M - c)/λ, in units of 2^(bits-64), and 1/λ < 2^bits.
+
+The kernel's y is less than 16 units, with the first look 2^30.02 more, from the largest y of the word. The interval of
+the word, w wide and from 2^(63-zeros) on, spans at most w/2^(63-zeros)/λ more, which is below w·2^(zeros+1) units.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from functools import lru_cache
+from typing import Final
+
+import numpy as np
+
+from lastbit.chance._curves import CurveInverter, Logarithms
+from lastbit.chance.inversion import Geometric, Line, Partition, Signed, power
+from lastbit.exact.rounding import log_floors, log_lower, precision_for
+
+LEAST_BITS: Final = 7
+"""The scale of laws that a short table inverts faster is below 2^6."""
+
+MOST_BITS: Final = 40
+"""At larger scales too many words would be in doubt: one in 2^18 is here."""
+
+_ROUGH_BITS: Final = 26
+"""Up to this scale the first look decides all but one in 2^8."""
+
+_ENTRIES: Final = 1 << 11
+_BIAS: Final = 8
+_FINE: Final = 16
+_ROUGH: Final = (1 << 30) + (1 << 25)
+_WORD: Final = 1 << 64
+_TOP: Final = _WORD - 1
+
+
+def inverter(law: Partition) -> CurveInverter | None:
+    """The kernel's form of a law, or None where it has none: its scale is too small, or too large."""
+    if not isinstance(law, Line):
+        return None
+    logarithm = law.stride * _log(1 / law.rate.fraction)
+    bits = int(1 / logarithm).bit_length()
+    if not LEAST_BITS <= bits <= MOST_BITS:
+        return None
+    r, unit, wide, way, side, floor, share = law.rate.fraction, Fraction(1 << 64 - bits), 1, 0, _TOP, 0, _TOP
+    constants = [Fraction(0), Fraction(0)]
+    if isinstance(law, Signed):
+        # Above: U < R^j/(1+r). Below: 1 - U <= R^m·r/(1+r) for -1 - m.
+        way, side, constants = 1, int(_WORD / (1 + r)), [_log(1 + r), _log(1 + 1 / r)]
+    elif not isinstance(law, Geometric):
+        # V = E + U·(1 - E), with E = R^(last+1). Both parts are rounded down, and so is their sum: 4 units together.
+        assert law.last is not None  # noqa: S101
+        end = power(law.rate, law.stride * (law.last + 1), 128)
+        way, wide, floor, share = 2, 4, end[0] >> 64, min(_TOP, ((1 << 128) - end[1]) >> 64)
+    sides = [[_start(zeros, constant, logarithm, unit, wide) for zeros in range(64)] for constant in constants]
+    return CurveInverter(
+        _logarithms(), sides, int(unit / logarithm), bits, way, bits <= _ROUGH_BITS, side, floor, share
+    )
+
+
+def _start(zeros: int, constant: Fraction, logarithm: Fraction, unit: Fraction, wide: int) -> tuple[int, int, int, int]:
+    y = math.floor(((zeros + 1) * _LN2 - constant) / logarithm * unit) + _BIAS
+    spanned = wide << (zeros + 1)
+    return y % _WORD, y // _WORD, min(_TOP, _ROUGH + spanned), min(_TOP, _FINE + spanned)
+
+
+def _log(value: Fraction) -> Fraction:
+    """ln(value) of a value above 1, too small by less than 2^-200 of itself."""
+    return log_lower(value, precision_for(value) + 128)
+
+
+_LN2: Final = _log(Fraction(2))
+
+
+@lru_cache(maxsize=1)
+def _logarithms() -> Logarithms:
+    tables = []
+    for bits, kind in ((15, np.uint16), (31, np.uint32)):
+        # Above the lower end of its interval, so that the product is 1 or just above.
+        inverses = [-(-(_ENTRIES << bits) // (_ENTRIES + i)) for i in range(_ENTRIES)]
+        tables += [np.array(inverses, kind), np.array(log_floors(1 << bits, inverses, 64), np.uint64)]
+    return Logarithms(*tables)

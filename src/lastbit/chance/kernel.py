@@ -1,0 +1,49 @@
+"""`Kernel`: the compiled way to invert the levels of a distribution, by tables and by logarithms."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lastbit.chance import _curves, _draws, curves
+from lastbit.chance.bits import Words
+from lastbit.chance.inversion import Partition
+from lastbit.chance.tables import Table
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Kernel:
+    """One inverter for each level. All but the first have tables."""
+
+    first: _draws.Inverter | _curves.CurveInverter
+    finer: tuple[_draws.Inverter, ...]
+    shifts: tuple[int, ...]
+
+    @classmethod
+    def of(cls, levels: Sequence[Partition], shifts: tuple[int, ...]) -> Kernel | None:
+        """The kernel of these levels, or None where there is none or its values could leave int64."""
+        first = curves.inverter(levels[0]) or _tabled(levels[0])
+        finer = [_tabled(level) for level in levels[1:]]
+        # A word leaves at most 2^6 scales, and a table is shorter.
+        bits = sum(shifts) + (curves.MOST_BITS + 6 if shifts else 0)
+        if first is None or None in finer or bits > 63:
+            return None
+        return cls(first, tuple(each for each in finer if each), shifts)
+
+    def fill(self, words: Words, out: NDArray[np.int64]) -> list[int]:
+        """Fill out with the samples that these words decide. Returns the samples in doubt, in order."""
+        if not self.shifts:
+            return self.first.first(words, 1, out)
+        step = 1 + len(self.shifts)
+        doubts = self.first.first(words, step, out)
+        for offset, (level, shift) in enumerate(zip(self.finer, self.shifts, strict=True), start=1):
+            doubts += level.finer(words, offset, step, shift, out)
+        return sorted(set(doubts)) if doubts else doubts
+
+
+def _tabled(level: Partition) -> _draws.Inverter | None:
+    table = Table.of(level)
+    return None if table is None else _draws.Inverter(table.thresholds, table.guide, table.origin, table.direction)

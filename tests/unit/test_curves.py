@@ -1,0 +1,80 @@
+"""The kernel of logarithms: what it decides is the law's own cell, beside every edge that is tried, and doubts are few."""
+
+from random import Random
+
+import numpy as np
+import pytest
+
+from lastbit import Rate
+from lastbit.chance import curves
+from lastbit.chance.inversion import Geometric, Line, Signed, Truncated, Uniform
+from tests.oracle import WORD
+
+SCALES = ["100", "300", "2000", "1e5", "1e6", "50000000", "1e8", "1e10", "1e12"]
+RATES = [Rate.from_epsilon(f"1/{scale}" if "e" not in scale else f"1e-{scale[2:]}") for scale in SCALES]
+RATES += [Rate((1 << 20) - 1, 20), Rate((1 << 39) + 1, 40), Rate((1 << 40) - 3, 40)]
+
+
+def laws(rate: Rate) -> list[Line]:
+    scale = rate.scale
+    found = [Geometric(rate), Signed(rate), Geometric(rate, 3), Signed(rate, 5)]
+    return found + [Truncated(rate, last, 2) for last in (1, 60, scale // 30, scale, 40 * scale)]
+
+
+def edges(law: Line, random: Random) -> list[int]:
+    """Cells where the law's edges lie close, far and between, on both sides."""
+    most = 40 * max(1, law.rate.scale // law.stride) if law.last is None else law.last
+    places = [1, 2, 3, *(int(most * random.random() ** 3) for _ in range(25))]
+    places = [j for j in places if 0 < j <= most]
+    return places if law.first == 0 else places + [-j for j in places] + [0]
+
+
+@pytest.mark.parametrize("rate", RATES, ids=lambda rate: f"{rate.loss_upper:.2g}")
+def test_decided_cells_are_those_of_the_law(rate: Rate) -> None:
+    random = Random(rate.x)
+    for law in laws(rate):
+        inverter = curves.inverter(law)
+        if inverter is None:
+            continue
+        near = [0, 1, WORD - 1, WORD // 2, *(random.getrandbits(64) for _ in range(30))]
+        for j in edges(law, random):
+            edge = law.floor(j, 64)[0]
+            steps = [0, 1, 2, *(1 << bit for bit in range(2, 56, 3)), *(random.getrandbits(50) for _ in range(4))]
+            near += [word for step in steps for word in (edge - step, edge + step) if 0 <= word < WORD]
+        words = np.array(near, np.uint64)
+        out = np.empty(len(words), np.int64)
+        doubts = set(inverter.first(words, 1, out))
+        for k, word in enumerate(near):
+            cell = law.cell(word, 64)
+            assert k in doubts or cell == out[k], (law, word)
+            assert cell is not None or k in doubts
+
+
+@pytest.mark.parametrize("rate", RATES, ids=lambda rate: f"{rate.loss_upper:.2g}")
+def test_doubts_are_few(rate: Rate) -> None:
+    words = np.random.PCG64(1).random_raw(20_000)
+    out = np.empty(len(words), np.int64)
+    for law in laws(rate):
+        inverter = curves.inverter(law)
+        # One in 2^18 at the largest scale, of words that are the same in every run.
+        assert inverter is None or len(inverter.first(words, 1, out)) <= 2
+
+
+def test_steps_and_words_that_lack() -> None:
+    inverter = curves.inverter(Signed(RATES[3]))
+    words = np.random.PCG64(2).random_raw(300)
+    out, every = np.empty(100, np.int64), np.empty(300, np.int64)
+    assert inverter.first(words, 3, out) == inverter.first(words, 1, every) == []
+    assert out.tolist() == every[::3].tolist()
+    assert inverter.first(words[:0], 1, out[:0]) == []
+    with pytest.raises(ValueError, match="a word for each sample"):
+        inverter.first(words[:-3], 3, out)
+
+
+def test_only_lines_of_middling_scales() -> None:
+    assert curves.inverter(Uniform(6)) is None
+    assert curves.inverter(Geometric(Rate(63, 6))) is None
+    assert curves.inverter(Geometric(Rate.from_epsilon("1/66"))) is not None
+    assert curves.inverter(Geometric(Rate((1 << 40) - 1, 40))) is not None
+    assert curves.inverter(Geometric(Rate((1 << 41) - 1, 41))) is None
+    assert curves.inverter(Geometric(Rate((1 << 41) - 1, 41), 2)) is not None
