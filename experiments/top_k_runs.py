@@ -45,7 +45,7 @@ def with_exponential_noise(selector: Selector, steps: Steps, runs: int, draw: Dr
     least = draw.geometric(selector.coarse, runs * len(steps)).reshape(runs, -1)
     least <<= selector.shift
     least += steps
-    rows, columns, cells = _contenders(least, selector.width)
+    rows, columns, cells = _contenders(least, selector.few, selector.width)
     if selector.shift:
         cells += draw.truncated_geometric(selector.rate, 1 << selector.shift, len(cells))
     # One uniform order of all contenders, in all runs together, is a uniform order in each run, independently.
@@ -66,9 +66,9 @@ def with_laplace_noise(k: int, rate: Rate, steps: Steps, runs: int, draw: Draw) 
     return Selections(columns[best][:, :-1], cells[:, :-1] - cells[:, 1:], floored=False)
 
 
-def _contenders(noisy: Steps, width: int) -> tuple[NDArray[np.int64], NDArray[np.int64], Steps]:
-    """The `width` highest of each row, the first of equals: row, column and cell, in order; everyone in short rows."""
-    if noisy.shape[1] <= width:
+def _contenders(noisy: Steps, few: int, width: int) -> tuple[NDArray[np.int64], NDArray[np.int64], Steps]:
+    """The `width` highest of each row, the first of equals: row, column and cell, in order; everyone of a few."""
+    if noisy.shape[1] <= few:
         rows, columns = np.divmod(np.arange(noisy.size), noisy.shape[1])
         return rows, columns, noisy.ravel().copy()
     rows, columns, cells = _in_play(noisy, width, 0)

@@ -24,7 +24,13 @@ def noise_tape(name: str, rate: Rate, size: int, doubtful: list[int], random: Ra
 
 @pytest.mark.parametrize(
     ("name", "epsilon", "levels"),
-    [("geometric", "1", 1), ("laplace", "1", 1), ("laplace", "1/1000", 1), ("laplace", "1e-13", 2), ("geometric", "1e-17", 3)],
+    [
+        ("geometric", "1", 1),
+        ("laplace", "1", 1),
+        ("laplace", "1/1000", 1),
+        ("laplace", "1e-13", 2),
+        ("geometric", "1e-17", 3),
+    ],
 )
 @pytest.mark.parametrize("beyond", [-1, 0, 1])
 def test_sizes_around_a_chunk(name: str, epsilon: str, levels: int, beyond: int) -> None:

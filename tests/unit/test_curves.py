@@ -1,4 +1,4 @@
-"""The kernel of logarithms: what it decides is the law's own cell, beside every edge that is tried, and doubts are few."""
+"""The kernel of logarithms: what it decides is the law's own cell, beside every edge, and doubts are few."""
 
 from random import Random
 

@@ -8,7 +8,10 @@ With v = M·2^(63-z), 1 <= M < 2, the constant and z·ln 2 are in a table, `low`
 computed, in units of 2^-64. y is in units of 2^(bits-64). `chance/curves.py` fills the tables.
 """
 
+from cpython.buffer cimport PyBuffer_Release
 from libc.stdint cimport int64_t, uint16_t, uint32_t, uint64_t
+
+from lastbit.chance._words cimport hold
 
 cdef extern from *:
     """
@@ -171,16 +174,21 @@ cdef class CurveInverter:
                 low, high, near, nearer = sides[i][zeros]
                 self.curve.starts[i][zeros] = start(low, high, near, nearer)
 
-    def first(self, const uint64_t[::1] words, Py_ssize_t step, int64_t[::1] out):
+    def first(self, words, Py_ssize_t step, out):
         """out[k] = the cell of words[k·step]. Returns the samples in doubt."""
-        cdef Py_ssize_t k = 0, n = out.shape[0]
+        cdef Py_buffer given, taken
+        cdef const uint64_t *read = <const uint64_t *>hold(words, &given, False)
+        cdef int64_t *written = <int64_t *>hold(out, &taken, True)
+        cdef Py_ssize_t k = 0, n = taken.len // 8, there = given.len // 8
         cdef list doubts = []
-        if n and words.shape[0] < (n - 1) * step + 1:
-            raise ValueError("there must be a word for each sample.")
-        while k < n:
+        while k < n and there >= (n - 1) * step + 1:
             with nogil:
-                k = cells(&self.curve, &words[0], step, k, n, self.way, self.rough, &out[0])
+                k = cells(&self.curve, read, step, k, n, self.way, self.rough, written)
             if k < n:
                 doubts.append(k)
                 k += 1
+        PyBuffer_Release(&given)
+        PyBuffer_Release(&taken)
+        if there < (n - 1) * step + 1:
+            raise ValueError("there must be a word for each sample.")
         return doubts

@@ -4,10 +4,33 @@ Every function takes its words as they come, writes one value a sample, and list
 decide. The caller settles those.
 """
 
+import os
+
+from cpython.buffer cimport PyBuffer_Release
+from cpython.bytes cimport PyBytes_AS_STRING
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
 from libc.stdint cimport int64_t, uint32_t, uint64_t
+from libc.string cimport memcpy
 
-from lastbit.chance._words cimport multiply
+from numpy import dtype, empty
+
+from lastbit.chance._words cimport hold, multiply
+
+cdef object UINT64 = dtype("uint64")
+
+
+def fresh(Py_ssize_t n):
+    """n words of the operating system, as an array.
+
+    No Python code runs between the system's answer and the return, so no signal handler can fork in between; for up to
+    32 words, 256 bytes, the system's answer itself is not interrupted.
+    """
+    cdef bytes answer = os.urandom(8 * n)
+    words = empty(n, UINT64)
+    cdef Py_buffer view
+    memcpy(hold(words, &view, True), PyBytes_AS_STRING(answer), 8 * n)
+    PyBuffer_Release(&view)
+    return words
 
 
 cdef class Inverter:
@@ -47,19 +70,27 @@ cdef class Inverter:
                     high = middle
         return position
 
-    def first(self, const uint64_t[::1] words, Py_ssize_t step, int64_t[::1] out):
+    def first(self, words, Py_ssize_t step, out):
         """out[k] = the cell of words[k·step]. Returns the samples in doubt."""
-        cdef Py_ssize_t k, position
+        cdef Py_buffer given, taken
+        cdef const uint64_t *read = <const uint64_t *>hold(words, &given, False)
+        cdef int64_t *written = <int64_t *>hold(out, &taken, True)
+        cdef Py_ssize_t k, position, n = taken.len // 8, there = given.len // 8
         cdef uint64_t w
         cdef list doubts = []
-        with nogil:
-            for k in range(out.shape[0]):
-                w = words[k * step]
-                position = self.count(w)
-                out[k] = self.origin + self.direction * position
-                if w == self.thresholds[position]:
-                    with gil:
-                        doubts.append(k)
+        if there >= (n - 1) * step + 1:
+            with nogil:
+                for k in range(n):
+                    w = read[k * step]
+                    position = self.count(w)
+                    written[k] = self.origin + self.direction * position
+                    if w == self.thresholds[position]:
+                        with gil:
+                            doubts.append(k)
+        PyBuffer_Release(&given)
+        PyBuffer_Release(&taken)
+        if there < (n - 1) * step + 1:
+            raise ValueError("there must be a word for each sample.")
         return doubts
 
     def finer(self, const uint64_t[::1] words, Py_ssize_t offset, Py_ssize_t step, int bits, int64_t[::1] out):
@@ -96,15 +127,44 @@ def uniform(const uint64_t[::1] words, uint64_t n, uint64_t rise, int64_t[::1] o
     return doubts
 
 
+def permutation(words, out):
+    """A permutation from a word for each place but the first. Returns the picks in doubt; then out holds the picks."""
+    cdef Py_buffer given, taken
+    cdef const uint64_t *read = <const uint64_t *>hold(words, &given, False)
+    cdef int64_t *picks = <int64_t *>hold(out, &taken, True)
+    cdef Py_ssize_t k, n = taken.len // 8
+    cdef bint enough = given.len // 8 >= n - 1
+    cdef uint64_t low = 0
+    cdef list doubts = []
+    if enough and n:
+        picks[0] = 0
+        for k in range(1, n):
+            picks[k] = <int64_t>multiply(read[k - 1], k + 1, &low)
+            if low > 0 - <uint64_t>(k + 1):
+                doubts.append(k - 1)
+        if not doubts:
+            shuffled(picks, n)
+    PyBuffer_Release(&given)
+    PyBuffer_Release(&taken)
+    if not enough:
+        raise ValueError("there must be a word for each place but the first.")
+    return doubts
+
+
 def shuffle(int64_t[::1] out):
     """Turn picks, out[i] in [0, i], into a permutation in place: the inside-out form of Fisher and Yates."""
+    with nogil:
+        if out.shape[0]:
+            shuffled(&out[0], out.shape[0])
+
+
+cdef void shuffled(int64_t *out, Py_ssize_t n) noexcept nogil:
     cdef Py_ssize_t i
     cdef int64_t pick
-    with nogil:
-        for i in range(out.shape[0]):
-            pick = out[i]
-            out[i] = out[pick] if pick < i else i
-            out[pick] = i
+    for i in range(n):
+        pick = out[i]
+        out[i] = out[pick] if pick < i else i
+        out[pick] = i
 
 
 cdef inline uint64_t weight(const uint64_t *factors, int digits, uint64_t last, uint64_t e) noexcept nogil:

@@ -1,4 +1,6 @@
-"""Products of two words, for every kernel."""
+"""Products of two words, and arrays of words where C can reach them: for every kernel."""
+
+from cpython.buffer cimport PyBUF_ND, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
 
 from libc.stdint cimport uint64_t
 
@@ -21,3 +23,15 @@ cdef extern from *:
     #endif
     """
     uint64_t multiply "lastbit_multiply"(uint64_t a, uint64_t b, uint64_t *low) noexcept nogil
+
+
+cdef inline void *hold(object array, Py_buffer *view, bint written) except? NULL:
+    """Where the numbers of an array are: 64 bits each, one after the other. `PyBuffer_Release` lets go of them.
+
+    For a few numbers a memoryview takes longer than the work on them.
+    """
+    PyObject_GetBuffer(array, view, PyBUF_ND | (PyBUF_WRITABLE if written else 0))
+    if view.itemsize != 8:
+        PyBuffer_Release(view)
+        raise ValueError("numbers must have 64 bits.")
+    return view.buf

@@ -15,6 +15,7 @@ import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from numpy.typing import NDArray
 
+from lastbit.chance._draws import fresh
 from lastbit.errors import BitsError, ParameterError, TapeEnded
 
 Words = NDArray[np.uint64]
@@ -23,12 +24,12 @@ _BLOCK: Final = 8192
 """Words per call of the cipher: 64 KB stays in the first caches."""
 
 _FEW: Final = 32
-"""So many words the operating system gives as fast as a cipher that is told where to start."""
+"""So many words the operating system gives as fast as a cipher that is told where to start, and in one piece."""
 
 _KEY_LIFE: Final = 1 << 21
 """Words under one key: 16 MB, then the operating system gives a new one."""
 
-_ZEROS: Final = bytes(8 * _BLOCK)
+_ZEROS: Final = memoryview(bytes(8 * _BLOCK))
 _SLACK: Final = 2  # update_into wants room for one more AES block, which it leaves alone
 
 
@@ -42,6 +43,8 @@ class Bits(Protocol):
 
 def checked_words(source: Bits, n: int) -> Words:
     """n words of a source, or BitsError: a short or misshapen answer must not pass as randomness."""
+    if type(source) is SystemBits:
+        return source.words(n)
     answer = source.words(n)
     if not isinstance(answer, np.ndarray) or answer.dtype != np.uint64 or answer.shape != (n,):
         raise BitsError(f"words({n}) must give a NumPy array of {n} uint64. Nothing was drawn; mend the source.")
@@ -88,7 +91,7 @@ class _Stream:
 
     def _fresh(self, n: int) -> Words:
         room = np.empty(n + _SLACK, np.uint64)
-        self._encryptor.update_into(memoryview(_ZEROS)[: 8 * n], room.view(np.uint8).data)
+        self._encryptor.update_into(_ZEROS[: 8 * n], room.view(np.uint8).data)
         return room[:n]
 
 
@@ -112,30 +115,31 @@ class SystemBits:
 
     def words(self, n: int) -> Words:
         """The next n words, as an array of uint64 that nobody else holds."""
+        if 0 <= n <= _FEW:
+            return fresh(n)
         if n < 0:
             raise ParameterError(f"words(n) needs n of at least 0: got {n}.")
         while True:
             begun = process()
-            if n <= _FEW:
-                words: Words = np.frombuffer(bytearray(os.urandom(8 * n)), np.uint64, n)
-            elif n <= _BLOCK:
-                words = self._take(n)
+            if n <= _BLOCK:
+                words = self._take(n, begun)
             else:
                 words = np.empty(n, np.uint64)
                 for start in range(0, n, _BLOCK):
                     part = words[start : start + _BLOCK]
-                    part[:] = self._take(len(part))
+                    part[:] = self._take(len(part), begun)
             # A fork while the words were made (from a signal handler) leaves them in both processes: drop them.
             if begun == process():
                 return words
 
-    def _take(self, n: int) -> Words:
+    def _take(self, n: int, here: tuple[int, int]) -> Words:
+        """n words for a call that began in this process: after a fork they are dropped with the call's others."""
         while True:
             try:
                 stream = self._pool.pop()
             except IndexError:
                 stream = _Stream()
-            if stream.process == process() and stream.left >= n:
+            if stream.left >= n and (stream.process == here or stream.process == process()):
                 words = stream.take(n)
                 self._pool.append(stream)
                 return words

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -79,7 +79,7 @@ _LN2: Final = _log(Fraction(2))
 
 @lru_cache(maxsize=1)
 def _logarithms() -> Logarithms:
-    tables = []
+    tables: list[Any] = []
     for bits, kind in ((15, np.uint16), (31, np.uint32)):
         # Above the lower end of its interval, so that the product is 1 or just above.
         inverses = [-(-(_ENTRIES << bits) // (_ENTRIES + i)) for i in range(_ENTRIES)]

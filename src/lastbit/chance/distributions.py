@@ -67,8 +67,8 @@ class Distribution:
 
     def value(self, block: Sequence[int], read: Callable[[], int]) -> int:
         """The sample whose block of words this is, further words read as needed: the specification."""
-        if len(block) == 1:
-            return resolve(self.levels[0], block[0], 64, read)
+        if not self.shifts:
+            return resolve(self.levels[0], joined(block), 64 * len(block), read)
         starts = self._starts(block)
         cells = [resolve(level, u, 64 * self.words, read) for level, u in zip(self.levels, starts, strict=True)]
         return self._combined(cells)

@@ -25,11 +25,12 @@ class Kernel:
     @classmethod
     def of(cls, levels: Sequence[Partition], shifts: tuple[int, ...]) -> Kernel | None:
         """The kernel of these levels, or None where there is none or its values could leave int64."""
+        # A word leaves at most 2^6 scales of the first level, where there are more.
+        if shifts and sum(shifts) + curves.MOST_BITS + 6 > 63:
+            return None
         first = curves.inverter(levels[0]) or _tabled(levels[0])
         finer = [_tabled(level) for level in levels[1:]]
-        # A word leaves at most 2^6 scales, and a table is shorter.
-        bits = sum(shifts) + (curves.MOST_BITS + 6 if shifts else 0)
-        if first is None or None in finer or bits > 63:
+        if first is None or None in finer:
             return None
         return cls(first, tuple(each for each in finer if each), shifts)
 

@@ -30,6 +30,9 @@ _CHUNK: Final = 8192
 Decide = Callable[[int, Words, NDArray[np.int64]], Iterable[int]]
 """(start, words, out) fills out with samples start, start+1, … and names those the words did not decide."""
 
+Settle = Callable[[int, list[int]], int]
+"""The value of a sample that its block of words did not decide."""
+
 
 class Sampler(Draw):
     """Draws for real: the same values and words as `Reference`, thousands of times faster.
@@ -67,45 +70,63 @@ class Sampler(Draw):
         return distribution.value(words.tolist(), self._read)
 
     def _many(self, distribution: Distribution, n: int) -> Samples:
-        return self._fill(
-            np.empty(n, np.int8 if distribution.narrow else np.int64),
-            distribution.block,
-            _decide(distribution, n),
-            lambda _, block: distribution.value(block, self._read),
-        )
+        step, kernel = distribution.block, None if distribution.cells else distribution.kernel
+
+        def settle(_: int, block: list[int]) -> int:
+            return distribution.value(block, self._read)
+
+        if kernel is None or n * step > _CHUNK:
+            kind = np.int8 if distribution.narrow else np.int64
+            return self._fill(np.empty(n, kind), step, _decide(distribution, n), settle)
+        # The same for one chunk, without the detours: they would take longer than a few samples.
+        out, words = np.empty(n, np.int64), checked_words(self._bits, n * step)
+        doubts = kernel.fill(words, out)
+        return self._settle(out, _blocks(words, doubts, step), settle) if doubts else out
 
     def _permutation(self, n: int) -> NDArray[np.int64]:
         # Pick i is uniform on 0, …, i; pick 0 takes no word.
-        picks = np.zeros(n, np.int64)
-        self._fill(
-            picks[1:],
-            1,
-            lambda start, words, out: _draws.uniform(words, start + 2, 1, out),
-            lambda i, block: distributions.uniform(i + 2).value(block, self._read),
-        )
+        def settle(i: int, block: list[int]) -> int:
+            return distributions.uniform(i + 2).value(block, self._read)
+
+        if not 0 < n <= _CHUNK:
+            picks = np.zeros(n, np.int64)
+            self._fill(picks[1:], 1, lambda start, words, out: _draws.uniform(words, start + 2, 1, out), settle)
+        else:
+            picks, words = np.empty(n, np.int64), checked_words(self._bits, n - 1)
+            doubts = _draws.permutation(words, picks)
+            if not doubts:
+                return picks
+            self._settle(picks[1:], _blocks(words, doubts, 1), settle)
         _draws.shuffle(picks)
         return picks
 
     def _read(self) -> int:
         return int(checked_words(self._bits, 1)[0])
 
-    def _fill(self, out: Samples, step: int, decide: Decide, settle: Callable[[int, list[int]], int]) -> Samples:
+    def _fill(self, out: Samples, step: int, decide: Decide, settle: Settle) -> Samples:
         doubtful: list[tuple[int, list[int]]] = []
         chunk = max(1, _CHUNK // step)
         for start in range(0, len(out), chunk):
             part = out[start : start + chunk]
             words = checked_words(self._bits, len(part) * step)
             wide = part if part.itemsize == 8 else np.empty(len(part), np.int64)
-            for k in decide(start, words, wide):
-                doubtful.append((start + k, words[k * step : (k + 1) * step].tolist()))
+            doubtful += _blocks(words, decide(start, words, wide), step, start)
             if wide is not part:
                 part[:] = wide
+        return self._settle(out, doubtful, settle)
+
+    def _settle(self, out: Samples, doubtful: list[tuple[int, list[int]]], settle: Settle) -> Samples:
         for i, block in doubtful:
             value = settle(i, block)
             if not _fits(value):
                 out = out.astype(object)
             out[i] = value
         return out
+
+
+def _blocks(words: Words, doubts: Iterable[int], step: int, start: int = 0) -> list[tuple[int, list[int]]]:
+    """The samples in doubt of a chunk that begins there, and their words."""
+    return [(start + k, words[k * step : (k + 1) * step].tolist()) for k in doubts]
 
 
 def _fits(value: int) -> bool:

@@ -14,6 +14,7 @@ from typing import Final
 from lastbit.chance.gaussian import Gaussian
 from lastbit.chance.inversion import power
 from lastbit.errors import ParameterError
+from lastbit.exact.rounding import log_lower, precision_for
 from lastbit.privacy.rate import Rate
 
 DIGITS: Final = 9
@@ -48,21 +49,36 @@ def least_exponent(rate: Rate, limit: Fraction) -> int:
     >>> least_exponent(Rate(1, 1), Fraction(1, 5)), least_exponent(Rate(1, 1), Fraction(2))
     (3, 0)
     """
-    return least_enough(lambda exponent: power_at_most(rate, exponent, limit))
+    return least_enough(lambda exponent: power_at_most(rate, exponent, limit), near_exponent(rate, limit))
 
 
-def least_enough(enough: Callable[[int], bool]) -> int:
-    """The least whole number from 0 on that is enough; all larger ones are.
+def near_exponent(rate: Rate, limit: Fraction) -> int:
+    """About the m with r^m = limit: where to look first for a number that only a comparison of powers can tell.
 
-    >>> least_enough(lambda number: number * number >= 30)
-    6
+    >>> near_exponent(Rate(1, 1), Fraction(1, 5))
+    2
     """
-    low, high = -1, 0
-    while not enough(high):
-        low, high = high, 2 * high + 1
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
+    if limit >= 1:
+        return 0
+    precision = 2 * precision_for(rate.fraction)
+    return int(log_lower(1 / limit, precision) / log_lower(1 / rate.fraction, precision)) if limit > 0 else 0
+
+
+def least_enough(enough: Callable[[int], bool], near: int = 0) -> int:
+    """The least whole number from 0 on that is enough; all larger ones are. The search begins near a guess.
+
+    >>> least_enough(lambda number: number * number >= 30), least_enough(lambda number: number * number >= 30, near=7)
+    (6, 6)
+    """
+    low, high, stride, tried = -1, None, 1, near
+    while high is None or high - low > 1:
+        if tried <= low or (high is not None and tried >= high):
+            tried = low + stride if high is None else (low + high) // 2
+        if enough(tried):
+            high, tried = tried, tried - stride
+        else:
+            low, tried = tried, tried + stride
+        stride *= 2
     return high
 
 

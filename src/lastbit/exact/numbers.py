@@ -20,8 +20,6 @@ Number = int | float | str | Fraction | Decimal
 MAX_BITS: Final = 4096
 """A numerator or denominator with more bits is a mistake, not a parameter."""
 
-_SURELY_SMALL: Final = 1 << 64
-
 _DECIMAL: Final = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,5})?", re.ASCII)
 _RATIO: Final = re.compile(r"[+-]?\d+/\d+", re.ASCII)
 _MAX_TEXT: Final = 2048
@@ -85,7 +83,7 @@ def positive(value: object, name: str, why: str) -> Fraction:
 
 def whole(value: object, name: str, *, least: int = 1) -> int:
     """An integer parameter of at least `least`; a number that is not exactly an integer is refused."""
-    if type(value) is int and least <= value < _SURELY_SMALL:
+    if type(value) is int and value >= least and value.bit_length() <= MAX_BITS:
         return value
     result = number(value, name)
     if result.denominator != 1 or result < least:

@@ -16,12 +16,12 @@ from lastbit.errors import ParameterError
 from lastbit.estimate.accuracy import gaussian_accuracy, gaussian_within, least_near
 from lastbit.exact.numbers import Number, number, positive, probability, shown, whole
 from lastbit.mechanisms.mechanism import Mechanism
-from lastbit.mechanisms.noisy_values import NoisyValues, moved, noisy_release
+from lastbit.mechanisms.noisy_values import NoisyValues, moved, noisy_release, read
 from lastbit.mechanisms.on_grid import MOST_STEPS
 from lastbit.privacy.cost import Cost, positive_rho
 from lastbit.privacy.rate import Rate
 from lastbit.values.grid import Grid
-from lastbit.values.known import Known, floored_by, lies_on, names_of, within_squared
+from lastbit.values.known import Known, within_squared
 from lastbit.values.statistic import ends, listed, span
 
 _LARGEST: Final = Fraction(2048)
@@ -108,12 +108,11 @@ class DiscreteGaussian(Mechanism[NoisyValues]):
         >>> len(DiscreteGaussian(rho=1, bounds=(0, 100)).release([10, 20]).values)
         2
         """
-        raw, single = listed(within_squared(values, self._squared))
-        steps, on_grid = self.grid.steps(raw), lies_on(values, self.grid)
+        steps, single, on_grid, above, items = read(
+            values, self.grid, lambda given: within_squared(given, self._squared)
+        )
         rate = self.rate if on_grid else self._rate(len(steps))
-        above = floored_by(values, self.grid)
         exact, above = on_grid and not above, above or 1
-        items = names_of(values)
         return noisy_release(
             self.name, self.cost, single, self.grid, steps, rate, "gaussian", self._ends, exact, above, items
         )

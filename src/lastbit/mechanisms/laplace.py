@@ -12,11 +12,11 @@ from lastbit.chance.draw import Draw
 from lastbit.errors import ParameterError
 from lastbit.estimate.accuracy import laplace_accuracy, laplace_within, least_epsilon
 from lastbit.exact.numbers import Number, number, probability, whole
-from lastbit.mechanisms.noisy_values import NoisyValues, moved, noisy_release
+from lastbit.mechanisms.noisy_values import NoisyValues, moved, noisy_release, read
 from lastbit.mechanisms.on_grid import GridMechanism
 from lastbit.privacy.cost import Cost
 from lastbit.privacy.rate import Rate
-from lastbit.values.known import Known, floored_by, lies_on, names_of, within
+from lastbit.values.known import Known, within
 from lastbit.values.statistic import ends, listed, span
 
 
@@ -67,12 +67,9 @@ class DiscreteLaplace(GridMechanism[NoisyValues]):
         >>> len(DiscreteLaplace(epsilon=1, bounds=(0, 100)).release([10, 20]).values)
         2
         """
-        raw, single = listed(within(values, self._furthest))
-        steps, on_grid = self.grid.steps(raw), lies_on(values, self.grid)
+        steps, single, on_grid, above, items = read(values, self.grid, lambda given: within(given, self._furthest))
         rate = self.rate if on_grid else self._rate(len(steps))
-        above = floored_by(values, self.grid)
         exact, above = on_grid and not above, above or 1
-        items = names_of(values)
         return noisy_release(
             self.name, self.cost, single, self.grid, steps, rate, "laplace", self._ends, exact, above, items
         )

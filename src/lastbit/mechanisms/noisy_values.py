@@ -18,11 +18,14 @@ from lastbit.privacy.cost import Cost
 from lastbit.privacy.rate import Rate
 from lastbit.release import Interval, Measurement
 from lastbit.values.grid import Grid, Steps
-from lastbit.values.known import lies_on
+from lastbit.values.known import floored_by, lies_on, names_of
 from lastbit.values.statistic import listed
 
 Noise = Literal["laplace", "gaussian"]
 """The law of the noise: the draw of that name."""
+
+Reading = tuple[Steps, bool, bool, int, Sequence[Any] | None]
+"""The steps, whether they were one number, whether they lie on the grid, how far above they may lie, and the items."""
 
 _ROOM: Final = 1 << 62
 """Noise below this can be added to steps, which stay within 2^61, in int64."""
@@ -117,6 +120,19 @@ def noisy_release(
         return NoisyValues.made(name, cost, single, resolution, noisy, rate, noise, ends, on_grid, above, items)
 
     return noisy
+
+
+def read(values: Any, grid: Grid, bare: Callable[[Any], Any]) -> Reading:
+    """Values as a release reads them, once; `bare` gives the values themselves, or refuses them.
+
+    >>> read(7, Grid("1/2"), lambda values: values)
+    (array([14]), True, True, 0, None)
+    """
+    if type(values) is int or type(values) is float:
+        # One number of Python's own has no labels, no type that it declares, and nothing known about it.
+        return grid.steps((values,)), True, type(values) is int and grid.numerator == 1, 0, None
+    raw, single = listed(bare(values))
+    return grid.steps(raw), single, lies_on(values, grid), floored_by(values, grid), names_of(values)
 
 
 def moved(

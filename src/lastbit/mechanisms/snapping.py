@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, Final
 
 import gmpy2
@@ -99,6 +100,8 @@ class Snapping(GridMechanism[SnappedValue]):
     """The bits that the cost speaks of (the paper's p, with η = 2^-p)."""
     _scale: Fraction = field(init=False, repr=False, compare=False)
     """The scale of the noise (the paper's λ'): at least 1/epsilon', a number of `precision` bits."""
+    _negated: gmpy2.mpfr = field(init=False, repr=False, compare=False)
+    """The scale once more, below zero, as MPFR multiplies it."""
     _snap: Fraction = field(init=False, repr=False, compare=False)
     """The power of two that values are rounded to (the paper's Λ')."""
     _cells: Cells = field(init=False, repr=False, compare=False)
@@ -124,6 +127,7 @@ class Snapping(GridMechanism[SnappedValue]):
         middle = (lower + upper) / 2
         self._derive(_unit=unit, _middle=middle, _half=half, _precision=precision, _scale=scale, _snap=snap)
         self._derive(_cells=Cells.of(middle, unit, half, snap, precision + _GUARD))
+        self._derive(_negated=gmpy2.mpfr(gmpy2.mpq(-scale), precision + _GUARD))
 
     def ready(self, values: Any) -> Callable[[Draw], SnappedValue]:
         """The value with noise: a number, or a list of one.
@@ -220,6 +224,8 @@ class Snapping(GridMechanism[SnappedValue]):
 
     def _given(self, values: Any) -> Any:
         """The one value."""
+        if type(values) is float or type(values) is int:
+            return values
         raw, _ = listed(within(values, self._unit))
         if not isinstance(raw, Sequence | np.ndarray) or isinstance(raw, str | bytes) or len(raw) != 1:
             raise ParameterError("values must be one number, or a list of one. Release several one by one.")
@@ -236,12 +242,12 @@ class Snapping(GridMechanism[SnappedValue]):
         """-λ·LN(u), both operations rounded to nearest, for the u that comes -index places before 1."""
         exponent, further = -(index >> self._further), self._further
         leading = (1 << further) | (index & ((1 << further) - 1))
-        with to_nearest(further + 1):
-            u = gmpy2.div_2exp(gmpy2.mpfr(leading), further + exponent)
-            return -(gmpy2.mpfr(gmpy2.mpq(self._scale)) * gmpy2.log(u))
+        nearest = _nearest(further + 1)
+        u = nearest.div_2exp(gmpy2.mpfr(leading, further + 1), further + exponent)
+        return nearest.mul(self._negated, nearest.log(u))
 
     def _release(self, published: Fraction) -> SnappedValue:
-        return SnappedValue(self.name, self.cost, True, published, self)
+        return SnappedValue.made(self.name, self.cost, True, published, self)
 
     def _at_least(self, distance: Fraction) -> Fraction:
         """P(noise, either way, is at least this)."""
@@ -282,8 +288,8 @@ class _Ready:
         mechanism, further = self.mechanism, self.mechanism._further
         exponent, bits = draw.geometric(_COIN) + 1, draw.integer(2 << further)
         noise = mechanism._noise((bits >> 1) - (exponent << further))
-        with to_nearest(further + 1):
-            return mechanism._release(mechanism._cells.published(self.place, noise, 1 - 2 * (bits & 1)))
+        whole = _nearest(further + 1).mul_2exp(noise, mechanism._cells.noise_bits)
+        return mechanism._release(mechanism._cells.published(self.place, gmpy2.mpz(whole), 1 - 2 * (bits & 1)))
 
     @property
     def by_law(self) -> Program:
@@ -291,6 +297,12 @@ class _Ready:
         mechanism, cells = self.mechanism, self.mechanism._cells
         law = mechanism._outcomes(mechanism._start([self.given])).distribution
         return lambda draw: mechanism._release(cells.outcome(draw._one(law) + cells.most))
+
+
+@lru_cache(maxsize=64)
+def _nearest(precision: int) -> gmpy2.context:
+    """One context for all operations of a precision: to make one takes as long as to use it."""
+    return to_nearest(precision)
 
 
 def _bits(value: Fraction) -> int:

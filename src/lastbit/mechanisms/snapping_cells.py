@@ -94,10 +94,14 @@ class Cells:
             return (self.highest if above > 0 else self.lowest) * self.divisor - self.offset
         return gmpy2.mpz(above) * self.factor // under
 
-    def published(self, place: gmpy2.mpz, noise: gmpy2.mpfr, toward: int) -> Fraction:
+    @property
+    def noise_bits(self) -> int:
+        """log2 of how many units of a place the unit of the sensitivity has: noise times 2 to that is whole."""
+        return self.bits - self.snap_bits
+
+    def published(self, place: gmpy2.mpz, noise: gmpy2.mpz, toward: int) -> Fraction:
         """The multiple of a step that is nearest to a value with noise, from the middle of the bounds, clamped."""
-        whole = gmpy2.mpz(gmpy2.mul_2exp(noise, self.bits - self.snap_bits))
-        found = int(place + toward * whole >> self.bits)
+        found = int(place + toward * noise >> self.bits)
         # Clamped before the subtraction: what is kept in small integers is published then.
         return self.outcome(max(_ORIGIN - self.most, min(_ORIGIN + self.most, found)) - (_ORIGIN - self.most))
 

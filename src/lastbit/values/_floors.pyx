@@ -1,6 +1,18 @@
 """Whole numbers and the bits of floats in, steps of a grid out. Integers only."""
 
+from cpython.buffer cimport PyBUF_STRIDES, PyBuffer_Release, PyObject_GetBuffer
 from libc.stdint cimport int64_t, uint32_t, uint64_t
+
+from libc.string cimport memcpy
+
+from numpy import dtype, empty
+
+from lastbit.chance._words cimport hold
+
+cdef extern from "Python.h":
+    long long PyLong_AsLongLongAndOverflow(object it, int *beyond) except? -1
+
+cdef object INT64 = dtype("int64")
 
 
 def scaled(const int64_t[::1] values, int64_t factor, int64_t edge, int64_t limit, int64_t[::1] out):
@@ -12,6 +24,41 @@ def scaled(const int64_t[::1] values, int64_t factor, int64_t edge, int64_t limi
             v = values[k]
             inside = v if -edge <= v <= edge else 0
             out[k] = limit if v > edge else (-limit if v < -edge else inside * factor)
+
+
+def add_scaled(values, int64_t factor, int64_t edge, int64_t limit, out):
+    """The same as `scaled`, added to what is in out: any array of int64, and a whole one to write to."""
+    cdef Py_buffer given, taken
+    cdef const char *read
+    cdef int64_t *written
+    cdef Py_ssize_t step
+    PyObject_GetBuffer(values, &given, PyBUF_STRIDES)
+    try:
+        written = <int64_t *>hold(out, &taken, True)
+        try:
+            if given.itemsize != 8 or given.len != taken.len or given.ndim != 1:
+                raise ValueError("there must be as many values as steps.")
+            read, step = <const char *>given.buf, given.strides[0]
+            with nogil:
+                if step == 8:
+                    add_each(read, 8, factor, edge, limit, written, taken.len // 8)
+                else:
+                    add_each(read, step, factor, edge, limit, written, taken.len // 8)
+        finally:
+            PyBuffer_Release(&taken)
+    finally:
+        PyBuffer_Release(&given)
+
+
+cdef inline void add_each(
+    const char *read, Py_ssize_t step, int64_t factor, int64_t edge, int64_t limit, int64_t *out, Py_ssize_t n
+) noexcept nogil:
+    cdef Py_ssize_t k
+    cdef int64_t v, inside
+    for k in range(n):
+        v = (<const int64_t *>(read + k * step))[0]
+        inside = v if -edge <= v <= edge else 0
+        out[k] += limit if v > edge else (-limit if v < -edge else inside * factor)
 
 
 cdef extern from *:
@@ -102,14 +149,16 @@ cdef extern from *:
         return best;
     }
 
-    /* The sum of step - least, in two halves of 32 bits, which hold 2^32 records. */
+    /* The sum of step - least, in two halves of 32 bits, which hold 2^32 records; and how many records are NaN. */
     LASTBIT_WIDE static void lastbit_sum(const uint64_t *v, int64_t n, lastbit_scale s, int way, uint64_t *sums) {
         int64_t k;
-        uint64_t low = 0, high = 0, over;
-        #define LASTBIT_ADD over = (uint64_t)step - (uint64_t)s.least; low += over & 0xffffffffULL; high += over >> 32
+        uint64_t low = 0, high = 0, over, numbers = 0;
+        #define LASTBIT_ADD over = (uint64_t)step - (uint64_t)s.least; low += over & 0xffffffffULL; high += over >> 32; \
+            numbers -= (uint64_t)-(int64_t)((int64_t)(v[k] & 0x7fffffffffffffffULL) > 0x7ff0000000000000LL)
         if (s.low >= 0) { LASTBIT_ALL(LASTBIT_ADD, 1) } else { LASTBIT_ALL(LASTBIT_ADD, 0) }
         sums[0] = low;
         sums[1] = high;
+        sums[2] = numbers;
     }
     """
     ctypedef struct scale "lastbit_scale":
@@ -150,10 +199,51 @@ cdef class Floor:
                 floor_each(&bits[0], out.shape[0], self.scale, self.way, &out[0])
 
     def total(self, const uint64_t[::1] bits):
-        """The sum of all steps, of at most 2^32 floats."""
-        cdef uint64_t sums[2]
-        sums[0] = sums[1] = 0
+        """The sum of all steps, of at most 2^32 floats, and how many floats are NaN, whose step is the least."""
+        cdef uint64_t sums[3]
+        sums[0] = sums[1] = sums[2] = 0
         with nogil:
             if bits.shape[0]:
                 floor_total(&bits[0], bits.shape[0], self.scale, self.way, sums)
-        return int(sums[0]) + (int(sums[1]) << 32) + int(bits.shape[0]) * int(self.scale.least)
+        return int(sums[0]) + (int(sums[1]) << 32) + int(bits.shape[0]) * int(self.scale.least), int(sums[2])
+
+
+def listed(values, int64_t factor, int64_t divisor, int64_t limit, Floor floor, other):
+    """The steps of a list or a tuple of numbers: of Python's own ints, and floats by `floor`; `other` says all else."""
+    cdef tuple given = values if type(values) is tuple else tuple(values)
+    cdef Py_ssize_t k, n = len(given)
+    cdef int64_t edge = limit // factor, step
+    cdef long long whole
+    cdef int beyond
+    cdef double real
+    cdef uint64_t bits
+    cdef Py_buffer view
+    out = empty(n, INT64)
+    cdef int64_t *written = <int64_t *>hold(out, &view, True)
+    try:
+        for k in range(n):
+            each = given[k]
+            if type(each) is int:
+                whole = PyLong_AsLongLongAndOverflow(each, &beyond)
+                step = whole if -edge <= whole <= edge and not beyond else 0
+                step = limit if beyond > 0 or whole > edge else (-limit if beyond < 0 or whole < -edge else step * factor)
+            elif type(each) is float and floor is not None:
+                real = each
+                memcpy(&bits, &real, sizeof(bits))
+                floor_each(&bits, 1, floor.scale, floor.way, &step)
+            else:
+                written[k] = other(each)
+                continue
+            # C divides toward zero.
+            written[k] = step // divisor - (step % divisor < 0) if divisor > 1 else step
+    finally:
+        PyBuffer_Release(&view)
+    return out
+
+
+def whole_only(values):
+    """Whether a list or a tuple holds Python's own ints only."""
+    for each in values:
+        if type(each) is not int:
+            return False
+    return True

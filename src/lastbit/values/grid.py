@@ -8,7 +8,7 @@ the sensitivity of a value alone when the resolution divides it, and clamping ne
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
@@ -27,6 +27,8 @@ Steps = NDArray[np.int64]
 
 LIMIT: Final = 1 << 61
 """The largest ⌊v·q⌋, either side of zero."""
+
+_INT64: Final = np.dtype(np.int64)
 
 _BLOCK: Final = 1 << 18
 """Records summed at a time: the memory that a sum needs beyond its records."""
@@ -62,14 +64,30 @@ class Grid:
 
     def steps(self, values: object) -> Steps:
         """Values in steps, one for each: an array, or a sequence of numbers. A float means its exact value."""
+        if type(values) is list or type(values) is tuple:
+            factor, divisor = min(self.denominator, LIMIT), min(self.numerator, LIMIT + 1)
+            return _floors.listed(values, factor, divisor, LIMIT, _floor(self.denominator, -LIMIT, LIMIT), self.step)
         values = bare(values)
         if is_plain(values):
             return self._steps_of_array(values.ravel())
         if isinstance(values, np.ndarray):
-            values = list(values.flat)
+            return self.steps(list(values.flat))
         if not isinstance(values, Sequence) or isinstance(values, str | bytes):
             raise ParameterError(f"values must be an array or a sequence of numbers: got {type(values).__name__}.")
         return np.fromiter((self.step(value) for value in values), np.int64, len(values))
+
+    def adder(self, values: NDArray[Any]) -> Callable[[Steps, slice], None] | None:
+        """A function that adds the steps of a part of an array to whole numbers, in one pass; None where there is none.
+
+        >>> out = np.array([100, 200])
+        >>> Grid("1/10").adder(np.array([3, 4, 5]))(out, slice(1, 3))
+        >>> out
+        array([140, 250])
+        """
+        if type(values) is not np.ndarray or values.dtype != _INT64 or self.numerator != 1 or values.ndim != 1:
+            return None
+        factor, edge = min(self.denominator, LIMIT), LIMIT // self.denominator
+        return lambda out, part: _floors.add_scaled(values[part], factor, edge, LIMIT, out)
 
     def floored(self, values: Any) -> Any:
         """Values as multiples of the resolution: whole numbers on a grid of 1/q as they are, others floored.
@@ -151,13 +169,21 @@ class Grid:
         values = bare(values)
         if not is_plain(values):
             return _sum(np.clip(self.steps(values), least, most))
-        flat = values.ravel()
-        blocks = (flat[i : i + _BLOCK] for i in range(0, len(flat), _BLOCK))
-        if values.dtype.kind == "f" and self.numerator == 1:
-            floor = _floor(self.denominator, least, most)
-            if floor is not None:
-                return sum(floor.total(bits(block)) for block in blocks)
-        return sum(_sum(np.clip(self._steps_of_array(block), least, most)) for block in blocks)
+        if values.dtype.kind == "f" and (found := self.total_of_floats(values, least, most)) is not None:
+            return found[0]
+        return sum(_sum(np.clip(self._steps_of_array(block), least, most)) for block in _blocks(values.ravel()))
+
+    def total_of_floats(self, values: NDArray[Any], least: int, most: int) -> tuple[int, int] | None:
+        """`total` in one pass over an array of floats, and how many of them are NaN; None where the kernel has no way.
+
+        >>> Grid("1/10").total_of_floats(np.array([0.31, np.nan]), 0, 20)
+        (3, 1)
+        """
+        floor = _floor(self.denominator, least, most) if self.numerator == 1 else None
+        if floor is None:
+            return None
+        found = [floor.total(bits(block)) for block in _blocks(values.ravel())]
+        return sum(total for total, _ in found), sum(missing for _, missing in found)
 
     def _steps_of_array(self, values: NDArray[Any]) -> Steps:
         factor, divisor = self.denominator, self.numerator
@@ -181,6 +207,10 @@ def common(a: Fraction, b: Fraction) -> Fraction:
     """
     below = math.lcm(a.denominator, b.denominator)
     return Fraction(math.gcd(int(a * below), int(b * below)), below)
+
+
+def _blocks(flat: NDArray[Any]) -> Iterator[NDArray[Any]]:
+    return (flat[i : i + _BLOCK] for i in range(0, len(flat), _BLOCK))
 
 
 def _sum(steps: Steps) -> int:
@@ -224,6 +254,7 @@ def _scaled_floats(values: NDArray[Any], factor: int, least: int = -LIMIT, most:
     return out
 
 
+@lru_cache(maxsize=64)
 def _floor(factor: int, least: int, most: int) -> _floors.Floor | None:
     """The kernel's way of scaling, or None where the factor is beyond it."""
     twos = (factor & -factor).bit_length() - 1

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from lastbit.errors import LastbitError, ParameterError
+from lastbit.values import _floors
 from lastbit.values.adjacency import Adjacency
 from lastbit.values.grid import Grid
 from lastbit.values.labelled import labelled
@@ -101,13 +102,17 @@ def lies_on(values: Any, grid: Grid) -> bool:
         return values.resolution is not None and (values.resolution / grid.resolution).denominator == 1
     if grid.numerator != 1:
         return False
-    values, _ = labelled(values)
     if type(values) is int:
         return True
+    if type(values) is np.ndarray and values.dtype.kind in "biuf":
+        return bool(values.dtype.kind != "f")
+    values, _ = labelled(values)
     # The type that an array or a Series declares; Arrow calls it `type`.
     declared = getattr(values, "dtype", None) or getattr(values, "type", None)
     if declared is not None and not isinstance(values, np.generic) and str(declared) != "object":
         return str(declared).lower().startswith(("int", "uint", "bool"))
+    if (type(values) is list or type(values) is tuple) and _floors.whole_only(values):
+        return True
     values = bare(values)
     each = values if isinstance(values, Sequence) else values.flat if isinstance(values, np.ndarray) else [values]
     return all(isinstance(value, int | np.integer | np.bool_) or is_missing(value) for value in each)

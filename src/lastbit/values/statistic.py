@@ -8,6 +8,7 @@ bound on their side. Both bounds must be on the grid, so that flooring leaves th
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -324,10 +325,19 @@ def _blocks(values: Any) -> Iterator[Any]:
 
 
 def _fine(grid: Grid, least: int, most: int) -> Grid:
-    """A grid as fine as fits, up to 2^32 times as fine: 2^32 records that are floored to it lose less than a step."""
+    """A grid as fine as fits, up to 2^32 times as fine: 2^32 records that are floored to it lose less than a step.
+
+    Where the bounds are on a binary grid that is as fine, it is that one: floats are floored to it fastest, and lose
+    least. It need not divide the resolution, as the sum is floored to the resolution once.
+    """
     size = max(abs(least), abs(most)) * grid.numerator
     shift = max(0, min(_FINER, LIMIT.bit_length() - 1 - max(size, grid.denominator).bit_length()))
-    return Grid(grid.resolution / (1 << shift))
+    finer = grid.resolution / (1 << shift)
+    binary = Fraction(1, 1 << max(0, math.ceil(1 / finer) - 1).bit_length())
+    places = [end * grid.resolution / binary for end in (least, most)]
+    if all(place.denominator == 1 and abs(place) <= LIMIT for place in places) and binary.denominator <= LIMIT:
+        return Grid(binary)
+    return Grid(finer)
 
 
 def _total(values: Any, grid: Grid, least: int, most: int, counted_as: int | None) -> tuple[int, int]:
@@ -337,11 +347,17 @@ def _total(values: Any, grid: Grid, least: int, most: int, counted_as: int | Non
     """
     flat = numbers_of(values)
     fine = grid if whole_by_type(values, grid) else _fine(grid, least, most)
-    finer = (grid.resolution / fine.resolution).numerator
-    absent = sum(int(np.count_nonzero(missing_among(flat[i : i + _ROWS]))) for i in range(0, len(flat), _ROWS))
+    finer = grid.resolution / fine.resolution
+    low, high = int(least * finer), int(most * finer)
+    floats = isinstance(flat, np.ndarray) and flat.dtype.kind == "f"
+    found = fine.total_of_floats(flat, low, high) if floats else None
+    if found is None:
+        absent = sum(int(np.count_nonzero(missing_among(flat[i : i + _ROWS]))) for i in range(0, len(flat), _ROWS))
+        found = fine.total(flat, low, high), absent
+    total, absent = found
     # A missing record was added up as the lowest.
-    total = fine.total(flat, least * finer, most * finer) + absent * ((counted_as or 0) - least) * finer
-    return total // finer, len(flat) - (absent if counted_as is None else 0)
+    steps = math.floor(total / finer) + absent * ((counted_as or 0) - least)
+    return steps, len(flat) - (absent if counted_as is None else 0)
 
 
 def _replaced(values: Any, missing: object, grid: Grid, least: int, most: int) -> int:

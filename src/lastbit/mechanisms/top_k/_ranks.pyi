@@ -1,6 +1,10 @@
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
+def contenders(
+    values: NDArray[Any], width: int, k: int, reach: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None: ...
 def near(values: NDArray[Any], kept: int, below: int) -> NDArray[Any]: ...
 def ranked(steps: NDArray[Any], places: NDArray[Any], kept: int) -> tuple[list[int], NDArray[Any]]: ...

@@ -4,9 +4,14 @@ cimport cython
 from cpython.buffer cimport PyBUF_FORMAT, PyBUF_ND, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
 from libc.stdint cimport int64_t, uint64_t
+from libc.stdlib cimport free, malloc, qsort, realloc
 from libc.string cimport memcpy
 
 from numpy import array, dtype, empty
+
+cdef enum:
+    GROUPS = 8  # for each one looked for: few of them share a group then
+    BLOCK = 16
 
 cdef object INT64 = dtype("int64")
 cdef object UINT64 = dtype("uint64")
@@ -74,6 +79,151 @@ cdef Height *highest_first(Height *heights, Height *spare, Py_ssize_t n) noexcep
         heights, spare = spare, heights
         width *= 2
     return heights
+
+
+cdef int falling(const void *one, const void *other) noexcept nogil:
+    cdef int64_t a = (<const int64_t *>one)[0], b = (<const int64_t *>other)[0]
+    return (a < b) - (a > b)
+
+
+cdef int64_t kth_highest(int64_t *values, Py_ssize_t n, Py_ssize_t k) noexcept nogil:
+    """The k-th highest, by halving around a middle of three; the values end up in another order.
+
+    Where that goes badly for so many rounds as no order but one made to be bad takes, the rest is sorted.
+    """
+    cdef Py_ssize_t low = 0, high = n - 1, i, j, rounds = 0
+    cdef int64_t a, b, c, pivot
+    while high - low > 8 and rounds < 64:
+        a, b, c = values[low], values[(low + high) >> 1], values[high]
+        pivot = max(min(a, b), min(max(a, b), c))
+        i, j = low, high
+        while i <= j:
+            while values[i] > pivot:
+                i += 1
+            while values[j] < pivot:
+                j -= 1
+            if i <= j:
+                values[i], values[j] = values[j], values[i]
+                i += 1
+                j -= 1
+        if k - 1 <= j:
+            high = j
+        elif k - 1 >= i:
+            low = i
+        else:
+            return pivot
+        rounds += 1
+    qsort(values + low, high - low + 1, sizeof(int64_t), &falling)
+    return values[k - 1]
+
+
+cdef extern from *:
+    """
+    #include <stdint.h>
+    #include <string.h>
+    #if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__)
+    /* Four values at a time where the processor can; the same integers either way. */
+    #define LASTBIT_WIDE __attribute__((target_clones("avx2", "default")))
+    #else
+    #define LASTBIT_WIDE
+    #endif
+    /* The highest of each group: group g has every value whose place is g more than a multiple of `groups`. */
+    LASTBIT_WIDE static void lastbit_group(const int64_t *values, int64_t rows, int64_t groups, int64_t *highest) {
+        memcpy(highest, values, groups * sizeof(int64_t));
+        for (int64_t row = 1; row < rows; row++) {
+            values += groups;
+            for (int64_t g = 0; g < groups; g++) highest[g] = values[g] > highest[g] ? values[g] : highest[g];
+        }
+    }
+    /* The first block of 16, from a place on, that has a value of at least `bound`; or the end of the last block. */
+    LASTBIT_WIDE static int64_t lastbit_next(const int64_t *values, int64_t from, int64_t n, int64_t bound) {
+        for (; from + 16 <= n; from += 16) {
+            int64_t hit = 0;
+            for (int j = 0; j < 16; j++) hit |= -(int64_t)(values[from + j] >= bound);
+            if (hit) break;
+        }
+        return from;
+    }
+    """
+    void group "lastbit_group"(const int64_t *values, int64_t rows, int64_t groups, int64_t *highest) noexcept nogil
+    int64_t next_block "lastbit_next"(const int64_t *values, int64_t start, int64_t n, int64_t bound) noexcept nogil
+
+
+cdef Height *sieved(const int64_t *values, Py_ssize_t n, int64_t bound, Py_ssize_t *found) noexcept nogil:
+    """The values of at least `bound`, in order; NULL where there is no memory."""
+    cdef Py_ssize_t i = 0, j, room = 256, count = 0
+    cdef Height *kept = <Height *>malloc(room * sizeof(Height))
+    cdef Height *larger
+    while i < n and kept is not NULL:
+        i = next_block(values, i, n, bound)
+        if count + BLOCK > room:
+            room *= 2
+            larger = <Height *>realloc(kept, room * sizeof(Height))
+            if larger is NULL:
+                free(kept)
+            kept = larger
+            if kept is NULL:
+                break
+        for j in range(i, min(i + BLOCK, n)):
+            kept[count] = Height(values[j], j)
+            count += values[j] >= bound
+        i += BLOCK
+    found[0] = count
+    return kept
+
+
+def contenders(values, Py_ssize_t width, Py_ssize_t k, int64_t reach):
+    """The places of the `width` highest of more values, the first of equals, in rising order, and their values.
+
+    None where the last of them is within `reach` of the (k+1)-th highest: then there may be more that are.
+    """
+    cdef Held given = Held(values)
+    cdef Py_ssize_t n = given.n, rows = max(1, n // (GROUPS * width)), groups = n // rows, i, at = 0, found = 0, equal = width
+    cdef int64_t *work
+    cdef int64_t bound = 0, high = 0
+    cdef Height *kept = NULL
+    cdef Py_buffer where, what
+    if not k < width < n:
+        raise ValueError("there must be more values than contenders, and more contenders than are selected.")
+    with nogil:
+        work = <int64_t *>malloc(groups * sizeof(int64_t))
+        if work is not NULL:
+            # The width-th largest of the largest of many groups is at most the width-th largest of all: a first sieve.
+            group(given.at, rows, groups, work)
+            kept = sieved(given.at, n, kth_highest(work, groups, width), &found)
+            free(work)
+        work = <int64_t *>malloc(found * sizeof(int64_t)) if kept is not NULL else NULL
+        if work is not NULL:
+            for i in range(found):
+                work[i] = kept[i].step
+            bound = kth_highest(work, found, width)
+            # The highest come first in `work` now, in some order.
+            high = kth_highest(work, width, k + 1)
+            free(work)
+            for i in range(found):
+                equal -= kept[i].step > bound
+    if kept is NULL or work is NULL:
+        free(kept)
+        raise MemoryError
+    if bound > high - reach:
+        free(kept)
+        return None
+    try:
+        places, steps = empty(width, INT64), empty(width, INT64)
+        PyObject_GetBuffer(places, &where, PyBUF_ND | PyBUF_WRITABLE)
+        PyObject_GetBuffer(steps, &what, PyBUF_ND | PyBUF_WRITABLE)
+        for i in range(found):
+            # Of those that are equal to the last, the first.
+            if kept[i].step > bound or (kept[i].step == bound and equal > 0):
+                (<int64_t *>where.buf)[at] = kept[i].at
+                (<int64_t *>what.buf)[at] = kept[i].step
+                equal -= kept[i].step == bound
+                at += 1
+        PyBuffer_Release(&where)
+        PyBuffer_Release(&what)
+        return places, steps
+    finally:
+        free(kept)
 
 
 def ranked(steps, places, Py_ssize_t kept):

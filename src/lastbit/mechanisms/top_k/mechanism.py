@@ -17,7 +17,7 @@ from lastbit.estimate.accuracy import least_exponent
 from lastbit.exact.numbers import Number, flag, probability, whole
 from lastbit.mechanisms.mechanism import Released
 from lastbit.mechanisms.on_grid import GridMechanism
-from lastbit.mechanisms.top_k.selector import Selector, StepsOf
+from lastbit.mechanisms.top_k.selector import AddTo, Selector, StepsOf
 from lastbit.output.picture import Panel
 from lastbit.privacy.cost import Cost
 from lastbit.privacy.rate import Rate
@@ -131,7 +131,7 @@ class Selecting(GridMechanism[Released]):
     def _picking(self, values: Any) -> tuple[Callable[[Draw], Fields], StepsOf]:
         """A selection among these values, and the steps of any of them."""
         bare, items = unpacked(values, self._furthest, self.monotone)
-        n, steps_of = self._candidates(bare)
+        n, steps_of, add_to = self._candidates(bare)
         on_grid = lies_on(values, self.grid)
         if n < self.k:
             raise ParameterError(
@@ -141,20 +141,21 @@ class Selecting(GridMechanism[Released]):
         name, cost, resolution, selector = self.name, self.cost, self.grid.resolution, self._selector
 
         def pick(draw: Draw) -> Fields:
-            indices, ahead = selector.select(n, steps_of, draw)
+            indices, ahead = selector.select(n, steps_of, draw, add_to)
             ahead.setflags(write=False)
             names = None if items is None else tuple([items[index] for index in indices])
             return name, cost, indices, ahead, names, resolution, n, selector.rate, on_grid
 
         return pick, steps_of
 
-    def _candidates(self, values: Any) -> tuple[int, StepsOf]:
+    def _candidates(self, values: Any) -> tuple[int, StepsOf, AddTo | None]:
         """How many there are, and the steps of any of them: arrays are converted part by part, as they are needed."""
-        if isinstance(values, np.ndarray) and values.dtype != object:
-            flat = values.ravel()
-            return len(flat), lambda part: self.grid.steps(flat[part])
+        if isinstance(values, np.ndarray) and values.dtype.kind != "O":
+            flat, grid = values.ravel(), self.grid
+            add_to = grid.adder(flat)
+            return len(flat), lambda part: grid.steps(flat[part]), add_to
         steps = self.grid.steps(values)
-        return len(steps), steps.__getitem__
+        return len(steps), steps.__getitem__, None
 
 
 def noise_within(rate: Rate, n: int, level: Number) -> int:

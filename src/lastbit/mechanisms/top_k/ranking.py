@@ -40,6 +40,23 @@ def kth_highest(steps: NDArray[Any], k: int) -> int:
     return kth
 
 
+def highest(steps: NDArray[Any], width: int, k: int, reach: int) -> tuple[NDArray[np.int64], NDArray[Any]] | None:
+    """The places of the `width` highest of more values, the first of equals, in rising order, and their values.
+
+    None where the last of them is within `reach` of the (k+1)-th highest: then there may be more that are.
+
+    >>> highest(np.array([5, 4, 7, 5]), 2, 0, 1)
+    (array([0, 2]), array([5, 7]))
+    """
+    if not steps.dtype.hasobject:
+        return _ranks.contenders(steps, width, k, reach)
+    places = np.argsort(-steps, kind="stable")[:width]
+    if steps[places[-1]] > steps[places[k]] - reach:
+        return None
+    places.sort()
+    return places, steps[places]
+
+
 def ranked(steps: NDArray[Any], places: NDArray[np.int64], kept: int) -> tuple[list[int], Samples]:
     """Where the highest values are, best first, and how far each is ahead of the next, floored.
 

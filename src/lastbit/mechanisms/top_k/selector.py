@@ -10,19 +10,19 @@ import math
 from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lastbit.chance.draw import Draw, Samples
-from lastbit.mechanisms.top_k.ranking import kth_highest, near, ranked
+from lastbit.mechanisms.top_k.ranking import highest, near, ranked
 from lastbit.privacy.dyadic import MAX_RATE_BITS
 from lastbit.privacy.rate import Rate
 from lastbit.values.grid import Steps
 
-_COARSE_BITS: Final = 6, 8
-"""The first look at everyone has a scale below 2^6, or below 2^8: up to there a geometric takes one word."""
+_COARSE_BITS: Final = 40
+"""The first look at everyone has a scale below 2^40: up to there a geometric takes one word, and is the whole noise."""
 
 _ROOM: Final = 1 << 62
 """Steps stay within 2^61, so noise below this can be added to them in int64; beyond, Python integers are needed."""
@@ -30,17 +30,17 @@ _ROOM: Final = 1 << 62
 _CHUNK: Final = 1 << 16
 """Candidates whose steps are in hand at a time: the memory that a selection needs beyond one array."""
 
-_GROUPS: Final = 8
-"""Groups for each one looked for: few of them share one then."""
-
 _EVERYONE: Final = 64
-"""So few candidates all get an L: to look for the highest would take longer."""
+"""So few candidates all get an L: to look for the highest takes as long, and a time that depends on their order."""
 
 _MOST: Final = 1 << 40
 """More than any number of candidates."""
 
 StepsOf = Callable[[slice | list[int]], Steps]
 """The steps of some of the candidates."""
+
+AddTo = Callable[[Samples, slice], None]
+"""Adds the steps of a part of the candidates to whole numbers, where that is quicker than to have the steps."""
 
 
 @dataclass(frozen=True)
@@ -65,31 +65,36 @@ class Selector:
     """log2 of M."""
     coarse: Rate = field(init=False, repr=False, compare=False)
     width: int = field(init=False, repr=False, compare=False)
-    """How many candidates get an L and a place, if there are so many and no more are in play."""
+    """How many candidates get an L and a place, if there are more than `few` and no more are in play."""
+    few: int = field(init=False, repr=False, compare=False)
+    """Up to so many candidates everyone gets an L and a place."""
     wide: bool = field(init=False, repr=False, compare=False)
     """Whether noise of 2^62 steps can come: at a scale below 2^32 it would take 2^24 words of zero in a row."""
 
     def __post_init__(self) -> None:
         coarse = Rate(self.rate.x ** (1 << self.shift), self.rate.y << self.shift)
         object.__setattr__(self, "coarse", coarse)
-        object.__setattr__(self, "width", max(_EVERYONE, _width(self.k, 1 - coarse.x / (1 << coarse.y))))
+        object.__setattr__(self, "width", _width(self.k, 1 - coarse.x / (1 << coarse.y)))
+        object.__setattr__(self, "few", max(_EVERYONE, self.width))
         object.__setattr__(self, "wide", self.rate.scale >= 1 << 32)
 
     @classmethod
     def of(cls, k: int, rate: Rate) -> Selector:
         """With an M that makes a V take one word, where there is one; otherwise everyone gets all of X at once."""
         bits, most = rate.scale.bit_length(), (MAX_RATE_BITS // rate.y).bit_length() - 1
-        shift = max(0, min(bits - _COARSE_BITS[0], most))
-        return cls(k, rate, shift if bits - shift <= _COARSE_BITS[1] else 0)
+        shift = max(0, min(bits - _COARSE_BITS, most))
+        return cls(k, rate, shift if bits - shift <= _COARSE_BITS else 0)
 
-    def select(self, n: int, steps_of: StepsOf, draw: Draw) -> tuple[tuple[int, ...], Samples]:
+    def select(
+        self, n: int, steps_of: StepsOf, draw: Draw, add_to: AddTo | None = None
+    ) -> tuple[tuple[int, ...], Samples]:
         """The selected of n, best first, and the gaps in steps: one for each selected that has a next one."""
-        least = self.noisy(n, steps_of, draw)
-        if n <= self.width:
+        least = self.noisy(n, steps_of, draw, add_to)
+        if n <= self.few:
             best, ahead = self.finish(least, draw)
             return tuple(best), ahead
-        contenders = self.contenders(least)
-        best, ahead = self.finish(least[contenders], draw)
+        contenders, cells = self._contenders(least)
+        best, ahead = self.finish(cells, draw)
         return tuple(map(contenders.tolist().__getitem__, best)), ahead
 
     def contenders(self, least: Samples) -> NDArray[np.int64]:
@@ -97,20 +102,15 @@ class Selector:
 
         A contender among more candidates is also a contender among fewer of them.
         """
-        n, width = len(least), self.width
-        if n <= width:
-            return np.arange(n)
-        size = max(1, n // (_GROUPS * width))
-        groups = n // size
-        # The k-th largest of the largest of each of many groups is at most the k-th largest of all: a first sieve.
-        bound = kth_highest(least[: size * groups].reshape(size, groups).max(axis=0), width)
-        sieved = _where(least >= bound)
-        order = np.argsort(-least[sieved], kind="stable")[:width]
-        highest = sieved[order]
-        if least[highest[-1]] > least[highest[self.k]] - (1 << self.shift):
-            return self.in_play(least)
-        highest.sort()
-        return highest
+        return np.arange(len(least)) if len(least) <= self.few else self._contenders(least)[0]
+
+    def _contenders(self, least: Samples) -> tuple[NDArray[np.int64], Samples]:
+        """The contenders among more candidates than a few, and their steps + V·M."""
+        found = highest(least, self.width, self.k, 1 << self.shift)
+        if found is None:
+            in_play = self.in_play(least)
+            return in_play, least[in_play]
+        return found
 
     def in_play(self, least: Samples) -> NDArray[np.int64]:
         """The indices that can still finish in the top k+1 with some L, from steps + V·M: at least k+1, if there are.
@@ -126,13 +126,16 @@ class Selector:
         best, ahead = ranked(cells, draw.permutation(len(cells)), self.k + 1)
         return best[: self.k], ahead
 
-    def noisy(self, n: int, steps_of: StepsOf, draw: Draw) -> Samples:
+    def noisy(self, n: int, steps_of: StepsOf, draw: Draw, add_to: AddTo | None = None) -> Samples:
         """Everyone's steps + V·M."""
         least = draw.geometric(self.coarse, n)
         if least.dtype.hasobject or (self.wide and least.max() >= _ROOM >> self.shift):
-            least = least.astype(object)
+            least, add_to = least.astype(object), None
         if self.shift:
             least <<= self.shift
+        if add_to is not None:
+            add_to(least, slice(None))
+            return least
         for start in range(0, n, _CHUNK):
             part = slice(start, start + _CHUNK)
             # Into the part itself: `least[part] += …` would copy it onto itself once more.
@@ -156,9 +159,3 @@ def _width(k: int, fails: float) -> int:
     while not enough(high) and high < _MOST:
         high *= 2
     return 1 + bisect_left(range(high), True, k + 1, key=enough)
-
-
-def _where(mask: NDArray[Any]) -> NDArray[np.int64]:
-    """The places that are true: np.flatnonzero, without the calls it takes to get there."""
-    places: NDArray[np.int64] = mask.nonzero()[0]
-    return places
