@@ -149,12 +149,17 @@ class Verdicts:
     def _repr_html_(self) -> str:
         names = ["neighbour", "verdict", "loss at least", "loss at most"]
         rows = [
-            [one_line(verdict.neighbour), verdict.verdict, verdict.loss.at_least, verdict.loss.at_most]
+            [_named(verdict.neighbour), verdict.verdict, verdict.loss.at_least, verdict.loss.at_most]
             for verdict in self.each[:MOST_ROWS]
         ]
         more = f" … and {len(self.each) - MOST_ROWS:,} more neighbours" if len(self.each) > MOST_ROWS else ""
         shown = self.each[:MOST_ROWS]
         return html_table(names, rows, f"{self}{more}") + of_verdicts(shown, [row[0] for row in rows], str(self))
+
+
+def _named(values: Any) -> str:
+    """Values in one line: 1/2, 0 and not a tuple of fractions."""
+    return one_line(", ".join(map(str, values)) if isinstance(values, tuple) else values)
 
 
 def judge(
