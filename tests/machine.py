@@ -1,4 +1,4 @@
-"""What this machine has to test with: a PostgreSQL server, a Java for Spark."""
+"""What this machine has to test with: a PostgreSQL server, a Java for Spark, a Chromium for pages."""
 
 from __future__ import annotations
 
@@ -22,6 +22,11 @@ def has_java() -> bool:
     return bool(shutil.which("java") or (home and Path(home, "bin/java").exists()))
 
 
+def chromium() -> str | None:
+    """The path of a Chromium."""
+    return next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+
 def missing() -> list[str]:
     """One line for each thing that is not there."""
     lacks = []
@@ -29,4 +34,6 @@ def missing() -> list[str]:
         lacks.append("ledgers in PostgreSQL. Install a server (initdb, postgres) to test them.")
     if not has_java():
         lacks.append("Spark. Install Java 17 or newer to test it.")
+    if chromium() is None:
+        lacks.append("pages in a browser. Install chromium to test them.")
     return lacks

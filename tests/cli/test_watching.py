@@ -20,8 +20,8 @@ import pytest
 
 import lastbit as lb
 from lastbit import cli
-from lastbit.cli.lines import LONGEST, number_in, numbers_of
 from lastbit.mechanisms import mechanism
+from lastbit.questions.lines import LONGEST, number_in, numbers_of
 from tests.fixed_words import FixedWords
 
 WATCH = "watch --threshold 1000 --limit 3 --epsilon 1"

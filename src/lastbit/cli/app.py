@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from lastbit.cli import audit, budget, completion, history, planning, watching
+from lastbit.cli import audit, budget, completion, history, planning, serving, watching
 from lastbit.cli.commands import command_of
 from lastbit.questions.kinds import KINDS
 
@@ -187,4 +187,11 @@ _add(
 _add(accounts, "verify", budget.verify, "budget verify clinic --ledger budget.db", "budget verify --ledger budget.db")
 _add(accounts, "raise", budget.raise_, "budget raise clinic --ledger budget.db --epsilon 4 --note 'agreed in May'")
 audit.register(app)
+_add(
+    app,
+    "serve",
+    serving.command(),
+    f"serve visits.csv --unit patient {_BUDGET}",
+    f"serve visits.csv --unit patient {_BUDGET} --domain diagnosis=diagnoses.txt --port 0 --no-open",
+)
 _add(app, "completion", completion.completion, "completion bash", "completion fish")

@@ -44,7 +44,7 @@ def spend(spending: Spending, asked: Question) -> None:
     if spending.plot is not None:
         _check_plot(Path(spending.plot))
     if spending.html is not None:
-        _check_folder("--html", Path(spending.html))
+        check_folder("--html", Path(spending.html))
     published = answer(asked, spending, book) if found is None else found.published
     result = told(asked, spending, book, published, found=found)
     if book is None:
@@ -66,10 +66,11 @@ def _check_plot(path: Path) -> None:
     kinds = FigureCanvasBase.get_supported_filetypes()
     if path.suffix.lower().removeprefix(".") not in kinds:
         raise ParameterError(f"--plot must be a picture such as out.png: got {path}. Use one of {', '.join(kinds)}.")
-    _check_folder("--plot", path)
+    check_folder("--plot", path)
 
 
-def _check_folder(option: str, path: Path) -> None:
+def check_folder(option: str, path: Path) -> None:
+    """Refuse a file that cannot be written because its folder is not there, before anything is spent."""
     if not path.parent.is_dir() or path.is_dir():
         raise ParameterError(f"{option} must be a file in a folder that exists: got {path}. Make the folder first.")
 

@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
 from lastbit.errors import ParameterError
 from lastbit.questions.options import Spending, cost_of
+from lastbit.questions.streams import RULE, Stream
 
 if TYPE_CHECKING:
-    from lastbit.mechanisms.sparse_vector.adaptive import AdaptiveSparseVector
     from lastbit.mechanisms.sparse_vector.answers import Answer
     from lastbit.mechanisms.sparse_vector.run import Run
-    from lastbit.mechanisms.sparse_vector.standard import SparseVector
-
-RULE = (
-    "A line without a number counts as the lowest number there is, and is answered below. Numbers are rounded down to "
-    "whole steps."
-)
+    from lastbit.output.page import Page
 
 _USUAL: Final[dict[str, Any]] = {"limit": 1, "sensitivity": "1", "resolution": "1", "key": "value"}
 """The defaults of options, which the books do not write."""
@@ -61,6 +58,9 @@ def watch(
         str, typer.Option(metavar="NUMBER", help="The probability that an 'at least' is empty or true.")
     ] = "0.95",
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object for each line.")] = False,
+    html: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Write a report to send on when the run ends.")
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the cost. Read nothing and spend nothing.")] = False,
 ) -> None:
     """Read numbers from standard input, one a line, and say of each at once whether it is above a threshold.
@@ -69,18 +69,17 @@ def watch(
     above is told with its gap, and the run ends after the last answer that was paid for. A line without a number
     counts as the lowest number there is. No line is ever shown.
     """
-    import lastbit as lb
-    from lastbit.cli.spending import started
-    from lastbit.exact.numbers import number
+    from lastbit.cli.spending import check_folder, started, write_html
 
-    kind: Any = lb.AdaptiveSparseVector if adaptive else lb.SparseVector
-    mechanism = kind(
-        threshold=threshold, limit=limit, sensitivity=sensitivity, monotone=monotone, resolution=resolution,
-        **cost_of(epsilon, rho),
+    stream = Stream.of(
+        threshold=threshold, level=level, adaptive=adaptive, limit=limit, sensitivity=sensitivity, monotone=monotone,
+        resolution=resolution, **cost_of(epsilon, rho),
     )  # fmt: skip
-    answers = Answers(mechanism, number(threshold, "threshold"), level, as_json)
+    mechanism, answers = stream.mechanism, Answers(stream, as_json)
     if sys.stdin is None and not dry_run:
         raise ParameterError("watch reads numbers from standard input, and it is closed. Nothing was charged.")
+    if html is not None:
+        check_folder("--html", Path(html))
     spending = Spending(
         epsilon=epsilon, rho=rho, ledger=ledger, dataset=dataset, note=note, as_json=as_json, dry_run=dry_run
     )
@@ -93,26 +92,25 @@ def watch(
     often = f"{mechanism.limit:,} answer{'' if mechanism.limit == 1 else 's'} above {threshold}"
     run = started(spending, mechanism, f"{often}{', or more where numbers are far above' * adaptive}", (RULE,))
     if run is not None:
-        from lastbit.cli.lines import numbers_of
+        from lastbit.questions.lines import numbers_of
 
-        answers.give(run, numbers_of(sys.stdin.buffer, key))
+        try:
+            answers.give(run, numbers_of(sys.stdin.buffer, key))
+        finally:
+            if html is not None:
+                write_html(html, answers.page(["lastbit", *sys.argv[1:]]))
 
 
 @dataclass
 class Answers:
     """Writes the answers of a run, and says how the run ended."""
 
-    mechanism: SparseVector | AdaptiveSparseVector
-    threshold: Fraction
-    level: str
+    stream: Stream
     as_json: bool
     asked: int = 0
     above: int = 0
-
-    def __post_init__(self) -> None:
-        from lastbit.estimate.gaps import confident
-
-        confident(self.level)  # refused before anything is spent
+    listed: list[dict[str, Any]] = field(default_factory=list)
+    """The answers above."""
 
     def give(self, run: Run, numbers: Iterable[Any]) -> None:
         """Answer each number as it comes, until the run is spent, the stream ends, or nobody listens."""
@@ -138,31 +136,46 @@ class Answers:
             raise
 
     def _line(self, answer: Answer) -> str:
-        from lastbit.exact.numbers import probability
         from lastbit.output.plain import json_text
         from lastbit.questions.showing import shown
 
-        if answer.gap is None:
-            return json_text({"query": self.asked, "above": False}) if self.as_json else f"{self.asked}: below"
-        kind: Any = self.mechanism.gap_noise
-        noise = kind(answer) if callable(kind) else kind
-        estimate = noise.estimate(self.threshold, answer.gap).value
-        lowest = noise.listed_bound(self.threshold, answer.gap, self.level)
+        found = self.stream.told(self.asked, answer)
+        if found["above"]:
+            self.listed.append(found)
         if self.as_json:
-            numbers = {"gap": answer.gap, "estimate": estimate, "at_least": lowest}
-            level = probability(self.level, "level")
-            return json_text({"query": self.asked, "above": True, **numbers, "level": level})
-        about = shown(Fraction(round(estimate / self._step)) * self._step)
-        least = "" if lowest is None else f", at least {shown(lowest, 'down')}"
-        return f"{self.asked}: above by {shown(answer.gap)}, about {about}{least}"
+            return json_text(found)
+        if not found["above"]:
+            return f"{self.asked}: below"
+        about = shown(Fraction(round(found["estimate"] / self._step)) * self._step)
+        least = "" if found["at_least"] is None else f", at least {shown(found['at_least'], 'down')}"
+        return f"{self.asked}: above by {shown(found['gap'])}, about {about}{least}"
+
+    def page(self, words: list[str]) -> Page:
+        """The answers above as one page to send on; `words` are those of the command."""
+        from lastbit.output.chart import chart
+        from lastbit.output.page import Page
+        from lastbit.output.picture import Panel
+        from lastbit.output.table import cells
+
+        mechanism = self.stream.mechanism
+        names = ("query", "gap", "estimate", "at_least")
+        columns = {name.replace("_", " "): [each[name] for each in self.listed] for name in names}
+        bars = Panel("above by", columns["query"], columns["gap"], "query")
+        said = [f"{self.above:,} of {self.asked:,} numbers were above {self.stream.threshold}.", RULE]
+        return Page(
+            f"{mechanism.name}, {mechanism.cost.text}",
+            said,
+            chart([bars], "Answers above") if self.listed else "",
+            list(columns),
+            list(zip(*cells(columns), strict=True)),
+            texts=[("The same as a command", shlex.join(words))],
+        )
 
     @property
     def _step(self) -> Fraction:
-        return Fraction(self.mechanism.resolution)
+        return Fraction(self.stream.mechanism.resolution)
 
     def _end(self, how: str) -> None:
         lines = "1 line" if self.asked == 1 else f"{self.asked:,} lines"
-        print(
-            f"lastbit: {how}: {self.above:,} of {lines} above. Another run costs {self.mechanism.cost.text} again.",
-            file=sys.stderr,
-        )
+        cost = self.stream.mechanism.cost.text
+        print(f"lastbit: {how}: {self.above:,} of {lines} above. Another run costs {cost} again.", file=sys.stderr)

@@ -66,6 +66,23 @@ def pairs(labels: Sequence[object], first: Sequence[Any], second: Sequence[Any],
     return _svg(parts, top + 4, f"{names[0]} and {names[1]}")
 
 
+def budget(spent: Any, more: Any, limit: Any, said: str) -> str:
+    """A budget as one bar: what is spent, what one more release takes, and what is left.
+
+    >>> budget(1, Fraction(1, 2), 3, "1 of 3 spent").count("<rect")
+    3
+    """
+    whole = _float(limit) or 1.0
+    first = min(1.0, max(0.0, _float(spent) / whole)) * _WIDE
+    second = min(_WIDE - first, max(0.0, _float(more) / whole) * _WIDE)
+    parts = [
+        f'<rect class="left" width="{_WIDE}" height="14" rx="4" fill="currentColor" fill-opacity="0.14"/>',
+        f'<rect class="bar" width="{first:.1f}" height="14" rx="4" fill="{_BLUE}"/>',
+        f'<rect class="bar other" x="{first:.1f}" width="{second:.1f}" height="14" fill="{_OTHER}"/>',
+    ]
+    return _svg(parts, 14, said)
+
+
 def _rows(panel: Panel) -> list[tuple[str, str, float | None, float, Interval | None]]:
     """Of each bar: its label, its number in words, its length, where it begins, and its interval."""
     n = min(len(panel.heights), MOST_BARS)

@@ -1,0 +1,126 @@
+"""The pages of the auditor: exact verdicts on small values, and the gallery of broken mechanisms."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import cache
+from threading import Lock
+from typing import Any, Final
+
+from starlette.responses import Response
+
+from lastbit.audit.broken.gallery import GALLERY, TOLERANCE, hear
+from lastbit.audit.laws import Law, law
+from lastbit.audit.laws import shown as outcome_text
+from lastbit.audit.target import Target
+from lastbit.audit.verdict import Verdict
+from lastbit.errors import LastbitError, ParameterError
+from lastbit.output.chart import pairs
+from lastbit.output.numbers import short
+from lastbit.web.visit import NotThere, Visit, safe
+
+MECHANISMS: Final = (
+    "DiscreteLaplace", "DiscreteGaussian", "NoisyTopK", "NoisyMax", "SelectAndMeasure", "SparseVector",
+    "AdaptiveSparseVector", "ExponentialMechanism", "Quantile", "Quantiles", "NoisyMean",
+)  # fmt: skip
+"""Mechanisms that plain numbers can be given to. No other name is looked up: a name could be that of a program."""
+
+_SMALL: Final = {"k": "1", "limit": "1", "resolution": "1"}
+"""On small inputs these say the same in fewer branches."""
+_USUAL: Final = {"mechanism": "NoisyMax", "settings": "epsilon=1 resolution=1", "values": "0,1", "neighbour": "1,1"}
+_SECONDS: Final = 6.0
+_TOLERANCE: Final = "1e-6"
+_MOST_BARS: Final = 14
+_ONE_AT_A_TIME: Final = Lock()
+
+
+def audit(visit: Visit) -> Response:
+    """A form; with all of its fields, the verdict."""
+    values = {**_USUAL, **{name: text for name, text in visit.query.items() if text}}
+    if values["mechanism"] not in MECHANISMS:
+        values["mechanism"] = _USUAL["mechanism"]
+        values["settings"] = _USUAL["settings"]
+    if values.pop("small", ""):
+        values["settings"] = _smaller(values["settings"])
+        if values["mechanism"] in ("Quantile", "Quantiles", "NoisyMean"):
+            values["values"], values["neighbour"] = "0,1", "0"
+    found: dict[str, Any] = {"verdict": None, "chart": "", "error": ""}
+    status = 200
+    if visit.query:
+        try:
+            found |= verdict_of(values)
+        except LastbitError as error:
+            found["error"], status = str(error), 400
+    return visit.page("audit.html", here="/audit", mechanisms=MECHANISMS, values=values, status=status, **found)
+
+
+def verdict_of(values: dict[str, str]) -> dict[str, Any]:
+    """The exact verdict on a mechanism and two small inputs, with both laws drawn."""
+    name = values.get("mechanism", "")
+    if name not in MECHANISMS:
+        raise ParameterError(f"mechanism must be one of {', '.join(MECHANISMS)}.")
+    texts = [values.get("values", ""), values.get("neighbour", "")]
+    if any(text.count(",") > 3 or len(text) > 80 for text in texts):
+        raise ParameterError("values must be at most four small numbers with commas between them: 0,1.")
+    settings = values.get("settings", "").split()
+    target = Target.find(name, settings, None)
+    # One after the other: an audit takes a whole processor.
+    with _ONE_AT_A_TIME:
+        one, other = target.laws(texts[0], texts[1], _TOLERANCE, _SECONDS)
+        judged = target.judge(one, other, _TOLERANCE)
+    if not isinstance(judged, Verdict):
+        raise ParameterError("this mechanism claims no cost.")
+    chart, said = _laws(one, other)
+    line = {"word": judged.verdict, "line": str(judged), "explored": _explored(one, other), "shown": said}
+    return {"verdict": line, "chart": chart}
+
+
+def _laws(one: Law, other: Law) -> tuple[Any, str]:
+    """Both laws in pairs of bars: the outcomes that are likeliest in one of the two."""
+    masses = one.masses, other.masses
+    outcomes = {each: max(mass.get(each, Fraction(0)) for mass in masses) for mass in masses for each in mass}
+    likeliest = sorted(outcomes, key=lambda each: -outcomes[each])
+    first = likeliest[:_MOST_BARS]
+    first = [each for each in outcomes if each in set(first)]
+    both = [[mass.get(each, Fraction(0)) for each in first] for mass in masses]
+    said = f"The {len(first)} likeliest of {len(outcomes):,} outcomes." if len(outcomes) > len(first) else ""
+    drawn = pairs([outcome_text(each) for each in first], both[0], both[1], ("on the values", "on the neighbour"))
+    return safe(drawn), said
+
+
+def _explored(one: Law, other: Law) -> str:
+    left = max(one.unexplored, other.unexplored)
+    followed = f"{one.branches + other.branches:,} branches followed"
+    if not left:
+        return f"{followed}, all of them."
+    return f"{followed}; {short(left, 3, 'up')} of the probability is open."
+
+
+def _smaller(settings: str) -> str:
+    """Parameters for small inputs: one item instead of many, and a grid of whole numbers."""
+    pairs_of = [each.partition("=") for each in settings.split()]
+    return " ".join(f"{name}={_SMALL.get(name, value)}" for name, _, value in pairs_of)
+
+
+def gallery(visit: Visit) -> Response:
+    """All broken mechanisms."""
+    return visit.page("gallery.html", here="/audit", cases=GALLERY)
+
+
+def case(visit: Visit) -> Response:
+    """One broken mechanism: the exact proof, and both laws."""
+    text = visit.part("number")
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text[:6]) <= len(GALLERY):
+        raise NotThere("there is no such case in the gallery.")
+    with _ONE_AT_A_TIME:
+        found = _heard(int(text) - 1)
+    return visit.page("case.html", here="/audit", case=GALLERY[int(text) - 1], **found)
+
+
+@cache
+def _heard(place: int) -> dict[str, Any]:
+    each = GALLERY[place]
+    hearing = hear(each)
+    chart, said = _laws(law(each.program, TOLERANCE), law(each.neighbour, TOLERANCE))
+    repaired = "" if hearing.repaired is None else str(hearing.repaired)
+    return {"line": str(hearing.published), "repaired": repaired, "chart": chart, "shown": said}

@@ -1,0 +1,61 @@
+"""The pages of the books: every account, its limits, its history, and higher limits."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+from starlette.responses import Response
+
+from lastbit.errors import LastbitError
+from lastbit.questions.showing import account_line
+from lastbit.web.asking import bar_of
+from lastbit.web.tokens import may
+from lastbit.web.visit import NotThere, Visit, to
+
+
+def accounts(visit: Visit) -> Response:
+    """Every account."""
+    books = visit.desk.ledger
+    found = [(account, bar_of(account), account_line(account)) for account in books.accounts()]
+    return visit.page("budget.html", here="/budget", accounts=found, problems=books.verify())
+
+
+def account(visit: Visit, error: str = "") -> Response:
+    """One account and its history."""
+    books, name = visit.desk.ledger, visit.part("dataset")
+    found = books.account(name)
+    return visit.page(
+        "account.html", here="/budget", account=found, bar=bar_of(found), line=account_line(found), error=error,
+        entries=list(reversed(books.history(name))), may_raise=may(visit.role, "raise"), status=400 if error else 200,
+    )  # fmt: skip
+
+
+def raise_limit(visit: Visit) -> Response:
+    """A higher limit, with its reason."""
+    books, name, form = visit.desk.ledger, visit.part("dataset"), visit.form
+    currency = books.account(name).currency
+    try:
+        limit = {"rho": form.get("limit", "")} if currency == "rho" else {"epsilon": form.get("limit", "")}
+        books.raise_limit(name, **limit, note=form.get("note", ""))
+    except LastbitError as refusal:
+        return account(visit, str(refusal))
+    return to(visit.request.url.path.removesuffix("/raise"))
+
+
+def export(visit: Visit) -> Response:
+    """The whole books of an account, exactly as they are kept."""
+    name, form = visit.part("dataset"), visit.part("form")
+    row, entries = visit.desk.ledger.export(name)
+    if form == "json":
+        text, kind = json.dumps({"account": row, "entries": entries}, indent=1), "application/json"
+    elif form == "csv":
+        lines = io.StringIO()
+        writer = csv.DictWriter(lines, list(entries[0]) if entries else [], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(entries)
+        text, kind = lines.getvalue(), "text/csv; charset=utf-8"
+    else:
+        raise NotThere("there is no such export.")
+    return Response(text, 200, {"content-disposition": f'attachment; filename="books.{form}"'}, kind)

@@ -1,0 +1,137 @@
+"""Long work: releases that read, wait, and can be cancelled until they are charged. One key is one piece of work."""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import Any, Final
+
+from lastbit.errors import LastbitError
+from lastbit.questions.reading import watched_by
+
+_MOST: Final = 1000
+"""So many finished pieces of work are remembered. What they released is in the books."""
+
+
+class Cancelled(LastbitError):
+    """Somebody cancelled the work before anything was charged."""
+
+
+@dataclass
+class Job:
+    """One piece of work. `state` is waiting, reading, charged, done, refused or cancelled."""
+
+    key: str
+    state: str = "waiting"
+    message: str = ""
+    entry: int | None = None
+    _progress: Callable[[], float] = lambda: -1.0
+    _stop: Callable[[], None] = lambda: None
+    _cancelled: bool = False
+    _lock: Lock = field(default_factory=Lock)
+    future: Future[None] | None = None
+    has_reader: bool = False
+    """Whether a reader is at work that can be stopped."""
+
+    @property
+    def progress(self) -> float | None:
+        """How much is read, from 0 to 100; None where nobody knows."""
+        found = self._progress() if self.state == "reading" else -1.0
+        return None if found < 0 else min(found, 100.0)
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing more happens."""
+        return self.state in ("done", "refused", "cancelled")
+
+    def wait(self, seconds: float) -> None:
+        """Wait for the end, for so many seconds at most."""
+        if self.future is not None:
+            wait([self.future], seconds)
+
+    def listen(self, progress: Callable[[], float], stop: Callable[[], None]) -> None:
+        """Hear how far a reader is, and how to stop it."""
+        self._progress, self._stop, self.has_reader = progress, stop, True
+
+    def last_moment(self) -> None:
+        """Called before the charge: whoever cancelled in time is not charged."""
+        with self._lock:
+            if self._cancelled:
+                raise Cancelled("cancelled")
+            self.state = "charged"
+
+    def cancel(self) -> bool:
+        """Stop the work unless it is charged; whether that worked."""
+        with self._lock:
+            if self.state not in ("waiting", "reading"):
+                return self.state == "cancelled"
+            self._cancelled = True
+        # More than once, because between two queries nothing can be stopped.
+        for _ in range(20):
+            self._stop()
+            if self.over or self.future is None or self.future.done():
+                break
+            time.sleep(0.02)
+        return True
+
+    def work(self, doing: Callable[[Job], int]) -> None:
+        """Do the work, and remember how it ended."""
+        try:
+            with self._lock:
+                if self._cancelled:
+                    raise Cancelled("cancelled")
+                self.state = "reading"
+            with watched_by(self.listen):
+                self.entry = doing(self)
+            self.state = "done"
+        except Exception as error:
+            if self._cancelled and self.state != "charged":
+                self.state, self.message = "cancelled", "Cancelled. Nothing was drawn and nothing was charged."
+            else:
+                self.state, self.message = "refused", told(error)
+
+
+class Jobs:
+    """All work, by its key. A key that is under way or has been done is not done again."""
+
+    def __init__(self, at_once: int = 4) -> None:
+        self._pool = ThreadPoolExecutor(at_once, thread_name_prefix="release")
+        self._jobs: OrderedDict[str, Job] = OrderedDict()
+        self._lock = Lock()
+
+    def find(self, key: str) -> Job | None:
+        """The work of a key."""
+        return self._jobs.get(key)
+
+    def start(self, key: str, doing: Callable[[Job], int]) -> Job:
+        """Begin the work of a key, unless it has begun. Work that was refused or cancelled may begin again."""
+        with self._lock:
+            job = self._jobs.get(key)
+            if job is not None and job.state not in ("refused", "cancelled"):
+                return job
+            job = self._jobs[key] = Job(key)
+            self._jobs.move_to_end(key)
+            for old in [name for name, each in self._jobs.items() if each.over][: max(0, len(self._jobs) - _MOST)]:
+                del self._jobs[old]
+            job.future = self._pool.submit(job.work, doing)
+            return job
+
+    def close(self) -> None:
+        """Wait for work that is charged, and drop what has not begun."""
+        self._pool.shutdown(wait=True, cancel_futures=True)
+
+
+def told(error: BaseException) -> str:
+    """What may be said of an error: lastbit's own messages hold no private value, those of others may."""
+    return str(error) if isinstance(error, LastbitError) else f"unexpected {type(error).__name__}."
+
+
+def as_data(job: Job) -> dict[str, Any]:
+    """A piece of work for JSON."""
+    return {
+        "key": job.key, "state": job.state, "progress": job.progress, "message": job.message, "entry": job.entry,
+    }  # fmt: skip

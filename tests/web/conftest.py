@@ -1,0 +1,145 @@
+"""One server and one browser for all tests of the page. The server is the real command, in a process of its own."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+import lastbit as lb
+from tests.machine import chromium
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "demo.py"
+FLAGS = (
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync",
+)  # fmt: skip
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.xdist_group("web"))
+
+
+@dataclass
+class Served:
+    """A server, its folder, and the token of each role."""
+
+    folder: Path
+    process: subprocess.Popen[str]
+    address: str
+    tokens: dict[str, str]
+
+    @property
+    def ledger(self) -> lb.Ledger:
+        return lb.Ledger(self.folder / "budget.db")
+
+    def client(self, role: str = "raise", **more: Any) -> httpx.Client:
+        headers = {"authorization": f"Bearer {self.tokens[role]}"} if role else {}
+        return httpx.Client(base_url=self.address, headers=headers, timeout=60, trust_env=False, **more)
+
+    def kill(self, how: int = signal.SIGKILL) -> None:
+        self.process.send_signal(how)
+        self.process.wait(30)
+
+
+def started(folder: Path, *more: str, dataset: str = "clinic") -> Served:
+    table = ["visits.csv", "--unit", "patient", "--ledger", "budget.db", "--dataset", dataset]
+    command = [sys.executable, "-m", "lastbit", "serve", *table, "--port", "0", "--no-open", *more]
+    process = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    assert process.stdout is not None
+    with process.stdout as addresses:
+        lines = [addresses.readline() for _ in range(3)]
+    found = [re.fullmatch(r".* (http\S+/)\?token=(\S+)\n", line) for line in lines]
+    assert all(found), "the server did not start"
+    tokens = {role: each[2] for role, each in zip(("look", "release", "raise"), found, strict=True) if each}
+    return Served(folder, process, found[0][1] if found[0] else "", tokens)
+
+
+def clinic(folder: Path) -> None:
+    """The table of the demo, and accounts for several tests."""
+    specification = importlib.util.spec_from_file_location("demo", EXAMPLE)
+    assert specification is not None
+    assert specification.loader is not None
+    demo = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(demo)
+    demo.write_clinic(folder, patients=300, visits=1500)
+    ledger = lb.Ledger(folder / "budget.db")
+    ledger.create("clinic", epsilon=30, delta="1e-3")
+    ledger.create("small", epsilon=1)
+
+
+@pytest.fixture(scope="session")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    folder = tmp_path_factory.mktemp("clinic")
+    clinic(folder)
+    server = started(folder, "--domain", "diagnosis=diagnoses.txt", "--tokens", "tokens.json")
+    yield server
+    server.kill(signal.SIGTERM)
+
+
+@pytest.fixture
+def serve(served: Served) -> Iterator[Callable[..., Served]]:
+    """Starts other servers on the same books. They end with the test."""
+    running: list[Served] = []
+
+    def start(*more: str, dataset: str = "clinic") -> Served:
+        running.append(started(served.folder, *more, dataset=dataset))
+        return running[-1]
+
+    yield start
+    for each in running:
+        if each.process.poll() is None:
+            each.kill()
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    if chromium() is None:
+        pytest.skip("there is no Chromium on this machine")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as driver:
+        running = driver.chromium.launch(executable_path=chromium(), args=FLAGS)
+        yield running
+        running.close()
+
+
+def is_wrong(message: Any) -> bool:
+    """Whether a console tells of an error; a form that is refused is none."""
+    return message.type == "error" and "400 (Bad Request)" not in message.text
+
+
+@pytest.fixture
+def visit(browser: Any, served: Served) -> Iterator[Callable[..., Any]]:
+    """Opens the page with the token of a role, in a window of its own. Nothing may go wrong in the window."""
+    windows, wrong = [], []
+
+    def opened(role: str = "release", at: Served | None = None, **settings: Any) -> Any:
+        server = at or served
+        window = browser.new_context(**settings)
+        windows.append(window)
+        page = window.new_page()
+        page.set_default_timeout(30_000)
+        page.on("console", lambda message: wrong.append(message.text) if is_wrong(message) else None)
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on("response", lambda answer: wrong.append(f"{answer.status} {answer.url}") if answer.status == 404 else 0)
+        page.on("request", lambda request: request.url.startswith(server.address) or wrong.append(request.url))
+        page.goto(f"{server.address}?token={server.tokens[role]}")
+        page.wait_for_selector("h1")
+        return page
+
+    yield opened
+    for each in windows:
+        each.close()
+    assert wrong == []
