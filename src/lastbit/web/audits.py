@@ -12,6 +12,7 @@ from starlette.responses import Response
 from lastbit.audit.broken.gallery import GALLERY, TOLERANCE, hear
 from lastbit.audit.laws import Law, law
 from lastbit.audit.laws import shown as outcome_text
+from lastbit.audit.progress import Budget
 from lastbit.audit.target import Target
 from lastbit.audit.verdict import Verdict
 from lastbit.errors import LastbitError, ParameterError
@@ -66,8 +67,9 @@ def verdict_of(values: dict[str, str]) -> dict[str, Any]:
     target = Target.find(name, settings, None)
     # One after the other: an audit takes a whole processor.
     with _ONE_AT_A_TIME:
-        one, other = target.laws(texts[0], texts[1], _TOLERANCE, _SECONDS)
-        judged = target.judge(one, other, _TOLERANCE)
+        time = Budget(_SECONDS)
+        one, other = target.laws(texts[0], texts[1], _TOLERANCE, time)
+        judged = target.judge(one, other, _TOLERANCE, time)
     if not isinstance(judged, Verdict):
         raise ParameterError("this mechanism claims no cost.")
     chart, said = _laws(one, other)
