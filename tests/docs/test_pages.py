@@ -78,3 +78,10 @@ def test_the_versions_that_are_named_are_the_same_everywhere() -> None:
     versions = ", ".join(f'"{version}"' for version in named)
     assert f"python: [{versions}]" in workflow
     assert f"version: {project['project']['version']}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+
+
+def test_all_has_every_optional_part_that_is_not_for_developers() -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    (everything,) = extras["all"]
+    tools = {"all", "dev", "docs", "dist", "bench", "experiments", "mutants"}
+    assert set(re.findall(r"\w+", everything.partition("[")[2])) == extras.keys() - tools
