@@ -15,7 +15,7 @@ everything = sorted(path.stem for path in Path(__file__).parent.glob("*.py") if 
 chosen = sys.argv[1:] or everything
 if unknown := set(chosen) - set(everything):
     sys.exit(f"no benchmark named {', '.join(sorted(unknown))}. There are: {', '.join(everything)}.")
-print(machine("lastbit", "numpy", "cryptography", "opendp"))
+print(machine("lastbit", "numpy", "cryptography", "opendp", "diffprivlib"))
 for name in chosen:
     run = importlib.import_module(f"benchmarks.{name}").run
     run(5_000) if name == "timing" and not sys.argv[1:] else run()

@@ -12,7 +12,7 @@ from lastbit.chance.gaussian import Gaussian
 from lastbit.chance.tables import Table
 
 N = 10**6
-TARGETS = {20: (0.5, 0.6), 2_000: (0.9, 0.9), 10**6: (0.9, 0.9), 10**12: (None, None)}
+TARGETS = {20: (0.2, 0.2), 2_000: (0.4, 0.4), 10**6: (0.35, 0.35), 10**12: (0.9, 0.9)}
 GAUSSIAN_TARGETS = {20: 0.7, 700: None, 20_000: None, 1 << 16: None}
 
 

@@ -45,6 +45,16 @@ def alternate(*sides: Work, runs: int = 21) -> list[Timing]:
     return [Timing(taken) for taken in seconds]
 
 
+def repeated(work: Work, times: int) -> Work:
+    """The work so many times, for work that takes microseconds."""
+
+    def again() -> None:
+        for _ in range(times):
+            work()
+
+    return again
+
+
 def shown(seconds: float) -> str:
     """Seconds in the unit a person would choose."""
     for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):

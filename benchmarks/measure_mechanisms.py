@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 
 import lastbit as lb
-from benchmarks.measure import alternate, compare, heading, report, shown
+from benchmarks.measure import compare, heading, repeated, report, shown
 
 N, RECORDS = 10**6, 10**7
+TINY = "1e-150"
 
 
 def run() -> None:
@@ -31,25 +34,40 @@ def run() -> None:
             runs=11,
         )
 
-    heading("one value")
-    snapping = lb.Snapping(epsilon=1, bounds=(0, 100))
-    for label, release in {
-        "snapped": lambda: snapping.release(42.5, sampler),
-        "discrete Laplace": lambda: laplace.release(42, sampler),
-    }.items():
-        (timing,) = alternate(lambda release=release: [release() for _ in range(100)], runs=21)
-        report(label, timing.median / 100, shown, 200e-6, f"±{timing.spread:.0%}, 21 runs of 100")
+    heading("one value, against diffprivlib's floats, 100 releases at a time")
+    snapping, counted = lb.Snapping(epsilon=1, bounds=(0, 100)), lb.DiscreteLaplace(epsilon=1)
+    try:
+        from diffprivlib import mechanisms as theirs
+    except ImportError:
+        print("diffprivlib is not installed here: `make bench` installs it.")
+    else:
+        float_laplace = theirs.Laplace(epsilon=1, sensitivity=1)
+        float_snapping = theirs.Snapping(epsilon=1, sensitivity=1, lower=0, upper=100)
+        for label, ours, other, target in (
+            ("discrete Laplace", lambda: counted.release(42), lambda: float_laplace.randomise(42), 0.7),
+            ("snapped", lambda: snapping.release(42.5), lambda: float_snapping.randomise(42.5), 1.5),
+        ):
+            sides = repeated(ours, 100), repeated(other, 100)
+            compare(label, *sides, against="diffprivlib", target=target, runs=51)
 
     heading(f"exact sums of {RECORDS:,} floats, against numpy.sum of the array clipped before")
     records = generator.normal(50, 20, RECORDS)
     clipped = np.clip(records, 0, 100)
-    for resolution in ("1/1024", "1/100", "1/1000000"):
+    for resolution, bounds in (
+        ("1/1024", (0, 100)),
+        ("1/100", (0, 100)),
+        ("1/1000000", (0, 100)),
+        ("1/1024", (-100, 100)),
+        ("1/1000000", (-100, 100)),
+        ("1/3", (-100, 100)),
+        ("7/10", ("-0.7", "70")),
+    ):
         compare(
-            f"exact_sum, resolution {resolution}",
-            lambda resolution=resolution: lb.exact_sum(records, bounds=(0, 100), resolution=resolution),
+            f"{resolution}, from {bounds[0]} to {bounds[1]}",
+            lambda resolution=resolution, bounds=bounds: lb.exact_sum(records, bounds=bounds, resolution=resolution),
             clipped.sum,
             against="NumPy",
-            target=2.5,
+            target=1.5,
             runs=11,
         )
     compare(
@@ -60,3 +78,16 @@ def run() -> None:
         target=None,
         runs=5,
     )
+
+    heading("an epsilon of 10^-150, the first time that it is asked")
+    for label, work in {
+        "measure, with an interval": lambda: lb.DiscreteLaplace(epsilon=TINY).release(412).interval(),
+        "above": lambda: lb.SparseVector(threshold=10, limit=1, epsilon=TINY).release([3, 12]),
+        "how far a query must be above": lambda: lb.SparseVector(
+            threshold=10, limit=1, epsilon=TINY
+        ).gap_noise.decisive(),
+        "mean": lambda: lb.NoisyMean(epsilon=TINY, bounds=(0, 10)).release([1, 2, 3]),
+    }.items():
+        start = time.perf_counter()
+        work()
+        report(label, time.perf_counter() - start, shown, 1.0, "once")

@@ -85,6 +85,11 @@ class Falling(ABC):
     first: int | None
     last: int | None
 
+    @property
+    def guard(self) -> int:
+        """How many more bits than asked for a floor is looked for with first."""
+        return 64
+
     @abstractmethod
     def bounds(self, j: int, bits: int) -> Bounds:
         """Bounds of 2^bits · S(j), which close in on it as the bits grow."""
@@ -96,7 +101,7 @@ class Falling(ABC):
         an odd denominator above 1 (r is in lowest terms), or are irrational. `Truncated` knows when that could take
         for ever.
         """
-        guard = 64
+        guard = self.guard
         while True:
             lower, upper = self.bounds(j, bits + guard)
             # S(j) is above 0 and below 1, however little: bounds beyond that are off by their error.
@@ -150,6 +155,11 @@ class Line(Falling):
     @abstractmethod
     def crossed(self, share: float, loss: float) -> float:
         """The j with S(j) = share, for R = e^-loss."""
+
+    @property
+    def guard(self) -> int:
+        """As many bits more as 1 - r is small: with fewer, the bounds of 1/(1 - R^j) tell nothing."""
+        return 64 + max(0, -math.frexp(_loss(self.rate))[1] - 64)
 
     def bounds(self, j: int, bits: int) -> Bounds:
         """Bounds of 2^bits · S(j)."""

@@ -8,6 +8,7 @@ from math import floor
 
 from lastbit.chance.inversion import power
 from lastbit.errors import ParameterError
+from lastbit.estimate.accuracy import near_exponent
 from lastbit.estimate.gaps import GapNoise, confident, least
 from lastbit.exact.numbers import Number, number
 from lastbit.privacy.rate import Rate
@@ -80,7 +81,9 @@ class OneSidedGapNoise(GapNoise):
         (Fraction(112, 1), None)
         """
         allowed = 1 - confident(level)
-        steps = least(lambda t: t >= 0 and not self._power_more_than(t + 1, allowed))
+        steps = least(
+            lambda t: t >= 0 and not self._power_more_than(t + 1, allowed), near_exponent(self.query_rate, allowed)
+        )
         start, told = number(threshold, "threshold"), number(gap, "gap")
         if told < (self.margin + steps + 1) * self.resolution:
             return None
@@ -89,6 +92,12 @@ class OneSidedGapNoise(GapNoise):
     def _side(self, t: int) -> tuple[Rate, int]:
         """The rate by which P(X - Z >= t) falls on its side of 0, and the power of the rate in it."""
         return (self.query_rate, t) if t >= 0 else (self.threshold_rate, 1 - t)
+
+    def _near(self, chance: Fraction, *, below: bool = False) -> int:
+        r, s = self.query_rate.fraction, self.threshold_rate.fraction
+        if below:
+            return near_exponent(self.threshold_rate, chance * (1 - r * s) / (1 - r)) + self.shift - 1
+        return near_exponent(self.query_rate, chance * (1 - r * s) / (1 - s)) - self.shift
 
     def _tail(self, t: int, raised: Fraction) -> Fraction:
         """P(X - Z >= t), from the power of its side: rising in it for t >= 0, falling below."""

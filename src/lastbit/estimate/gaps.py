@@ -116,8 +116,13 @@ class GapNoise(ABC):
         """
         wanted = confident(level)
         return self.resolution * max(
-            least(lambda t: self._more_than(-t, wanted)), least(lambda t: not self._more_than(t, 1 - wanted))
+            least(lambda t: self._more_than(-t, wanted), self._near(1 - wanted, below=True)),
+            least(lambda t: not self._more_than(t, 1 - wanted), self._near(1 - wanted)),
         )
+
+    def _near(self, chance: Fraction, *, below: bool = False) -> int:
+        """About how far N goes up, or down, with this probability: where a search begins."""
+        return 0
 
     def lower_bound(self, threshold: Number, gap: Number, level: Number = "0.95") -> LowerBound:
         """A number at or below the value with probability `level` or more, reported or not: see `LowerBound`.
@@ -129,7 +134,7 @@ class GapNoise(ABC):
         """
         wanted = confident(level)
         # value >= threshold + gap - t exactly when N <= t. Find the least t with P(N >= t+1) at most 1 - level.
-        steps = least(lambda t: not self._more_than(t + 1, 1 - wanted))
+        steps = least(lambda t: not self._more_than(t + 1, 1 - wanted), self._near(1 - wanted))
         start = number(threshold, "threshold")
         return LowerBound(start + number(gap, "gap") - steps * self.resolution, start, wanted, steps, self)
 
@@ -142,20 +147,21 @@ def confident(level: Number) -> Fraction:
     return wanted
 
 
-def least(enough: Callable[[int], bool]) -> int:
-    """The least whole number that is enough; all larger ones are, and not all smaller ones.
+def least(enough: Callable[[int], bool], near: int = 0) -> int:
+    """The least whole number that is enough; all larger ones are, not all smaller ones. The search begins at a guess.
 
-    >>> least(lambda t: t * t * t >= -30)
-    -3
+    >>> least(lambda t: t * t * t >= -30), least(lambda t: t * t * t >= -30, near=5)
+    (-3, -3)
     """
-    low, high = -1, 0
-    while enough(low):
-        low, high = 2 * low, low
-    while not enough(high):
-        low, high = high, 2 * high + 1
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
+    low, high, stride, tried = None, None, 1, near
+    while low is None or high is None or high - low > 1:
+        if low is not None and high is not None and not low < tried < high:
+            tried = (low + high) // 2
+        if enough(tried):
+            high, tried = tried, tried - stride
+        else:
+            low, tried = tried, tried + stride
+        stride *= 2
     return high
 
 
