@@ -50,6 +50,58 @@ def add_scaled(values, int64_t factor, int64_t edge, int64_t limit, out):
         PyBuffer_Release(&given)
 
 
+def reaching(values, int64_t factor, int64_t edge, int64_t limit, noise, Py_ssize_t start, int64_t bar):
+    """The places where a value, scaled as in `scaled`, and its noise, which is at `start` and a place, reach the bar."""
+    cdef Py_buffer given, drawn
+    cdef Py_ssize_t k = 0, n, there
+    cdef list places = []
+    cdef const int64_t *v = <const int64_t *>hold(values, &given, False)
+    cdef const int64_t *x
+    try:
+        x = <const int64_t *>hold(noise, &drawn, False)
+        n, there = given.len // 8, drawn.len // 8
+        if 0 <= start and n <= there - start:
+            while k < n:
+                with nogil:
+                    k = next_reaching(v, factor, edge, limit, x + start, k, n, bar)
+                if k < n:
+                    places.append(k)
+                    k += 1
+        PyBuffer_Release(&drawn)
+        if start < 0 or n > there - start:
+            raise ValueError("there must be a noise for each value.")
+    finally:
+        PyBuffer_Release(&given)
+    return places
+
+
+cdef extern from *:
+    """
+    #include <stdint.h>
+    /* From a place on, the first whose scaled value and noise reach the bar, or n: sixteen at a time, as few do. */
+    static inline int64_t lastbit_reaches(int64_t v, int64_t factor, int64_t edge, int64_t limit, int64_t noise, int64_t bar) {
+        int64_t inside = v > edge || v < -edge ? 0 : v;
+        int64_t step = v > edge ? limit : v < -edge ? -limit : inside * factor;
+        return (int64_t)((uint64_t)step + (uint64_t)noise) >= bar;
+    }
+    static int64_t lastbit_next_reaching(
+        const int64_t *v, int64_t factor, int64_t edge, int64_t limit, const int64_t *noise, int64_t k, int64_t n, int64_t bar
+    ) {
+        int64_t any, j;
+        for (; k + 16 <= n; k += 16) {
+            any = 0;
+            for (j = k; j < k + 16; j++) any |= lastbit_reaches(v[j], factor, edge, limit, noise[j], bar);
+            if (any) break;
+        }
+        for (; k < n; k++) if (lastbit_reaches(v[k], factor, edge, limit, noise[k], bar)) break;
+        return k;
+    }
+    """
+    int64_t next_reaching "lastbit_next_reaching"(
+        const int64_t *v, int64_t factor, int64_t edge, int64_t limit, const int64_t *noise, int64_t k, int64_t n, int64_t bar
+    ) noexcept nogil
+
+
 cdef inline void add_each(
     const char *read, Py_ssize_t step, int64_t factor, int64_t edge, int64_t limit, int64_t *out, Py_ssize_t n
 ) noexcept nogil:

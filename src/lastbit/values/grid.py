@@ -76,6 +76,16 @@ class Grid:
             raise ParameterError(f"values must be an array or a sequence of numbers: got {type(values).__name__}.")
         return np.fromiter((self.step(value) for value in values), np.int64, len(values))
 
+    def scaling(self, values: NDArray[Any]) -> tuple[int, int, int] | None:
+        """How a kernel brings these values into steps in the pass that uses them; None where no kernel does.
+
+        >>> Grid("1/10").scaling(np.array([3, 4])) == (10, LIMIT // 10, LIMIT), Grid(1).scaling(np.array([0.5]))
+        (True, None)
+        """
+        if type(values) is not np.ndarray or values.dtype != _INT64 or self.numerator != 1 or values.ndim != 1:
+            return None
+        return min(self.denominator, LIMIT), LIMIT // self.denominator, LIMIT
+
     def adder(self, values: NDArray[Any]) -> Callable[[Steps, slice], None] | None:
         """A function that adds the steps of a part of an array to whole numbers, in one pass; None where there is none.
 
@@ -84,10 +94,8 @@ class Grid:
         >>> out
         array([140, 250])
         """
-        if type(values) is not np.ndarray or values.dtype != _INT64 or self.numerator != 1 or values.ndim != 1:
-            return None
-        factor, edge = min(self.denominator, LIMIT), LIMIT // self.denominator
-        return lambda out, part: _floors.add_scaled(values[part], factor, edge, LIMIT, out)
+        scaling = self.scaling(values)
+        return None if scaling is None else lambda out, part: _floors.add_scaled(values[part], *scaling, out)
 
     def floored(self, values: Any) -> Any:
         """Values as multiples of the resolution: whole numbers on a grid of 1/q as they are, others floored.

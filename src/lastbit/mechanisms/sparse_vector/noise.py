@@ -23,6 +23,8 @@ from lastbit.chance.draw import Draw, Samples
 from lastbit.errors import RunBound
 from lastbit.mechanisms.sparse_vector.kinds import NoiseKind
 from lastbit.privacy.rate import Rate
+from lastbit.values import _floors
+from lastbit.values.grid import Grid
 
 SINGLES: Final = 4
 """How many blocks of one query a run begins with."""
@@ -33,6 +35,9 @@ LARGEST: Final = 16384
 _ROOM: Final = 1 << 60
 """Thresholds and margins up to this leave int64 room for all that is added to them."""
 
+
+_SMALL_SCALE: Final = 1 << 32
+"""Noise of a smaller scale stays far below 2^60: it would take 2^22 words of zero in a row."""
 
 _NOTHING: Final = np.empty(0, np.int64)
 _NOBODY: Final = np.empty(0, np.bool_)
@@ -83,8 +88,10 @@ class HiddenNoise(Unshared):
         "_needed",
         "_next",
         "_noise",
+        "_places",
         "_row",
         "_singles",
+        "_small",
         "_threshold",
         "_width",
     )
@@ -110,6 +117,8 @@ class HiddenNoise(Unshared):
         self._at = self._next = 0
         self._needed = self._gap = 0
         self._row: NDArray[Any] = _NOTHING
+        self._places: dict[int, int] = {}
+        self._small = all(branch.rate.scale < _SMALL_SCALE for branch in branches)
         self._hit: NDArray[np.bool_] = _NOBODY
 
     def __repr__(self) -> str:
@@ -135,7 +144,7 @@ class HiddenNoise(Unshared):
         self._at, self._next = self._next, self._next + len(steps)
         if abs(self._threshold) > _ROOM or max(self._bars) > _ROOM:
             steps, base = steps.astype(object), np.array(base, object)
-        self._row = (self._threshold + base) - steps
+        self._row, self._places = (self._threshold + base) - steps, {}
         if self._width is not None:
             self._row = np.clip(self._row, -self._width, self._width)
         self._hit = np.zeros(len(steps), np.bool_)
@@ -143,9 +152,28 @@ class HiddenNoise(Unshared):
             np.logical_or(self._hit, self._reaches(i, bar), out=self._hit)
         return [int(k) for k in np.flatnonzero(self._hit)]
 
+    def few(self, values: NDArray[Any], grid: Grid, base: int) -> list[int] | None:
+        """`many` for values that are not in steps yet, in one pass: None where that is not possible.
+
+        Where few of the next queries are above, only theirs are brought into steps.
+        """
+        if self._width is not None or len(self._bars) > 1 or isinstance(self._noise[0], list):
+            return None
+        if abs(self._threshold) > _ROOM or self._bars[0] > _ROOM or abs(base) > _ROOM or not self._small:
+            return None
+        scaling = grid.scaling(values)
+        if scaling is None or self._noise[0].dtype.hasobject:
+            return None
+        self._at, self._next = self._next, self._next + len(values)
+        whole = np.ascontiguousarray(values)
+        found = _floors.reaching(whole, *scaling, self._noise[0], self._at, self._threshold + base + self._bars[0])
+        self._row = (self._threshold + base) - grid.steps(values[found])
+        self._places = {k: i for i, k in enumerate(found)}
+        return found
+
     def passed(self, k: int) -> tuple[Branch, int] | None:
         """The answer that `one` would have given to query k of the `many`."""
-        self._needed = self._row.item(k)
+        self._needed = self._row.item(self._places.get(k, k))
         return self._passed(self._at + k)
 
     def _passed(self, position: int) -> tuple[Branch, int] | None:

@@ -168,11 +168,14 @@ class Run(Unshared):
             hidden = self._open()
             while done < total and not self.exhausted:
                 stop = done + hidden.ready(total - done)
-                steps = plan.grid.steps(values[done:stop]) if plain else values[done:stop]
-                base = plan.threshold if bases is None else bases[done:stop]
-                if plan.clamp is not None:
-                    steps = np.clip(steps, base + plan.clamp[0], base + plan.clamp[1])
-                for k in hidden.many(steps, base):
+                found = hidden.few(values[done:stop], plan.grid, plan.threshold) if plain and bases is None else None
+                if found is None:
+                    steps = plan.grid.steps(values[done:stop]) if plain else values[done:stop]
+                    base = plan.threshold if bases is None else bases[done:stop]
+                    if plan.clamp is not None:
+                        steps = np.clip(steps, base + plan.clamp[0], base + plan.clamp[1])
+                    found = hidden.many(steps, base)
+                for k in found:
                     if (passed := hidden.passed(k)) is not None:
                         above[done + k] = self._above(*passed)
                     if self.exhausted:

@@ -1,0 +1,139 @@
+"""How time and memory grow with n for every mechanism; and time with k, and with the range of the scores.
+
+`python -m benchmarks.growth --most 100000000 --picture docs/pictures/growth.png` draws docs/pictures/growth.png again.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import lastbit as lb
+from benchmarks.measure import alternate, heading, machine, peak_beyond, shown
+
+MOST = 10**6
+KS = (1, 10, 100, 1_000)
+RANGES = (10, 10**3, 10**6, 10**9, 10**12)
+N_OF_THOSE = 10**5
+
+Release = Callable[[Any], object]
+Row = tuple[str, int, float, float]
+"""A mechanism, n (or k, or a range), seconds, and bytes beyond the values and the result."""
+
+
+def mechanisms() -> dict[str, Release]:
+    """A release of whole numbers by every mechanism that takes many."""
+    stream = {"threshold": 10**7, "limit": 10, "epsilon": 1}
+    return {
+        "DiscreteLaplace": lb.DiscreteLaplace(epsilon=1).release,
+        "DiscreteGaussian": lb.DiscreteGaussian(rho="1/2").release,
+        "NoisyTopK, k = 10": lb.NoisyTopK(k=10, epsilon=1, resolution=1).release,
+        "NoisyMax": lb.NoisyMax(epsilon=1, resolution=1).release,
+        "SelectAndMeasure, k = 10": lb.SelectAndMeasure(k=10, epsilon=1, resolution=1).release,
+        "ExponentialMechanism": lb.ExponentialMechanism(epsilon=1).release,
+        "SparseVector": lb.SparseVector(**stream).release,
+        "AdaptiveSparseVector": lb.AdaptiveSparseVector(**stream).release,
+        "NoisyMean": lb.NoisyMean(epsilon=1, bounds=(0, 1000)).release,
+        "Quantile": lb.Quantile(q="1/2", epsilon=1, bounds=(0, 1000)).release,
+        "exact_sum of floats": lambda values: lb.exact_sum(values, bounds=(0, 1000), resolution="1/100"),
+    }
+
+
+def values_of(name: str, n: int) -> np.ndarray:
+    numbers = np.random.default_rng(n).integers(0, 1000, n)
+    return numbers + 0.5 if "floats" in name else numbers
+
+
+def with_n(most: int) -> list[Row]:
+    """Every mechanism on 10, 100, … values."""
+    rows, n = [], 10
+    while n <= most:
+        for name, release in mechanisms().items():
+            values = values_of(name, n)
+            (timing,) = alternate(lambda release=release, values=values: release(values), runs=3 if n > 10**6 else 9)
+            memory = peak_beyond(lambda release=release, values=values: release(values), 0)
+            rows.append((name, n, timing.median, memory))
+            print(f"{name:<26} n = {n:>11,} {shown(timing.median):>8} {memory / 1e6:10.3f} MB", flush=True)
+        n *= 10
+    return rows
+
+
+def with_k() -> list[Row]:
+    """The selections, as k grows."""
+    values, rows = values_of("", N_OF_THOSE), []
+    for name, kind in (("NoisyTopK", lb.NoisyTopK), ("SelectAndMeasure", lb.SelectAndMeasure)):
+        for k in KS:
+            mechanism = kind(k=k, epsilon=1, resolution=1)
+            (timing,) = alternate(lambda mechanism=mechanism: mechanism.release(values), runs=9)
+            rows.append((name, k, timing.median, 0.0))
+            print(f"{name:<26} k = {k:>11,} {shown(timing.median):>8}", flush=True)
+    return rows
+
+
+def with_range() -> list[Row]:
+    """Choices and selections among scores that lie further and further apart."""
+    rows = []
+    for name, release in mechanisms().items():
+        if name not in ("ExponentialMechanism", "NoisyTopK, k = 10", "DiscreteLaplace"):
+            continue
+        for top in RANGES:
+            scores = np.random.default_rng(top).integers(0, top, N_OF_THOSE)
+            (timing,) = alternate(lambda release=release, scores=scores: release(scores), runs=9)
+            rows.append((name, top, timing.median, 0.0))
+            print(f"{name:<26} range {top:>8.0e} {shown(timing.median):>8}", flush=True)
+    return rows
+
+
+def run(most: int = MOST, picture: str | None = None) -> None:
+    heading(f"as n grows, to {most:,}: seconds, and memory at the peak beyond the values")
+    grown = with_n(most)
+    heading(f"as k grows, {N_OF_THOSE:,} candidates")
+    by_k = with_k()
+    heading(f"as the range of the scores grows, {N_OF_THOSE:,} of them")
+    by_range = with_range()
+    if picture is not None:
+        draw(grown, by_k, by_range, picture)
+
+
+def draw(grown: list[Row], by_k: list[Row], by_range: list[Row], path: str) -> None:
+    """Four panels: time and memory against n, time against k, time against the range."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(10, 8), layout="constrained")
+    (time_n, memory_n), (time_k, time_range) = figure.subplots(2, 2)
+    for panel, rows, place, label in (
+        (time_n, grown, 2, "seconds"),
+        (memory_n, grown, 3, "bytes beyond the values"),
+        (time_k, by_k, 2, "seconds"),
+        (time_range, by_range, 2, "seconds"),
+    ):
+        for name in dict.fromkeys(row[0] for row in rows):
+            own = [row for row in rows if row[0] == name]
+            panel.plot([row[1] for row in own], [row[place] for row in own], marker="o", markersize=3, label=name)
+        panel.set(xscale="log", yscale="log", ylabel=label)
+        panel.grid(alpha=0.3)
+    time_n.set(xlabel="n", title="time against n")
+    memory_n.set(xlabel="n", title="memory against n")
+    time_k.set(xlabel="k", title=f"time against k, n = {N_OF_THOSE:,}")
+    time_range.set(xlabel="range of the scores", title=f"time against the range, n = {N_OF_THOSE:,}")
+    for panel, rows in ((time_k, by_k), (time_range, by_range)):
+        panel.set_ylim(min(row[2] for row in rows) / 10, max(row[2] for row in rows) * 10)
+        panel.legend(fontsize=8)
+    figure.legend(*time_n.get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize=8)
+    figure.savefig(path, dpi=110)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.growth", description=__doc__)
+    parser.add_argument("--most", type=int, default=MOST, help="the largest n")
+    parser.add_argument("--picture", help="where to write the picture")
+    options = parser.parse_args()
+    print(machine("lastbit", "numpy"))
+    run(options.most, options.picture)
+
+
+if __name__ == "__main__":
+    main()
