@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Hashable
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -93,7 +94,7 @@ def test_the_same_answer_on_the_same_tape(partitions: list[list[list[int]]], k: 
 
 def test_null_and_nan_are_lowest() -> None:
     mechanism = lb.NoisyTopK(k=1, epsilon=1)
-    for values in ([None, 5, 900], [float("nan"), None, 900.0]):
+    for values in ([None, 5, 900], [float("nan"), None, 900.0], [None, Decimal("-0.5"), Decimal("900.5")]):
         rows, steps_in = [batch(["a", "b", "c"], values)], mechanism.grid.steps
         names, _ = spark.shortlist(rows, steps_in, mechanism._selector, lb.Sampler())
         assert names is not None

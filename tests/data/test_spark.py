@@ -194,6 +194,39 @@ if has_java():
         assert len(seen) == 2
 
     @pytest.mark.filterwarnings("ignore")
+    def test_each_candidate_has_one_row_and_decimals_are_numbers(session: Any, monkeypatch: Any) -> None:
+        mechanism = lb.NoisyTopK(k=1, epsilon=1)
+        for twice in (["a", "b", "a"], ["a", None, None]):
+            frame = session.createDataFrame([(item, 1) for item in twice], "item string, count long")
+            with pytest.raises(lb.ParameterError, match=r"two rows have the same 'item'.*Nothing was drawn"):
+                mechanism.release_spark(frame)
+        rows = [("a", Decimal("900.25")), ("b", None), ("c", Decimal("-1e10"))]
+        decimals = session.createDataFrame(rows, "item string, count decimal(20,2)").repartition(5)
+        assert mechanism.release_spark(decimals).items == ("a",)
+        # More partitions than shortlists: a task goes through several of them.
+        monkeypatch.setattr("lastbit.mechanisms.top_k.spark._PARTS", 2)
+        top = lb.NoisyTopK(k=2, epsilon=1).release_spark(decimals)
+        assert (top.items[0], top.candidates) == ("a", 3)
+
+    @pytest.mark.filterwarnings("ignore")
+    def test_a_mechanism_of_one_machine_says_how_counts_of_spark_come_to_it(session: Any, tmp_path: Any) -> None:
+        frame = session.createDataFrame([("a", 1), ("b", 2)], "item string, unit int")
+        spread = lb.count(frame, by="item", unit="unit", domain=frame.select("item"))
+        ledger = lb.Ledger(tmp_path / "budget.db")
+        ledger.create("clinic", epsilon=2)
+        for mechanism in (
+            lb.NoisyMax(epsilon=1),
+            lb.SelectAndMeasure(k=1, epsilon=1),
+            lb.ExponentialMechanism(epsilon=1),
+            lb.DiscreteLaplace(epsilon=1),
+            lb.DiscreteGaussian(rho=1, squared_sensitivity=2),
+        ):
+            with pytest.raises(lb.ParameterError, match=r"counts.collect\(\).*Nothing was drawn"):
+                mechanism.ready(spread)
+        noise: Any = lb.DiscreteLaplace.of(spread.collect(), epsilon=2)
+        assert len(ledger.spend("clinic", noise, noise.ready(spread.collect())).values) == 2
+
+    @pytest.mark.filterwarnings("ignore")
     def test_too_few_candidates_are_refused_and_cost_nothing(session: Any, tmp_path: Any) -> None:
         frame = session.createDataFrame([("a", 1), ("b", 2)], "item string, count long")
         ledger, mechanism = lb.Ledger(tmp_path / "budget.db"), lb.NoisyTopK(k=3, epsilon=1)

@@ -139,7 +139,9 @@ SIZES = {"a small domain": 3, "a large domain": 1_100}
 
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize(("name", "engine"), [(name, engine) for name in CASES for engine in CASES[name].engines])
-def test_items(name: str, engine: str, size: str) -> None:
+def test_items(name: str, engine: str, size: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    # DuckDB looks a large domain up after it has grouped the rows.
+    monkeypatch.setattr("lastbit.data.duckdb_table._FILTERED", 1_000)
     case = CASES[name]
     domain = [case.domain(number) for number in range(SIZES[size])]
 

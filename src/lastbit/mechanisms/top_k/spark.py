@@ -8,6 +8,7 @@ finishes with them as one machine would.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
@@ -36,19 +37,35 @@ StepsIn = Callable[[NDArray[Any]], Steps]
 
 _WHOLE: Final = "tinyint", "smallint", "int", "bigint"
 
+_PARTS: Final = 256
+"""Shortlists that come to the driver at most: a task goes through several partitions where there are more."""
+
 
 def candidates(frame: Any, item: str, value: str) -> tuple[SparkRows, bool]:
-    """The rows of a table of candidates, one a row, and whether their values are whole numbers."""
+    """The rows of a table of candidates, one a row, and whether their values are whole numbers.
+
+    No two rows may have the same item: each would get noise of its own, and both could be selected. Items are public,
+    so a table that breaks this is refused.
+    """
+    from pyspark.sql import functions as f
+
     types = dict(frame.dtypes)
     for column in (item, value):
         if column not in types:
             raise ParameterError(f"there is no column {column!r}: the table has {', '.join(types)}.")
-    if types[value] not in (*_WHOLE, "float", "double"):
-        raise ParameterError(f"values must be whole numbers or floats: the column {value!r} is {types[value]}.")
+    if types[value] not in (*_WHOLE, "float", "double") and not types[value].startswith("decimal"):
+        raise ParameterError(f"values must be numbers: the column {value!r} is {types[value]}. Cast it to one.")
     key = PART.format(0)
     # Quoted: a dot in a name would be taken for a part of a column.
     own, number = (frame[f"`{name.replace('`', '``')}`"] for name in (item, value))
     rows = frame.select(own.alias(key), number.alias(TOTAL))
+    # In a struct, so that a null is an item too.
+    same = rows.select(f.struct(key).alias(key)).groupBy(key).count().where("count > 1").limit(1)
+    if answered(same.count):
+        raise ParameterError(
+            f"items must be different: two rows have the same {item!r}, and both could be selected. Add their values "
+            f"up first: frame.groupBy({item!r}).agg(...). Nothing was drawn."
+        )
     return SparkRows(rows, ((key, lambda part: part),), (key,)), types[value] in _WHOLE
 
 
@@ -70,7 +87,8 @@ def selection(rows: SparkRows, steps_in: StepsIn, selector: Selector, on_grid: b
 
     def selected(draw: Draw) -> Found:
         drawn_elsewhere(draw)
-        names, least = rows.fetched(rows.mapped(shortlists, "least"), "least")
+        few = replace(rows, frame=rows.frame.coalesce(_PARTS))
+        names, least = few.fetched(few.mapped(shortlists, "least"), "least")
         items, gaps = finished(names, [int(cell) for cell in least], selector, draw)
         return items, gaps, n, on_grid
 
@@ -106,6 +124,10 @@ def finished(names: list[Any], least: list[int], selector: Selector, draw: Draw)
 
 def numbers(column: pa.Array) -> NDArray[Any]:
     """A column as an array; null is lowest, as NaN is."""
+    if pa.types.is_decimal(column.type):
+        held: NDArray[Any] = np.empty(len(column), object)
+        held[:] = column.to_pylist()
+        return held
     lowest = float("nan") if pa.types.is_floating(column.type) else np.iinfo(column.type.to_pandas_dtype()).min
     array: NDArray[Any] = pc.fill_null(column, pa.scalar(lowest, column.type)).to_numpy(zero_copy_only=False)
     return array
