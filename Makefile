@@ -26,7 +26,7 @@ DIST      := $(VENV)/.dist-$(HERE)
 SITE      := $(VENV)/.docs-$(HERE)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test fuzz lint mutants bench experiments docs dist clean
+.PHONY: help demo test fuzz lint mutants sanitize bench experiments docs dist clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
@@ -38,8 +38,8 @@ test: lint ## lint, then the tests and every example in the docstrings, README a
 	@echo "== tests"
 	@$(RUN) -m pytest -q -n 2 --dist loadgroup
 
-fuzz: $(INSTALLED) ## much longer: hostile rows one by one and many more, and larger tables of items nobody listed
-	@LASTBIT_FUZZ=1 $(RUN) -m pytest -q -n 2 --dist loadgroup tests/stability tests/laws/test_discover.py
+fuzz: $(INSTALLED) ## much longer: hostile rows one by one, larger tables of items nobody listed, larger small models
+	@LASTBIT_FUZZ=1 $(RUN) -m pytest -q -n 2 --dist loadgroup tests/stability tests/laws/test_discover.py tests/unit/test_small_models.py
 
 lint: $(INSTALLED) ## ruff, mypy, import-linter
 	@echo "== lint"
@@ -50,6 +50,9 @@ lint: $(INSTALLED) ## ruff, mypy, import-linter
 
 mutants: $(INSTALLED) ## put each declared fault into a copy of the code, and see that the tests notice: ONLY=room
 	@$(RUN) -m tools.mutants $(if $(ONLY),--only $(ONLY)) $(if $(NAMED),--named "$(NAMED)")
+
+sanitize: $(INSTALLED) ## the compiled modules with address and undefined-behaviour sanitizers: ALL=1 for all tests of the core
+	@ALL="$(ALL)" $(RUN) tools/sanitize.py
 
 bench: $(BENCH) ## measure against NumPy and OpenDP
 	@$(RUN) -m benchmarks

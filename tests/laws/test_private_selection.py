@@ -236,3 +236,24 @@ def test_a_law_that_rises_costs_more_than_two_candidates_with_a_threshold():
     assert judge(lb.Eta(1, 1, 2), *laws, Fraction(0)).verdict == "violated"
     with pytest.raises(lb.ParameterError, match="law must be at most 1 with a threshold"):
         selection(ONE, most=10, law="11/10", threshold=1)
+
+
+@pytest.mark.parametrize(("far", "near"), [(100, 2), (-100, 0), (float("nan"), 0)])
+def test_a_quality_beyond_its_bounds_is_clamped_before_and_after_its_noise(far, near):
+    """Before, or a score at the bound would say that nobody's noise can bring it back; after, or it would be told."""
+
+    def scores(quality):
+        return law(lb.scored(lambda draw: "it", lambda output: quality, eta=HALF, bounds=(0, 2)), "1/1000")
+
+    assert scores(far).masses == scores(near).masses
+    assert {score for _, score in scores(far)} == {0, 1, 2}
+
+
+def test_a_score_keeps_its_cost_for_any_sensitivity():
+    for reach in (1, 2):
+        laws = [
+            law(lb.scored(lambda draw: 0, lambda _, at=at: at, eta=HALF, sensitivity=reach, bounds=(0, 4)), "1/10000")
+            for at in (1, 1 + reach)
+        ]
+        assert judge(HALF, *laws, Fraction(1, 10000)).holds
+        assert judge(lb.Eta(3, 2, 1), *laws, Fraction(1, 10000)).verdict == "violated"

@@ -256,6 +256,17 @@ def test_wide_bounds_do_not_overflow() -> None:
     )
 
 
+def test_variances_of_every_width_are_exact_for_more_than_a_block() -> None:
+    """The moments are added up limb by limb: every limb is full somewhere, in more records than a block holds."""
+    for bits in (1, 23, 24, 25, 31, 32, 48, 49, 61):
+        high = (1 << bits) - 1
+        values = np.full(70_000, high)
+        values[::3], values[1::7] = 0, high // 3
+        n, total, squares = len(values), sum(values.tolist()), sum(value * value for value in values.tolist())
+        found = lb.exact_variance(values, bounds=(0, high)).values
+        assert found == Fraction(n * squares - total**2, n * (n - 1)), f"bounds of {bits} bits"
+
+
 def test_private_values_stay_out_of_text_and_pickles() -> None:
     secret = lb.exact_sum([123456], bounds=(0, 10**6))
     assert "123456" not in f"{secret!r} {secret}"

@@ -22,7 +22,7 @@ def finish(*processes: subprocess.Popen[bytes]) -> list[bytes]:
     """What each process printed, once all are done."""
     printed = []
     for process in processes:
-        output, errors = process.communicate(timeout=120)
+        output, errors = process.communicate(timeout=600)
         assert (process.returncode, errors) == (0, b"")
         printed.append(output)
     return printed

@@ -209,6 +209,19 @@ def test_answers_belong_to_the_caller(system: System) -> None:
     assert got == system.expected(sizes)
 
 
+@pytest.mark.parametrize("n", [1, 3, 32, 33, 100, 8191, 8192, 8193, 20_000])
+def test_an_answer_shows_no_other_words(n: int) -> None:
+    """Neither the array nor the memory that it is a view of: who holds an answer must not see what comes next."""
+    for source in (SystemBits(), Tape(range(3 * n))):
+        root: Any = source.words(n)
+        while getattr(root, "base", None) is not None:
+            root = root.base
+        shown = memoryview(root.obj if isinstance(root, memoryview) else root)
+        assert shown.nbytes <= 8 * (n + bits._SLACK)
+        seen = np.frombuffer(shown, np.uint64)[n:].tolist()
+        assert not set(seen) & {*source.words(n).tolist()} - {0}
+
+
 def test_nothing_is_asked_before_it_is_needed(system: System) -> None:
     source = SystemBits()
     assert system.asked == []

@@ -209,13 +209,26 @@ def test_a_run_cannot_be_copied(either, away):
             away(secret)
 
 
+# Every way to ask a run.
+WAYS = {
+    "ask": lambda run: run.ask(5),
+    "ask_many": lambda run: run.ask_many(np.full(40, 5)),
+    "ask_many of a list": lambda run: run.ask_many([5, 5.0]),
+    "answered": lambda run: run.answered([5, 5], plain=False),
+    "answered together": lambda run: run.answered(np.full(40, 5), plain=True),
+    "stream": lambda run: next(run.stream(iter([5]))),
+    "a stream that is not read": lambda run: run.stream(iter([5])),
+}
+
+
 def _ask_in_child(run, pipe):
-    try:
-        run.ask(5)
-    except lb.RunBound:
-        pipe.send("refused")
-    else:
-        pipe.send("answered")
+    refused = []
+    for name, way in WAYS.items():
+        try:
+            way(run)
+        except lb.RunBound:
+            refused.append(name)
+    pipe.send(refused)
 
 
 def test_a_forked_run_refuses(either):
@@ -224,9 +237,27 @@ def test_a_forked_run_refuses(either):
     run = either.start()
     child = context.Process(target=_ask_in_child, args=(run, theirs))
     child.start()
-    assert ours.recv() == "refused"
+    assert ours.recv() == [*WAYS]
     child.join()
     run.ask(5)
+
+
+@pytest.mark.parametrize("way", [name for name in WAYS if "not read" not in name])
+def test_noise_is_drawn_under_the_lock(way):
+    """Or two threads could get the same noise, and more answers than were paid for."""
+    held = []
+
+    class Watching:
+        def words(self, n):
+            held.append(run is not None and run._lock.locked())
+            return np.full(n, HALF, np.uint64)
+
+    run = None
+    run = lb.SparseVector(threshold=0, limit=300, epsilon=1).start(lb.Sampler(Watching()))
+    held.clear()
+    WAYS[way](run)
+    assert held
+    assert all(held)
 
 
 def test_threads_share_one_budget():

@@ -18,7 +18,7 @@ PATIENCE = 600
 """Seconds until tests that do not end count as having noticed: a fault may make a loop endless."""
 
 _LEFT_OUT = shutil.ignore_patterns(
-    ".git", ".venv", "build", "*.egg-info", "__pycache__", ".*_cache", ".hypothesis", "*.c"
+    ".git", ".venv*", "build", "*.egg-info", "__pycache__", ".*_cache", ".hypothesis", "*.c"
 )
 _TICKS = count(int(time.time()))
 
