@@ -239,3 +239,16 @@ def test_extreme_costs_are_refused_in_words_or_have_an_answer() -> None:
     ):
         with pytest.raises(lb.ParameterError, match="must be"):
             made()
+
+
+def test_all_three_bounds_add_up() -> None:
+    one, other = (
+        lb.Cost(Fraction(1), Fraction(1, 8), Fraction(1, 10)),
+        lb.Cost(Fraction(2), Fraction(1, 4), Fraction(1, 5)),
+    )
+    assert ((one + other).epsilon, (one + other).rho, (one + other).delta) == (3, Fraction(3, 8), Fraction(3, 10))
+    assert (one + one + one).delta == (one * 3).delta == Fraction(3, 10)
+    assert (one * 3).rho == Fraction(3, 8)
+    assert (one + lb.Cost.zcdp(1)).epsilon is None
+    assert not one + other <= lb.Cost(Fraction(3), Fraction(3, 8), Fraction(29, 100))
+    assert not one + other <= lb.Cost(Fraction(3), Fraction(2, 8), Fraction(3, 10))

@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 import pytest
 
-from lastbit import Rate
+from lastbit import Rate, Sampler, Tape
 from lastbit.chance import _draws, distributions
 from lastbit.chance.tables import Table
 from lastbit.values import grid
@@ -56,7 +56,7 @@ def test_every_half_float_is_floored_as_specified(factor: int) -> None:
         assert grid._scaled_floats(HALVES, factor, least, most).tolist() == expected
         floor = grid._floor(factor, least, most)
         assert floor is not None
-        assert floor.total(HALVES.view(np.uint64)) == sum(expected)
+        assert floor.total(HALVES.view(np.uint64)) == (sum(expected), np.isnan(HALVES).sum())
 
 
 def steps_between() -> Iterator[tuple[int, int, int]]:
@@ -96,16 +96,34 @@ def test_every_word_of_four_bits_in_every_table_of_four_thresholds() -> None:
             assert doubts == [word for word in range(16) if word in falling]
 
 
-@pytest.mark.parametrize("loss", ["3", "1/20", "1/2000", *(["100", "1", "1/250", "1e-6", "1e-12"] if FUZZ else [])])
+@pytest.mark.parametrize("loss", ["3", "1/20", *(["100", "1"] if FUZZ else [])])
 def test_every_leading_half_of_a_long_word_in_the_tables_of_draws(loss: str) -> None:
     """The top sixteen bits of a word take all values; the other bits are all zeros, or all ones."""
-    leading = np.arange(1 << 16, dtype=np.uint64) << np.uint64(48)
-    words = np.concatenate([leading, leading | np.uint64((1 << 48) - 1)])
     for draw in (distributions.geometric, distributions.laplace):
-        for level in draw(Rate.from_epsilon(loss)).levels:
-            table = Table.of(level)
-            assert table is not None
-            counts, doubts = inverted(table, words)
-            rising = table.thresholds[::-1]
-            assert counts == (len(rising) - np.searchsorted(rising, words, side="right")).tolist()
-            assert doubts == np.flatnonzero(np.isin(words, rising)).tolist()
+        (level,) = draw(Rate.from_epsilon(loss)).levels
+        table, words = Table.of(level), leading(16)
+        assert table is not None
+        counts, doubts = inverted(table, words)
+        rising = table.thresholds[::-1]
+        assert counts == (len(rising) - np.searchsorted(rising, words, side="right")).tolist()
+        assert doubts == np.flatnonzero(np.isin(words, rising)).tolist()
+
+
+@pytest.mark.parametrize("loss", ["1/2000", "1e-6", *(["1/250", "1e-9", "1e-12"] if FUZZ else [])])
+@pytest.mark.parametrize("name", ["geometric", "laplace"])
+def test_every_leading_part_of_a_word_in_draws_without_a_table(name: str, loss: str) -> None:
+    """Against the specification. A word that it leaves in doubt reads more words, and is left out here."""
+    rate = Rate.from_epsilon(loss)
+    distribution = getattr(distributions, name)(rate)
+    values = {word: distribution.decided([word]) for word in leading(16 if FUZZ else 10).tolist()}
+    decided = [word for word, value in values.items() if value is not None]
+    assert len(decided) > len(values) - 9
+    found = getattr(Sampler(Tape(decided)), name)(rate, len(decided))
+    assert found.tolist() == [values[word] for word in decided]
+
+
+def leading(bits: int) -> np.ndarray:
+    """Words whose leading bits take all values, while all others are 0, or 1."""
+    rest = 64 - bits
+    words = np.arange(1 << bits, dtype=np.uint64) << np.uint64(rest)
+    return np.concatenate([words, words | np.uint64((1 << rest) - 1)])

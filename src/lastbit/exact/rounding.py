@@ -167,6 +167,7 @@ def log_power_sum_bounds(
             times = gmpy2.mpq(power)
             # Every operation rises with its arguments, so rounding each to one side keeps to that side.
             for weight, log in zip(weights, logs, strict=True):
-                total += gmpy2.mpfr(weight) * gmpy2.exp(log[side] * times)
+                # As one fraction: gmpy2 rounds a rational factor first, and of a negative logarithm to the wrong side.
+                total += gmpy2.mpfr(weight) * gmpy2.exp(gmpy2.mpfr(gmpy2.mpq(log[side]) * times))
             ends.append(fraction(gmpy2.log(total)))
     return ends[0], ends[1]
