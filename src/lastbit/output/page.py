@@ -36,7 +36,7 @@ class Page:
         """
         parts = [f"<h1>{escape(self.title)}</h1>", *map(_paragraph, self.said)]
         if self.chart:
-            parts.append(f'<figure class="wide">{self.chart}</figure>')
+            parts.append(f'<figure class="wide" tabindex="0">{self.chart}</figure>')
         if self.names:
             parts.append(f'<div class="wide">{html_table(self.names, self.rows, "The release")}</div>')
         if self.paid:

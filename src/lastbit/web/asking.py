@@ -8,10 +8,9 @@ from typing import Any
 from starlette.responses import Response
 
 from lastbit.errors import LastbitError
-from lastbit.ledger.price import below
 from lastbit.output.chart import budget
 from lastbit.questions.answering import COUNTED
-from lastbit.questions.showing import account_line, percent
+from lastbit.questions.showing import account_line, percent, shown
 from lastbit.questions.texts import as_command
 from lastbit.web.desk import topics
 from lastbit.web.fields import TOPICS, with_defaults
@@ -82,7 +81,10 @@ def _account(found: Plan) -> dict[str, Any]:
     """The account before and after."""
     now = found.account.left
     after = {} if found.after is None else found.after.left
-    left = [(name, below(each), below(after[name]) if name in after else "refused") for name, each in now.items()]
+    left = [
+        (name, shown(each, "down"), shown(after[name], "down") if name in after else "refused")
+        for name, each in now.items()
+    ]
     more = Fraction(0)
     if not found.refusal:
         more = found.account.price(found.built.question.mechanism.cost, COUNTED)

@@ -15,6 +15,7 @@ from lastbit.questions.kinds import KINDS, Built
 from lastbit.questions.showing import Report
 from lastbit.questions.telling import Told, texts_of, told, when
 from lastbit.release import Release
+from lastbit.web.fields import TOPICS
 
 if TYPE_CHECKING:
     from lastbit.ledger import Entry
@@ -29,6 +30,16 @@ class Result:
     told: Told | None
     """None where the release was charged and not finished."""
     texts: list[tuple[str, str]]
+
+    @property
+    def heading(self) -> str:
+        """What was found, in the words of the page."""
+        asked = json.loads(self.entry.question or "{}")
+        label = next((each.label for each in TOPICS.values() if each.command == asked.get("command")), "")
+        if asked.get("command") == "histogram" and "of" in asked:
+            label = TOPICS["bins"].label
+        column = asked.get("of") or ", ".join(asked.get("by") or ())
+        return f"{label} of {column}" if label and column else label or self.entry.about or self.entry.mechanism
 
     @property
     def html(self) -> str:
