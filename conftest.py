@@ -14,7 +14,7 @@ from lastbit import Sampler
 from lastbit.mechanisms import mechanism
 from tests.fixed_words import FixedWords
 from tests.machine import missing
-from tests.server import postgres_server
+from tests.server import Server
 
 
 @pytest.fixture(autouse=True)
@@ -36,7 +36,14 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
 
 
 @pytest.fixture(scope="session")
-def server() -> Iterator[str]:
+def postgres() -> Iterator[Server]:
+    """A running PostgreSQL, which a test may restart."""
+    running = Server()
+    yield running
+    running.remove()
+
+
+@pytest.fixture(scope="session")
+def server(postgres: Server) -> str:
     """The directory of a running PostgreSQL server's socket."""
-    with postgres_server() as folder:
-        yield folder
+    return str(postgres.home)

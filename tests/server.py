@@ -1,9 +1,10 @@
-"""A private PostgreSQL server, for the tests and for the pages that want one."""
+"""A private PostgreSQL server, for the tests and for the pages that want one. It may be stopped and started again."""
 
 from __future__ import annotations
 
 import os
 import pwd
+import resource
 import shutil
 import signal
 import subprocess
@@ -19,31 +20,59 @@ import psycopg
 from tests.machine import postgres
 
 
-@contextmanager
-def postgres_server() -> Iterator[str]:
-    """The directory of a running server's socket. It listens nowhere else, and PostgreSQL refuses to be root."""
-    home = Path(tempfile.mkdtemp(prefix="lastbit-pg-"))
-    other: dict[str, Any] = {}
-    if os.geteuid() == 0:
-        nobody = pwd.getpwnam("nobody")
-        os.chown(home, nobody.pw_uid, nobody.pw_gid)
-        other = {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
-    quiet: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": home, **other}
-    data = str(home / "data")
-    initdb = [postgres("initdb") or "", "-D", data, "-U", "lastbit", "--auth=trust", "--no-sync", "-E", "UTF8"]
-    subprocess.run(initdb, check=True, **quiet)
-    command = [postgres("postgres") or "", "-D", data, "-k", str(home), "-h", "", "-F", "-c", "max_connections=40"]
-    running = subprocess.Popen(command, **quiet)
-    try:
+class Server:
+    """A server that listens on a socket in `home` and nowhere else. PostgreSQL refuses to be root."""
+
+    def __init__(self) -> None:
+        self.home = Path(tempfile.mkdtemp(prefix="lastbit-pg-"))
+        other: dict[str, Any] = {}
+        if os.geteuid() == 0:
+            nobody = pwd.getpwnam("nobody")
+            os.chown(self.home, nobody.pw_uid, nobody.pw_gid)
+            other = {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
+        self._quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": self.home, **other}
+        self._data = str(self.home / "data")
+        initdb = [postgres("initdb") or "", "-D", self._data, "-U", "lastbit", "--auth=trust", "--no-sync"]
+        subprocess.run([*initdb, "-E", "UTF8"], check=True, **self._quiet)
+        self.start()
+
+    def start(self, largest_file: int | None = None) -> None:
+        """Run, and wait until somebody can connect. No file may grow beyond a size, as on a disk that is full."""
+        command = [postgres("postgres") or "", "-D", self._data, "-k", str(self.home), "-h", "", "-F"]
+        before = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (largest_file or before[0], before[1]))
+        try:
+            self._running = subprocess.Popen([*command, "-c", "max_connections=100"], **self._quiet)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
         for _ in range(300):
             try:
-                psycopg.connect(f"postgresql://lastbit@/postgres?host={home}").close()
-                break
+                psycopg.connect(f"postgresql://lastbit@/postgres?host={self.home}").close()
+                return
             except psycopg.OperationalError:
-                assert running.poll() is None, "PostgreSQL ended before it was ready"
+                assert self._running.poll() is None, "PostgreSQL ended before it was ready"
                 time.sleep(0.1)
-        yield str(home)
+        raise AssertionError("PostgreSQL did not get ready")
+
+    def restart(self, largest_file: int | None = None) -> None:
+        """End every connection at once, and run again on the same data."""
+        self.stop(signal.SIGINT)
+        self.start(largest_file)
+
+    def stop(self, how: signal.Signals = signal.SIGQUIT) -> None:
+        self._running.send_signal(how)
+        self._running.wait(30)
+
+    def remove(self) -> None:
+        self.stop()
+        shutil.rmtree(self.home)
+
+
+@contextmanager
+def postgres_server() -> Iterator[str]:
+    """The directory of a running server's socket."""
+    running = Server()
+    try:
+        yield str(running.home)
     finally:
-        running.send_signal(signal.SIGQUIT)
-        running.wait(30)
-        shutil.rmtree(home)
+        running.remove()

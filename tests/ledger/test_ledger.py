@@ -16,6 +16,7 @@ import sqlalchemy as sa
 
 import lastbit as lb
 from lastbit.ledger import store
+from lastbit.ledger.connections import connect_args
 
 SECRET = 918_273_645
 
@@ -247,7 +248,9 @@ def test_a_version_nobody_wrote_and_books_nobody_can_read(old_file: Path) -> Non
 def test_a_ledger_that_cannot_be_written_draws_nothing(old_file: Path) -> None:
     tape = lb.Tape([1, 2, 3])
     read_only = lb.Ledger(old_file)
-    sa.event.listen(read_only._store._engine, "connect", lambda books, _: books.execute("PRAGMA query_only = ON"))
+    sa.event.listen(
+        read_only._store._connections.engine, "connect", lambda books, _: books.execute("PRAGMA query_only = ON")
+    )
     with pytest.raises(lb.LedgerError, match=r"it is read-only\. Make it writable\. Nothing was drawn"):
         read_only.release("clinic", laplace(1), [SECRET], draw=lb.Sampler(tape))
     assert tape.consumed == 0
@@ -267,17 +270,17 @@ def test_a_file_of_version_1_opens_and_goes_on(old_file: Path) -> None:
 def test_an_old_file_is_brought_up_to_date_once(old_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     steps = []
 
-    def to_version_5(connection: sa.Connection) -> None:
-        steps.append(5)
+    def to_version_6(connection: sa.Connection) -> None:
+        steps.append(6)
         connection.exec_driver_sql("ALTER TABLE lastbit_entries ADD COLUMN signed TEXT")
 
-    monkeypatch.setattr(store, "VERSION", 5)
-    monkeypatch.setattr(store, "MIGRATIONS", {**store.MIGRATIONS, 4: to_version_5})
+    monkeypatch.setattr(store, "VERSION", 6)
+    monkeypatch.setattr(store, "MIGRATIONS", {**store.MIGRATIONS, 5: to_version_6})
     for _ in range(2):
         assert lb.Ledger(old_file).account("clinic").spent == Fraction(1, 7)
-    assert steps == [5]
+    assert steps == [6]
     monkeypatch.undo()
-    with pytest.raises(lb.LedgerError, match=r"has version 5, this lastbit knows 4\. Install a newer lastbit"):
+    with pytest.raises(lb.LedgerError, match=r"has version 6, this lastbit knows 5\. Install a newer lastbit"):
         lb.Ledger(old_file).account("clinic")
 
 
@@ -341,4 +344,4 @@ def test_an_address_decides_its_own_settings(place: str) -> None:
             assert books.scalar(sa.text("show lock_timeout")) == "1min"
     with store.Store(f"{place}&options=-csearch_path%3Deast%20-clock_timeout%3D5s").transaction() as books:
         assert books.scalar(sa.text("show lock_timeout")) == "5s"
-    assert "connect_timeout" not in store.Store(f"{place}&connect_timeout=3")._connect_args()
+    assert "connect_timeout" not in connect_args(sa.make_url(f"{place}&connect_timeout=3"))

@@ -26,10 +26,10 @@ class Watched(lb.Ledger):
         super().__init__(place)
         self.charging = mmap.mmap(-1, 1)
 
-    def charge(self, *arguments: Any, **options: Any) -> Any:
+    def _charge(self, *arguments: Any, **options: Any) -> Any:
         self.charging[0] = True
         try:
-            return super().charge(*arguments, **options)
+            return super()._charge(*arguments, **options)
         finally:
             self.charging[0] = False
 

@@ -168,6 +168,12 @@ def verify(
     expected: Annotated[
         str | None, typer.Option(metavar="DIGEST", help="A digest written down earlier: an entry must still have it.")
     ] = None,
+    witness: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE", help="Compare with this file, then write the last digests into it. Keep it elsewhere."
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Whether the books add up, and fit the running hash over the entries."""
@@ -175,7 +181,7 @@ def verify(
     from lastbit.questions.showing import Report, account_data
 
     books = Ledger(ledger)
-    problems = books.verify(dataset, expected=expected)
+    problems = books.verify(dataset, expected=expected, witness=witness)
     if problems:
         Report("The books do not add up.", {}, problems, {"problems": problems}).show(as_json=as_json)
         raise typer.Exit(1)
@@ -185,9 +191,11 @@ def verify(
         "last digest": [account.digest for account in accounts],
     }
     notes = [
-        "Write the digests down elsewhere: --expected finds them again. Without one, nobody notices a ledger that was "
-        "rewritten as a whole."
+        "Write the digests down elsewhere: --expected finds them again, and --witness FILE does both. Without one, "
+        "nobody notices a ledger that was rewritten as a whole, or an older copy in its place."
     ]
+    if witness is not None:
+        notes = [f"{witness} holds the last digests. Keep it where nobody restores it together with the ledger."]
     data = {"problems": (), "accounts": [account_data(account) for account in accounts]}
     Report("The books add up.", columns, notes, data).show(as_json=as_json)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Annotated, Any, Final
 
 import typer
@@ -20,16 +21,20 @@ def history(
     release: Annotated[
         int | None, typer.Option(metavar="ID", help="Show again what this entry published, for nothing.")
     ] = None,
+    last: Annotated[int, typer.Option(metavar="N", help="How many entries to show, the newest.")] = 100,
+    before: Annotated[int | None, typer.Option(metavar="ID", help="Only entries before this one.")] = None,
+    everything: Annotated[bool, typer.Option("--all", help="All entries, however many there are.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Show everything that happened to an account."""
+    """Show what happened to an account, the newest 100 entries if no number is given."""
     from lastbit.ledger import Ledger
     from lastbit.questions.showing import Report
 
     books = Ledger(ledger)
-    entries, account = books.history(dataset), books.account(dataset)
     if release is not None:
-        return _show_release(books, dataset, entries, release, as_json)
+        return _show_release(books, dataset, release, as_json)
+    entries, account = books.history(dataset, last=None if everything else last, before=before), books.account(dataset)
+    older = bool(entries) and bool(books.history(dataset, last=1, before=entries[0].id))
     dearer = [entry.adjacency != account.adjacency for entry in entries]
     alone = account.currency == "epsilon"
     columns: dict[str, list[Any]] = {
@@ -49,9 +54,10 @@ def history(
         ]
     # Most accounts have no notes, and some are charged by programs that say nothing of their questions.
     columns = {name: column for name, column in columns.items() if name not in _SPARSE or any(column)}
-    kept = any(entry.kept is not None for entry in entries)
-    notes = [f"To see a release again: lastbit budget history {dataset} --ledger … --release ID"] if kept else []
-    data = {"history": [_data(entry) for entry in entries]}
+    notes = [f"There are older entries. To see them: --before {entries[0].id}, or --all."] if older else []
+    if any(entry.recorded for entry in entries):
+        notes.append(f"To see a release again: lastbit budget history {dataset} --ledger … --release ID")
+    data = {"history": [_data(entry) for entry in entries], "older": older}
     Report(f"History of {dataset}", columns, notes, data).show(as_json=as_json)
     return None
 
@@ -85,18 +91,18 @@ def _data(entry: Any) -> dict[str, Any]:
         "about": entry.about,
         "protects": entry.protects,
         "released": None if entry.released is None else entry.released.isoformat(),
-        "published": entry.kept is not None,
+        "published": entry.recorded,
         "adjacency": entry.adjacency,
         "digest": entry.digest,
     }
 
 
-def _show_release(books: Any, dataset: str, entries: Any, wanted: int, as_json: bool) -> None:
+def _show_release(books: Any, dataset: str, wanted: int, as_json: bool) -> None:
     from lastbit.questions.showing import Report
     from lastbit.release import Release
 
-    entry = next((each for each in entries if each.id == wanted), None)
-    if entry is None:
+    (entry,) = books.history(dataset, last=1, before=wanted + 1) or (None,)
+    if entry is None or entry.id != wanted:
         raise LedgerError(f"the account {dataset!r} has no entry {wanted}. See: lastbit budget history {dataset}")
     published = books.published(wanted)
     when = (entry.released or entry.time).isoformat(" ", "seconds")
@@ -129,11 +135,15 @@ def export(
     if form == "json":
         import json
 
-        # As they are kept, exact: each number is a text.
-        print(json.dumps({"account": account, "entries": entries}, indent=1))
+        # As they are kept, exact: each number is a text. Entry by entry, because there may be many.
+        print(f'{{"account": {json.dumps(account)}, "entries": [', end="")
+        for place, entry in enumerate(entries):
+            print("," if place else "", json.dumps(entry), sep="\n", end="")
+        print("\n]}")
         return
     import csv
 
-    lines = csv.DictWriter(sys.stdout, list(entries[0]) if entries else [], lineterminator="\n")
+    first = next(entries, {})
+    lines = csv.DictWriter(sys.stdout, list(first), lineterminator="\n")
     lines.writeheader()
-    lines.writerows(entries)
+    lines.writerows(chain([first] if first else [], entries))

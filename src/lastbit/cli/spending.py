@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +19,7 @@ from lastbit.questions.answering import COUNTED, Book, answer, is_piped
 from lastbit.questions.options import Spending
 from lastbit.questions.reading import check_columns
 from lastbit.questions.showing import Report, account_data, account_line
-from lastbit.questions.telling import dearer, texts_of, told, when
+from lastbit.questions.telling import UNREAD, after_release, dearer, texts_of, told, when
 from lastbit.release import Release
 
 if TYPE_CHECKING:
@@ -45,7 +47,8 @@ def spend(spending: Spending, asked: Question) -> None:
         _check_plot(Path(spending.plot))
     if spending.html is not None:
         check_folder("--html", Path(spending.html))
-    published = answer(asked, spending, book) if found is None else found.published
+    with _warnings_shown(book):
+        published = answer(asked, spending, book) if found is None else found.published
     result = told(asked, spending, book, published, found=found)
     if book is None:
         print("lastbit: no ledger was charged. To charge one, pass --ledger FILE --dataset NAME.", file=sys.stderr)
@@ -55,6 +58,28 @@ def spend(spending: Spending, asked: Question) -> None:
     if spending.plot is not None and isinstance(published, Release):
         _plot(published, spending.plot)
     return None
+
+
+@contextmanager
+def _warnings_shown(book: Book | None) -> Iterator[None]:
+    """Say on standard error, in a line of the command, that the books could not keep a release."""
+    if book is None:
+        yield
+        return
+    from lastbit.ledger.ledger import NotKept
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", NotKept)
+        others = warnings.showwarning
+
+        def show(message: Any, category: Any, *where: Any) -> None:
+            if category is NotKept:
+                print("lastbit:", message, file=sys.stderr)
+            else:
+                others(message, category, *where)
+
+        warnings.showwarning = show
+        yield
 
 
 def _check_plot(path: Path) -> None:
@@ -152,8 +177,12 @@ def started(spending: Spending, mechanism: StreamMechanism, ends: str, notes: Se
         run = mechanism.start()
         paid = "no ledger was charged. To charge one, pass --ledger FILE --dataset NAME."
     else:
-        run = book.ledger.spend(book.dataset, mechanism, mechanism.start, note=spending.note, question=book.question)
-        paid = f"{account_line(book.ledger.account(book.dataset))}."
+        with _warnings_shown(book):
+            run = book.ledger.spend(
+                book.dataset, mechanism, mechanism.start, note=spending.note, question=book.question
+            )
+        account = after_release(book)
+        paid = UNREAD if account is None else f"{account_line(account)}."
     for line in (f"{title}.", paid, *notes):
         print("lastbit:", line, file=sys.stderr, flush=True)
     return run

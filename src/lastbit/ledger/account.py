@@ -226,9 +226,9 @@ class Account:
         epsilons = self.spent_epsilon, price.epsilon
         return replace(
             self,
-            spent_epsilon=None if None in epsilons else _sum(*(each for each in epsilons if each is not None)),
-            spent_rho=_sum(self.spent_rho, price.rho),
-            spent_delta=_sum(self.spent_delta, price.delta),
+            spent_epsilon=None if None in epsilons else total(*(each for each in epsilons if each is not None)),
+            spent_rho=total(self.spent_rho, price.rho),
+            spent_delta=total(self.spent_delta, price.delta),
         )
 
     def raised(self, *, epsilon: Number | None = None, rho: Number | None = None) -> Account:
@@ -283,7 +283,7 @@ class Account:
         return f"Account(dataset={self.dataset!r}, {sums}, adjacency={self.adjacency!r})"
 
 
-def _sum(*terms: Fraction) -> Fraction:
+def total(*terms: Fraction) -> Fraction:
     """The exact sum; rounded up where it is too long to be written down, as of thousands of unlike denominators."""
-    total = sum(terms, _NONE)
-    return total if total.denominator.bit_length() <= _LONGEST else shortened_upper(total, _LONGEST // 2)
+    exact = sum(terms, _NONE)
+    return exact if exact.denominator.bit_length() <= _LONGEST else shortened_upper(exact, _LONGEST // 2)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from fractions import Fraction
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Final
 
 import sqlalchemy as sa
 
@@ -15,10 +16,26 @@ from lastbit.ledger import names, published
 from lastbit.ledger.account import Account
 from lastbit.ledger.chain import digest, price_of, seal
 from lastbit.ledger.entry import Entry
-from lastbit.ledger.tables import ACCOUNTS, ENTRIES
+from lastbit.ledger.store import Store
+from lastbit.ledger.tables import ACCOUNTS, BEGINNING, ENTRIES
 from lastbit.mechanisms.mechanism import Mechanism
 from lastbit.release import Release
 from lastbit.values.adjacency import Adjacency, named
+
+_LINE: Final = (
+    *(each for each in ENTRIES.c if each.name != "published"),
+    ENTRIES.c.published.is_not(None).label("kept"),
+)
+"""What the history reads of an entry: all but the published release, which may be long."""
+_PAGE: Final = 500
+
+# Statements of every charge, built once: to build one takes longer than to run it.
+_ACCOUNT: Final = sa.select(ACCOUNTS).where(ACCOUNTS.c.dataset == sa.bindparam("name"))
+_LOCKED: Final = _ACCOUNT.with_for_update()
+_ENTRY: Final = sa.select(ENTRIES).where(ENTRIES.c.id == sa.bindparam("entry"))
+_ADD: Final = ENTRIES.insert()
+_CHANGE: Final = ENTRIES.update().where(ENTRIES.c.id == sa.bindparam("entry"))
+_STATE: Final = ACCOUNTS.update().where(ACCOUNTS.c.dataset == sa.bindparam("name"))
 
 
 def now() -> str:
@@ -28,8 +45,7 @@ def now() -> str:
 
 def row_of(books: sa.Connection, dataset: str, *, lock: bool = False) -> Any:
     """The row of an account as it is; with `lock` nobody else can charge it before the transaction ends."""
-    query = sa.select(ACCOUNTS).where(ACCOUNTS.c.dataset == dataset)
-    row = books.execute(query.with_for_update() if lock else query).first()
+    row = books.execute(_LOCKED if lock else _ACCOUNT, {"name": dataset}).first()
     if row is not None:
         return row
     meant = names.same(dataset, books.scalars(sa.select(ACCOUNTS.c.dataset)))
@@ -37,14 +53,58 @@ def row_of(books: sa.Connection, dataset: str, *, lock: bool = False) -> Any:
     raise LedgerError(f"there is no account named {dataset!r}. {advice} Nothing was drawn.")
 
 
-def rows_of(books: sa.Connection, dataset: str) -> Any:
-    """The entries of an account, oldest first."""
-    return books.execute(sa.select(ENTRIES).where(ENTRIES.c.dataset == dataset).order_by(ENTRIES.c.id)).all()
+def lines_of(
+    books: sa.Connection, dataset: str, *, last: int | None = None, before: int | None = None
+) -> Sequence[Any]:
+    """The entries of an account without what they published, oldest first: all, or the last so many before an id."""
+    query = sa.select(*_LINE).where(ENTRIES.c.dataset == dataset).order_by(ENTRIES.c.id.desc()).limit(last)
+    if before is not None:
+        query = query.where(ENTRIES.c.id < before)
+    return books.execute(query).all()[::-1]
+
+
+def state_of(books: sa.Connection, dataset: str) -> tuple[Any, int]:
+    """The row of an account and the id of its last entry, both of one moment."""
+    row_of(books, dataset)
+    last = sa.select(sa.func.max(ENTRIES.c.id)).where(ENTRIES.c.dataset == dataset).scalar_subquery()
+    row = books.execute(sa.select(ACCOUNTS, last.label("last")).where(ACCOUNTS.c.dataset == dataset)).one()
+    return row, row.last or 0
+
+
+def has(books: sa.Connection, dataset: str, entry: int, digest: str) -> bool:
+    """Whether an account has an entry with this id and digest."""
+    row = entry_row(books, entry)
+    return row is not None and (row.dataset, row.digest) == (dataset, digest)
+
+
+def has_digest(books: sa.Connection, datasets: Sequence[str], digest: str) -> bool:
+    """Whether an entry of these accounts has this digest."""
+    found = books.scalars(sa.select(ENTRIES.c.dataset).where(ENTRIES.c.digest == digest))
+    return not set(datasets).isdisjoint(found)
+
+
+def pages_of(store: Store, dataset: str, last: int) -> Iterator[Any]:
+    """The whole entries of an account up to this id, oldest first. Entries never change, so that pages will do."""
+    after = 0
+    query = sa.select(ENTRIES).where(ENTRIES.c.dataset == dataset, ENTRIES.c.id <= last).order_by(ENTRIES.c.id)
+    while True:
+        with store.look() as books:
+            count = 0
+            for row in books.execute(query.where(ENTRIES.c.id > after).limit(_PAGE).execution_options(yield_per=20)):
+                count, after = count + 1, row.id
+                yield row
+        if count < _PAGE:
+            return
 
 
 def entry_row(books: sa.Connection, entry: int) -> Any:
     """The row of the entry with this id; None where there is none."""
-    return books.execute(sa.select(ENTRIES).where(ENTRIES.c.id == entry)).first()
+    return books.execute(_ENTRY, {"entry": entry}).first()
+
+
+def line_row(books: sa.Connection, entry: int) -> Any:
+    """The row of the entry with this id, without what it published; None where there is none."""
+    return books.execute(sa.select(*_LINE).where(ENTRIES.c.id == entry)).first()
 
 
 def account_of(row: Any) -> Account:
@@ -93,8 +153,8 @@ def _or_none(value: Fraction | None) -> str:
     return "none" if value is None else str(value)
 
 
-def entry_of(row: Any) -> Entry:
-    """A line of the history from its row."""
+def entry_of(row: Any, source: Callable[[int], str]) -> Entry:
+    """A line of the history from its row; `source` reads what it published."""
     try:
         amount = Fraction(row.amount)
         price = price_of(row, amount) if row.kind == "charge" else None
@@ -117,7 +177,8 @@ def entry_of(row: Any) -> Entry:
             rho=None if price is None else price.rho,
             delta=Fraction(0) if price is None else price.delta,
             question=row.question,
-            kept=row.published,
+            recorded=bool(row.kept),
+            source=source,
         )
     except (TypeError, ValueError, ZeroDivisionError):
         pass
@@ -162,13 +223,18 @@ def write(
         "terms": terms,
         "question": question,
     }
-    (made,) = books.execute(ENTRIES.insert().values(**line, digest="")).inserted_primary_key or (0,)
+    (made,) = books.execute(_ADD, {**line, "digest": ""}).inserted_primary_key or (0,)
     last = digest(account.digest, SimpleNamespace(**line, id=made))
-    books.execute(ENTRIES.update().where(ENTRIES.c.id == made).values(digest=last))
+    books.execute(_CHANGE, {"entry": made, "digest": last})
     state = {"dataset": account.dataset, "adjacency": account.adjacency, "digest": last, **columns_of(account)}
     state["seal"] = seal(SimpleNamespace(**state))
-    books.execute(ACCOUNTS.update().where(ACCOUNTS.c.dataset == account.dataset).values(**state))
+    books.execute(_STATE, {"name": state.pop("dataset"), **state})
     return int(made), last
+
+
+def record(books: sa.Connection, entry: int, text: str | None, made: str | None) -> None:
+    """Mark an entry as released, with what it published and the digest of that."""
+    books.execute(_CHANGE, {"entry": entry, "released": now(), "published": text, "published_digest": made})
 
 
 def parameters_of(mechanism: Mechanism[Any]) -> str:
@@ -181,20 +247,20 @@ def answer_to(
 ) -> Any:
     """The row of the last release that answered this question, in these very words; None where there is none."""
     account = account_of(row_of(books, dataset))
-    query = (
-        sa.select(ENTRIES.c.id)
-        .where(
-            ENTRIES.c.dataset == dataset,
-            ENTRIES.c.kind == "charge",
-            ENTRIES.c.mechanism == str(mechanism.name),
-            ENTRIES.c.parameters == parameters_of(mechanism),
-            ENTRIES.c.adjacency == (adjacency or account.adjacency),
-            ENTRIES.c.question == question,
-            ENTRIES.c.released.is_not(None),
-            ENTRIES.c.published.is_not(None),
-        )
-        .order_by(ENTRIES.c.id.desc())
+    # Without an order and without the question itself, so that SQLite takes the index of the questions.
+    query = sa.select(*_LINE).where(
+        ENTRIES.c.dataset == dataset,
+        ENTRIES.c.kind == "charge",
+        ENTRIES.c.mechanism == str(mechanism.name),
+        ENTRIES.c.parameters == parameters_of(mechanism),
+        ENTRIES.c.adjacency == (adjacency or account.adjacency),
+        BEGINNING.op("=")(question[:500]),
+        ENTRIES.c.released.is_not(None),
+        ENTRIES.c.published.is_not(None),
     )
     # One by one: each may hold megabytes, and the first will do unless this lastbit cannot build it.
-    rows = (whole(entry_row(books, found)) for found in books.scalars(query).all())
-    return next((row for row in rows if isinstance(published.read(row.published), Release)), None)
+    for row in sorted(books.execute(query), key=lambda row: -row.id):
+        same = row.question == question
+        if same and isinstance(published.read(whole(entry_row(books, row.id)).published), Release):
+            return row
+    return None

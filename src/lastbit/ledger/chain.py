@@ -12,6 +12,7 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, Final
 
 from lastbit.errors import LastbitError
@@ -119,9 +120,13 @@ def _created(entry: Any, amount: Fraction) -> Account | None:
 
 def price_of(entry: Any, amount: Fraction) -> Price | None:
     """What a charge of this amount took from the account in each currency; None where no lastbit writes it so."""
-    if entry.terms == "":
-        return Price.before_rho(amount)
-    found = parsed(entry.terms, "epsilon", "rho", "delta")
+    return Price.before_rho(amount) if entry.terms == "" else _stated(entry.terms)
+
+
+@lru_cache(4096)
+def _stated(terms: str) -> Price | None:
+    """The price that an entry states. Most entries of an account state one of a few."""
+    found = parsed(terms, "epsilon", "rho", "delta")
     if found is None or found["rho"] is None or found["delta"] is None:
         return None
     epsilon, rho, delta = found["epsilon"], found["rho"], found["delta"]

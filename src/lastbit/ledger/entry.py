@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from fractions import Fraction
 from typing import Any
 
+from lastbit.errors import LedgerError
 from lastbit.ledger import published, questions
 from lastbit.ledger.account import Account
 from lastbit.values.adjacency import Adjacency
@@ -43,8 +44,10 @@ class Entry:
     """What was charged in delta."""
     question: str = ""
     """The question that was asked, where it was said: with `query`, or by the command."""
-    kept: str | None = field(default=None, repr=False)
-    """The published release as the books keep it; None where none was kept."""
+    recorded: bool = False
+    """Whether the books keep the published release."""
+    source: Callable[[int], str] | None = field(default=None, repr=False, compare=False)
+    """Reads the published release of an entry, when somebody asks: it may be long."""
 
     @property
     def about(self) -> str:
@@ -75,7 +78,21 @@ class Entry:
 
         None where nothing was kept: for runs of sparse vectors, for what is no Release, and in older books.
         """
-        return None if self.kept is None else published.read(self.kept)
+        text = self.kept
+        return None if text is None else published.read(text)
+
+    @property
+    def kept(self) -> str | None:
+        """The published release as the books keep it; None where none was kept."""
+        if not self.recorded:
+            return None
+        if self.source is None:
+            raise LedgerError(f"this entry came without its ledger. Ask the ledger: ledger.published({self.id}).")
+        return self.source(self.id)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # A copy in another process has no connection to the books.
+        return {**self.__dict__, "source": None}
 
 
 @dataclass(frozen=True)

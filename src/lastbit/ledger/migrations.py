@@ -9,11 +9,12 @@ from typing import Any, Final
 import sqlalchemy as sa
 
 from lastbit.errors import LedgerError
+from lastbit.ledger.account import total
 from lastbit.ledger.chain import FIELDS, digest, exact, seal
 from lastbit.ledger.price import Price
-from lastbit.ledger.tables import ACCOUNTS, ENTRIES
+from lastbit.ledger.tables import ACCOUNTS, ENTRIES, INDEXES
 
-VERSION: Final = 4
+VERSION: Final = 5
 
 
 def _name_neighbours_and_begin_digests(books: sa.Connection) -> None:
@@ -57,7 +58,7 @@ def _count_in_three_currencies(books: sa.Connection) -> None:
     for entry in _entries(books):
         amount = exact(entry.amount)
         if entry.kind == "charge" and amount is not None and amount > 0:  # verify names the others
-            sums[entry.dataset] = sums.get(entry.dataset, Fraction(0)) + Price.before_rho(amount).rho
+            sums[entry.dataset] = total(sums.get(entry.dataset, Fraction(0)), Price.before_rho(amount).rho)
     for dataset, rho in sums.items():
         books.execute(ACCOUNTS.update().where(ACCOUNTS.c.dataset == dataset).values(spent_rho=str(rho)))
 
@@ -69,6 +70,13 @@ def _seal_accounts(books: sa.Connection) -> None:
     _add(books, ACCOUNTS.name, "seal", "")
     for row in books.execute(sa.select(ACCOUNTS)).all():
         books.execute(ACCOUNTS.update().where(ACCOUNTS.c.dataset == row.dataset).values(seal=seal(row)))
+
+
+def _index_entries(books: sa.Connection) -> None:
+    """Version 5: the entries of an account are found in order, and by their questions."""
+    books.exec_driver_sql("DROP INDEX IF EXISTS ix_lastbit_entries_dataset")
+    for index in INDEXES:
+        books.execute(sa.schema.CreateIndex(index, if_not_exists=True))
 
 
 def _entries(books: sa.Connection) -> Any:
@@ -99,5 +107,6 @@ MIGRATIONS: Final[dict[int, Callable[[sa.Connection], None]]] = {
     1: _name_neighbours_and_begin_digests,
     2: _count_in_three_currencies,
     3: _seal_accounts,
+    4: _index_entries,
 }
 """MIGRATIONS[v] turns the tables of version v into those of version v + 1, in the transaction that finds them old."""

@@ -11,11 +11,12 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import sqlalchemy as sa
 
-from lastbit.errors import LastbitError, LedgerError
+from lastbit.errors import LedgerError
+from lastbit.ledger.connections import Connections
 from lastbit.ledger.migrations import MIGRATIONS, VERSION
 from lastbit.ledger.tables import METADATA, SCHEMA
 
@@ -25,39 +26,20 @@ _REASONS: Final = {
     sqlite3.SQLITE_CANTOPEN: "it cannot be opened. Check that its folder exists and may be written",
     sqlite3.SQLITE_BUSY: "another program has held it for too long. Try again",
     sqlite3.SQLITE_FULL: "the disk is full. Make room",
+    sqlite3.SQLITE_IOERR: "the disk refused to read or write: it may be full, or fail. Check the disk",
+    sqlite3.SQLITE_CORRUPT: "the file is damaged. Restore it from a copy",
 }
-_BUSY_SECONDS: Final = 60
+_VERSION: Final = sa.select(SCHEMA.c.version)
 _LOCK: Final = 0x6C617374626974  # "lastbit": whoever makes tables or accounts in PostgreSQL holds this
 
 
 class Store:
-    """A database, and transactions on it. A connection is opened for each, so that forks and threads share none."""
+    """A database, and transactions on it."""
 
     def __init__(self, place: str | os.PathLike[str]) -> None:
         self.url = _url(place)
         self._sqlite = self.url.get_backend_name() == "sqlite"
-        try:
-            self._engine = sa.create_engine(
-                self.url,
-                poolclass=sa.pool.NullPool,
-                hide_parameters=True,
-                connect_args=self._connect_args(),
-                # A server whose default is stricter would end most of two transactions at once; row locks are enough.
-                isolation_level=None if self._sqlite else "READ COMMITTED",
-            )
-        except ImportError:
-            raise LastbitError("this ledger needs psycopg. Install it with: pip install 'lastbit[postgres]'") from None
-        if self._sqlite:
-            sa.event.listen(self._engine, "connect", _prepare_sqlite)
-            sa.event.listen(self._engine, "begin", _begin_sqlite)
-        else:
-            sa.event.listen(self._engine, "begin", _begin_postgres)
-
-    def _connect_args(self) -> dict[str, Any]:
-        if self._sqlite:
-            return {"timeout": _BUSY_SECONDS}
-        # What the address says stays: its options may name the schema that holds the books.
-        return {} if "connect_timeout" in self.url.query else {"connect_timeout": _BUSY_SECONDS}
+        self._connections = Connections(self.url)
 
     def __repr__(self) -> str:
         return self.url.database or "" if self._sqlite else self.url.render_as_string(hide_password=True)
@@ -68,16 +50,40 @@ class Store:
         return self._sqlite and not Path(self.url.database or "").exists()
 
     @contextmanager
-    def transaction(self, *, create: bool = False) -> Iterator[sa.Connection]:
-        """All or nothing, with the tables there and up to date. What the database says goes no further."""
-        problem = ""
-        try:
+    def transaction(
+        self, *, create: bool = False, durable: bool = True, settle: bool = True
+    ) -> Iterator[sa.Connection]:
+        """All or nothing, with the tables there and up to date: see `Connections.begin` for `durable` and `settle`."""
+        with self._told():
             if self.missing and not create:
                 raise self._not_there()
-            with self._engine.begin() as connection:
-                self._update(connection, create)
-                yield connection
-        except sa.exc.SQLAlchemyError as error:
+            with self._connections.begin(write=True, durable=durable, settle=settle) as books:
+                self._update(books, create)
+                yield books
+            if create:
+                self._connections.forget()  # the next connection finds a ledger, for which it may use SQLite's log
+
+    @contextmanager
+    def look(self) -> Iterator[sa.Connection]:
+        """A look at the books. In SQLite it sees one moment; in PostgreSQL each of its statements does."""
+        with self._told():
+            if self.missing:
+                raise self._not_there()
+            with self._connections.begin(write=False) as books:
+                if self._version(books) == VERSION:
+                    yield books
+                    return
+            with self._connections.begin(write=True) as books:
+                self._update(books, create=False)
+                yield books
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """What the database says goes no further."""
+        problem = ""
+        try:
+            yield
+        except (sa.exc.SQLAlchemyError, sqlite3.Error) as error:
             # The message may hold a password or a note: only the kind is passed on, without the chain.
             driver = getattr(error, "orig", None) or error
             # The lowest byte is the kind; the file itself must not be looked at, since closing it would free its locks.
@@ -104,6 +110,12 @@ class Store:
         """Wait until nobody else makes tables or accounts, and keep it so to the end of the transaction."""
         if not self._sqlite:
             connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
+
+    def damages(self, connection: sa.Connection) -> list[str]:
+        """What SQLite finds wrong with its file. A server has its own checks: `pg_checksums`, `pg_amcheck`."""
+        if not self._sqlite or connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar() == "ok":
+            return []
+        return ["the file is damaged: SQLite's own check fails (PRAGMA integrity_check). Restore it from a copy."]
 
     def _update(self, connection: sa.Connection, create: bool) -> None:
         version = self._version(connection)
@@ -133,9 +145,11 @@ class Store:
         connection.execute(SCHEMA.update().values(version=VERSION))
 
     def _version(self, connection: sa.Connection) -> int | None:
-        if not sa.inspect(connection).has_table(SCHEMA.name):
-            return None
-        return int(connection.execute(sa.select(SCHEMA.c.version)).scalar_one())
+        if "tables" not in connection.info:
+            if not sa.inspect(connection).has_table(SCHEMA.name):
+                return None
+            connection.info["tables"] = True
+        return int(connection.execute(_VERSION).scalar_one())
 
 
 def _url(place: str | os.PathLike[str]) -> sa.URL:
@@ -155,23 +169,3 @@ def _url(place: str | os.PathLike[str]) -> sa.URL:
     if name == "sqlite" and url.database:
         return url
     raise LedgerError(f"a ledger lives in SQLite or PostgreSQL: got {name}. Give it a file or a postgresql:// URL.")
-
-
-def _prepare_sqlite(connection: Any, _: Any) -> None:
-    # Python's driver must not begin transactions of its own, and a commit must be on the disk before noise is drawn.
-    connection.isolation_level = None
-    connection.execute("PRAGMA synchronous = EXTRA")
-    connection.execute("PRAGMA foreign_keys = ON")
-
-
-def _begin_sqlite(connection: sa.Connection) -> None:
-    connection.exec_driver_sql("BEGIN IMMEDIATE")
-
-
-def _begin_postgres(connection: sa.Connection) -> None:
-    # A commit must be on the disk before noise is drawn, whatever the server's default is. Stricter settings stay, and
-    # so does a time to wait for locks that somebody chose.
-    for name, loose, strict in (("synchronous_commit", "off", "on"), ("lock_timeout", "0", f"{_BUSY_SECONDS}s")):
-        connection.exec_driver_sql(
-            f"SELECT set_config('{name}', '{strict}', true) WHERE current_setting('{name}') = '{loose}'"
-        )

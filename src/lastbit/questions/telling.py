@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
+from lastbit.errors import LedgerError
 from lastbit.output.page import Page
 from lastbit.output.plain import json_text
 from lastbit.output.table import PEOPLE, cells
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from lastbit.mechanisms.mechanism import Mechanism
     from lastbit.questions.options import Spending
     from lastbit.questions.question import Question
+
+
+UNREAD: Final = "What is left in the account could not be read now. To see it: lastbit budget show."
 
 
 @dataclass(frozen=True)
@@ -65,15 +69,24 @@ def told(asked: Question, spending: Spending, book: Book | None, published: Any,
     data = {**result.data, "notes": list(notes)}  # the account has keys of its own
     paid: list[str] = []
     if book is not None:
-        account = book.ledger.account(book.dataset)
+        account = after_release(book)
+        line = UNREAD if account is None else account_line(account)
         if found is None:
-            paid = [account_line(account), *dearer(account, asked.mechanism)]
-            data["charged"] = account.price(asked.mechanism.cost, COUNTED)
+            paid = [line, *([] if account is None else dearer(account, asked.mechanism))]
+            data["charged"] = None if account is None else account.price(asked.mechanism.cost, COUNTED)
         else:
-            paid = [_from_the_books(found), account_line(account)]
+            paid = [_from_the_books(found), line]
             data |= {"charged": Fraction(0), "reused": {"entry": found.id, "released": when(found)}}
-        data["account"] = account_data(account)
+        data["account"] = None if account is None else account_data(account)
     return Told(published, replace(result, notes=notes, data=data), paid, spending.level)
+
+
+def after_release(book: Book) -> Account | None:
+    """The account after a release; None where the books cannot be read now. The release must be shown all the same."""
+    try:
+        return book.ledger.account(book.dataset)
+    except LedgerError:
+        return None
 
 
 def rows_of(report: Report) -> tuple[list[str], list[list[str]]]:

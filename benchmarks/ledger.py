@@ -1,0 +1,173 @@
+"""A charged release against one durable commit of bare sqlite3; a ledger of a million entries; many processes at once.
+
+A durable commit of bare sqlite3 is one row, with a connection kept open and the defaults of sqlite3: a rollback journal
+and synchronous = FULL. Everything lies on one disk, in one folder. The commit with a log (WAL) is shown besides.
+`python -m benchmarks.ledger postgresql://…` measures charges by many processes in a new database of a server.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import statistics
+import sys
+import tempfile
+import time
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import lastbit as lb
+from benchmarks.measure import Work, alternate, compare, heading, machine, shown
+from lastbit.ledger import books, published
+from lastbit.ledger.chain import digest
+from lastbit.ledger.price import Price, written
+
+MANY = 10**6
+PROCESSES = 50
+SECONDS = 5.0
+MECHANISM = lb.DiscreteLaplace(epsilon="1/1000")
+ROW = "x" * 900
+"""About as long as an entry with its release."""
+
+
+def commit(path: Path, journal: str) -> Work:
+    """A commit of one row by bare sqlite3."""
+    file = sqlite3.connect(path, isolation_level=None)
+    file.execute(f"PRAGMA journal_mode = {journal}")
+    file.execute("PRAGMA synchronous = FULL")
+    file.execute("CREATE TABLE entries (id INTEGER PRIMARY KEY, line TEXT)")
+
+    def once() -> None:
+        file.execute("BEGIN IMMEDIATE")
+        file.execute("INSERT INTO entries (line) VALUES (?)", (ROW,))
+        file.execute("COMMIT")
+
+    return once
+
+
+def opened(place: str) -> lb.Ledger:
+    ledger = lb.Ledger(place)
+    ledger.create("clinic", epsilon=10**9)
+    return ledger
+
+
+def filled(place: str, entries: int) -> lb.Ledger:
+    """A ledger with so many releases. All but the last are written past lastbit, by the same rules."""
+    ledger = opened(place)
+    account, price = ledger.account("clinic"), Price.of(MECHANISM.cost)
+    assert price.epsilon is not None
+    text = published.write(MECHANISM.release([120, 45])) or ""
+    line = {
+        "dataset": "clinic",
+        "kind": "charge",
+        "time": books.now(),
+        "mechanism": MECHANISM.name,
+        "parameters": json.dumps(MECHANISM.parameters),
+        "cost": MECHANISM.cost.text,
+        "amount": str(price.epsilon),
+        "note": "",
+        "adjacency": "add-remove",
+        "terms": written(epsilon=price.epsilon, rho=price.rho, delta=price.delta),
+        "question": json.dumps({"query": "visits by day"}),
+        "released": books.now(),
+        "published": text,
+    }
+    last = account.digest
+
+    def rows() -> Any:
+        nonlocal last
+        for each in range(2, entries + 1):
+            last = digest(last, SimpleNamespace(**line, id=each))
+            yield (each, *line.values(), last, published.digest(last, text))
+
+    names = ("id", *line, "digest", "published_digest")
+    with sqlite3.connect(place) as file:
+        holes = ", ".join("?" * len(names))
+        file.executemany(f"INSERT INTO lastbit_entries ({', '.join(names)}) VALUES ({holes})", rows())
+    file.close()
+    account = replace(
+        account, spent_epsilon=price.epsilon * (entries - 1), spent_rho=price.rho * (entries - 1), digest=last
+    )
+    with ledger._store.transaction() as open_books:
+        books.write(
+            open_books, account.plus(price), "charge", price.epsilon, line["terms"], mechanism=MECHANISM, note=""
+        )
+    return ledger
+
+
+def spend(place: str, seconds: float) -> list[float]:
+    """How long each charged release took, one after the other."""
+    ledger, taken = lb.Ledger(place), []
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        start = time.perf_counter()
+        ledger.release("clinic", MECHANISM, [120, 45])
+        taken.append(time.perf_counter() - start)
+    return taken
+
+
+def together(place: str, processes: int) -> tuple[float, float, float]:
+    """Charged releases a second by so many processes on one account; the median and the longest wait."""
+    opened(place)
+    pipes = []
+    for _ in range(processes):
+        read, write = os.pipe()
+        if os.fork() == 0:
+            with os.fdopen(write, "w") as answer:
+                json.dump(spend(place, SECONDS), answer)
+            os._exit(0)
+        os.close(write)
+        pipes.append(read)
+    taken: list[float] = []
+    for read in pipes:
+        with os.fdopen(read) as answer:
+            taken += json.load(answer)
+        os.wait()
+    return len(taken) / SECONDS, statistics.median(taken), max(taken)
+
+
+def show_together(place: str, name: str) -> None:
+    rate, median, longest = together(place, PROCESSES)
+    print(
+        f"{name:<34} {rate:7.0f} releases a second, median wait {shown(median)}, longest {shown(longest)}; "
+        f"{PROCESSES} processes, {SECONDS:g} s"
+    )
+
+
+def run() -> None:
+    heading("a charged release, against one durable commit of bare sqlite3 on the same disk")
+    with tempfile.TemporaryDirectory() as folder:
+        home = Path(folder)
+        ledger = opened(str(home / "budget.db"))
+        for journal, target in (("DELETE", 1.2), ("WAL", None)):
+            compare(
+                "charge, draw, record",
+                lambda: ledger.release("clinic", MECHANISM, [120, 45]),
+                commit(home / f"{journal}.db", journal),
+                against=f"bare, {journal}",
+                target=target,
+                runs=101,
+            )
+        show_together(str(home / "many.db"), "SQLite, one account")
+        heading(f"a ledger with {MANY:,} entries, against one with 100")
+        small, large = filled(str(home / "small.db"), 100), filled(str(home / "large.db"), MANY)
+        for name, work in (
+            ("charge, draw, record", lambda each: each.release("clinic", MECHANISM, [120, 45])),
+            ("show", lambda each: each.account("clinic")),
+            ("history, the last 100", lambda each: each.history("clinic", last=100)),
+            ("an answer from the books", lambda each: each.answer("clinic", MECHANISM, question="another")),
+        ):
+            compare(name, lambda work=work: work(large), lambda work=work: work(small), against="100", target=None)
+        (whole,) = alternate(lambda: large.verify(), runs=2)
+        print(f"{'verify':<34} {shown(whole.median):>8}")
+
+
+if __name__ == "__main__":
+    print(machine("lastbit", "sqlalchemy", "psycopg"))
+    if sys.argv[1:]:
+        show_together(sys.argv[1], "PostgreSQL, one account")
+    else:
+        run()

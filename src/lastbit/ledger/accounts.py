@@ -1,0 +1,216 @@
+"""`Accounts`: opened, raised, shown and checked. `Ledger` adds the ways to spend."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import sqlalchemy as sa
+
+from lastbit.errors import LedgerError
+from lastbit.exact.numbers import Number, positive, whole
+from lastbit.ledger import books, chain, names, refusals
+from lastbit.ledger import published as codec
+from lastbit.ledger.account import Account
+from lastbit.ledger.history import History
+from lastbit.ledger.price import written
+from lastbit.ledger.store import Store
+from lastbit.ledger.tables import ACCOUNTS, ENTRIES
+from lastbit.ledger.witness import keep, not_as_seen, seen_by
+from lastbit.values.adjacency import Adjacency, named
+
+
+class Accounts:
+    """Accounts in a SQLite file or a PostgreSQL database, and their books."""
+
+    def __init__(self, place: str | os.PathLike[str], *, verify: bool = False) -> None:
+        self._store = Store(place)
+        if verify and (found := self.verify()):
+            more = f" And {len(found) - 1} more: see verify()." if len(found) > 1 else ""
+            raise LedgerError(f"the books of the ledger do not add up: {found[0]}{more} Nothing was drawn.")
+
+    def __repr__(self) -> str:
+        return f"<Ledger: {self._store!r}>"
+
+    def create(
+        self,
+        dataset: str,
+        *,
+        epsilon: Number | None = None,
+        rho: Number | None = None,
+        delta: Number | None = None,
+        adjacency: Adjacency = "add-remove",
+        note: str = "",
+    ) -> Account:
+        """Open an account with a limit in epsilon, in rho, or in epsilon and delta. The first one makes the ledger.
+
+        `adjacency` says for which neighbours the account adds up: one person comes or goes ("add-remove"), or replaces
+        a record of a public number of records ("replace"). A name that another account has in another spelling (case,
+        spaces, Unicode form) is refused: one data set has one budget. What each kind of limit accepts, `Account.within`
+        says.
+
+        >>> import tempfile, lastbit as lb
+        >>> ledger = lb.Ledger(tempfile.mkdtemp() + "/budget.db")
+        >>> ledger.create("clinic", rho="1/10").text, ledger.create("school", epsilon=3, delta="1e-6").text
+        ('rho 1/10', 'epsilon 3, delta 1/1000000')
+        """
+        account = Account.opened(
+            refusals.name_of(dataset), epsilon=epsilon, rho=rho, delta=delta, adjacency=named(adjacency)
+        )
+        note = refusals.text_of(note, "note")
+        with self._store.transaction(create=True) as rows:
+            self._store.lock(rows)  # of two who create the same account at once, the second sees the first
+            taken = names.same(dataset, rows.scalars(sa.select(ACCOUNTS.c.dataset)))
+            if taken is None:
+                first = books.columns_of(account)
+                rows.execute(
+                    ACCOUNTS.insert().values(dataset=dataset, adjacency=account.adjacency, digest="", seal="", **first)
+                )
+                terms = written(
+                    epsilon=account.epsilon_limit,
+                    rho=account.rho_limit,
+                    delta=account.delta_limit,
+                    delta_of_rho=account.delta_of_rho,
+                )
+                _, digest = books.write(rows, account, "create", account.limit, terms, note=note)
+        if taken is not None:
+            spelled = "" if taken == dataset else f", and {dataset!r} is the same name in another spelling"
+            raise LedgerError(
+                f"there is an account named {taken!r} already{spelled}. Raise its limit, or choose another name."
+            )
+        return replace(account, digest=digest)
+
+    def account(self, dataset: str) -> Account:
+        """The state of one account."""
+        with self._store.look() as rows:
+            return books.account_of(books.row_of(rows, dataset))
+
+    def accounts(self) -> tuple[Account, ...]:
+        """The state of all accounts, by name."""
+        with self._store.look() as rows:
+            found = rows.execute(sa.select(ACCOUNTS).order_by(ACCOUNTS.c.dataset)).all()
+        return tuple(books.account_of(row) for row in found)
+
+    def history(self, dataset: str, *, last: int | None = None, before: int | None = None) -> History:
+        """What happened to an account, oldest first: a tuple of entries, and a table in a notebook.
+
+        All of it, or a page: the `last` so many entries, of those `before` an entry's id. What an entry published is
+        read when somebody asks for `entry.published`.
+
+        >>> import tempfile, lastbit as lb
+        >>> ledger = lb.Ledger(tempfile.mkdtemp() + "/budget.db")
+        >>> account = ledger.create("clinic", epsilon=1)
+        >>> charges = [ledger.charge("clinic", lb.NoisyMax(epsilon="1/9")).id for _ in range(4)]
+        >>> page = ledger.history("clinic", last=2)
+        >>> [entry.id for entry in page], [entry.id for entry in ledger.history("clinic", last=2, before=page[0].id)]
+        ([4, 5], [2, 3])
+        """
+        last = None if last is None else whole(last, "last", least=1)
+        before = None if before is None else whole(before, "before", least=1)
+        with self._store.look() as rows:
+            books.row_of(rows, dataset)
+            found = books.lines_of(rows, dataset, last=last, before=before)
+        return History(books.entry_of(row, self._kept) for row in found)
+
+    def export(self, dataset: str) -> tuple[dict[str, Any], Iterator[dict[str, Any]]]:
+        """The whole books of an account: its row and the rows of its entries, exactly as they are kept.
+
+        Numbers are exact, as text. The entries are read while you go through them. Whoever has this can compute every
+        digest again: docs/data-and-budget.md says how.
+        """
+        with self._store.look() as rows:
+            account, last = books.state_of(rows, dataset)
+        entries = books.pages_of(self._store, dataset, last)
+        return {name: account._mapping[name] for name in account._fields if name != "last"}, (
+            dict(each._mapping) for each in entries
+        )
+
+    def verify(
+        self, dataset: str | None = None, *, expected: str | None = None, witness: str | os.PathLike[str] | None = None
+    ) -> tuple[str, ...]:
+        """What is wrong with the books of one account, or of all: nothing when the result is empty.
+
+        Every entry must fit the running hash over the entries before it, and the account must be, exactly, what its
+        entries add up to. Books that were rewritten as a whole, and an older copy put in their place, show only to
+        somebody who knows a later digest:
+
+        - `expected` is a digest that somebody wrote down, `ledger.account(name).digest`. An entry must still have it.
+        - `witness` is a file that this method keeps, best on another machine. It holds the last entry of each account
+          that was ever verified with it. Each must still be there; then the file takes the newest.
+
+        >>> import tempfile, lastbit as lb
+        >>> folder = tempfile.mkdtemp()
+        >>> ledger = lb.Ledger(folder + "/budget.db")
+        >>> written_down = ledger.create("clinic", epsilon=1).digest
+        >>> ledger.raise_limit("clinic", epsilon=2).limit, ledger.verify("clinic", expected=written_down)
+        (Fraction(2, 1), ())
+        >>> ledger.verify(expected="0" * 64)
+        ('no entry has the digest 000...: the entry that had it was changed or removed.',)
+        >>> ledger.verify(witness=folder + "/witness.json")
+        ()
+        """
+        found: list[str] = []
+        seen = {} if witness is None else seen_by(witness)
+        with self._store.look() as rows:
+            if dataset is None:
+                found += self._store.damages(rows)
+                wanted = list(rows.scalars(sa.select(ACCOUNTS.c.dataset).order_by(ACCOUNTS.c.dataset)))
+                of_nobody = sa.select(ENTRIES.c.id).where(ENTRIES.c.dataset.not_in(sa.select(ACCOUNTS.c.dataset)))
+                found += [f"entry {each} belongs to no account." for each in rows.scalars(of_nobody)]
+            else:
+                wanted = [books.row_of(rows, dataset).dataset]
+        newest = {}
+        for name in wanted:
+            with self._store.look() as rows:
+                # Both of one moment: somebody may charge the account meanwhile.
+                account, last = books.state_of(rows, name)
+            newest[name] = (last, str(account.digest))
+            found += chain.problems(account, books.pages_of(self._store, name, last))
+        with self._store.look() as rows:
+            if expected is not None and not books.has_digest(rows, wanted, expected):
+                found.append(f"no entry has the digest {expected}: the entry that had it was changed or removed.")
+            asked = {name: last for name, last in seen.items() if dataset in (None, name)}
+            found += [
+                not_as_seen(witness, name, last) for name, last in asked.items() if not books.has(rows, name, *last)
+            ]
+        if witness is not None and not found:
+            keep(witness, {**seen, **newest})
+        return tuple(found)
+
+    def raise_limit(
+        self, dataset: str, *, epsilon: Number | None = None, rho: Number | None = None, note: str = ""
+    ) -> Account:
+        """Set a higher limit, in the account's own currency. The history records it.
+
+        The limit of an account of epsilon and delta cannot be raised: which sums it allows was decided when it was
+        created, before anything was published.
+        """
+        note = refusals.text_of(note, "note")
+        for given, name in ((epsilon, "epsilon"), (rho, "rho")):
+            if given is not None:
+                positive(given, name, "An account that allows nothing is of no use.")
+        with self._store.transaction() as rows:
+            account = books.account_of(books.row_of(rows, dataset, lock=True)).raised(epsilon=epsilon, rho=rho)
+            _, digest = books.write(rows, account, "raise", account.limit, "{}", note=note)
+        return replace(account, digest=digest)
+
+    def published(self, entry: int) -> Any:
+        """What the entry with this id published, as it was; its `to_dict()` where its class is unknown.
+
+        >>> import tempfile, lastbit as lb
+        >>> ledger = lb.Ledger(tempfile.mkdtemp() + "/budget.db")
+        >>> account = ledger.create("clinic", epsilon=1)
+        >>> noisy = ledger.release("clinic", lb.DiscreteLaplace(epsilon="1/2"), [120, 45])
+        >>> ledger.published(ledger.history("clinic")[-1].id) == noisy
+        True
+        """
+        return codec.read(self._kept(entry))
+
+    def _kept(self, entry: int) -> str:
+        with self._store.look() as rows:
+            row = books.entry_row(rows, entry)
+        if row is None or row.published is None:
+            raise LedgerError(f"entry {entry} has no published release in the books. The history lists those that do.")
+        return str(books.whole(row).published)

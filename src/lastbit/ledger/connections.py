@@ -1,0 +1,192 @@
+"""Connections to the books: one is kept for the next transaction, and none is open while a process forks.
+
+A fork copies open files and the memory that says who holds which lock. SQLite and PostgreSQL are lost then: two
+processes believe that they are one. So whoever forks waits here until no transaction is under way, and every kept
+connection is closed first.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, Final
+from weakref import WeakSet, finalize
+
+import sqlalchemy as sa
+
+from lastbit.errors import LastbitError
+from lastbit.ledger.disks import is_local
+from lastbit.ledger.tables import SCHEMA
+
+BUSY_SECONDS: Final = 60
+"""How long a transaction waits for others that hold the books."""
+
+
+class Connections:
+    """The connections of one ledger in this process."""
+
+    def __init__(self, url: sa.URL) -> None:
+        self._file = _File(url.database or "") if url.get_backend_name() == "sqlite" else None
+        try:
+            self.engine = sa.create_engine(
+                url,
+                poolclass=sa.pool.QueuePool,
+                pool_size=1,
+                max_overflow=-1,
+                # A server may have been restarted since the last transaction.
+                pool_pre_ping=self._file is None,
+                hide_parameters=True,
+                connect_args=connect_args(url),
+                # A server whose default is stricter would end most of two transactions at once; row locks are enough.
+                isolation_level="READ COMMITTED" if self._file is None else None,
+            )
+        except ImportError:
+            raise LastbitError("this ledger needs psycopg. Install it with: pip install 'lastbit[postgres]'") from None
+        if self._file is None:
+            sa.event.listen(self.engine, "begin", _begin_postgres)
+        else:
+            sa.event.listen(self.engine, "connect", self._file.prepare)
+            sa.event.listen(self.engine, "begin", _begin_sqlite)
+        _ALL.add(self)
+        # At the end of the program too: whoever closes a SQLite file last leaves one file and no log beside it.
+        finalize(self, self.engine.dispose)
+
+    @contextmanager
+    def begin(self, *, write: bool, durable: bool = True, settle: bool = True) -> Iterator[sa.Connection]:
+        """A transaction: to read or to write; on disk when it ends (`durable`), or soon.
+
+        With `settle` everything is in SQLite's main file then, and the log beside it is empty: people copy, move and
+        restore the file alone.
+        """
+        with _GATE.inside():
+            if self._file is not None and self._file.replaced:
+                self.engine.dispose()  # the kept connection is one to the old file
+            with self.engine.connect() as connection:
+                connection.execution_options(lastbit_transaction=(write, durable))
+                with connection.begin():
+                    yield connection
+                if write and settle and connection.info.get("wal"):
+                    _empty_log(connection)
+
+    def forget(self) -> None:
+        """Close the kept connection."""
+        self.engine.dispose()
+
+
+class _File:
+    """A SQLite file, and how a connection to it is made ready."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._opened: tuple[int, int] | None = None
+
+    @property
+    def replaced(self) -> bool:
+        """Whether another file, or none, has the name since the last connection was made."""
+        return self._opened is not None and self._identity() != self._opened
+
+    def _identity(self) -> tuple[int, int] | None:
+        with suppress(OSError):
+            found = os.stat(self._path)
+            return found.st_dev, found.st_ino
+        return None
+
+    def prepare(self, connection: Any, record: Any) -> None:
+        self._opened = self._identity()
+        # Python's driver must not begin transactions of its own.
+        connection.isolation_level = None
+        connection.execute("PRAGMA foreign_keys = ON")
+        (mode,) = connection.execute("PRAGMA journal_mode").fetchone()
+        wanted = "wal" if is_local(self._path) else "delete"
+        ledgers = connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (SCHEMA.name,)).fetchall()
+        if mode != wanted and ledgers:
+            # A file that is read-only, or that others hold, stays as it is.
+            with suppress(sqlite3.OperationalError):
+                (mode,) = connection.execute(f"PRAGMA journal_mode = {wanted}").fetchone()
+        if mode == "wal" and wanted != "wal":
+            raise sqlite3.OperationalError("a log in memory that other machines do not share")
+        record.info["wal"] = mode == "wal"
+
+
+def connect_args(url: sa.URL) -> dict[str, Any]:
+    """What the driver is told besides the address."""
+    if url.get_backend_name() == "sqlite":
+        return {"timeout": BUSY_SECONDS}
+    # What the address says stays: its options may name the schema that holds the books.
+    return {} if "connect_timeout" in url.query else {"connect_timeout": BUSY_SECONDS}
+
+
+def _begin_sqlite(connection: sa.Connection) -> None:
+    write, durable = connection.get_execution_options()["lastbit_transaction"]
+    books: Any = connection.connection.driver_connection
+    if write:
+        # A commit must be on the disk before noise is drawn. Without the log, a commit that is not synced can leave a
+        # torn file: then all are synced.
+        books.execute(f"PRAGMA synchronous = {'EXTRA' if durable or not connection.info['wal'] else 'NORMAL'}")
+    books.execute("BEGIN IMMEDIATE" if write else "BEGIN")
+
+
+def _empty_log(connection: sa.Connection) -> None:
+    """Bring the log into the file, unless others are at it: they, or the next transaction, will."""
+    books: Any = connection.connection.driver_connection
+    books.execute("PRAGMA busy_timeout = 0")
+    with suppress(sqlite3.Error):  # what was committed is on disk in any case
+        books.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    books.execute(f"PRAGMA busy_timeout = {1000 * BUSY_SECONDS}")
+
+
+def _begin_postgres(connection: sa.Connection) -> None:
+    # A commit must be on the disk before noise is drawn, whatever the server's default is. Stricter settings stay, and
+    # so does a time to wait for locks that somebody chose.
+    for name, loose, strict in (("synchronous_commit", "off", "on"), ("lock_timeout", "0", f"{BUSY_SECONDS}s")):
+        connection.exec_driver_sql(
+            f"SELECT set_config('{name}', '{strict}', true) WHERE current_setting('{name}') = '{loose}'"
+        )
+    _, durable = connection.get_execution_options()["lastbit_transaction"]
+    if not durable:
+        connection.exec_driver_sql("SET LOCAL synchronous_commit = off")
+
+
+class _Gate:
+    """Transactions pass one by one or together; a fork waits until all are through, and holds up the next."""
+
+    def __init__(self) -> None:
+        self._turn = threading.Condition()
+        self._under_way = 0
+        self._own = threading.local()
+
+    @contextmanager
+    def inside(self) -> Iterator[None]:
+        with self._turn:
+            self._count(1)
+        try:
+            yield
+        finally:
+            with self._turn:
+                self._count(-1)
+                self._turn.notify_all()
+
+    def _count(self, more: int) -> None:
+        self._own.count = getattr(self._own, "count", 0) + more
+        self._under_way += more
+
+    def close(self) -> None:
+        """Wait for the others, and let nobody in."""
+        self._turn.acquire()
+        while self._under_way > getattr(self._own, "count", 0):
+            self._turn.wait()
+        for connections in _ALL:
+            connections.engine.dispose()
+
+    def open(self) -> None:
+        """Let transactions in again, in the parent and in the child."""
+        self._turn.release()
+
+
+_ALL: Final[WeakSet[Connections]] = WeakSet()
+_GATE: Final = _Gate()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_GATE.close, after_in_parent=_GATE.open, after_in_child=_GATE.open)

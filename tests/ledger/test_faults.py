@@ -1,0 +1,330 @@
+"""What goes wrong around a ledger, on both databases: nothing is drawn uncharged, and no charge is lost.
+
+Kill -9 is in `test_processes.py`. What cannot be tested is a limit in docs/data-and-budget.md.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import secrets
+import sqlite3
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+import sqlalchemy as sa
+
+import lastbit as lb
+from lastbit.ledger import books, published
+from tests.machine import has_postgres
+from tests.server import Server
+
+MECHANISM = lb.DiscreteLaplace(epsilon="1/4")
+
+
+def opened(place: str) -> lb.Ledger:
+    ledger = lb.Ledger(place)
+    ledger.create("clinic", epsilon=10)
+    ledger.release("clinic", MECHANISM, [1])
+    return ledger
+
+
+def refused(ledger: lb.Ledger, match: str = "", **options: Any) -> None:
+    """A release is refused, and nothing is drawn."""
+    tape = lb.Tape([1, 2, 3])
+    with pytest.raises(lb.LedgerError, match=match):
+        ledger.release("clinic", MECHANISM, [1], draw=lb.Sampler(tape), **options)
+    assert tape.consumed == 0
+
+
+def on_server(place: str, statement: str) -> None:
+    with psycopg.connect(sa.make_url(place).set(database="postgres").render_as_string(), autocommit=True) as server:
+        server.execute(statement.encode())
+
+
+@contextmanager
+def small_disk(place: str, request: pytest.FixtureRequest) -> Iterator[int]:
+    """No file may grow beyond a limit: in this process for SQLite, in the server for PostgreSQL, with its 16 MB files.
+
+    Gives a length of text that the disk has no room for.
+    """
+    if "://" in place:
+        server: Server = request.getfixturevalue("postgres")
+        server.restart(largest_file=1 << 24)
+        yield 1 << 25
+        server.restart()
+        return
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 17, before[1]))
+    try:
+        yield 1 << 18
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_a_full_disk_refuses_the_charge(place: str, request: pytest.FixtureRequest) -> None:
+    ledger = opened(place)
+    with small_disk(place, request) as too_long:
+        refused(ledger, match="could not be used", note=secrets.token_hex(too_long // 2))
+    assert ledger.verify() == ()
+    assert ledger.account("clinic").spent == Fraction(1, 4)
+    ledger.release("clinic", MECHANISM, [1])
+
+
+def test_a_disk_that_is_full_after_the_charge_does_not_hide_the_release(
+    place: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger = opened(place)
+    with small_disk(place, request) as too_long:
+        monkeypatch.setattr(published, "write", lambda _: secrets.token_hex(too_long // 2))
+        with pytest.warns(UserWarning, match="entry 3 of the ledger is charged, and its release stands"):
+            noisy = ledger.release("clinic", MECHANISM, [1])
+    assert noisy.cost == MECHANISM.cost
+    assert ledger.verify() == ()
+    assert [entry.done for entry in ledger.history("clinic")] == ["", "yes", "no"]
+    assert ledger.account("clinic").spent == Fraction(1, 2)
+
+
+def test_books_that_may_only_be_read_can_be_read(place: str) -> None:
+    before = opened(place).account("clinic")
+    reader = lb.Ledger(place)
+    if "://" in place:
+        on_server(place, f"alter database {sa.make_url(place).database} set default_transaction_read_only = on")
+    else:
+        engine = reader._store._connections.engine
+        sa.event.listen(engine, "connect", lambda file, _: file.execute("PRAGMA query_only = ON"))
+    refused(reader, match=r"it is read-only|ReadOnlySqlTransaction")
+    assert reader.account("clinic") == before
+    assert [entry.done for entry in reader.history("clinic")] == ["", "yes"]
+    assert reader.verify() == ()
+
+
+def test_books_that_are_gone_take_no_charge(place: str) -> None:
+    ledger = opened(place)
+    if "://" in place:
+        on_server(place, f"drop database {sa.make_url(place).database} with (force)")
+        refused(ledger, match="could not be used: OperationalError")
+        return
+    Path(place).unlink()
+    refused(ledger, match="there is no ledger at")
+    assert not Path(place).exists()
+
+
+def test_another_file_of_the_same_name_is_another_ledger(tmp_path: Path) -> None:
+    ledger, other = opened(str(tmp_path / "budget.db")), opened(str(tmp_path / "other.db"))
+    other.release("clinic", MECHANISM, [1])
+    del other
+    (tmp_path / "other.db").replace(tmp_path / "budget.db")
+    assert ledger.account("clinic").spent == Fraction(1, 2)
+    ledger.release("clinic", MECHANISM, [1])
+    assert lb.Ledger(tmp_path / "budget.db", verify=True).account("clinic").spent == Fraction(3, 4)
+
+
+def test_a_damaged_file_is_noticed_wherever_the_damage_is(tmp_path: Path) -> None:
+    opened(str(tmp_path / "budget.db"))
+    whole = (tmp_path / "budget.db").read_bytes()
+    assert len(whole) % 4096 == 0
+    damages = {
+        "a page of zeros": lambda page: whole[: page * 4096] + bytes(4096) + whole[(page + 1) * 4096 :],
+        "half": lambda page: whole[: page * 4096 + 2048],
+    }
+    for name, damaged in damages.items():
+        for page in range(len(whole) // 4096):
+            copy = tmp_path / f"{name} {page}.db"
+            copy.write_bytes(damaged(page))
+            noticed = False
+            try:
+                ledger = lb.Ledger(copy)
+                noticed = ledger.verify() != ()
+                ledger.release("clinic", MECHANISM, [1])
+            except lb.LedgerError:
+                noticed = True
+            assert noticed, f"{name}: page {page}"
+
+
+def at_commit(ledger: lb.Ledger, end: Callable[[int], None]) -> None:
+    """Have something happen to the connection just before the next commit, once."""
+    engine = ledger._store._connections.engine
+
+    def look(connection: sa.Connection) -> None:
+        end(int(connection.exec_driver_sql("select pg_backend_pid()").scalar_one()))
+
+    sa.event.listen(engine, "commit", look, once=True)
+
+
+if has_postgres():
+
+    @pytest.mark.parametrize("how", ["dropped", "restarted"])
+    def test_a_connection_lost_in_the_middle_of_a_charge(how: str, tmp_path: Path, request: Any) -> None:
+        postgres: Server = request.getfixturevalue("postgres")
+        place = f"postgresql://lastbit@/lost{how}?host={postgres.home}"
+        on_server(place, f"create database lost{how}")
+        ledger = opened(place)
+        at_commit(
+            ledger,
+            lambda backend: (
+                on_server(place, f"select pg_terminate_backend({backend})") if how == "dropped" else postgres.restart()
+            ),
+        )
+        refused(ledger, match="look at the history to see whether it counts")
+        assert ledger.account("clinic").spent == Fraction(1, 4)
+        assert ledger.verify() == ()
+        ledger.release("clinic", MECHANISM, [1])
+        # And between two charges, nobody notices.
+        if how == "dropped":
+            with ledger._store.look() as rows:
+                backend = rows.exec_driver_sql("select pg_backend_pid()").scalar_one()
+            on_server(place, f"select pg_terminate_backend({backend})")
+        else:
+            postgres.restart()
+        ledger.release("clinic", MECHANISM, [1])
+        assert ledger.account("clinic").spent == Fraction(3, 4)
+
+
+def test_fifty_processes_on_one_account_spend_it_to_the_last_bit(place: str) -> None:
+    ledger = lb.Ledger(place)
+    ledger.create("clinic", epsilon=15)
+    children = []
+    for _ in range(50):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # newer Pythons warn where other threads run
+            child = os.fork()
+        if child == 0:
+            code = 1
+            try:
+                while True:
+                    ledger.release("clinic", MECHANISM, [1])
+            except lb.BudgetExceeded:
+                code = 0
+            finally:
+                os._exit(code)
+        children.append(child)
+    assert [os.waitpid(child, 0)[1] for child in children] == [0] * 50
+    assert lb.Ledger(place, verify=True).account("clinic").remaining == 0
+    assert [entry.done for entry in ledger.history("clinic")] == [""] + ["yes"] * 60
+
+
+def steps(ledger: lb.Ledger, work: Callable[[], object]) -> int:
+    """The instructions of SQLite's machine that work takes."""
+    taken = [0]
+
+    def count() -> int:
+        taken[0] += 1
+        return 0
+
+    def watch(connection: sa.Connection) -> None:
+        connection.connection.driver_connection.set_progress_handler(count, 1)
+
+    engine = ledger._store._connections.engine
+    sa.event.listen(engine, "begin", watch)
+    try:
+        work()
+    finally:
+        sa.event.remove(engine, "begin", watch)
+    return taken[0]
+
+
+def test_many_entries_make_nothing_slower(tmp_path: Path) -> None:
+    """A million entries are in benchmarks/ledger.py; here SQLite's instructions are counted."""
+    few, many = opened(str(tmp_path / "few.db")), opened(str(tmp_path / "many.db"))
+    names = [
+        "dataset", "kind", "time", "mechanism", "parameters", "cost", "amount", "note", "released", "adjacency",
+        "digest", "terms", "question", "published", "published_digest",
+    ]  # fmt: skip
+    for ledger, copies in ((few, 100), (many, 10_000)):
+        with ledger._store.transaction() as rows:
+            listed = ", ".join(names)
+            rows.exec_driver_sql(
+                f"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {copies}) "
+                f"INSERT INTO lastbit_entries ({listed}) SELECT {listed} FROM n, lastbit_entries WHERE id = 2"
+            )
+    works: dict[str, Callable[[lb.Ledger], object]] = {
+        "charge": lambda ledger: ledger.release("clinic", MECHANISM, [1]),
+        "show": lambda ledger: ledger.account("clinic"),
+        "history": lambda ledger: ledger.history("clinic", last=20),
+        "answer": lambda ledger: ledger.answer("clinic", MECHANISM, question="another"),
+        "published": lambda ledger: ledger.published(2),
+    }
+    for name, work in works.items():
+        taken = [steps(ledger, lambda ledger=ledger, work=work: work(ledger)) for ledger in (few, many)]
+        assert 0 < taken[1] <= taken[0] * 1.1, name
+
+
+def test_clocks_that_go_backwards_change_no_sum_and_no_order(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    years = iter(range(2030, 2000, -1))
+    monkeypatch.setattr(books, "now", lambda: f"{next(years)}-01-01T00:00:00+00:00")
+    ledger = opened(place)
+    ledger.release("clinic", MECHANISM, [1])
+    assert [entry.time.year for entry in ledger.history("clinic")] == [2030, 2029, 2027]
+    assert ledger.account("clinic").spent == Fraction(1, 2)
+    assert ledger.verify() == ()
+
+
+def restored(place: str, tmp_path: Path) -> Callable[[], None]:
+    """Make a backup; the function puts it in place of the ledger."""
+    if "://" not in place:
+        with sqlite3.connect(place) as file, sqlite3.connect(tmp_path / "backup.db") as copy:
+            file.backup(copy)
+        file.close()
+        copy.close()
+        return lambda: Path(place).write_bytes((tmp_path / "backup.db").read_bytes()) and None
+    with psycopg.connect(place) as server:
+        (account,) = server.execute("select * from lastbit_accounts").fetchall()
+        (last,) = server.execute("select max(id) from lastbit_entries").fetchone() or (0,)
+
+    def restore() -> None:
+        with psycopg.connect(place) as server:
+            server.execute("alter table lastbit_accounts disable trigger all")
+            server.execute("delete from lastbit_entries where id > %s", (last,))
+            server.execute("delete from lastbit_accounts")
+            server.execute(f"insert into lastbit_accounts values ({', '.join(['%s'] * len(account))})", account)
+
+    return restore
+
+
+def test_a_backup_that_was_restored_shows_to_a_witness_only(place: str, tmp_path: Path) -> None:
+    witness = tmp_path / "witness.json"
+    ledger = opened(place)
+    assert ledger.verify(witness=witness) == ()
+    restore = restored(place, tmp_path)
+    ledger.release("clinic", MECHANISM, [1])
+    later = ledger.account("clinic").digest
+    assert ledger.verify(witness=witness) == ()  # what it had seen is still there, and it learns the rest
+    assert json.loads(witness.read_text()) == {"clinic": {"entry": 3, "digest": later}}
+    del ledger
+    restore()
+    ledger = lb.Ledger(place)
+    assert ledger.account("clinic").spent == Fraction(1, 4)
+    assert ledger.verify() == ()
+    for dataset in (None, "clinic"):
+        (problem,) = ledger.verify(dataset, witness=witness)
+        assert "has seen entry 3 of 'clinic', and the books do not have it as it was: an older copy" in problem
+    assert len(ledger.verify(expected=later)) == 1
+    # Books that go on from there do not get past the witness either.
+    ledger.release("clinic", MECHANISM, [1])
+    assert len(ledger.verify(witness=witness)) == 1
+    assert json.loads(witness.read_text())["clinic"]["digest"] == later
+
+
+def test_a_witness_remembers_accounts_and_refuses_what_it_did_not_write(tmp_path: Path) -> None:
+    ledger, witness = opened(str(tmp_path / "budget.db")), tmp_path / "witness.json"
+    ledger.create("school", epsilon=1)
+    assert ledger.verify("school", witness=witness) == ledger.verify("clinic", witness=witness) == ()
+    assert [*json.loads(witness.read_text())] == ["clinic", "school"]
+    other = opened(str(tmp_path / "other.db"))
+    (problem,) = other.verify("clinic", witness=witness)
+    assert problem.endswith("the entry was changed or removed.")
+    assert len(other.verify(witness=witness)) == 2
+    for text in ("[]", "{", '{"clinic": 3}'):
+        witness.write_text(text)
+        with pytest.raises(lb.LedgerError, match="is no file that verify wrote"):
+            ledger.verify(witness=witness)
+    with pytest.raises(lb.LedgerError, match="cannot be written"):
+        ledger.verify(witness=tmp_path / "nowhere" / "witness.json")
