@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import typer
 
@@ -78,7 +78,7 @@ def _warnings_shown(book: Book | None) -> Iterator[None]:
             else:
                 others(message, category, *where)
 
-        warnings.showwarning = show
+        warnings.showwarning = cast(Any, show)
         yield
 
 
@@ -181,8 +181,8 @@ def started(spending: Spending, mechanism: StreamMechanism, ends: str, notes: Se
             run = book.ledger.spend(
                 book.dataset, mechanism, mechanism.start, note=spending.note, question=book.question
             )
-        account = after_release(book)
-        paid = UNREAD if account is None else f"{account_line(account)}."
+        left = after_release(book)
+        paid = UNREAD if left is None else f"{account_line(left)}."
     for line in (f"{title}.", paid, *notes):
         print("lastbit:", line, file=sys.stderr, flush=True)
     return run
