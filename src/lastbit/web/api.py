@@ -193,7 +193,7 @@ def account(visit: Visit) -> Response:
         {
             "id": each.id, "time": each.time.isoformat(), "kind": each.kind, "mechanism": each.mechanism,
             "parameters": dict(each.parameters), "cost": each.cost, "amount": each.amount, "about": each.about,
-            "note": each.note, "done": each.done, "published": each.kept is not None, "digest": each.digest,
+            "note": each.note, "done": each.done, "published": each.recorded, "digest": each.digest,
         }
         for each in books.history(name)
     ]  # fmt: skip

@@ -47,7 +47,8 @@ def raise_limit(visit: Visit) -> Response:
 def export(visit: Visit) -> Response:
     """The whole books of an account, exactly as they are kept."""
     name, form = visit.part("dataset"), visit.part("form")
-    row, entries = visit.desk.ledger.export(name)
+    row, rows = visit.desk.ledger.export(name)
+    entries = list(rows)
     if form == "json":
         text, kind = json.dumps({"account": row, "entries": entries}, indent=1), "application/json"
     elif form == "csv":

@@ -70,7 +70,7 @@ class Result:
 def result_of(desk: Desk, number: int) -> Result:
     """The result of an entry."""
     entry = entry_of(desk, number)
-    if entry.kept is None:
+    if not entry.recorded:
         return Result(entry, None, [])
     published = desk.ledger.published(number)
     built = _built(desk, entry)
