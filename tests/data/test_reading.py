@@ -431,3 +431,14 @@ if has_postgres():
         found = rows(place, "c", Wanted(("unit", "item"), distinct=distinct))
         assert set(found) == {("a", "flu"), ("A", "flu"), ("á", "FLU")}
         assert found["a", "flu"] == (1 if distinct else 2)
+
+
+def test_lines_of_json_may_have_what_python_writes_and_a_last_comma(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_text(
+        '{"unit": 1, "item": "a",}\n{"unit": 2, "item": NaN}\n{"unit": 3, "item": Infinity}\n'
+        '{"unit": 4, "item": "a"} x\n{"unit": 5, "item": a}\n{"unit": 06, "item": "a"}\n',
+        encoding="utf-8",
+    )
+    rows = opened(str(path), Wanted(("unit", "item"))).relation.fetchall()
+    assert rows == [("1", "a"), ("2", "NaN"), ("3", "Infinity")]

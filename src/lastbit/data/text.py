@@ -37,7 +37,8 @@ def json_lines(connection: duckdb.DuckDBPyConnection, path: Place, wanted: Wante
     """Lines that are one JSON object each. A key that a line does not have is null in it; no other key is looked at.
 
     Text is itself, a whole number its digits, any other number its shortest float, true and false these words, a list
-    or an object its JSON. Of a key that is there twice the first counts. A line that is no object is left out.
+    or an object its JSON. Of a key that is there twice the first counts. A line that is no object is left out. A comma
+    behind the last value, and NaN and Infinity, which Python's own writer makes, are taken though JSON has none.
     """
     wanted.check([name for name in wanted.names if name])
     # As pointers, which can name any key. In a list they would be indices, so that only objects may come this far.
