@@ -33,12 +33,12 @@ class Client:
     """Asks an application that runs in this process."""
 
     def __init__(self, app: Any) -> None:
-        self._app = app
+        self.app = app
 
     def request(self, method: str, path: str, **more: Any) -> httpx.Response:
         async def asked() -> httpx.Response:
             headers = {"authorization": f"Bearer {TOKENS.of['release']}"}
-            transport = httpx.ASGITransport(self._app)
+            transport = httpx.ASGITransport(self.app)
             async with httpx.AsyncClient(transport=transport, base_url="http://server", headers=headers) as client:
                 return await client.request(method, path, **more)
 

@@ -67,6 +67,7 @@ def search(table: Table, items: Items, spending: Spending, k: int, delta: str | 
         promise=promise,
         within=needed,
         counts_in=items.number,
+        within_means="How much an item needs to be listed",
     )
 
 
@@ -128,6 +129,7 @@ def grouped(table: Table, items: Items, spending: Spending, delta: str | None = 
         promise=promise,
         within=mechanism.needed(spending.level),
         counts_in=items.number,
+        within_means="How much an item needs to be listed",
     )
 
 

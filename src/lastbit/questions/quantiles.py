@@ -127,6 +127,7 @@ def quantile(
         promise=f"{words} {promise}",
         within=max(ranks) if isinstance(ranks, list) else ranks,
         counts_in="ranks",
+        within_means="How many ranks a value may be off",
         ready_values=lambda values: mechanism.ready_steps(values.steps),
     )
 

@@ -31,6 +31,8 @@ class Question:
     within_of: Callable[[int], Fraction] | None = None
     """The same for so many units, where the accuracy depends on how many there are."""
     counts_in: str = ""
+    within_means: str = "How far off an answer may be"
+    """What the accuracy says, in words."""
     ready_values: Callable[[Any], Callable[[Draw], Any]] | None = None
     """Makes the values ready for the draw, where that is not the mechanism's own `ready`."""
 

@@ -55,6 +55,7 @@ def top(table: Table, items: Items, spending: Spending, k: Amount = 10, delta: D
         promise=f"With probability {level} {promise}",
         within=reach,
         counts_in=items.number,
+        within_means="How much more than a listed item an item left out may have",
     )
 
 
@@ -111,6 +112,7 @@ def above(
         "told rightly, while the search goes on.",
         within=within,
         counts_in=items.number,
+        within_means="How far from the threshold an item is told rightly",
     )
 
 
@@ -160,6 +162,7 @@ def choose(
         promise=promise,
         within=reach,
         counts_in=items.number,
+        within_means="How much more than a listed item an item left out may have",
         ready_values=lambda values: mechanism.ready_ranking(values, k),
     )
 

@@ -1,0 +1,70 @@
+"""Books to take away, rates, cancelling on the page, and errors of others that stay untold."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import lastbit as lb
+from lastbit.questions import reading
+from lastbit.web.rates import Rate
+from tests.web.test_tables import Client, client, place
+
+__all__ = ["place"]
+
+
+@pytest.fixture
+def page(place: Path) -> Client:
+    return client(place, tables=("visits",))
+
+
+def confirmed(page: Client) -> str:
+    asked = {"question": "count", "options": {"epsilon": "1/4"}, "table": "visits"}
+    return str(page.post("/api/confirmations", json=asked).json()["key"])
+
+
+def test_the_books_are_exported_as_they_are_kept(page: Client, place: Path) -> None:
+    page.post("/api/releases", json={"key": confirmed(page)})
+    account, entries = lb.Ledger(place / "budget.db").export("clinic")
+    assert page.get("/budget/clinic/export.json").json() == {"account": account, "entries": entries}
+    lines = list(csv.DictReader(io.StringIO(page.get("/budget/clinic/export.csv").text)))
+    assert [line["digest"] for line in lines] == [entry["digest"] for entry in entries]
+    assert page.get("/budget/clinic/export.txt").status_code == 404
+    assert page.get("/budget/nobody").status_code == 404
+
+
+def test_whoever_asks_too_often_waits(page: Client) -> None:
+    page.app.rate = Rate(burst=3, a_second=0.0)
+    assert [page.get("/api/table").status_code for _ in range(5)] == [200, 200, 200, 429, 429]
+
+
+def test_errors_of_others_are_not_told(page: Client, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real, failed = reading.everybody, []
+
+    def fails_once(*given: Any) -> Any:
+        if not failed:
+            failed.append(True)
+            raise ValueError("row 7: a secret")
+        return real(*given)
+
+    monkeypatch.setattr(reading, "everybody", fails_once)
+    key = confirmed(page)
+    answer = page.post("/api/releases", json={"key": key})
+    assert (answer.status_code, answer.json()["error"]) == (409, "unexpected ValueError.")
+    assert "secret" not in page.get(f"/work/{key}").text
+    assert lb.Ledger(place / "budget.db").account("clinic").spent == 0
+    # Nothing was charged, so the same key may be tried again.
+    assert page.post("/api/releases", json={"key": key}).status_code == 201
+
+
+def test_a_release_that_is_done_cannot_be_cancelled(page: Client, place: Path) -> None:
+    key = confirmed(page)
+    page.post("/api/releases", json={"key": key})
+    assert json.loads(page.request("DELETE", f"/api/work/{key}").text)["state"] == "done"
+    assert page.post(f"/work/{key}/cancel").headers["location"] == f"/work/{key}"
+    assert lb.Ledger(place / "budget.db").history("clinic")[-1].done == "yes"
