@@ -176,3 +176,16 @@ def test_a_ledger_of_version_3_is_sealed_once(place: str) -> None:
     change(place, "update lastbit_accounts set spent = '0'", "update lastbit_schema set version = 3")
     with pytest.raises(lb.LedgerError, match="version 3, but it has the seals of version 4"):
         ledger.account("clinic")
+
+
+def test_old_sums_of_many_unlike_denominators_are_short_enough_to_write(second: str) -> None:
+    """Python refuses to write a number of more than 4,300 digits; such sums are rounded up as they grow."""
+    amounts = [f"1/{2**31 + 2 * each + 1}" for each in range(400)]
+    rows = ", ".join(f"('survey', 'charge', '', '', '{{{{}}}}', '', '{each}', '', 'replace', '')" for each in amounts)
+    columns = "dataset, kind, time, mechanism, parameters, cost, amount, note, adjacency, digest"
+    by_hand(second, f"INSERT INTO lastbit_entries ({columns}) VALUES {rows};")
+    survey = lb.Ledger(second).account("survey")
+    exact = sum((Price.before_rho(Fraction(each)).rho for each in amounts), Fraction(0))
+    exact += Price.before_rho(Fraction(5182419497180051, 9007199254740992)).rho
+    assert exact.denominator.bit_length() > 14_300
+    assert 0 <= survey.spent_rho - exact < Fraction(1, 2**4000)
