@@ -151,6 +151,14 @@ def test_the_sensitivity_of_a_sum_is_what_one_person_can_do(bounds: tuple, n: in
         assert moves(total, RECORDS, n, replaces=replaces) == total([]).sensitivity
 
 
+@pytest.mark.parametrize("bounds", [(0, 2), (1, 2), (-2, 0), (-2, -1), (-1, 1), (-3, 1)])
+def test_a_sum_is_monotone_exactly_where_all_records_move_it_the_same_way(bounds: tuple[int, int]) -> None:
+    sums = [lb.exact_sum([record], bounds=bounds).values for record in range(-4, 5)]
+    same_way = min(sums) >= 0 or max(sums) <= 0
+    assert lb.exact_sum([1], bounds=bounds).monotone == same_way
+    assert not lb.exact_sum([1], bounds=bounds, replaces=True).monotone
+
+
 def test_whole_numbers_cannot_become_missing() -> None:
     assert lb.exact_sum(np.array([7]), bounds=(5, 10), replaces=True).sensitivity == 5
     assert lb.exact_sum(np.array([7.0]), bounds=(5, 10), replaces=True).sensitivity == 10
