@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 
 import lastbit as lb
 
 
-def test_of_many_who_use_one_key_at_once_one_pays(tmp_path: Path) -> None:
-    ledger, mechanism = lb.Ledger(tmp_path / "budget.db"), lb.DiscreteLaplace(epsilon="1/8")
+def test_of_many_who_use_one_key_at_once_one_pays(place: str) -> None:
+    ledger, mechanism = lb.Ledger(place), lb.DiscreteLaplace(epsilon="1/8")
     ledger.create("clinic", epsilon=1)
 
     def pay(_: int) -> int:
         try:
-            return lb.Ledger(tmp_path / "budget.db").charge("clinic", mechanism, once="key").id
+            return lb.Ledger(place).charge("clinic", mechanism, once="key").id
         except lb.AlreadyCharged as refusal:
             return -refusal.entry
 
@@ -27,8 +26,8 @@ def test_of_many_who_use_one_key_at_once_one_pays(tmp_path: Path) -> None:
     assert ledger.verify() == ()
 
 
-def test_a_charge_that_is_refused_uses_up_no_key(tmp_path: Path) -> None:
-    ledger = lb.Ledger(tmp_path / "budget.db")
+def test_a_charge_that_is_refused_uses_up_no_key(place: str) -> None:
+    ledger = lb.Ledger(place)
     ledger.create("clinic", epsilon=1)
     with pytest.raises(lb.BudgetExceeded):
         ledger.charge("clinic", lb.DiscreteLaplace(epsilon=2), once="key")
@@ -40,8 +39,8 @@ def test_a_charge_that_is_refused_uses_up_no_key(tmp_path: Path) -> None:
     assert entry.done == "yes"
 
 
-def test_a_release_that_fails_has_paid_and_its_key_pays_no_more(tmp_path: Path) -> None:
-    ledger, mechanism = lb.Ledger(tmp_path / "budget.db"), lb.DiscreteLaplace(epsilon="1/4")
+def test_a_release_that_fails_has_paid_and_its_key_pays_no_more(place: str) -> None:
+    ledger, mechanism = lb.Ledger(place), lb.DiscreteLaplace(epsilon="1/4")
     ledger.create("clinic", epsilon=1)
     with pytest.raises(ZeroDivisionError):
         ledger.spend("clinic", mechanism, lambda draw: 1 // 0, once="key")
