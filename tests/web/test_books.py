@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 
 import lastbit as lb
 from lastbit.questions import reading
+from lastbit.web.jobs import Jobs
 from lastbit.web.rates import Rate
 from tests.web.test_tables import Client, client, place
 
@@ -69,3 +71,27 @@ def test_a_release_that_is_done_cannot_be_cancelled(page: Client, place: Path) -
     assert json.loads(page.request("DELETE", f"/api/work/{key}").text)["state"] == "done"
     assert page.post(f"/work/{key}/cancel").headers["location"] == f"/work/{key}"
     assert lb.Ledger(place / "budget.db").history("clinic")[-1].done == "yes"
+
+
+@pytest.mark.parametrize(
+    ("origin", "allowed"), [("http://server", True), ("https://server", True), ("ftp://server", False)]
+)
+def test_a_proxy_may_speak_https_under_our_name(origin: str, allowed: bool, page: Client) -> None:
+    answer = page.post("/api/plan", json={}, headers={"origin": origin})
+    assert (answer.status_code != 403) == allowed
+
+
+def test_a_server_that_ends_cancels_what_is_not_charged() -> None:
+    jobs, reading, stopped = Jobs(), threading.Event(), threading.Event()
+
+    def doing(job: Any) -> int:
+        job.listen(lambda: -1.0, stopped.set)
+        reading.set()
+        assert stopped.wait(30)
+        job.last_moment()
+        return 1
+
+    job = jobs.start("key", doing)
+    assert reading.wait(30)
+    jobs.close()
+    assert job.state == "cancelled"

@@ -114,7 +114,9 @@ class Guard:
         origin = headers.get("origin")
         if origin is not None:
             parts = urlsplit(origin)
-            return parts.netloc.lower() in self.hosts and parts.scheme == ("https" if self.secure else "http")
+            # A proxy in front of a server in the clear may speak https under the same name.
+            schemes = ("https",) if self.secure else ("http", "https")
+            return parts.netloc.lower() in self.hosts and parts.scheme in schemes
         if method in _SAFE:
             return True
         return headers.get("authorization", "").lower().startswith("bearer ")

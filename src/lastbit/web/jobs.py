@@ -121,7 +121,9 @@ class Jobs:
             return job
 
     def close(self) -> None:
-        """Wait for work that is charged, and drop what has not begun."""
+        """Wait for work that is charged, and cancel all other work."""
+        for job in list(self._jobs.values()):
+            job.cancel()
         self._pool.shutdown(wait=True, cancel_futures=True)
 
 
