@@ -37,7 +37,7 @@ def bounded(pairs: Any, keys: Sequence[str], more: Sequence[str], bound: Bound, 
     )
     return pairs.query(
         name,
-        f"""WITH pairs AS MATERIALIZED (SELECT *, {_mark(keys, bound.key)} AS lastbit_mark FROM temp.main.{name}),
+        f"""WITH pairs AS MATERIALIZED (SELECT *, {_mark(keys, bound.key)} AS lastbit_mark FROM {name}),
         many AS MATERIALIZED ({_many(bound.most)})
         SELECT {columns} FROM pairs LEFT JOIN many USING (lastbit_unit)
         WHERE lastbit_sorted IS NULL OR (NOT lastbit_sorted AND lastbit_mark <= lastbit_last) UNION ALL
@@ -49,7 +49,7 @@ def bounded(pairs: Any, keys: Sequence[str], more: Sequence[str], bound: Bound, 
 def _dropped(pairs: Any, name: str) -> None:
     """Forget the view. To say so takes the pairs once more, of which a stream that is read has none: its view stays."""
     with suppress(Exception):
-        pairs.query(name, f"DROP VIEW IF EXISTS temp.main.{name}")
+        pairs.query(name, f"DROP VIEW IF EXISTS {name}")
 
 
 def _mark(keys: Sequence[str], key: int) -> str:
