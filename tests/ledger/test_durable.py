@@ -168,6 +168,10 @@ def test_of_two_who_make_the_tables_the_second_waits(place: str) -> None:
         server.execute("select pg_advisory_xact_lock(%s)", (_LOCK,))
         other = pool.submit(lambda: lb.Ledger(place).create("clinic", epsilon=1))
         assert waiting(place, other)
+        made = server.execute(
+            "select count(*) from pg_locks where mode = 'AccessExclusiveLock' and relation is not null"
+        )
+        assert made.fetchone() == (0,)  # whoever makes a table holds it so
         server.commit()
         assert other.result(60).limit == 1
 
