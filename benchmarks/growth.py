@@ -1,12 +1,17 @@
 """How time and memory grow with n for every mechanism; and time with k, and with the range of the scores.
 
-`python -m benchmarks.growth --most 100000000 --picture docs/pictures/growth.png` draws docs/pictures/growth.png again.
+`python -m benchmarks.growth --most 100000000 --picture docs/pictures/growth.png` draws the picture in docs/speed.md.
+The rows are kept beside the picture, as .csv, and rows that are there are not measured again: remove the file to begin
+anew.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,6 +23,8 @@ MOST = 10**6
 KS = (1, 10, 100, 1_000)
 RANGES = (10, 10**3, 10**6, 10**9, 10**12)
 N_OF_THOSE = 10**5
+MOST_OF = {"Quantile": 10**7}
+"""Quantiles are sorted, and take 66 bytes a value: 10^8 of them need more memory than many machines have."""
 
 Release = Callable[[Any], object]
 Row = tuple[str, int, float, float]
@@ -47,53 +54,77 @@ def values_of(name: str, n: int) -> np.ndarray:
     return numbers + 0.5 if "floats" in name else numbers
 
 
-def with_n(most: int) -> list[Row]:
+@dataclass
+class Rows:
+    """Rows of one kind, measured where they are not in the file yet."""
+
+    kind: str
+    kept: Path | None
+    rows: list[Row] = field(default_factory=list)
+
+    def measure(self, name: str, place: int, release: Release, values: Callable[[], Any], runs: int) -> None:
+        """One row: the median time of a release, and its memory at the peak."""
+        row = self._known(name, place)
+        if row is None:
+            given = values()
+            (timing,) = alternate(lambda: release(given), runs=runs)
+            memory = peak_beyond(lambda: release(given), 0, warm=runs > 1)
+            row = name, place, timing.median, memory
+            if self.kept is not None:
+                with self.kept.open("a", newline="") as file:
+                    csv.writer(file).writerow([self.kind, *row])
+        self.rows.append(row)
+        print(f"{name:<26} {self.kind} = {place:>17,} {shown(row[2]):>8} {row[3] / 1e6:10.3f} MB", flush=True)
+
+    def _known(self, name: str, place: int) -> Row | None:
+        if self.kept is None or not self.kept.exists():
+            return None
+        with self.kept.open(newline="") as file:
+            for kind, known, at, seconds, memory in csv.reader(file):
+                if (kind, known, at) == (self.kind, name, str(place)):
+                    return name, place, float(seconds), float(memory)
+        return None
+
+
+def with_n(most: int, kept: Path | None) -> list[Row]:
     """Every mechanism on 10, 100, … values."""
-    rows, n = [], 10
+    found, n = Rows("n", kept), 10
     while n <= most:
         for name, release in mechanisms().items():
-            values = values_of(name, n)
-            (timing,) = alternate(lambda release=release, values=values: release(values), runs=3 if n > 10**6 else 9)
-            memory = peak_beyond(lambda release=release, values=values: release(values), 0)
-            rows.append((name, n, timing.median, memory))
-            print(f"{name:<26} n = {n:>11,} {shown(timing.median):>8} {memory / 1e6:10.3f} MB", flush=True)
+            if n <= MOST_OF.get(name, n):
+                found.measure(name, n, release, lambda name=name, n=n: values_of(name, n), 1 if n > 10**7 else 9)
         n *= 10
-    return rows
+    return found.rows
 
 
-def with_k() -> list[Row]:
+def with_k(kept: Path | None) -> list[Row]:
     """The selections, as k grows."""
-    values, rows = values_of("", N_OF_THOSE), []
+    found = Rows("k", kept)
     for name, kind in (("NoisyTopK", lb.NoisyTopK), ("SelectAndMeasure", lb.SelectAndMeasure)):
         for k in KS:
-            mechanism = kind(k=k, epsilon=1, resolution=1)
-            (timing,) = alternate(lambda mechanism=mechanism: mechanism.release(values), runs=9)
-            rows.append((name, k, timing.median, 0.0))
-            print(f"{name:<26} k = {k:>11,} {shown(timing.median):>8}", flush=True)
-    return rows
+            release = kind(k=k, epsilon=1, resolution=1).release
+            found.measure(name, k, release, lambda: values_of("", N_OF_THOSE), 9)
+    return found.rows
 
 
-def with_range() -> list[Row]:
+def with_range(kept: Path | None) -> list[Row]:
     """Choices and selections among scores that lie further and further apart."""
-    rows = []
-    for name, release in mechanisms().items():
-        if name not in ("ExponentialMechanism", "NoisyTopK, k = 10", "DiscreteLaplace"):
-            continue
+    found = Rows("range", kept)
+    for name in ("ExponentialMechanism", "NoisyTopK, k = 10", "DiscreteLaplace"):
         for top in RANGES:
             scores = np.random.default_rng(top).integers(0, top, N_OF_THOSE)
-            (timing,) = alternate(lambda release=release, scores=scores: release(scores), runs=9)
-            rows.append((name, top, timing.median, 0.0))
-            print(f"{name:<26} range {top:>8.0e} {shown(timing.median):>8}", flush=True)
-    return rows
+            found.measure(name, top, mechanisms()[name], lambda scores=scores: scores, 9)
+    return found.rows
 
 
 def run(most: int = MOST, picture: str | None = None) -> None:
+    kept = None if picture is None else Path(picture).with_suffix(".csv")
     heading(f"as n grows, to {most:,}: seconds, and memory at the peak beyond the values")
-    grown = with_n(most)
+    grown = with_n(most, kept)
     heading(f"as k grows, {N_OF_THOSE:,} candidates")
-    by_k = with_k()
+    by_k = with_k(kept)
     heading(f"as the range of the scores grows, {N_OF_THOSE:,} of them")
-    by_range = with_range()
+    by_range = with_range(kept)
     if picture is not None:
         draw(grown, by_k, by_range, picture)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import lru_cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Final
 
 import numpy as np
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from lastbit.chance import _classes, _draws, distributions
 from lastbit.chance.bits import Bits, SystemBits, Words, checked_words
+from lastbit.chance.cores import parts_of, side_by_side
 from lastbit.chance.distributions import Distribution
 from lastbit.chance.draw import Draw, Samples
 from lastbit.chance.inversion import Uniform
@@ -104,16 +105,22 @@ class Sampler(Draw):
         return int(checked_words(self._bits, 1)[0])
 
     def _fill(self, out: Samples, step: int, decide: Decide, settle: Settle) -> Samples:
-        doubtful: list[tuple[int, list[int]]] = []
         chunk = max(1, _CHUNK // step)
-        for start in range(0, len(out), chunk):
-            part = out[start : start + chunk]
-            words = checked_words(self._bits, len(part) * step)
-            wide = part if part.itemsize == 8 else np.empty(len(part), np.int64)
-            doubtful += _blocks(words, decide(start, words, wide), step, start)
-            if wide is not part:
-                part[:] = wide
-        return self._settle(out, doubtful, settle)
+
+        def filled(samples: range) -> list[tuple[int, list[int]]]:
+            doubtful: list[tuple[int, list[int]]] = []
+            for start in range(samples.start, samples.stop, chunk):
+                part = out[start : min(start + chunk, samples.stop)]
+                words = checked_words(self._bits, len(part) * step)
+                wide = part if part.itemsize == 8 else np.empty(len(part), np.int64)
+                doubtful += _blocks(words, decide(start, words, wide), step, start)
+                if wide is not part:
+                    part[:] = wide
+            return doubtful
+
+        # Fresh words have no order, so that every core may take its own. Those of a tape are read in sample order.
+        parts = parts_of(len(out), chunk) if self.of_the_system else [range(len(out))]
+        return self._settle(out, list(chain.from_iterable(side_by_side(filled, parts))), settle)
 
     def _settle(self, out: Samples, doubtful: list[tuple[int, list[int]]], settle: Settle) -> Samples:
         for i, block in doubtful:

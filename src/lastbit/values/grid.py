@@ -18,6 +18,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from lastbit.chance.cores import parts_of, side_by_side
 from lastbit.errors import ParameterError
 from lastbit.exact.numbers import Number, positive
 from lastbit.values import _floors
@@ -190,7 +191,13 @@ class Grid:
         floor = _floor(self.denominator, least, most) if self.numerator == 1 else None
         if floor is None:
             return None
-        found = [floor.total(bits(block)) for block in _blocks(values.ravel())]
+        flat = values.ravel()
+
+        def added(part: range) -> tuple[int, int]:
+            found = [floor.total(bits(block)) for block in _blocks(flat[part.start : part.stop])]
+            return sum(total for total, _ in found), sum(missing for _, missing in found)
+
+        found = side_by_side(added, parts_of(len(flat), _BLOCK))
         return sum(total for total, _ in found), sum(missing for _, missing in found)
 
     def _steps_of_array(self, values: NDArray[Any]) -> Steps:
