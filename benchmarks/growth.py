@@ -141,9 +141,17 @@ def draw(grown: list[Row], by_k: list[Row], by_range: list[Row], path: str) -> N
         (time_k, by_k, 2, "seconds"),
         (time_range, by_range, 2, "seconds"),
     ):
-        for name in dict.fromkeys(row[0] for row in rows):
+        for colour, name in enumerate(dict.fromkeys(row[0] for row in rows)):
             own = [row for row in rows if row[0] == name]
-            panel.plot([row[1] for row in own], [row[place] for row in own], marker="o", markersize=3, label=name)
+            panel.plot(
+                [row[1] for row in own],
+                [row[place] for row in own],
+                marker="o",
+                markersize=3,
+                label=name,
+                color=f"C{colour}",
+                linestyle="-" if colour < 10 else "--",
+            )
         panel.set(xscale="log", yscale="log", ylabel=label)
         panel.grid(alpha=0.3)
     time_n.set(xlabel="n", title="time against n")
