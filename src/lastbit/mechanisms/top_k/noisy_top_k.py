@@ -46,10 +46,10 @@ class NoisyTopK(Selecting[TopK]):
               candidates are public.
     Checked:  tests/laws/test_top_k.py, exactly: against the integral over continuous noise for n <= 4, against the
               paper's Algorithms 2 and 4, and the loss on all neighbours for n <= 3.
-    Speed:    one word a candidate and two passes, while the noise is shorter than about 2^17 steps; then two words or
-              more. The contenders, 64 or about 1.3·k of the highest, take two words more: how many there are depends
-              on k and the cost alone, but for an event of probability below 2^-64. Where the noise is below a step,
-              ties are likely, and everyone is a contender.
+    Speed:    one word a candidate and two passes, while the scale of the noise is below 2^40 steps. The contenders, a
+              few more than k of the highest, take one word more: how many there are depends on k and the cost alone,
+              but for an event of probability below 2^-64. Where the noise is below a step, ties are likely, and
+              everyone is a contender; so is everyone of up to 64 candidates.
 
     >>> import lastbit as lb
     >>> top = lb.NoisyTopK(k=2, epsilon=1, monotone=True).release([5000, 10, 9000, 20])
