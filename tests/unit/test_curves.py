@@ -1,7 +1,10 @@
 """The kernel of logarithms: what it decides is the law's own cell, beside every edge, and doubts are few."""
 
+import math
+from fractions import Fraction
 from random import Random
 
+import gmpy2
 import numpy as np
 import pytest
 
@@ -48,6 +51,75 @@ def test_decided_cells_are_those_of_the_law(rate: Rate) -> None:
             cell = law.cell(word, 64)
             assert k in doubts or cell == out[k], (law, word)
             assert cell is not None or k in doubts
+
+
+def test_the_errors_of_every_entry_are_within_those_claimed() -> None:
+    # Every term rises with m, so the last m of an entry has the largest.
+    with gmpy2.context(precision=256):
+        for bits in (15, 31):
+            for i, (inverse, log) in enumerate(zip(*curves.table(bits), strict=True)):
+                assert 0 <= gmpy2.log(gmpy2.mpfr(gmpy2.mpq(1 << bits, inverse))) * WORD - log < 1.001
+                assert (2048 + i << 52) * inverse >= 1 << 63 + bits
+                last = (2049 + i << 52) - 1
+                z = Fraction(last * inverse, 1 << 63 + bits) - 1
+                # Too small by the floor of the log, and the one of z or what the first look leaves out.
+                if bits == 31:
+                    assert inverse < 1 << 32
+                    # Too large by the floor of the terms after z, that of their factor, and the terms left out.
+                    assert 1 + z + z**6 / 6 * WORD < 2
+                else:
+                    assert inverse < 1 << 16
+                    assert 1.001 + _left_out(last, inverse, z) < 2**30.02
+
+
+def _left_out(m: int, inverse: int, z: Fraction) -> Fraction:
+    """By how many units the first look is too small: the low bits of m, the root rounded up, and z^3/3."""
+    short = (m >> 16) * inverse - (1 << 62)
+    root = (short >> 20) + 1
+    assert short << 2 < WORD
+    assert root**2 < WORD
+    return Fraction(inverse << 16, 1 << 14) + Fraction(2 * root, 1 << 21) + z**3 / 3 * WORD
+
+
+SHARP = [
+    Geometric(Rate((1 << 22) - 1, 22)),
+    Signed(Rate.from_epsilon("1/67000000")),
+    Geometric(Rate.from_epsilon("1/134000000")),
+    Signed(Rate((1 << 40) - 1, 40)),
+    Truncated(Rate((1 << 22) - 1, 22), 12 << 22),
+    Truncated(Rate((1 << 33) - 1, 33), 14 << 33),
+    Truncated(Rate((1 << 123) - 1, 123), 11 << 30, 1 << 93),
+]
+
+
+def at_entries(law: Line) -> list[int]:
+    """Edges at both ends of all entries of the tables: the logarithm errs least after one end and most before it."""
+    loss, ratio = law.rate.loss_upper * law.stride, float(law.rate.fraction)
+    sides = {1: math.log1p(ratio), -1: math.log1p(1 / ratio)} if law.first is None else {1: 0.0}
+    found = set()
+    for side, constant in sides.items():
+        # Without leading zeros, where the error of the logarithm counts, and with some, where the width of a word does.
+        for zeros in (0, 11):
+            for i in range(1, 2048):
+                j = int((math.log((4096 << zeros) / (2048 + i)) - constant) / loss)
+                found |= {side * j, side * (j + 1)} if j > 0 else set()
+    return sorted(found)
+
+
+@pytest.mark.parametrize("law", SHARP, ids=lambda law: f"{type(law).__name__} {law.rate.loss_upper:.2g}")
+def test_words_beside_the_edges_at_every_entry(law: Line) -> None:
+    places = at_entries(law)
+    words = np.array([law.floor(j, 64)[0] for j in places], np.uint64)
+    out = np.empty(len(words), np.int64)
+    inverter = curves.inverter(law)
+    assert len(places) > 7000
+    assert inverter.first(words, 1, out) == list(range(len(words)))
+    for step in (1, 2, 3):
+        for beside, cells in ((words - np.uint64(step), places), (words + np.uint64(step), np.array(places) - 1)):
+            doubts = inverter.first(beside, 1, out)
+            wrong = out != cells
+            wrong[doubts] = False
+            assert not wrong.any(), (law, step, beside[wrong], out[wrong])
 
 
 @pytest.mark.parametrize("rate", RATES, ids=lambda rate: f"{rate.loss_upper:.2g}")

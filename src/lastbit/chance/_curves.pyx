@@ -49,13 +49,15 @@ cdef extern from *:
         int bits;
     } lastbit_curve;
 
-    /* ln(m/2^63) for m >= 2^63, rounded down, at most 2^-33.98 too small: z - z^2/2 where 1 + z = m*c/2^78 < 1 + 2^-10.8. */
+    /* ln(m/2^63) for m >= 2^63, less than a unit too large, at most 2^-33.98 too small: z - z^2/2 where
+       1 + z = m*c/2^78 < 1 + 2^-10.8. */
     LASTBIT_INLINE uint64_t lastbit_rough(const lastbit_curve *c, uint64_t m) {
         uint64_t i = m >> 52 & 2047, z = (m >> 16) * c->inverses[i] - (1ULL << 62), h = (z >> 20) + 1;
         return c->logs[i] + (z << 2) - (h * h >> 21);
     }
 
-    /* ln(m/2^63) to 4 units, up or down: z - z^2/2 + z^3/3 - z^4/4 + z^5/5, where z < 2^-10.99 and z^6/6 < 2^-68. */
+    /* ln(m/2^63), less than 2 units too large and 3 too small: z - z^2/2 + z^3/3 - z^4/4 + z^5/5, where z < 2^-10.99 and
+       z^6/6 < 2^-68. */
     LASTBIT_INLINE uint64_t lastbit_fine(const lastbit_curve *c, uint64_t m) {
         uint64_t i = m >> 52 & 2047, f = c->fine_inverses[i], a;
         /* m*f/2^30 without its leading one, which is bit 64: the low 34 bits of m*f>>64 and what is below. */
@@ -112,9 +114,15 @@ cdef extern from *:
     __attribute__((target("lzcnt,bmi,bmi2"))) static int64_t lastbit_newer(LASTBIT_ARGUMENTS) {
         return lastbit_loop(c, words, step, k, n, way, rough, out);
     }
+    /* A processor without lzcnt takes it for that slow one, bsr, which counts from the other end: another law, and no
+       error. So its answer decides; emulators list newer instructions and lack this one. */
+    static inline int lastbit_counts(void) {
+        uint64_t zeros;
+        __asm__ ("rep bsrq %1, %0" : "=r" (zeros) : "r" ((uint64_t)1) : "cc");
+        return zeros == 63;
+    }
     static int64_t lastbit_cells(LASTBIT_ARGUMENTS) {
-        /* Every processor with AVX2 counts zeros too. */
-        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") ?
+        return lastbit_counts() && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") ?
             lastbit_newer(c, words, step, k, n, way, rough, out) : lastbit_plain(c, words, step, k, n, way, rough, out);
     }
     #else

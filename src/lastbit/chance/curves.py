@@ -5,8 +5,10 @@ the kernel computes; here are the numbers that it starts from, each rounded down
 
     y = ((zeros + 1)·ln 2 - ln M - c)/λ, in units of 2^(bits-64), and 1/λ < 2^bits.
 
-The kernel's y is less than 16 units, with the first look 2^30.02 more, from the largest y of the word. The interval of
-the word, w wide and from 2^(63-zeros) on, spans at most w/2^(63-zeros)/λ more, which is below w·2^(zeros+1) units.
+The kernel's y is above the largest y of the word, by less than 16 units, with the first look 2^30.02 more: 8 are added,
+the floor of the start takes less than 1 and the logarithm less than 2; the logarithm gives less than 3, the floor of
+1/λ and that of the product less than 2. The interval of the word, w wide and from 2^(63-zeros) on, spans at most
+w/2^(63-zeros)/λ, which is below w·2^(zeros+1) units. So what is not in doubt has both ends between two whole numbers.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -55,8 +57,10 @@ def inverter(law: Partition) -> CurveInverter | None:
     elif not isinstance(law, Geometric):
         # V = E + U·(1 - E), with E = R^(last+1). Both parts are rounded down, and so is their sum: 4 units together.
         assert law.last is not None  # noqa: S101
-        end = power(law.rate, law.stride * (law.last + 1), 128)
-        way, wide, floor, share = 2, 4, end[0] >> 64, min(_TOP, ((1 << 128) - end[1]) >> 64)
+        # A power is known to less than 2^44 times the stride.
+        guard = 64 + law.stride.bit_length()
+        end = power(law.rate, law.stride * (law.last + 1), 64 + guard)
+        way, wide, floor, share = 2, 4, end[0] >> guard, ((_WORD << guard) - end[1]) >> guard
     sides = [[_start(zeros, constant, logarithm, unit, wide) for zeros in range(64)] for constant in constants]
     return CurveInverter(
         _logarithms(), sides, int(unit / logarithm), bits, way, bits <= _ROUGH_BITS, side, floor, share
@@ -79,9 +83,17 @@ _LN2: Final = _log(Fraction(2))
 
 @lru_cache(maxsize=1)
 def _logarithms() -> Logarithms:
-    tables: list[Any] = []
-    for bits, kind in ((15, np.uint16), (31, np.uint32)):
-        # Above the lower end of its interval, so that the product is 1 or just above.
-        inverses = [-(-(_ENTRIES << bits) // (_ENTRIES + i)) for i in range(_ENTRIES)]
-        tables += [np.array(inverses, kind), np.array(log_floors(1 << bits, inverses, 64), np.uint64)]
-    return Logarithms(*tables)
+    short, long = table(15), table(31)
+    arrays = [np.array(short[0], np.uint16), np.array(short[1], np.uint64)]
+    return Logarithms(*arrays, np.array(long[0], np.uint32), np.array(long[1], np.uint64))
+
+
+def table(bits: int) -> tuple[list[int], list[int]]:
+    """The least c with M·c >= 2^bits for all M of an entry, and ⌊2^64·ln(2^bits/c)⌋; for each entry.
+
+    >>> [each[1024] for each in table(15)], math.log(1.5) * 2**64
+    ([21846, 7479337...], 7.479...e+18)
+    """
+    # Above the lower end of its interval, so that the product is 1 or just above.
+    inverses = [-(-(_ENTRIES << bits) // (_ENTRIES + i)) for i in range(_ENTRIES)]
+    return inverses, log_floors(1 << bits, inverses, 64)

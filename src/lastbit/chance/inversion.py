@@ -145,9 +145,8 @@ class Line(Falling):
 
     def guess(self, u: int, bits: int) -> int:
         """Where the line meets the middle of the interval, in floats: they choose a place, the bounds decide."""
-        share, loss = (2 * u + 1) / (2 << bits), _loss(self.rate) * self.stride
         try:
-            guess = int(self.crossed(share, loss))
+            guess = int(self.crossed((2 * u + 1) / (2 << bits), _loss(self.rate) * self.stride))
         except (OverflowError, ValueError, ZeroDivisionError):
             return super().guess(u, bits)
         return guess if self.first is None else max(guess, self.first + 1)
