@@ -150,3 +150,10 @@ def test_only_lines_of_middling_scales() -> None:
     assert curves.inverter(Geometric(Rate((1 << 40) - 1, 40))) is not None
     assert curves.inverter(Geometric(Rate((1 << 41) - 1, 41))) is None
     assert curves.inverter(Geometric(Rate((1 << 41) - 1, 41), 2)) is not None
+
+
+@pytest.mark.parametrize("kind", [Geometric, Signed])
+def test_a_stride_beyond_every_float_leaves_no_guess_but_a_cell(kind: type[Geometric] | type[Signed]) -> None:
+    law = kind(Rate((1 << 1100) - 1, 1100), 1 << 1060)
+    cell = law.cell(WORD // 3, 64)
+    assert law.floor(cell + 1, 64)[0] < WORD // 3 < law.floor(cell, 64)[0]

@@ -83,16 +83,17 @@ _LN2: Final = _log(Fraction(2))
 
 @lru_cache(maxsize=1)
 def _logarithms() -> Logarithms:
-    short, long = table(15), table(31)
-    arrays = [np.array(short[0], np.uint16), np.array(short[1], np.uint64)]
-    return Logarithms(*arrays, np.array(long[0], np.uint32), np.array(long[1], np.uint64))
+    (short, logs), (long, fine_logs) = table(15), table(31)
+    inverses, fine_inverses = np.array(short, np.uint16), np.array(long, np.uint32)
+    return Logarithms(inverses, np.array(logs, np.uint64), fine_inverses, np.array(fine_logs, np.uint64))
 
 
 def table(bits: int) -> tuple[list[int], list[int]]:
     """The least c with M·c >= 2^bits for all M of an entry, and ⌊2^64·ln(2^bits/c)⌋; for each entry.
 
-    >>> [each[1024] for each in table(15)], math.log(1.5) * 2**64
-    ([21846, 7479337...], 7.479...e+18)
+    >>> inverses, logs = table(15)
+    >>> inverses[:2], logs[0], inverses[1024] * 3 / 2 >= 1 << 15
+    ([32768, 32753], 0, True)
     """
     # Above the lower end of its interval, so that the product is 1 or just above.
     inverses = [-(-(_ENTRIES << bits) // (_ENTRIES + i)) for i in range(_ENTRIES)]
