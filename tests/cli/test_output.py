@@ -9,6 +9,7 @@ import shlex
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -160,8 +161,11 @@ def test_a_dry_run_reads_no_row(clinic: Path, capsys: Any, monkeypatch: pytest.M
     def fails(*_: Any, **__: Any) -> Any:
         raise AssertionError("a row was read")
 
+    def fails_when_read(*_: Any, **__: Any) -> Iterator[Any]:
+        yield fails()
+
     monkeypatch.setattr("lastbit.data.counting.count", fails)
-    monkeypatch.setattr("lastbit.data.text.batches", fails)
+    monkeypatch.setattr("lastbit.data.text.batches", fails_when_read)
     for command in RELEASES:
         assert run(f"{command} --epsilon 1 --dry-run") == 0
     capsys.readouterr()

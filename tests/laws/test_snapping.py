@@ -430,7 +430,7 @@ def test_bounds_of_any_width_are_audited_in_the_time_that_is_given(monkeypatch):
     clock.looks = 0
     found = lb.audit.check(far, 3, 4, 0, seconds=0.1)
     assert found.verdict == "undecided"
-    assert 100 <= clock.looks < 200
+    assert 66 <= clock.looks < 200  # a third of the hundred looks is for comparing the laws, which are short here
 
 
 @pytest.mark.parametrize("value", [0, 3, 4, 5, 8])
