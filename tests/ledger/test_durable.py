@@ -164,7 +164,7 @@ def test_whoever_changes_an_account_waits_for_a_charge_under_way(place: str, wha
 def test_of_two_who_make_the_tables_the_second_waits(place: str) -> None:
     if "://" not in place:
         return  # a SQLite file has one writer
-    with psycopg.connect(place) as server, ThreadPoolExecutor(1) as pool:
+    with ThreadPoolExecutor(1) as pool, psycopg.connect(place) as server:  # the lock is let go first
         server.execute("select pg_advisory_xact_lock(%s)", (_LOCK,))
         other = pool.submit(lambda: lb.Ledger(place).create("clinic", epsilon=1))
         assert waiting(place, other)
@@ -180,7 +180,7 @@ def test_of_two_who_make_an_account_the_second_waits(place: str) -> None:
     if "://" not in place:
         return
     lb.Ledger(place).create("school", epsilon=1)
-    with psycopg.connect(place) as server, ThreadPoolExecutor(1) as pool:
+    with ThreadPoolExecutor(1) as pool, psycopg.connect(place) as server:  # the lock is let go first
         server.execute("select pg_advisory_xact_lock(%s)", (_LOCK,))
         other = pool.submit(lambda: lb.Ledger(place).create("clinic", epsilon=1))
         assert waiting(place, other)

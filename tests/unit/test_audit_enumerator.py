@@ -89,6 +89,17 @@ def test_nothing_is_lost_between_finite_draws_and_tails():
     assert found["never"] == (0, found.unexplored)
 
 
+@pytest.mark.parametrize("coins", list(itertools.product(range(4), repeat=2)))
+def test_masses_of_an_outcome_add_up_over_unlike_powers_of_two(coins):
+    """An outcome at the end of short paths and of long ones, whichever of them comes first."""
+    found = law(lambda draw: int(sum(draw.index([3, 1], size=coins[draw.integer(2)]))))
+    assert found.unexplored == 0
+    assert found.masses == {
+        ones: sum(Fraction(math.comb(n, ones) * 3 ** (n - ones), 2 * 4**n) for n in coins if ones <= n)
+        for ones in range(max(coins) + 1)
+    }
+
+
 def test_masses_of_an_outcome_add_up_over_unlike_denominators():
     def program(draw):
         return draw.integer(6) == 0 if draw.bernoulli("1/5") else draw.index([2, 5]) == 0

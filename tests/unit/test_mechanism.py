@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -77,6 +78,16 @@ def test_bounds_and_sensitivity_are_compared_as_numbers() -> None:
     one = lb.DiscreteLaplace(epsilon=1, sensitivity="2", resolution=0.5, bounds=[0, "10"])
     assert one == lb.DiscreteLaplace(epsilon="1", sensitivity=2.0, resolution="1/2", bounds=(0.0, 10))
     assert one.parameters["bounds"] == "(0, 10)"
+
+
+@pytest.mark.parametrize("monotone", [False, True])
+@pytest.mark.parametrize("name", ["NoisyMax", "NoisyTopK", "SelectAndMeasure", "SparseVector"])
+def test_neighbours_are_all_that_one_person_can_make(name: str, monotone: bool) -> None:
+    """The auditor tries these and no others, so a fault that shows on a missing one is never found."""
+    mechanism = BUILT[name](epsilon=1, resolution="1/2", monotone=monotone)
+    steps = [Fraction(step, 2) for step in (-2, -1, 0, 1, 2)]
+    moves = [(a, b) for a, b in product(steps, steps) if (a, b) != (0, 0) and (a * b >= 0 or not monotone)]
+    assert sorted(mechanism.neighbours([0, 3])) == sorted((a, 3 + b) for a, b in moves)
 
 
 def test_a_subclass_that_overrides_release_is_refused_and_told_what_to_write() -> None:
