@@ -103,7 +103,7 @@ def serve(served: Served) -> Iterator[Callable[..., Served]]:
             each.kill()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # the driver leaves a loop running, in which tests of others could start none
 def browser() -> Iterator[Any]:
     if chromium() is None:
         pytest.skip("there is no Chromium on this machine")
