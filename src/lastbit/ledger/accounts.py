@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, NoReturn
 
 import sqlalchemy as sa
 
@@ -14,6 +14,7 @@ from lastbit.exact.numbers import Number, positive, whole
 from lastbit.ledger import books, chain, names, refusals
 from lastbit.ledger import published as codec
 from lastbit.ledger.account import Account
+from lastbit.ledger.entry import Entry
 from lastbit.ledger.history import History
 from lastbit.ledger.price import written
 from lastbit.ledger.store import Store
@@ -33,6 +34,12 @@ class Accounts:
 
     def __repr__(self) -> str:
         return f"<Ledger: {self._store!r}>"
+
+    def __reduce__(self) -> NoReturn:
+        raise LedgerError(
+            "a Ledger is not pickled and not copied: it may hold a password, and it has files open. Make one in each "
+            "process: lastbit.Ledger(place)."
+        )
 
     def create(
         self,
@@ -113,6 +120,19 @@ class Accounts:
             books.row_of(rows, dataset)
             found = books.lines_of(rows, dataset, last=last, before=before)
         return History(books.entry_of(row, self._kept) for row in found)
+
+    def entry(self, number: int) -> Entry | None:
+        """The entry with this id, of any account; None where there is none.
+
+        >>> import tempfile, lastbit as lb
+        >>> ledger = lb.Ledger(tempfile.mkdtemp() + "/budget.db")
+        >>> account = ledger.create("clinic", epsilon=1)
+        >>> ledger.entry(1).kind, ledger.entry(2)
+        ('create', None)
+        """
+        with self._store.look() as rows:
+            row = books.line_row(rows, whole(number, "number"))
+        return None if row is None else books.entry_of(row, self._kept)
 
     def export(self, dataset: str) -> tuple[dict[str, Any], Iterator[dict[str, Any]]]:
         """The whole books of an account: its row and the rows of its entries, exactly as they are kept.

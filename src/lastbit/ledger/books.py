@@ -28,11 +28,14 @@ _LINE: Final = (
 )
 """What the history reads of an entry: all but the published release, which may be long."""
 _PAGE: Final = 500
+_LONG: Final = 1 << 22
+"""The characters of published releases after which a page ends."""
 
 # Statements of every charge, built once: to build one takes longer than to run it.
 _ACCOUNT: Final = sa.select(ACCOUNTS).where(ACCOUNTS.c.dataset == sa.bindparam("name"))
 _LOCKED: Final = _ACCOUNT.with_for_update()
 _ENTRY: Final = sa.select(ENTRIES).where(ENTRIES.c.id == sa.bindparam("entry"))
+_ENTRY_LINE: Final = sa.select(*_LINE).where(ENTRIES.c.id == sa.bindparam("entry"))
 _ADD: Final = ENTRIES.insert()
 _CHANGE: Final = ENTRIES.update().where(ENTRIES.c.id == sa.bindparam("entry"))
 _STATE: Final = ACCOUNTS.update().where(ACCOUNTS.c.dataset == sa.bindparam("name"))
@@ -85,26 +88,38 @@ def has_digest(books: sa.Connection, datasets: Sequence[str], digest: str) -> bo
 
 def pages_of(store: Store, dataset: str, last: int) -> Iterator[Any]:
     """The whole entries of an account up to this id, oldest first. Entries never change, so that pages will do."""
-    after = 0
     query = sa.select(ENTRIES).where(ENTRIES.c.dataset == dataset, ENTRIES.c.id <= last).order_by(ENTRIES.c.id)
-    while True:
-        with store.look() as books:
-            count = 0
-            for row in books.execute(query.where(ENTRIES.c.id > after).limit(_PAGE).execution_options(yield_per=20)):
-                count, after = count + 1, row.id
-                yield row
-        if count < _PAGE:
-            return
+    query = query.where(ENTRIES.c.id > sa.bindparam("after")).limit(_PAGE).execution_options(yield_per=20)
+    after, more = 0, True
+    while more:
+        page: list[Any] = []
+        size = 0
+        with store.look() as books, books.execute(query, {"after": after}) as found:
+            for row in found:
+                page.append(row)
+                size += len(row.published or "")
+                if size > _LONG:
+                    break
+        # Outside of the transaction: nobody knows when, and in which thread, the reader goes on.
+        for row in page:
+            yield row
+            after = row.id
+        more = bool(page)
 
 
 def entry_row(books: sa.Connection, entry: int) -> Any:
     """The row of the entry with this id; None where there is none."""
-    return books.execute(_ENTRY, {"entry": entry}).first()
+    return _one(books, _ENTRY, entry)
 
 
 def line_row(books: sa.Connection, entry: int) -> Any:
     """The row of the entry with this id, without what it published; None where there is none."""
-    return books.execute(sa.select(*_LINE).where(ENTRIES.c.id == entry)).first()
+    return _one(books, _ENTRY_LINE, entry)
+
+
+def _one(books: sa.Connection, query: sa.Select[Any], entry: int) -> Any:
+    # A database cannot even be asked for a longer number.
+    return books.execute(query, {"entry": entry}).first() if entry.bit_length() < 64 else None
 
 
 def account_of(row: Any) -> Account:

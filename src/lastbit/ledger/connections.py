@@ -49,8 +49,9 @@ class Connections:
             sa.event.listen(self.engine, "begin", _begin_postgres)
         else:
             sa.event.listen(self.engine, "connect", self._file.prepare)
+            sa.event.listen(self.engine, "checkout", self._file.check)
             sa.event.listen(self.engine, "begin", _begin_sqlite)
-        _ALL.add(self)
+        _GATE.watch(self)
         # At the end of the program too: whoever closes a SQLite file last leaves one file and no log beside it.
         finalize(self, self.engine.dispose)
 
@@ -61,15 +62,27 @@ class Connections:
         With `settle` everything is in SQLite's main file then, and the log beside it is empty: people copy, move and
         restore the file alone.
         """
-        with _GATE.inside():
-            if self._file is not None and self._file.replaced:
-                self.engine.dispose()  # the kept connection is one to the old file
-            with self.engine.connect() as connection:
-                connection.execution_options(lastbit_transaction=(write, durable))
-                with connection.begin():
-                    yield connection
-                if write and settle and connection.info.get("wal"):
-                    _empty_log(connection)
+        with _GATE.inside(), self.engine.connect() as connection:
+            connection.execution_options(lastbit_transaction=(write, durable))
+            with connection.begin():
+                yield connection
+            if write and settle:
+                self._empty_log(connection)
+
+    def settle(self) -> None:
+        """Bring what a transaction without `settle` wrote into SQLite's main file."""
+        with _GATE.inside(), self.engine.connect() as connection:
+            self._empty_log(connection)
+
+    def _empty_log(self, connection: sa.Connection) -> None:
+        """Bring the log into the file, unless others are at it: they, or the next transaction, will."""
+        if self._file is None:
+            return
+        books: Any = connection.connection.driver_connection
+        books.execute("PRAGMA busy_timeout = 0")
+        with suppress(sqlite3.Error):  # what was committed is on disk in any case
+            books.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        books.execute(f"PRAGMA busy_timeout = {1000 * BUSY_SECONDS}")
 
     def forget(self) -> None:
         """Close the kept connection."""
@@ -80,13 +93,7 @@ class _File:
     """A SQLite file, and how a connection to it is made ready."""
 
     def __init__(self, path: str) -> None:
-        self._path = path
-        self._opened: tuple[int, int] | None = None
-
-    @property
-    def replaced(self) -> bool:
-        """Whether another file, or none, has the name since the last connection was made."""
-        return self._opened is not None and self._identity() != self._opened
+        self._path = os.path.abspath(path)  # the program may go to another folder
 
     def _identity(self) -> tuple[int, int] | None:
         with suppress(OSError):
@@ -95,7 +102,7 @@ class _File:
         return None
 
     def prepare(self, connection: Any, record: Any) -> None:
-        self._opened = self._identity()
+        record.info["file"] = self._identity()
         # Python's driver must not begin transactions of its own.
         connection.isolation_level = None
         connection.execute("PRAGMA foreign_keys = ON")
@@ -109,6 +116,11 @@ class _File:
         if mode == "wal" and wanted != "wal":
             raise sqlite3.OperationalError("a log in memory that other machines do not share")
         record.info["wal"] = mode == "wal"
+
+    def check(self, connection: Any, record: Any, _: Any) -> None:
+        """Whoever kept a connection makes a new one where another file, or none, has the name now."""
+        if record.info["file"] != self._identity():
+            raise sa.exc.DisconnectionError
 
 
 def connect_args(url: sa.URL) -> dict[str, Any]:
@@ -126,16 +138,9 @@ def _begin_sqlite(connection: sa.Connection) -> None:
         # A commit must be on the disk before noise is drawn. Without the log, a commit that is not synced can leave a
         # torn file: then all are synced.
         books.execute(f"PRAGMA synchronous = {'EXTRA' if durable or not connection.info['wal'] else 'NORMAL'}")
+    # Somebody may have copied another ledger over the file: no page of before is believed.
+    books.execute("PRAGMA shrink_memory")
     books.execute("BEGIN IMMEDIATE" if write else "BEGIN")
-
-
-def _empty_log(connection: sa.Connection) -> None:
-    """Bring the log into the file, unless others are at it: they, or the next transaction, will."""
-    books: Any = connection.connection.driver_connection
-    books.execute("PRAGMA busy_timeout = 0")
-    with suppress(sqlite3.Error):  # what was committed is on disk in any case
-        books.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-    books.execute(f"PRAGMA busy_timeout = {1000 * BUSY_SECONDS}")
 
 
 def _begin_postgres(connection: sa.Connection) -> None:
@@ -156,11 +161,20 @@ class _Gate:
     def __init__(self) -> None:
         self._turn = threading.Condition()
         self._under_way = 0
+        self._forks = 0
         self._own = threading.local()
+        self._all: WeakSet[Connections] = WeakSet()
+
+    def watch(self, connections: Connections) -> None:
+        """Have these connections closed before each fork."""
+        with self._turn:  # nobody adds to the set while a fork goes through it
+            self._all.add(connections)
 
     @contextmanager
     def inside(self) -> Iterator[None]:
         with self._turn:
+            while self._forks and not self._held():
+                self._turn.wait()
             self._count(1)
         try:
             yield
@@ -170,23 +184,34 @@ class _Gate:
                 self._turn.notify_all()
 
     def _count(self, more: int) -> None:
-        self._own.count = getattr(self._own, "count", 0) + more
+        self._own.count = self._held() + more
         self._under_way += more
+
+    def _held(self) -> int:
+        """The transactions of this thread."""
+        return int(getattr(self._own, "count", 0))
 
     def close(self) -> None:
         """Wait for the others, and let nobody in."""
         self._turn.acquire()
-        while self._under_way > getattr(self._own, "count", 0):
+        self._forks += 1
+        while self._under_way > self._held():
             self._turn.wait()
-        for connections in _ALL:
+        for connections in self._all:
             connections.engine.dispose()
 
     def open(self) -> None:
-        """Let transactions in again, in the parent and in the child."""
+        """Let transactions in again."""
+        self._forks -= 1
+        self._turn.notify_all()
         self._turn.release()
 
+    def open_in_child(self) -> None:
+        """The same where no other thread is, and so no other fork under way."""
+        self._forks = 1
+        self.open()
 
-_ALL: Final[WeakSet[Connections]] = WeakSet()
+
 _GATE: Final = _Gate()
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_GATE.close, after_in_parent=_GATE.open, after_in_child=_GATE.open)
+    os.register_at_fork(before=_GATE.close, after_in_parent=_GATE.open, after_in_child=_GATE.open_in_child)

@@ -185,12 +185,17 @@ class Ledger(Accounts):
             )
         draw = chance(draw)
         charge = self._charge(dataset, mechanism, adjacency, note, question, once, settle=False)
-        published = ready(draw)
-        if isinstance(published, Release) and published.cost != mechanism.cost:
-            raise LedgerError(
-                f"the release states {published.cost.text}, and {mechanism.cost.text} was charged: ready belongs to "
-                "another mechanism. It is not handed out. Pass the ready(values) of the mechanism that is charged."
-            )
+        try:
+            published = ready(draw)
+            if isinstance(published, Release) and published.cost != mechanism.cost:
+                raise LedgerError(
+                    f"the release states {published.cost.text}, and {mechanism.cost.text} was charged: ready belongs "
+                    "to another mechanism. It is not handed out. Pass the ready(values) of the mechanism that is "
+                    "charged."
+                )
+        except BaseException:
+            self._store.settle()  # no record will follow that would do it
+            raise
         try:
             self.record(charge, published)
         except LedgerError:

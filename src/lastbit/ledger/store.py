@@ -39,6 +39,7 @@ class Store:
     def __init__(self, place: str | os.PathLike[str]) -> None:
         self.url = _url(place)
         self._sqlite = self.url.get_backend_name() == "sqlite"
+        self._file = Path(self.url.database or "").absolute()  # the program may go to another folder
         self._connections = Connections(self.url)
 
     def __repr__(self) -> str:
@@ -47,7 +48,7 @@ class Store:
     @property
     def missing(self) -> bool:
         """Whether there is no file yet."""
-        return self._sqlite and not Path(self.url.database or "").exists()
+        return self._sqlite and not self._file.exists()
 
     @contextmanager
     def transaction(
@@ -62,6 +63,11 @@ class Store:
                 yield books
             if create:
                 self._connections.forget()  # the next connection finds a ledger, for which it may use SQLite's log
+
+    def settle(self) -> None:
+        """Bring what a transaction without `settle` wrote into SQLite's main file, if that can be done."""
+        with suppress(LedgerError), self._told():
+            self._connections.settle()
 
     @contextmanager
     def look(self) -> Iterator[sa.Connection]:

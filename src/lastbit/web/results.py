@@ -88,10 +88,9 @@ def result_of(desk: Desk, number: int) -> Result:
 
 def entry_of(desk: Desk, number: int) -> Entry:
     """The entry with this id, of any account."""
-    for account in desk.ledger.accounts():
-        for entry in desk.ledger.history(account.dataset):
-            if entry.id == number and entry.kind == "charge":
-                return entry
+    entry = desk.ledger.entry(number)
+    if entry is not None and entry.kind == "charge":
+        return entry
     raise LedgerError(f"there is no release {number} in the books.")
 
 
