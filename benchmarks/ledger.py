@@ -26,7 +26,7 @@ from lastbit.ledger.chain import digest
 from lastbit.ledger.price import Price, written
 
 MANY = 10**6
-PROCESSES = 50
+PROCESSES = (1, 8, 50)
 SECONDS = 5.0
 MECHANISM = lb.DiscreteLaplace(epsilon="1/1000")
 ROW = "x" * 900
@@ -111,7 +111,6 @@ def spend(place: str, seconds: float) -> list[float]:
 
 def together(place: str, processes: int) -> tuple[float, float, float]:
     """Charged releases a second by so many processes on one account; the median and the longest wait."""
-    opened(place)
     pipes = []
     for _ in range(processes):
         read, write = os.pipe()
@@ -130,11 +129,13 @@ def together(place: str, processes: int) -> tuple[float, float, float]:
 
 
 def show_together(place: str, name: str) -> None:
-    rate, median, longest = together(place, PROCESSES)
-    print(
-        f"{name:<34} {rate:7.0f} releases a second, median wait {shown(median)}, longest {shown(longest)}; "
-        f"{PROCESSES} processes, {SECONDS:g} s"
-    )
+    opened(place)
+    for processes in PROCESSES:
+        rate, median, longest = together(place, processes)
+        print(
+            f"{name:<34} {rate:7.0f} releases a second, median wait {shown(median)}, longest {shown(longest)}; "
+            f"{processes} processes, {SECONDS:g} s"
+        )
 
 
 def run() -> None:
@@ -151,6 +152,7 @@ def run() -> None:
                 target=target,
                 runs=101,
             )
+        heading("charged releases by many processes")
         show_together(str(home / "many.db"), "SQLite, one account")
         heading(f"a ledger with {MANY:,} entries, against one with 100")
         small, large = filled(str(home / "small.db"), 100), filled(str(home / "large.db"), MANY)

@@ -131,7 +131,7 @@ class Accounts:
         ('create', None)
         """
         with self._store.look() as rows:
-            row = books.line_row(rows, whole(number, "number"))
+            row = books.line_row(rows, whole(number, "number", least=0))
         return None if row is None else books.entry_of(row, self._kept)
 
     def export(self, dataset: str) -> tuple[dict[str, Any], Iterator[dict[str, Any]]]:

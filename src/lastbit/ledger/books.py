@@ -118,8 +118,8 @@ def line_row(books: sa.Connection, entry: int) -> Any:
 
 
 def _one(books: sa.Connection, query: sa.Select[Any], entry: int) -> Any:
-    # A database cannot even be asked for a longer number.
-    return books.execute(query, {"entry": entry}).first() if entry.bit_length() < 64 else None
+    # A database cannot even be asked for a number that is longer than its ids.
+    return books.execute(query, {"entry": entry}).first() if entry.bit_length() < 32 else None
 
 
 def account_of(row: Any) -> Account:
