@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Final
 
 from lastbit.data.databases import check_table, postgres_table, sqlite_table
@@ -53,6 +54,9 @@ def opened(
     return plan.applied(source, wanted)
 
 
+_LOCKING: Final = Lock()
+
+
 def _lock(connection: duckdb.DuckDBPyConnection, places: Sequence[str]) -> None:
     """Let the engine touch nothing but these files. No plan asks for more: this holds even if one could.
 
@@ -62,7 +66,10 @@ def _lock(connection: duckdb.DuckDBPyConnection, places: Sequence[str]) -> None:
         paths = ", ".join(literal(text) for place in places for text in (place, no_glob(Path(place))))
         connection.execute(f"SET allowed_paths = [{paths}]")
         connection.execute("SET enable_external_access = false")
-    connection.execute("SET lock_configuration = true")
+    with _LOCKING:
+        # Two who read one DuckDB file at once in one process share its engine, which is locked once.
+        if connection.execute("SELECT current_setting('lock_configuration')").fetchall() == [(False,)]:
+            connection.execute("SET lock_configuration = true")
 
 
 def _in_words(places: Sequence[str], wanted: Wanted, table: str | None, form: Form) -> Opened:

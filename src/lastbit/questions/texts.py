@@ -14,6 +14,9 @@ from lastbit.questions.options import Spending
 
 _SHOWING: Final = ("as_json", "plot", "html", "dry_run", "reuse")
 """Options that change how a release is shown, and not the question."""
+_NO_COMMAND: Final = (
+    "# A command cannot name these items: some are empty, have blanks at their ends, or have several lines. Use Python."
+)
 _PAIRS: Final = ("bounds", "bin")
 """Options that take two words."""
 
@@ -38,6 +41,8 @@ def as_command(spending: Spending) -> str:
             for each in value:
                 text = _one_word(each)
                 if text is None:
+                    if not all(map(_fits_a_line, map(str, each))):
+                        return _NO_COMMAND
                     files += 1
                     text = f"items-{files}.txt"
                     before.append(f"printf '%s\\n' {' '.join(map(shlex.quote, map(str, each)))} > {text}")
@@ -100,6 +105,11 @@ def _one_word(domain: str | Sequence[Any]) -> str | None:
     items = [str(item) for item in domain]
     plain = all(item and item == item.strip() and "," not in item and "\n" not in item for item in items)
     return ",".join(items) + "," * (len(items) == 1) if plain else None
+
+
+def _fits_a_line(item: str) -> bool:
+    """Whether a file of items can have this one."""
+    return bool(item) and item == item.strip() and not {"\n", "\r", "\0", "\ufeff"} & set(item)
 
 
 def _literal(value: Any) -> str:

@@ -103,6 +103,8 @@ def _typed(name: str, value: Any) -> Any:
         if not isinstance(value, list) or len(value) != 2:
             raise ParameterError("bounds must be a list of two numbers.")
         return tuple(str(each) for each in value)
+    if isinstance(value, int) and abs(value) >= 1 << 63:
+        raise ParameterError(f"{name} must be below 2^63. Choose a smaller number.")
     return value if isinstance(value, int | None) else str(value)
 
 

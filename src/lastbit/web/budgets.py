@@ -11,6 +11,7 @@ from starlette.responses import Response
 from lastbit.errors import LastbitError
 from lastbit.questions.showing import account_line
 from lastbit.web.asking import bar_of
+from lastbit.web.results import cell
 from lastbit.web.tokens import may
 from lastbit.web.visit import NotThere, Visit, to
 
@@ -45,7 +46,7 @@ def raise_limit(visit: Visit) -> Response:
 
 
 def export(visit: Visit) -> Response:
-    """The whole books of an account, exactly as they are kept."""
+    """The whole books of an account: as JSON exactly as they are kept, as CSV without formulas for spreadsheets."""
     name, form = visit.part("dataset"), visit.part("form")
     row, rows = visit.desk.ledger.export(name)
     entries = list(rows)
@@ -55,7 +56,7 @@ def export(visit: Visit) -> Response:
         lines = io.StringIO()
         writer = csv.DictWriter(lines, list(entries[0]) if entries else [], lineterminator="\n")
         writer.writeheader()
-        writer.writerows(entries)
+        writer.writerows({name: cell(each) for name, each in entry.items()} for entry in entries)
         text, kind = lines.getvalue(), "text/csv; charset=utf-8"
     else:
         raise NotThere("there is no such export.")

@@ -7,9 +7,12 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import prod
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
+from lastbit.data.query.parsing import joined
+from lastbit.data.ranges import range_of
 from lastbit.errors import ParameterError
 from lastbit.questions.answering import Book, answer
 from lastbit.questions.asking import digest_of
@@ -24,6 +27,10 @@ if TYPE_CHECKING:
     from lastbit.ledger import Account, Ledger
 
 _MOST_WAITING: Final = 10_000
+_MOST_ITEMS: Final = 200_000
+"""Of a list that somebody asks about; a list that the server was started with may be longer."""
+_MOST_LISTS: Final = 100
+"""So many lists of past questions are remembered."""
 
 
 @dataclass
@@ -41,12 +48,12 @@ class Desk:
     jobs: Jobs = field(default_factory=Jobs)
     runs: Runs = field(default_factory=Runs)
     _waiting: OrderedDict[str, dict[str, Any]] = field(default_factory=OrderedDict)
-    _known: dict[str, Any] = field(default_factory=dict)
+    _own: dict[str, Any] = field(default_factory=dict)
+    _known: OrderedDict[str, Any] = field(default_factory=OrderedDict)
     _lock: Lock = field(default_factory=Lock)
 
     def __post_init__(self) -> None:
-        for items in self.lists.values():
-            self.remember(items)
+        self._own |= {digest_of(items): items for items in self.lists.values()}
 
     @cached_property
     def ledger(self) -> Ledger:
@@ -67,12 +74,17 @@ class Desk:
 
     def remember(self, domain: Any) -> Any:
         """Keep a public list, so that a release of it can be shown again with all that was said."""
-        self._known[digest_of(domain)] = domain
+        digest = digest_of(domain)
+        with self._lock:
+            self._known[digest] = domain
+            self._known.move_to_end(digest)
+            if len(self._known) > _MOST_LISTS:
+                self._known.popitem(last=False)
         return domain
 
     def recall(self, digest: str) -> Any:
         """The public list with this digest; the digest itself where the server has not seen it."""
-        return self._known.get(digest, digest)
+        return self._own.get(digest) or self._known.get(digest, digest)
 
     def items(self, values: Mapping[str, str]) -> tuple[str, ...] | None:
         """The public list that a form means; None for items that nobody listed."""
@@ -103,14 +115,20 @@ class Desk:
         if self.tables and table not in self.tables:
             raise ParameterError(f"there is no table {table!r} here. Use one of {', '.join(self.tables)}.")
         given = {name: each for name, each in self.rows.items() if each is not None and each is not False}
-        where = [each for each in (given.pop("where", None), options.get("where")) if each]
-        more = {"where": " and ".join(f"({each})" for each in where) if len(where) > 1 else where[0]} if where else {}
-        for domain in options.get("domain") or ():
-            self.remember(domain)
+        where = [str(each) for each in (given.pop("where", None), options.get("where")) if each]
+        more = {"where": joined(*where)} if where else {}
+        self._check_size(options.get("domain") or ())
         return KINDS[command].build(
             **{**given, **_table(table), **options, **more},
             ledger=self.ledger_place, dataset=self.dataset, note=note,
         )  # fmt: skip
+
+    def _check_size(self, domains: Sequence[Any]) -> None:
+        """Refuse lists that would keep the server busy for everybody."""
+        typed = [each for each in domains if each not in self.lists.values()]
+        size = prod(len(range_of(each) or (each,)) if isinstance(each, str) else len(each) for each in typed)
+        if size > _MOST_ITEMS:
+            raise ParameterError(f"domain must have at most {_MOST_ITEMS:,} items here: got {size:,}. List fewer.")
 
     def wait_for(self, asked: dict[str, Any]) -> str:
         """A key that pays once, for what was asked. Nothing is charged before it is confirmed."""
@@ -127,6 +145,8 @@ class Desk:
 
     def release(self, key: str, built: Built) -> Job:
         """Begin the release of a key, once: charge, draw, record. The charge and the key are one entry."""
+        for domain in built.spending.asked.get("domain") or ():
+            self.remember(domain)
 
         def doing(job: Job) -> int:
             book = Book.of(built.spending)

@@ -100,7 +100,7 @@ def least(build: Callable[[str], Built], within: str, units: int) -> str:
 def units_of(text: str) -> int:
     """A guess how many people there are."""
     text = text.strip().replace(",", "") or "1000"
-    if not text.isascii() or not text.isdigit() or not 1 <= int(text[:12]) <= MOST_UNITS:
+    if not text.isascii() or not text.isdigit() or len(text) > 12 or not 1 <= int(text) <= MOST_UNITS:
         raise ParameterError(f"A guess how many people there are must be a whole number up to {MOST_UNITS:,}.")
     return int(text)
 

@@ -34,7 +34,7 @@ class Result:
     @property
     def heading(self) -> str:
         """What was found, in the words of the page."""
-        asked = json.loads(self.entry.question or "{}")
+        asked = _asked(self.entry)
         label = next((each.label for each in TOPICS.values() if each.command == asked.get("command")), "")
         if asked.get("command") == "histogram" and "of" in asked:
             label = TOPICS["bins"].label
@@ -59,12 +59,21 @@ class Result:
                 columns[f"{name} from"] = [None if each is None else plain(each[0]) for each in column]
                 columns[f"{name} to"] = [None if each is None else plain(each[1]) for each in column]
             else:
-                columns[name] = [_cell(plain(each)) for each in column]
+                columns[name] = [cell(plain(each)) for each in column]
         text = io.StringIO()
         lines = csv.writer(text, lineterminator="\n")
         lines.writerow(columns)
         lines.writerows(zip(*columns.values(), strict=True))
         return text.getvalue()
+
+
+def _asked(entry: Entry) -> dict[str, Any]:
+    """The options that an entry knows its question by; none where somebody put it in words of their own."""
+    try:
+        found = json.loads(entry.question)
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def result_of(desk: Desk, number: int) -> Result:
@@ -124,6 +133,10 @@ def _built(desk: Desk, entry: Entry) -> Built | None:
         return None
 
 
-def _cell(value: Any) -> Any:
-    """A cell that no spreadsheet takes for a formula."""
-    return f"'{value}" if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r") else value
+def cell(value: Any) -> Any:
+    """A cell that no spreadsheet takes for a formula.
+
+    >>> cell("=1+1"), cell("flu"), cell(-3)
+    ("'=1+1", 'flu', -3)
+    """
+    return f"'{value}" if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r", "\n") else value

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
+from lastbit.data.query.parsing import joined
 from lastbit.errors import ParameterError
 from lastbit.questions.answering import COUNTED
 from lastbit.questions.lines import number_in
@@ -37,6 +38,8 @@ class Held:
     run: Run
     table: Table | None
     """The table that conditions are counted in; None where numbers are sent."""
+    asked_for: str
+    """The request that started the run."""
     asked: int = 0
     above: int = 0
     lock: Lock = field(default_factory=Lock)
@@ -56,7 +59,7 @@ class Held:
             return number_in(str(query), "value")
         if not isinstance(query, str) or not query.strip():
             raise ParameterError('this run is about the table: ask a condition, such as "cost >= 100".')
-        where = query if self.table.where is None else f"({self.table.where}) and ({query})"
+        where = joined(*([] if self.table.where is None else [self.table.where]), query)
         (found,) = everybody(replace(self.table, where=where)).values
         return int(found)
 
@@ -91,6 +94,10 @@ class Runs:
         with self._lock:
             held = self._runs.get(key)
             if held is not None:
+                if held.asked_for != _words(asked):
+                    raise ParameterError(
+                        "this key has started another run. Take a new key for a new run. Nothing was charged."
+                    )
                 return held
             held = self._runs[key] = self._started(desk, asked, key)
             if len(self._runs) > _MOST:
@@ -101,6 +108,8 @@ class Runs:
         about = asked.get("about", "table" if desk.rows.get("unit") else "numbers")
         if about not in ("table", "numbers"):
             raise ParameterError("about must be table (conditions are counted) or numbers (you send them).")
+        if "limit" not in asked:
+            raise ParameterError("a run needs limit: after so many answers above the threshold it is over.")
         given = {name: asked[name] for name in ("limit", "resolution") if name in asked}
         table = None
         if about == "table":
@@ -113,18 +122,30 @@ class Runs:
         else:
             if "sensitivity" not in asked:
                 raise ParameterError("a run about numbers needs sensitivity: how far one person can move a number.")
-            moves = {"sensitivity": _text(asked["sensitivity"]), "monotone": bool(asked.get("monotone"))}
+            moves = {"sensitivity": _text(asked["sensitivity"]), "monotone": _truth(asked, "monotone")}
         cost = cost_of(_text(asked.get("epsilon")), _text(asked.get("rho")))
         stream = Stream.of(
             threshold=_text(asked.get("threshold")) or "", level=_text(asked.get("level")) or "0.95",
-            adaptive=bool(asked.get("adaptive")), **given, **moves, **cost,
+            adaptive=_truth(asked, "adaptive"), **given, **moves, **cost,
         )  # fmt: skip
         words = {"command": "watch", "threshold": str(asked.get("threshold")), "about": about}
         run = desk.ledger.spend(
             desk.dataset, stream.mechanism, stream.mechanism.start, once=key, note=str(asked.get("note", "")),
             adjacency=COUNTED if table is not None else None, question=json.dumps(words, sort_keys=True),
         )  # fmt: skip
-        return Held(key, stream, run, table)
+        return Held(key, stream, run, table, _words(asked))
+
+
+def _words(asked: Mapping[str, Any]) -> str:
+    return json.dumps({name: each for name, each in asked.items() if name != "key"}, sort_keys=True)
+
+
+def _truth(asked: Mapping[str, Any], name: str) -> bool:
+    """Whether something is so. Text is refused, because "false" is not empty."""
+    found = asked.get(name)
+    if not isinstance(found, bool | None):
+        raise ParameterError(f"{name} must be true or false, without quotes.")
+    return bool(found)
 
 
 def _text(value: Any) -> str | None:

@@ -60,12 +60,27 @@ def condition(text: str, option: str = "--where") -> Tree:
     >>> condition("age >= 18")
     Operation(name='>=', parts=(Column(name='age'), Constant(value=Fraction(18, 1))))
     """
-    # On lines of its own, so that a comment at its end ends there.
-    node = _parsed(f"SELECT * FROM data WHERE (\n{_short(text, option)}\n)", option)  # noqa: S608
-    found = _selected(node, option, ["data"])
-    if found.where is None or not found.star or found.columns:
+    # On lines of its own, so that a comment at its end ends there. Without the brackets too, so that none of its own
+    # closes them: "true) or (true" is no condition, and must not undo one that stands before it.
+    asked = f"\n{_short(text, option)}\n"
+    queries = f"SELECT * FROM data WHERE ({asked})", f"SELECT * FROM data WHERE {asked}"  # noqa: S608
+    found, bare = (_selected(_parsed(each, option), option, ["data"]) for each in queries)
+    if found.where is None or not found.star or found.columns or bare != found:
         raise refused("it must be one condition, such as age >= 18", option)
     return found.where
+
+
+def joined(*texts: str) -> str:
+    """The condition that each of these conditions is true. Each must be one by itself.
+
+    >>> joined("age >= 18"), joined("age >= 18", "sex = 'f' or age > 60")
+    ('age >= 18', "(age >= 18) and (sex = 'f' or age > 60)")
+    """
+    for text in texts:
+        condition(text)
+    # A comment at the end of one ends with its line.
+    closed = [f"({text}\n)" if "--" in text else f"({text})" for text in texts]
+    return " and ".join(closed) if len(texts) > 1 else texts[0]
 
 
 def selection(text: str, tables: Sequence[str], option: str = "--sql") -> Selected:
