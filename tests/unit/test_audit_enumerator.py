@@ -216,9 +216,27 @@ def draws_more_later():
     return lambda draw: [draw.integer(2) for _ in range(2 if memory.late() else 1)] and "same"
 
 
+def draws_less_later():
+    memory = Remembers(1)
+    return lambda draw: [draw.integer(2) for _ in range(1 if memory.late() else 2)] and "same"
+
+
+def draws_nothing_late_in_the_run():
+    memory = Remembers(700)
+    return lambda draw: "same" if memory.late() or draw.integer(2000) else "other"
+
+
 @pytest.mark.parametrize(
     "broken",
-    [forgets_a_draw, asks_something_else, asks_for_another_vector, answers_differently, draws_more_later],
+    [
+        forgets_a_draw,
+        asks_something_else,
+        asks_for_another_vector,
+        answers_differently,
+        draws_more_later,
+        draws_less_later,
+        draws_nothing_late_in_the_run,
+    ],
 )
 def test_what_is_not_a_function_of_its_draws_is_refused(broken):
     with pytest.raises(lb.AuditError, match="did not repeat itself"):

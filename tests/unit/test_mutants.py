@@ -48,12 +48,14 @@ def test_killed_survived_and_explained_are_told_apart(tree, capsys):
         fault("seen after all", "a > b", "b > a", survives="wrong"),
     ]
     assert run(faults, tree, jobs=1) == 2
-    turned, not_strict, unseen, seen, counted = capsys.readouterr().out.splitlines()
-    assert turned.endswith("killed")
+    turned, not_strict, unseen, seen, *counted = capsys.readouterr().out.splitlines()
+    assert turned.endswith("killed    by test_toy.py::test_above")
     assert not_strict.endswith("survived  NOT NOTICED")
     assert unseen.endswith("survived  explained")
     assert "NOTICED, although" in seen
-    assert counted == "4 mutants: 1 killed, 1 explained, 2 wrong"
+    assert [each.partition(";")[0] for each in counted] == [
+        f"{name}: 4 mutants: 1 killed, 1 explained, 2 wrong" for name in ("toy", "all")
+    ]
 
 
 def test_a_mutant_that_does_not_fit_is_said_before_anything_runs(tree):

@@ -11,7 +11,7 @@ from pathlib import Path
 from queue import Queue
 
 from tools.mutants.declared import FOLDER, TREE, Mutant, declared, rooms
-from tools.mutants.workshop import Workshop
+from tools.mutants.workshop import Outcome, Workshop
 
 
 def run(mutants: Sequence[Mutant], tree: Path = TREE, jobs: int = 2) -> int:
@@ -36,34 +36,42 @@ def run(mutants: Sequence[Mutant], tree: Path = TREE, jobs: int = 2) -> int:
 def _tried(mutants: Sequence[Mutant], shops: Queue[Workshop], jobs: int) -> int:
     """Try every mutant in some workshop."""
 
-    def trial(mutant: Mutant) -> str:
+    def trial(mutant: Mutant) -> Outcome:
         shop = shops.get()
         try:
             return shop.outcome(mutant)
         finally:
             shops.put(shop)
 
-    outcomes: list[str] = []
+    verdicts: list[tuple[Mutant, str, float]] = []
     width = max(len(mutant.name) for mutant in mutants)
     with ThreadPoolExecutor(jobs) as pool:
-        for mutant, outcome in zip(mutants, pool.map(trial, mutants), strict=True):
-            wrong, said = _judged(mutant, outcome)
-            print(f"{mutant.room:<11} {mutant.name:<{width}}  {outcome:<9} {said}".rstrip(), flush=True)
-            outcomes.append("wrong" if wrong else outcome if outcome == "killed" else "explained")
-    counted = {kind: outcomes.count(kind) for kind in ("killed", "explained", "wrong")}
-    print(f"{len(mutants)} mutants: " + ", ".join(f"{count} {kind}" for kind, count in counted.items()))
-    return counted["wrong"]
+        for mutant, found in zip(mutants, pool.map(trial, mutants), strict=True):
+            verdict, said = _judged(mutant, found)
+            spent = f"{found.seconds:5.1f} s"
+            print(f"{mutant.room:<11} {mutant.name:<{width}}  {spent}  {found.kind:<9} {said}".rstrip(), flush=True)
+            verdicts.append((mutant, verdict, found.seconds))
+    for room in dict.fromkeys(mutant.room for mutant in mutants):
+        print(_counted(room, [each for each in verdicts if each[0].room == room]))
+    print(_counted("all", verdicts))
+    return sum(verdict == "wrong" for _, verdict, _ in verdicts)
 
 
-def _judged(mutant: Mutant, outcome: str) -> tuple[bool, str]:
-    """Whether an outcome is a failure, and the remark on it."""
-    if outcome == "no code":
-        return True, "DOES NOT COMPILE"
-    if outcome == "killed":
-        return bool(
-            mutant.survives
-        ), "NOTICED, although its explanation says that no test can" if mutant.survives else ""
-    return not mutant.survives, "explained" if mutant.survives else "NOT NOTICED"
+def _counted(name: str, verdicts: Sequence[tuple[Mutant, str, float]]) -> str:
+    kinds = [verdict for _, verdict, _ in verdicts]
+    counts = ", ".join(f"{kinds.count(kind)} {kind}" for kind in ("killed", "explained", "wrong"))
+    return f"{name}: {len(kinds)} mutants: {counts}; {sum(seconds for *_, seconds in verdicts):.0f} s"
+
+
+def _judged(mutant: Mutant, found: Outcome) -> tuple[str, str]:
+    """The verdict on an outcome (killed, explained or wrong), and the remark on it."""
+    if found.kind == "no code":
+        return "wrong", "DOES NOT COMPILE"
+    if found.kind == "killed":
+        if mutant.survives:
+            return "wrong", "NOTICED, although its explanation says that no test can"
+        return "killed", f"by {found.by}" if found.by else ""
+    return ("explained", "explained") if mutant.survives else ("wrong", "NOT NOTICED")
 
 
 def main() -> int:

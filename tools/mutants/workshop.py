@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
-from tools.mutants.declared import Mutant
+from tools.mutants.declared import TREE, Mutant
 
 PATIENCE = 600
 """Seconds until tests that do not end count as having noticed: a fault may make a loop endless."""
 
+_COMPILED = TREE / "build" / "mutants"
+"""Compiled modules by the digest of their sources, because compiling takes longer than most tests."""
 _LEFT_OUT = shutil.ignore_patterns(
     ".git", ".venv*", "build", "*.egg-info", "__pycache__", ".*_cache", ".hypothesis", "*.c"
 )
@@ -30,6 +35,22 @@ class Run:
     failed: bool
     text: str
 
+    @property
+    def by(self) -> str:
+        """The test that failed, without its parameters."""
+        found = re.search(r"^(?:FAILED|ERROR) ([^\s\[]+)", self.text, re.MULTILINE)
+        return found[1] if found else ""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a mutant: killed, survived, or no code (a module that does not compile shows nothing)."""
+
+    kind: str
+    seconds: float
+    by: str = ""
+    """The test that noticed."""
+
 
 class Workshop:
     """A scratch copy with its compiled modules; tests that run in it import lastbit from it."""
@@ -42,15 +63,17 @@ class Workshop:
         alone = {"PYTHONPATH": str(self._tree / "src"), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
         self._environment = {**os.environ, **alone}
 
-    def outcome(self, mutant: Mutant) -> str:
-        """Killed, survived, or no code: a module that does not compile shows nothing about the tests."""
+    def outcome(self, mutant: Mutant) -> Outcome:
+        """Make the fault, run its tests, and mend it."""
+        begun = time.monotonic()
         path = self._tree / mutant.file
         kept = {each: each.read_bytes() for each in [path, *self._tree.glob("src/**/*.so")]}
         self._write(path, mutant.applied(self._tree).encode())
         try:
-            if path.suffix in (".pyx", ".pxd") and not self._compiles(mutant):
-                return "no code"
-            return "killed" if self.run(mutant.tests).failed else "survived"
+            if path.suffix in (".pyx", ".pxd") and not self._compiles(mutant, kept):
+                return Outcome("no code", time.monotonic() - begun)
+            tried = self.run(mutant.tests)
+            return Outcome("killed" if tried.failed else "survived", time.monotonic() - begun, tried.by)
         finally:
             for each, content in kept.items():
                 if each.read_bytes() != content:
@@ -58,7 +81,7 @@ class Workshop:
 
     def run(self, tests: tuple[str, ...] | list[str]) -> Run:
         """Run tests until the first one fails."""
-        command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests]
+        command = [sys.executable, "-m", "pytest", "-x", "-q", "-rfE", "-p", "no:cacheprovider", *tests]
         try:
             done = self._called(command)
         except subprocess.TimeoutExpired:
@@ -73,8 +96,23 @@ class Workshop:
     def __exit__(self, *_: object) -> None:
         shutil.rmtree(self._scratch)
 
-    def _compiles(self, mutant: Mutant) -> bool:
-        return self._called([sys.executable, "tools/compiled.py", "--of", mutant.file, "-O1"]).returncode == 0
+    def _compiles(self, mutant: Mutant, kept: Mapping[Path, bytes]) -> bool:
+        """Compile what the fault changes, or take the modules of an earlier run of the same sources."""
+        sources = [each for each in sorted(self._tree.glob("src/**/*.p*")) if each.suffix in (".pyx", ".pxd")]
+        texts = [each.read_bytes() for each in (self._tree / "setup.py", *sources)]
+        store = _COMPILED / hashlib.sha256(b"\0".join([sys.version.encode(), *texts])).hexdigest()[:32]
+        if not store.exists():
+            if self._called([sys.executable, "tools/compiled.py", "--of", mutant.file, "-O1"]).returncode:
+                return False
+            made = self._scratch / store.name
+            for module in (each for each, old in kept.items() if each.suffix == ".so" and each.read_bytes() != old):
+                (made / module.relative_to(self._tree)).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(module, made / module.relative_to(self._tree))
+            _COMPILED.mkdir(parents=True, exist_ok=True)
+            shutil.move(made, store)
+        for module in store.glob("src/**/*.so"):
+            self._write(self._tree / module.relative_to(store), module.read_bytes())
+        return True
 
     def _called(self, command: list[str]) -> subprocess.CompletedProcess[str]:
         piped = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "stdin": subprocess.DEVNULL}
