@@ -31,6 +31,7 @@ modules = [
     compiled("lastbit.chance._curves", **FAST),
     compiled("lastbit.chance._classes", **FAST),
     compiled("lastbit.values._floors", **FAST),
+    compiled("lastbit.values._parts", **FAST),
     compiled("lastbit.mechanisms.top_k._ranks", **FAST),
     compiled("lastbit._outcomes"),
     compiled("lastbit.audit._tree"),

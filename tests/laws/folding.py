@@ -48,6 +48,9 @@ class Folding(Draw):
     def _many(self, distribution, n):
         return self._draw_below._many(distribution, n)
 
+    def _rises(self, parts):
+        return self._draw_below._rises(parts)
+
     def _permutation(self, n):
         return self._draw_below._permutation(n)
 

@@ -22,9 +22,10 @@ from numpy.typing import NDArray
 from lastbit.audit._tree import NOT_A_PROGRAM, PutOff, Tree
 from lastbit.audit.found import masses, total
 from lastbit.audit.progress import Progress, deadline
+from lastbit.chance import distributions
 from lastbit.chance.bits import Words
 from lastbit.chance.distributions import Distribution
-from lastbit.chance.draw import Draw, Samples
+from lastbit.chance.draw import Draw, Parts, Samples
 from lastbit.errors import AuditError
 from lastbit.mechanisms.mechanism import Program
 
@@ -116,6 +117,10 @@ class Enumerator(Draw):
 
     def _many(self, distribution: Distribution, n: int) -> Samples:
         return self._tree.many(distribution, n)
+
+    def _rises(self, parts: Parts) -> NDArray[np.int64]:
+        each = (self._one(distributions.rise(parts.exact(i))) for i in range(len(parts.leading)))
+        return np.fromiter(each, np.int64, len(parts.leading))
 
     def _permutation(self, n: int) -> NDArray[np.int64]:
         return self._tree.permutation(n)

@@ -127,6 +127,23 @@ def uniform(const uint64_t[::1] words, uint64_t n, uint64_t rise, int64_t[::1] o
     return doubts
 
 
+def rises(const uint64_t[::1] words, const uint64_t[::1] parts, int64_t[::1] out):
+    """out[k] = whether U >= 1 - part. Returns the samples in doubt: there the first 64 bits do not decide."""
+    cdef Py_ssize_t k
+    cdef uint64_t edge
+    cdef list doubts = []
+    if not words.shape[0] == parts.shape[0] == out.shape[0]:
+        raise ValueError("there must be a word and a part for each sample.")
+    with nogil:
+        for k in range(out.shape[0]):
+            edge = ~parts[k]
+            out[k] = words[k] > edge
+            if words[k] == edge:
+                with gil:
+                    doubts.append(k)
+    return doubts
+
+
 def permutation(words, out):
     """A permutation from a word for each place but the first. Returns the picks in doubt; then out holds the picks."""
     cdef Py_buffer given, taken

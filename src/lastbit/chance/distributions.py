@@ -189,6 +189,11 @@ def bernoulli(p: Fraction) -> Distribution:
     return _weighted(Weighted((p.numerator, p.denominator)), narrow=True)
 
 
+def rise(part: Fraction) -> Distribution:
+    """1 with this probability, 0 otherwise."""
+    return _weighted(Weighted((part.denominator - part.numerator, part.denominator)))
+
+
 def weighted(weights: Sequence[int | Fraction]) -> Distribution:
     """P(X = i) proportional to the i-th weight."""
     exact = [weight if type(weight) is int else _weight(weight) for weight in weights]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any, overload
+from typing import Any, Protocol, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,19 @@ from lastbit.privacy.rate import Rate
 
 Samples = NDArray[Any]
 """int64, or Python integers (dtype object) when a sample does not fit."""
+
+
+class Parts(Protocol):
+    """Probabilities below 1, one for each sample."""
+
+    @property
+    def leading(self) -> NDArray[np.uint64]:
+        """The first 64 bits of each, rounded down."""
+        ...
+
+    def exact(self, i: int) -> Fraction:
+        """The i-th probability."""
+        ...
 
 
 class Draw(ABC):
@@ -88,6 +101,10 @@ class Draw(ABC):
             _check_multiplicities(multiplicities, len(exponents))
         return self._one(distributions.powers(Powers(_checked(rate), exponents, multiplicities)))
 
+    def rises(self, parts: Parts) -> NDArray[np.int64]:
+        """For each part, 1 with exactly this probability, and 0 otherwise: U >= 1 - part, independently."""
+        return self._rises(parts)
+
     @overload
     def geometric(self, rate: Rate) -> int: ...
     @overload
@@ -137,6 +154,9 @@ class Draw(ABC):
 
     @abstractmethod
     def _many(self, distribution: Distribution, n: int) -> Samples: ...
+
+    @abstractmethod
+    def _rises(self, parts: Parts) -> NDArray[np.int64]: ...
 
     @abstractmethod
     def _permutation(self, n: int) -> NDArray[np.int64]: ...

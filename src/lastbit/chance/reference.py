@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from lastbit.chance import distributions
 from lastbit.chance.bits import Bits, Words, checked_words
 from lastbit.chance.distributions import Distribution
-from lastbit.chance.draw import Draw, Samples
+from lastbit.chance.draw import Draw, Parts, Samples
 from lastbit.exact.numbers import whole
 
 
@@ -39,6 +39,10 @@ class Reference(Draw):
             return np.array(values, np.int64)
         except OverflowError:
             return np.array(values, object)
+
+    def _rises(self, parts: Parts) -> NDArray[np.int64]:
+        laws = [distributions.rise(parts.exact(i)) for i in range(len(parts.leading))]
+        return np.array(self._values(laws), np.int64)
 
     def _permutation(self, n: int) -> NDArray[np.int64]:
         picks = self._values([distributions.uniform(i + 1) for i in range(1, n)])

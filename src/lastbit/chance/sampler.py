@@ -18,7 +18,7 @@ from lastbit.chance import _classes, _draws, distributions
 from lastbit.chance.bits import Bits, SystemBits, Words, checked_words
 from lastbit.chance.cores import parts_of, side_by_side
 from lastbit.chance.distributions import Distribution
-from lastbit.chance.draw import Draw, Samples
+from lastbit.chance.draw import Draw, Parts, Samples
 from lastbit.chance.inversion import Uniform
 from lastbit.chance.power_table import WIDE, PowerTable
 from lastbit.chance.powers import Powers
@@ -83,6 +83,17 @@ class Sampler(Draw):
         out, words = np.empty(n, np.int64), checked_words(self._bits, n * step)
         doubts = kernel.fill(words, out)
         return self._settle(out, _blocks(words, doubts, step), settle) if doubts else out
+
+    def _rises(self, parts: Parts) -> NDArray[np.int64]:
+        leading = parts.leading
+
+        def decide(start: int, words: Words, out: NDArray[np.int64]) -> list[int]:
+            return _draws.rises(words, leading[start : start + len(out)], out)
+
+        def settle(i: int, block: list[int]) -> int:
+            return distributions.rise(parts.exact(i)).value(block, self._read)
+
+        return self._fill(np.empty(len(leading), np.int64), 1, decide, settle)
 
     def _permutation(self, n: int) -> NDArray[np.int64]:
         # Pick i is uniform on 0, …, i; pick 0 takes no word.

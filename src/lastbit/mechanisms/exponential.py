@@ -20,6 +20,7 @@ from lastbit.privacy import zcdp
 from lastbit.privacy.cost import Cost
 from lastbit.privacy.rate import Rate
 from lastbit.release import Release
+from lastbit.values.between import Between
 from lastbit.values.grid import LIMIT, Grid, Steps
 from lastbit.values.known import unpacked
 from lastbit.values.raw import bare, highest, is_plain
@@ -82,8 +83,8 @@ class ExponentialMechanism(GridMechanism[Choice]):
               same cost.
     Assumes:  every score moves by at most `sensitivity`; the outcomes are public, and so is how many there are.
     Checked:  tests/laws/test_exponential.py, exactly, n <= 101.
-    Speed:    one word and two passes over the scores; their range does not matter. "randomized" takes a word and
-              some microseconds for each score.
+    Speed:    one word and two passes over the scores; their range does not matter. "randomized" takes a word for
+              each score.
 
     >>> mechanism = ExponentialMechanism(epsilon=1)
     >>> mechanism.release([3, 100, 5], outcomes=["tea", "coffee", "milk"]).outcome
@@ -260,15 +261,11 @@ class ExponentialMechanism(GridMechanism[Choice]):
         return lambda _: turned
 
     def _rounded(self, scores: Any) -> Callable[[Draw], Steps]:
-        steps = np.clip(self.grid.steps(scores), self._lowest, self._highest)
-        values = scores.ravel().tolist() if isinstance(scores, np.ndarray) else scores
-        parts = [self.grid.beyond(value, step) for value, step in zip(values, steps.tolist(), strict=True)]
-        weights = [(part.denominator - part.numerator, part.numerator) for part in parts]
+        between = Between.of(self.grid, scores, self._lowest, self._highest)
 
         def rounded(draw: Draw) -> Steps:
             # A word is drawn whatever the score is. What is above the upper bound then is clamped with the rest.
-            up = np.fromiter((draw.index(each) for each in weights), np.int64, len(weights))
-            return _turned(steps + up, self._lowest, self._highest)
+            return _turned(between.steps + draw.rises(between), self._lowest, self._highest)
 
         return rounded
 

@@ -127,13 +127,14 @@ class Grid:
         return _ratio(int(step) * self.numerator, self.denominator)
 
     def beyond(self, value: object, step: int) -> Fraction:
-        """How far a value lies above this step, in steps: from 0 to below 1, and 0 where the grid clamps it.
+        """How far a value lies above this step, in steps: from 0 to below 1, and 0 where that is not its step.
 
         >>> Grid("1/10").beyond(Fraction(1, 4), 2)
         Fraction(1, 2)
         """
         above, below = exact_ratio(value)
-        part = Fraction(above, below) / self.resolution - step if below else Fraction(0)
+        scaled = Fraction(above * self.denominator, below) if below else Fraction(above * LIMIT)
+        part = max(Fraction(-LIMIT), min(Fraction(LIMIT), scaled)) / self.numerator - step
         return part if 0 <= part < 1 else Fraction(0)
 
     def around(

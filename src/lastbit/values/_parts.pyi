@@ -1,0 +1,6 @@
+from typing import Any
+
+from numpy.typing import NDArray
+
+def floats(bits: NDArray[Any], odd: int, twos: int, limit: int, steps: NDArray[Any], parts: NDArray[Any]) -> None: ...
+def divide(steps: NDArray[Any], parts: NDArray[Any], divisor: int) -> None: ...
