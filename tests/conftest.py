@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from lastbit.audit import verdict
+from lastbit.audit.broken import gallery
 from lastbit.chance import inversion
 from lastbit.exact import rounding
 
@@ -42,6 +44,25 @@ def loops_end() -> Iterator[None]:
         patch.setattr(inversion, "power", bounded(inversion.power))
         patch.setattr(rounding, "exp_bounds", bounded(rounding.exp_bounds))
         yield
+
+
+_LAWS: dict[tuple[Any, ...], Any] = {}
+
+
+@pytest.fixture
+def laws_once(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+    """Several tests hear the whole gallery, in one group: each of its laws is computed once."""
+    compute = gallery.law
+
+    def once(program: Any, tolerance: Any = gallery.TOLERANCE, **limits: Any) -> Any:
+        key = program, tolerance
+        if key not in _LAWS:
+            _LAWS[key] = compute(program, tolerance, **limits)
+        return _LAWS[key]
+
+    monkeypatch.setattr(gallery, "law", once)
+    monkeypatch.setattr(verdict, "law", once)
+    return once
 
 
 @pytest.fixture(scope="session")

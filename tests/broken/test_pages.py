@@ -2,12 +2,16 @@
 
 from pathlib import Path
 
+import pytest
+
 from lastbit.audit.target import all_mechanisms
 from tools.pages import errata, guarantees
 
 DOCS = Path(__file__).parents[2] / "docs"
 
 
+@pytest.mark.xdist_group("gallery")
+@pytest.mark.usefixtures("laws_once")
 def test_the_errata_page_is_what_the_gallery_gives():
     assert errata.page() == (DOCS / "errata.md").read_text(encoding="utf-8"), (
         "run: python -m tools.pages.errata > docs/errata.md"

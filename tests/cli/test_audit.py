@@ -172,6 +172,8 @@ def test_what_cannot_be_audited_says_why(tmp_path):
         assert message in str(found.exception), (arguments, found.exception)
 
 
+@pytest.mark.xdist_group("gallery")
+@pytest.mark.usefixtures("laws_once")
 def test_the_gallery_is_one_table():
     found = run("--gallery")
     assert found.exit_code == 0

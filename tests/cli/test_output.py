@@ -201,6 +201,8 @@ def test_the_history_says_what_a_release_is_about(clinic: Path, capsys: Any) -> 
     assert page.count("<tr>") == 1 + len(entries)
     assert "<td>two numbers</td>" in page
     assert tuple(entries) == entries
+    assert "<th>about</th>" in page
+    assert "<th>about</th>" not in type(entries)(entries[:1])._repr_html_()  # a column without a word
 
 
 def asked(**given: Any) -> str:

@@ -291,7 +291,7 @@ class Pretender(str):
 
 OBJECTS = [
     ["flu"], {"flu": 1}, {1, 2}, Decimal("sNaN"), Decimal("NaN"), Decimal("1e999999999"), -Decimal("1e-999999999"),
-    float("nan"), None, pd.NA, pd.NaT, np.nan, np.datetime64("NaT"), np.array([1]), Strange(), Pretender("other"),
+    float("nan"), None, pd.NA, pd.NaT, np.nan, np.datetime64("NaT", "s"), np.array([1]), Strange(), Pretender("other"),
     1, 1.0, True, b"flu", "\ud800", "\0", "Flu", "flu ", 10**5000, complex(1, 1), lambda: None, object(), type,
     (1, [2]), slice(1),
     datetime.date(1, 1, 1), datetime.datetime.max.replace(tzinfo=datetime.UTC), np.longdouble(1) / 3, pd.Timestamp.max,

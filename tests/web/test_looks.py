@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+import lastbit as lb
 from tests.web.conftest import Served
 
 PAGES = {
@@ -33,7 +34,7 @@ def test_axe_finds_nothing_serious(scheme: str, width: int, served: Served, visi
         page.goto(f"{served.address}{path}")
         serious = [
             f"{each['id']}: {each['nodes'][0]['html'][:200]}"
-            for each in Axe().run(page).response["violations"]
+            for each in Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
             if each["impact"] in ("serious", "critical")
         ]
         wide = page.evaluate("document.documentElement.scrollWidth")
@@ -52,3 +53,37 @@ def test_the_keyboard_reaches_everything_in_order(visit: Callable[..., Any], ser
     for each in ("Skip to the content", "Ask", "Budget", "epsilon", "Accuracy of this cost", "stop", "within"):
         assert each in seen
     assert seen.index("epsilon") < seen.index("stop") < seen.index("within")
+
+
+NOTEBOOKS = {"light": ("#ffffff", "#212121"), "dark": ("#111111", "#e0e0e0")}
+"""The page and the text of a notebook in each theme, which need not be the theme of the browser."""
+
+
+@pytest.mark.parametrize("theme", NOTEBOOKS)
+def test_a_notebook_shows_tables_and_charts_in_either_theme(theme: str, browser: Any, served: Served) -> None:
+    mechanism = lb.DiscreteLaplace(epsilon=1)
+    values = [
+        lb.NoisyTopK(k=2, epsilon=1).release([4100, 2600, 90]), mechanism.release([10, 20]),
+        lb.audit.law(lambda draw: draw.bernoulli("1/3")), lb.audit.check(mechanism, [3], [4], tolerance="1/1000"),
+        lb.audit.check_all(mechanism, [3], "1/1000"), served.ledger.history("clinic"),
+    ]  # fmt: skip
+    cells = "".join(f"<section>{each._repr_html_()}</section>" for each in values)  # type: ignore[attr-defined]
+    ground, ink = NOTEBOOKS[theme]
+    window = browser.new_context(color_scheme="light" if theme == "dark" else "dark")
+    page = window.new_page()
+    page.set_content(f'<body style="background: {ground}; color: {ink}">{cells}')
+    assert page.locator("section").count() == page.locator("section > table").count() == len(values)
+    drawn = page.evaluate(SHOWN)
+    window.close()
+    red, green, blue = (int(ink[at : at + 2], 16) for at in (1, 3, 5))
+    assert len(drawn) > 20
+    assert {each["fill"] for each in drawn} == {f"rgb({red}, {green}, {blue})"}
+    assert all(each["wide"] > 0 and each["inside"] for each in drawn), drawn
+
+
+SHOWN = """[...document.querySelectorAll("svg text, td, th, caption")].filter(each => each.textContent).map(each => {
+    const chart = each.closest("svg"), box = each.getBoundingClientRect()
+    const around = chart ? chart.getBoundingClientRect() : box
+    return {fill: getComputedStyle(each)[chart ? "fill" : "color"], wide: box.width, text: each.textContent,
+            inside: box.left >= around.left - 1 && box.right <= around.right + 1}
+})"""

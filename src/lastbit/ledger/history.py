@@ -39,7 +39,9 @@ class History(tuple[Entry, ...]):
         }
 
     def _repr_html_(self) -> str:
-        columns = History(self[-_LATEST:]).columns()
+        latest = History(self[-_LATEST:]).columns()
+        empty = {name for name, column in latest.items() if self and all(each in (None, "") for each in column)}
+        columns = {name: column for name, column in latest.items() if name not in empty}
         rows = [list(row) for row in zip(*cells(columns), strict=True)]
         dataset = self[0].dataset if self else ""
         part = f": the latest {_LATEST} of {len(self):,} entries" if len(self) > _LATEST else ""

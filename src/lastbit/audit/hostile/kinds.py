@@ -236,8 +236,8 @@ def _clock() -> list[Any]:
 def _fine_time() -> list[Any]:
     """Times that Python's own types cannot tell apart, nanoseconds apart, and times that they cannot hold."""
     near = [np.datetime64("2024-10-27T02:30:00", "ns") + np.timedelta64(step, "ns") for step in (0, 1, 999)]
-    far = [np.datetime64("10000-01-01", "s"), np.datetime64("-290000000", "Y"), np.datetime64("NaT")]
-    return [*near, *far, np.timedelta64(1, "ns"), np.timedelta64((1 << 63) - 1, "ns"), np.timedelta64("NaT")]
+    far = [np.datetime64("10000-01-01", "s"), np.datetime64("-290000000", "Y"), np.datetime64("NaT", "s")]
+    return [*near, *far, np.timedelta64(1, "ns"), np.timedelta64((1 << 63) - 1, "ns"), np.timedelta64("NaT", "s")]
 
 
 def _truth() -> list[Any]:
@@ -245,7 +245,7 @@ def _truth() -> list[Any]:
 
 
 def _null() -> list[Any]:
-    known = [None, float("nan"), np.datetime64("NaT")]
+    known = [None, float("nan"), np.datetime64("NaT", "s")]
     # Imported here, so that a program without hostile values does not load pandas.
     if find_spec("pandas") is not None:
         pandas = import_module("pandas")
