@@ -17,6 +17,8 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import Protocol
 
+from gmpy2 import mpz
+
 from lastbit.privacy.rate import Rate
 
 Bounds = tuple[int, int]
@@ -171,12 +173,14 @@ class Line(Falling):
 
 def _power(base: Bounds, exponent: int, bits: int) -> Bounds:
     """Bounds of 2^bits · v^exponent from bounds of 2^bits · v, by squaring; equal where nothing had to be rounded."""
-    lower = upper = 1 << bits
+    # gmpy2's integers are Python's, and faster where they are long.
+    lower = upper = mpz(1) << bits
+    least, most = mpz(base[0]), mpz(base[1])
     for digit in bin(exponent)[2:]:
         lower, upper = lower * lower >> bits, -(-upper * upper >> bits)
         if digit == "1":
-            lower, upper = lower * base[0] >> bits, -(-upper * base[1] >> bits)
-    return lower, upper
+            lower, upper = lower * least >> bits, -(-upper * most >> bits)
+    return int(lower), int(upper)
 
 
 @lru_cache(maxsize=64)
@@ -193,7 +197,13 @@ def power(rate: Rate, exponent: int, bits: int) -> Bounds:
 @lru_cache(maxsize=256)
 def _parts(law: Line, bits: int) -> tuple[Bounds, tuple[Bounds, Bounds], tuple[Bounds, Bounds]]:
     """The parts that do not depend on j: bounds of R, and the line on either side of zero."""
-    return power(law.rate, law.stride, bits), law.line(False, bits), law.line(True, bits)
+    return _end(law.rate, law.stride, bits), law.line(False, bits), law.line(True, bits)
+
+
+@lru_cache(maxsize=256)
+def _end(rate: Rate, exponent: int, bits: int) -> Bounds:
+    """`power`, kept: the step of one level is where the next finer level ends."""
+    return power(rate, exponent, bits)
 
 
 def _inverse(value: Bounds, bits: int) -> Bounds:
@@ -231,7 +241,7 @@ class Truncated(Line):
 
     def line(self, negative: bool, bits: int) -> tuple[Bounds, Bounds]:
         """1/(1 - R^(last+1)), and 1 less that."""
-        one, end = 1 << bits, power(self.rate, self.stride * (self.last + 1), bits)
+        one, end = 1 << bits, _end(self.rate, self.stride * (self.last + 1), bits)
         factor = _inverse((one - end[1], one - end[0]), bits)
         return factor, (one - factor[1], one - factor[0])
 
@@ -247,7 +257,7 @@ class Truncated(Line):
         """
         lower, upper = power(self.rate, self.stride * j, bits)
         if lower == upper:
-            one, end = 1 << bits + 64, power(self.rate, self.stride * (self.last + 1), bits + 64)[1]
+            one, end = 1 << bits + 64, _end(self.rate, self.stride * (self.last + 1), bits + 64)[1]
             if end << bits < one - end:
                 return lower - 1, False
         return super().floor(j, bits)

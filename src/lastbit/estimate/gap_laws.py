@@ -11,6 +11,7 @@ from lastbit.errors import ParameterError
 from lastbit.estimate.accuracy import near_exponent
 from lastbit.estimate.gaps import GapNoise, confident, least
 from lastbit.exact.numbers import Number, number
+from lastbit.exact.rounding import log_lower, precision_for
 from lastbit.privacy.rate import Rate
 
 
@@ -174,6 +175,24 @@ class LaplaceGapNoise(GapNoise):
             return (1 - a) ** 4 / (1 - a * a) ** 2 * ((t + mean) / (1 - a) + a / (1 - a) ** 2) * slow / a
         scale = (1 - a) ** 2 * (1 - b) ** 2 / ((a - b) * (1 - a * b))
         return scale * (slow / ((1 - a * a) * (1 - a)) - fast / ((1 - b * b) * (1 - b)))
+
+    def _near(self, chance: Fraction, *, below: bool = False) -> int:
+        """By Newton's steps on the logarithm of the tail: each doubles the digits that are right."""
+        if below:  # N is symmetric, and the way up is at least as far
+            return 0
+        slow, fast = self._slow_fast
+        t, precision = near_exponent(slow, chance), 4 * precision_for(slow.fraction)
+        one = 1 << precision
+        for _ in range(precision.bit_length()):
+            powers = (tuple(Fraction(power(rate, t + i, precision)[0], one) for rate in (slow, fast)) for i in (1, 2))
+            here, next_one = (self._tail(t + i, *each) for i, each in enumerate(powers))
+            if not 0 < next_one < here or here == chance or t < 0:
+                break
+            more = log_lower(max(here / chance, chance / here), precision) / log_lower(here / next_one, precision)
+            t += int(more) if here > chance else -int(more)
+            if more < 1:
+                break
+        return max(t, 0)
 
     def _more_than(self, t: int, level: Fraction) -> bool:
         """Whether P(N >= t) > level. Bounds close in on the powers, and are exact at enough bits."""
