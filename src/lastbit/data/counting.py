@@ -14,31 +14,20 @@ the bounds. Rows whose unit or item is null, cannot be read, or is not in the do
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol, TypeVar, overload, runtime_checkable
+from typing import Any, Protocol, overload, runtime_checkable
 
-import numpy as np
-from numpy.typing import NDArray
-
-from lastbit.errors import DataError, LastbitError, ParameterError
+from lastbit.data.domain import combined, domains_of, typed
+from lastbit.data.engines import Table, columns_of, kinds_of, or_kind, table_of
+from lastbit.data.kinds import Kind
+from lastbit.data.task import Task
+from lastbit.data.weights import Weights
+from lastbit.errors import ParameterError
 from lastbit.exact.numbers import Number, whole
 from lastbit.values.bound import Bound
 from lastbit.values.counts import Counts
 from lastbit.values.missing import LEAVE_OUT, Missing
 from lastbit.values.spark_counts import SparkCounts
 from lastbit.values.unlisted import Found, Unknown, Unlisted
-
-try:
-    import narwhals as nw
-except ImportError:
-    raise LastbitError("count needs narwhals. Install it with: pip install 'lastbit[data]'") from None
-
-from lastbit.data.columns import Keys
-from lastbit.data.domain import combined, domains_of, typed
-from lastbit.data.kinds import Kind
-from lastbit.data.task import Occurring, Task
-from lastbit.data.weights import Weights
-
-Result = TypeVar("Result")
 
 
 @runtime_checkable
@@ -110,7 +99,8 @@ def count(
 ) -> Counts | Unlisted | SparkCounts:
     """How many distinct units each item has; with `weights`, the exact sum of each unit's weights.
 
-    frame: a table of any kind that Narwhals knows, eager or lazy.
+    frame: a table of any kind that Narwhals knows, eager or lazy. DuckDB and Spark count where the
+    rows are, also for an Ibis table. From Dask, and from Ibis on another engine, the columns named are fetched.
     by: the column that holds the items. Several make a product domain, whose items are tuples.
     unit: the column that says whom a row belongs to. Everything that a unit has in the table is protected together.
     Without it each row is a unit, and only a single row is protected: a person with ten rows is protected ten times
@@ -144,11 +134,11 @@ def count(
     >>> counts.values.tolist()
     [0, 2, 0]
     """
-    columns = _columns(by)
+    columns = columns_of(by)
     wanted = [*columns, *(name for name in (unit, weights) if name is not None)]
     bound = _bound(most_items, unit)
-    table = _or_kind(_table, frame, wanted)
-    kinds = dict(zip(wanted, _or_kind(_kinds, table, wanted), strict=True))
+    table = or_kind(table_of, frame, wanted)
+    kinds = dict(zip(wanted, or_kind(kinds_of, table, wanted), strict=True))
     amount = None
     if weights is not None:
         amount = Weights.of(bounds, resolution, missing)
@@ -166,7 +156,7 @@ def count(
     domains = domains_of(domain, columns)
     listed = [typed(items, kinds[column], column) for column, items in zip(columns, domains, strict=True)]
     items = combined([each.items for each in listed])
-    totals = _or_kind(table.totals, task, [each.keys for each in listed])
+    totals = or_kind(table.totals, task, [each.keys for each in listed])
     most = _most_items(task)
     if amount is None:
         return Counts(items=items, values=totals, sensitivity=1, monotone=True, most_items=most)
@@ -192,17 +182,17 @@ def _most_items(task: Task) -> int | None:
     return None if task.bound is None else task.bound.most
 
 
-def _unlisted(table: _Table, task: Task) -> Unlisted:
+def _unlisted(table: Table, task: Task) -> Unlisted:
     """The values of the items that occur."""
     if task.amount is not None and task.amount.low < 0:
         raise ParameterError(
             "bounds must not go below zero where nobody listed the items: an item that does not occur counts 0, and "
             "others must not count less. Use a lower bound of 0, or a public domain."
         )
-    rows = _or_kind(table.occurring, task)
+    rows = or_kind(table.occurring, task)
 
     def fetch(most: int | None) -> Found:
-        columns, steps = _or_kind(rows, most)
+        columns, steps = or_kind(rows, most)
         items = columns[0] if len(columns) == 1 else zip(*columns, strict=True)
         steps.flags.writeable = False
         return tuple(items), steps
@@ -211,10 +201,10 @@ def _unlisted(table: _Table, task: Task) -> Unlisted:
     if task.amount is not None:
         facts |= {"sensitivity": task.amount.sensitivity, "resolution": task.amount.grid.resolution}
     spread = getattr(table, "occurring_rows", None)
-    return Unlisted(fetch=_kept(fetch), rows=None if spread is None else _or_kind(spread, task), **facts)
+    return Unlisted(fetch=_kept(fetch), rows=None if spread is None else or_kind(spread, task), **facts)
 
 
-def _spread(table: _Table, task: Task, domain: SparkFrame, kinds: dict[str, Kind]) -> SparkCounts:
+def _spread(table: Table, task: Task, domain: SparkFrame, kinds: dict[str, Kind]) -> SparkCounts:
     """The values of the items of a table in Spark."""
     from lastbit.data.spark_table import SparkTable
 
@@ -226,8 +216,8 @@ def _spread(table: _Table, task: Task, domain: SparkFrame, kinds: dict[str, Kind
     frame: Any = domain
     if len(task.by) == len(frame.columns) == 1:
         frame = frame.toDF(*task.by)  # one column needs no name
-    listed = _or_kind(_table, frame, list(task.by))
-    for column, kind in zip(task.by, _or_kind(_kinds, listed, task.by), strict=True):
+    listed = or_kind(table_of, frame, list(task.by))
+    for column, kind in zip(task.by, or_kind(kinds_of, listed, task.by), strict=True):
         if kind is not kinds[column]:
             raise ParameterError(
                 f"domain must hold {kinds[column].holds} in its column {column!r}, as the table does. Cast the column."
@@ -236,7 +226,7 @@ def _spread(table: _Table, task: Task, domain: SparkFrame, kinds: dict[str, Kind
     if task.amount is not None:
         amount = task.amount
         facts = {"sensitivity": amount.sensitivity, "monotone": amount.monotone, "resolution": amount.grid.resolution}
-    return SparkCounts(rows=_or_kind(table.joined_rows, task, listed), most_items=_most_items(task), **facts)
+    return SparkCounts(rows=or_kind(table.joined_rows, task, listed), most_items=_most_items(task), **facts)
 
 
 def _kept(fetch: Callable[[int | None], Found]) -> Callable[[int | None], Found]:
@@ -252,95 +242,3 @@ def _kept(fetch: Callable[[int | None], Found]) -> Callable[[int | None], Found]
         return known[0][1]
 
     return again
-
-
-def _columns(by: object) -> list[str]:
-    """The names of the columns that hold the items."""
-    columns = [by] if isinstance(by, str) else list(by) if isinstance(by, Sequence) else []
-    if not columns or not all(isinstance(each, str) for each in columns):
-        raise ParameterError("by must be the name of a column, or a list of such names. Write by='diagnosis'.")
-    return columns
-
-
-class _Table(Protocol):
-    """A table in its own engine."""
-
-    def kind(self, name: str) -> Kind | None: ...
-
-    def totals(self, task: Task, keys: Sequence[Keys]) -> NDArray[np.int64]: ...
-
-    def numbers(self, task: Task, keys: Sequence[Keys]) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
-
-    def occurring(self, task: Task) -> Callable[[int | None], Occurring]: ...
-
-
-def _table(frame: Any, wanted: list[str]) -> _Table:
-    """The table, with every column that is wanted."""
-    try:
-        known: Any = nw.from_native(frame)
-        # Names only: of pandas, Narwhals would look at rows to say more.
-        present = known.columns if isinstance(known, nw.DataFrame) else known.collect_schema().names()
-    except nw.exceptions.DuplicateError:
-        raise ParameterError("columns must have different names: two of the table have the same. Rename one.") from None
-    except TypeError:
-        raise ParameterError(
-            f"frame must be a table that Narwhals knows: got {type(frame).__name__}. "
-            "Pass a pandas, Polars, PyArrow, DuckDB or PySpark table."
-        ) from None
-    for column in wanted:
-        if column not in present:
-            raise ParameterError(f"there is no column {column!r}: the table has {', '.join(map(str, present))}.")
-    if not wanted or len(set(wanted)) != len(wanted):
-        raise ParameterError(f"by, unit and weights must be different columns: got {', '.join(wanted) or 'none'}.")
-    return _in_its_engine(known, wanted)
-
-
-def _in_its_engine(known: Any, wanted: list[str]) -> _Table:
-    engine, native = known.implementation, known.to_native()
-    if engine.is_duckdb():
-        from lastbit.data.duckdb_table import DuckDBTable
-
-        return DuckDBTable(native)
-    if engine.is_pyspark() or engine.is_pyspark_connect():
-        from lastbit.data.spark_table import SparkTable
-
-        return SparkTable(native)
-    from lastbit.data.memory import Memory
-
-    if engine.is_pandas() or engine.is_polars() or engine.is_pyarrow():
-        return Memory(native, engine)
-    # Tables like those of pandas have columns of objects: Arrow would fail on values of two types.
-    form = nw.Implementation.PANDAS if engine.is_pandas_like() or engine.is_dask() else nw.Implementation.PYARROW
-    return Memory(known.select(*wanted).lazy().collect(form).to_native(), form)
-
-
-def _kinds(table: _Table, columns: Sequence[str]) -> list[Kind]:
-    """The kinds of the columns, by their declared types."""
-    found = []
-    for column in columns:
-        kind = table.kind(column)
-        if kind is None:
-            raise ParameterError(
-                f"the column {column!r} must hold single values: text, numbers, dates or times. "
-                "Its type is another one. Make a column of such a type from it."
-            )
-        found.append(kind)
-    return found
-
-
-def _or_kind(work: Callable[..., Result], *given: Any) -> Result:
-    """The result of an engine; of its errors only the kind, because the message may quote a row."""
-    try:
-        return work(*given)
-    except LastbitError:
-        raise  # our own words, which quote nothing
-    except ImportError as error:
-        problem, missing = "", error.name
-    except Exception as error:
-        missing = None
-        if isinstance(error.__cause__, KeyboardInterrupt):  # DuckDB's way to say that somebody pressed Ctrl-C
-            raise KeyboardInterrupt from None
-        problem = type(error).__name__
-    if missing is not None:
-        raise LastbitError(f"count needs {missing} for this table. Install it with: pip install 'lastbit[data]'")
-    raise DataError(f"the table could not be counted: {problem}. Read it with its own library to see why.")

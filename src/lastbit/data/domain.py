@@ -15,8 +15,6 @@ from math import prod
 from pathlib import Path
 from typing import Any, Final
 
-import narwhals as nw
-
 from lastbit.data.kinds import Kind
 from lastbit.errors import ParameterError
 
@@ -88,6 +86,8 @@ def _listed(domain: object) -> Iterable[Any]:
         return domain
     if isinstance(domain, set | frozenset):
         raise ParameterError("domain must have an order: got a set. Pass sorted(domain).")
+    import narwhals as nw
+
     table = nw.from_native(domain, allow_series=True, pass_through=True)
     if isinstance(table, nw.LazyFrame):
         table = table.collect()
@@ -99,7 +99,10 @@ def _listed(domain: object) -> Iterable[Any]:
         table = table[table.columns[0]]
     if isinstance(table, nw.Series):
         return table.drop_nulls().to_list()
-    raise ParameterError(f"domain must be a list, a range, a file or a column: got {type(domain).__name__}.")
+    raise ParameterError(
+        f"domain must be a list, a range, a file or a column: got {type(domain).__name__}. Pass a column of a "
+        "lazy table as a table of one column: table[['name']]."
+    )
 
 
 def _lines(path: Path) -> list[str]:

@@ -16,8 +16,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from lastbit.data.counting import _columns, _kinds, _or_kind, _table
 from lastbit.data.domain import combined, domains_of, typed
+from lastbit.data.engines import columns_of, kinds_of, or_kind, table_of
 from lastbit.data.kinds import WHOLE
 from lastbit.data.task import WAYS, Per, Task
 from lastbit.data.weights import Weights
@@ -151,7 +151,7 @@ def per_unit(
             "per='latest' and latest_by go together: latest_by names the column, such as a date, whose largest value "
             "says which row of a unit is the latest."
         )
-    columns = _columns(by) if by else []
+    columns = columns_of(by) if by else []
     bound, most = _bounded(per, unit, most_rows, most_items if columns else 1)
     grid, low, high, exact = _grid(bounds, resolution)
     step = _missing_step(missing, grid, low, high, span(bounds))
@@ -160,14 +160,14 @@ def per_unit(
         furthest = _FURTHEST // grid.numerator
         amount = Weights(grid, -furthest, furthest, step)
     wanted = [*columns, *(name for name in (unit, of, latest_by) if name is not None)]
-    table = _or_kind(_table, frame, wanted)
-    kinds = dict(zip(wanted, _or_kind(_kinds, table, wanted), strict=True))
+    table = or_kind(table_of, frame, wanted)
+    kinds = dict(zip(wanted, or_kind(kinds_of, table, wanted), strict=True))
     amount.check(kinds[of], of)
     domains = domains_of(domain, columns) if columns else []
     listed = [typed(items, kinds[name], name) for name, items in zip(columns, domains, strict=True)]
     task = Task(tuple(columns), unit, of, amount, bound, per, latest_by, (low, high))
     items = combined([each.items for each in listed]) if listed else ()
-    places, steps = _or_kind(table.numbers, task, [each.keys for each in listed])
+    places, steps = or_kind(table.numbers, task, [each.keys for each in listed])
     # A mean of floors is floored once more, and a sum is less by what a lower bound between two steps is raised.
     known = exact and kinds[of] is WHOLE and grid.numerator == 1 and (per != "mean" or unit is None)
     known = known and ((step or 0) * grid.resolution).denominator == 1
