@@ -1,9 +1,11 @@
 """More than one core: the same results in the same order, and one setting that turns it off."""
 
+import math
 import os
 import threading
 from collections.abc import Callable
 from fractions import Fraction
+from itertools import islice
 
 import numpy as np
 import pytest
@@ -57,34 +59,50 @@ def test_an_error_in_a_part_comes_out(few: Callable[[str], None]) -> None:
         cores.side_by_side(lambda part: 1 // (part.start - 1024), cores.parts_of(2048, 1024))
 
 
-@pytest.mark.parametrize("scale", [20, 2_000, 10**13])
-def test_draws_are_those_of_their_words(
-    few: Callable[[str], None], monkeypatch: pytest.MonkeyPatch, scale: int
+@pytest.mark.parametrize("number", ["1", "2", "3"])
+@pytest.mark.parametrize(("scale", "step"), [(20, 1), (2_000, 1), (10**13, 2)])
+def test_every_word_is_used_once_whichever_core_takes_it(
+    few: Callable[[str], None], monkeypatch: pytest.MonkeyPatch, scale: int, step: int, number: str
 ) -> None:
-    # Words that say where they are from: every call gives the words of one chunk, whichever thread asks for it.
-    rate = lb.Rate.from_epsilon(Fraction(1, scale))
-    words = np.random.PCG64(scale).random_raw(8192)
-    asked: list[int] = []
+    few(number)
+    rate, n, chunk = lb.Rate.from_epsilon(Fraction(1, scale)), 40_000, 8192 // step
+    source, lock = iter(np.random.PCG64(step).random_raw(n * step)), threading.Lock()  # none leaves a doubt
+    given: list[list[int]] = []
 
-    def chunk(_: SystemBits, n: int) -> Words:
-        asked.append(n)
-        return words[:n].copy()
+    def fresh(_: SystemBits, count: int) -> Words:
+        with lock:
+            given.append([int(word) for word in islice(source, count)])
+            return np.array(given[-1], np.uint64)
 
-    monkeypatch.setattr(SystemBits, "words", chunk)
-    found = {}
-    for number in ("1", "2", "3"):
-        few(number)
-        asked.clear()
-        found[number] = lb.Sampler().laplace(rate, 40_000).tolist(), sum(asked)
-    assert found["1"] == found["2"] == found["3"]
+    monkeypatch.setattr(SystemBits, "words", fresh)
+    found = lb.Sampler().laplace(rate, n).tolist()
+    # Cores take their words in any order: each chunk of samples must be that of one call, and of no other.
+    expected = [lb.Sampler(lb.Tape(words)).laplace(rate, len(words) // step).tolist() for words in given]
+    assert sorted(found[i : i + chunk] for i in range(0, n, chunk)) == sorted(expected)
+    assert sum(map(len, given)) == n * step
+
+
+@pytest.mark.parametrize("number", ["1", "3"])
+def test_a_tape_is_read_by_one_core(few: Callable[[str], None], number: str) -> None:
+    few(number)
+    readers: set[int] = set()
+
+    class Watched(lb.Tape):
+        def words(self, n: int) -> Words:
+            readers.add(threading.get_ident())
+            return super().words(n)
+
+    rate, words = lb.Rate.from_epsilon("1/20"), np.random.PCG64(5).random_raw(40_000).tolist()
+    found = lb.Sampler(Watched(words)).laplace(rate, 40_000)
+    assert readers == {threading.get_ident()}
+    assert found[:100].tolist() == lb.Reference(lb.Tape(words[:100])).laplace(rate, 100).tolist()
 
 
 def test_sums_are_the_same(few: Callable[[str], None], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lastbit.values.grid._BLOCK", 512)
     values = np.random.default_rng(1).normal(50, 20, 10_000)
     values[::97] = np.nan
-    found = set()
+    steps = [max(0, min(100 << 10, math.floor(value * 1024))) for value in values.tolist() if value == value]
     for number in ("1", "2", "5"):
         few(number)
-        found.add(Grid("1/1024").total_of_floats(values, 0, 100 << 10))
-    assert len(found) == 1
+        assert Grid("1/1024").total_of_floats(values, 0, 100 << 10) == (sum(steps), 104)

@@ -81,12 +81,15 @@ class Workshop:
 
     def run(self, tests: tuple[str, ...] | list[str]) -> Run:
         """Run tests until the first one fails."""
-        command = [sys.executable, "-m", "pytest", "-x", "-q", "-rfE", "-p", "no:cacheprovider", *tests]
+        # xdist knows the marks of tests that share a server.
+        plugins = ["-p", "xdist", "-p", "no:cacheprovider"]
+        command = [sys.executable, "-m", "pytest", "-x", "-q", "-rfE", *plugins, *tests]
         try:
             done = self._called(command)
         except subprocess.TimeoutExpired:
             return Run(failed=True, text=f"the tests did not end in {PATIENCE} seconds")
-        if done.returncode not in (0, 1, 2):  # 2 is a module that cannot be imported any more
+        # 2 is a module that cannot be imported any more, and below 0 the system ended the process.
+        if done.returncode > 2:
             raise SystemExit(f"pytest could not run {' '.join(tests)}:\n{done.stdout}")
         return Run(failed=done.returncode != 0, text=done.stdout)
 

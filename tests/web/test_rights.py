@@ -1,0 +1,184 @@
+"""Who may do what: roles by route, tokens, TLS, options, and keys and prices that mean what they say."""
+
+from __future__ import annotations
+
+import re
+import threading
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import lastbit as lb
+from lastbit.questions import reading
+from lastbit.web.app import PAGES, application
+from lastbit.web.desk import Desk
+from lastbit.web.jobs import Job, Jobs
+from lastbit.web.tokens import ROLES, Tokens
+from tests.web.test_attacks import desk, page
+from tests.web.test_tables import TOKENS, Client
+
+__all__ = ["desk", "page"]
+
+RUN = {"about": "table", "threshold": "1500", "limit": 1, "epsilon": "50", "key": "a key of sixteen letters"}
+COUNT = {"question": "count", "options": {"epsilon": "1/4"}}
+PLANS = ("POST", "/api/plan")
+"""The one request with a body that changes nothing."""
+
+
+def as_role(role: str) -> dict[str, str]:
+    return {"authorization": f"Bearer {TOKENS.of[role]}"}
+
+
+def test_whoever_may_look_changes_nothing(page: Client, desk: Desk) -> None:
+    desk.jobs.start("key", lambda job: 1).wait(30)
+    assert page.post("/api/runs", json={**RUN, "key": "x" * 16}).status_code == 201
+    changing = [
+        (method, route.path)
+        for route in PAGES
+        for method in sorted(route.methods or ())
+        if method not in ("GET", "HEAD") and (method, route.path) != PLANS
+    ]
+    assert len(changing) >= 11
+    refused: dict[str, set[str]] = {role: set() for role in ROLES}
+    for method, path in changing:
+        parts = {"dataset": "clinic", "id": "x" * 16}
+        address = re.sub(r"\{(\w+)\}", lambda found: parts.get(found[1], "key"), path)
+        for role in ROLES:
+            if page.request(method, address, headers=as_role(role), content=b"").status_code == 403:
+                refused[role].add(path)
+    assert refused["look"] == {path for _, path in changing}
+    assert refused["release"] == {"/budget/{dataset}/raise", "/api/accounts/{dataset}/limit"}
+    assert refused["raise"] == set()
+
+
+def test_only_the_token_itself_is_one() -> None:
+    tokens = Tokens({role: f"{role} token of many letters" for role in ROLES})
+    for role, token in tokens.of.items():
+        assert tokens.role(token) == role
+        for wrong in ("", token[:1], token[:-1], token + "s", " " + token, token.upper(), token.replace("o", "\u043e")):
+            assert tokens.role(wrong) is None
+
+
+def test_with_tls_nothing_goes_in_the_clear(desk: Desk) -> None:
+    page = Client(application(desk, TOKENS, frozenset({"server"}), secure=True))
+    for origin, allowed in (("https://server", True), ("http://server", False)):
+        answer = page.post("/api/plan", json=COUNT, headers={"origin": origin})
+        assert answer.status_code == (200 if allowed else 403)
+    entered = page.request("GET", f"/?token={TOKENS.of['look']}", headers={"authorization": ""})
+    assert "; Secure" in entered.headers["set-cookie"]
+
+
+ASKED = {
+    "at", "bins", "bounds", "by", "delta", "domain", "edges", "epsilon", "every", "k", "latest_by", "level", "limit",
+    "missing", "most_items", "most_rows", "of", "one_each", "per", "resolution", "rho", "rows", "threshold", "weights",
+    "where",
+}  # fmt: skip
+"""Options that whoever asks may choose. A new option must be put here, or be the server's alone."""
+
+
+def test_what_the_server_decides_is_no_option_of_whoever_asks(page: Client) -> None:
+    known = {name for kind in page.get("/api/questions").json()["questions"].values() for name in kind["options"]}
+    assert known == ASKED
+    for name in ("source", "unit", "ledger", "dataset", "sensitivity", "monotone", "reuse"):
+        answer = page.post("/api/plan", json={"question": "top", "options": {**COUNT["options"], name: "1"}})  # type: ignore[dict-item]
+        assert (answer.status_code, f"there is no option {name}" in answer.text) == (400, True)
+
+
+def test_no_text_inside_a_list_is_the_name_of_a_file(page: Client, tmp_path: Path) -> None:
+    (tmp_path / "secret.txt").write_text("concealed one\nconcealed two\n")
+    top: dict[str, Any] = {"by": ["item", "code"], "k": 1, "epsilon": "1"}
+    for domain in ([["flu"], str(tmp_path / "secret.txt")], [str(tmp_path / "secret.txt"), ["flu"]]):
+        answer = page.post("/api/plan", json={"question": "top", "options": {**top, "domain": domain}})
+        assert (answer.status_code, "concealed" in answer.text) == (400, False)
+
+
+def test_a_run_counts_under_the_condition_of_the_server(page: Client) -> None:
+    # 1,000 of 2,000 people agreed: the noise would have to be 500 at an epsilon of 50 to hide which were counted.
+    assert page.post("/api/runs", json=RUN).status_code == 201
+    for query in ("true", "patient >= 0 or agreed"):
+        (answer,) = page.post(f"/api/runs/{RUN['key']}/ask", json={"query": query}).json()["answers"]
+        assert answer["above"] is False
+
+
+def test_whoever_cancels_in_time_pays_nothing(page: Client, desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    real, keys = reading.everybody, []
+
+    def cancelled(*given: Any) -> Any:
+        job = desk.jobs.find(keys[0])
+        assert job is not None
+        values = real(*given)
+        threading.Thread(target=job.cancel).start()
+        while not job._cancelled:
+            pass
+        return values
+
+    monkeypatch.setattr(reading, "everybody", cancelled)
+    keys.append(page.post("/api/confirmations", json=COUNT).json()["key"])
+    answer = page.post("/api/releases", json={"key": keys[0]})
+    assert (answer.status_code, answer.json()["state"]) == (409, "cancelled")
+    assert desk.ledger.account("clinic").spent == 0
+
+
+def test_one_key_is_one_piece_of_work() -> None:
+    jobs, begun = Jobs(), []
+
+    def doing(job: Job) -> int:
+        begun.append(job)
+        if len(begun) == 1:
+            raise lb.LedgerError("the first time it is refused")
+        return 7
+
+    refused = jobs.start("key", doing)
+    refused.wait(30)
+    assert refused.state == "refused"
+    for _ in range(2):
+        job = jobs.start("key", doing)
+        job.wait(30)
+        assert (job.state, job.entry, len(begun)) == ("done", 7, 2)
+    jobs.close()
+
+
+def test_a_key_of_a_run_pays_once_for_all_servers(page: Client, desk: Desk) -> None:
+    assert page.post("/api/runs", json=RUN).status_code == 201
+    other = Desk(desk.rows, desk.ledger_place, desk.dataset)
+    with pytest.raises(lb.AlreadyCharged):
+        other.runs.start(other, RUN)
+    assert desk.ledger.account("clinic").spent == 50
+
+
+LIMITS: list[dict[str, Any]] = [
+    {"epsilon": 100},
+    {"epsilon": 100, "adjacency": "replace"},
+    {"rho": 50},
+    {"epsilon": 100, "delta": "1e-6"},
+]
+
+
+QUESTIONS: list[dict[str, Any]] = [
+    COUNT,
+    {"question": "sum", "options": {"of": "code", "bounds": ["-10", "10"], "epsilon": "1/4"}},
+]
+"""One whose mechanism says itself for which neighbours its cost holds, and one whose values say it."""
+
+
+@pytest.mark.parametrize("limits", LIMITS, ids=str)
+def test_the_price_that_is_asked_is_the_price_that_is_charged(
+    limits: dict[str, Any], desk: Desk, tmp_path: Path
+) -> None:
+    ledger = lb.Ledger(tmp_path / "budget.db")
+    ledger.create("priced", **limits)
+    priced = Desk(desk.rows, desk.ledger_place, "priced")
+    page = Client(application(priced, TOKENS, frozenset({"server"}), secure=False))
+    for question in QUESTIONS:
+        planned = page.post("/api/confirmations", json=question).json()
+        answer = page.post("/api/releases", json={"key": planned["key"]})
+        assert answer.status_code == 201, answer.text
+        entry, account = ledger.history("priced")[-1], ledger.account("priced")
+        assert Fraction(planned["exact"]["charged"]) == entry.amount
+        assert {name: Fraction(left) for name, left in planned["left_after"]["exact"].items()} == account.left
+    # A run that counts people costs the same, whatever the account's neighbours are.
+    if account.currency != "rho":
+        assert page.post("/api/runs", json={**RUN, "epsilon": "1/4"}).status_code == 201
+        assert ledger.history("priced")[-1].amount == entry.amount
