@@ -61,7 +61,7 @@ class Server:
 
     def stop(self, how: signal.Signals = signal.SIGQUIT) -> None:
         self._running.send_signal(how)
-        self._running.wait(30)
+        self._running.wait(600)
 
     def remove(self) -> None:
         self.stop()

@@ -46,11 +46,11 @@ class Served:
 
     def client(self, role: str = "raise", **more: Any) -> httpx.Client:
         headers = {"authorization": f"Bearer {self.tokens[role]}"} if role else {}
-        return httpx.Client(base_url=self.address, headers=headers, timeout=60, trust_env=False, **more)
+        return httpx.Client(base_url=self.address, headers=headers, timeout=600, trust_env=False, **more)
 
     def kill(self, how: int = signal.SIGKILL) -> None:
         self.process.send_signal(how)
-        self.process.wait(30)
+        self.process.wait(600)
 
 
 def started(folder: Path, *more: str, dataset: str = "clinic") -> Served:
@@ -130,7 +130,7 @@ def visit(browser: Any, served: Served) -> Iterator[Callable[..., Any]]:
         window = browser.new_context(**settings)
         windows.append(window)
         page = window.new_page()
-        page.set_default_timeout(30_000)
+        page.set_default_timeout(600_000)
         page.on("console", lambda message: wrong.append(message.text) if is_wrong(message) else None)
         page.on("pageerror", lambda error: wrong.append(str(error)))
         page.on("response", lambda answer: wrong.append(f"{answer.status} {answer.url}") if answer.status == 404 else 0)

@@ -32,7 +32,7 @@ def as_role(role: str) -> dict[str, str]:
 
 
 def test_whoever_may_look_changes_nothing(page: Client, desk: Desk) -> None:
-    desk.jobs.start("key", lambda job: 1).wait(30)
+    desk.jobs.start("key", lambda job: 1).wait(600)
     assert page.post("/api/runs", json={**RUN, "key": "x" * 16}).status_code == 201
     changing = [
         (method, route.path)
@@ -131,11 +131,11 @@ def test_one_key_is_one_piece_of_work() -> None:
         return 7
 
     refused = jobs.start("key", doing)
-    refused.wait(30)
+    refused.wait(600)
     assert refused.state == "refused"
     for _ in range(2):
         job = jobs.start("key", doing)
-        job.wait(30)
+        job.wait(600)
         assert (job.state, job.entry, len(begun)) == ("done", 7, 2)
     jobs.close()
 

@@ -205,19 +205,19 @@ def test_work_is_cancelled_before_it_is_charged() -> None:
     def doing(job: Any) -> int:
         job.listen(lambda: 40.0, stopped.set)
         reading.set()
-        assert stopped.wait(30)
+        assert stopped.wait(600)
         job.last_moment()
         raise AssertionError("it was charged")
 
     job = jobs.start("key", doing)
-    assert reading.wait(30)
+    assert reading.wait(600)
     assert job.progress == 40
     assert jobs.start("key", doing) is job
     assert job.cancel()
-    job.wait(30)
+    job.wait(600)
     assert (job.state, job.entry) == ("cancelled", None)
     charged = jobs.start("key", lambda job: (job.last_moment(), 7)[1])
-    charged.wait(30)
+    charged.wait(600)
     assert (charged.state, charged.entry, charged.cancel()) == ("done", 7, False)
     jobs.close()
 
@@ -240,7 +240,7 @@ def test_a_long_reading_is_cancelled_on_the_page_and_costs_nothing(served: Serve
     while job.state == "waiting" or not job.has_reader:
         job.wait(0.05)
     assert job.cancel()
-    job.wait(60)
+    job.wait(600)
     assert job.state == "cancelled"
     assert ledger.account("clinic").spent == 0
     desk.jobs.close()
