@@ -9,8 +9,9 @@ from random import Random
 import numpy as np
 import pytest
 
-from lastbit import Rate, Reference, Sampler, Tape
+from lastbit import ExponentialMechanism, Rate, Reference, Sampler, Tape
 from lastbit.chance import _draws, sampler
+from lastbit.chance.descending import Descending
 from lastbit.chance.power_table import PowerTable
 from lastbit.chance.powers import CHUNK, Powers
 
@@ -119,6 +120,8 @@ def test_exponents_may_come_in_slices() -> None:
     class Counting:
         """The numbers from 0 on, made when asked for."""
 
+        dtype = np.dtype(np.int64)
+
         def __init__(self) -> None:
             self.taken: list[int] = []
 
@@ -202,3 +205,50 @@ def test_no_more_chunks_than_announced() -> None:
     search.add(np.array([0]))
     with pytest.raises(ValueError, match="announced"):
         search.add(np.array([0]))
+
+
+@pytest.mark.parametrize("rate", [*RATES, Rate.from_epsilon("1/100000")], ids=lambda rate: f"{rate.loss_upper:.2g}")
+def test_whole_numbers_are_searched_as_they_are(rate: Rate) -> None:
+    # Around the ends of int64, of the clamps and of the bounds, and scores close together.
+    random, limit = Random(3), 1 << 61
+    for factor in (1, 2, 10, 1 << 40, limit):
+        edge = limit // factor
+        ends = [
+            0,
+            1,
+            -1,
+            edge,
+            edge + 1,
+            edge - 1,
+            edge // 2,
+            -edge,
+            -edge - 1,
+            1 - edge,
+            (1 << 63) - 1,
+            -(1 << 63),
+            37,
+        ]
+        for lowest, highest in ((-limit, limit), (0, 50), (-7, 3), (limit - 5, limit), (-limit, -limit)):
+            some = random.sample(ends, 5)
+            near = [lowest // factor + random.randrange(-3, 60) for _ in range(3)]
+            values = np.array(some + [min(max(each, -(1 << 63)), (1 << 63) - 1) for each in near], np.int64)
+            exponents = Descending(values, factor, edge, lowest, highest, limit)
+            beyond = [(v > edge) - (v < -edge) for v in values.tolist()]
+            scaled = [by * limit if by else v * factor for v, by in zip(values.tolist(), beyond, strict=True)]
+            plain = np.array([limit - max(lowest, min(highest, step)) for step in scaled])
+            assert exponents[0:8].tolist() == plain.tolist()
+            assert exponents.min() == plain.min()
+            for word in (0, 1 << 62, WORD - 1, *(random.getrandbits(64) for _ in range(3))):
+                # The kernel alone: equal sums, so that every word is in the same cell or in doubt both times.
+                found = [sampler._decide_power(Powers(rate, each), word) for each in (exponents, plain)]
+                assert found[0] == found[1]
+
+
+def test_a_release_on_whole_scores_is_the_same_in_every_form() -> None:
+    random = np.random.default_rng(8)
+    for resolution, bounds in ((1, None), ("1/10", None), ("1/10", (0, "0.5")), (1, (-40, 40))):
+        mechanism = ExponentialMechanism(epsilon="1/5", resolution=resolution, bounds=bounds)
+        scores = random.integers(-90, 90, 20_000)
+        for word in (5, 1 << 61, 3 << 62, WORD - 9):
+            forms = scores, scores.astype(np.float64), scores.tolist(), np.asfortranarray(np.stack([scores] * 2))[0]
+            assert len({mechanism.release(each, Sampler(Tape([word, 1]))).index for each in forms}) == 1

@@ -184,12 +184,58 @@ cdef void shuffled(int64_t *out, Py_ssize_t n) noexcept nogil:
         out[pick] = i
 
 
-cdef inline uint64_t weight(const uint64_t *factors, int digits, uint64_t last, uint64_t e) noexcept nogil:
+cdef extern from *:
+    """
+    #include <stdint.h>
+    #if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__)
+    /* Four numbers at a time where the processor can; the same integers either way. */
+    #define LASTBIT_WIDE __attribute__((target_clones("avx2", "default")))
+    #else
+    #define LASTBIT_WIDE
+    #endif
+
+    /* A number v stands for the exponent v - least, at most `last`; or, where it is turned, for top - v*factor, from 0 to
+       `last`, once v is cut at -reach and reach, so that nothing overflows. */
+    typedef struct { uint64_t least, last; int turned; int64_t factor, reach, top; } lastbit_line;
+
+    #define LASTBIT_EXPONENTS(times) \
+        for (k = 0; k < n; k++) { \
+            int64_t v = numbers[k], below; \
+            v = v < line.reach ? v : line.reach; \
+            v = v > -line.reach ? v : -line.reach; \
+            below = line.top - v times; \
+            below = below > 0 ? below : 0; \
+            out[k] = (uint64_t)(below < last ? below : last); \
+        }
+    LASTBIT_WIDE static void lastbit_exponents(const int64_t *numbers, int64_t n, lastbit_line line, uint64_t *out) {
+        /* Nothing that is turned is beyond 2^63. */
+        int64_t k, last = line.last < (uint64_t)INT64_MAX ? (int64_t)line.last : INT64_MAX;
+        if (!line.turned) {
+            for (k = 0; k < n; k++) {
+                uint64_t e = (uint64_t)numbers[k] - line.least;
+                out[k] = e < line.last ? e : line.last;
+            }
+        } else if (line.factor == 1) {
+            LASTBIT_EXPONENTS()
+        } else {
+            LASTBIT_EXPONENTS(* line.factor)
+        }
+    }
+    """
+    ctypedef struct line_of "lastbit_line":
+        uint64_t least, last
+        bint turned
+        int64_t factor, reach, top
+    void exponents_of "lastbit_exponents"(const int64_t *numbers, int64_t n, line_of line, uint64_t *out) noexcept nogil
+
+cdef enum:
+    IN_HAND = 1024
+
+
+cdef inline uint64_t weight(const uint64_t *factors, int digits, uint64_t e) noexcept nogil:
     """2^63·r^e: an entry of the first table, times one of every further table."""
-    cdef uint64_t result, high, low = 0
+    cdef uint64_t result = factors[e & 4095], high, low = 0
     cdef int digit
-    e = e if e < last else last
-    result = factors[e & 4095]
     for digit in range(1, digits):
         e >>= 12
         high = multiply(factors[4096 * digit + (e & 4095)], result, &low)
@@ -198,31 +244,34 @@ cdef inline uint64_t weight(const uint64_t *factors, int digits, uint64_t last, 
 
 
 cdef inline void gather(
-    const uint64_t *factors, int digits, uint64_t last, const int64_t[::1] exponents, uint64_t least, uint64_t *sums
+    const uint64_t *factors, int digits, const uint64_t *exponents, Py_ssize_t n, uint64_t *sums
 ) noexcept nogil:
-    """Add the weights r^(e - least) to sums[0]·2^64 + sums[1]."""
-    cdef uint64_t high = sums[0], low = sums[1], each
+    """Add the weights r^e of a few exponents to sums[0]·2^64 + sums[1]. Halves of 32 bits need no carry on the way."""
+    cdef uint64_t high = 0, low = 0, each
     cdef Py_ssize_t i
-    for i in range(exponents.shape[0]):
-        each = weight(factors, digits, last, <uint64_t>exponents[i] - least)
-        low += each
-        high += low < each
-    sums[0], sums[1] = high, low
+    for i in range(n):
+        each = weight(factors, digits, exponents[i])
+        low += <uint32_t>each
+        high += each >> 32
+    sums[1] += low
+    sums[0] += (sums[1] < low) + (high >> 32)
+    sums[1] += high << 32
+    sums[0] += sums[1] < high << 32
 
 
 cdef inline Py_ssize_t reach(
-    const uint64_t *factors, int digits, uint64_t last, const int64_t[::1] exponents, uint64_t least,
-    const uint64_t *goal, uint64_t *sums
+    const uint64_t *factors, int digits, const uint64_t *exponents, Py_ssize_t n, const uint64_t *goal, uint64_t *sums,
+    uint64_t *before
 ) noexcept nogil:
-    """The first place where the running sum, from `sums` on, reaches the goal. `sums` becomes the sum before it.
+    """How many running sums, from `sums` on, are below the goal. `before` becomes the last of these, if there is one.
 
-    All exponents are gone through, wherever that place is, and nothing branches on a weight: the time does not tell
-    the place.
+    All exponents are gone through, wherever the goal is, and nothing branches on a weight: the time does not tell the
+    place.
     """
-    cdef uint64_t high = sums[0], low = sums[1], before_high = high, before_low = low, each, short
+    cdef uint64_t high = sums[0], low = sums[1], before_high = before[0], before_low = before[1], each, short
     cdef Py_ssize_t i, place = 0
-    for i in range(exponents.shape[0]):
-        each = weight(factors, digits, last, <uint64_t>exponents[i] - least)
+    for i in range(n):
+        each = weight(factors, digits, exponents[i])
         low += each
         high += low < each
         # All ones where the sum is still below the goal. Sums rise, so the last such sum is the one to keep.
@@ -230,7 +279,8 @@ cdef inline Py_ssize_t reach(
         before_high ^= short & (before_high ^ high)
         before_low ^= short & (before_low ^ low)
         place += short & 1
-    sums[0], sums[1] = before_high, before_low
+    sums[0], sums[1] = high, low
+    before[0], before[1] = before_high, before_low
     return place
 
 
@@ -255,20 +305,27 @@ cdef class PowerSearch:
     """
 
     cdef PowerWeights weights
-    cdef uint64_t least, error
+    cdef line_of line
+    cdef uint64_t error
     cdef uint64_t start[2]
     cdef uint64_t stop[2]
     cdef uint64_t *sums
     cdef Py_ssize_t chunks, added
 
     def __cinit__(self, PowerWeights weights, int64_t least, Py_ssize_t n, Py_ssize_t chunks):
-        self.weights, self.least, self.chunks, self.error = weights, <uint64_t>least, chunks, weights.error * <uint64_t>n
+        self.weights, self.chunks, self.error = weights, chunks, weights.error * <uint64_t>n
+        self.line.least, self.line.last, self.line.turned = <uint64_t>least, weights.last, False
         self.sums = <uint64_t *>PyMem_Calloc(2 * (chunks + 1), sizeof(uint64_t))
         if self.sums is NULL:
             raise MemoryError
 
     def __dealloc__(self):
         PyMem_Free(self.sums)
+
+    def turn(self, int64_t factor, int64_t edge, int64_t top, uint64_t span):
+        """From now on a number v stands for top - v·factor steps, from 0 to the span; beyond ±edge for the step after."""
+        self.line.factor, self.line.reach, self.line.top, self.line.turned = factor, edge + 1, top, True
+        self.line.last = span if span < self.line.last else self.line.last
 
     @property
     def total(self):
@@ -283,23 +340,28 @@ cdef class PowerSearch:
             seen ^= self.weights.factors[i]
         return seen
 
-    def add(self, const int64_t[::1] exponents):
+    def add(self, const int64_t[::1] numbers):
         """Add the weights of the next chunk."""
         if self.added == self.chunks:
             raise ValueError("no more chunks were announced.")
         cdef const uint64_t *factors = &self.weights.factors[0]
         cdef int digits = self.weights.digits
-        cdef uint64_t last = self.weights.last
         cdef uint64_t *sums = self.sums + 2 * self.added
+        cdef uint64_t exponents[IN_HAND]
+        cdef Py_ssize_t i = 0, n
         with nogil:
             sums[2], sums[3] = sums[0], sums[1]
-            # The same three times, so that the compiler knows the number of digits where it matters most.
-            if digits == 1:
-                gather(factors, 1, last, exponents, self.least, sums + 2)
-            elif digits == 2:
-                gather(factors, 2, last, exponents, self.least, sums + 2)
-            else:
-                gather(factors, digits, last, exponents, self.least, sums + 2)
+            while i < numbers.shape[0]:
+                n = IN_HAND if numbers.shape[0] - i > IN_HAND else numbers.shape[0] - i
+                exponents_of(&numbers[i], n, self.line, exponents)
+                # The same three times, so that the compiler knows the number of digits where it matters most.
+                if digits == 1:
+                    gather(factors, 1, exponents, n, sums + 2)
+                elif digits == 2:
+                    gather(factors, 2, exponents, n, sums + 2)
+                else:
+                    gather(factors, digits, exponents, n, sums + 2)
+                i += n
         self.added += 1
 
     def aim(self, uint64_t word):
@@ -336,29 +398,32 @@ cdef class PowerSearch:
             )
         return chunk
 
-    def locate(self, const int64_t[::1] exponents, Py_ssize_t chunk, Py_ssize_t begin):
+    def locate(self, const int64_t[::1] numbers, Py_ssize_t chunk, Py_ssize_t begin):
         """The place that the word is in, of this chunk, which begins there; -1 where it is in doubt."""
-        cdef const uint64_t *factors = &self.weights.factors[0]
-        cdef int digits = self.weights.digits
-        cdef uint64_t last = self.weights.last
         cdef uint64_t *total = self.sums + 2 * self.chunks
+        cdef const uint64_t *factors = &self.weights.factors[0]
         cdef uint64_t sums[2]
-        cdef Py_ssize_t place
+        cdef uint64_t before[2]
+        cdef uint64_t exponents[IN_HAND]
+        cdef Py_ssize_t i = 0, n, place = 0
         cdef bint inside, clear
-        sums[0], sums[1] = self.sums[2 * chunk], self.sums[2 * chunk + 1]
+        sums[0] = before[0] = self.sums[2 * chunk]
+        sums[1] = before[1] = self.sums[2 * chunk + 1]
         with nogil:
-            if digits == 1:
-                place = reach(factors, 1, last, exponents, self.least, self.stop, sums)
-            elif digits == 2:
-                place = reach(factors, 2, last, exponents, self.least, self.stop, sums)
-            else:
-                place = reach(factors, digits, last, exponents, self.least, self.stop, sums)
+            while i < numbers.shape[0]:
+                n = IN_HAND if numbers.shape[0] - i > IN_HAND else numbers.shape[0] - i
+                exponents_of(&numbers[i], n, self.line, exponents)
+                if self.weights.digits == 1:
+                    place += reach(factors, 1, exponents, n, self.stop, sums, before)
+                else:
+                    place += reach(factors, self.weights.digits, exponents, n, self.stop, sums, before)
+                i += n
         place += begin
         # The sum before the place must leave the error below `start`, if there is a place before.
-        sums[1] += self.error
-        sums[0] += sums[1] < self.error
+        before[1] += self.error
+        before[0] += before[1] < self.error
         inside = at_most(self.stop[0], self.stop[1], total[0], total[1])
-        clear = (place == 0) | at_most(sums[0], sums[1], self.start[0], self.start[1])
+        clear = (place == 0) | at_most(before[0], before[1], self.start[0], self.start[1])
         return place if inside & clear else -1
 
 

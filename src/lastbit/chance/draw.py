@@ -95,7 +95,7 @@ class Draw(ABC):
         1
         """
         whole(len(exponents), "the number of exponents")
-        if exponents[:1].dtype != np.int64:
+        if exponents.dtype != np.int64:
             raise ParameterError("exponents must be int64. Nothing was drawn.")
         if multiplicities is not None:
             _check_multiplicities(multiplicities, len(exponents))

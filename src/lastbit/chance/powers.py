@@ -31,6 +31,11 @@ Terms = list[tuple[int, int]]
 class Exponents(Protocol):
     """An int64 array, or anything that has a length and a minimum and whose slices are int64 arrays."""
 
+    @property
+    def dtype(self) -> Any:
+        """int64."""
+        ...
+
     def __len__(self) -> int: ...
 
     def min(self) -> Any:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from lastbit.chance import _classes, _draws, distributions
 from lastbit.chance.bits import Bits, SystemBits, Words, checked_words
 from lastbit.chance.cores import parts_of, side_by_side
+from lastbit.chance.descending import Descending
 from lastbit.chance.distributions import Distribution
 from lastbit.chance.draw import Draw, Parts, Samples
 from lastbit.chance.inversion import Uniform
@@ -199,15 +200,18 @@ def _decide_power(powers: Powers, word: int) -> int | None:
     """The cell of a word from weights of 63 bits, or None where their error or the word itself leaves it in doubt."""
     if powers.multiplicities is not None:
         return _decide_class(powers, powers.multiplicities, word)
-    exponents, cuts = powers.exponents, powers.cuts
-    if len(cuts) == 2:
-        # One chunk is kept: it is searched where it was added up.
-        exponents = exponents[: cuts[1]]
+    numbers, cuts = powers.exponents, powers.cuts
     search = _draws.PowerSearch(_weights_of(powers.rate), powers.least, cuts[-1], len(cuts) - 1)
+    if isinstance(numbers, Descending):
+        search.turn(numbers.factor, numbers.edge, numbers.base - powers.least, numbers.span)
+        numbers = numbers.values
+    elif len(cuts) == 2:
+        # One chunk is kept: it is searched where it was added up.
+        numbers = numbers[: cuts[1]]
     search.warm()
     for start, stop in pairwise(cuts):
-        search.add(exponents[start:stop])
+        search.add(numbers[start:stop])
     chunk = search.aim(word)
     begin, end = cuts[chunk], cuts[chunk + 1]
-    index = search.locate(exponents[begin:end], chunk, begin)
+    index = search.locate(numbers[begin:end], chunk, begin)
     return None if index < 0 else index

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lastbit.chance.descending import Descending
 from lastbit.chance.draw import Draw
+from lastbit.chance.powers import Exponents
 from lastbit.errors import ParameterError
 from lastbit.estimate.accuracy import least_exponent
 from lastbit.exact.numbers import Number, flag, probability, whole
@@ -250,12 +252,15 @@ class ExponentialMechanism(GridMechanism[Choice]):
             raise ParameterError(f"outcomes must be as many as scores: got {len(named)} and {n}. Nothing was drawn.")
         return found, named, n
 
-    def _exponents(self, scores: Any) -> Callable[[Draw], _Exponents | Steps]:
+    def _exponents(self, scores: Any) -> Callable[[Draw], Exponents]:
         """The exponents of these scores, which take chance only where rounding is randomized."""
         if self.rounding == "randomized":
             return self._rounded(scores)
         if is_plain(scores):
-            exponents = _Exponents(self.grid, scores.ravel(), self._lowest, self._highest)
+            flat, lowest, highest = scores.ravel(), self._lowest, self._highest
+            scaling, exponents = self.grid.scaling(flat), _Exponents(self.grid, flat, lowest, highest)
+            if scaling is not None:
+                return lambda _: Descending(flat, *scaling[:2], lowest, highest, LIMIT)
             return lambda _: exponents
         turned = _turned(self.grid.steps(scores), self._lowest, self._highest)
         return lambda _: turned
@@ -281,6 +286,7 @@ class _Exponents:
     scores: NDArray[Any]
     lowest: int
     highest: int
+    dtype: ClassVar = np.dtype(np.int64)
 
     def __len__(self) -> int:
         return len(self.scores)
