@@ -93,6 +93,7 @@ def test_the_same_answer_on_the_same_tape(partitions: list[list[list[int]]], k: 
 
 
 def test_null_and_nan_are_lowest() -> None:
+    # Noise that makes up for 895 has a probability of about e^-447.
     mechanism = lb.NoisyTopK(k=1, epsilon=1)
     for values in ([None, 5, 900], [float("nan"), None, 900.0], [None, Decimal("-0.5"), Decimal("900.5")]):
         rows, steps_in = [batch(["a", "b", "c"], values)], mechanism.grid.steps

@@ -96,6 +96,7 @@ def test_one_missing_value_moves_no_other(values: object) -> None:
     assert lb.NoisyTopK(k=1, epsilon=1).release(values).indices != (1,)
     mechanism = lb.SparseVector(threshold=0, limit=2, epsilon=50)
     assert mechanism.release(values).indices == (0, 2)
+    # Noise of 2^60 steps at an epsilon of 50 has a probability far below 2^-1000.
     assert [answer.above for answer in mechanism.program(values)(lb.Sampler()).answers] == [True, False, True]
 
 

@@ -24,13 +24,10 @@ def test_nothing_without_a_token(path: str, served: Served) -> None:
     assert "clinic" not in answer.text
 
 
-def test_a_wrong_token_sees_nothing_and_guessing_ends(served: Served) -> None:
+def test_a_wrong_token_sees_nothing(served: Served) -> None:
     with served.client("") as client:
-        codes = [client.get("budget", headers={"authorization": f"Bearer wrong{n}"}).status_code for n in range(40)]
-    assert set(codes) == {401, 429}
-    # Whoever has a token is not kept out by guesses of others.
-    with served.client("look") as client:
-        assert client.get("budget").status_code == 200
+        answer = client.get("budget", headers={"authorization": "Bearer wrong"})
+    assert (answer.status_code, "clinic" in answer.text) == (401, False)
 
 
 def test_the_address_with_the_token_becomes_a_cookie_of_this_page_only(served: Served) -> None:

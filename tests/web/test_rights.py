@@ -15,6 +15,7 @@ from lastbit.questions import reading
 from lastbit.web.app import PAGES, application
 from lastbit.web.desk import Desk
 from lastbit.web.jobs import Job, Jobs
+from lastbit.web.rates import Rate
 from lastbit.web.tokens import ROLES, Tokens
 from tests.web.test_attacks import desk, page
 from tests.web.test_tables import TOKENS, Client
@@ -59,6 +60,13 @@ def test_only_the_token_itself_is_one() -> None:
         assert tokens.role(token) == role
         for wrong in ("", token[:1], token[:-1], token + "s", " " + token, token.upper(), token.replace("o", "\u043e")):
             assert tokens.role(wrong) is None
+
+
+def test_guessing_ends_and_keeps_out_nobody_who_has_a_token(page: Client) -> None:
+    page.app.guesses = Rate(burst=3, a_second=0.0)  # a real rate fills up again while a slow machine guesses
+    wrong = {"authorization": "Bearer wrong"}
+    assert [page.request("GET", "/budget", headers=wrong).status_code for _ in range(5)] == [401, 401, 401, 429, 429]
+    assert page.get("/budget").status_code == 200
 
 
 def test_with_tls_nothing_goes_in_the_clear(desk: Desk) -> None:

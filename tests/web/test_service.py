@@ -84,6 +84,7 @@ def test_two_hundred_plans_at_once_and_releases_stay_correct(served: Served) -> 
 def test_a_run_about_the_table(served: Served) -> None:
     asked = {"about": "table", "threshold": "150", "limit": 1, "epsilon": "2", "key": "a key of sixteen characters"}
     before = spent(served)
+    # The server draws for real. Of some 300 people 150 are far away: noise hides that with a probability below 2^-60.
     with served.client("release") as client:
         run = client.post("api/runs", json=asked).json()
         assert client.post("api/runs", json=asked).json() == run  # one key is one run
@@ -100,6 +101,7 @@ def test_a_run_about_the_table(served: Served) -> None:
 
 
 def test_a_stream_is_answered_as_it_comes(served: Served) -> None:
+    # The server draws for real, and noise of a million has a probability far below 2^-1000.
     asked = {"about": "numbers", "sensitivity": 1, "threshold": "1000000", "limit": 2, "epsilon": "1"}
     with served.client("release") as client:
         run = client.post("api/runs", json=asked).json()["id"]
