@@ -2,8 +2,8 @@
 
 Everything happens in a copy of the tree, build/sanitize. The modules that setup.py lists are compiled with gcc's
 sanitizers and with every index checked, also where the fast build checks none. Canaries with known faults go first: a
-library of two functions shows that the sanitizers are awake, and a module that is compiled like ours shows that an index
-beyond the end of an array is noticed.
+library of two functions shows that the sanitizers are awake, and a module that is compiled like ours shows that an
+index beyond the end of an array is noticed.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def plant() -> None:
     (SCRATCH / "src" / "lastbit" / "_canary.pyx").write_text(CANARY_MODULE)
     setup = (SCRATCH / "setup.py").read_text()
     listed = setup.replace("modules = [\n", 'modules = [\n    compiled("lastbit._canary", **FAST),\n')
-    assert listed != setup  # noqa: S101
+    assert listed != setup
     (SCRATCH / "setup.py").write_text(listed)
 
 
@@ -106,7 +106,8 @@ def main() -> int:
         return 1
     print("== tests", flush=True)
     given = sys.argv[1:] or (EVERY if os.environ.get("ALL") else TESTS)
-    command = [sys.executable, "-m", "pytest", "-q", "-n", os.environ.get("JOBS") or "2", "--durations=10", "-p", "no:cacheprovider", *given]
+    options = ["-q", "-n", os.environ.get("JOBS") or "2", "--durations=10", "-p", "no:cacheprovider"]
+    command = [sys.executable, "-m", "pytest", *options, *given]
     return subprocess.run(command, cwd=SCRATCH, env=environment(), check=False).returncode
 
 
