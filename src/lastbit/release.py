@@ -31,6 +31,7 @@ from lastbit.output.table import MOST_ROWS as MOST_ROWS
 from lastbit.output.table import PEOPLE, cells, html_table, is_name
 from lastbit.output.table import one_line as one_line
 from lastbit.output.table import text_table as text_table
+from lastbit.output.words import several
 from lastbit.privacy.cost import Cost
 
 _FRAMES: Final = "pandas", "polars"
@@ -203,7 +204,7 @@ class Release(Compared, ABC):
 
     def _left_out(self) -> list[str]:
         rows = len(next(iter(self.columns().values())))
-        return [f"… and {rows - MOST_ROWS:,} more rows"] if rows > MOST_ROWS else []
+        return [f"… and {several(rows - MOST_ROWS, 'more row')}"] if rows > MOST_ROWS else []
 
 
 def _array(column: Sequence[Any]) -> NDArray[Any]:

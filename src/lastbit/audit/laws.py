@@ -24,6 +24,7 @@ from lastbit.exact.rounding import float_lower, float_upper, log_float_lower, lo
 from lastbit.mechanisms.mechanism import Program
 from lastbit.output.numbers import texts
 from lastbit.output.table import MOST_ROWS, html_table, text_table
+from lastbit.output.words import several
 from lastbit.privacy.eta import Eta
 from lastbit.release import Release
 
@@ -171,8 +172,8 @@ class Law:
 
     def _lines(self) -> list[str]:
         left = f"unexplored {float(self.unexplored):.3g}" if self.unexplored else "every branch explored"
-        more = [f"… and {len(self) - MOST_ROWS:,} more outcomes"] if len(self) > MOST_ROWS else []
-        return [f"{len(self):,} outcomes on {self.branches:,} branches, {left}", *more]
+        more = [f"… and {several(len(self) - MOST_ROWS, 'more outcome')}"] if len(self) > MOST_ROWS else []
+        return [f"{several(len(self), 'outcome')} on {several(self.branches, 'branch', 'branches')}, {left}", *more]
 
 
 def _short(mass: gmpy2.mpq) -> str:

@@ -18,6 +18,7 @@ from lastbit.audit.hostile.tables import rows as hostile_rows
 from lastbit.errors import ParameterError
 from lastbit.exact.numbers import Number, flag, positive
 from lastbit.output.table import html_table, one_line
+from lastbit.output.words import several
 
 Rows = Sequence[Any]
 Unit = str | Callable[[Any], Any] | None
@@ -38,7 +39,7 @@ class Witness:
     problem: str
 
     def __str__(self) -> str:
-        more = f" and {len(self.rows) - 1:,} more rows" if len(self.rows) > 1 else ""
+        more = f" and {several(len(self.rows) - 1, 'more row')}" if len(self.rows) > 1 else ""
         return f"{self.problem}; witness {said(self.rows[0])}{more}, {self.place}"
 
 
@@ -67,7 +68,8 @@ class Stability:
         if self.witness is not None:
             return f"violated: {self.witness}"
         way = ", all the same way" if self.monotone else ""
-        return f"holds: {self.tried:,} neighbours, no count moved by more than {self.moved} of {self.sensitivity}{way}"
+        moved = f"no count moved by more than {self.moved} of {self.sensitivity}"
+        return f"holds: {several(self.tried, 'neighbour')}, {moved}{way}"
 
     def _repr_html_(self) -> str:
         rows = [

@@ -20,6 +20,7 @@ from lastbit.exact.numbers import Number
 from lastbit.mechanisms.mechanism import Mechanism, Program
 from lastbit.output.numbers import short
 from lastbit.output.table import MOST_ROWS, html_table, one_line
+from lastbit.output.words import several
 from lastbit.privacy.cost import Cost
 from lastbit.privacy.eta import Eta
 
@@ -143,7 +144,7 @@ class Verdicts:
     @property
     def tried(self) -> str:
         """How many neighbours were tried, in words."""
-        number = "1 neighbour" if len(self.each) == 1 else f"{len(self.each):,} neighbours"
+        number = several(len(self.each), "neighbour")
         return number if self.complete else f"{number} (there was no time for the others)"
 
     def _repr_html_(self) -> str:
@@ -152,7 +153,7 @@ class Verdicts:
             [_named(verdict.neighbour), verdict.verdict, verdict.loss.at_least, verdict.loss.at_most]
             for verdict in self.each[:MOST_ROWS]
         ]
-        more = f" … and {len(self.each) - MOST_ROWS:,} more neighbours" if len(self.each) > MOST_ROWS else ""
+        more = f" … and {several(len(self.each) - MOST_ROWS, 'more neighbour')}" if len(self.each) > MOST_ROWS else ""
         shown = self.each[:MOST_ROWS]
         return html_table(names, rows, f"{self}{more}") + of_verdicts(shown, [row[0] for row in rows], str(self))
 

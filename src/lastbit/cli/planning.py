@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
+from lastbit.output.words import several
+
 if TYPE_CHECKING:
     from lastbit.cli.plans import Asked
 
@@ -104,7 +106,7 @@ def plan(
     ranking = ranking_of(epsilon if within is None else str(mechanism.epsilon), rho, delta, k, **asked)
     ranked = ranking.accuracy(items, level, k=k)
     apart = "" if delta is None else f", delta {delta}"
-    title = f"The top {k} of {items:,} items at {mechanism.cost.text}{apart}:"
+    title = f"The top {k} of {several(items, 'item')} at {mechanism.cost.text}{apart}:"
     unit = "units " if bounds is None else ""
     furthest, without_gaps = (bound(each, whole=bounds is None) for each in (reach, ranked))
     text = (

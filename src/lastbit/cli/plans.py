@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any, Final
 
 from lastbit.errors import ParameterError
+from lastbit.output.words import several
 from lastbit.questions.options import cost_of, moved, ranking_of
 
 
@@ -179,11 +180,12 @@ def _mean(asked: Asked) -> Planned:
     mechanism = lb.NoisyMean(**asked.cost, bounds=bounds, resolution=asked.fine, most_rows=asked.most_rows)
     low, high = (Fraction(end) for end in mechanism.bounds)
     off, units_off = mean_within(mechanism, units, asked.level)
+    people = several(units, "unit")
     told = (
-        f"the mean of {units:,} units is off by about {shown(off)} at most where it is in the middle of the bounds, "
+        f"the mean of {people} is off by about {shown(off)} at most where it is in the middle of the bounds, "
         f"twice that at a bound, and the number of units by at most {bound(units_off, whole=True)}."
         if off < high - low
-        else f"nothing is known about the mean of {units:,} units. Plan with more of them, or with a larger --epsilon."
+        else f"nothing is known about the mean of {people}. Plan with more of them, or with a larger --epsilon."
     )
     return Planned(mechanism, off, told, {"units": units, "units_within": units_off, "bounds": list(bounds)})
 

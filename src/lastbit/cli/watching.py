@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from lastbit.errors import ParameterError
+from lastbit.output.words import several
 from lastbit.questions.options import Spending, cost_of
 from lastbit.questions.streams import RULE, Stream
 
@@ -176,6 +177,6 @@ class Answers:
         return Fraction(self.stream.mechanism.resolution)
 
     def _end(self, how: str) -> None:
-        lines = "1 line" if self.asked == 1 else f"{self.asked:,} lines"
+        lines = several(self.asked, "line")
         cost = self.stream.mechanism.cost.text
         print(f"lastbit: {how}: {self.above:,} of {lines} above. Another run costs {cost} again.", file=sys.stderr)

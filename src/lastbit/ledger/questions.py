@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import shlex
 from collections.abc import Mapping
 from typing import Any, Final
@@ -44,7 +45,9 @@ def question_of(query: str, values: tuple[Any, ...], options: Mapping[str, Any])
             return ""
         # How many numbers a Statistic has is public: the bins of a histogram. Its bounds are not known here.
         size = np.size(np.asarray(each.values, object)) if isinstance(each, Statistic) else None
-        facts.append([repr(each), str(each.resolution), items, size])
+        # Older books say "1 items": the words of a question stay as they are, or nobody finds its answer again.
+        words = re.sub(r"\b1 item\b", "1 items", repr(each))
+        facts.append([words, str(each.resolution), items, size])
     return json.dumps({"query": query, "values": facts} if facts else {"query": query})
 
 

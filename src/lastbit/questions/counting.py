@@ -8,6 +8,7 @@ import typer
 
 from lastbit.errors import ParameterError
 from lastbit.exact.numbers import whole
+from lastbit.output.words import several
 from lastbit.questions.discovering import Delta
 from lastbit.questions.options import Groups, Spending, Table
 from lastbit.questions.question import Question
@@ -54,7 +55,7 @@ def count(
     else:
         mechanism = lb.DiscreteGaussian(**spending.cost, squared_sensitivity=most**2)
     level, counted = percent(spending.level), "rows" if rows else "units"
-    of_each = f" Of each unit at most {most:,} rows count." if rows else ""
+    of_each = f" Of each unit at most {several(most, 'row counts', 'rows count')}." if rows else ""
     promise = f"The interval holds with probability {level}.{of_each} Rows without {table.unit} are left out."
 
     def report(release: lb.NoisyValues) -> Report:

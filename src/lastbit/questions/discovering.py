@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from lastbit.errors import ParameterError
+from lastbit.output.words import nth, several
 from lastbit.questions.options import Items, Spending, Table
 from lastbit.questions.question import Question
 
@@ -44,8 +45,8 @@ def search(table: Table, items: Items, spending: Spending, k: int, delta: str | 
     level, needed = percent(spending.level), mechanism.needed(spending.level)
     enough = items.more(bound(needed, whole=items.weights is None))
     promise = (
-        f"An item with {enough} than the {mechanism.candidates + 1}th of all items is listed with "
-        f"probability {level}, unless the noise puts {k} others ahead of it."
+        f"An item with {enough} than the {nth(mechanism.candidates + 1)} of all items is listed with "
+        f"probability {level}, unless the noise puts {several(k, 'other item')} ahead of it."
     )
 
     def report(release: Any) -> Report:
@@ -184,8 +185,8 @@ def planned(
     title = f"Items that nobody listed, at {next(iter(found.values())).cost.text}:"
     notes = [
         f"An item that has so many {'units' if bounds is None else 'in its sum'} is listed with probability "
-        f"{percent(level)}: by top and choose, so many more than the {10 * k + 1}th of all items, unless the "
-        f"noise puts {k} others ahead of it; by histogram, in all.",
+        f"{percent(level)}: by top and choose, so many more than the {nth(10 * k + 1)} of all items, unless the "
+        f"noise puts {several(k, 'other item')} ahead of it; by histogram, in all.",
     ]
     if most_items is None:
         notes.append("A histogram needs --most-items, the number of items that one unit counts in at most.")

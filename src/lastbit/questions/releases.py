@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from lastbit.errors import ParameterError
+from lastbit.output.words import several
 from lastbit.questions.discovering import Delta, search
 from lastbit.questions.options import Items, Spending, Table
 from lastbit.questions.question import Question
@@ -91,7 +92,7 @@ def above(
             "at least": lowest,
         }
         notes = [
-            f"{release.answered:,} of {items.size:,} items were asked, in the order of the domain.",
+            f"{release.answered:,} of {several(items.size, 'item')} were asked, in the order of the domain.",
             f"With probability {percent(spending.level)} the 'at least' of a listed item is empty or true, whatever "
             "the values are. Where all items are below the threshold, those that are shown are the lucky ones.",
             "An estimate is the threshold and the gap. Lucky noise gets items listed, so estimates are too high on "

@@ -10,6 +10,7 @@ import typer
 
 from lastbit.errors import ParameterError
 from lastbit.exact.numbers import whole
+from lastbit.output.words import several
 from lastbit.questions.options import Missing, Spending, Table
 from lastbit.questions.question import Question
 
@@ -58,7 +59,8 @@ def in_words(of: str, rule: str, table: Table, latest_by: str | None, most_rows:
     if table.unit is None:
         said = f"Each row has one number, its {of}."
     elif rule == "row":
-        said = f"Each row has one number, its {of}; at most {most_rows:,} rows of a unit count, drawn by lot."
+        most = several(most_rows or 0, "row of a unit counts", "rows of a unit count")
+        said = f"Each row has one number, its {of}; at most {most}, drawn by lot."
     else:
         own = {"mean": f"the mean of its {of}", "total": f"the total of its {of}"}
         said = f"Each unit has one number, {own.get(rule, f'its {of} with the largest {latest_by}')}."

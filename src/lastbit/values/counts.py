@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from lastbit.errors import ParameterError
 from lastbit.exact.numbers import Number, flag, positive, whole
+from lastbit.output.words import several
 from lastbit.values.adjacency import Adjacency, named
 from lastbit.values.grid import Grid
 from lastbit.values.known import Known
@@ -53,7 +54,8 @@ class Counts(Known):
         values = _exact(self.values)
         if len(items) != len(values):
             raise ParameterError(
-                f"items and values must be of one length: got {len(items):,} items and {len(values):,} values."
+                f"items and values must be of one length: got {several(len(items), 'item')} and "
+                f"{several(len(values), 'value')}."
             )
         if not isinstance(items, range) and not _all_different(items):
             raise ParameterError("items must be different, and hashable: two that are alike have one count.")
@@ -96,8 +98,8 @@ class Counts(Known):
     def __repr__(self) -> str:
         way = "monotone" if self.monotone else "not monotone"
         told = "" if self.adjacency == "add-remove" else f", {self.adjacency}"
-        bound = "" if self.most_items is None else f", at most {self.most_items} items a unit"
-        return f"<Counts: {len(self):,} items, sensitivity {self.sensitivity}, {way}{told}{bound}>"
+        bound = "" if self.most_items is None else f", at most {several(self.most_items, 'item')} a unit"
+        return f"<Counts: {several(len(self), 'item')}, sensitivity {self.sensitivity}, {way}{told}{bound}>"
 
 
 def _step(values: NDArray[np.int64] | tuple[Fraction, ...]) -> Fraction | None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from lastbit.errors import ParameterError
 from lastbit.exact.numbers import Number
+from lastbit.output.words import several
 from lastbit.values.adjacency import Adjacency
 from lastbit.values.counts import Counts
 from lastbit.values.known import Known
@@ -66,5 +67,5 @@ class SparkCounts(Known):
 
     def __repr__(self) -> str:
         way = "monotone" if self.monotone else "not monotone"
-        bound = "" if self.most_items is None else f", at most {self.most_items} items a unit"
+        bound = "" if self.most_items is None else f", at most {several(self.most_items, 'item')} a unit"
         return f"<SparkCounts: sensitivity {self.sensitivity}, {way}{bound}>"

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from lastbit.errors import ParameterError
 from lastbit.exact.numbers import Number, positive, whole
+from lastbit.output.words import several
 from lastbit.values.adjacency import Adjacency
 from lastbit.values.grid import Grid
 from lastbit.values.known import Known
@@ -120,7 +121,7 @@ class Unlisted(Known):
     total = values
 
     def __repr__(self) -> str:
-        bound = "" if self.most_items is None else f", at most {self.most_items} items a unit"
+        bound = "" if self.most_items is None else f", at most {several(self.most_items, 'item')} a unit"
         return f"<Unlisted: sensitivity {self.sensitivity}{bound}>"
 
 

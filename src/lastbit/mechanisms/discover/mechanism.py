@@ -17,6 +17,7 @@ from lastbit.exact.numbers import Number, probability, whole
 from lastbit.exact.rounding import shortened_upper
 from lastbit.mechanisms.mechanism import Released
 from lastbit.mechanisms.on_grid import GridMechanism
+from lastbit.output.words import several
 from lastbit.privacy.rate import Rate
 from lastbit.release import Release
 from lastbit.values.adjacency import Adjacency
@@ -103,7 +104,7 @@ class Discovering(GridMechanism[Released]):
         bound = values.most_items
         if self.most_items is not None and (bound is None or bound > self.most_items):
             raise ParameterError(
-                f"the mechanism was built for at most {self.most_items} items a person, the values allow "
+                f"the mechanism was built for at most {several(self.most_items, 'item')} a person, the values allow "
                 f"{'any number' if bound is None else bound}. Count with most_items={self.most_items}. Nothing was "
                 "drawn."
             )

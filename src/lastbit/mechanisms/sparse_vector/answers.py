@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lastbit._outcomes import Compared
+from lastbit.output.words import several
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,7 +66,7 @@ class Answers(Sequence[Answer]):
         return hash((self._length, *self._above.items()))
 
     def __repr__(self) -> str:
-        return f"<{self._length:,} answers, {len(self._above):,} above>"
+        return f"<{several(self._length, 'answer')}, {len(self._above):,} above>"
 
     @property
     def indices(self) -> tuple[int, ...]:

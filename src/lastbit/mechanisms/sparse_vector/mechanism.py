@@ -19,6 +19,7 @@ from lastbit.mechanisms.sparse_vector.answers import Answer, Answers
 from lastbit.mechanisms.sparse_vector.kinds import NoiseKind, NoiseName, kind_of
 from lastbit.mechanisms.sparse_vector.noise import Branch
 from lastbit.mechanisms.sparse_vector.run import FEW, Plan, Run, on_grid
+from lastbit.output.words import several
 from lastbit.privacy.rate import Rate
 from lastbit.release import Release
 from lastbit.values.known import unpacked
@@ -77,7 +78,7 @@ class AboveThreshold(Release):
     @property
     def title(self) -> str:
         """The line above the table."""
-        return f"{super().title}: {len(self.indices):,} of {self.answered:,} queries above"
+        return f"{super().title}: {len(self.indices):,} of {several(self.answered, 'query', 'queries')} above"
 
     def facts(self) -> dict[str, Any]:
         """How many queries were answered."""

@@ -19,6 +19,7 @@ from lastbit.mechanisms.mechanism import Released
 from lastbit.mechanisms.on_grid import GridMechanism
 from lastbit.mechanisms.top_k.selector import AddTo, Selector, StepsOf
 from lastbit.output.picture import Panel
+from lastbit.output.words import several
 from lastbit.privacy.cost import Cost
 from lastbit.privacy.rate import Rate
 from lastbit.release import Interval, Release
@@ -135,7 +136,7 @@ class Selecting(GridMechanism[Released]):
         on_grid = lies_on(values, self.grid)
         if n < self.k:
             raise ParameterError(
-                f"k must be at most the number of candidates: got k={self.k} and {n:,} candidates. "
+                f"k must be at most the number of candidates: got k={self.k} and {several(n, 'candidate')}. "
                 "Ask for fewer, or offer more. Nothing was drawn."
             )
         name, cost, resolution, selector = self.name, self.cost, self.grid.resolution, self._selector

@@ -19,6 +19,7 @@ from lastbit.chance.sampler import Sampler
 from lastbit.errors import LastbitError, ParameterError
 from lastbit.mechanisms.mechanism import drawn_elsewhere
 from lastbit.mechanisms.top_k.selector import Selector
+from lastbit.output.words import several
 from lastbit.values.grid import LIMIT, Steps
 from lastbit.values.spark_rows import PART, TOTAL, SparkRows, answered
 
@@ -74,7 +75,7 @@ def selection(rows: SparkRows, steps_in: StepsIn, selector: Selector, on_grid: b
     n = answered(rows.frame.count)
     if n < selector.k:
         raise ParameterError(
-            f"k must be at most the number of candidates: got k={selector.k} and {n:,} candidates. "
+            f"k must be at most the number of candidates: got k={selector.k} and {several(n, 'candidate')}. "
             "Ask for fewer, or offer more. Nothing was drawn."
         )
 
