@@ -9,6 +9,7 @@ import json
 import shlex
 import subprocess
 import sys
+from contextlib import chdir
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -140,7 +141,9 @@ def test_every_release_is_shown_again_for_nothing(command: str, clinic: Path, ca
         f"top {TABLE} -k 2 --epsilon 1/3",
         f"top {TABLE} -k 2 --epsilon 1/2 --resolution 1/2",
         "top visits.csv --by diagnosis --domain diagnoses.txt -k 2 --epsilon 1/2",
-        "top ./visits.csv --by diagnosis --unit patient --domain diagnoses.txt -k 2 --epsilon 1/2",
+        "top copy/visits.csv --by diagnosis --unit patient --domain diagnoses.txt -k 2 --epsilon 1/2",
+        "top hard.csv --by diagnosis --unit patient --domain diagnoses.txt -k 2 --epsilon 1/2",
+        "top visits.csv copy/visits.csv --by diagnosis --unit patient --domain diagnoses.txt -k 2 --epsilon 1/2",
         "top visits.csv --by diagnosis --unit patient --domain fewer.txt -k 2 --epsilon 1/2",
         f"measure {TABLE} -k 2 --epsilon 1/2",
         f"top {TABLE} -k 2 --epsilon 1/2 --weights cost --bounds 0 1000",
@@ -148,6 +151,9 @@ def test_every_release_is_shown_again_for_nothing(command: str, clinic: Path, ca
 )
 def test_another_question_is_charged(other: str, clinic: Path, capsys: Any) -> None:
     Path("fewer.txt").write_text("influenza\ncommon cold\n")
+    Path("copy").mkdir()
+    Path("copy/visits.csv").write_text(Path("visits.csv").read_text())
+    Path("hard.csv").hardlink_to("visits.csv")
     answer(f"top {TABLE} -k 2 --epsilon 1/2 {PAID}", capsys)
     assert "reused" not in answer(f"{other} {PAID} --reuse", capsys)
     assert len(lb.Ledger("budget.db").history("clinic")) == 3
@@ -155,6 +161,59 @@ def test_another_question_is_charged(other: str, clinic: Path, capsys: Any) -> N
     Path("same.txt").write_text(Path("diagnoses.txt").read_text() + "\n")
     same = "top visits.csv --by diagnosis --unit patient --domain same.txt -k 2 --epsilon 1/2"
     assert answer(f"{same} {PAID} --reuse --note other", capsys)["reused"]["entry"] == 2
+
+
+def test_a_file_is_the_same_by_every_path(clinic: Path, capsys: Any) -> None:
+    Path("folder").mkdir()
+    Path("link.csv").symlink_to("visits.csv")
+    Path("elsewhere").symlink_to(".")
+    command = "top {} --by diagnosis --unit patient --domain diagnoses.txt -k 2 --epsilon 1/2"
+    assert "reused" not in answer(f"{command.format('./link.csv')} {PAID} --reuse", capsys)
+    full = str(Path("visits.csv").resolve())
+    for other in ("visits.csv", "./visits.csv", "folder/../visits.csv", "elsewhere/visits.csv", full, "link.csv"):
+        assert answer(f"{command.format(other)} {PAID} --reuse", capsys)["reused"]["entry"] == 2
+    with chdir("folder"):
+        paid, list_ = PAID.replace("budget.db", "../budget.db"), "--domain ../diagnoses.txt"
+        there = command.format("../visits.csv").replace("--domain diagnoses.txt", list_)
+        assert answer(f"{there} {paid} --reuse", capsys)["reused"]["entry"] == 2
+        # The same words, and another file.
+        Path("visits.csv").write_text(Path("../visits.csv").read_text())
+        here = command.format("visits.csv").replace("--domain diagnoses.txt", list_)
+        assert "reused" not in answer(f"{here} {paid} --reuse", capsys)
+    # A link that leads elsewhere now is another file by the same words.
+    Path("link.csv").unlink()
+    Path("link.csv").symlink_to("other.csv")
+    Path("other.csv").write_text(Path("visits.csv").read_text())
+    assert "reused" not in answer(f"{command.format('./link.csv')} {PAID} --reuse", capsys)
+    # Only what was typed is shown and kept, besides the digest of the path.
+    first = lb.Ledger("budget.db").history("clinic")[1]
+    assert first.about.startswith("top ./link.csv --by diagnosis")
+    assert first.about.count("sha256") == 1  # the domain
+    assert str(Path.cwd()) not in first.question
+    assert "visits.csv" not in first.question
+
+
+def test_another_column_of_the_same_file_is_another_question(clinic: Path, capsys: Any) -> None:
+    options = "--unit patient --domain diagnoses.txt -k 2 --epsilon 1/2"
+    answer(f"top visits.csv --by diagnosis {options} {PAID}", capsys)
+    assert "reused" not in answer(f"top ./visits.csv --by date {options} {PAID} --reuse", capsys)
+
+
+def test_what_an_older_lastbit_answered_is_found_by_the_words_typed(
+    clinic: Path, capsys: Any, monkeypatch: Any
+) -> None:
+    command = f"top {TABLE} -k 2 --epsilon 1/2 {PAID}"
+    with monkeypatch.context() as older:
+        older.setattr("lastbit.questions.asking.path_digest", lambda source: "")
+        answer(command, capsys)
+    question = lb.Ledger("budget.db").history("clinic")[-1].question
+    assert "paths" not in question
+    assert json.loads(question)["source"] == "visits.csv"
+    assert answer(f"{command} --reuse", capsys)["reused"]["entry"] == 2
+    assert "reused" not in answer(f"{command.replace('visits.csv', './visits.csv')} --reuse", capsys)
+    # What this version answers comes first.
+    answer(command, capsys)
+    assert answer(f"{command} --reuse", capsys)["reused"]["entry"] == 4
 
 
 def test_a_budget_that_is_spent_still_answers_what_it_answered(clinic: Path, capsys: Any) -> None:

@@ -261,21 +261,45 @@ def answer_to(
     books: sa.Connection, dataset: str, mechanism: Mechanism[Any], adjacency: Adjacency | None, question: str
 ) -> Any:
     """The row of the last release that answered this question, in these very words; None where there is none."""
+    # Not by the question itself, so that SQLite takes the index of the questions.
+    beginning = BEGINNING.op("=")(question[:500])
+    return _last(books, dataset, mechanism, adjacency, beginning, question.__eq__)
+
+
+def answer_like(
+    books: sa.Connection,
+    dataset: str,
+    mechanism: Mechanism[Any],
+    adjacency: Adjacency | None,
+    mark: str,
+    same: Callable[[str], bool],
+) -> Any:
+    """The row of the last release whose question holds a mark and is the same by a rule; None where there is none."""
+    return _last(books, dataset, mechanism, adjacency, ENTRIES.c.question.contains(mark, autoescape=True), same)
+
+
+def _last(
+    books: sa.Connection,
+    dataset: str,
+    mechanism: Mechanism[Any],
+    adjacency: Adjacency | None,
+    likely: sa.ColumnElement[bool],
+    same: Callable[[str], bool],
+) -> Any:
     account = account_of(row_of(books, dataset))
-    # Without an order and without the question itself, so that SQLite takes the index of the questions.
+    # Without an order, which SQLite would take another index for.
     query = sa.select(*_LINE).where(
         ENTRIES.c.dataset == dataset,
         ENTRIES.c.kind == "charge",
         ENTRIES.c.mechanism == str(mechanism.name),
         ENTRIES.c.parameters == parameters_of(mechanism),
         ENTRIES.c.adjacency == (adjacency or account.adjacency),
-        BEGINNING.op("=")(question[:500]),
+        likely,
         ENTRIES.c.released.is_not(None),
         ENTRIES.c.published.is_not(None),
     )
     # One by one: each may hold megabytes, and the first will do unless this lastbit cannot build it.
     for row in sorted(books.execute(query), key=lambda row: -row.id):
-        same = row.question == question
-        if same and isinstance(published.read(whole(entry_row(books, row.id)).published), Release):
+        if same(row.question) and isinstance(published.read(whole(entry_row(books, row.id)).published), Release):
             return row
     return None

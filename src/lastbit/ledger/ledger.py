@@ -154,6 +154,24 @@ class Ledger(Accounts):
             row = books.answer_to(rows, dataset, mechanism, adjacency, question)
         return None if row is None else books.entry_of(row, self._kept)
 
+    def answer_like(
+        self,
+        dataset: str,
+        mechanism: Mechanism[Any],
+        *,
+        mark: str,
+        same: Callable[[str], bool],
+        adjacency: Adjacency | None = None,
+    ) -> Entry | None:
+        """The last entry like that of `answer` whose question holds a mark, and is the same by a rule of the caller.
+
+        This looks at all entries of the account, where `answer` takes an index.
+        """
+        adjacency = refusals.common(refusals.mechanism_of(mechanism).adjacency, adjacency)
+        with self._store.look() as rows:
+            row = books.answer_like(rows, dataset, mechanism, adjacency, mark, same)
+        return None if row is None else books.entry_of(row, self._kept)
+
     def spend(
         self,
         dataset: str,

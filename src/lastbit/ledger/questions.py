@@ -62,7 +62,7 @@ def words_of(question: str) -> str:
         return str(asked.get("query", ""))
     words = [str(asked["command"]).rstrip("_")]
     for name, value in sorted(asked.items(), key=lambda pair: _place(pair[0])):
-        if name != "command":
+        if name not in ("command", "paths"):  # a file has its name already
             words += _option(name, value)
     return " ".join(words)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from lastbit.errors import ParameterError
-from lastbit.questions.asking import question_of
+from lastbit.questions.asking import as_older, by_paths, question_of
 
 if TYPE_CHECKING:
     from lastbit.ledger import Entry, Ledger
@@ -54,8 +54,16 @@ class Book:
         return cls(Ledger(spending.ledger), spending.dataset, question_of(spending))
 
     def found(self, asked: Question) -> Entry | None:
-        """The entry that has answered this very question before."""
-        return self.ledger.answer(self.dataset, asked.mechanism, question=self.question, adjacency=COUNTED)
+        """The entry that has answered this very question before, of the same files, by whatever name."""
+        who: dict[str, Any] = {"dataset": self.dataset, "mechanism": asked.mechanism, "adjacency": COUNTED}
+        wanted = by_paths(self.question)
+        found = self.ledger.answer(**who, question=self.question)
+        mark = next(filter(None, wanted.get("paths", ())), "")
+        if found is None and mark:
+            found = self.ledger.answer_like(**who, mark=mark, same=lambda other: by_paths(other) == wanted)
+        if found is None and mark:
+            found = self.ledger.answer(**who, question=as_older(self.question))
+        return found
 
 
 def answer(

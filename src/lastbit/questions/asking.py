@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 from dataclasses import fields
 from typing import Any, Final
@@ -16,7 +17,8 @@ _SECRETS: Final = ("password", "passfile", "sslpassword", "sslkey", "sslcert")
 def question_of(spending: Spending) -> str:
     """The command and its arguments but for the cost, the account and the output. No row of the table takes part.
 
-    The cost is in the parameters of the mechanism, which are compared too. A domain file counts by its items.
+    The cost is in the parameters of the mechanism, which are compared too. A domain file counts by its items, and the
+    table by its path: the books keep the name that was typed, and a digest of the whole path.
     """
     given = {name: value for name, value in spending.asked.items() if value is not None and value is not False}
     asked = {name: value for name, value in given.items() if not _is_usual(name, value)}
@@ -25,9 +27,41 @@ def question_of(spending: Spending) -> str:
     if "source" in asked:
         source = asked["source"]
         asked["source"] = without_secrets(source) if isinstance(source, str) else [*map(without_secrets, source)]
+        paths = [*map(path_digest, [source] if isinstance(source, str) else source)]
+        if any(paths):
+            asked["paths"] = paths
     if asked.get("domain"):
         asked["domain"] = [digest_of(text) for text in asked["domain"]]
     return json.dumps(asked, sort_keys=True)
+
+
+def path_digest(source: str) -> str:
+    """The digest of a file's path, the same from every folder and through every link; "" where there is no file.
+
+    >>> path_digest("visits.csv") == path_digest("./visits.csv") != path_digest("other/visits.csv")
+    True
+    """
+    if source == "-" or "://" in source:
+        return ""
+    try:
+        path = os.fsencode(os.path.realpath(source))
+    except ValueError:  # no file has such a name: whoever opens it says so
+        return ""
+    return "sha256:" + hashlib.sha256(path).hexdigest()
+
+
+def as_older(question: str) -> str:
+    """The question as older books have it, where a file is known only by the name that was typed."""
+    return json.dumps({name: value for name, value in json.loads(question).items() if name != "paths"}, sort_keys=True)
+
+
+def by_paths(question: str) -> dict[str, Any]:
+    """A question in which every file is named by the digest of its path: the same file has one name."""
+    asked: dict[str, Any] = json.loads(question)
+    if "paths" in asked:
+        typed = asked["source"] if isinstance(asked["source"], list) else [asked["source"]]
+        asked["source"] = [path or name for path, name in zip(asked["paths"], typed, strict=True)]
+    return asked
 
 
 def _is_usual(name: str, value: object) -> bool:

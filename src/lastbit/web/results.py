@@ -115,6 +115,7 @@ def _built(desk: Desk, entry: Entry) -> Built | None:
     try:
         asked = json.loads(entry.question)
         command = asked.pop("command").rstrip("_")
+        asked.pop("paths", None)
         if "domain" in asked:
             asked["domain"] = [desk.recall(each) for each in asked["domain"]]
             if any(isinstance(each, str) and each.startswith("sha256:") for each in asked["domain"]):
