@@ -10,7 +10,8 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from lastbit.data import bounded
+import lastbit as lb
+from lastbit.data import bounded, duckdb_table
 from lastbit.values.bound import Bound
 
 KEYS = ("lastbit_key_0", "lastbit_key_1")
@@ -80,3 +81,24 @@ def test_the_engine_has_lists_for_all_bounds_but_those_that_sort() -> None:
         assert ("min(" in query) == (most < 10**6 - 1)
         if "min(" in query:  # on a row, where the engine looks at the length
             assert pairs.aggregate(f"min(lastbit_mark, {most + 1})").fetchall() == [([5],)]
+
+
+@pytest.mark.parametrize("filtered", [0, 100_000])
+@pytest.mark.parametrize("most", [1, 2, 3])
+def test_items_that_are_not_in_the_domain_use_up_no_bound(
+    most: int, filtered: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(duckdb_table, "_FILTERED", filtered)
+    rows = [(unit, item) for unit in range(40) for item in "abcdefghij"]
+    frame = pa.table({"unit": [unit for unit, _ in rows], "item": [item for _, item in rows]})
+    for table in (frame, duckdb.connect().from_arrow(frame)):
+        counts = lb.count(table, by="item", unit="unit", domain=["a", "b"], most_items=most)
+        assert sum(counts.values) == 40 * min(most, 2)
+        assert counts.most_items == most
+
+
+def test_nobody_knows_beforehand_which_items_stay() -> None:
+    # Two of three keys of 63 bits are equal with a probability below 2^-61.
+    keys = [Bound.drawn(1).key for _ in range(3)]
+    assert len({*keys}) == 3
+    assert all(0 <= key < 1 << 63 for key in keys)

@@ -86,10 +86,18 @@ def test_long_releases_are_read_page_by_page(place: str, monkeypatch: pytest.Mon
     ledger = opened(place)
     for _ in range(4):
         ledger.release("clinic", MECHANISM, [1])
-    monkeypatch.setattr("lastbit.ledger.books._LONG", 1)
-    monkeypatch.setattr("lastbit.ledger.books._PAGE", 2)
-    assert [each["id"] for each in ledger.export("clinic")[1]] == [1, 2, 3, 4, 5, 6]
-    assert ledger.verify() == ()
+    pages: list[int] = []
+    real = ledger._store.look
+    for long, size, read in ((1 << 22, 500, 2), (1 << 22, 2, 4), (1, 500, 6)):  # the last page is an empty one
+        monkeypatch.setattr("lastbit.ledger.books._LONG", long)
+        monkeypatch.setattr("lastbit.ledger.books._PAGE", size)
+        _, entries = ledger.export("clinic")
+        pages.clear()
+        with monkeypatch.context() as counted:
+            counted.setattr(ledger._store, "look", lambda: pages.append(1) or real())
+            assert [each["id"] for each in entries] == [1, 2, 3, 4, 5, 6]
+        assert len(pages) == read
+        assert ledger.verify() == ()
 
 
 def test_another_ledger_copied_over_the_file_is_the_ledger(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import pickle
 import sqlite3
+from contextlib import closing
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
@@ -195,6 +196,13 @@ def test_a_file_that_is_no_ledger_is_left_alone(tmp_path: Path) -> None:
     with pytest.raises(lb.LedgerError, match="it is no SQLite file"):
         lb.Ledger(other).create("clinic", epsilon=1)
     assert other.read_text().startswith("this is no database")
+    data = tmp_path / "data.db"
+    with closing(sqlite3.connect(data)) as made:
+        made.execute("CREATE TABLE visits (patient INTEGER)")
+    with pytest.raises(lb.LedgerError, match="holds other tables and no ledger"):
+        lb.Ledger(data).create("clinic", epsilon=1)
+    with closing(sqlite3.connect(data)) as left:
+        assert left.execute("SELECT name FROM sqlite_master").fetchall() == [("visits",)]
 
 
 VERSION_1 = """
