@@ -6,6 +6,9 @@ A message says what was expected, what came, and what to do. Parameters may be s
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Final
+
+ASK_FOR_LESS: Final = "Ask for less, or raise the limit (lastbit budget raise, or ledger.raise_limit)."
 
 
 class LastbitError(Exception):
@@ -116,8 +119,7 @@ class BudgetExceeded(LedgerError):
         super().__init__(
             message
             or f"the budget of {dataset!r} allows no more than {currency} {limit - spent}: requested {requested}, "
-            f"spent {spent}, limit {limit}. Nothing was drawn and nothing was charged. Ask for less, or raise the "
-            "limit."
+            f"spent {spent}, limit {limit}. Nothing was drawn and nothing was charged. {ASK_FOR_LESS}"
         )
 
     def __reduce__(self) -> tuple[type[BudgetExceeded], tuple[str, Fraction, Fraction, Fraction, str, str]]:

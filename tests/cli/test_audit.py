@@ -228,6 +228,7 @@ def test_an_open_question_with_all_neighbours_is_exit_code_4(monkeypatch):
     found = run(*everyone, "--seconds", "0.05")
     assert found.exit_code == 4
     assert found.stdout.startswith("undecided on ")
+    assert "To go on longer: --seconds 0.5." in found.stderr
     assert json.loads(run(*everyone, "--seconds", "0.05", "--json").stdout)["verdict"] == "undecided"
     # All that were tried hold, and more are there than are ever tried.
     monkeypatch.setattr(verdict, "MOST_NEIGHBOURS", 1)

@@ -137,7 +137,13 @@ WRONG: dict[str, tuple[str, str]] = {
     ),
     "no domain": ("top visits.csv --by diagnosis --domain no.txt --epsilon 1 -k 1", "no.txt: No such file"),
     "epsilon": (f"{TOP} --epsilon 0 -k 1", "epsilon must be positive: got 0."),
-    "k": (f"{TOP} --epsilon 1 -k 19", "-k must be at most the number of items: got 19 of 18."),
+    "a value left out": (f"{TOP} --epsilon --note", "--epsilon needs a value: got the option --note."),
+    "one of two values": (
+        "mean visits.csv --of cost --epsilon 1 --bounds 0",
+        "Option '--bounds' requires 2 arguments. See: lastbit mean --help",
+    ),
+    "a folder": ("top . --by a --domain diagnoses.txt --epsilon 1 -k 1", ". is a folder. Name the files in it"),
+    "k": (f"{TOP} --epsilon 1 -k 19", "-k must be at most the number of items: got 19 of 18. Write -k 18, or less."),
     "level": (f"{TOP} --epsilon 1 -k 1 --level 95", "level must be above 0 and below 1: got 95."),
     "half a ledger": (f"{TOP} --epsilon 1 -k 1 --ledger budget.db", "--ledger and --dataset must be given together"),
     "no ledger": (f"{TOP} --epsilon 1 -k 1 --ledger no.db --dataset x", "there is no ledger at no.db"),
@@ -148,6 +154,7 @@ WRONG: dict[str, tuple[str, str]] = {
     "shell": ("completion tcsh", "the shell must be one of bash, zsh, fish, powershell: got tcsh."),
     "bounds": ("mean visits.csv --of cost --bounds 5 5 --epsilon 1", "bounds must rise"),
     "plan": ("plan -k 1 --items 5", "give exactly one of --epsilon"),
+    "plan without items": ("plan -k 1 --epsilon 1", "say how many public items there are: --items 100."),
     "plan too many": ("plan -k 9 --items 5 --epsilon 1", "-k must be from 1 to the number of items"),
 }
 

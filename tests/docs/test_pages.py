@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from lastbit.audit.target import all_mechanisms
+from lastbit.questions.kinds import KINDS
 from tests.machine import has_postgres
 from tools.pages import neighbours
 
@@ -56,6 +58,16 @@ def test_every_page_is_in_the_contents() -> None:
     pages = {path.resolve() for path in DOCS.rglob("*.md") if path.name != "index.md"}
     missing = sorted(path.relative_to(DOCS).as_posix() for path in pages - listed)
     assert not missing, f"in no contents: {missing}. Add them to docs/index.md, or to the index.md of their folder."
+
+
+def test_the_page_which_mechanism_has_every_mechanism_and_every_command() -> None:
+    page = (DOCS / "learn/which-mechanism.md").read_text(encoding="utf-8")
+    questions, _, costs = page.partition("## What each costs")
+    for name in (each.__name__ for each in all_mechanisms()):
+        assert f"`{name}`" in questions, name
+        assert f"lb.{name}(" in costs, name
+    for command in (*KINDS, "watch"):
+        assert re.search(rf"\| `lastbit [^|]*\b{command}\b", questions), command
 
 
 def test_every_link_between_pages_leads_somewhere() -> None:

@@ -115,9 +115,7 @@ def audit(
         shown = "\n\n".join(map(str, laws)) if table or len(laws) == 1 else explored(laws)
         print(f"{line}\n{shown}" if line else shown)
     if answer == "undecided":
-        _say(
-            f"{seconds:g} s or a tolerance of {tolerance} were not enough. To go on longer: --seconds {10 * seconds:g}"
-        )
+        _undecided(tolerance, seconds)
     raise typer.Exit(EXIT[answer])
 
 
@@ -148,7 +146,16 @@ def _every(found: Target, values: str | None, tolerance: str, seconds: float, un
     else:
         print(f"{verdicts.verdict} on {verdicts.tried}")
         print(f"worst, on {', '.join(written(worst.neighbour) or [])}: {unit.verdict(worst)}")
+    if verdicts.verdict == "undecided":
+        _undecided(tolerance, seconds)
     raise typer.Exit(EXIT[verdicts.verdict])
+
+
+def _undecided(tolerance: str, seconds: float) -> None:
+    _say(
+        f"{seconds:g} s or a tolerance of {tolerance} were not enough. To go on longer: --seconds {10 * seconds:g}. "
+        "Fewer branches: smaller values, a coarser grid (--set resolution=1), or --tolerance 1e-3."
+    )
 
 
 def _say(text: str) -> None:

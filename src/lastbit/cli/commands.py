@@ -6,7 +6,16 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+from lastbit.errors import ParameterError
 from lastbit.questions.kinds import Kind
+
+
+def check_values(given: dict[str, Any]) -> None:
+    """Refuse the name of an option where the value of another one belongs, as in `--epsilon --domain items.txt`."""
+    options = {f"--{name.replace('_', '-')}" for name in given}
+    for name, value in given.items():
+        if isinstance(value, str) and value in options:
+            raise ParameterError(f"--{name.replace('_', '-')} needs a value: got the option {value}. Nothing was read.")
 
 
 def command_of(kind: Kind) -> Callable[..., None]:
@@ -15,6 +24,7 @@ def command_of(kind: Kind) -> Callable[..., None]:
     def command(**given: Any) -> None:
         from lastbit.cli.spending import spend
 
+        check_values(given)
         built = kind.build(**given)
         spend(built.spending, built.question)
 

@@ -22,7 +22,8 @@ Items = tuple[Any, ...]
 
 NO_DOMAIN: Final = (
     "domain must be given: the items that can be released have to be public, and which items occur in the data is "
-    "not. Pass a list, a range, a file with one item per line, or a column of another table."
+    "not. Pass a list, a range, a file with one item per line, or a column of another table. If nobody can list the "
+    "items, pass domain=lastbit.UNKNOWN, and use a mechanism that pays a delta, such as DiscoverTopK."
 )
 
 
@@ -110,7 +111,10 @@ def _lines(path: Path) -> list[str]:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise ParameterError(f"domain must be a file with one item per line: {path}: {reason}.") from None
+        raise ParameterError(
+            f"domain must be a file with one item per line: {path}: {reason}. Items themselves are written as a list, "
+            "['a', 'b'], or for the command with commas, a,b."
+        ) from None
     # Spaces at the ends are never meant; other separators than the line's end belong to an item.
     return [line.strip(" \t") for line in text.split("\n") if line.strip(" \t")]
 

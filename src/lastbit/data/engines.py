@@ -61,7 +61,7 @@ def table_of(frame: Any, wanted: list[str]) -> Table:
     except TypeError:
         raise ParameterError(
             f"frame must be a table that Narwhals knows: got {type(frame).__name__}. "
-            "Pass a table of pandas, Polars, PyArrow, DuckDB, PySpark, Ibis or Dask."
+            "Pass a table of pandas, Polars, PyArrow, DuckDB, PySpark, Ibis or Dask. lastbit.ask reads files."
         ) from None
     for column in wanted:
         if column not in present:

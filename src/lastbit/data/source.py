@@ -104,6 +104,8 @@ def _opened(
         _check_plain(form, place)
         return postgres_table(place, _named(table, place), wanted)
     path: Place = standard_input() if place == "-" else Path(place)
+    if isinstance(path, Path) and path.is_dir():
+        raise DataError(f"{place} is a folder. Name the files in it, such as '{place.rstrip('/')}/*.csv'.")
     if isinstance(path, Path) and path.exists() and not path.is_file():
         raise DataError(f"{place} is no file: a table is opened by name, more than once. Save it as a file first.")
     if isinstance(path, Path) and not path.is_file():

@@ -67,7 +67,9 @@ class Weights:
         """Refuse a column whose type cannot be added up exactly on this grid."""
         step = self.grid.resolution
         if kind not in NUMBERS:
-            raise ParameterError(f"weights must be numbers: the column {column!r} holds {kind.holds}.")
+            raise ParameterError(
+                f"weights must be numbers: the column {column!r} holds {kind.holds}. Name a column of numbers."
+            )
         if kind is not WHOLE and (step.numerator & (step.numerator - 1) or step.denominator & (step.denominator - 1)):
             raise ParameterError(
                 f"resolution must be a power of two for weights that are not whole: got {step}. No other is exact in "

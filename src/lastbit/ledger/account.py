@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final, Literal
 
-from lastbit.errors import BudgetExceeded, LedgerError, ParameterError
+from lastbit.errors import ASK_FOR_LESS, BudgetExceeded, LedgerError, ParameterError
 from lastbit.exact.numbers import Number, number, positive, probability
 from lastbit.exact.rounding import shortened_upper
 from lastbit.ledger.price import Price, above, below
@@ -259,7 +259,7 @@ class Account:
             advice = "" if self.delta_limit else " An account that allows a delta is created with one."
             return self._exceeded("delta", price.delta, self.spent_delta, room, f"Ask for less.{advice}")
         if self.currency == "rho":
-            return self._exceeded("rho", price.rho, self.spent_rho, most, "Ask for less, or raise the limit.")
+            return self._exceeded("rho", price.rho, self.spent_rho, most, ASK_FOR_LESS)
         either = ""
         if price.epsilon is not None and self.spent_epsilon is not None:
             either = f"Nor do the epsilons fit: requested {above(price.epsilon)}, {below(self.remaining)} left. "

@@ -52,7 +52,12 @@ def row_of(books: sa.Connection, dataset: str, *, lock: bool = False) -> Any:
     if row is not None:
         return row
     meant = names.same(dataset, books.scalars(sa.select(ACCOUNTS.c.dataset)))
-    advice = "Create it with a limit first." if meant is None else f"There is one named {meant!r}: write it so."
+    advice = (
+        "Create it with a limit first: lastbit budget create NAME --ledger FILE --epsilon 3, or ledger.create(NAME, "
+        "epsilon=3). lastbit budget show lists all accounts."
+        if meant is None
+        else f"There is one named {meant!r}: write it so."
+    )
     raise LedgerError(f"there is no account named {dataset!r}. {advice} Nothing was drawn.")
 
 

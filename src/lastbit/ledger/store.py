@@ -109,7 +109,7 @@ class Store:
     def _not_there(self) -> LedgerError:
         return LedgerError(
             f"there is no ledger at {self!r}. Make one by creating an account in it: lastbit budget create NAME "
-            "--ledger FILE --epsilon 3. Nothing was drawn."
+            "--ledger FILE --epsilon 3, or ledger.create(NAME, epsilon=3). Nothing was drawn."
         )
 
     def lock(self, connection: sa.Connection) -> None:

@@ -103,8 +103,8 @@ class Mechanism(ABC, Generic[Released]):
         """
         if not isinstance(values, Known):
             raise ParameterError(
-                f"of takes Counts or a Statistic: got {type(values).__name__}. Pass sensitivity= and resolution= to "
-                f"{cls.__name__} instead."
+                f"of takes Counts or a Statistic: got {type(values).__name__}. Count a table with lastbit.count first; "
+                f"for bare numbers pass sensitivity= and resolution= to {cls.__name__} instead."
             )
         known = {each.name for each in fields(cls) if each.init}  # type: ignore[arg-type]  # mechanisms are dataclasses
         return cls(**{name: value for name, value in cls._known(values).items() if name in known} | parameters)

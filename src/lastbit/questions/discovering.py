@@ -22,12 +22,14 @@ Delta = Annotated[
 ]
 
 
-def needs_delta(delta: str | None) -> str:
-    """The delta, refused where there is none."""
+def needs_delta(
+    delta: str | None, domain: str = "--domain", listed: str = "list the public items in a file and pass --domain FILE"
+) -> str:
+    """The delta, refused where there is none. `listed` says what to do where a public list exists."""
     if delta is None:
         raise ParameterError(
-            "without --domain the items are private, and to publish them takes a --delta, such as --delta 1e-6. Give "
-            "one, or list the public items in a file and pass --domain FILE. Nothing was read."
+            f"without {domain} the items are private, and to publish them takes a --delta, such as --delta 1e-6. Give "
+            f"one, or {listed}. Nothing was read."
         )
     return delta
 
@@ -172,7 +174,8 @@ def planned(
 
     step = resolution if resolution is not None else "1"
     moves = moved(bounds, step)
-    each: dict[str, Any] = {"delta": needs_delta(delta), "sensitivity": moves["sensitivity"], "most_items": most_items}
+    pays = needs_delta(delta, "--items", "say how many public items there are: --items 100")
+    each: dict[str, Any] = {"delta": pays, "sensitivity": moves["sensitivity"], "most_items": most_items}
     gaps = {**each, "resolution": resolution or ("1/10" if bounds is None else "1")}
     found: dict[str, Any] = {
         f"top -k {k}": lb.DiscoverTopK(k=k, **cost, **gaps),

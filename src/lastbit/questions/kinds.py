@@ -69,7 +69,9 @@ class Kind:
         """The question with these options; an option that is not given has its default. No row is read."""
         options = {each.name: each.default for each in self.options}
         if unknown := sorted(given.keys() - options.keys()):
-            raise ParameterError(f"there is no option {unknown[0]} for this question. Leave it out.")
+            raise ParameterError(
+                f"there is no option {unknown[0]} for this question. Use some of {', '.join(sorted(options))}."
+            )
         options |= given
         for name, value in options.items():
             if value is inspect.Parameter.empty:

@@ -79,7 +79,10 @@ class Items(Aggregates):
     def check_enough(self, k: int) -> None:
         """Refuse a k above the number of items."""
         if k > self.size:
-            raise ParameterError(f"-k must be at most the number of items: got {k} of {self.size:,}. Nothing was read.")
+            raise ParameterError(
+                f"-k must be at most the number of items: got {k} of {self.size:,}. Write -k {self.size}, or less. "
+                "Nothing was read."
+            )
 
     @cached_property
     def _read(self) -> list[Any]:

@@ -104,7 +104,11 @@ def _read_items(table: Table, items: Items, work: Callable[[Opened], Result]) ->
 def without_unit(table: Table) -> None:
     """Say that single rows are protected, where nobody named the unit."""
     if table.unit is None:
-        print("lastbit: without --unit each row is protected, but not a person with several rows.", file=sys.stderr)
+        print(
+            "lastbit: without --unit each row is protected, but not a person with several rows. To protect people, "
+            "name the column that says whom a row belongs to: --unit COLUMN.",
+            file=sys.stderr,
+        )
 
 
 def numbers_of(

@@ -191,7 +191,8 @@ def measure(table: Table, items: Items, spending: Spending, k: Amount = 10) -> Q
         }
         notes = [
             f"Each interval holds with probability {level} or more, whoever is listed: it comes from a measurement "
-            "made after the items were chosen. The estimate uses the gaps too, as far as they fit the measurements."
+            "made after the items were chosen. The number beside the interval uses the gaps too, as far as they fit "
+            "the measurements."
         ]
         more = {"interval": intervals, "level": spending.level}
         whole = items.whole("interval", "ahead of the next by")

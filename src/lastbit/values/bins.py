@@ -65,7 +65,10 @@ class Bins:
                 raise ParameterError("edges must be a list of numbers. Write edges=[0, 18, 65, 120].")
             return cls(tuple(number(edge, "each of edges") for edge in edges))
         if bounds is None or bins is None:
-            raise ParameterError("bins need bounds=(lower, upper) and the number of bins, or edges: got neither.")
+            raise ParameterError(
+                "bins need bounds and the number of bins, or edges. Write bounds=(0, 100) and bins=10, or "
+                "edges=[0, 18, 65] (for the command: --bounds 0 100 --bins 10, or --edges 0,18,65)."
+            )
         lower, upper = span(bounds)
         n = whole(bins, "bins")
         if n > _MOST:

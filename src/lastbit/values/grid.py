@@ -74,7 +74,10 @@ class Grid:
         if isinstance(values, np.ndarray):
             return self.steps(list(values.flat))
         if not isinstance(values, Sequence) or isinstance(values, str | bytes):
-            raise ParameterError(f"values must be an array or a sequence of numbers: got {type(values).__name__}.")
+            raise ParameterError(
+                f"values must be an array or a sequence of numbers: got {type(values).__name__}. Count a table with "
+                "lastbit.count; write a dictionary d as lastbit.Counts(items=list(d), values=list(d.values()))."
+            )
         return np.fromiter((self.step(value) for value in values), np.int64, len(values))
 
     def scaling(self, values: NDArray[Any]) -> tuple[int, int, int] | None:
