@@ -17,14 +17,14 @@ from typing import Any
 
 import psycopg
 
-from tests.machine import postgres
+from tests.machine import memory, postgres
 
 
 class Server:
     """A server that listens on a socket in `home` and nowhere else. PostgreSQL refuses to be root."""
 
     def __init__(self) -> None:
-        self.home = Path(tempfile.mkdtemp(prefix="lastbit-pg-"))
+        self.home = Path(tempfile.mkdtemp(prefix="lastbit-pg-", dir=memory()))
         other: dict[str, Any] = {}
         if os.geteuid() == 0:
             nobody = pwd.getpwnam("nobody")

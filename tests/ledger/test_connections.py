@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 import lastbit as lb
+from lastbit.ledger.books import _KEEP
 from lastbit.ledger.connections import _GATE
 
 MECHANISM = lb.DiscreteLaplace(epsilon="1/4")
@@ -136,6 +137,24 @@ def test_a_connection_to_a_file_that_is_gone_is_not_used_again(tmp_path: Path) -
             assert newer.exec_driver_sql("SELECT count(*) FROM lastbit_entries").scalar() == 3
     for _ in range(2):
         assert ledger.account("clinic").spent == Fraction(1, 2)
+
+
+def test_a_transaction_that_fails_leaves_nothing_to_the_next(place: str) -> None:
+    """The kept connection is the same one."""
+    ledger = opened(place)
+
+    def fail() -> None:
+        with ledger._store.transaction() as rows:
+            _KEEP.change(rows, {"entry": 2, "released": None, "published": None, "published_digest": None})
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fail()
+    with pytest.raises(lb.BudgetExceeded):
+        ledger.charge("clinic", lb.DiscreteLaplace(epsilon=1000))
+    ledger.charge("clinic", MECHANISM)
+    assert [entry.done for entry in ledger.history("clinic")] == ["", "yes", "no"]
+    assert ledger.verify() == ()
 
 
 def test_threads_that_never_rest_do_not_hold_up_a_fork(place: str) -> None:

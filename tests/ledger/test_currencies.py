@@ -16,8 +16,9 @@ from lastbit.ledger import store
 from lastbit.ledger.price import Price, written
 from lastbit.privacy.cost import Cost
 from lastbit.privacy.zcdp import epsilon_at, largest_rho, rho_of
-from tests.ledger.test_processes import finish, start
+from tests.ledger.test_processes import Child
 from tests.ledger.test_verify import change, resigned
+from tests.ledger.worker import spend
 
 F = Fraction
 
@@ -291,7 +292,8 @@ def test_processes_that_charge_at_once_never_go_over_any_limit(place: str, tmp_p
     ledger = lb.Ledger(place)
     price = rho_of(F(1, 7))
     made = ledger.create("clinic", **({"epsilon": 1, "delta": "1e-3"} if "epsilon" in kind else KINDS[kind]))
-    finish(*[start("spend", place, tmp_path / "draws") for _ in range(2)])
+    for child in [Child(spend, place, tmp_path / "draws") for _ in range(2)]:
+        child.result()
     account = lb.Ledger(place, verify=True).account("clinic")
     assert account.within
     by_rho = made.rho_limit // price if made.rho_limit is not None else 0

@@ -26,19 +26,22 @@ MECHANISM = lb.DiscreteLaplace(epsilon="1/4")
 
 def synced(ledger: lb.Ledger, work: Callable[[], object]) -> list[str]:
     """How durable each commit was that the work made, in the words of the database."""
-    engine, found = ledger._store._connections.engine, []
+    kept, found = ledger._store._connections, []
+    commit = kept._commit
+    asked = "PRAGMA synchronous" if kept.engine.dialect.name == "sqlite" else "show synchronous_commit"
 
-    def look(connection: sa.Connection) -> None:
-        lite = engine.dialect.name == "sqlite"
-        found.append(
-            str(connection.exec_driver_sql("PRAGMA synchronous" if lite else "show synchronous_commit").scalar())
-        )
+    def look(driver: Any) -> None:
+        if kept.engine.dialect.name == "postgresql" or driver.total_changes > before.get(driver, 0):
+            found.append(str(driver.execute(asked).fetchone()[0]))
+        before[driver] = getattr(driver, "total_changes", 0)
+        commit(driver)
 
-    sa.event.listen(engine, "commit", look)
+    before: dict[Any, int] = {}
+    kept._commit = look  # type: ignore[method-assign]
     try:
         work()
     finally:
-        sa.event.remove(engine, "commit", look)
+        del kept._commit
     return found
 
 

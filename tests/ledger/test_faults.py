@@ -151,12 +151,14 @@ def test_a_damaged_file_is_noticed_wherever_the_damage_is(tmp_path: Path) -> Non
 
 def at_commit(ledger: lb.Ledger, end: Callable[[int], None]) -> None:
     """Have something happen to the connection just before the next commit, once."""
-    engine = ledger._store._connections.engine
+    kept = ledger._store._connections
 
-    def look(connection: sa.Connection) -> None:
-        end(int(connection.exec_driver_sql("select pg_backend_pid()").scalar_one()))
+    def look(driver: Any) -> None:
+        del kept._commit
+        end(driver.info.backend_pid)
+        driver.commit()
 
-    sa.event.listen(engine, "commit", look, once=True)
+    kept._commit = look  # type: ignore[method-assign]
 
 
 if has_postgres():
@@ -219,15 +221,13 @@ def steps(ledger: lb.Ledger, work: Callable[[], object]) -> int:
         taken[0] += 1
         return 0
 
-    def watch(connection: sa.Connection) -> None:
-        connection.connection.driver_connection.set_progress_handler(count, 1)
-
-    engine = ledger._store._connections.engine
-    sa.event.listen(engine, "begin", watch)
+    with ledger._store.look() as books:
+        file: Any = books.connection.driver_connection
+    file.set_progress_handler(count, 1)
     try:
         work()
     finally:
-        sa.event.remove(engine, "begin", watch)
+        file.set_progress_handler(None, 1)
     return taken[0]
 
 

@@ -23,7 +23,8 @@ from lastbit.ledger.chain import FIELDS, LATER_FIELDS, SEALED
 from lastbit.ledger.price import Price, written
 from lastbit.ledger.tables import ENTRIES
 from lastbit.privacy.cost import Cost
-from tests.ledger.test_processes import finish, start
+from tests.ledger.test_processes import Child
+from tests.ledger.worker import spend
 
 
 def laplace(epsilon: Any) -> lb.DiscreteLaplace:
@@ -259,11 +260,12 @@ def test_what_was_put_there_by_hand_shows_its_type(tmp_path: Path) -> None:
 
 def test_processes_that_charge_at_once_leave_books_that_add_up(place: str, tmp_path: Path) -> None:
     lb.Ledger(place).create("clinic", epsilon=2)
-    workers = [start("spend", place, tmp_path / "draws") for _ in range(3)]
+    workers = [Child(spend, place, tmp_path / "draws") for _ in range(3)]
     watched = lb.Ledger(place)
-    while any(worker.poll() is None for worker in workers):
+    while any(worker.is_running() for worker in workers):
         assert watched.verify() == ()  # between any two charges
-    finish(*workers)
+    for worker in workers:
+        worker.result()
     assert lb.Ledger(place, verify=True).account("clinic").spent == 2
 
 
@@ -404,7 +406,8 @@ def test_many_who_open_an_old_ledger_at_once_migrate_it_once(old: str) -> None:
 
 
 def test_processes_that_open_an_old_ledger_at_once_migrate_it_once(old: str, tmp_path: Path) -> None:
-    finish(*[start("spend", old, tmp_path / "draws") for _ in range(3)])
+    for child in [Child(spend, old, tmp_path / "draws") for _ in range(3)]:
+        child.result()
     assert lb.Ledger(old, verify=True).account("clinic").spent == 3
 
 

@@ -1,7 +1,6 @@
-"""Real processes that spend: `worker.py spend PLACE LOG` until refused, `worker.py killed PLACE LOG 100` under kill -9.
+"""Real processes that spend: `spend` until the budget refuses, `spend_under_kills` under kill -9.
 
-Every draw is written to LOG before it is used, so that the test can count draws that no ledger saw. `killed` prints
-how many of the kills came in the middle of a charge.
+Every draw is written to a log before it is used, so that the test can count draws that no ledger saw.
 """
 
 from __future__ import annotations
@@ -10,8 +9,8 @@ import mmap
 import os
 import random
 import signal
-import sys
 import time
+from pathlib import Path
 from typing import Any
 
 import lastbit as lb
@@ -45,8 +44,16 @@ class Logged:
         return lb.SystemBits().words(n)
 
 
-def spend(ledger: lb.Ledger, log: int) -> None:
+def opened(log: Path) -> int:
+    return os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+
+
+def spend(place: str, log: Path) -> None:
     """Release until the budget refuses."""
+    spend_all(lb.Ledger(place), opened(log))
+
+
+def spend_all(ledger: lb.Ledger, log: int) -> None:
     draw = lb.Sampler(Logged(log))
     while True:
         try:
@@ -55,9 +62,12 @@ def spend(ledger: lb.Ledger, log: int) -> None:
             return
 
 
-def spend_under_kills(place: str, log: int, kills: int) -> int:
-    """Two processes at a time spend, each killed after about the time of a few releases and followed by another."""
-    chance = random.Random(7)
+def spend_under_kills(place: str, path: Path, kills: int) -> int:
+    """Two processes at a time spend, each killed after about the time of a few releases and followed by another.
+
+    Gives how many of the kills came in the middle of a charge.
+    """
+    chance, log = random.Random(7), opened(path)
     ledger = lb.Ledger(place)
     start = time.perf_counter()
     for _ in range(3):
@@ -71,7 +81,7 @@ def spend_under_kills(place: str, log: int, kills: int) -> int:
             child = os.fork()
             if child == 0:
                 while True:
-                    spend(watched, log)
+                    spend_all(watched, log)
             spenders.append((child, watched))
         time.sleep(chance.random() * 3 * while_of_one)
         victim, watched = spenders.pop(0)
@@ -79,12 +89,3 @@ def spend_under_kills(place: str, log: int, kills: int) -> int:
         os.waitpid(victim, 0)
         within += watched.charging[0]
     return within
-
-
-if __name__ == "__main__":
-    task, place, path = sys.argv[1:4]
-    log = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-    if task == "spend":
-        spend(lb.Ledger(place), log)
-    else:
-        print(spend_under_kills(place, log, int(sys.argv[4])))

@@ -215,7 +215,10 @@ class Account:
 
     def charged(self, cost: Cost | None, adjacency: Adjacency | None = None) -> Account:
         """The account as it would be after a charge, or BudgetExceeded. This writes nothing."""
-        price = self.prices(cost, adjacency)
+        return self.paid(self.prices(cost, adjacency))
+
+    def paid(self, price: Price) -> Account:
+        """The account after a price was taken from it, or BudgetExceeded."""
         account = self.plus(price)
         if not account.within:
             raise self._refusal(price)

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from fractions import Fraction
+from functools import lru_cache
 from types import SimpleNamespace
 from typing import Any, Final
 
@@ -16,6 +17,7 @@ from lastbit.ledger import names, published
 from lastbit.ledger.account import Account
 from lastbit.ledger.chain import digest, price_of, seal
 from lastbit.ledger.entry import Entry
+from lastbit.ledger.statement import Statement
 from lastbit.ledger.store import Store
 from lastbit.ledger.tables import ACCOUNTS, BEGINNING, ENTRIES
 from lastbit.mechanisms.mechanism import Mechanism
@@ -31,14 +33,21 @@ _PAGE: Final = 500
 _LONG: Final = 1 << 22
 """The characters of published releases after which a page ends."""
 
-# Statements of every charge, built once: to build one takes longer than to run it.
-_ACCOUNT: Final = sa.select(ACCOUNTS).where(ACCOUNTS.c.dataset == sa.bindparam("name"))
-_LOCKED: Final = _ACCOUNT.with_for_update()
+_NAMED: Final = sa.select(ACCOUNTS).where(ACCOUNTS.c.dataset == sa.bindparam("name"))
+_ACCOUNT: Final = Statement(_NAMED)
+_LOCKED: Final = Statement(_NAMED.with_for_update())
 _ENTRY: Final = sa.select(ENTRIES).where(ENTRIES.c.id == sa.bindparam("entry"))
 _ENTRY_LINE: Final = sa.select(*_LINE).where(ENTRIES.c.id == sa.bindparam("entry"))
-_ADD: Final = ENTRIES.insert()
+_KEPT: Final = ("released", "published", "published_digest")
+_ADD: Final = Statement(ENTRIES.insert(), *(each.name for each in ENTRIES.c if each.name not in ("id", *_KEPT)))
 _CHANGE: Final = ENTRIES.update().where(ENTRIES.c.id == sa.bindparam("entry"))
-_STATE: Final = ACCOUNTS.update().where(ACCOUNTS.c.dataset == sa.bindparam("name"))
+_SIGN: Final = Statement(_CHANGE, "entry", "digest")
+_KEEP: Final = Statement(_CHANGE, "entry", *_KEPT)
+_STATE: Final = Statement(
+    ACCOUNTS.update().where(ACCOUNTS.c.dataset == sa.bindparam("name")),
+    "name",
+    *(each.name for each in ACCOUNTS.c if each.name != "dataset"),
+)
 
 
 def now() -> str:
@@ -48,7 +57,7 @@ def now() -> str:
 
 def row_of(books: sa.Connection, dataset: str, *, lock: bool = False) -> Any:
     """The row of an account as it is; with `lock` nobody else can charge it before the transaction ends."""
-    row = books.execute(_LOCKED if lock else _ACCOUNT, {"name": dataset}).first()
+    row = (_LOCKED if lock else _ACCOUNT).first(books, {"name": dataset})
     if row is not None:
         return row
     meant = names.same(dataset, books.scalars(sa.select(ACCOUNTS.c.dataset)))
@@ -142,10 +151,10 @@ def account_of(row: Any) -> Account:
             named(row.adjacency),
             row.digest,
             _optional(row.rho_budget),
-            Fraction(row.delta_budget),
-            Fraction(row.delta_of_rho),
-            Fraction(row.spent_rho),
-            Fraction(row.spent_delta),
+            _fraction(row.delta_budget),
+            _fraction(row.delta_of_rho),
+            _fraction(row.spent_rho),
+            _fraction(row.spent_delta),
         )
     except (TypeError, ValueError, ZeroDivisionError):
         pass
@@ -165,8 +174,14 @@ def columns_of(account: Account) -> dict[str, str]:
     }
 
 
+@lru_cache(64)
+def _fraction(text: str) -> Fraction:
+    """A sum or a limit. Most are those of the charge before."""
+    return Fraction(text)
+
+
 def _optional(text: str) -> Fraction | None:
-    return None if text == "none" else Fraction(text)
+    return None if text == "none" else _fraction(text)
 
 
 def _or_none(value: Fraction | None) -> str:
@@ -243,18 +258,18 @@ def write(
         "terms": terms,
         "question": question,
     }
-    (made,) = books.execute(_ADD, {**line, "digest": ""}).inserted_primary_key or (0,)
+    made = _ADD.insert(books, {**line, "digest": ""})
     last = digest(account.digest, SimpleNamespace(**line, id=made))
-    books.execute(_CHANGE, {"entry": made, "digest": last})
+    _SIGN.change(books, {"entry": made, "digest": last})
     state = {"dataset": account.dataset, "adjacency": account.adjacency, "digest": last, **columns_of(account)}
     state["seal"] = seal(SimpleNamespace(**state))
-    books.execute(_STATE, {"name": state.pop("dataset"), **state})
-    return int(made), last
+    _STATE.change(books, {"name": account.dataset, **state})
+    return made, last
 
 
 def record(books: sa.Connection, entry: int, text: str | None, made: str | None) -> None:
     """Mark an entry as released, with what it published and the digest of that."""
-    books.execute(_CHANGE, {"entry": entry, "released": now(), "published": text, "published_digest": made})
+    _KEEP.change(books, {"entry": entry, "released": now(), "published": text, "published_digest": made})
 
 
 def parameters_of(mechanism: Mechanism[Any]) -> str:

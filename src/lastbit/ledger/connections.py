@@ -19,6 +19,7 @@ import sqlalchemy as sa
 
 from lastbit.errors import LastbitError
 from lastbit.ledger.disks import is_local
+from lastbit.ledger.statement import driver_of
 from lastbit.ledger.tables import SCHEMA
 
 BUSY_SECONDS: Final = 60
@@ -33,11 +34,7 @@ class Connections:
         try:
             self.engine = sa.create_engine(
                 url,
-                poolclass=sa.pool.QueuePool,
-                pool_size=1,
-                max_overflow=-1,
-                # A server may have been restarted since the last transaction.
-                pool_pre_ping=self._file is None,
+                poolclass=sa.pool.NullPool,  # `_kept` is a pool of one, without the work of a large one
                 hide_parameters=True,
                 connect_args=connect_args(url),
                 # A server whose default is stricter would end most of two transactions at once; row locks are enough.
@@ -45,15 +42,13 @@ class Connections:
             )
         except ImportError:
             raise LastbitError("this ledger needs psycopg. Install it with: pip install 'lastbit[postgres]'") from None
-        if self._file is None:
-            sa.event.listen(self.engine, "begin", _begin_postgres)
-        else:
+        if self._file is not None:
             sa.event.listen(self.engine, "connect", self._file.prepare)
-            sa.event.listen(self.engine, "checkout", self._file.check)
-            sa.event.listen(self.engine, "begin", _begin_sqlite)
+        self._kept: list[sa.Connection] = []
+        self.error: Final[type[Exception]] = self.engine.dialect.loaded_dbapi.Error
         _GATE.watch(self)
         # At the end of the program too: whoever closes a SQLite file last leaves one file and no log beside it.
-        finalize(self, self.engine.dispose)
+        finalize(self, _close, self._kept)
 
     @contextmanager
     def begin(self, *, write: bool, durable: bool = True, settle: bool = True) -> Iterator[sa.Connection]:
@@ -62,31 +57,74 @@ class Connections:
         With `settle` everything is in SQLite's main file then, and the log beside it is empty: people copy, move and
         restore the file alone.
         """
-        with _GATE.inside(), self.engine.connect() as connection:
-            connection.execution_options(lastbit_transaction=(write, durable))
-            with connection.begin():
-                yield connection
-            if write and settle:
-                self._empty_log(connection)
+        with _GATE.inside():
+            books = self._open(write, durable)
+            try:
+                yield books
+                self._commit(driver_of(books))
+                if settle:
+                    self._settle(driver_of(books))
+            finally:
+                self._keep(books)
 
     def settle(self) -> None:
         """Bring what a transaction without `settle` wrote into SQLite's main file."""
-        with _GATE.inside(), self.engine.connect() as connection:
-            self._empty_log(connection)
+        with self.begin(write=False):
+            pass
 
-    def _empty_log(self, connection: sa.Connection) -> None:
+    def _open(self, write: bool, durable: bool) -> sa.Connection:
+        """A connection with a new transaction: the kept one, or another where that is lost."""
+        kept = None
+        with suppress(IndexError):
+            kept = self._kept.pop()
+        if kept is not None and self._file is None:
+            with suppress(self.error):  # the server may have been restarted since the last transaction
+                return self._begun(kept, write, durable)
+        elif kept is not None and self._file is not None:
+            if kept.info["file"] == self._file.identity():
+                return self._begun(kept, write, durable)
+            kept.close()  # another file, or none, has the name now
+        return self._begun(self.engine.connect(), write, durable)
+
+    def _begun(self, books: sa.Connection, write: bool, durable: bool) -> sa.Connection:
+        # The driver begins and ends transactions: SQLAlchemy takes longer for that than a transaction takes.
+        try:
+            if self._file is None:
+                _begin_postgres(driver_of(books), durable)
+            else:
+                _begin_sqlite(driver_of(books), write, durable or not books.info["wal"])
+        except BaseException:
+            _drop(books)
+            raise
+        return books
+
+    def _commit(self, driver: Any) -> None:
+        driver.commit()
+
+    def _keep(self, books: sa.Connection) -> None:
+        """Undo what was not committed, and keep the connection for the next transaction unless it is lost."""
+        whole = False
+        with suppress(Exception):
+            if not books.invalidated:
+                driver_of(books).rollback()
+                books.rollback()  # SQLAlchemy has begun, in its own view, with the first statement that it ran
+                whole = True
+        if whole and not self._kept:
+            self._kept.append(books)
+        else:
+            _drop(books)
+
+    def _settle(self, driver: Any) -> None:
         """Bring the log into the file, unless others are at it: they, or the next transaction, will."""
-        if self._file is None:
-            return
-        books: Any = connection.connection.driver_connection
-        books.execute("PRAGMA busy_timeout = 0")
-        with suppress(sqlite3.Error):  # what was committed is on disk in any case
-            books.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-        books.execute(f"PRAGMA busy_timeout = {1000 * BUSY_SECONDS}")
+        if self._file is not None:
+            driver.execute("PRAGMA busy_timeout = 0")
+            with suppress(sqlite3.Error):  # what was committed is on disk in any case
+                driver.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            driver.execute(f"PRAGMA busy_timeout = {1000 * BUSY_SECONDS}")
 
     def forget(self) -> None:
         """Close the kept connection."""
-        self.engine.dispose()
+        _close(self._kept)
 
 
 class _File:
@@ -95,14 +133,14 @@ class _File:
     def __init__(self, path: str) -> None:
         self._path = os.path.abspath(path)  # the program may go to another folder
 
-    def _identity(self) -> tuple[int, int] | None:
+    def identity(self) -> tuple[int, int] | None:
         with suppress(OSError):
             found = os.stat(self._path)
             return found.st_dev, found.st_ino
         return None
 
     def prepare(self, connection: Any, record: Any) -> None:
-        record.info["file"] = self._identity()
+        record.info["file"] = self.identity()
         # Python's driver must not begin transactions of its own.
         connection.isolation_level = None
         connection.execute("PRAGMA foreign_keys = ON")
@@ -117,10 +155,17 @@ class _File:
             raise sqlite3.OperationalError("a log in memory that other machines do not share")
         record.info["wal"] = mode == "wal"
 
-    def check(self, connection: Any, record: Any, _: Any) -> None:
-        """Whoever kept a connection makes a new one where another file, or none, has the name now."""
-        if record.info["file"] != self._identity():
-            raise sa.exc.DisconnectionError
+
+def _close(kept: list[sa.Connection]) -> None:
+    while kept:
+        kept.pop().close()
+
+
+def _drop(books: sa.Connection) -> None:
+    """Close a connection that may be lost already."""
+    with suppress(Exception):
+        books.invalidate()
+    books.close()
 
 
 def connect_args(url: sa.URL) -> dict[str, Any]:
@@ -131,28 +176,29 @@ def connect_args(url: sa.URL) -> dict[str, Any]:
     return {} if "connect_timeout" in url.query else {"connect_timeout": BUSY_SECONDS}
 
 
-def _begin_sqlite(connection: sa.Connection) -> None:
-    write, durable = connection.get_execution_options()["lastbit_transaction"]
-    books: Any = connection.connection.driver_connection
+def _begin_sqlite(driver: Any, write: bool, synced: bool) -> None:
     if write:
         # A commit must be on the disk before noise is drawn. Without the log, a commit that is not synced can leave a
         # torn file: then all are synced.
-        books.execute(f"PRAGMA synchronous = {'EXTRA' if durable or not connection.info['wal'] else 'NORMAL'}")
+        driver.execute(f"PRAGMA synchronous = {'EXTRA' if synced else 'NORMAL'}")
     # Somebody may have copied another ledger over the file: no page of before is believed.
-    books.execute("PRAGMA shrink_memory")
-    books.execute("BEGIN IMMEDIATE" if write else "BEGIN")
+    driver.execute("PRAGMA shrink_memory")
+    driver.execute("BEGIN IMMEDIATE" if write else "BEGIN")
 
 
-def _begin_postgres(connection: sa.Connection) -> None:
+_SETTINGS: Final = (
+    "SELECT set_config(name, new, true) FROM (VALUES (%s, %s, %s), (%s, %s, %s)) AS wanted (name, old, new) "
+    "WHERE current_setting(name) = old"
+)
+"""Of two settings, what this transaction has instead of a value that the server gave."""
+
+
+def _begin_postgres(driver: Any, durable: bool) -> None:
     # A commit must be on the disk before noise is drawn, whatever the server's default is. Stricter settings stay, and
     # so does a time to wait for locks that somebody chose.
-    for name, loose, strict in (("synchronous_commit", "off", "on"), ("lock_timeout", "0", f"{BUSY_SECONDS}s")):
-        connection.exec_driver_sql(
-            f"SELECT set_config('{name}', '{strict}', true) WHERE current_setting('{name}') = '{loose}'"
-        )
-    _, durable = connection.get_execution_options()["lastbit_transaction"]
+    driver.execute(_SETTINGS, ("synchronous_commit", "off", "on", "lock_timeout", "0", f"{BUSY_SECONDS}s"))
     if not durable:
-        connection.exec_driver_sql("SET LOCAL synchronous_commit = off")
+        driver.execute("SET LOCAL synchronous_commit = off")
 
 
 class _Gate:
@@ -198,7 +244,7 @@ class _Gate:
         while self._under_way > self._held():
             self._turn.wait()
         for connections in self._all:
-            connections.engine.dispose()
+            connections.forget()
 
     def open(self) -> None:
         """Let transactions in again."""

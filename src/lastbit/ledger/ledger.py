@@ -90,7 +90,8 @@ class Ledger(Accounts):
                 self._store.lock(rows)
                 keys.check_unused(rows, once)
             before = books.account_of(books.row_of(rows, dataset, lock=True))
-            account, price = before.charged(cost, adjacency), before.prices(cost, adjacency)
+            price = before.prices(cost, adjacency)
+            account = before.paid(price)
             entry, digest = books.write(
                 rows,
                 account,

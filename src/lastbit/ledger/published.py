@@ -35,6 +35,10 @@ _LARGEST: Final = 1 << 26
 """Longer texts are not kept: no release may be lost because a database does not take its text."""
 
 _OWN: Final[dict[str, type]] = {"Cost": Cost, "Eta": Eta, "Rate": Rate}
+_KNOWN: Final[dict[str, type]] = dict(_OWN)
+"""These, and the releases and mechanisms that were looked up."""
+_GIVEN: Final[dict[type, tuple[str, ...]]] = {}
+"""The fields that build an object of a class."""
 _ARRAYS: Final = "biufcSUmM"
 """The kinds of arrays that are bytes and nothing else."""
 
@@ -103,9 +107,9 @@ def _written(value: Any) -> Any:
         return value
     if kind is int:
         return value if abs(value) < 1 << 63 else {"int": hex(value)}
-    for known, tag, write_one in _PLAIN:
-        if kind is known:
-            return {tag: write_one(value)}
+    if kind in _PLAIN:
+        tag, write_one = _PLAIN[kind]
+        return {tag: write_one(value)}
     if kind in (tuple, list):
         return {kind.__name__: [_written(each) for each in value]}
     if kind is dict:
@@ -118,8 +122,9 @@ def _written(value: Any) -> Any:
     if isinstance(value, np.generic) and value.dtype.kind in _ARRAYS:
         return {"scalar": [value.dtype.str, base64.b64encode(value.tobytes()).decode("ascii")]}
     if kind in _OWN.values() or (issubclass(kind, Release | Mechanism) and _is_ours(kind)):
-        given = {each.name: _written(getattr(value, each.name)) for each in fields(kind) if each.init}
-        return {kind.__name__: given}
+        if kind not in _GIVEN:
+            _GIVEN[kind] = tuple(each.name for each in fields(kind) if each.init)
+        return {kind.__name__: {name: _written(getattr(value, name)) for name in _GIVEN[kind]}}
     raise _Unknown
 
 
@@ -137,13 +142,15 @@ def _read(found: Any) -> Any:
 
 def _class_of(name: str) -> Any:
     """The class of this name among lastbit's own costs, releases and mechanisms."""
-    if name in _OWN:
-        return _OWN[name]
-    found = _loaded(name)
-    if found is None:
-        _load_all()
+    if name not in _KNOWN:
         found = _loaded(name)
-    return found
+        if found is None:
+            _load_all()
+            found = _loaded(name)
+        if found is None:
+            return None
+        _KNOWN[name] = found
+    return _KNOWN[name]
 
 
 def _loaded(name: str) -> Any:
@@ -173,17 +180,17 @@ def _whole(text: str) -> int:
     return int(text, 16)
 
 
-_PLAIN: Final[tuple[tuple[type, str, Callable[[Any], Any]], ...]] = (
-    (Fraction, "fraction", lambda value: [hex(value.numerator), hex(value.denominator)]),
-    (float, "float", float.hex),
-    (Decimal, "decimal", str),
-    (bytes, "bytes", lambda value: base64.b64encode(value).decode("ascii")),
-    (range, "range", lambda value: [value.start, value.stop, value.step]),
-    (datetime, "datetime", lambda value: [value.isoformat(), value.fold]),
-    (date, "date", lambda value: [value.isoformat()]),
-    (time, "time", lambda value: [value.isoformat(), value.fold]),
-    (timedelta, "timedelta", lambda value: [value.days, value.seconds, value.microseconds]),
-)
+_PLAIN: Final[dict[type, tuple[str, Callable[[Any], Any]]]] = {
+    Fraction: ("fraction", lambda value: [hex(value.numerator), hex(value.denominator)]),
+    float: ("float", float.hex),
+    Decimal: ("decimal", str),
+    bytes: ("bytes", lambda value: base64.b64encode(value).decode("ascii")),
+    range: ("range", lambda value: [value.start, value.stop, value.step]),
+    datetime: ("datetime", lambda value: [value.isoformat(), value.fold]),
+    date: ("date", lambda value: [value.isoformat()]),
+    time: ("time", lambda value: [value.isoformat(), value.fold]),
+    timedelta: ("timedelta", lambda value: [value.days, value.seconds, value.microseconds]),
+}
 
 _READ: Final[dict[str, Callable[[Any], Any]]] = {
     "int": _whole,

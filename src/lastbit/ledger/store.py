@@ -10,7 +10,6 @@ import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from typing import Final
 
 import sqlalchemy as sa
@@ -18,6 +17,7 @@ import sqlalchemy as sa
 from lastbit.errors import LedgerError
 from lastbit.ledger.connections import Connections
 from lastbit.ledger.migrations import MIGRATIONS, VERSION
+from lastbit.ledger.statement import Statement
 from lastbit.ledger.tables import METADATA, SCHEMA
 
 _REASONS: Final = {
@@ -29,7 +29,7 @@ _REASONS: Final = {
     sqlite3.SQLITE_IOERR: "the disk refused to read or write: it may be full, or fail. Check the disk",
     sqlite3.SQLITE_CORRUPT: "the file is damaged. Restore it from a copy",
 }
-_VERSION: Final = sa.select(SCHEMA.c.version)
+_VERSION: Final = Statement(sa.select(SCHEMA.c.version))
 _LOCK: Final = 0x6C617374626974  # "lastbit": whoever makes tables or accounts in PostgreSQL holds this
 
 
@@ -39,7 +39,7 @@ class Store:
     def __init__(self, place: str | os.PathLike[str]) -> None:
         self.url = _url(place)
         self._sqlite = self.url.get_backend_name() == "sqlite"
-        self._file = Path(self.url.database or "").absolute()  # the program may go to another folder
+        self._file = os.path.abspath(self.url.database or "")  # the program may go to another folder
         self._connections = Connections(self.url)
 
     def __repr__(self) -> str:
@@ -48,7 +48,7 @@ class Store:
     @property
     def missing(self) -> bool:
         """Whether there is no file yet."""
-        return self._sqlite and not self._file.exists()
+        return self._sqlite and not os.path.exists(self._file)
 
     @contextmanager
     def transaction(
@@ -75,7 +75,7 @@ class Store:
         with self._told():
             if self.missing:
                 raise self._not_there()
-            with self._connections.begin(write=False) as books:
+            with self._connections.begin(write=False, settle=False) as books:
                 if self._version(books) == VERSION:
                     yield books
                     return
@@ -89,7 +89,7 @@ class Store:
         problem = ""
         try:
             yield
-        except (sa.exc.SQLAlchemyError, sqlite3.Error) as error:
+        except (sa.exc.SQLAlchemyError, self._connections.error) as error:
             # The message may hold a password or a note: only the kind is passed on, without the chain.
             driver = getattr(error, "orig", None) or error
             # The lowest byte is the kind; the file itself must not be looked at, since closing it would free its locks.
@@ -155,7 +155,7 @@ class Store:
             if not sa.inspect(connection).has_table(SCHEMA.name):
                 return None
             connection.info["tables"] = True
-        return int(connection.execute(_VERSION).scalar_one())
+        return int(_VERSION.first(connection, {}).version)
 
 
 def _url(place: str | os.PathLike[str]) -> sa.URL:

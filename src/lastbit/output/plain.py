@@ -17,6 +17,7 @@ EXACT: Final = "exact"
 SCHEMA: Final = "lastbit-release-1"
 """The name and version of the schema in release.schema.json that every release follows."""
 
+_AS_THEY_ARE: Final = (str, int, bool)
 _LARGEST: Final = 1 << 1023
 _NO_NUMBERS: Final = ("inf", "-inf", "nan")
 _WHOLE: Final = 1 << 53
@@ -33,7 +34,9 @@ def plain(value: object) -> Any:
     >>> plain({"gap": [Fraction(5, 2), Fraction(4), None]})
     {'gap': [2.5, 4, None], 'exact': {'gap': ['5/2', '4', None]}}
     """
-    if isinstance(value, Mapping):
+    if value is None or type(value) in _AS_THEY_ARE:
+        return value
+    if isinstance(value, dict | Mapping):
         return _object(value)
     if isinstance(value, np.generic):
         value = value.item()
@@ -56,7 +59,7 @@ def json_text(value: object, *, ascii_only: bool = False) -> str:
 def _object(given: Mapping[Any, Any]) -> dict[str, Any]:
     found = {str(name): plain(each) for name, each in given.items() if name != EXACT}
     own = given.get(EXACT, {})
-    if not isinstance(own, Mapping):  # somebody's object, which has a key of this name
+    if not isinstance(own, dict | Mapping):  # somebody's object, which has a key of this name
         return found | {EXACT: plain(own)}
     # What a release has written exactly stays, unless another value has taken its place.
     exact = {name: plain(text) for name, text in own.items() if name not in found or _agrees(text, found[name])}
