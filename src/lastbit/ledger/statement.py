@@ -16,9 +16,9 @@ class Statement:
     INSERT or UPDATE sets.
 
     >>> engine = sa.create_engine("sqlite://")
-    >>> number = Statement(sa.select((sa.bindparam("n", type_=sa.Integer) + 1).label("next")))
+    >>> number = Statement(sa.select(sa.bindparam("n", type_=sa.Integer).label("number")))
     >>> with engine.connect() as books:
-    ...     number.first(books, {"n": 1}).next
+    ...     number.first(books, {"n": 2}).number
     2
     """
 
