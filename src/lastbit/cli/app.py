@@ -20,6 +20,27 @@ _SETTINGS: dict[str, Any] = {
 _TABLE = "visits.csv --by diagnosis --unit patient --domain diagnoses.txt"
 _SUMS = f"{_TABLE} --weights cost --bounds 0 1000"
 _BUDGET = "--ledger budget.db --dataset clinic"
+_SHORT = {
+    "top": "The k most common items, and how far each is ahead.",
+    "above": "The first items of a list that are above a threshold.",
+    "choose": "The best item, or the k best, without gaps.",
+    "measure": "The k most common items, with their numbers.",
+    "histogram": "How many units have each item, or are in each bin.",
+    "count": "How many units there are, or rows.",
+    "sum": "The sum of a number over all units.",
+    "mean": "The mean of a number over all units.",
+    "median": "The median of a number over all units, or by group.",
+    "quantile": "Quantiles of a number, such as quartiles.",
+    "watch": "Which numbers of a stream are above a threshold.",
+    "plan": "How accurate a command will be, before it is run.",
+    "serve": "A page in the browser to plan, release and watch.",
+    "completion": "A script for the Tab key.",
+    "create": "Open an account with a limit.",
+    "history": "What happened to an account.",
+    "export": "The whole books of an account, as they are kept.",
+    "verify": "Whether the books add up and were not changed.",
+}
+"""A line for the list of commands, which cuts off longer ones."""
 
 app = typer.Typer(
     name="lastbit",
@@ -50,7 +71,7 @@ def _options(
 
 def _add(to: typer.Typer, name: str, function: Callable[..., None], *examples: str) -> None:
     lines = "\n".join(f"  lastbit {example}" for example in examples)
-    to.command(name, epilog=f"\b\nExample:\n{lines}")(function)
+    to.command(name, short_help=_SHORT.get(name), epilog=f"\b\nExample:\n{lines}")(function)
 
 
 _add(
