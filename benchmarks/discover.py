@@ -97,7 +97,10 @@ def run() -> None:
         (wall, spread), (processor, own), (peak, _) = (middle(taken[label], name) for name in bare)
         target = sides[label][1]
         ratios = [wall / bare["wall"], processor / bare["processor"], peak / bare["peak"]]
-        verdict = "" if target is None else f"  target {target:g}: {'met' if ratios[0] <= target else 'MISSED'}"
+        # By the processor: other work on the machine changes the clock more.
+        verdict = "" if target is None else f"  target {target:g}: {'met' if ratios[1] <= target else 'MISSED'}"
+        if label == "lastbit top --delta":
+            verdict += f", memory 1: {'met' if ratios[2] <= 1 else 'MISSED'}"
         print(
             f"{label:<20} {shown(wall):>7} ±{spread:3.0%} ratio {ratios[0]:4.2f}  processor {shown(processor):>7} "
             f"±{own:3.0%} ratio {ratios[1]:4.2f}  peak {peak / 1e6:5.0f} MB ratio {ratios[2]:4.2f}{verdict}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 
 from lastbit.errors import BudgetExceeded, LastbitError
@@ -16,6 +17,8 @@ def main() -> None:
     # What is released is charged: a character that the output cannot encode is written out, and stops nothing.
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="backslashreplace")
+    # Modules that load make many objects and no garbage: to look for garbage less often saves a tenth of the start.
+    gc.set_threshold(50_000)
     arguments = [argument for argument in sys.argv[1:] if argument != "--debug"]
     try:
         code = _run(arguments, debug=len(arguments) != len(sys.argv) - 1)
@@ -26,7 +29,7 @@ def main() -> None:
 
 def _run(arguments: list[str], *, debug: bool) -> int:
     try:
-        from lastbit.cli.app import app
+        from lastbit.cli.app import app_for
         from lastbit.cli.completion import answer_a_shell
     except ModuleNotFoundError as error:
         if error.name is None or error.name.startswith("lastbit"):
@@ -34,7 +37,7 @@ def _run(arguments: list[str], *, debug: bool) -> int:
         return _say(f"the command needs {error.name}. Install it with: pip install 'lastbit[cli]'", USAGE)
     try:
         answer_a_shell()
-        code = app(args=arguments, prog_name="lastbit", standalone_mode=False)
+        code = app_for(arguments)(args=arguments, prog_name="lastbit", standalone_mode=False)
         if code == INTERRUPTED:
             raise KeyboardInterrupt
         return code if isinstance(code, int) else 0

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
+from copy import copy
 from typing import Annotated, Any
 
 import typer
 
 from lastbit.cli import audit, budget, completion, history, planning, serving, watching
 from lastbit.cli.commands import command_of
+from lastbit.cli.completion import VARIABLE
 from lastbit.questions.kinds import KINDS
 
 _SETTINGS: dict[str, Any] = {
@@ -216,3 +219,17 @@ _add(
     f"serve visits.csv --unit patient {_BUDGET} --domain diagnosis=diagnoses.txt --port 0 --no-open",
 )
 _add(app, "completion", completion.completion, "completion bash", "completion fish")
+
+
+def app_for(arguments: list[str]) -> typer.Typer:
+    """The app, with nothing but the command that these words name: to make the options of all of them takes longer.
+
+    >>> [command.name for command in app_for(["top", "visits.csv"]).registered_commands]
+    ['top']
+    """
+    named = [command for command in app.registered_commands if command.name in arguments[:1]]
+    if not named or VARIABLE in os.environ:
+        return app
+    one = copy(app)
+    one.registered_commands, one.registered_groups = named, []
+    return one

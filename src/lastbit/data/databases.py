@@ -12,6 +12,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from lastbit.data.engine import engine
 from lastbit.data.lines import LONGEST
 from lastbit.data.relation import Opened, Wanted
 from lastbit.data.sorting import quoted
@@ -155,7 +156,6 @@ def _fetched(
     weight: Callable[[Any, str], tuple[float | None, str | None]],
 ) -> Opened:
     """Rows in an engine of our own. A weight is a number, or text that is one or not."""
-    import duckdb
     import pyarrow as pa
 
     width = len(wanted.columns)
@@ -170,6 +170,6 @@ def _fetched(
     chosen = [f"{each} AS {quoted(name)}" for each, name in zip(names, wanted.columns, strict=True)]
     if wanted.weights is not None:
         chosen.append(f"COALESCE(number, TRY_CAST(text AS DOUBLE)) AS {quoted(wanted.weights)}")
-    connection = duckdb.connect()
+    connection = engine()
     relation = connection.from_arrow(pa.Table.from_batches(batches, schema))
     return Opened(relation.project(", ".join(chosen)), connection)

@@ -13,6 +13,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Final
 
 from lastbit.data.databases import check_table, postgres_table, sqlite_table
+from lastbit.data.engine import engine
 from lastbit.data.form import JSON_LINES, PACKINGS, Form
 from lastbit.data.parquet import no_glob, parquet
 from lastbit.data.places import Place, expanded, standard_input
@@ -98,8 +99,6 @@ def _opened(
     form: Form,
     connection: duckdb.DuckDBPyConnection | None = None,
 ) -> Opened:
-    import duckdb
-
     if place.startswith(("postgresql://", "postgres://")):
         _check_plain(form, place)
         return postgres_table(place, _named(table, place), wanted)
@@ -119,25 +118,23 @@ def _opened(
     if table is not None:
         raise ParameterError(f"--table is for databases: {place} is a single table. Leave it out.")
     read = json_lines if kind in JSON_LINES else delimited
-    return read(connection or duckdb.connect(), path, wanted, form, place)
+    return read(connection or engine(), path, wanted, form, place)
 
 
 def _binary(
     path: Path, place: str, table: str | None, wanted: Wanted, connection: duckdb.DuckDBPyConnection | None
 ) -> Opened:
-    import duckdb
-
     kind = _kind(path)
     if kind == "parquet":
         if table is not None:
             raise ParameterError(f"--table is for databases: {place} is a single table. Leave it out.")
-        return parquet(connection or duckdb.connect(), path, wanted)
+        return parquet(connection or engine(), path, wanted)
     if connection is not None:
         raise ParameterError("several places must all be files of rows: a database is read alone.")
     if kind == "sqlite":
         return sqlite_table(path, _named(table, place), wanted)
     name = _named(table, place)
-    return _duckdb_table(duckdb.connect(path, read_only=True), name, place, wanted)
+    return _duckdb_table(engine(path), name, place, wanted)
 
 
 def _check_plain(form: Form, place: str) -> None:
