@@ -14,7 +14,7 @@ from libc.string cimport memcpy
 
 from numpy import dtype, empty
 
-from lastbit.chance._words cimport hold, multiply
+from lastbit.chance._words cimport hold, multiply, pick, shuffled
 
 cdef object UINT64 = dtype("uint64")
 
@@ -25,7 +25,12 @@ def fresh(Py_ssize_t n):
     No Python code runs between the system's answer and the return, so no signal handler can fork in between; for up to
     32 words, 256 bytes, the system's answer itself is not interrupted.
     """
-    cdef bytes answer = os.urandom(8 * n)
+    return words_of(os.urandom(8 * n))
+
+
+def words_of(bytes answer):
+    """The words that bytes hold, as an array that nobody else holds."""
+    cdef Py_ssize_t n = len(answer) // 8
     words = empty(n, UINT64)
     cdef Py_buffer view
     memcpy(hold(words, &view, True), PyBytes_AS_STRING(answer), 8 * n)
@@ -114,13 +119,10 @@ cdef class Inverter:
 def uniform(const uint64_t[::1] words, uint64_t n, uint64_t rise, int64_t[::1] out):
     """out[k] = ⌊U·m⌋ for m = n + k·rise, at most 2^63. Returns the samples in doubt."""
     cdef Py_ssize_t k
-    cdef uint64_t low
     cdef list doubts = []
     with nogil:
         for k in range(out.shape[0]):
-            out[k] = <int64_t>multiply(words[k], n, &low)
-            # [w, w+1)·m crosses a multiple of 2^64 exactly when low + m > 2^64.
-            if low > 0 - n:
+            if pick(words[k], n, &out[k]):
                 with gil:
                     doubts.append(k)
             n += rise
@@ -151,13 +153,11 @@ def permutation(words, out):
     cdef int64_t *picks = <int64_t *>hold(out, &taken, True)
     cdef Py_ssize_t k, n = taken.len // 8
     cdef bint enough = given.len // 8 >= n - 1
-    cdef uint64_t low = 0
     cdef list doubts = []
     if enough and n:
         picks[0] = 0
         for k in range(1, n):
-            picks[k] = <int64_t>multiply(read[k - 1], k + 1, &low)
-            if low > 0 - <uint64_t>(k + 1):
+            if pick(read[k - 1], k + 1, picks + k):
                 doubts.append(k - 1)
         if not doubts:
             shuffled(picks, n)
@@ -173,15 +173,6 @@ def shuffle(int64_t[::1] out):
     with nogil:
         if out.shape[0]:
             shuffled(&out[0], out.shape[0])
-
-
-cdef void shuffled(int64_t *out, Py_ssize_t n) noexcept nogil:
-    cdef Py_ssize_t i
-    cdef int64_t pick
-    for i in range(n):
-        pick = out[i]
-        out[i] = out[pick] if pick < i else i
-        out[pick] = i
 
 
 cdef extern from *:

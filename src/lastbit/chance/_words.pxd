@@ -1,8 +1,8 @@
-"""Products of two words, and arrays of words where C can reach them: for every kernel."""
+"""Products of two words, permutations, steps, and arrays where C can reach them: for every kernel."""
 
 from cpython.buffer cimport PyBUF_ND, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
 
-from libc.stdint cimport uint64_t
+from libc.stdint cimport int64_t, uint64_t
 
 cdef extern from *:
     """
@@ -35,3 +35,26 @@ cdef inline void *hold(object array, Py_buffer *view, bint written) except? NULL
         PyBuffer_Release(view)
         raise ValueError("numbers must have 64 bits.")
     return view.buf
+
+
+cdef inline bint pick(uint64_t word, uint64_t n, int64_t *out) noexcept nogil:
+    """⌊U·n⌋. Returns whether it is in doubt: [w, w+1)·n crosses a multiple of 2^64 exactly when low + n > 2^64."""
+    cdef uint64_t low = 0
+    out[0] = <int64_t>multiply(word, n, &low)
+    return low > 0 - n
+
+
+cdef inline void shuffled(int64_t *out, Py_ssize_t n) noexcept nogil:
+    """Turn picks, out[i] in [0, i], into a permutation in place: the inside-out form of Fisher and Yates."""
+    cdef Py_ssize_t i
+    cdef int64_t place
+    for i in range(n):
+        place = out[i]
+        out[i] = out[place] if place < i else i
+        out[place] = i
+
+
+cdef inline int64_t step_of(int64_t v, int64_t factor, int64_t edge, int64_t limit) noexcept nogil:
+    """v·factor where v is within ±edge, and ±limit beyond."""
+    cdef int64_t inside = v if -edge <= v <= edge else 0
+    return limit if v > edge else (-limit if v < -edge else inside * factor)

@@ -15,7 +15,7 @@ import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from numpy.typing import NDArray
 
-from lastbit.chance._draws import fresh
+from lastbit.chance._draws import fresh, words_of
 from lastbit.errors import BitsError, ParameterError, TapeEnded
 
 Words = NDArray[np.uint64]
@@ -25,6 +25,9 @@ _BLOCK: Final = 8192
 
 _FEW: Final = 32
 """So many words the operating system gives as fast as a cipher that is told where to start, and in one piece."""
+
+_COPIED: Final = 1024
+"""So many words are copied sooner than an array is shown to the cipher as bytes."""
 
 _KEY_LIFE: Final = 1 << 21
 """Words under one key: 16 MB, then the operating system gives a new one."""
@@ -90,6 +93,8 @@ class _Stream:
         return self._fresh(n)
 
     def _fresh(self, n: int) -> Words:
+        if n <= _COPIED:
+            return words_of(self._encryptor.update(_ZEROS[: 8 * n]))
         room = np.empty(n + _SLACK, np.uint64)
         self._encryptor.update_into(_ZEROS[: 8 * n], room.view(np.uint8).data)
         return room[:n]
@@ -178,3 +183,22 @@ class Tape:
 
     def __repr__(self) -> str:
         return f"<Tape: {self.consumed} of {len(self._words)} words consumed>"
+
+
+class Ahead:
+    """Words that were read ahead, each once, and then those of the source that they came from.
+
+    >>> ahead = Ahead(np.array([5, 7], np.uint64), Tape([9]))
+    >>> ahead.words(1), ahead.words(2)
+    (array([5], dtype=uint64), array([7, 9], dtype=uint64))
+    """
+
+    def __init__(self, words: Words, source: Bits) -> None:
+        self._words = words
+        self._source = source
+
+    def words(self, n: int) -> Words:
+        """The next n words."""
+        first, self._words = self._words[:n].copy(), self._words[n:]
+        more = n - len(first)
+        return np.concatenate((first, checked_words(self._source, more))) if more else first

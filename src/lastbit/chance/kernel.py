@@ -13,12 +13,14 @@ from lastbit.chance.bits import Words
 from lastbit.chance.inversion import Partition
 from lastbit.chance.tables import Table
 
+Inverter = _draws.Inverter | _curves.CurveInverter
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Kernel:
     """One inverter for each level. All but the first have tables."""
 
-    first: _draws.Inverter | _curves.CurveInverter
+    first: Inverter
     finer: tuple[_draws.Inverter, ...]
     shifts: tuple[int, ...]
 

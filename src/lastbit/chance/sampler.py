@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lastbit.chance import _classes, _draws, distributions
-from lastbit.chance.bits import Bits, SystemBits, Words, checked_words
+from lastbit.chance.bits import Ahead, Bits, SystemBits, Words, checked_words
 from lastbit.chance.cores import parts_of, side_by_side
 from lastbit.chance.descending import Descending
 from lastbit.chance.distributions import Distribution
@@ -58,6 +58,10 @@ class Sampler(Draw):
     def words(self, n: int) -> Words:
         """n raw words of the source."""
         return checked_words(self._bits, whole(n, "n", least=0))
+
+    def after(self, words: Words) -> Sampler:
+        """These draws again, from words that were read ahead and did not decide all that they were read for."""
+        return Sampler(Ahead(words, self._bits))
 
     def _one(self, distribution: Distribution) -> int:
         words = checked_words(self._bits, distribution.block)

@@ -7,7 +7,7 @@ from libc.string cimport memcpy
 
 from numpy import dtype, empty
 
-from lastbit.chance._words cimport hold
+from lastbit.chance._words cimport hold, step_of
 
 cdef extern from "Python.h":
     long long PyLong_AsLongLongAndOverflow(object it, int *beyond) except? -1
@@ -18,12 +18,9 @@ cdef object INT64 = dtype("int64")
 def scaled(const int64_t[::1] values, int64_t factor, int64_t edge, int64_t limit, int64_t[::1] out):
     """out[k] = values[k]·factor where that is within ±edge·factor, and ±limit beyond."""
     cdef Py_ssize_t k
-    cdef int64_t v, inside
     with nogil:
         for k in range(out.shape[0]):
-            v = values[k]
-            inside = v if -edge <= v <= edge else 0
-            out[k] = limit if v > edge else (-limit if v < -edge else inside * factor)
+            out[k] = step_of(values[k], factor, edge, limit)
 
 
 def add_scaled(values, int64_t factor, int64_t edge, int64_t limit, out):
@@ -106,11 +103,8 @@ cdef inline void add_each(
     const char *read, Py_ssize_t step, int64_t factor, int64_t edge, int64_t limit, int64_t *out, Py_ssize_t n
 ) noexcept nogil:
     cdef Py_ssize_t k
-    cdef int64_t v, inside
     for k in range(n):
-        v = (<const int64_t *>(read + k * step))[0]
-        inside = v if -edge <= v <= edge else 0
-        out[k] += limit if v > edge else (-limit if v < -edge else inside * factor)
+        out[k] += step_of((<const int64_t *>(read + k * step))[0], factor, edge, limit)
 
 
 cdef extern from *:

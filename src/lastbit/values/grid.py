@@ -8,7 +8,7 @@ the sensitivity of a value alone when the resolution divides it, and clamping ne
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
@@ -47,12 +47,15 @@ class Grid:
     numerator: int = field(init=False, repr=False, compare=False)
     """That of the resolution: a Fraction takes longer to say it."""
     denominator: int = field(init=False, repr=False, compare=False)
+    _scaling: tuple[int, int, int] | None = field(init=False, repr=False, compare=False)
 
     def __init__(self, resolution: Number = 1) -> None:
         exact = positive(resolution, "resolution", "It is the step between two values.")
         object.__setattr__(self, "resolution", exact)
         object.__setattr__(self, "numerator", exact.numerator)
         object.__setattr__(self, "denominator", exact.denominator)
+        scaling = (min(exact.denominator, LIMIT), LIMIT // exact.denominator, LIMIT) if exact.numerator == 1 else None
+        object.__setattr__(self, "_scaling", scaling)
 
     @property
     def last(self) -> int:
@@ -86,20 +89,9 @@ class Grid:
         >>> Grid("1/10").scaling(np.array([3, 4])) == (10, LIMIT // 10, LIMIT), Grid(1).scaling(np.array([0.5]))
         (True, None)
         """
-        if type(values) is not np.ndarray or values.dtype != _INT64 or self.numerator != 1 or values.ndim != 1:
+        if type(values) is not np.ndarray or values.dtype is not _INT64 or values.ndim != 1:
             return None
-        return min(self.denominator, LIMIT), LIMIT // self.denominator, LIMIT
-
-    def adder(self, values: NDArray[Any]) -> Callable[[Steps, slice], None] | None:
-        """A function that adds the steps of a part of an array to whole numbers, in one pass; None where there is none.
-
-        >>> out = np.array([100, 200])
-        >>> Grid("1/10").adder(np.array([3, 4, 5]))(out, slice(1, 3))
-        >>> out
-        array([140, 250])
-        """
-        scaling = self.scaling(values)
-        return None if scaling is None else lambda out, part: _floors.add_scaled(values[part], *scaling, out)
+        return self._scaling
 
     def floored(self, values: Any) -> Any:
         """Values as multiples of the resolution: whole numbers on a grid of 1/q as they are, others floored.

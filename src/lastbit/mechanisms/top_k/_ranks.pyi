@@ -8,3 +8,14 @@ def contenders(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None: ...
 def near(values: NDArray[Any], kept: int, below: int) -> NDArray[Any]: ...
 def ranked(steps: NDArray[Any], places: NDArray[Any], kept: int) -> tuple[list[int], NDArray[Any]]: ...
+def selected(
+    noise: NDArray[Any],
+    values: NDArray[Any],
+    factor: int,
+    edge: int,
+    limit: int,
+    words: NDArray[Any],
+    k: int,
+    width: int,
+    few: int,
+) -> tuple[tuple[int, ...], NDArray[Any]] | None: ...

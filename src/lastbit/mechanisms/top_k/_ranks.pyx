@@ -9,6 +9,8 @@ from libc.string cimport memcpy
 
 from numpy import array, dtype, empty
 
+from lastbit.chance._words cimport hold, pick, shuffled, step_of
+
 cdef enum:
     GROUPS = 8  # for each one looked for: few of them share a group then
     BLOCK = 16
@@ -172,53 +174,71 @@ cdef Height *sieved(const int64_t *values, Py_ssize_t n, int64_t bound, Py_ssize
     return kept
 
 
+cdef Height *chosen(
+    const int64_t *values, Py_ssize_t n, Py_ssize_t width, Py_ssize_t k, int64_t reach, bint *enough
+) noexcept nogil:
+    """The `width` highest of more values, the first of equals, in the order of their places; NULL without memory.
+
+    `enough` says whether the last of them is further than `reach` below the (k+1)-th highest: else more may be near.
+    """
+    cdef Py_ssize_t rows = max(1, n // (GROUPS * width)), groups = n // rows, i, at = 0, found = 0, equal = width
+    cdef int64_t bound, high
+    cdef Height *kept = NULL
+    cdef Height each
+    cdef int64_t *work = <int64_t *>malloc(groups * sizeof(int64_t))
+    if work is not NULL:
+        # The width-th largest of the largest of many groups is at most the width-th largest of all: a first sieve.
+        group(values, rows, groups, work)
+        kept = sieved(values, n, kth_highest(work, groups, width), &found)
+        free(work)
+    work = <int64_t *>malloc(found * sizeof(int64_t)) if kept is not NULL else NULL
+    if work is NULL:
+        free(kept)
+        return NULL
+    for i in range(found):
+        work[i] = kept[i].step
+    bound = kth_highest(work, found, width)
+    # The highest come first in `work` now, in some order.
+    high = kth_highest(work, width, k + 1)
+    free(work)
+    for i in range(found):
+        equal -= kept[i].step > bound
+    for i in range(found):
+        # Of those that are equal to the last, the first.
+        each = kept[i]
+        if each.step > bound or (each.step == bound and equal > 0):
+            equal -= each.step == bound
+            kept[at] = each
+            at += 1
+    enough[0] = bound <= high - reach
+    return kept
+
+
 def contenders(values, Py_ssize_t width, Py_ssize_t k, int64_t reach):
     """The places of the `width` highest of more values, the first of equals, in rising order, and their values.
 
     None where the last of them is within `reach` of the (k+1)-th highest: then there may be more that are.
     """
     cdef Held given = Held(values)
-    cdef Py_ssize_t n = given.n, rows = max(1, n // (GROUPS * width)), groups = n // rows, i, at = 0, found = 0, equal = width
-    cdef int64_t *work
-    cdef int64_t bound = 0, high = 0
-    cdef Height *kept = NULL
+    cdef Py_ssize_t i
+    cdef bint enough = False
+    cdef Height *kept
     cdef Py_buffer where, what
-    if not k < width < n:
+    if not k < width < given.n:
         raise ValueError("there must be more values than contenders, and more contenders than are selected.")
     with nogil:
-        work = <int64_t *>malloc(groups * sizeof(int64_t))
-        if work is not NULL:
-            # The width-th largest of the largest of many groups is at most the width-th largest of all: a first sieve.
-            group(given.at, rows, groups, work)
-            kept = sieved(given.at, n, kth_highest(work, groups, width), &found)
-            free(work)
-        work = <int64_t *>malloc(found * sizeof(int64_t)) if kept is not NULL else NULL
-        if work is not NULL:
-            for i in range(found):
-                work[i] = kept[i].step
-            bound = kth_highest(work, found, width)
-            # The highest come first in `work` now, in some order.
-            high = kth_highest(work, width, k + 1)
-            free(work)
-            for i in range(found):
-                equal -= kept[i].step > bound
-    if kept is NULL or work is NULL:
-        free(kept)
+        kept = chosen(given.at, given.n, width, k, reach, &enough)
+    if kept is NULL:
         raise MemoryError
-    if bound > high - reach:
-        free(kept)
-        return None
     try:
+        if not enough:
+            return None
         places, steps = empty(width, INT64), empty(width, INT64)
         PyObject_GetBuffer(places, &where, PyBUF_ND | PyBUF_WRITABLE)
         PyObject_GetBuffer(steps, &what, PyBUF_ND | PyBUF_WRITABLE)
-        for i in range(found):
-            # Of those that are equal to the last, the first.
-            if kept[i].step > bound or (kept[i].step == bound and equal > 0):
-                (<int64_t *>where.buf)[at] = kept[i].at
-                (<int64_t *>what.buf)[at] = kept[i].step
-                equal -= kept[i].step == bound
-                at += 1
+        for i in range(width):
+            (<int64_t *>where.buf)[i] = kept[i].at
+            (<int64_t *>what.buf)[i] = kept[i].step
         PyBuffer_Release(&where)
         PyBuffer_Release(&what)
         return places, steps
@@ -229,8 +249,7 @@ def contenders(values, Py_ssize_t width, Py_ssize_t k, int64_t reach):
 def ranked(steps, places, Py_ssize_t kept):
     """Of numbers with these floors, and fractions in the order of these places: where the highest are, and their leads.
 
-    The highest come first; the lead of each over the next is floored. The leads are an array: Python keeps small
-    integers ready and has to make larger ones, which shows in the time.
+    The highest come first; the lead of each over the next is floored.
     """
     cdef Held floors = Held(steps), order = Held(places)
     cdef Py_ssize_t i, n = floors.n
@@ -238,7 +257,6 @@ def ranked(steps, places, Py_ssize_t kept):
         raise ValueError("there must be as many places as steps.")
     cdef Height *work = <Height *>PyMem_Calloc(2 * n, sizeof(Height))
     cdef Height *best
-    cdef Py_buffer view
     if work is NULL:
         raise MemoryError
     try:
@@ -248,16 +266,75 @@ def ranked(steps, places, Py_ssize_t kept):
             work[n - 1 - order.at[i]] = Height(floors.at[i], i)
         best = highest_first(work, work + n, n)
         kept = min(kept, n)
-        leads = empty(max(kept - 1, 0), UINT64)
-        PyObject_GetBuffer(leads, &view, PyBUF_ND | PyBUF_WRITABLE)
-        for i in range(kept - 1):
-            (<uint64_t *>view.buf)[i] = lead(best + i, order)
-        PyBuffer_Release(&view)
-        return [best[i].at for i in range(kept)], leads
+        return [best[i].at for i in range(kept)], leads_of(best, order.at, kept)
     finally:
         PyMem_Free(work)
 
 
-cdef inline uint64_t lead(const Height *one, Held order) noexcept:
-    # The floor of a difference is the difference of the floors, less one where the fraction is smaller.
-    return <uint64_t>one[0].step - <uint64_t>one[1].step - (order.at[one[0].at] < order.at[one[1].at])
+cdef object leads_of(const Height *best, const int64_t *order, Py_ssize_t kept):
+    """The lead of each over the next, in an array: Python keeps small integers ready and has to make larger ones, which
+    shows in the time."""
+    cdef Py_ssize_t i
+    cdef Py_buffer view
+    leads = empty(max(kept - 1, 0), UINT64)
+    PyObject_GetBuffer(leads, &view, PyBUF_ND | PyBUF_WRITABLE)
+    for i in range(kept - 1):
+        # The floor of a difference is the difference of the floors, less one where the fraction is smaller.
+        (<uint64_t *>view.buf)[i] = <uint64_t>best[i].step - <uint64_t>best[i + 1].step - (
+            order[best[i].at] < order[best[i + 1].at]
+        )
+    PyBuffer_Release(&view)
+    return leads
+
+
+def selected(
+    noise, values, int64_t factor, int64_t edge, int64_t limit, words, Py_ssize_t k, Py_ssize_t width, Py_ssize_t few
+):
+    """The selection in one pass, from the noise of all values and a word for each further pick of the permutation.
+
+    Everyone is a contender of up to `few` values, else the `width` highest. The words come after as many others as
+    there are values. None where a pick is in doubt, or where more than `width` may be in play: then the noise is used up.
+    """
+    cdef Held drawn = Held(noise), given = Held(values)
+    cdef Py_buffer view
+    cdef const uint64_t *read = <const uint64_t *>hold(words, &view, False)
+    cdef Py_ssize_t there = view.len // 8
+    cdef Py_ssize_t i, n = drawn.n, m = n if n <= few else width, kept = min(k + 1, m)
+    cdef int64_t *noisy = <int64_t *>drawn.at
+    cdef int64_t *order
+    cdef Height *contending = NULL
+    cdef Height *work
+    cdef Height *best
+    cdef bint enough = True, doubt = False
+    if not (given.n == n and there == n + m - 1 and 0 < k <= m and (n <= few or k < width < n)):
+        PyBuffer_Release(&view)
+        raise ValueError("there must be a value for each noise, and a word for each contender but one.")
+    for i in range(n):
+        noisy[i] += step_of(given.at[i], factor, edge, limit)
+    if n > few:
+        contending = chosen(noisy, n, width, k, 1, &enough)
+        if contending is NULL:
+            PyBuffer_Release(&view)
+            raise MemoryError
+    work = <Height *>malloc(2 * m * sizeof(Height) + m * sizeof(int64_t))
+    try:
+        if work is NULL:
+            raise MemoryError
+        order = <int64_t *>(work + 2 * m)
+        order[0] = 0
+        for i in range(1, m):
+            doubt |= pick(read[n + i - 1], i + 1, order + i)
+        if doubt or not enough:
+            return None
+        shuffled(order, m)
+        for i in range(m):
+            work[m - 1 - order[i]] = Height(noisy[i] if contending is NULL else contending[i].step, i)
+        best = highest_first(work, work + m, m)
+        leads = leads_of(best, order, kept)
+        if contending is NULL:
+            return tuple([best[i].at for i in range(min(k, m))]), leads
+        return tuple([contending[best[i].at].at for i in range(k)]), leads
+    finally:
+        PyBuffer_Release(&view)
+        free(work)
+        free(contending)

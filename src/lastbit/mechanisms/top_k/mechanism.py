@@ -17,13 +17,13 @@ from lastbit.estimate.accuracy import least_exponent
 from lastbit.exact.numbers import Number, flag, probability, whole
 from lastbit.mechanisms.mechanism import Released
 from lastbit.mechanisms.on_grid import GridMechanism
-from lastbit.mechanisms.top_k.selector import AddTo, Selector, StepsOf
+from lastbit.mechanisms.top_k.selector import Scaled, Selector, StepsOf
 from lastbit.output.picture import Panel
 from lastbit.output.words import several
 from lastbit.privacy.cost import Cost
 from lastbit.privacy.rate import Rate
 from lastbit.release import Interval, Release
-from lastbit.values.grid import Grid
+from lastbit.values.grid import LIMIT, Grid
 from lastbit.values.known import lies_on, unpacked
 
 
@@ -132,7 +132,7 @@ class Selecting(GridMechanism[Released]):
     def _picking(self, values: Any) -> tuple[Callable[[Draw], Fields], StepsOf]:
         """A selection among these values, and the steps of any of them."""
         bare, items = unpacked(values, self._furthest, self.monotone)
-        n, steps_of, add_to = self._candidates(bare)
+        n, steps_of, scaled = self._candidates(bare)
         on_grid = lies_on(values, self.grid)
         if n < self.k:
             raise ParameterError(
@@ -142,21 +142,23 @@ class Selecting(GridMechanism[Released]):
         name, cost, resolution, selector = self.name, self.cost, self.grid.resolution, self._selector
 
         def pick(draw: Draw) -> Fields:
-            indices, ahead = selector.select(n, steps_of, draw, add_to)
+            indices, ahead = selector.select(n, steps_of, draw, scaled)
             ahead.setflags(write=False)
             names = None if items is None else tuple([items[index] for index in indices])
             return name, cost, indices, ahead, names, resolution, n, selector.rate, on_grid
 
         return pick, steps_of
 
-    def _candidates(self, values: Any) -> tuple[int, StepsOf, AddTo | None]:
+    def _candidates(self, values: Any) -> tuple[int, StepsOf, Scaled | None]:
         """How many there are, and the steps of any of them: arrays are converted part by part, as they are needed."""
+        grid = self.grid
         if isinstance(values, np.ndarray) and values.dtype.kind != "O":
-            flat, grid = values.ravel(), self.grid
-            add_to = grid.adder(flat)
-            return len(flat), lambda part: grid.steps(flat[part]), add_to
-        steps = self.grid.steps(values)
-        return len(steps), steps.__getitem__, None
+            flat = values.ravel()
+            scaling = grid.scaling(flat)
+            scaled = None if scaling is None else (flat, *scaling)
+            return len(flat), lambda part: grid.steps(flat[part]), scaled
+        steps = grid.steps(values)
+        return len(steps), steps.__getitem__, (steps, 1, LIMIT, LIMIT)
 
 
 def noise_within(rate: Rate, n: int, level: Number) -> int:

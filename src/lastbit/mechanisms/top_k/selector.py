@@ -15,10 +15,15 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from lastbit.chance.distributions import geometric
 from lastbit.chance.draw import Draw, Samples
+from lastbit.chance.kernel import Inverter
+from lastbit.chance.sampler import Sampler
+from lastbit.mechanisms.top_k._ranks import selected
 from lastbit.mechanisms.top_k.ranking import highest, near, ranked
 from lastbit.privacy.dyadic import MAX_RATE_BITS
 from lastbit.privacy.rate import Rate
+from lastbit.values._floors import add_scaled
 from lastbit.values.grid import Steps
 
 _COARSE_BITS: Final = 40
@@ -36,11 +41,14 @@ _EVERYONE: Final = 64
 _MOST: Final = 1 << 40
 """More than any number of candidates."""
 
+_AT_ONCE: Final = 1 << 12
+"""So many candidates are selected from in one pass: their words and noise stay in the first caches."""
+
+Scaled = tuple[NDArray[np.int64], int, int, int]
+"""Whole values, and how a kernel brings them into steps: see `Grid.scaling`."""
+
 StepsOf = Callable[[slice | list[int]], Steps]
 """The steps of some of the candidates."""
-
-AddTo = Callable[[Samples, slice], None]
-"""Adds the steps of a part of the candidates to whole numbers, where that is quicker than to have the steps."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +86,13 @@ class Selector:
         object.__setattr__(self, "few", max(_EVERYONE, self.width))
         object.__setattr__(self, "wide", self.rate.scale >= 1 << 32)
 
+    @property
+    def _inverter(self) -> Inverter | None:
+        """The compiled way to invert the noise, where a word is all that a candidate's noise takes."""
+        # Looked up and not kept: a selector is sent to other processes.
+        kernel = None if self.shift or self.wide else geometric(self.rate).kernel
+        return kernel.first if kernel is not None and not kernel.shifts else None
+
     @classmethod
     def of(cls, k: int, rate: Rate) -> Selector:
         """With an M that makes a V take one word, where there is one; otherwise everyone gets all of X at once."""
@@ -86,10 +101,20 @@ class Selector:
         return cls(k, rate, shift if bits - shift <= _COARSE_BITS else 0)
 
     def select(
-        self, n: int, steps_of: StepsOf, draw: Draw, add_to: AddTo | None = None
+        self, n: int, steps_of: StepsOf, draw: Draw, scaled: Scaled | None = None
     ) -> tuple[tuple[int, ...], Samples]:
         """The selected of n, best first, and the gaps in steps: one for each selected that has a next one."""
-        least = self.noisy(n, steps_of, draw, add_to)
+        inverter = self._inverter if scaled is not None and n <= _AT_ONCE and type(draw) is Sampler else None
+        if inverter is not None and scaled is not None:
+            # All words are read ahead, in the order in which the draws below read them, and go through one pass.
+            words = draw.words(n + (n if n <= self.few else self.width) - 1)
+            noise = np.empty(n, np.int64)
+            if not inverter.first(words, 1, noise):
+                found = selected(noise, *scaled, words, self.k, self.width, self.few)
+                if found is not None:
+                    return found
+            draw = draw.after(words)
+        least = self.noisy(n, steps_of, draw, scaled)
         if n <= self.few:
             best, ahead = self.finish(least, draw)
             return tuple(best), ahead
@@ -126,15 +151,15 @@ class Selector:
         best, ahead = ranked(cells, draw.permutation(len(cells)), self.k + 1)
         return best[: self.k], ahead
 
-    def noisy(self, n: int, steps_of: StepsOf, draw: Draw, add_to: AddTo | None = None) -> Samples:
+    def noisy(self, n: int, steps_of: StepsOf, draw: Draw, scaled: Scaled | None = None) -> Samples:
         """Everyone's steps + V·M."""
         least = draw.geometric(self.coarse, n)
         if least.dtype.hasobject or (self.wide and least.max() >= _ROOM >> self.shift):
-            least, add_to = least.astype(object), None
+            least, scaled = least.astype(object), None
         if self.shift:
             least <<= self.shift
-        if add_to is not None:
-            add_to(least, slice(None))
+        if scaled is not None:
+            add_scaled(*scaled, least)
             return least
         for start in range(0, n, _CHUNK):
             part = slice(start, start + _CHUNK)
