@@ -157,7 +157,7 @@ def test_everyone_can_be_selected_with_one_gap_less() -> None:
 def test_too_few_candidates_are_refused_before_anything_is_drawn(n: int) -> None:
     words = tape(0)
     for mechanism in (lb.NoisyTopK(k=3, epsilon=1), lb.SelectAndMeasure(k=3, epsilon=1)):
-        with pytest.raises(lb.ParameterError, match=f"k=3 and {n} candidates.*Nothing was drawn"):
+        with pytest.raises(lb.ParameterError, match=f"k=3 and {n} candidates?.*Nothing was drawn"):
             mechanism.release([4242] * n, lb.Sampler(words))
         with pytest.raises(lb.ParameterError):
             mechanism.release(np.full(n, 4242), lb.Sampler(words))

@@ -104,8 +104,8 @@ class Selector:
         self, n: int, steps_of: StepsOf, draw: Draw, scaled: Scaled | None = None
     ) -> tuple[tuple[int, ...], Samples]:
         """The selected of n, best first, and the gaps in steps: one for each selected that has a next one."""
-        inverter = self._inverter if scaled is not None and n <= _AT_ONCE and type(draw) is Sampler else None
-        if inverter is not None and scaled is not None:
+        inverter = self._inverter if n <= _AT_ONCE else None
+        if inverter is not None and scaled is not None and type(draw) is Sampler:
             # All words are read ahead, in the order in which the draws below read them, and go through one pass.
             words = draw.words(n + (n if n <= self.few else self.width) - 1)
             noise = np.empty(n, np.int64)
