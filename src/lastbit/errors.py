@@ -15,6 +15,13 @@ class LastbitError(Exception):
     """The root: `except lastbit.LastbitError` catches every error of lastbit and nothing else.
 
     To do:    read the message: it says what was expected, what came, and what to type next.
+
+    >>> import lastbit as lb
+    >>> try:
+    ...     lb.NoisyMax(epsilon=0)
+    ... except lb.LastbitError as error:
+    ...     print(error)
+    epsilon must be positive: got 0. A release that costs nothing cannot use the data.
     """
 
 
@@ -22,6 +29,11 @@ class ParameterError(LastbitError, ValueError):
     """A public parameter cannot be used. Nothing was drawn and nothing was charged.
 
     To do:    change the parameter that the message names to the kind of value that the message asks for.
+
+    >>> import lastbit as lb
+    >>> lb.NoisyTopK(k=0, epsilon=1)
+    Traceback (most recent call last):
+    lastbit.errors.ParameterError: k must be a whole number of at least 1: got 0.
     """
 
 
@@ -29,6 +41,11 @@ class MechanismError(LastbitError, TypeError):
     """A class or an object cannot be used as a mechanism. Nothing was drawn and nothing was charged.
 
     To do:    pass an object of a mechanism, not its class. A mechanism of your own defines `ready`, not `release`.
+
+    >>> import lastbit as lb
+    >>> lb.Ledger("budget.db").release("clinic", lb.NoisyMax, [3, 4])
+    Traceback (most recent call last):
+    lastbit.errors.MechanismError: a ledger charges a Mechanism, such as DiscreteLaplace(epsilon=1): got the class ...
     """
 
 
@@ -36,6 +53,11 @@ class TapeEnded(LastbitError):
     """A `Tape` has no more words. Only a test that builds its tape too short sees this error.
 
     To do:    give the tape more words. Outside of tests, leave out `draw=`: then the system's randomness is used.
+
+    >>> import lastbit as lb
+    >>> lb.NoisyMax(epsilon=1).release([3, 4], lb.Sampler(lb.Tape([])))
+    Traceback (most recent call last):
+    lastbit.errors.TapeEnded: ...
     """
 
 
@@ -43,6 +65,14 @@ class BitsError(LastbitError):
     """A source of random words broke its contract: `words(n)` must give n unsigned 64-bit integers.
 
     To do:    mend the source: `words(n)` returns a NumPy array of n uint64. Outside of tests, use `SystemBits`.
+
+    >>> import lastbit as lb
+    >>> class Short:
+    ...     def words(self, n):
+    ...         return []
+    >>> lb.NoisyMax(epsilon=1).release([3, 4], lb.Sampler(Short()))
+    Traceback (most recent call last):
+    lastbit.errors.BitsError: ...
     """
 
 
@@ -50,6 +80,13 @@ class AuditError(LastbitError):
     """The auditor cannot follow a program: the program depends on more than its draws, or asks for raw words.
 
     To do:    take all randomness from the `Draw` that the program is given, and keep nothing from one run to the next.
+
+    >>> import lastbit as lb
+    >>> import itertools
+    >>> runs = itertools.count()
+    >>> lb.audit.law(lambda draw: draw.integer(2) + next(runs))
+    Traceback (most recent call last):
+    lastbit.errors.AuditError: ...
     """
 
 
@@ -57,6 +94,14 @@ class RunExhausted(LastbitError):
     """A run has spent its budget and answers no more. Nothing was drawn.
 
     To do:    start a new run, which is charged again, or ask `run.exhausted` before each query.
+
+    >>> import lastbit as lb
+    >>> run = lb.SparseVector(threshold=100, limit=1, epsilon=9).start()
+    >>> run.ask(900).above
+    True
+    >>> run.ask(900)
+    Traceback (most recent call last):
+    lastbit.errors.RunExhausted: ...
     """
 
 
@@ -64,6 +109,12 @@ class RunBound(LastbitError, TypeError):
     """A run holds secret noise, so it stays where it began: no copy, no pickle, no use in a forked process.
 
     To do:    start a run in the process that asks it. To share answers, share what `ask` returned.
+
+    >>> import lastbit as lb
+    >>> import copy
+    >>> copy.copy(lb.SparseVector(threshold=100, limit=1, epsilon=9).start())
+    Traceback (most recent call last):
+    lastbit.errors.RunBound: ...
     """
 
 
@@ -71,6 +122,11 @@ class DataError(LastbitError):
     """A table cannot be read or counted. The message names columns and kinds of errors, never a value of a row.
 
     To do:    check the file, the column or the type that the message names. Nothing was drawn and nothing was charged.
+
+    >>> import lastbit as lb
+    >>> lb.ask("count", "no-such-file.csv", unit="patient", epsilon=1)
+    Traceback (most recent call last):
+    lastbit.errors.DataError: there is no file no-such-file.csv. ...
     """
 
 
@@ -79,6 +135,11 @@ class LedgerError(LastbitError):
 
     To do:    check the path or the address of the ledger, and the name of the account: `lastbit budget show` lists
               them.
+
+    >>> import lastbit as lb
+    >>> lb.Ledger("no-such-ledger.db").account("clinic")
+    Traceback (most recent call last):
+    lastbit.errors.LedgerError: there is no ledger at no-such-ledger.db. ...
     """
 
 
@@ -86,6 +147,15 @@ class AlreadyCharged(LedgerError):
     """A key that pays once has paid before, for the entry `entry`. Nothing was drawn and nothing was charged.
 
     To do:    read the release of that entry, `ledger.published(error.entry)`; for a new release, take a new key.
+
+    >>> import lastbit as lb
+    >>> import pathlib, tempfile
+    >>> ledger = lb.Ledger(pathlib.Path(tempfile.mkdtemp()) / "budget.db")
+    >>> account = ledger.create("clinic", epsilon=1)
+    >>> charge = ledger.charge("clinic", lb.NoisyMax(epsilon="1/4"), once="report-7")
+    >>> ledger.charge("clinic", lb.NoisyMax(epsilon="1/4"), once="report-7")
+    Traceback (most recent call last):
+    lastbit.errors.AlreadyCharged: this key has paid for entry 2 already. ...
     """
 
     def __init__(self, message: str, entry: int) -> None:
@@ -103,6 +173,16 @@ class BudgetExceeded(LedgerError):
 
     To do:    ask for a smaller cost, take an answer that is already in the books (`reuse=True`), or have the owner of
               the data raise the limit.
+
+    >>> import lastbit as lb
+    >>> import pathlib, tempfile
+    >>> ledger = lb.Ledger(pathlib.Path(tempfile.mkdtemp()) / "budget.db")
+    >>> account = ledger.create("clinic", epsilon=1)
+    >>> try:
+    ...     ledger.release("clinic", lb.NoisyMax(epsilon=2), [3, 4])
+    ... except lb.BudgetExceeded as refusal:
+    ...     print(refusal.currency, refusal.requested, refusal.spent, refusal.limit)
+    epsilon 2 0 1
     """
 
     def __init__(

@@ -41,7 +41,13 @@ _PLACES: Final = "index", "rank"
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Release(Compared, ABC):
-    """The base of all releases. A subclass adds its published fields, and `columns`, the table that people see."""
+    """The base of all releases. A subclass adds its published fields, and `columns`, the table that people see.
+
+    >>> import lastbit as lb
+    >>> release = lb.DiscreteLaplace(epsilon=1).release([900, 3])
+    >>> release.title, list(release.columns())
+    ('DiscreteLaplace, epsilon 1', ['value'])
+    """
 
     mechanism: str
     cost: Cost = field(hash=False)
@@ -224,6 +230,10 @@ class Measurement(Release):
     """Published numbers, exactly as drawn.
 
     `single` says that the mechanism was given one number, not a list. Then int() and float() work.
+
+    >>> import lastbit as lb
+    >>> 800 < float(lb.DiscreteLaplace(epsilon=1).release(900)) < 1000
+    True
     """
 
     single: bool

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from lastbit.audit.broken.gallery import GALLERY
 from lastbit.audit.target import all_mechanisms
 from lastbit.questions.kinds import KINDS
 from tests.machine import has_postgres
@@ -68,6 +69,11 @@ def test_the_page_which_mechanism_has_every_mechanism_and_every_command() -> Non
         assert f"lb.{name}(" in costs, name
     for command in (*KINDS, "watch"):
         assert re.search(rf"\| `lastbit [^|]*\b{command}\b", questions), command
+
+
+def test_the_gallery_is_as_long_as_the_pages_say() -> None:
+    for page in (ROOT / "README.md", DOCS / "howto/auditing.md"):
+        assert f"{len(GALLERY)} mechanisms that cost more" in page.read_text(encoding="utf-8")
 
 
 def test_every_link_between_pages_leads_somewhere() -> None:

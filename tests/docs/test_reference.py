@@ -42,6 +42,12 @@ def test_every_public_name_has_an_entry(room: str) -> None:
         assert len(re.findall(entry, EVERYTHING)) == 1, name
 
 
+def test_every_public_name_has_an_example() -> None:
+    rooms, in_spark = {"audit", "estimate", "ledger"}, {"SparkCounts", "SparkHistogram", "TopItems"}
+    for name in {*lb.__all__} - rooms - in_spark:
+        assert ">>> " in (getattr(lb, name).__doc__ or ""), name
+
+
 def test_every_documented_member_has_an_entry_on_its_class_or_a_base() -> None:
     for name in lb.__all__:
         each = getattr(lb, name)

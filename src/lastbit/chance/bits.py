@@ -37,7 +37,15 @@ _SLACK: Final = 2  # update_into wants room for one more AES block, which it lea
 
 
 class Bits(Protocol):
-    """What a source of randomness has to offer."""
+    """What a source of randomness has to offer.
+
+    >>> import lastbit as lb
+    >>> class Always7:  # for a test
+    ...     def words(self, n):
+    ...         return np.full(n, 7, np.uint64)
+    >>> lb.Sampler(Always7()).integer(10)
+    0
+    """
 
     def words(self, n: int, /) -> Any:
         """The next n words, uniform on [0, 2^64), as an array of uint64."""

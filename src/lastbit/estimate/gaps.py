@@ -19,7 +19,11 @@ from lastbit.privacy.rate import Rate
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A value and the variance of its error."""
+    """A value and the variance of its error.
+
+    >>> Estimate(Fraction(10), Fraction(1)).value
+    Fraction(10, 1)
+    """
 
     value: Fraction
     variance: Fraction
@@ -174,6 +178,12 @@ class LowerBound:
     The bound fails more often among reported queries, because large noise gets queries reported. For a value far below
     the threshold it fails almost always. `coverage_given_report` is the probability among reported queries, for a
     supposed value of one query asked alone. `GapNoise.listed_bound` is a bound that holds among reported queries.
+
+    >>> import lastbit as lb
+    >>> noise = lb.SparseVector(threshold=100, limit=1, epsilon=1, resolution=1).gap_noise
+    >>> bound = noise.lower_bound(100, 20, level="0.95")
+    >>> bound.value < 120, bound.coverage >= bound.level
+    (True, True)
     """
 
     value: Fraction

@@ -44,7 +44,13 @@ class Option:
 
 @dataclass(frozen=True, repr=False)
 class SelectionPlan:
-    """The laws that a budget pays for, the one that misses the best candidates least often first. Reads no data."""
+    """The laws that a budget pays for, the one that misses the best candidates least often first. Reads no data.
+
+    >>> import lastbit as lb
+    >>> plan = lb.PrivateSelection.plan("3/2", "1/2", most=20)
+    >>> plan.best.law, plan.best.most
+    ('uniform', 20)
+    """
 
     budget: Cost
     shares: tuple[Fraction, ...]

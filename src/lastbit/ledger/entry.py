@@ -16,7 +16,15 @@ from lastbit.values.adjacency import Adjacency
 
 @dataclass(frozen=True)
 class Entry:
-    """One line of the history: an account created, a charge, or a limit raised. Nothing private is in it."""
+    """One line of the history: an account created, a charge, or a limit raised. Nothing private is in it.
+
+    >>> import lastbit as lb
+    >>> import pathlib, tempfile
+    >>> ledger = lb.Ledger(pathlib.Path(tempfile.mkdtemp()) / "budget.db")
+    >>> account = ledger.create("clinic", epsilon=1)
+    >>> [(entry.kind, str(entry.amount)) for entry in ledger.history("clinic")]
+    [('create', '1')]
+    """
 
     id: int
     dataset: str
@@ -97,7 +105,16 @@ class Entry:
 
 @dataclass(frozen=True)
 class Charge:
-    """Proof that a cost is in the books: whoever holds one may draw."""
+    """Proof that a cost is in the books: whoever holds one may draw.
+
+    >>> import lastbit as lb
+    >>> import pathlib, tempfile
+    >>> ledger = lb.Ledger(pathlib.Path(tempfile.mkdtemp()) / "budget.db")
+    >>> account = ledger.create("clinic", epsilon=1)
+    >>> charge = ledger.charge("clinic", lb.NoisyMax(epsilon="1/4"))
+    >>> charge.id, str(charge.account.remaining)
+    (2, '3/4')
+    """
 
     id: int
     account: Account

@@ -24,7 +24,13 @@ from lastbit.values.statistic import MeanSums, ends, mean_sums, span
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MeanAndUnits(Release):
-    """A mean over units and the number of units, from two noisy sums: `mean`, `units`, and an interval for each."""
+    """A mean over units and the number of units, from two noisy sums: `mean`, `units`, and an interval for each.
+
+    >>> import lastbit as lb
+    >>> found = lb.NoisyMean(epsilon=9, bounds=(0, 10)).release([3, 4, 5] * 1000)
+    >>> round(found.mean), 2_900 < found.units < 3_100
+    (4, True)
+    """
 
     sums: tuple[int, int]
     """The two noisy sums in half steps of the grid: totals less the midpoint, and units times half the range."""

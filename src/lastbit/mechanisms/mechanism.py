@@ -31,6 +31,10 @@ class Mechanism(ABC, Generic[Released]):
 
     A subclass writes `ready`. `release` calls it, and so do a ledger, which charges between the two halves of a
     release, and the auditor, which runs the second half on every branch.
+
+    >>> import lastbit as lb
+    >>> isinstance(lb.NoisyMax(epsilon="1/2"), lb.Mechanism), lb.NoisyMax(epsilon="1/2").cost.text
+    (True, 'epsilon 1/2')
     """
 
     cost: Cost

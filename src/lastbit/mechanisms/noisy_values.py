@@ -33,7 +33,13 @@ _ROOM: Final = 1 << 62
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NoisyValues(Measurement):
-    """Values with noise, exactly as drawn. `steps` are the same in units of `resolution`."""
+    """Values with noise, exactly as drawn. `steps` are the same in units of `resolution`.
+
+    >>> import lastbit as lb
+    >>> noisy = lb.DiscreteLaplace(epsilon=1).release([900, 3])
+    >>> len(noisy.values), noisy.single
+    (2, False)
+    """
 
     resolution: Fraction = field(hash=False)
     steps: Samples

@@ -31,6 +31,14 @@ class FoundModel(Release):
     """The best fit: its parameters, the model and its private score; all None when no fit succeeded.
 
     `best_params_`, `best_estimator_` and `best_score_` are the names that scikit-learn's searches have for them.
+
+    >>> import lastbit as lb
+    >>> def fit_score(parameters, draw):  # private on its own: it looks at no data
+    ...     return f"model {parameters['alpha']}", draw.integer(10)
+    >>> search = lb.PrivateSearch(grid={"alpha": [1]}, fit_score=fit_score, candidate_cost="1/10", most=5)
+    >>> found = search.release()
+    >>> found.best_params_, found.best_estimator_
+    ({'alpha': 1}, 'model 1')
     """
 
     place: int | None

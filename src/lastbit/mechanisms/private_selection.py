@@ -22,7 +22,14 @@ from lastbit.release import Release
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Winner(Release):
-    """The winner: its number among the candidates, its output and its score; all None when there is none."""
+    """The winner: its number among the candidates, its output and its score; all None when there is none.
+
+    >>> import lastbit as lb
+    >>> coin = lambda draw: ("a model", draw.integer(10))  # private on its own: it looks at no data
+    >>> found = lb.PrivateSelection(candidates=[coin], candidate_cost="1/10", most=5).release()
+    >>> found.candidate, found.output
+    (0, 'a model')
+    """
 
     candidate: int | None
     output: Any

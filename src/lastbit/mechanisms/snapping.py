@@ -39,7 +39,14 @@ _GUARD: Final = 8
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SnappedValue(Measurement):
-    """One value, noisy and rounded, exactly as drawn."""
+    """One value, noisy and rounded, exactly as drawn.
+
+    >>> import lastbit as lb
+    >>> found = lb.Snapping(epsilon=9, bounds=(0, 100)).release(37.5)
+    >>> low, high = found.interval("0.999999")
+    >>> low < 37.5 < high
+    True
+    """
 
     value: Fraction
     source: Snapping = field(compare=False, repr=False)

@@ -25,7 +25,14 @@ from lastbit.values.spark_rows import SparkRows
 
 
 class Unknown:
-    """The domain of items that nobody listed: `lastbit.UNKNOWN`."""
+    """The domain of items that nobody listed: `lastbit.UNKNOWN`.
+
+    >>> import lastbit as lb
+    >>> import pandas as pd
+    >>> visits = pd.DataFrame({"patient": [1, 2], "diagnosis": ["flu", "gout"]})
+    >>> lb.count(visits, by="diagnosis", unit="patient", domain=lb.UNKNOWN)
+    <Unlisted: sensitivity 1>
+    """
 
     def __repr__(self) -> str:
         return "UNKNOWN"

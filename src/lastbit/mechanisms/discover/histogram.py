@@ -39,7 +39,14 @@ _WIDE: Final = 1 << 50
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DiscoveredHistogram(Discovered):
-    """The items that were found with their noisy `values`, largest first. Nothing stops it: `stopped` is False."""
+    """The items that were found with their noisy `values`, largest first. Nothing stops it: `stopped` is False.
+
+    >>> import lastbit as lb
+    >>> terms = lb.Unlisted.of({"flu": 5200, "cold": 3100, "a rare name": 1}, most_items=1)
+    >>> found = lb.DiscoverHistogram.of(terms, epsilon=1, delta="1e-6").release(terms)
+    >>> found.items, found.values[0] > 5000
+    (('flu', 'cold'), True)
+    """
 
     steps: Samples
     """`values` in units of the resolution, as they were drawn."""

@@ -37,7 +37,14 @@ _POWER_BITS: Final = 256
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Discovered(Release):
-    """Items that were found, best first, and whether the search stopped before the number that was asked for."""
+    """Items that were found, best first, and whether the search stopped before the number that was asked for.
+
+    >>> import lastbit as lb
+    >>> terms = lb.Unlisted.of({"flu": 5200, "cold": 3100, "a rare name": 1})
+    >>> found = lb.DiscoverRanking(k=3, epsilon=3, delta="1e-6").release(terms)
+    >>> found.items, found.stopped
+    (('flu', 'cold'), True)
+    """
 
     items: tuple[Any, ...]
     stopped: bool

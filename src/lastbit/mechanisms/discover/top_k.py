@@ -22,7 +22,14 @@ from lastbit.values.grid import Grid
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DiscoveredTopK(Discovered):
-    """The items that were found, best first: `items`, `gaps`, and whether the search `stopped` before k."""
+    """The items that were found, best first: `items`, `gaps`, and whether the search `stopped` before k.
+
+    >>> import lastbit as lb
+    >>> terms = lb.Unlisted.of({"flu": 5200, "cold": 3100, "a rare name": 1})
+    >>> found = lb.DiscoverTopK(k=3, epsilon=3, delta="1e-6").release(terms)
+    >>> found.items, found.gaps[0] > 2000, found.stopped
+    (('flu', 'cold'), True, True)
+    """
 
     ahead: Samples
     """`gaps` in units of the resolution, as they were drawn."""

@@ -22,7 +22,13 @@ from lastbit.values.grid import Steps
 
 @dataclass(frozen=True, eq=False, repr=False)
 class QuantileValue(Release):
-    """A point of the grid that is near a quantile: `value`. How near it is, in ranks, `ranks` says."""
+    """A point of the grid that is near a quantile: `value`. How near it is, in ranks, `ranks` says.
+
+    >>> import lastbit as lb
+    >>> found = lb.Quantile(q="1/2", bounds=(0, 100), epsilon=9).release([20] * 500 + [30] * 500 + [40] * 500)
+    >>> found.value, float(found.ranks("0.95"))
+    (Fraction(30, 1), 0.5)
+    """
 
     value: Fraction
     q: Fraction = field(hash=False)

@@ -60,7 +60,13 @@ def share_of(split: Number, limit: int, monotone: bool) -> Fraction:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AboveThreshold(Release):
-    """The queries that were above, each with its gap and its cost, out of all queries `answered`."""
+    """The queries that were above, each with its gap and its cost, out of all queries `answered`.
+
+    >>> import lastbit as lb
+    >>> found = lb.SparseVector(threshold=100, limit=1, epsilon=9).release([3, 900, 2])
+    >>> found.indices, found.answered
+    ((1,), 2)
+    """
 
     answered: int
     indices: tuple[int, ...]

@@ -12,7 +12,14 @@ from lastbit.mechanisms.top_k.mechanism import Selected, Selecting
 
 
 class Maximum(Selected):
-    """The one selected: `index`, its `gap` to the runner-up, and `item` when the values were Counts."""
+    """The one selected: `index`, its `gap` to the runner-up, and `item` when the values were Counts.
+
+    >>> import lastbit as lb
+    >>> counts = lb.Counts(items=["flu", "gout"], values=[900, 3], monotone=True)
+    >>> found = lb.NoisyMax.of(counts, epsilon=1).release(counts)
+    >>> found.item, found.index, found.gap > 800
+    ('flu', 0, True)
+    """
 
     @property
     def index(self) -> int:

@@ -22,7 +22,14 @@ _FURTHEST: Final = 10**30
 
 
 class TopK(Selected):
-    """The k selected, best first: `indices`, `gaps`, and `items` when the values were Counts."""
+    """The k selected, best first: `indices`, `gaps`, and `items` when the values were Counts.
+
+    >>> import lastbit as lb
+    >>> counts = lb.Counts(items=["flu", "gout", "measles"], values=[900, 300, 3], monotone=True)
+    >>> found = lb.NoisyTopK.of(counts, k=2, epsilon=1).release(counts)
+    >>> found.items, found.indices, found.gaps[0] > 500
+    (('flu', 'gout'), (0, 1), True)
+    """
 
 
 class TopItems(TopK):

@@ -23,7 +23,14 @@ from lastbit.values.grid import Grid
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MeasuredTopK(Selected):
-    """The k selected with `measurements`, and `estimates` that use the gaps as well."""
+    """The k selected with `measurements`, and `estimates` that use the gaps as well.
+
+    >>> import lastbit as lb
+    >>> counts = lb.Counts(items=["flu", "gout", "measles"], values=[900, 300, 3], monotone=True)
+    >>> found = lb.SelectAndMeasure.of(counts, k=2, epsilon=9).release(counts)
+    >>> found.items, len(found.measurements), len(found.intervals("0.95"))
+    (('flu', 'gout'), 2, 2)
+    """
 
     measured: Samples
     """`measurement_steps` as they were drawn, in an array."""
