@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
-from lastbit.audit import _tree
+from lastbit.audit import _tree, enumerator, progress
 
 
 class Clock:
-    """Every look takes a millisecond."""
+    """Every look of the auditor takes a millisecond. Other threads keep their clock."""
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self.looks = 0
-        patch.setattr(time, "monotonic", self.look)
-        patch.setattr(_tree, "monotonic", self.look)
+        patch.setattr(progress, "time", self)
+        patch.setattr(enumerator, "time", self)
+        patch.setattr(_tree, "monotonic", self.monotonic)
 
-    def look(self) -> float:
+    def monotonic(self) -> float:
         self.looks += 1
         return 1000 + self.looks / 1000

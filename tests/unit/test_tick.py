@@ -1,6 +1,5 @@
 """Holding a release back, on a clock of our own: no test waits."""
 
-import time
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
@@ -8,18 +7,21 @@ from pathlib import Path
 import pytest
 
 import lastbit as lb
+from lastbit.mechanisms import tick
 
 SECOND = 10**9
 
 
 class Clock:
-    """Time passes when somebody sleeps, or works. Sleeps end a little early, once."""
+    """Time passes when a release sleeps, or works. Sleeps end a little early, once. Other threads keep their clock."""
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self.now = 12_345
         self.slept: list[float] = []
-        patch.setattr(time, "monotonic_ns", lambda: self.now)
-        patch.setattr(time, "sleep", self.sleep)
+        patch.setattr(tick, "time", self)
+
+    def monotonic_ns(self) -> int:
+        return self.now
 
     def sleep(self, seconds: float) -> None:
         self.slept.append(seconds)
