@@ -28,7 +28,7 @@ def fresh(Py_ssize_t n):
     return words_of(os.urandom(8 * n))
 
 
-def words_of(bytes answer):
+cpdef words_of(bytes answer):
     """The words that bytes hold, as an array that nobody else holds."""
     cdef Py_ssize_t n = len(answer) // 8
     words = empty(n, UINT64)

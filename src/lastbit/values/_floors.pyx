@@ -47,6 +47,31 @@ def add_scaled(values, int64_t factor, int64_t edge, int64_t limit, out):
         PyBuffer_Release(&given)
 
 
+def add(steps, noise, int64_t room):
+    """Add steps to their noise, in the noise. False where some noise is beyond ±room: then nothing is added."""
+    cdef Py_buffer given, taken
+    cdef const int64_t *read = <const int64_t *>hold(steps, &given, False)
+    cdef int64_t *written
+    cdef Py_ssize_t k, n
+    cdef bint fits = True
+    try:
+        written = <int64_t *>hold(noise, &taken, True)
+        n = taken.len // 8
+        if given.len != taken.len:
+            PyBuffer_Release(&taken)
+            raise ValueError("there must be a noise for each step.")
+        with nogil:
+            for k in range(n):
+                fits &= (written[k] <= room) & (written[k] >= -room)
+            if fits:
+                for k in range(n):
+                    written[k] += read[k]
+        PyBuffer_Release(&taken)
+    finally:
+        PyBuffer_Release(&given)
+    return fits
+
+
 def reaching(values, int64_t factor, int64_t edge, int64_t limit, noise, Py_ssize_t start, int64_t bar):
     """The places where a value, scaled as in `scaled`, and its noise, which is at `start` and a place, reach the bar."""
     cdef Py_buffer given, drawn
