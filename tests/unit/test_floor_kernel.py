@@ -9,6 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from lastbit.values import _floors
 from lastbit.values.grid import LIMIT, Grid
 
 EDGES = [0.0, -0.0, 5e-324, -5e-324, 2.2250738585072014e-308, -2.2250738585072014e-308, 0.5, -0.5, 1.0, -1.0]
