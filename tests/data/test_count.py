@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -207,3 +208,21 @@ def test_what_a_person_may_write_wrong_is_told_in_words(wrong: dict[str, object]
     frame = pd.DataFrame({"item": ["a"], "unit": [1], "weight": [1]})
     with pytest.raises(lb.ParameterError, match=message):
         lb.count(frame, **({"by": "item", "unit": "unit", "domain": ["a"]} | wrong))
+
+
+@pytest.mark.parametrize(
+    ("by", "domain", "counts"),
+    [
+        ("ward", ["7", "07", 7, 7.0, "8"], {7: 2, 8: 1}),
+        ("cost", ["0.5", ".5", "5e-1", 0.5, 1], {0.5: 2, 1.0: 1}),
+        ("day", ["1970-01-01", "19700101"], {datetime.date(1970, 1, 1): 2}),
+    ],
+)
+def test_an_item_that_is_written_twice_is_one_item(by: str, domain: list[object], counts: dict[object, int]) -> None:
+    """Otherwise a unit would count in both, and a bound of one item would not hold."""
+    days = pa.array([0, 0, 1], pa.date32())
+    frame = pa.table({"unit": [1, 2, 3], "ward": [7, 7, 8], "cost": [0.5, 0.5, 1.0], "day": days})
+    for table in (frame, duckdb.connect().from_arrow(frame)):
+        found = lb.count(table, by=by, unit="unit", domain=domain)
+        assert dict(zip(found.items, found.values.tolist(), strict=True)) == counts
+        assert len(found) == len(counts)

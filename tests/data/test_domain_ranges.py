@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 import lastbit as lb
+from lastbit.data import domain
 from lastbit.data.domain import check_combinations
 from lastbit.data.ranges import range_of
 from lastbit.questions.options import Items
@@ -48,3 +49,10 @@ def test_a_product_domain_says_its_limit_before_memory_does() -> None:
     check_combinations([10**8])
     with pytest.raises(lb.ParameterError, match="combinations"):
         check_combinations([10_000, 1_001])
+
+
+def test_the_limit_is_asked_before_a_product_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(domain, "_MOST_COMBINATIONS", 5)
+    assert len(domain.combined([(1, 2), (1, 2)])) == 4
+    with pytest.raises(lb.ParameterError, match="at most 5 combinations: got 2 x 3"):
+        domain.combined([(1, 2), (1, 2, 3)])

@@ -43,6 +43,20 @@ def test_sizes_around_a_chunk(name: str, epsilon: str, levels: int, beyond: int)
     assert consumed > size * levels
 
 
+def test_doubts_of_two_levels_are_settled_in_the_order_of_the_samples() -> None:
+    rate, random = Rate.from_epsilon("1e-13"), Random(3)
+    levels = edges(distributions.laplace(rate))
+    # In turn, a sample is in doubt in its second level, or in its first.
+    words = [
+        random.choice(level) if (sample + i) % 2 else random.getrandbits(64)
+        for sample in range(40)
+        for i, level in enumerate(levels)
+    ]
+    further = [random.getrandbits(64) for _ in range(80)]
+    [(_, consumed)] = agree(words + further, lambda draw: draw.laplace(rate, 40))
+    assert consumed > len(words) + 30
+
+
 def test_several_chunks_with_doubts_in_each() -> None:
     rate, size = Rate.from_epsilon(2), 3 * CHUNK + 5
     doubtful = [at + step for at in range(0, size - 3, 1000) for step in (0, 1)]

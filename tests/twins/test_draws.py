@@ -11,6 +11,7 @@ from lastbit.chance import distributions
 from tests.twins.pair import WORD, Step, agree, words_for
 
 SCALES = ["1e-2", "1e-1", "1/3", "1", "3", "20", "254", "300", "2000", "1e5", "1e6", "1e8", "1e9", "1e11", "1e12"]
+SCALES += ["1e13"]  # two levels
 RATES = [Rate.from_epsilon(1 / Fraction(scale)) for scale in SCALES]
 RATES += [Rate(1, 1), Rate(3, 2), Rate(255, 8), Rate((1 << 20) - 1, 20), Rate.from_eta(Eta(3, 2, 5), times="2/7")]
 RATES += [Rate.from_epsilon(2048), Rate.from_epsilon("1e-18")]
@@ -144,7 +145,7 @@ def test_refusals(bad: object) -> None:
 def test_constant_words(word: int, length: int, size: int | None) -> None:
     noise: list[Step] = [
         lambda draw, rate=rate, name=name: getattr(draw, name)(rate, size)
-        for rate in RATES[:17]
+        for rate in RATES[: len(SCALES) + 2]
         for name in ("geometric", "laplace")
     ]
     others: list[Step] = [
