@@ -21,10 +21,14 @@ from tests.machine import memory, postgres
 
 
 class Server:
-    """A server that listens on a socket in `home` and nowhere else. PostgreSQL refuses to be root."""
+    """A server that listens on a socket in `home` and nowhere else. PostgreSQL refuses to be root.
 
-    def __init__(self) -> None:
-        self.home = Path(tempfile.mkdtemp(prefix="lastbit-pg-", dir=memory()))
+    With `synced` its commits are on a disk, as those of a server in use. Tests have no time for that.
+    """
+
+    def __init__(self, *, synced: bool = False) -> None:
+        self._synced = synced
+        self.home = Path(tempfile.mkdtemp(prefix="lastbit-pg-", dir=None if synced else memory()))
         other: dict[str, Any] = {}
         if os.geteuid() == 0:
             nobody = pwd.getpwnam("nobody")
@@ -38,7 +42,8 @@ class Server:
 
     def start(self, largest_file: int | None = None) -> None:
         """Run, and wait until somebody can connect. No file may grow beyond a size, as on a disk that is full."""
-        command = [postgres("postgres") or "", "-D", self._data, "-k", str(self.home), "-h", "", "-F"]
+        command = [postgres("postgres") or "", "-D", self._data, "-k", str(self.home), "-h", ""]
+        command += [] if self._synced else ["-F"]
         before = resource.getrlimit(resource.RLIMIT_FSIZE)
         resource.setrlimit(resource.RLIMIT_FSIZE, (largest_file or before[0], before[1]))
         try:

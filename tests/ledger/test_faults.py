@@ -111,6 +111,8 @@ def test_books_that_are_gone_take_no_charge(place: str) -> None:
     if "://" in place:
         on_server(place, f"drop database {sa.make_url(place).database} with (force)")
         refused(ledger, match="could not be used: OperationalError")
+        on_server(place, f"create database {sa.make_url(place).database}")  # another one of this name
+        refused(ledger, match="there is no ledger at")
         return
     Path(place).unlink()
     refused(ledger, match="there is no ledger at")
@@ -231,30 +233,60 @@ def steps(ledger: lb.Ledger, work: Callable[[], object]) -> int:
     return taken[0]
 
 
+COPIED = (
+    "dataset, kind, time, mechanism, parameters, cost, amount, note, released, adjacency, digest, terms, question, "
+    "published, published_digest"
+)
+WORKS: dict[str, Callable[[lb.Ledger], object]] = {
+    "charge": lambda ledger: ledger.release("clinic", MECHANISM, [1]),
+    "show": lambda ledger: ledger.account("clinic"),
+    "history": lambda ledger: ledger.history("clinic", last=20),
+    "answer": lambda ledger: ledger.answer("clinic", MECHANISM, question="another"),
+    "published": lambda ledger: ledger.published(2),
+}
+
+
+def filled(place: str, entries: int) -> lb.Ledger:
+    """A ledger with so many copies of one entry besides: their digests do not fit, and nothing here looks at them."""
+    ledger = opened(place)
+    with ledger._store.transaction() as rows:
+        rows.exec_driver_sql(
+            f"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {entries}) "
+            f"INSERT INTO lastbit_entries ({COPIED}) SELECT {COPIED} FROM n, lastbit_entries WHERE id = 2"
+        )
+    return ledger
+
+
 def test_many_entries_make_nothing_slower(tmp_path: Path) -> None:
     """A million entries are in benchmarks/ledger.py; here SQLite's instructions are counted."""
-    few, many = opened(str(tmp_path / "few.db")), opened(str(tmp_path / "many.db"))
-    names = [
-        "dataset", "kind", "time", "mechanism", "parameters", "cost", "amount", "note", "released", "adjacency",
-        "digest", "terms", "question", "published", "published_digest",
-    ]  # fmt: skip
-    for ledger, copies in ((few, 100), (many, 10_000)):
-        with ledger._store.transaction() as rows:
-            listed = ", ".join(names)
-            rows.exec_driver_sql(
-                f"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {copies}) "
-                f"INSERT INTO lastbit_entries ({listed}) SELECT {listed} FROM n, lastbit_entries WHERE id = 2"
-            )
-    works: dict[str, Callable[[lb.Ledger], object]] = {
-        "charge": lambda ledger: ledger.release("clinic", MECHANISM, [1]),
-        "show": lambda ledger: ledger.account("clinic"),
-        "history": lambda ledger: ledger.history("clinic", last=20),
-        "answer": lambda ledger: ledger.answer("clinic", MECHANISM, question="another"),
-        "published": lambda ledger: ledger.published(2),
-    }
-    for name, work in works.items():
-        taken = [steps(ledger, lambda ledger=ledger, work=work: work(ledger)) for ledger in (few, many)]
-        assert 0 < taken[1] <= taken[0] * 1.1, name
+    ledgers = [filled(str(tmp_path / f"{entries}.db"), entries) for entries in (100, 10_000)]
+    for name, work in WORKS.items():
+        few, many = (steps(ledger, lambda ledger=ledger, work=work: work(ledger)) for ledger in ledgers)
+        assert 0 < many <= few * 1.1, name
+
+
+def test_no_work_goes_through_all_entries_of_a_server(place: str) -> None:
+    if "://" not in place:
+        return  # its instructions are counted above
+    ledger = filled(place, 5_000)
+    with ledger._store.transaction() as rows:
+        rows.exec_driver_sql("ANALYZE lastbit_entries")
+    kept, read = ledger._store._connections, []
+    asked = "select coalesce(sum(seq_tup_read), 0) from pg_stat_xact_user_tables where relname = 'lastbit_entries'"
+
+    def look(driver: Any) -> None:
+        read.append(driver.execute(asked).fetchone()[0])
+        driver.commit()
+
+    kept._commit = look  # type: ignore[method-assign]
+    for name, work in WORKS.items():
+        read.clear()
+        work(ledger)
+        assert read, name
+        assert sum(read) == 0, name
+    with ledger._store.look() as rows:
+        rows.exec_driver_sql("select max(note) from lastbit_entries")
+    assert read[-1] > 5_000  # whoever goes through all is seen
 
 
 def test_clocks_that_go_backwards_change_no_sum_and_no_order(place: str, monkeypatch: pytest.MonkeyPatch) -> None:

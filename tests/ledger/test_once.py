@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 import lastbit as lb
+from lastbit.ledger.tables import ONCE
 
 
 def test_of_many_who_use_one_key_at_once_one_pays(place: str) -> None:
@@ -50,3 +51,21 @@ def test_a_release_that_fails_has_paid_and_its_key_pays_no_more(place: str) -> N
     assert entry is not None
     assert entry.done == "no"
     assert ledger.account("clinic").spent == mechanism.epsilon
+
+
+def test_keys_that_name_no_charge_or_the_same_one_are_noticed(place: str) -> None:
+    ledger, mechanism = lb.Ledger(place), lb.DiscreteLaplace(epsilon="1/4")
+    ledger.create("clinic", epsilon=1)
+    for key in ("one", "two"):
+        ledger.charge("clinic", mechanism, once=key)
+    assert ledger.verify() == ()
+    for entry, problem in ((1, "names entry 1, which is no charge"), (9, "names entry 9"), (2, "name entry 2")):
+        with ledger._store.transaction() as rows:
+            rows.execute(ONCE.update().where(ONCE.c.key == "two").values(entry=entry))
+        (found,) = ledger.verify()
+        assert problem in found
+    with ledger._store.transaction() as rows:
+        rows.execute(ONCE.delete().where(ONCE.c.key == "two"))
+    assert ledger.verify() == ()  # as docs/data-and-budget.md says: it pays once more, and gives nothing back
+    assert ledger.charge("clinic", mechanism, once="two").id == 4
+    assert ledger.account("clinic").spent == 3 * mechanism.epsilon

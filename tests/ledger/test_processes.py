@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import traceback
 import warnings
 from collections.abc import Callable
@@ -12,7 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import lastbit as lb
-from tests.ledger.worker import spend, spend_under_kills
+from lastbit.ledger.connections import Connections
+from lastbit.ledger.statement import Statement
+from tests.ledger.worker import release_once, spend, spend_under_kills
 
 
 class Child:
@@ -43,12 +46,16 @@ class Child:
 
     def result(self) -> Any:
         """What the work gave, once it is done."""
-        if self._status is None:
-            _, self._status = os.waitpid(self._id, 0)
         with os.fdopen(self._answer) as answer:
             found = answer.read()
-        assert self._status == 0
+        assert self.status() == 0
         return json.loads(found)
+
+    def status(self) -> int:
+        """How the process ended, once it has."""
+        if self._status is None:
+            _, self._status = os.waitpid(self._id, 0)
+        return self._status
 
 
 def books_of(place: str) -> tuple[Fraction, list[Fraction]]:
@@ -67,11 +74,53 @@ def test_many_processes_spend_a_limit_to_the_last_bit(place: str, tmp_path: Path
     assert len(log.read_text().splitlines()) == len(charges) == 35
 
 
-def test_a_hundred_kills_never_exceed_the_limit_or_draw_uncharged(place: str, tmp_path: Path) -> None:
+def test_a_kill_at_any_step_leaves_whole_books_and_no_draw_uncharged(place: str, tmp_path: Path) -> None:
+    """Before and after each statement, each commit and each settling of the log, one after the other."""
+    log = tmp_path / "draws"
+    lb.Ledger(place).create("clinic", epsilon=1000)
+
+    def killed_at(last: int) -> None:
+        left = [last]
+
+        def step() -> None:
+            left[0] -= 1
+            if left[0] == 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+        def watched(work: Callable[..., Any]) -> Callable[..., Any]:
+            def stepped(*given: Any) -> Any:
+                step()
+                found = work(*given)
+                step()
+                return found
+
+            return stepped
+
+        for owner, name in ((Statement, "_run"), (Connections, "_commit"), (Connections, "_settle")):
+            setattr(owner, name, watched(getattr(owner, name)))
+        release_once(place, log)
+
+    statuses, done = [], 0
+    while not statuses or statuses[-1] != 0:
+        child = Child(killed_at, len(statuses) + 1)
+        statuses.append(child.status())
+        ledger = lb.Ledger(place, verify=True)
+        charges = ledger.history("clinic")[1:]
+        drawn = len(log.read_bytes().splitlines()) if log.exists() else 0
+        assert ledger.account("clinic").spent == sum(entry.amount for entry in charges)
+        assert all(entry.recorded for entry in charges if entry.done == "yes")
+        assert done <= sum(entry.done == "yes" for entry in charges) <= drawn <= len(charges) <= len(statuses)
+        done = sum(entry.done == "yes" for entry in charges)
+    assert set(statuses[:-1]) == {signal.SIGKILL}
+    assert len(statuses) > 20
+    assert 0 < done < drawn < len(charges) < len(statuses)  # kills came at each stage
+
+
+def test_forty_kills_never_exceed_the_limit_or_draw_uncharged(place: str, tmp_path: Path) -> None:
     ledger = lb.Ledger(place)
     ledger.create("clinic", epsilon=10)
     log = tmp_path / "draws"
-    assert spend_under_kills(place, log, 100) > 0  # about half of them: if none came within a charge, nothing was tried
+    assert spend_under_kills(place, log, 40) > 0  # about half of them: if none came within a charge, nothing was tried
     spent, charges = books_of(place)
     assert spent == sum(charges)
     assert len(charges) > 3  # those before the first kill

@@ -53,6 +53,10 @@ def spend(place: str, log: Path) -> None:
     spend_all(lb.Ledger(place), opened(log))
 
 
+def release_once(place: str, log: Path) -> None:
+    lb.Ledger(place).release("clinic", MECHANISM, [1], draw=lb.Sampler(Logged(opened(log))))
+
+
 def spend_all(ledger: lb.Ledger, log: int) -> None:
     draw = lb.Sampler(Logged(log))
     while True:

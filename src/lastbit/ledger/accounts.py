@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from lastbit.errors import LedgerError
 from lastbit.exact.numbers import Number, positive, whole
-from lastbit.ledger import books, chain, names, refusals
+from lastbit.ledger import books, chain, keys, names, refusals
 from lastbit.ledger import published as codec
 from lastbit.ledger.account import Account
 from lastbit.ledger.entry import Entry
@@ -179,6 +179,7 @@ class Accounts:
                 wanted = list(rows.scalars(sa.select(ACCOUNTS.c.dataset).order_by(ACCOUNTS.c.dataset)))
                 of_nobody = sa.select(ENTRIES.c.id).where(ENTRIES.c.dataset.not_in(sa.select(ACCOUNTS.c.dataset)))
                 found += [f"entry {each} belongs to no account." for each in rows.scalars(of_nobody)]
+                found += keys.problems(rows)
             else:
                 wanted = [books.row_of(rows, dataset).dataset]
         newest = {}

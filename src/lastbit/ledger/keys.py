@@ -6,10 +6,12 @@ has used up no key.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import sqlalchemy as sa
 
 from lastbit.errors import AlreadyCharged
-from lastbit.ledger.tables import ONCE
+from lastbit.ledger.tables import ENTRIES, ONCE
 
 
 def entry_of(books: sa.Connection, key: str) -> int | None:
@@ -33,3 +35,15 @@ def use(books: sa.Connection, key: str, entry: int) -> None:
     """Write down what a key has paid for. Two who use one key at once cannot both come to the end of this."""
     ONCE.create(books, checkfirst=True)
     books.execute(ONCE.insert().values(key=key, entry=entry))
+
+
+def problems(books: sa.Connection) -> Iterator[str]:
+    """What is wrong with the keys: each has paid for a charge, and no two for the same one."""
+    if not sa.inspect(books).has_table(ONCE.name):
+        return
+    paid = sa.select(ENTRIES.c.id).where(ENTRIES.c.kind == "charge")
+    for entry in books.scalars(sa.select(ONCE.c.entry).where(ONCE.c.entry.not_in(paid)).order_by(ONCE.c.entry)):
+        yield f"a key that pays once names entry {entry}, which is no charge: somebody changed the key or the entries."
+    several = sa.select(ONCE.c.entry).group_by(ONCE.c.entry).having(sa.func.count() > 1).order_by(ONCE.c.entry)
+    for entry in books.scalars(several):
+        yield f"several keys that pay once name entry {entry}: somebody added or changed a key."
