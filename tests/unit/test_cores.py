@@ -2,6 +2,7 @@
 
 import math
 import os
+import signal
 import threading
 from collections.abc import Callable
 from fractions import Fraction
@@ -38,14 +39,14 @@ def test_results_come_in_order_and_from_threads_that_end(few: Callable[[str], No
     before = threading.active_count()
     found = cores.side_by_side(lambda part: (part.start, threading.get_ident()), cores.parts_of(3000, 1))
     assert [start for start, _ in found] == [0, 1000, 2000]
-    assert threading.get_ident() not in {thread for _, thread in found}
+    assert len({thread for _, thread in found} | {threading.get_ident()}) == 3
     assert threading.active_count() == before
     few("1")
     assert cores.side_by_side(lambda _: threading.get_ident(), cores.parts_of(3000, 1)) == [threading.get_ident()]
 
 
 def test_the_setting(monkeypatch: pytest.MonkeyPatch) -> None:
-    for text, number in (("1", 1), ("5", 5), ("0", 1)):
+    for text, number in (("1", 1), ("5", 5), ("0", 1), ("99999", 256), ("9" * 5000, 256)):
         monkeypatch.setenv("LASTBIT_CORES", text)
         assert cores.cores() == number
     for text in ("", "many", "-3"):
@@ -106,3 +107,79 @@ def test_sums_are_the_same(few: Callable[[str], None], monkeypatch: pytest.Monke
     for number in ("1", "2", "5"):
         few(number)
         assert Grid("1/1024").total_of_floats(values, 0, 100 << 10) == (sum(steps), 104)
+
+
+def test_an_interrupt_comes_out_when_all_parts_have_ended(few: Callable[[str], None]) -> None:
+    few("3")
+    ended = []
+
+    def work(part: range) -> None:
+        if part.start == 0:
+            raise KeyboardInterrupt
+        ended.append(part.start)
+
+    with pytest.raises(KeyboardInterrupt):
+        cores.side_by_side(work, cores.parts_of(3000, 1))
+    assert sorted(ended) == [1000, 2000]
+
+
+def test_the_error_of_the_first_part_comes_out(few: Callable[[str], None]) -> None:
+    few("3")
+
+    def work(part: range) -> None:
+        raise ValueError(f"part {part.start}")
+
+    for _ in range(20):
+        with pytest.raises(ValueError, match="part 0"):
+            cores.side_by_side(work, cores.parts_of(3000, 1))
+
+
+def test_parts_are_done_where_the_system_gives_no_threads(
+    few: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    few("4")
+    started = []
+
+    def start(thread: threading.Thread) -> None:
+        if started:
+            raise RuntimeError("can't start new thread")
+        started.append(thread)
+        real(thread)
+
+    real = threading.Thread.start
+    monkeypatch.setattr(threading.Thread, "start", start)
+    assert cores.side_by_side(lambda part: part.start, cores.parts_of(4000, 1)) == [0, 1000, 2000, 3000]
+    assert len(started) == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_fork_while_threads_work_does_not_leave_the_child_waiting(few: Callable[[str], None]) -> None:
+    few("2")
+    gate, children = threading.Event(), []
+
+    def fork(*_: object) -> None:
+        children.append(os.fork())
+        if not children[0]:
+            # The child ends itself where it would wait for ever.
+            signal.signal(signal.SIGALRM, signal.SIG_DFL)
+            signal.alarm(30)
+        gate.set()
+
+    def work(part: range) -> int:
+        if part.start:
+            if not children:
+                # The main thread runs the handler, while it waits for this one.
+                os.kill(os.getpid(), signal.SIGALRM)
+            gate.wait(30)
+        return part.start
+
+    before = signal.signal(signal.SIGALRM, fork)
+    try:
+        found = cores.side_by_side(work, cores.parts_of(2000, 1))
+        if children == [0]:
+            os._exit(0 if found == [0, 1000] else 1)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert found == [0, 1000]
+    assert os.waitpid(children[0], 0)[1] == 0

@@ -194,7 +194,8 @@ def _clamped(noisy: Samples, low: int, high: int) -> Samples:
 
 def added(steps: Steps, noise: Samples) -> Samples:
     """Steps and noise, in the noise: as Python integers where int64 has no room."""
-    if noise.dtype.hasobject or not add(steps, noise, _ROOM):
-        noise = noise.astype(object)
-        noise += steps
+    if noise.dtype is steps.dtype and add(steps, noise, _ROOM):
+        return noise
+    noise = noise.astype(object)
+    noise += steps
     return noise
