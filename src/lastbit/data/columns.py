@@ -140,7 +140,7 @@ class Bytes:
         found.pop(None, None)
         items = pa.array(found.keys(), self.values.type)
         numbers = np.fromiter([*found.values(), -1], np.int64, len(found) + 1)
-        return numbers[_indices(pc.index_in(self.values, value_set=items))]
+        return numbers[indices_of(pc.index_in(self.values, value_set=items))]
 
     def only(self, kept: NDArray[np.bool_]) -> Bytes:
         """Some of the rows."""
@@ -160,7 +160,7 @@ class Bytes:
         encoded = pc.dictionary_encode(self.values)
         chunks = encoded.chunks if isinstance(encoded, pa.ChunkedArray) else [encoded]
         indices = pa.chunked_array([chunk.indices for chunk in chunks], pa.int32())
-        codes = _indices(indices)
+        codes = indices_of(indices)
         return codes, codes < 0
 
     def steps(self, weights: Weights) -> Integers:
@@ -247,7 +247,7 @@ def _looked_up(values: Integers, items: Integers, numbers: Integers) -> Integers
     return np.where(items[where] == values, numbers[where], -1)
 
 
-def _indices(indices: Any) -> Integers:
+def indices_of(indices: Any) -> Integers:
     """The values of an Arrow array of 32-bit indices, -1 for null."""
     import pyarrow as pa
 

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from hashlib import blake2b
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lastbit.data import kinds, objects
-from lastbit.data.columns import Bytes, Column, Integers, Objects, Words
+from lastbit.data.columns import Bytes, Column, Integers, Objects, Words, indices_of
+from lastbit.data.keyed import Marks, hashed_bytes, hashed_texts, hashed_words
 from lastbit.values.unlisted import order
-
-Marks = NDArray[np.uint64]
 
 _DAY: Final = 86_400 * 10**9
 _CALENDAR: Final = (-719_162 * _DAY, 2_932_897 * _DAY)
@@ -51,26 +49,14 @@ def items_of(column: Column) -> list[Any]:
 def marks(column: Column, key: int) -> Marks:
     """A hash of each row's normal form under a key. Rows without a normal form have any."""
     if isinstance(column, Words):
-        return mixed(column.values.view(np.uint64) ^ np.array([key], np.uint64))
-    secret = key.to_bytes(8, "little")
-
-    def digest(text: bytes) -> int:
-        return int.from_bytes(blake2b(text, digest_size=8, key=secret).digest(), "little")
-
+        return hashed_words(column.values, key)
     if isinstance(column, Bytes):
         codes, dictionary = _encoded(column)
-        found = [0 if text is None else digest(text) for text in dictionary.to_pylist()]
+        found = hashed_bytes(dictionary, key)
     else:
         codes, forms = _forms(column)
-        found = [digest(objects.written(form)) for form in forms]
-    return np.array([*found, 0], np.uint64)[codes]
-
-
-def mixed(words: Marks) -> Marks:
-    """Every bit of each word depends on all of its bits: the last steps of SplitMix64."""
-    words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return words ^ (words >> np.uint64(31))
+        found = hashed_texts([objects.written(form) for form in forms], key)
+    return np.append(found, np.uint64(0))[codes]
 
 
 def _ranked_words(column: Words) -> tuple[Integers, Words]:
@@ -118,11 +104,11 @@ def _encoded(column: Bytes) -> tuple[Integers, Any]:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    codes, _ = column.codes()
     encoded = pc.dictionary_encode(column.values)
-    if isinstance(encoded, pa.ChunkedArray):  # whose chunks have one dictionary in common
-        return codes, encoded.chunk(0).dictionary if encoded.num_chunks else pa.array([], column.values.type)
-    return codes, encoded.dictionary
+    chunks = encoded.chunks if isinstance(encoded, pa.ChunkedArray) else [encoded]
+    codes = indices_of(pa.chunked_array([chunk.indices for chunk in chunks], pa.int32()))
+    # All chunks have one dictionary in common.
+    return codes, chunks[0].dictionary if chunks else pa.array([], column.values.type)
 
 
 def _valid_text(dictionary: Any) -> NDArray[np.bool_]:

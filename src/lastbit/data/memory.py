@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lastbit.data.columns import Bytes, Column, Integers, Keys, Objects, Words
-from lastbit.data.distinct import items_of, marks, mixed, ranked
+from lastbit.data.distinct import items_of, marks, ranked
+from lastbit.data.keyed import Marks, hashed_words, mixed, paired
 from lastbit.data.kinds import ANY, INSTANT, MOMENT, SPAN, TEXT, TRUTH, WHOLE, Kind
 from lastbit.data.numbers import first_rows, reduced
 from lastbit.data.pairs import among_first, distinct_units, summed
@@ -55,7 +56,8 @@ class Memory:
         for name, each in zip(task.by[1:], keys[1:], strict=True):
             own = self._read(native, name).places(each)
             places = np.where((places < 0) | (own < 0), -1, places * len(each) + own)
-        return self._counted(native, task, places, int(np.prod([len(each) for each in keys], dtype=object)))
+        size = int(np.prod([len(each) for each in keys], dtype=object))
+        return self._counted(native, task, places, size, hashed_words)
 
     def numbers(self, task: Task, keys: Sequence[Keys]) -> tuple[Integers, Integers]:
         """The number of each unit in steps, and the place of its item."""
@@ -90,7 +92,9 @@ class Memory:
         found, rows = reduced(places, units, steps, None if order is None else order[kept], task.per, task.ends)
         places, units = places[rows], units[rows]
         if task.bound is not None:
-            first = among_first(places, units, self._marks(native, task, kept, task.bound.key)[rows], task.bound.most)
+            own_marks = marks(self._read(native, task.unit).only(kept), task.bound.key)[rows]
+            own_marks = paired(hashed_words(places, task.bound.key), own_marks)
+            first = among_first(places, units, own_marks, task.bound.most)
             places, found = places[first], found[first]
         return places, found
 
@@ -104,7 +108,14 @@ class Memory:
             # Numbered anew each time, in the same order: the product of several columns may not fit in 64 bits.
             both, places = _numbered(np.where((places < 0) | (own < 0), -1, places * len(column) + own))
             columns = [*(each.taken(both // max(len(column), 1)) for each in columns), column.taken(both % len(column))]
-        totals = self._counted(native, task, places, len(columns[0]))
+
+        def of_items(places: Integers, key: int) -> Marks:
+            found = np.zeros(len(columns[0]), np.uint64)
+            for column in columns:
+                found = mixed(found ^ marks(column, key))
+            return found[places]
+
+        totals = self._counted(native, task, places, len(columns[0]), of_items)
 
         def fetch(most: int | None) -> Occurring:
             found = np.argsort(-totals, kind="stable")[:most]
@@ -121,8 +132,14 @@ class Memory:
             native = native.select(cs.by_name(*task.columns)).collect()
         return native
 
-    def _counted(self, native: Any, task: Task, places: Integers, size: int) -> Integers:
-        """The count of each place, or its sum in steps; rows without a place are left out."""
+    def _counted(
+        self, native: Any, task: Task, places: Integers, size: int, of_items: Callable[[Integers, int], Marks]
+    ) -> Integers:
+        """The count of each place, or its sum in steps; rows without a place are left out.
+
+        of_items: hashes of the items at these places under a key. Places of a public domain stand for their items;
+        places of items that nobody listed depend on other units, so these items are hashed themselves.
+        """
         kept = places >= 0
         if task.amount is not None and task.amount.missing is None:
             kept &= self._present(native, task.weight or "")
@@ -135,7 +152,9 @@ class Memory:
                 places, who = places[known], who[known]
                 kept[kept] = known
             if task.bound is not None:
-                first = among_first(places, who, self._marks(native, task, kept, task.bound.key), task.bound.most)
+                own = marks(self._read(native, task.unit).only(kept), task.bound.key)
+                both = paired(of_items(places, task.bound.key), own)
+                first = among_first(places, who, both, task.bound.most)
                 places, who = places[first], who[first]
                 kept[kept] = first
         if task.amount is None or task.weight is None:
@@ -148,13 +167,6 @@ class Memory:
         column = self._read(native, name)
         absent = column.absent()
         return np.ones(len(column), np.bool_) if absent is None else ~absent
-
-    def _marks(self, native: Any, task: Task, kept: NDArray[np.bool_], key: int) -> NDArray[np.uint64]:
-        """A hash of the unit, the items and the key for each row that is kept."""
-        found = np.zeros(int(kept.sum()), np.uint64)
-        for name in (*task.by, task.unit or ""):
-            found = mixed(found ^ marks(self._read(native, name).only(kept), key))
-        return found
 
     def _read(self, native: Any, name: str) -> Column:
         column = self._column(native, name)

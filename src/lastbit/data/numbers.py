@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from lastbit.data.distinct import mixed
+from lastbit.data.keyed import mixed
 from lastbit.data.pairs import Integers
 from lastbit.data.task import Per
 

@@ -44,7 +44,7 @@ def among_first(places: Integers, units: Integers, marks: NDArray[np.uint64], mo
     >>> among_first(places, units, marks, 1).tolist()
     [False, True, False, True]
     """
-    order = np.lexsort((places, marks, units))
+    order = _sequence(places, units, marks)
     places, units = places[order], units[order]
     others = _starts(units)
     pairs = np.cumsum(others | _starts(places))
@@ -55,17 +55,43 @@ def among_first(places: Integers, units: Integers, marks: NDArray[np.uint64], mo
     return kept
 
 
+def _sequence(places: Integers, units: Integers, marks: NDArray[np.uint64]) -> Integers:
+    """The order by units, then marks, then places.
+
+    A unit and the upper bits of a mark are one word, and these are sorted. Rows with one word that are not alike, which
+    are few unless somebody chose them, are sorted once more among themselves.
+    """
+    if not len(units):
+        return np.empty(0, np.int64)
+    who, bits = _short(units, 40)
+    words = (who.astype(np.uint64) << np.uint64(64 - bits)) | (marks >> np.uint64(bits)) if bits else marks
+    order = np.argsort(words)
+    words, places, marks = words[order], places[order], marks[order]
+    same = words[1:] == words[:-1]
+    unlike = np.flatnonzero(same & ((marks[1:] != marks[:-1]) | (places[1:] != places[:-1])))
+    if len(unlike):
+        # Whole runs of one word: the rows of a run may come in any order.
+        runs = np.cumsum(np.append(True, ~same))
+        rows = np.flatnonzero(np.isin(runs, runs[unlike]))
+        order[rows] = order[rows[np.lexsort((places[rows], marks[rows], runs[rows]))]]
+    return order
+
+
+def _short(units: Integers, room: int) -> tuple[Integers, int]:
+    """Numbers from 0 on, the same for the same unit, and how many bits they have: numbered anew if beyond the room."""
+    low, high = int(units.min()), int(units.max())
+    if (high - low).bit_length() > room:
+        different, numbers = np.unique(units, return_inverse=True)
+        return numbers.astype(np.int64, copy=False), (len(different) - 1).bit_length()
+    return units - low, (high - low).bit_length()
+
+
 def _packed(places: Integers, units: Integers, size: int) -> tuple[Integers, int]:
     """One word for each pair, and how many bits of it are the unit's."""
     if not len(units):
         return places, 0
-    low, high = int(units.min()), int(units.max())
-    room = 63 - size.bit_length()
-    if (high - low).bit_length() > room:
-        units = np.unique(units, return_inverse=True)[1].astype(np.int64, copy=False)
-        low, high = 0, len(units)
-    bits = (high - low).bit_length()
-    return (places << bits) | (units - low), bits
+    numbers, bits = _short(units, 63 - size.bit_length())
+    return (places << bits) | numbers, bits
 
 
 def _starts(words: Integers) -> NDArray[np.bool_]:
