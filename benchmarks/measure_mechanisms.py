@@ -83,10 +83,19 @@ def run() -> None:
     for label, work in {
         "measure, with an interval": lambda: lb.DiscreteLaplace(epsilon=TINY).release(412).interval(),
         "above": lambda: lb.SparseVector(threshold=10, limit=1, epsilon=TINY).release([3, 12]),
-        "how far a query must be above": lambda: lb.SparseVector(
+        "above, Laplace noise": lambda: lb.SparseVector(threshold=10, limit=1, epsilon=TINY, noise="laplace").release(
+            [3, 12]
+        ),
+        "how far above, one-sided noise": lambda: lb.SparseVector(
             threshold=10, limit=1, epsilon=TINY
         ).gap_noise.decisive(),
+        "how far above, Laplace noise": lambda: lb.SparseVector(
+            threshold=10, limit=1, epsilon=TINY, noise="laplace"
+        ).gap_noise.decisive(),
         "mean": lambda: lb.NoisyMean(epsilon=TINY, bounds=(0, 10)).release([1, 2, 3]),
+        "top 2": lambda: lb.NoisyTopK(k=2, epsilon=TINY).release([3, 12, 5]),
+        "select and measure": lambda: lb.SelectAndMeasure(k=2, epsilon=TINY).release([3, 12, 5]),
+        "exponential mechanism": lambda: lb.ExponentialMechanism(epsilon=TINY).release([3, 12, 5]),
     }.items():
         start = time.perf_counter()
         work()
