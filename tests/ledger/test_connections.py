@@ -68,6 +68,20 @@ def test_after_a_kill_the_log_has_the_charge_until_somebody_opens_the_ledger(tmp
     assert in_the_file_alone(file) == Fraction(1, 2)
 
 
+ENDED = """
+import sys, threading, lastbit as lb
+ledger = lb.Ledger(sys.argv[1])
+ledger.account("clinic")
+threading.Thread(target=lambda kept: threading.Event().wait(), args=(ledger,), daemon=True).start()
+"""
+
+
+def test_a_program_that_ends_leaves_no_log_although_a_thread_has_the_ledger(tmp_path: Path) -> None:
+    opened(tmp_path / "budget.db")
+    subprocess.run([sys.executable, "-c", ENDED, str(tmp_path / "budget.db")], check=True)
+    assert [each.name for each in tmp_path.iterdir()] == ["budget.db"]
+
+
 def test_whoever_reads_slowly_holds_up_nobody(place: str, tmp_path: Path) -> None:
     ledger = opened(place)
     _, entries = ledger.export("clinic")
