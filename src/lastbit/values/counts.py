@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
 from numbers import Rational
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from lastbit.errors import ParameterError
 from lastbit.exact.numbers import Number, flag, positive, whole
 from lastbit.output.words import several
+from lastbit.values import _floors
 from lastbit.values.adjacency import Adjacency, named
 from lastbit.values.grid import Grid
 from lastbit.values.known import Known
@@ -116,14 +118,14 @@ def _all_different(items: tuple[Any, ...]) -> bool:
 
 def _exact(values: Any) -> NDArray[np.int64] | tuple[Fraction, ...]:
     values = bare(values)
+    if isinstance(values, Sequence) and not isinstance(values, str | bytes) and _floors.whole_only(values):
+        with suppress(OverflowError):  # numbers of more than 64 bits stay as they are
+            values = np.fromiter(values, np.int64, len(values))
     if not isinstance(values, Sequence | np.ndarray) or isinstance(values, str) or np.ndim(values) != 1:
         raise ParameterError("values of Counts must be a sequence with one exact number for each item.")
-    array = values if isinstance(values, np.ndarray) else None
-    if array is None and all(type(value) is int and -(1 << 63) <= value < 1 << 63 for value in values):
-        array = np.array(values, np.int64)
-    if array is not None and array.dtype.kind in "biu":
+    if isinstance(values, np.ndarray) and values.dtype.kind in "biu":
         # No count reaches 2^63: the clamp only keeps a wrong one from turning negative.
-        least = np.minimum(array, np.uint64((1 << 63) - 1)) if array.dtype == np.uint64 else array
+        least = np.minimum(values, np.uint64((1 << 63) - 1)) if values.dtype == np.uint64 else values
         kept: NDArray[np.int64] = least.astype(np.int64)
         kept.flags.writeable = False
         return kept
