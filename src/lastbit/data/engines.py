@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lastbit.errors import DataError, LastbitError, ParameterError
+from lastbit.values.spark_rows import quiet
 
 try:
     import narwhals as nw
@@ -131,7 +132,8 @@ def kinds_of(table: Table, columns: Sequence[str]) -> list[Kind]:
 def or_kind(work: Callable[..., Result], *given: Any) -> Result:
     """The result of an engine; of its errors only the kind, because the message may quote a row."""
     try:
-        return work(*given)
+        with quiet():
+            return work(*given)
     except LastbitError:
         raise  # our own words, which quote nothing
     except ImportError as error:

@@ -266,7 +266,7 @@ class Ledger(Accounts):
         (Fraction(1, 8), 1)
         """
         if flag(reuse, "reuse"):
-            questions.check_reuse(refusals.mechanism_of(mechanism), query, options)
+            questions.check_reuse(refusals.mechanism_of(mechanism), query, values, options)
         tick = None if hold is None else Tick(hold)
         known = (each.adjacency for each in (*values, *options.values()) if isinstance(each, Known))
         adjacency = refusals.common(refusals.mechanism_of(mechanism).adjacency, adjacency, *known)

@@ -18,6 +18,7 @@ from lastbit.ledger.refusals import text_of
 from lastbit.mechanisms.mechanism import Mechanism
 from lastbit.values.counts import Counts
 from lastbit.values.known import Known
+from lastbit.values.spark_counts import SparkCounts
 from lastbit.values.statistic import Statistic
 
 
@@ -136,7 +137,9 @@ def _digest(items: Any) -> str:
     return "" if text is None else hashlib.sha256(text.encode("ascii")).hexdigest()
 
 
-def check_reuse(mechanism: Mechanism[Any], query: str | None, options: Mapping[str, Any]) -> None:
+def check_reuse(
+    mechanism: Mechanism[Any], query: str | None, values: tuple[Any, ...], options: Mapping[str, Any]
+) -> None:
     """Refuse to look for an answer where nobody can say what was asked."""
     if query is None:
         raise ParameterError(
@@ -147,6 +150,11 @@ def check_reuse(mechanism: Mechanism[Any], query: str | None, options: Mapping[s
         raise ParameterError(
             f"reuse=True cannot tell two {mechanism.name} apart: the books do not know their functions. Leave reuse "
             "out, or show the release again with published(id). Nothing was drawn and nothing was charged."
+        )
+    if any(isinstance(each, SparkCounts) for each in (*values, *options.values())):
+        raise ParameterError(
+            "reuse=True cannot compare items that stay in Spark. Pass counts.collect(), or leave reuse out. Nothing "
+            "was drawn and nothing was charged."
         )
     others = [name for name, each in options.items() if name != "values" and not isinstance(each, Known)]
     if others:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import sys
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
@@ -13,6 +16,9 @@ TOTAL: Final = "lastbit_total"
 
 PART: Final = "lastbit_key_{}"
 """The column of a part of an item."""
+
+_LOGS: Final = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
+"""Where PySpark 4 writes errors, with their messages, before it raises them."""
 
 Result = TypeVar("Result")
 
@@ -40,7 +46,8 @@ class SparkRows:
         from pyspark.sql.types import StringType, StructField, StructType
 
         kept = [each for each in self.frame.schema.fields if each.name != TOTAL]
-        return self.frame.mapInArrow(work, StructType([*kept, StructField(column, StringType())]))
+        with quiet():
+            return self.frame.mapInArrow(work, StructType([*kept, StructField(column, StringType())]))
 
     def fetched(self, frame: Any, column: str) -> tuple[list[Any], list[Any]]:
         """The items of a frame with the parts of items, and another column, both as Python has them."""
@@ -53,15 +60,40 @@ class SparkRows:
         raise LastbitError("rows in Spark are private and are not written down. Release them, and keep the release.")
 
 
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Keep PySpark's Python from writing beside an answer.
+
+    It logs errors with the rows that they quote. And it warns of newer pandas at each call that sends rows to Python,
+    where lastbit uses no pandas.
+    """
+    module = sys.modules.get("pyspark.logger")
+    # By PySpark's own function: a logger of another class would break its errors.
+    logs = [] if module is None else [module.PySparkLogger.getLogger(name) for name in _LOGS]
+    before = [log.disabled for log in logs]
+    try:
+        for log in logs:
+            log.disabled = True
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", category=FutureWarning, module="pyspark")
+            yield
+    finally:
+        for log, disabled in zip(logs, before, strict=True):
+            log.disabled = disabled
+
+
 def answered(work: Callable[[], Result]) -> Result:
     """What Spark answers; of its errors only the kind, because the message may quote a row."""
     try:
-        return work()
+        with quiet():
+            return work()
     except LastbitError:
         raise  # our own words, which quote nothing
     except Exception as error:
         problem = type(error).__name__
+    version = "{}.{}".format(*sys.version_info)
     raise DataError(
-        f"Spark could not finish the work: {problem}. The message may quote rows, so it is not shown. Try "
-        "frame.count() to see it. Workers need lastbit, pyarrow and the Python of the driver: set PYSPARK_PYTHON to it."
+        f"Spark could not finish the work: {problem}. The message may quote rows, so it is not shown. To see it, "
+        "compute the table alone: frame.write.format('noop').mode('overwrite').save(). Workers need lastbit, pyarrow "
+        f"and the Python of the driver, {version}: set PYSPARK_PYTHON to one before Spark starts."
     )
