@@ -3,6 +3,7 @@
 import math
 import struct
 from fractions import Fraction
+from random import Random
 
 import numpy as np
 import pytest
@@ -118,3 +119,24 @@ def test_noise_gets_its_steps_or_is_left_alone() -> None:
     assert _floors.add(steps[:0], noise[:0], room)
     with pytest.raises(ValueError, match="for each step"):
         _floors.add(steps, noise[:3], room)
+
+
+def test_sums_of_wider_steps_are_those_of_single_steps() -> None:
+    random = Random(2)
+    numerators = [2, 3, 7, 10, 16, 65537, (1 << 31) - 1, 1 << 31, 1 << 40, (1 << 58) + 1]
+    summed = 0
+    for numerator in numerators:
+        for denominator in (1, 10, 3, 1024, 10**6):
+            grid = Grid(Fraction(numerator, denominator))
+            for low, width in ((0, 1), (-1, 100), (-100, 0), (5, 1 << 30), (-(1 << 20), 3), (0, 1 << 35)):
+                edges = [each * float(grid.resolution) for each in (low, low + 1, low + width, low + width + 1)]
+                spread = [random.uniform(-1, 1) * 10.0 ** random.randrange(-3, 15) for _ in range(8)]
+                values = [*edges, *spread, math.nan, math.inf, -math.inf, 0.0, -0.0]
+                expected = sum(max(low, min(low + width, grid.step(value))) for value in values)
+                found = grid.total_of_floats(np.array(values), low, low + width)
+                assert found in (None, (expected, 1))
+                assert grid.total(np.array(values), low, low + width) == expected
+                summed += found is not None
+    assert summed > 200
+    with pytest.raises(ValueError, match="divide the least"):
+        _floors.Floor(1, 0, 10, 3, 9, -1, -1).total(np.zeros(1, np.uint64), 2)

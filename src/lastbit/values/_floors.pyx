@@ -7,7 +7,7 @@ from libc.string cimport memcpy
 
 from numpy import dtype, empty
 
-from lastbit.chance._words cimport hold, step_of
+from lastbit.chance._words cimport hold, multiply, step_of
 
 cdef extern from "Python.h":
     long long PyLong_AsLongLongAndOverflow(object it, int *beyond) except? -1
@@ -231,12 +231,34 @@ cdef extern from *:
         sums[1] = high;
         sums[2] = numbers;
     }
+
+    /* The same of steps that are `divisor` times as wide, added to the sums: floor((step - least)/divisor). Where `factor`
+       is not 0, the upper word of factor*(step - least) is that floor; see Floor.total. */
+    static void lastbit_wider(
+        const uint64_t *v, const int64_t *steps, int64_t n, int64_t least, uint64_t divisor, uint64_t factor, uint64_t *sums
+    ) {
+        int64_t k;
+        uint64_t low = 0, high = 0, missing = 0, over, rest;
+        for (k = 0; k < n; k++) {
+            over = (uint64_t)steps[k] - (uint64_t)least;
+            over = factor ? lastbit_multiply(factor, over, &rest) : over / divisor;
+            low += over & 0xffffffffULL;
+            high += over >> 32;
+            missing += (int64_t)(v[k] & 0x7fffffffffffffffULL) > 0x7ff0000000000000LL;
+        }
+        sums[0] += low;
+        sums[1] += high;
+        sums[2] += missing;
+    }
     """
     ctypedef struct scale "lastbit_scale":
         uint32_t odd
         int64_t base, spare, cap, least, most, low, high
     void floor_each "lastbit_floor"(const uint64_t *v, int64_t n, scale s, int way, int64_t *out) noexcept nogil
     int64_t highest_of "lastbit_highest"(const uint64_t *v, int64_t n) noexcept nogil
+    void floor_wider "lastbit_wider"(
+        const uint64_t *v, const int64_t *steps, int64_t n, int64_t least, uint64_t divisor, uint64_t factor, uint64_t *sums
+    ) noexcept nogil
     void floor_total "lastbit_sum"(const uint64_t *v, int64_t n, scale s, int way, uint64_t *sums) noexcept nogil
 
 
@@ -269,14 +291,31 @@ cdef class Floor:
             if out.shape[0]:
                 floor_each(&bits[0], out.shape[0], self.scale, self.way, &out[0])
 
-    def total(self, const uint64_t[::1] bits):
-        """The sum of all steps, of at most 2^32 floats, and how many floats are NaN, whose step is the least."""
+    def total(self, const uint64_t[::1] bits, int64_t divisor=1):
+        """The sum of all steps, of at most 2^32 floats, and how many floats are NaN, whose step is the least.
+
+        With a divisor, which divides the least, each step is divided by it and floored before.
+        """
         cdef uint64_t sums[3]
+        cdef int64_t steps[1024]
+        cdef Py_ssize_t start = 0, n, whole = bits.shape[0]
+        cdef uint64_t factor = 0
+        if divisor < 1 or self.scale.least % divisor:
+            raise ValueError("the divisor must divide the least step.")
+        if divisor > 1 and (int(self.scale.most) - int(self.scale.least)) * int(divisor) < 1 << 64:
+            # m = ⌈2^64/divisor⌉ exceeds 2^64/divisor by less than 1. So x·m/2^64 exceeds x/divisor by less than x/2^64, which is
+            # below 1/divisor: too little to reach the next whole number.
+            factor = ((1 << 64) + divisor - 1) // int(divisor)
         sums[0] = sums[1] = sums[2] = 0
         with nogil:
-            if bits.shape[0]:
-                floor_total(&bits[0], bits.shape[0], self.scale, self.way, sums)
-        return int(sums[0]) + (int(sums[1]) << 32) + int(bits.shape[0]) * int(self.scale.least), int(sums[2])
+            if divisor == 1 and whole:
+                floor_total(&bits[0], whole, self.scale, self.way, sums)
+            while divisor > 1 and start < whole:
+                n = whole - start if whole - start < 1024 else 1024
+                floor_each(&bits[start], n, self.scale, self.way, steps)
+                floor_wider(&bits[start], steps, n, self.scale.least, divisor, factor, sums)
+                start += n
+        return int(sums[0]) + (int(sums[1]) << 32) + int(whole) * (int(self.scale.least) // divisor), int(sums[2])
 
 
 def listed(values, int64_t factor, int64_t divisor, int64_t limit, Floor floor, other):

@@ -184,13 +184,17 @@ class Grid:
         >>> Grid("1/10").total_of_floats(np.array([0.31, np.nan]), 0, 20)
         (3, 1)
         """
-        floor = _floor(self.denominator, least, most) if self.numerator == 1 else None
+        divisor = self.numerator
+        floor = None
+        # Wider steps are clamped before they are divided, where the clamp of the grid leaves room for that.
+        if -LIMIT <= least * divisor <= most * divisor < LIMIT - divisor:
+            floor = _floor(self.denominator, least * divisor, most * divisor + divisor - 1)
         if floor is None:
             return None
         flat = values.ravel()
 
         def added(part: range) -> tuple[int, int]:
-            found = [floor.total(bits(block)) for block in _blocks(flat[part.start : part.stop])]
+            found = [floor.total(bits(block), divisor) for block in _blocks(flat[part.start : part.stop])]
             return sum(total for total, _ in found), sum(missing for _, missing in found)
 
         found = side_by_side(added, parts_of(len(flat), _BLOCK))
