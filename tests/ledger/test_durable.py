@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -17,6 +18,7 @@ import sqlalchemy as sa
 
 import lastbit as lb
 from lastbit.ledger import books, connections, disks
+from lastbit.ledger.connections import _GATE
 from lastbit.ledger.price import written
 from lastbit.ledger.store import _LOCK
 from lastbit.ledger.tables import ENTRIES
@@ -248,6 +250,26 @@ def test_a_ledger_that_nobody_uses_any_more_closes_its_connection(place: str) ->
     sa.event.listen(ledger._store._connections.engine, "close", lambda *_: closed.append(1))
     del ledger
     assert closed == [1]
+
+
+def test_whoever_forks_is_let_through_when_the_last_transaction_ends(place: str) -> None:
+    ledger, order = lb.Ledger(place), []
+    ledger.create("clinic", epsilon=1)
+
+    def forks() -> None:
+        _GATE.close()
+        order.append("the fork")
+        _GATE.open()
+
+    other = threading.Thread(target=forks)
+    with ledger._store.look():
+        other.start()
+        while not _GATE._forks and other.is_alive():
+            time.sleep(0.001)
+        with _GATE._turn:  # the fork has this until it waits, or until it is over
+            order.append("the transaction")
+    other.join(60)
+    assert order == ["the transaction", "the fork"]
 
 
 def test_a_fork_waits_for_transactions_of_other_threads(place: str) -> None:
