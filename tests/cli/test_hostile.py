@@ -123,7 +123,7 @@ TABLES: dict[str, tuple[str, bytes | None, str]] = {
     "text.parquet": ("", b"unit,item\n", "must be CSV, TSV, Parquet, JSON"),
     "budget.db": ("--table nobody", None, "--ledger must be a file of its own: got the table itself, budget.db"),
     "rows.duckdb": ("--table nobody", None, "there is no table 'nobody' in rows.duckdb: it has none"),
-    ".": ("", None, ". is no file"),
+    ".": ("", None, ". is a folder. Name the files in it"),
 }
 
 

@@ -47,7 +47,7 @@ def _run(arguments: list[str], *, debug: bool) -> int:
         if isinstance(error, LastbitError):
             return _say(str(error), REFUSED if isinstance(error, BudgetExceeded) else USAGE)
         if hasattr(error, "format_message"):  # Typer raises this for a wrong option
-            first = arguments[0] if arguments[0].isalpha() else ""
+            first = arguments[0] if arguments and arguments[0].isalpha() else ""
             command = getattr(getattr(error, "ctx", None), "command_path", f"lastbit {first}".strip())
             message = error.format_message()
             if message.startswith("Usage:"):  # no command was given: the message lists the commands
