@@ -153,6 +153,10 @@ WRONG: dict[str, tuple[str, str]] = {
     "table": (f"{TOP} --epsilon 1 -k 1 --table x", "--table is for databases"),
     "shell": ("completion tcsh", "the shell must be one of bash, zsh, fish, powershell: got tcsh."),
     "bounds": ("mean visits.csv --of cost --bounds 5 5 --epsilon 1", "bounds must rise"),
+    "serve": (
+        "serve visits.csv --unit person --ledger budget.db --dataset clinic --no-open --port 0",
+        "there is no column 'person': the table has visit, patient, date, diagnosis, cost.",
+    ),
     "plan": ("plan -k 1 --items 5", "give exactly one of --epsilon"),
     "plan without items": ("plan -k 1 --epsilon 1", "say how many public items there are: --items 100."),
     "plan too many": ("plan -k 9 --items 5 --epsilon 1", "-k must be from 1 to the number of items"),

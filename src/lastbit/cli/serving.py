@@ -45,6 +45,9 @@ def serve(
     rows = {field.name: getattr(table, field.name) for field in fields(Table)}
     rows["source"] = table.places
     desk = Desk(rows, ledger, dataset, tables or (), _lists(domain or []))
+    for columns in desk.columns.values():
+        if table.unit is not None and table.sql is None and columns and table.unit not in columns:
+            raise ParameterError(f"there is no column {table.unit!r}: the table has {', '.join(columns)}.")
     held = Tokens.new() if tokens is None else Tokens.kept(Path(tokens))
     start(desk, place, held, opened=not no_open)
 
