@@ -201,6 +201,9 @@ def test_the_history_says_what_a_release_is_about(clinic: Path, capsys: Any) -> 
     assert page.count("<tr>") == 1 + len(entries)
     assert "<td>two numbers</td>" in page
     assert tuple(entries) == entries
+    title, names, *rows = str(entries).splitlines()
+    assert (title, names.split()[:3], len(rows)) == ("History of clinic", ["id", "time", "what"], len(entries))
+    assert repr(type(entries)()).startswith("History of nothing")
     assert "<th>about</th>" in page
     assert "<th>about</th>" not in type(entries)(entries[:1])._repr_html_()  # a column without a word
 

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from lastbit.ledger.entry import Entry
-from lastbit.output.table import cells, html_table
+from lastbit.output.table import cells, html_table, text_table
 
 _LATEST: Final = 100
 """Rows of the table in a notebook."""
 
 
 class History(tuple[Entry, ...]):
-    """The entries of an account, oldest first: a tuple, which a notebook shows as a table.
+    """The entries of an account, oldest first: a tuple, which prints as a table.
 
     >>> import tempfile, lastbit as lb
     >>> ledger = lb.Ledger(tempfile.mkdtemp() + "/budget.db")
@@ -38,11 +38,21 @@ class History(tuple[Entry, ...]):
             "note": [entry.note for entry in self],
         }
 
+    def __str__(self) -> str:
+        names, rows, title = self._table()
+        return "\n".join([title, text_table(names, rows)])
+
+    def __repr__(self) -> str:
+        return str(self)
+
     def _repr_html_(self) -> str:
+        return html_table(*self._table())
+
+    def _table(self) -> tuple[list[str], list[list[str]], str]:
+        """The names of the columns that hold something, the latest rows, and a title."""
         latest = History(self[-_LATEST:]).columns()
         empty = {name for name, column in latest.items() if self and all(each in (None, "") for each in column)}
         columns = {name: column for name, column in latest.items() if name not in empty}
         rows = [list(row) for row in zip(*cells(columns), strict=True)]
-        dataset = self[0].dataset if self else ""
         part = f": the latest {_LATEST} of {len(self):,} entries" if len(self) > _LATEST else ""
-        return html_table(list(columns), rows, f"History of {dataset}{part}")
+        return list(columns), rows, f"History of {self[0].dataset if self else 'nothing'}{part}"
