@@ -168,6 +168,7 @@ def test_of_other_engines_only_the_columns_named_are_fetched() -> None:
     assert lb.count(table, by="item", unit="unit", domain=["flu", "Flu"]).values.tolist() == [1, 1]
     assert said
     assert not [text for text in said if "secret" in text]
+    connection.close()
 
 
 def test_rows_of_another_type_than_dask_declares_are_refused() -> None:
