@@ -181,28 +181,28 @@ def test_of_two_who_make_the_tables_the_second_waits(place: str) -> None:
         assert other.result(60).limit == 1
 
 
+def after_waiting(place: str, act: Callable[[], Any]) -> Any:
+    """What somebody gets who comes while another holds the lock: nothing before it is let go."""
+    with ThreadPoolExecutor(1) as pool, psycopg.connect(place) as server:  # the lock is let go first
+        server.execute("select pg_advisory_xact_lock(%s)", (_LOCK,))
+        other = pool.submit(act)
+        assert waiting(place, other)
+        server.commit()
+        return other.result(60)
+
+
 def test_of_two_who_make_an_account_the_second_waits(place: str) -> None:
     if "://" not in place:
         return
     lb.Ledger(place).create("school", epsilon=1)
-    with ThreadPoolExecutor(1) as pool, psycopg.connect(place) as server:  # the lock is let go first
-        server.execute("select pg_advisory_xact_lock(%s)", (_LOCK,))
-        other = pool.submit(lambda: lb.Ledger(place).create("clinic", epsilon=1))
-        assert waiting(place, other)
-        server.commit()
-        assert other.result(60).limit == 1
+    assert after_waiting(place, lambda: lb.Ledger(place).create("clinic", epsilon=1)).limit == 1
 
 
 def test_of_two_who_use_one_key_the_second_waits(place: str) -> None:
     if "://" not in place:
         return
     lb.Ledger(place).create("clinic", epsilon=1)
-    with ThreadPoolExecutor(1) as pool, psycopg.connect(place) as server:  # the lock is let go first
-        server.execute("select pg_advisory_xact_lock(%s)", (_LOCK,))
-        other = pool.submit(lambda: lb.Ledger(place).charge("clinic", MECHANISM, once="key"))
-        assert waiting(place, other)
-        server.commit()
-        assert other.result(60).id == 2
+    assert after_waiting(place, lambda: lb.Ledger(place).charge("clinic", MECHANISM, once="key")).id == 2
 
 
 def test_whoever_waits_too_long_is_refused(place: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -29,6 +29,7 @@ def serve(
 ) -> None:
     """Start the server. It holds the table and the ledger, and ends when it is stopped."""
     try:
+        from lastbit.data.relation import Wanted
         from lastbit.web.desk import Desk
         from lastbit.web.server import Place
         from lastbit.web.server import serve as start
@@ -46,8 +47,8 @@ def serve(
     rows["source"] = table.places
     desk = Desk(rows, ledger, dataset, tables or (), _lists(domain or []))
     for columns in desk.columns.values():
-        if table.unit is not None and table.sql is None and columns and table.unit not in columns:
-            raise ParameterError(f"there is no column {table.unit!r}: the table has {', '.join(columns)}.")
+        if table.unit is not None and table.sql is None and columns:
+            Wanted((table.unit,)).check(columns)
     held = Tokens.new() if tokens is None else Tokens.kept(Path(tokens))
     start(desk, place, held, opened=not no_open)
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import duckdb
 
 _GIVE_BACK: Final = "SET allocator_bulk_deallocation_flush_threshold = '1MB'"
-"""Memory goes back when a part of the work is done, not only when that frees 512 MB: there is less at the peak."""
+"""Memory goes back when a part of the work is done, not only when that frees 512 MB."""
 
 
 def engine(path: Path | None = None) -> duckdb.DuckDBPyConnection:
