@@ -8,7 +8,13 @@ from lastbit import Rate, TapeEnded
 from lastbit.chance import distributions
 from tests.twins.pair import WORD, agree, edges
 
-CHUNK = 8192
+CHUNK = 1024
+
+
+@pytest.fixture(autouse=True)
+def short_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The specification takes its time: shorter chunks end as long ones do."""
+    monkeypatch.setattr("lastbit.chance.sampler._CHUNK", CHUNK)
 
 
 def noise_tape(name: str, rate: Rate, size: int, doubtful: list[int], random: Random) -> list[int]:

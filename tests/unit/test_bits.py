@@ -4,7 +4,7 @@ import copy
 import hashlib
 import os
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,16 @@ from hypothesis import strategies as st
 from lastbit import BitsError, ParameterError, Rate, Reference, Sampler, SystemBits, Tape, TapeEnded
 from lastbit.chance import bits
 from tests.oracle import WORD
+
+BLOCK = 8192
+
+
+@pytest.fixture(autouse=True, scope="module")
+def short_blocks() -> Iterator[None]:
+    """Shorter blocks: long answers need not be as long here."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bits, "_BLOCK", BLOCK)
+        yield
 
 
 def keystream(key: bytes, place: bytes, n: int) -> list[int]:
@@ -48,8 +58,8 @@ class System:
                 words.append(np.frombuffer(next(answers), np.uint64, n).tolist())
                 continue
             words.append([])
-            for start in range(0, n, 8192):
-                part = min(8192, n - start)
+            for start in range(0, n, BLOCK):
+                part = min(BLOCK, n - start)
                 if left < part:
                     key, left = next(answers), life
                 words[-1] += keystream(key, next(answers), part)

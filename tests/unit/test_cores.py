@@ -66,6 +66,7 @@ def test_every_word_is_used_once_whichever_core_takes_it(
     few: Callable[[str], None], monkeypatch: pytest.MonkeyPatch, scale: int, step: int, number: str
 ) -> None:
     few(number)
+    monkeypatch.setattr("lastbit.chance.sampler._CHUNK", 8192)
     rate, n, chunk = lb.Rate.from_epsilon(Fraction(1, scale)), 40_000, 8192 // step
     source, lock = iter(np.random.PCG64(step).random_raw(n * step)), threading.Lock()  # none leaves a doubt
     given: list[list[int]] = []

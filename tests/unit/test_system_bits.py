@@ -154,6 +154,7 @@ def test_a_fork_while_the_words_are_made(monkeypatch: pytest.MonkeyPatch, n: int
         return words
 
     monkeypatch.setattr(bits._Stream, "take", take)
+    monkeypatch.setattr(bits, "_BLOCK", 8192)
     words = source.words(n)
     if forked[0] == 0:
         try:

@@ -1,6 +1,6 @@
 """Every threshold is the exact floor, proved by computing it again; guides and sentinels are right."""
 
-from bisect import bisect_right
+from bisect import bisect_left
 from fractions import Fraction
 
 import gmpy2
@@ -138,11 +138,11 @@ def test_weights(weights: list[int]) -> None:
 def test_guides(partition: Falling | Weighted) -> None:
     table = Table.of(partition)
     bits = len(table.guide).bit_length() - 1
-    assert len(table.guide) == 1 << bits
+    assert len(table.guide) == (1 << bits) + 1
     rising = table.thresholds.tolist()[::-1]
     for bucket, count in enumerate(table.guide.tolist()):
-        # The count at the largest word of the bucket: from there the walk goes forward only.
-        assert count == len(rising) - bisect_right(rising, ((bucket + 1) << 64 - bits) - 1)
+        # The count at the largest word before the bucket: the walk comes no further, and starts at the next entry.
+        assert count == len(rising) - bisect_left(rising, bucket << 64 - bits)
 
 
 def test_no_table_where_it_would_not_pay() -> None:

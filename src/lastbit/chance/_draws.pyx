@@ -18,6 +18,16 @@ from lastbit.chance._words cimport hold, multiply, pick, shuffled
 
 cdef object UINT64 = dtype("uint64")
 
+cdef extern from *:
+    """
+    #if defined(__GNUC__)
+    #define LASTBIT_UNLIKELY(x) __builtin_expect(!!(x), 0)
+    #else
+    #define LASTBIT_UNLIKELY(x) (x)
+    #endif
+    """
+    bint unlikely "LASTBIT_UNLIKELY"(bint) noexcept nogil
+
 
 def fresh(Py_ssize_t n):
     """n words of the operating system, as an array.
@@ -46,6 +56,7 @@ cdef class Inverter:
     cdef int64_t origin
     cdef int64_t direction
     cdef int shift
+    cdef bint sparse
 
     def __init__(self, thresholds, guide, int64_t origin, int64_t direction):
         self.thresholds = thresholds
@@ -53,19 +64,23 @@ cdef class Inverter:
         self.origin = origin
         self.direction = direction
         self.shift = 64
-        cdef Py_ssize_t size = guide.shape[0]
+        cdef Py_ssize_t size = guide.shape[0] - 1, bucket, cut = 0
+        for bucket in range(size):
+            cut += self.guide[bucket] != self.guide[bucket + 1]
+        # Where few buckets are cut, the guess that a word's bucket is not fails seldom.
+        self.sparse = cut <= size >> 3
         while size > 1:
             size >>= 1
             self.shift -= 1
 
     cdef inline Py_ssize_t count(self, uint64_t w) noexcept nogil:
-        cdef Py_ssize_t bucket = w >> self.shift, position = self.guide[bucket], middle, high
+        cdef Py_ssize_t bucket = w >> self.shift, position = self.guide[bucket + 1], middle, high
         # Two steps without a branch: most words need no more, and a guess that fails costs more than a step.
         position += w < self.thresholds[position]
         position += w < self.thresholds[position]
         if w < self.thresholds[position]:
-            # The bucket before ends where this one begins. By halving, because the tail of a table may fill one bucket.
-            high = self.guide[bucket - 1] if bucket else self.thresholds.shape[0] - 1
+            # By halving, because the tail of a table may fill one bucket.
+            high = self.guide[bucket]
             position += 1
             while position < high:
                 middle = (position + high) >> 1
@@ -75,23 +90,49 @@ cdef class Inverter:
                     high = middle
         return position
 
+    cdef Py_ssize_t cells(
+        self, const uint64_t *words, Py_ssize_t step, Py_ssize_t k, Py_ssize_t n, int64_t *out
+    ) noexcept nogil:
+        """The cells of samples, from a sample on, up to the first in doubt, which is returned, or to the end."""
+        cdef const uint32_t *guide = &self.guide[0]
+        cdef const uint64_t *thresholds = &self.thresholds[0]
+        cdef int64_t origin = self.origin, direction = self.direction
+        cdef int shift = self.shift
+        cdef Py_ssize_t position
+        cdef uint64_t w
+        if self.sparse:
+            for k in range(k, n):
+                w = words[k * step]
+                position = guide[(w >> shift) + 1]
+                # No threshold is in most buckets: all their words are in one cell, and none is in doubt.
+                if unlikely(position != guide[w >> shift]):
+                    position = self.count(w)
+                    if w == thresholds[position]:
+                        out[k] = origin + direction * position
+                        return k
+                out[k] = origin + direction * position
+        else:
+            for k in range(k, n):
+                w = words[k * step]
+                position = self.count(w)
+                out[k] = origin + direction * position
+                if w == thresholds[position]:
+                    return k
+        return n
+
     def first(self, words, Py_ssize_t step, out):
         """out[k] = the cell of words[k·step]. Returns the samples in doubt."""
         cdef Py_buffer given, taken
         cdef const uint64_t *read = <const uint64_t *>hold(words, &given, False)
         cdef int64_t *written = <int64_t *>hold(out, &taken, True)
-        cdef Py_ssize_t k, position, n = taken.len // 8, there = given.len // 8
-        cdef uint64_t w
+        cdef Py_ssize_t k = 0, n = taken.len // 8, there = given.len // 8
         cdef list doubts = []
-        if there >= (n - 1) * step + 1:
+        while k < n and there >= (n - 1) * step + 1:
             with nogil:
-                for k in range(n):
-                    w = read[k * step]
-                    position = self.count(w)
-                    written[k] = self.origin + self.direction * position
-                    if w == self.thresholds[position]:
-                        with gil:
-                            doubts.append(k)
+                k = self.cells(read, step, k, n, written)
+            if k < n:
+                doubts.append(k)
+                k += 1
         PyBuffer_Release(&given)
         PyBuffer_Release(&taken)
         if there < (n - 1) * step + 1:

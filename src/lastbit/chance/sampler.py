@@ -26,7 +26,7 @@ from lastbit.chance.powers import Powers
 from lastbit.exact.numbers import whole
 from lastbit.privacy.rate import Rate
 
-_CHUNK: Final = 8192
+_CHUNK: Final = 1 << 16
 """Words in hand at a time: what a draw needs beyond its result, whatever its size."""
 
 Decide = Callable[[int, Words, NDArray[np.int64]], Iterable[int]]

@@ -24,6 +24,8 @@ _LARGEST_SCALE: Final = 1 << 8
 """Of endless laws: where words at larger scales are inverted by a logarithm."""
 
 _GUIDE_BITS: Final = range(11, 14)
+_GUIDE_ROOM: Final = 3
+"""So many bits more than the cells have: most buckets are then within one cell."""
 _LONG_GUIDE_BITS: Final = 16
 """Of tables beyond 2^15 cells."""
 _TOP: Final = (1 << 64) - 1
@@ -33,7 +35,8 @@ _TOP: Final = (1 << 64) - 1
 class Table:
     """A word w is in cell origin + direction·#{k : w < thresholds[k]}, in doubt where w equals a threshold.
 
-    Thresholds fall, and the last is 0. `guide[b]` counts the thresholds above every word with leading bits b.
+    Thresholds fall, and the last is 0. `guide[b]` counts the thresholds from the first word with leading bits b on, and
+    the last entry, which is beyond all words, is 0: no threshold is in a bucket whose entry is equal to the next.
     """
 
     thresholds: NDArray[np.uint64]
@@ -64,12 +67,13 @@ class Table:
 
     @classmethod
     def _guided(cls, thresholds: NDArray[np.uint64], origin: int, direction: int) -> Table:
-        bits = min(max((len(thresholds) - 1).bit_length(), _GUIDE_BITS[0]), _GUIDE_BITS[-1])
+        bits = min(max((len(thresholds) - 1).bit_length() + _GUIDE_ROOM, _GUIDE_BITS[0]), _GUIDE_BITS[-1])
         bits = bits if len(thresholds) <= MAX_CELLS else _LONG_GUIDE_BITS
-        # The largest word of each bucket, compared with the thresholds in rising order.
-        largest = (np.arange(1, (1 << bits) + 1, dtype=np.uint64) << np.uint64(64 - bits)) - np.uint64(1)
-        guide = len(thresholds) - np.searchsorted(thresholds[::-1], largest, side="right")
-        return cls(thresholds, guide.astype(np.uint32), origin, direction)
+        guide = np.zeros((1 << bits) + 1, np.uint32)
+        # The first word of each bucket, compared with the thresholds in rising order.
+        first = np.arange(1 << bits, dtype=np.uint64) << np.uint64(64 - bits)
+        guide[:-1] = len(thresholds) - np.searchsorted(thresholds[::-1], first)
+        return cls(thresholds, guide, origin, direction)
 
 
 def _short(law: Line) -> bool:
