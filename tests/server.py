@@ -50,7 +50,7 @@ class Server:
             self._running = subprocess.Popen([*command, "-c", "max_connections=100"], **self._quiet)
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, before)
-        for _ in range(300):
+        for _ in range(6000):  # as long as a busy machine may take
             try:
                 psycopg.connect(f"postgresql://lastbit@/postgres?host={self.home}").close()
                 return

@@ -211,7 +211,7 @@ def ask(process: subprocess.Popen[bytes], line: bytes) -> bytes:
     assert process.stdout is not None
     process.stdin.write(line + b"\n")
     process.stdin.flush()
-    ready, _, _ = select.select([process.stdout], [], [], 120)
+    ready, _, _ = select.select([process.stdout], [], [], 600)
     if not ready:  # an answer that stays in a buffer would keep this test for ever
         process.kill()
     return process.stdout.readline()

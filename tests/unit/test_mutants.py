@@ -48,12 +48,15 @@ def test_killed_survived_and_explained_are_told_apart(tree, capsys):
         fault("seen after all", "a > b", "b > a", survives="wrong"),
     ]
     assert run(faults, tree, jobs=1) == 2
-    turned, not_strict, unseen, seen, *counted = capsys.readouterr().out.splitlines()
-    assert turned.endswith("killed    by test_toy.py::test_above")
-    assert not_strict.endswith("survived  NOT NOTICED")
-    assert unseen.endswith("survived  explained")
-    assert "NOTICED, although" in seen
-    assert [each.partition(";")[0] for each in counted] == [
+    begun, *tried, first, last = capsys.readouterr().out.splitlines()
+    assert begun == "== the tests without a fault (1 names), then 4 mutants"
+    # Lines come as trials end, in any order.
+    said = {fault.name: next(line for line in tried if f" {fault.name} " in line) for fault in faults}
+    assert said["turned"].endswith("killed    by test_toy.py::test_above")
+    assert said["not strict"].endswith("survived  NOT NOTICED")
+    assert said["unseen"].endswith("survived  explained")
+    assert "NOTICED, although" in said["seen after all"]
+    assert [each.partition(";")[0] for each in (first, last)] == [
         f"{name}: 4 mutants: 1 killed, 1 explained, 2 wrong" for name in ("toy", "all")
     ]
 

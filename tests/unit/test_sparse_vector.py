@@ -237,6 +237,8 @@ def test_a_forked_run_refuses(either):
     run = either.start()
     child = context.Process(target=_ask_in_child, args=(run, theirs))
     child.start()
+    # Only the child can write now: if it dies, the read ends and the test fails, where it would wait for ever.
+    theirs.close()
     assert ours.recv() == [*WAYS]
     child.join()
     run.ask(5)

@@ -129,6 +129,7 @@ def test_multiprocessing_by_fork() -> None:
         receiver, sender = context.Pipe(duplex=False)
         worker = context.Process(target=_words_of, args=(source, 500, sender))
         worker.start()
+        sender.close()  # or a worker that dies leaves this test waiting for its words
         workers.append(worker)
         receivers.append(receiver)
     words = [np.frombuffer(receiver.recv_bytes(), np.uint64) for receiver in receivers]

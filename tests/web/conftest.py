@@ -107,8 +107,9 @@ def serve(served: Served) -> Iterator[Callable[..., Served]]:
 def browser() -> Iterator[Any]:
     if chromium() is None:
         pytest.skip("there is no Chromium on this machine")
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
+    expect.set_options(timeout=600_000)  # five seconds are little on a machine that has much to do
     with sync_playwright() as driver:
         running = driver.chromium.launch(executable_path=chromium(), args=FLAGS)
         yield running

@@ -108,7 +108,7 @@ def test_a_stream_is_answered_as_it_comes(served: Served) -> None:
     host = served.address.split("/")[2]
     head = [f"POST /api/runs/{run}/stream HTTP/1.1", f"Host: {host}", "Transfer-Encoding: chunked"]
     head.append(f"Authorization: Bearer {served.tokens['release']}")
-    with socket.create_connection(("127.0.0.1", int(host.split(":")[1])), 60) as line, line.makefile("rb") as answers:
+    with socket.create_connection(("127.0.0.1", int(host.split(":")[1])), 600) as line, line.makefile("rb") as answers:
         line.sendall("\r\n".join([*head, "", ""]).encode())
 
         def send(text: bytes) -> None:

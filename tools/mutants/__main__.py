@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import ExitStack
 from pathlib import Path
 from queue import Queue
@@ -25,7 +25,9 @@ def run(mutants: Sequence[Mutant], tree: Path = TREE, jobs: int = 2) -> int:
         for _ in range(min(jobs, len(mutants))):
             shops.put(stack.enter_context(Workshop(tree)))
         first = shops.get()
-        unfit = first.run(sorted({test for mutant in mutants for test in mutant.tests}))
+        tests = sorted({test for mutant in mutants for test in mutant.tests})
+        print(f"== the tests without a fault ({len(tests)} names), then {len(mutants)} mutants", flush=True)
+        unfit = first.run(tests)
         shops.put(first)
         if unfit.failed:
             print("The tests fail without any fault, so they can show nothing:", unfit.text, sep="\n")
@@ -46,7 +48,9 @@ def _tried(mutants: Sequence[Mutant], shops: Queue[Workshop], jobs: int) -> int:
     verdicts: list[tuple[Mutant, str, float]] = []
     width = max(len(mutant.name) for mutant in mutants)
     with ThreadPoolExecutor(jobs) as pool:
-        for mutant, found in zip(mutants, pool.map(trial, mutants), strict=True):
+        tried = {pool.submit(trial, mutant): mutant for mutant in mutants}
+        for done in as_completed(tried):
+            mutant, found = tried[done], done.result()
             verdict, said = _judged(mutant, found)
             spent = f"{found.seconds:5.1f} s"
             print(f"{mutant.room:<11} {mutant.name:<{width}}  {spent}  {found.kind:<9} {said}".rstrip(), flush=True)

@@ -37,9 +37,9 @@ class Run:
 
     @property
     def by(self) -> str:
-        """The test that failed, without its parameters."""
+        """The test that failed, without its parameters; or what was printed last, where no test could end."""
         found = re.search(r"^(?:FAILED|ERROR) ([^\s\[]+)", self.text, re.MULTILINE)
-        return found[1] if found else ""
+        return found[1] if found else self.text.strip().rpartition("\n")[2]
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class Workshop:
         try:
             done = self._called(command)
         except subprocess.TimeoutExpired:
-            return Run(failed=True, text=f"the tests did not end in {PATIENCE} seconds")
+            return Run(failed=True, text=f"{PATIENCE} seconds without an end")
         # 2 is a module that cannot be imported any more, and below 0 the system ended the process.
         if done.returncode > 2:
             raise SystemExit(f"pytest could not run {' '.join(tests)}:\n{done.stdout}")
