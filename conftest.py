@@ -12,6 +12,7 @@ import pytest
 
 from lastbit import Sampler
 from lastbit.mechanisms import mechanism
+from lastbit.values import bound
 from tests.fixed_words import FixedWords
 from tests.machine import missing
 from tests.server import Server
@@ -21,12 +22,13 @@ from tests.server import Server
 def same_words(request: pytest.FixtureRequest) -> Iterator[None]:
     """A release without a draw of its own takes its words from a tape, which the name of the test chooses.
 
-    So no test and no example in the docs fails by chance. Other processes, Spark's workers and tests that build a
+    So does the key that decides which items of a unit stay. So no test and no example in the docs fails by chance. Other processes, Spark's workers and tests that build a
     `Sampler()` or `SystemBits()` themselves have the system's randomness.
     """
     name = f"{request.node.path.name} {request.node.name}"
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(mechanism, "_SYSTEM", Sampler(FixedWords(name)))
+        patch.setattr(bound, "secrets", FixedWords(f"{name} key"))
         yield
 
 

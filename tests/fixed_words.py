@@ -14,3 +14,7 @@ class FixedWords:
 
     def words(self, n: int) -> NDArray[np.uint64]:
         return self._source.random_raw(n)
+
+    def randbits(self, bits: int) -> int:
+        """As `secrets` has it."""
+        return int(self.words(1)[0]) >> (64 - bits)

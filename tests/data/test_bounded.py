@@ -98,7 +98,6 @@ def test_items_that_are_not_in_the_domain_use_up_no_bound(
 
 
 def test_nobody_knows_beforehand_which_items_stay() -> None:
-    # Two of three keys of 63 bits are equal with a probability below 2^-61.
     keys = [Bound.drawn(1).key for _ in range(3)]
     assert len({*keys}) == 3
     assert all(0 <= key < 1 << 63 for key in keys)
