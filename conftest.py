@@ -22,8 +22,8 @@ from tests.server import Server
 def same_words(request: pytest.FixtureRequest) -> Iterator[None]:
     """A release without a draw of its own takes its words from a tape, which the name of the test chooses.
 
-    So does the key that decides which items of a unit stay. So no test and no example in the docs fails by chance. Other
-    processes, Spark's workers and tests that build a `Sampler()` or `SystemBits()` themselves have the system's
+    So does the key that decides which items of a unit stay. So no test and no example in the docs fails by chance.
+    Other processes, Spark's workers and tests that build a `Sampler()` or `SystemBits()` themselves have the system's
     randomness.
     """
     name = f"{request.node.path.name} {request.node.name}"
