@@ -5,10 +5,21 @@ import re
 from dataclasses import replace
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 from experiments import __main__ as command
 from experiments import datasets, harness, page
+from lastbit import SystemBits
+from tests.fixed_words import FixedWords
+
+
+@pytest.fixture(autouse=True)
+def fixed_chance(request, monkeypatch):
+    """Experiments draw with the system's randomness: in so few runs there may be, by chance, nothing to average."""
+    tape, generator = FixedWords(request.node.name), np.random.default_rng
+    monkeypatch.setattr(SystemBits, "words", lambda self, n: tape.words(n))
+    monkeypatch.setattr(np.random, "default_rng", lambda seed=0: generator(seed))
 
 
 @pytest.fixture
