@@ -16,7 +16,7 @@ class CurveInverter:
     def __init__(
         self,
         tables: Logarithms,
-        sides: Sequence[Sequence[tuple[int, int, int, int]]],
+        sides: Sequence[Sequence[tuple[int, int, int, int, int]]],
         scale: int,
         bits: int,
         way: int,

@@ -5,7 +5,8 @@ y = -ln(V)/λ less a constant, λ = -ln R, unless an end of the interval is so n
 logarithm leaves it in doubt. Integers only; the caller settles the samples in doubt.
 
 With v = M·2^(63-z), 1 <= M < 2, the constant and z·ln 2 are in a table, `low` and `high`, and ln M < 0.7 is what is
-computed, in units of 2^-64. y is in units of 2^(bits-64). `chance/curves.py` fills the tables.
+computed, in units of 2^-64. y is in units of 2^(bits-64) and takes two words; for a first look, it is in units of
+2^(bits-58) and takes one. `chance/curves.py` fills the tables.
 """
 
 from cpython.buffer cimport PyBuffer_Release
@@ -18,10 +19,14 @@ cdef extern from *:
     #include <stdint.h>
     #if defined(__GNUC__)
     #define LASTBIT_INLINE static inline __attribute__((always_inline))
+    #define LASTBIT_APART static __attribute__((noinline))
+    #define LASTBIT_RESTRICT __restrict__
     #define LASTBIT_RARE(x) __builtin_expect(!!(x), 0)
     #define lastbit_zeros(v) __builtin_clzll(v)
     #else
     #define LASTBIT_INLINE static inline
+    #define LASTBIT_APART static
+    #define LASTBIT_RESTRICT
     #define LASTBIT_RARE(x) (x)
     LASTBIT_INLINE int lastbit_zeros(uint64_t v) {
         int n = 0;
@@ -40,12 +45,15 @@ cdef extern from *:
     #endif
 
     /* For the leading zeros of v: where y begins, as low + high * 2^64, and how far from a whole y there is doubt. */
-    typedef struct { uint64_t low; int64_t high; uint64_t rough, fine; } lastbit_start;
+    typedef struct { uint64_t low; int64_t high; uint64_t fine; } lastbit_start;
+    /* The same for a first look, where y is one word. */
+    typedef struct { uint64_t y, rough; } lastbit_first;
     typedef struct {
         const uint64_t *logs; const uint16_t *inverses;   /* ln(2^15/c) and c, the least c with M*c >= 2^15 */
         const uint64_t *fine_logs; const uint32_t *fine_inverses;   /* the same with 2^31 in place of 2^15 */
-        lastbit_start starts[2][64];   /* of the upper side, and of the lower one */
-        uint64_t scale, side, floor, share;
+        lastbit_start starts[128];   /* 64 of the upper side, then 64 of the lower one */
+        lastbit_first firsts[128];
+        uint64_t scale, first_scale, side, floor, share;
         int bits;
     } lastbit_curve;
 
@@ -68,27 +76,35 @@ cdef extern from *:
         return c->fine_logs[i] + z - lastbit_high(z, lastbit_high(z, a));
     }
 
-    /* way: 0 for V = U; 1 where words from `side` on are the lower side, and V = 1 - U there; 2 for V = floor + U*share. */
-    LASTBIT_INLINE int lastbit_cell(const lastbit_curve *c, uint64_t word, int way, int rough, int64_t *out) {
-        uint64_t lower = way == 1 ? 0 - (uint64_t)(word >= c->side) : 0, v = word ^ lower, m, t, mask = ~0ULL >> c->bits;
-        const lastbit_start *start;
-        int zeros, doubt;
-        if (way == 2) v = c->floor + lastbit_high(word, c->share);
-        v += v == 0;
-        zeros = lastbit_zeros(v);
-        m = v << zeros;
-        start = &c->starts[lower & 1][zeros];
-        if (rough) {
-            t = start->low - lastbit_high(lastbit_rough(c, m), c->scale);
-            doubt = (t & mask) <= start->rough;
-        }
-        if (!rough || LASTBIT_RARE(doubt)) {
-            t = start->low - lastbit_high(lastbit_fine(c, m), c->scale);
-            doubt = (t & mask) <= start->fine;
-        }
+    /* The cell of v = m >> zeros by the second look. */
+    LASTBIT_INLINE int lastbit_second(const lastbit_curve *c, uint64_t m, int zeros, uint64_t lower, int64_t *out) {
+        const lastbit_start *start = c->starts + (lower & 64) + zeros;
+        uint64_t mask = ~0ULL >> c->bits, t = start->low - lastbit_high(lastbit_fine(c, m), c->scale);
+        int doubt = (t & mask) <= start->fine;
         /* Where t went below zero it borrowed from `high`. On the lower side the bits are written inverted: -1 - y. */
         *out = (int64_t)((((uint64_t)(start->high - (t > start->low)) << c->bits) + (t >> (64 - c->bits))) ^ lower);
         return doubt;
+    }
+    /* Where it is rare, apart from the loop: there the first look needs the registers. */
+    LASTBIT_APART int lastbit_again(const lastbit_curve *c, uint64_t m, int zeros, uint64_t lower, int64_t *out) {
+        return lastbit_second(c, m, zeros, lower, out);
+    }
+
+    /* way: 0 for V = U; 1 where words from `side` on are the lower side, and V = 1 - U there; 2 for V = floor + U*share. */
+    LASTBIT_INLINE int lastbit_cell(const lastbit_curve *c, uint64_t word, int way, int rough, int64_t *out) {
+        uint64_t lower = way == 1 ? 0 - (uint64_t)(word >= c->side) : 0, v = word ^ lower, m, t;
+        const lastbit_first *first;
+        int zeros;
+        if (way == 2) v = c->floor + lastbit_high(word, c->share);
+        /* v = 0 has the zeros of v = 1, which is in doubt whatever m is. */
+        zeros = lastbit_zeros(v | 1);
+        m = v << zeros;
+        if (!rough) return lastbit_second(c, m, zeros, lower, out);
+        first = c->firsts + (lower & 64) + zeros;
+        t = first->y - lastbit_high(lastbit_rough(c, m), c->first_scale);
+        if (LASTBIT_RARE((t & (~0ULL >> (c->bits + 6))) <= first->rough)) return lastbit_again(c, m, zeros, lower, out);
+        *out = (int64_t)(t >> (58 - c->bits) ^ lower);
+        return 0;
     }
 
     /* From a sample on, up to the first in doubt, which is returned, or to the end. */
@@ -96,7 +112,8 @@ cdef extern from *:
         for (; k < n; k++) if (LASTBIT_RARE(lastbit_cell(c, words[k * step], way, rough, out + k))) return k; \
         return n;
     LASTBIT_INLINE int64_t lastbit_loop(
-        const lastbit_curve *c, const uint64_t *words, int64_t step, int64_t k, int64_t n, int way, int rough, int64_t *out
+        const lastbit_curve *LASTBIT_RESTRICT c, const uint64_t *words, int64_t step, int64_t k, int64_t n, int way,
+        int rough, int64_t *LASTBIT_RESTRICT out
     ) {
         if (way == 0 && rough) { LASTBIT_LOOP(0, 1) }
         if (way == 0) { LASTBIT_LOOP(0, 0) }
@@ -108,11 +125,16 @@ cdef extern from *:
 
     #define LASTBIT_ARGUMENTS const lastbit_curve *c, const uint64_t *words, int64_t step, int64_t k, int64_t n, int way, \
         int rough, int64_t *out
-    static int64_t lastbit_plain(LASTBIT_ARGUMENTS) { return lastbit_loop(c, words, step, k, n, way, rough, out); }
+    LASTBIT_INLINE int64_t lastbit_steps(LASTBIT_ARGUMENTS) {
+        /* The same twice, so that the compiler knows the step where it matters most. */
+        return step == 1 ? lastbit_loop(c, words, 1, k, n, way, rough, out) :
+            lastbit_loop(c, words, step, k, n, way, rough, out);
+    }
+    static int64_t lastbit_plain(LASTBIT_ARGUMENTS) { return lastbit_steps(c, words, step, k, n, way, rough, out); }
     #if defined(__x86_64__) && defined(__GNUC__)
     /* Counting leading zeros takes older x86 a slow instruction; the same integers either way. */
     __attribute__((target("lzcnt,bmi,bmi2"))) static int64_t lastbit_newer(LASTBIT_ARGUMENTS) {
-        return lastbit_loop(c, words, step, k, n, way, rough, out);
+        return lastbit_steps(c, words, step, k, n, way, rough, out);
     }
     /* A processor without lzcnt takes it for that slow one, bsr, which counts from the other end: another law, and no
        error. So its answer decides; emulators list newer instructions and lack this one. */
@@ -132,14 +154,17 @@ cdef extern from *:
     ctypedef struct start "lastbit_start":
         uint64_t low
         int64_t high
-        uint64_t rough, fine
+        uint64_t fine
+    ctypedef struct begin "lastbit_first":
+        uint64_t y, rough
     ctypedef struct curve "lastbit_curve":
         const uint64_t *logs
         const uint16_t *inverses
         const uint64_t *fine_logs
         const uint32_t *fine_inverses
-        start starts[2][64]
-        uint64_t scale, side, floor, share
+        start starts[128]
+        begin firsts[128]
+        uint64_t scale, first_scale, side, floor, share
         int bits
     int64_t cells "lastbit_cells"(
         const curve *c, const uint64_t *words, int64_t step, int64_t k, int64_t n, int way, int rough, int64_t *out
@@ -169,18 +194,21 @@ cdef class CurveInverter:
 
     def __init__(self, Logarithms tables, sides, uint64_t scale, int bits, int way, bint rough, uint64_t side,
                  uint64_t floor, uint64_t share):
-        """`sides` has for each side, and each number of leading zeros: low, high, rough, fine."""
+        """`sides` has for each side, and each number of leading zeros: low, high, fine; y, rough."""
         self.tables, self.way, self.rough = tables, way, rough
         self.curve.logs, self.curve.inverses = &tables.logs[0], &tables.inverses[0]
         self.curve.fine_logs, self.curve.fine_inverses = &tables.fine_logs[0], &tables.fine_inverses[0]
         self.curve.scale, self.curve.bits, self.curve.side = scale, bits, side
-        self.curve.floor, self.curve.share = floor, share
+        self.curve.floor, self.curve.share, self.curve.first_scale = floor, share, scale >> 6
         if not 0 < bits < 64:
             raise ValueError("bits must be from 1 to 63.")
+        if rough and bits > 57:
+            raise ValueError("bits must be at most 57 for a first look.")
         for i in range(2):
             for zeros in range(64):
-                low, high, near, nearer = sides[i][zeros]
-                self.curve.starts[i][zeros] = start(low, high, near, nearer)
+                low, high, fine, y, near = sides[i][zeros]
+                self.curve.starts[64 * i + zeros] = start(low, high, fine)
+                self.curve.firsts[64 * i + zeros] = begin(y, near)
 
     def first(self, words, Py_ssize_t step, out):
         """out[k] = the cell of words[k·step]. Returns the samples in doubt."""

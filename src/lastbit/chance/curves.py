@@ -5,10 +5,12 @@ the kernel computes; here are the numbers that it starts from, each rounded down
 
     y = ((zeros + 1)·ln 2 - ln M - c)/λ, in units of 2^(bits-64), and 1/λ < 2^bits.
 
-The kernel's y is above the largest y of the word, by less than 16 units, with the first look 2^30.02 more: 8 are added,
-the floor of the start takes less than 1 and the logarithm less than 2; the logarithm gives less than 3, the floor of
-1/λ and that of the product less than 2. The interval of the word, w wide and from 2^(63-zeros) on, spans at most
-w/2^(63-zeros)/λ, which is below w·2^(zeros+1) units. So what is not in doubt has both ends between two whole numbers.
+The kernel's y is above the largest y of the word, by less than 16 units: 8 are added, the floor of the start takes
+less than 1 and the logarithm less than 2; the logarithm gives less than 3, the floor of 1/λ and of the product less
+than 2. The interval of the word, w wide and from 2^(63-zeros) on, spans at most w/2^(63-zeros)/λ, which is below
+w·2^(zeros+1) units. So what is not in doubt has both ends between two whole numbers. The first look counts in units of
+2^(bits-58), 64 times as large: there the same holds, and its logarithm gives 2^24.02 more. y is below 45/λ, so that one
+word has room for it.
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ _ROUGH_BITS: Final = 26
 _ENTRIES: Final = 1 << 11
 _BIAS: Final = 8
 _FINE: Final = 16
-_ROUGH: Final = (1 << 30) + (1 << 25)
+_ROUGH: Final = (1 << 24) + (1 << 19)
 _WORD: Final = 1 << 64
 _TOP: Final = _WORD - 1
 
@@ -67,10 +69,13 @@ def inverter(law: Partition) -> CurveInverter | None:
     )
 
 
-def _start(zeros: int, constant: Fraction, logarithm: Fraction, unit: Fraction, wide: int) -> tuple[int, int, int, int]:
-    y = math.floor(((zeros + 1) * _LN2 - constant) / logarithm * unit) + _BIAS
+def _start(
+    zeros: int, constant: Fraction, logarithm: Fraction, unit: Fraction, wide: int
+) -> tuple[int, int, int, int, int]:
+    exact = ((zeros + 1) * _LN2 - constant) / logarithm * unit
+    y, first = math.floor(exact) + _BIAS, math.floor(exact / 64) + _BIAS
     spanned = wide << (zeros + 1)
-    return y % _WORD, y // _WORD, min(_TOP, _ROUGH + spanned), min(_TOP, _FINE + spanned)
+    return y % _WORD, y // _WORD, min(_TOP, _FINE + spanned), first % _WORD, _ROUGH + spanned // 64 + 1
 
 
 def _log(value: Fraction) -> Fraction:
