@@ -45,7 +45,7 @@ def test_the_engine_takes_one_batch_after_the_other() -> None:
             ends = pa.scalar(f" of batch {place}, which is a text of its own")
             yield pa.record_batch([pc.binary_join_element_wise(numbers, ends, "")], schema=schema)
 
-    rows = streamed(duckdb.connect(), schema, batches())
+    rows = streamed(duckdb.connect(config={"threads": 4}), schema, batches())  # each may hold a batch
     assert rows.aggregate("count(DISTINCT item)").fetchall() == [(400 * ROWS,)]
     one = pc.binary_join_element_wise(numbers, pa.scalar(" of batch 100, which is a text of its own"), "").nbytes
     assert max(held) < 50 * one

@@ -272,7 +272,7 @@ def test_processes_that_charge_at_once_leave_books_that_add_up(place: str, tmp_p
 def test_of_two_spellings_created_at_once_one_is_made(place: str) -> None:
     lb.Ledger(place).create("school", epsilon=1)
     for turn in range(5):
-        barrier = Barrier(4)
+        barrier = Barrier(4, timeout=600)
 
         def create(name: str) -> str:
             barrier.wait()
@@ -391,7 +391,7 @@ def test_a_version_set_back_makes_no_new_digests(old: str) -> None:
 
 
 def test_many_who_open_an_old_ledger_at_once_migrate_it_once(old: str) -> None:
-    barrier = Barrier(6)
+    barrier = Barrier(6, timeout=600)
 
     def open_and_charge(_: int) -> Any:
         ledger = lb.Ledger(old)

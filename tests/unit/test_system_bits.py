@@ -199,7 +199,7 @@ def impatient() -> Iterator[None]:
 
 
 def test_threads_share_a_source_but_no_word(impatient: None) -> None:
-    source, start = SystemBits(), threading.Barrier(8)
+    source, start = SystemBits(), threading.Barrier(8, timeout=600)
     taken: list[list[np.ndarray]] = [[] for _ in range(8)]
 
     def work(mine: list[np.ndarray], sizes: list[int]) -> None:

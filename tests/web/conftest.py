@@ -111,7 +111,7 @@ def browser() -> Iterator[Any]:
 
     expect.set_options(timeout=600_000)  # five seconds are little on a machine that has much to do
     with sync_playwright() as driver:
-        running = driver.chromium.launch(executable_path=chromium(), args=FLAGS)
+        running = driver.chromium.launch(executable_path=chromium(), args=FLAGS, timeout=600_000)
         yield running
         running.close()
 

@@ -71,6 +71,7 @@ def test_a_notebook_shows_tables_and_charts_in_either_theme(theme: str, browser:
     ground, ink = NOTEBOOKS[theme]
     window = browser.new_context(color_scheme="light" if theme == "dark" else "dark")
     page = window.new_page()
+    page.set_default_timeout(600_000)
     page.set_content(f'<body style="background: {ground}; color: {ink}">{cells}')
     assert page.locator("section").count() == page.locator("section > table").count() == len(values)
     drawn = page.evaluate(SHOWN)
