@@ -52,6 +52,8 @@ mutants: $(INSTALLED) ## put each declared fault into a copy of the code, and se
 	@$(RUN) -m tools.mutants $(if $(ONLY),--only $(ONLY)) $(if $(NAMED),--named "$(NAMED)")
 
 sanitize: $(INSTALLED) ## the compiled modules with address and undefined-behaviour sanitizers: ALL=1 for all tests of the core
+	@echo "== a static look at shifts and casts"
+	@$(RUN) -m tools.conversions
 	@ALL="$(ALL)" $(RUN) tools/sanitize.py
 
 bench: $(BENCH) ## measure against NumPy and OpenDP
