@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -137,6 +138,21 @@ def test_numbers_of_other_types(engine: str, kind: str, per: Any) -> None:
     numbers = per_unit(frame, of="of", unit="unit", bounds=(0, 8), per=per)
     assert sorted(numbers.values) == [Fraction(7, 2) if per == "mean" else 7, 8]
     assert (numbers.floored == 0) is (kind != "decimal" and per == "total")
+
+
+@pytest.mark.parametrize("kind", WHOLE)
+@pytest.mark.parametrize("engine", [engine for engine in ENGINES if engine != "pandas"])
+def test_bounds_between_two_values_of_a_type_are_kept(engine: str, kind: str) -> None:
+    """An engine that clamps to values of the column's own type must clamp the steps once more."""
+    given = [number / Decimal(100 if kind == "decimal" else 1) for number in (-90, -1, 0, 1, 90)]
+    given = [value for value in given if value >= 0 or kind != "unsigned"]
+    rows = [{"of": value if kind == "decimal" else int(value)} for value in given]
+    frame = ENGINES[engine](table(rows, {"of": WHOLE[kind]}))
+    for bounds, resolution in ((("-3/1024", "5/1024"), "1/1024"), (("-1/2", "1/4"), "1/8"), (("1/4", "3/4"), "1/4")):
+        low, high, step = map(Fraction, (*bounds, resolution))
+        expected = [math.floor(max(low, min(high, Fraction(value))) / step) * step for value in given]
+        found = per_unit(frame, of="of", bounds=bounds, resolution=resolution)
+        assert sorted(found.values) == sorted(expected)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
