@@ -16,6 +16,7 @@ import pytest
 import lastbit as lb
 from lastbit import cli
 from lastbit.data.aggregated import LARGEST, aggregated
+from lastbit.data.relation import Opened
 from lastbit.questions.options import Items, Table
 from lastbit.questions.reading import counted, discovered
 
@@ -92,7 +93,7 @@ def values(rows: list[tuple[Any, Any]], kind: str, comma: bool = False) -> list[
                       "n": pa.array([row[1] for row in rows], pa.string())})  # fmt: skip
     relation = ENGINE.from_arrow(texts).project(f"item, CAST(n AS {kind}) AS n")
     facts: dict[str, Any] = {"sensitivity": 1, "monotone": False, "comma": comma}
-    found: Any = aggregated(relation, by=["item"], counts="n", domain=["a", "b", "c"], **facts)
+    found: Any = aggregated(Opened(relation, ENGINE), by=["item"], counts="n", domain=["a", "b", "c"], **facts)
     return [int(value) for value in found.values]
 
 

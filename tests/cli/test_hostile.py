@@ -143,7 +143,7 @@ WRONG: dict[str, str] = {
     "top rows.csv --by item --unit '' --domain items.txt -k 1 --epsilon 1": "there is no column ''",
     "top rows.csv --by item --unit nobody --domain items.txt -k 1 --epsilon 1": "there is no column 'nobody'",
     "top rows.csv --by item --unit item --domain items.txt -k 1 --epsilon 1": "must be different columns",
-    "top rows.csv --by item --domain 1..99999999999 -k 1 --epsilon 1": "fewer than 100,000,000 items",
+    "top rows.csv --by item --domain 1..99999999999 -k 1 --epsilon 1": "at most 20,000,000 items",
     "top rows.csv --by item --domain 5..1 -k 1 --epsilon 1": "at least one item",
     "top rows.csv --by item --domain empty.txt -k 1 --epsilon 1": "at least one item",
     f"top {ROWS} -k x --epsilon 1": "Invalid value for '-k'",

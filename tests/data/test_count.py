@@ -226,3 +226,8 @@ def test_an_item_that_is_written_twice_is_one_item(by: str, domain: list[object]
         found = lb.count(table, by=by, unit="unit", domain=domain)
         assert dict(zip(found.items, found.values.tolist(), strict=True)) == counts
         assert len(found) == len(counts)
+
+
+def test_of_two_forms_of_one_item_the_first_stays() -> None:
+    frame = pa.table({"cost": [0.0, 1.0]})
+    assert str(lb.count(frame, by="cost", domain=[-0.0, "0.0", 1]).items) == "(-0.0, 1.0)"

@@ -19,7 +19,7 @@ import pyarrow.parquet
 import pytest
 
 import lastbit as lb
-from lastbit.data.source import Wanted, opened
+from lastbit.data.source import Opened, Wanted, opened
 from lastbit.values.bound import one_key
 from lastbit.values.unlisted import order
 
@@ -30,7 +30,9 @@ ENGINES: dict[str, Callable[[pa.Table], Any]] = {
     "Polars, lazy": lambda table: pl.from_arrow(table).lazy(),
     "PyArrow": lambda table: table,
     "DuckDB on Arrow": lambda table: duckdb.connect().from_arrow(table),
+    "DuckDB on Arrow, read again": lambda table: read_again(lambda engine: engine.from_arrow(table)),
     "DuckDB": lambda table: in_duckdb(table, duckdb.connect()),
+    "DuckDB, read again": lambda table: read_again(lambda engine: in_duckdb(table, engine)),
     "DuckDB, collated": lambda table: in_duckdb(
         table, duckdb.connect(config={"default_collation": "nocase.noaccent", "default_order": "desc"})
     ),
@@ -41,6 +43,12 @@ def in_duckdb(table: pa.Table, connection: Any) -> Any:
     connection.register("given", table)
     connection.execute("create table kept as select * from given")
     return connection.table("kept")
+
+
+def read_again(made: Callable[[Any], Any]) -> Opened:
+    engine = duckdb.connect()
+    relation = made(engine)
+    return Opened(relation, engine, again=lambda: relation)
 
 
 def stored(kind: pa.DataType) -> Callable[[list[Any]], pa.Array]:
@@ -165,7 +173,7 @@ COLUMNS: Columns = {
         stored(pa.duration("us")),
         [(n, datetime.timedelta(microseconds=n)) for n in (-(10**15), -1, 0, 1, 10**15)],
         [None],
-        tuple(engine for engine in ENGINES if engine != "DuckDB on Arrow"),
+        tuple(engine for engine in ENGINES if not engine.startswith("DuckDB on Arrow")),
     ),
     "UUIDs": (
         uuids,

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from lastbit.data.lines import LONGEST
-from lastbit.data.relation import COMMA
+from lastbit.data.relation import COMMA, Opened
 from lastbit.data.sorting import quoted
 from lastbit.errors import ParameterError
 from lastbit.exact.numbers import Number
@@ -30,7 +30,7 @@ _WHOLE: Final = ("tinyint", "smallint", "integer", "bigint", "hugeint", "utinyin
 
 
 def aggregated(
-    relation: Any,
+    source: Opened,
     *,
     by: Sequence[str],
     counts: str,
@@ -45,22 +45,26 @@ def aggregated(
     sensitivity, monotone, most_items: what the user states about one person. They are not checked, because the rows do
     not show people.
 
-    >>> import duckdb
-    >>> rows = duckdb.sql("select * from (values ('flu', 120), ('cold', 80), ('flu', 3)) as t(item, n)")
-    >>> found = aggregated(rows, by=["item"], counts="n", domain=["flu", "gout"], sensitivity=2, monotone=True)
+    >>> from lastbit.data.engine import engine
+    >>> connection = engine()
+    >>> rows = connection.sql("select * from (values ('flu', 120), ('cold', 80), ('flu', 3)) as t(item, n)")
+    >>> stated = {"domain": ["flu", "gout"], "sensitivity": 2, "monotone": True}
+    >>> found = aggregated(Opened(rows, connection), by=["item"], counts="n", **stated)
     >>> found, found.values.tolist()
     (<Counts: 2 items, sensitivity 2, monotone>, [120, 0])
     """
     from lastbit.data.counting import count
 
-    kinds = dict(zip(relation.columns, relation.types, strict=True))
+    kinds = dict(zip(source.relation.columns, source.relation.types, strict=True))
     if counts in by:
         raise ParameterError(f"--by and --counts must be different columns: got {counts!r} for both.")
     # The names of the columns stay: they may be in messages.
     items = ", ".join(quoted(name) for name in by)
     value = _whole(quoted(counts), kinds[counts].id, comma)
-    known = relation.project(f"{items}, {value} AS lastbit_number").filter("lastbit_number IS NOT NULL")
-    rows = known.aggregate(f"{items}, max(lastbit_number) AS lastbit_number", items)
+    chosen, largest = f"{items}, {value} AS lastbit_number", f"{items}, max(lastbit_number) AS lastbit_number"
+    rows = source.changed(
+        lambda all_rows: all_rows.project(chosen).filter("lastbit_number IS NOT NULL").aggregate(largest, items)
+    )
     facts: dict[str, Any] = {"weights": "lastbit_number", "bounds": (0, LARGEST), "domain": domain}
     found = count(rows, by=list(by), **facts)
     if isinstance(found, Unlisted):

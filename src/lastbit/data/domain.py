@@ -8,17 +8,22 @@ from __future__ import annotations
 
 import datetime
 import os
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import prod
 from pathlib import Path
 from typing import Any, Final
 
-from lastbit.data.kinds import Kind
+from lastbit.data.kinds import TEXT, Kind
 from lastbit.errors import ParameterError
 
-Items = tuple[Any, ...]
+
+class Items(tuple[Any, ...]):
+    """Items of one column, each once: whoever gets them need not look at them again."""
+
+    __slots__ = ()
+
 
 NO_DOMAIN: Final = (
     "domain must be given: the items that can be released have to be public, and which items occur in the data is "
@@ -29,8 +34,11 @@ NO_DOMAIN: Final = (
 
 _EMPTY: Final = "domain must hold at least one item: got none. There would be nothing to release."
 
-_MOST_ITEMS: Final = 10**8
-"""A range is shorter than this: its items are held in memory."""
+_MOST_ITEMS: Final = 2 * 10**7
+"""A domain is no longer than this: its items are held in memory, some 300 bytes for each until they are counted."""
+
+_LARGEST_FILE: Final = 1 << 31
+"""Bytes of a file with items."""
 
 _MOST_COMBINATIONS: Final = 10**7
 """Combinations of items of several columns: each is a tuple in memory, of some 200 bytes with what is kept about it."""
@@ -46,16 +54,28 @@ def items_of(domain: object) -> Items:
     """
     if domain is None:
         raise ParameterError(NO_DOMAIN)
+    if isinstance(domain, Items):
+        return domain
     try:
-        items = tuple(item for item in dict.fromkeys(map(_told_apart, _listed(domain))) if item is not None)
+        once = dict.fromkeys(_listed(domain))
     except TypeError:
         raise ParameterError(
             "domain must be a list of items such as text, numbers or dates: got a list or another container inside it. "
             "For one column write domain=['flu', 'cold']."
         ) from None
-    if not items:
+    once.pop(None, None)
+    if not once:
         raise ParameterError(_EMPTY)
-    return items
+    _check_size(len(once))
+    return Items(once)
+
+
+def _check_size(size: int) -> None:
+    if size > _MOST_ITEMS:
+        raise ParameterError(
+            f"domain must hold at most {_MOST_ITEMS:,} items: got {size:,}. List fewer, or pass the items as a Spark "
+            "table, which is joined where it is."
+        )
 
 
 def _told_apart(item: Any) -> Any:
@@ -73,8 +93,8 @@ def checked_range(domain: range) -> range:
     """
     if not domain:
         raise ParameterError(_EMPTY)
-    if len(domain[:_MOST_ITEMS]) == _MOST_ITEMS:
-        raise ParameterError(f"domain must hold fewer than {_MOST_ITEMS:,} items. Choose a shorter range.")
+    # A length beyond 64 bits is none to Python.
+    _check_size((domain[-1] - domain[0]) // domain.step + 1)
     return domain
 
 
@@ -84,7 +104,7 @@ def _listed(domain: object) -> Iterable[Any]:
     if isinstance(domain, range):
         return checked_range(domain)
     if isinstance(domain, list | tuple):
-        return domain
+        return map(_told_apart, domain)
     if isinstance(domain, set | frozenset):
         raise ParameterError("domain must have an order: got a set. Pass sorted(domain).")
     import narwhals as nw
@@ -99,7 +119,7 @@ def _listed(domain: object) -> Iterable[Any]:
             )
         table = table[table.columns[0]]
     if isinstance(table, nw.Series):
-        return table.drop_nulls().to_list()
+        return map(_told_apart, table.drop_nulls().to_list())
     raise ParameterError(
         f"domain must be a list, a range, a file or a column: got {type(domain).__name__}. Pass a column of a "
         "lazy table as a table of one column: table[['name']]."
@@ -108,6 +128,8 @@ def _listed(domain: object) -> Iterable[Any]:
 
 def _lines(path: Path) -> list[str]:
     try:
+        if path.stat().st_size > _LARGEST_FILE:
+            raise ParameterError(f"domain must be a file of at most {_LARGEST_FILE:,} bytes: {path} is larger.")
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
@@ -116,7 +138,7 @@ def _lines(path: Path) -> list[str]:
             "['a', 'b'], or for the command with commas, a,b."
         ) from None
     # Spaces at the ends are never meant; other separators than the line's end belong to an item.
-    return [line.strip(" \t") for line in text.split("\n") if line.strip(" \t")]
+    return [item for line in text.split("\n") if (item := line.strip(" \t"))]
 
 
 def domains_of(domain: object, columns: Sequence[str]) -> list[Items]:
@@ -153,7 +175,7 @@ def check_combinations(sizes: Iterable[int]) -> None:
         )
 
 
-def combined(domains: Sequence[Items]) -> Items:
+def combined(domains: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
     """The items of a product domain: bare for one column, tuples for several.
 
     >>> combined([("a", "b"), (1, 2)])
@@ -168,7 +190,7 @@ class Domain:
     """Items, and the normal form of each: None where no row can have it."""
 
     items: Items
-    keys: list[Hashable | None]
+    keys: Sequence[Hashable | None]
 
 
 def typed(items: Items, kind: Kind, column: str) -> Domain:
@@ -183,7 +205,32 @@ def typed(items: Items, kind: Kind, column: str) -> Domain:
             f"domain must hold {kind.holds}, as the column {column!r} does. "
             "Give its items in that form, or change the type of the column."
         ) from None
-    kept: dict[Any, tuple[Any, Hashable | None]] = {}
+    if kind is TEXT:
+        return Domain(items, _Encoded(items))
+    kept: dict[Any, Any] = {}
     for item, key in zip(converted, map(kind.key, converted), strict=True):
-        kept.setdefault(("never", item) if key is None else key, (item, key))
-    return Domain(tuple(item for item, _ in kept.values()), [key for _, key in kept.values()])
+        kept.setdefault(_Never(item) if key is None else key, item)
+    return Domain(Items(kept.values()), [None if type(key) is _Never else key for key in kept])
+
+
+class _Encoded(Sequence[Hashable | None]):
+    """The normal forms of texts, made one at a time: no two texts have one in common, and there may be many."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self._texts = texts
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+    def __getitem__(self, place: Any) -> Any:
+        return TEXT.key(self._texts[place])
+
+    def __iter__(self) -> Iterator[Hashable | None]:
+        return map(TEXT.key, self._texts)
+
+
+@dataclass(frozen=True)
+class _Never:
+    """In the place of a normal form: an item that no row can have."""
+
+    item: Any

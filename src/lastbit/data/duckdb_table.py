@@ -17,7 +17,9 @@ from lastbit.data import kinds, sql
 from lastbit.data.bounded import bounded
 from lastbit.data.columns import Integers, Keys
 from lastbit.data.duckdb_numbers import numbers_per_unit
+from lastbit.data.frequent import frequent
 from lastbit.data.kinds import Kind
+from lastbit.data.relation import Opened
 from lastbit.data.sorting import quoted, sortable, sorted_counts
 from lastbit.data.task import Occurring, Task
 from lastbit.data.weights import Weights
@@ -54,10 +56,11 @@ _FILTERED: Final = 100_000
 
 
 class DuckDBTable:
-    """A relation."""
+    """A relation; where we opened it ourselves, with its engine, and perhaps a way to read it again."""
 
-    def __init__(self, relation: Any) -> None:
+    def __init__(self, relation: Any, opened: Opened | None = None) -> None:
         self._relation = relation
+        self._opened = opened
         self._types = dict(zip(relation.columns, relation.types, strict=True))
 
     @cached_property
@@ -79,14 +82,14 @@ class DuckDBTable:
                 return counts
         place = "0"
         with ExitStack() as closing:
-            grouped = self._grouped(task, keys, closing)
+            grouped = self._grouped(task, keys, self._rows(task, keys, self._relation), closing)
             for i, (name, each) in enumerate(zip(task.by, keys, strict=True)):
                 grouped = _joined(grouped, self._domain(name, each, i), i, "inner")
                 place = f"({place}) * {len(each)} + lastbit_place_{i}"
-            rows = grouped.project(f"{place}, lastbit_total").fetchall()
+            chosen = f"CAST({place} AS BIGINT) AS place, CAST(lastbit_total AS BIGINT) AS total"
+            found = grouped.project(chosen).fetchnumpy()
         totals = np.zeros(int(np.prod([len(each) for each in keys], dtype=object)), np.int64)
-        for found, number in rows:
-            totals[found] = int(number)
+        totals[found["place"]] = found["total"]
         return totals
 
     def numbers(self, task: Task, keys: Sequence[Keys]) -> tuple[Integers, Integers]:
@@ -121,7 +124,10 @@ class DuckDBTable:
 
         def fetch(most: int | None) -> Occurring:
             with ExitStack() as closing:
-                rows = self._grouped(task, None, closing).filter("lastbit_total > 0")
+                rows = self._frequent(task, most, closing)
+                if rows is None:
+                    rows = self._grouped(task, None, self._rows(task, None, self._relation), closing)
+                rows = rows.filter("lastbit_total > 0")
                 # Keys are bytes or numbers: no collation has a say in their order.
                 rows = rows.order(f"lastbit_total DESC, {_ascending(task)}")
                 rows = rows if most is None else rows.limit(most)
@@ -141,32 +147,48 @@ class DuckDBTable:
         # As SQL: as an expression a name with dots or quotes would be taken apart.
         return sorted_counts(self._relation, by, unit, domains)
 
-    def _grouped(self, task: Task, keys: Sequence[Keys] | None, closing: ExitStack) -> Any:
-        """The normal forms of the items that occur, with their counts or sums; of all items where there are no keys.
+    def _frequent(self, task: Task, most: int | None, closing: ExitStack) -> Any:
+        """The items with the most units, where they can be found in less memory; None where not."""
+        again = None if self._opened is None else self._opened.again
+        pairs = task.unit is not None and task.amount is None and task.bound is None
+        if self._opened is None or again is None or most is None or not pairs:
+            return None
+        readable = " AND ".join(map(self._readable, task.by, _keys(task)))
+        rows = lambda: self._rows(task, None, again())  # noqa: E731
+        return frequent(rows, _keys(task), readable, most, self._opened.connection, closing)
 
-        They are looked up after they are grouped, because of rows the engine may not know how many there are, and
-        would look the domain up in the rows; a small domain takes rows out before. So does every domain where units
-        have a bound: other items do not use it up.
+    def _rows(self, task: Task, keys: Sequence[Keys] | None, relation: Any) -> Any:
+        """The normal forms of items and units, and the steps of weights; of all items where there are no keys.
+
+        A small domain takes rows out before they are grouped. So does every domain where units have a bound: other
+        items do not use it up.
         """
-        items, bound, amount = ", ".join(_keys(task)), task.bound, task.amount
         chosen = [f"{self._form(name)} AS {key}" for name, key in zip(task.by, _keys(task), strict=True)]
-        total = "count(*)"
+        known = [] if keys is not None else [f"{key} IS NOT NULL" for key in _keys(task)]
         if task.unit is not None:
             chosen.append(f"{self._form(task.unit)} AS lastbit_unit")
-        if task.weight is not None and amount is not None:
-            chosen.append(f"{self._steps(task.weight, amount)} AS lastbit_step")
-            total = f"sum(CAST(greatest(least(lastbit_step, {amount.high}), {amount.low}) AS BIGINT))"
-        rows = self._relation.project(", ".join(chosen))
-        for i, (name, each) in enumerate(zip(task.by, keys or (), strict=keys is not None)):
-            if len(each) <= _FILTERED or bound is not None:
-                rows = _joined(rows, self._domain(name, each, i), i, "semi")
-        known = [] if keys is not None else [f"{key} IS NOT NULL" for key in _keys(task)]
-        readable = [] if keys is not None else [*map(self._readable, task.by, _keys(task))]
-        if task.unit is not None:
             known.append("lastbit_unit IS NOT NULL")
-        if amount is not None and amount.missing is None:
-            known.append("lastbit_step IS NOT NULL")
-        rows = rows.filter(" AND ".join(known)) if known else rows
+        if task.weight is not None and task.amount is not None:
+            chosen.append(f"{self._steps(task.weight, task.amount)} AS lastbit_step")
+            if task.amount.missing is None:
+                known.append("lastbit_step IS NOT NULL")
+        rows = relation.project(", ".join(chosen))
+        for i, (name, each) in enumerate(zip(task.by, keys or (), strict=keys is not None)):
+            if len(each) <= _FILTERED or task.bound is not None:
+                rows = _joined(rows, self._domain(name, each, i), i, "semi")
+        return rows.filter(" AND ".join(known)) if known else rows
+
+    def _grouped(self, task: Task, keys: Sequence[Keys] | None, rows: Any, closing: ExitStack) -> Any:
+        """The items of rows, with their counts or sums.
+
+        A large domain is looked up after this, because of rows the engine may not know how many there are, and would
+        look the domain up in the rows.
+        """
+        items, bound, amount = ", ".join(_keys(task)), task.bound, task.amount
+        readable = [] if keys is not None else [*map(self._readable, task.by, _keys(task))]
+        total = "count(*)"
+        if amount is not None:
+            total = f"sum(CAST(greatest(least(lastbit_step, {amount.high}), {amount.low}) AS BIGINT))"
         if task.unit is not None and keys is None and bound is None and amount is None:
             total = "count(DISTINCT lastbit_unit)"
         elif task.unit is not None:
@@ -218,21 +240,28 @@ class DuckDBTable:
         """The items of a column in their normal form, and their places."""
         kind, dtype = self.kind(name), self._types[name]
         assert kind is not None  # noqa: S101
-        texts, places = sql.literals(keys, kind, _UNITS.get(dtype.id, 1000), _scale(dtype))
-        item = f"unnest(string_split('{texts}', ','))"
-        if kind in (kinds.TEXT, kinds.BINARY):
-            item = f"unhex({item})"
-        elif kind is kinds.REAL:
-            item = f"TRY_CAST({item} AS DOUBLE)"
+        in_bytes = kind in (kinds.TEXT, kinds.BINARY)
+        texts = sql.literals(keys, kind, _UNITS.get(dtype.id, 1000), _scale(dtype))
+        if self._opened is not None:
+            import pyarrow as pa
+
+            # A table of our own engine: as texts in a query, a long domain would take many times the memory.
+            items = pa.array(keys, pa.large_binary()) if in_bytes else pa.array(texts, pa.large_string())
+            table = pa.table({"item": items, "place": np.arange(len(keys))})
+            domain, item = self._opened.connection.from_arrow(table), "item"
         else:
+            # One row of the same connection, for which nothing is read.
+            one = self._relation.filter("false").aggregate("count(*)")
+            given = sql.listed(texts)
+            item, place = (f"unnest(string_split('{each}', ','))" for each in given)
+            # An empty text is one empty item to the engine: its place, null, takes it out.
+            domain = one.project(f"{item} AS item, TRY_CAST({place} AS BIGINT) AS place").filter("place IS NOT NULL")
+            item = "unhex(item)" if in_bytes else "item"
+        if kind is kinds.REAL:
+            item = f"TRY_CAST({item} AS DOUBLE)"
+        elif not in_bytes:
             item = f"TRY_CAST({item} AS {'HUGEINT' if kind is kinds.SPAN else dtype})"
-        # An empty text is one empty item to the engine: its place, null, takes it out.
-        place = f"TRY_CAST(unnest(string_split('{places}', ',')) AS BIGINT)"
-        # One row of the same connection, for which nothing is read.
-        one = self._relation.filter("false").aggregate("count(*)")
-        return one.project(f"{item} AS lastbit_item_{number}, {place} AS lastbit_place_{number}").filter(
-            f"lastbit_place_{number} IS NOT NULL"
-        )
+        return domain.project(f"{item} AS lastbit_item_{number}, place AS lastbit_place_{number}")
 
     def _form(self, name: str) -> str:
         """A column in its normal form."""

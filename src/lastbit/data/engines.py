@@ -22,6 +22,7 @@ except ImportError:
 
 from lastbit.data.columns import Keys
 from lastbit.data.kinds import Kind
+from lastbit.data.relation import Opened
 from lastbit.data.task import Occurring, Task
 
 Result = TypeVar("Result")
@@ -54,7 +55,7 @@ class Table(Protocol):
 def table_of(frame: Any, wanted: list[str]) -> Table:
     """The table, with every column that is wanted."""
     try:
-        known: Any = nw.from_native(frame)
+        known: Any = nw.from_native(frame.relation if isinstance(frame, Opened) else frame)
         # Names only: of pandas, Narwhals would look at rows to say more.
         present = known.columns if isinstance(known, nw.DataFrame) else known.collect_schema().names()
     except nw.exceptions.DuplicateError:
@@ -69,15 +70,15 @@ def table_of(frame: Any, wanted: list[str]) -> Table:
             raise ParameterError(f"there is no column {column!r}: the table has {', '.join(map(str, present))}.")
     if not wanted or len(set(wanted)) != len(wanted):
         raise ParameterError(f"by, unit and weights must be different columns: got {', '.join(wanted) or 'none'}.")
-    return _in_its_engine(known, wanted)
+    return _in_its_engine(known, wanted, frame if isinstance(frame, Opened) else None)
 
 
-def _in_its_engine(known: Any, wanted: list[str]) -> Table:
+def _in_its_engine(known: Any, wanted: list[str], opened: Opened | None = None) -> Table:
     engine, native = known.implementation, known.to_native()
     if engine.is_duckdb():
         from lastbit.data.duckdb_table import DuckDBTable
 
-        return DuckDBTable(native)
+        return DuckDBTable(native, opened)
     if engine.is_pyspark() or engine.is_pyspark_connect():
         from lastbit.data.spark_table import SparkTable
 

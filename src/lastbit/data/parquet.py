@@ -8,7 +8,7 @@ is looked at here.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -35,6 +35,7 @@ def parquet(connection: duckdb.DuckDBPyConnection, path: Path, wanted: Wanted) -
     """The wanted columns of a Parquet file, in the types that it declares."""
     import pyarrow.parquet as pq
 
+    written = _written(path)
     with pq.ParquetFile(path) as file:
         declared = file.schema_arrow
     wanted.check(declared.names)
@@ -49,8 +50,28 @@ def parquet(connection: duckdb.DuckDBPyConnection, path: Path, wanted: Wanted) -
         # By their places, because the engine takes names that differ in capitals only for one.
         own = [quoted(relation.columns[declared.get_field_index(name)]) for name in names]
         chosen = ", ".join(f"{each} AS {quoted(name)}" for each, name in zip(own, names, strict=True))
-        return Opened(relation.project(chosen), connection)
-    return Opened(streamed(connection, *_batches(path, names, declared)), connection)
+        rows = relation.project(chosen)
+        return Opened(rows, connection, problem=written, again=lambda: rows)
+
+    def again() -> duckdb.DuckDBPyRelation:
+        return streamed(connection, *_batches(path, names, declared))
+
+    return Opened(again(), connection, problem=written, again=again)
+
+
+def _written(path: Path) -> Callable[[], str | None]:
+    """Says whether somebody wrote to a file meanwhile: the rows of one reading would not be those of the next."""
+
+    def facts() -> tuple[int, ...] | None:
+        try:
+            found = path.stat()
+        except OSError:
+            return None
+        return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+
+    before = facts()
+    said = f"{path} changed while it was read. Nothing was released. Try again when nobody writes to the file."
+    return lambda: None if before is not None and facts() == before else said
 
 
 def no_glob(path: Path) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from lastbit.data.sorting import quoted
@@ -49,6 +49,14 @@ class Opened:
     """How much of a file is read, from 0 to 100, where the engine does not know."""
     problem: Callable[[], str | None] = lambda: None
     """Why the rows could not be read to their end, after a query; None where they could."""
+    again: Callable[[], duckdb.DuckDBPyRelation] | None = None
+    """The same rows once more, where they can be read more than once."""
+
+    def changed(self, change: Callable[[duckdb.DuckDBPyRelation], duckdb.DuckDBPyRelation]) -> Opened:
+        """The rows after a change that looks at one row at a time, or that always finds the same."""
+        again = self.again
+        more = None if again is None else lambda: change(again())
+        return replace(self, relation=change(self.relation), again=more)
 
     def check(self) -> None:
         """Refuse rows that could not be read to their end, whatever the engine made of that."""

@@ -179,13 +179,14 @@ def _kind(path: Path) -> str:
 
 
 def _duckdb_table(connection: duckdb.DuckDBPyConnection, name: str, place: str, wanted: Wanted) -> Opened:
-    listed = "SELECT table_schema, table_name FROM information_schema.tables ORDER BY ALL"
+    listed = "SELECT table_schema, table_name, table_type FROM information_schema.tables ORDER BY ALL"
     present = {
-        row[1] if row[0] == "main" else ".".join(row): ".".join(map(quoted, row))
-        for row in connection.execute(listed).fetchall()
+        table if schema == "main" else f"{schema}.{table}": (f"{quoted(schema)}.{quoted(table)}", kind)
+        for schema, table, kind in connection.execute(listed).fetchall()
     }
     check_table(name, list(present), place)
-    relation = connection.sql(f"SELECT * FROM {present[name]}")  # noqa: S608
+    table, kind = present[name]
+    relation = connection.sql(f"SELECT * FROM {table}")  # noqa: S608
     wanted.check(relation.columns)
     kinds = dict(zip(relation.columns, relation.types, strict=True))
     # Text comes out of its bytes without the collation of its column, which may take two for one.
@@ -193,4 +194,6 @@ def _duckdb_table(connection: duckdb.DuckDBPyConnection, name: str, place: str, 
         f"decode(encode({quoted(each)})) AS {quoted(each)}" if kinds[each] == "VARCHAR" else quoted(each)
         for each in dict.fromkeys(wanted.names)
     )
-    return Opened(relation.project(", ".join(chosen)), connection)
+    rows = relation.project(", ".join(chosen))
+    # A view may find other rows each time, by a sample for instance.
+    return Opened(rows, connection, again=(lambda: rows) if kind == "BASE TABLE" else None)

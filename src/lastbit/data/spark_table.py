@@ -144,7 +144,7 @@ class SparkTable:
 
         kind, dtype = self.kind(name), self._types[name]
         assert kind is not None  # noqa: S101
-        texts, places = sql.literals(keys, kind, 1000, _scale(dtype))
+        texts, places = sql.listed(sql.literals(keys, kind, 1000, _scale(dtype)))
         both = f.arrays_zip(f.split(f.lit(texts), ",").alias("item"), f.split(f.lit(places), ",").alias("place"))
         listed = self._frame.sparkSession.range(1).select(f.explode(both).alias("each"))
         cast = {

@@ -8,7 +8,7 @@ which equals nothing.
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 from typing import Any, Final
 
@@ -27,19 +27,24 @@ _LARGEST: Final = 10**38 - 1
 """The digits of a decimal of DuckDB are at most this many."""
 
 
-def literals(keys: Keys, kind: Kind, unit: int = 1, scale: int = 0) -> tuple[str, str]:
-    """The normal forms and the places of the items that a column with this unit of time, or this scale, can hold.
+def literals(keys: Keys, kind: Kind, unit: int = 1, scale: int = 0) -> Iterator[str | None]:
+    """The normal form of each item as a text; None where a column with this unit of time, or this scale, has none.
 
-    >>> literals([b"a", None, b"bc"], kinds.TEXT)
+    >>> list(literals([b"a", None, b"bc"], kinds.TEXT))
+    ['61', None, '6263']
+    """
+    for key in keys:
+        yield None if key is None else _text(key, kind, unit, scale)
+
+
+def listed(literal: Iterable[str | None]) -> tuple[str, str]:
+    """The texts of items, and their places, each as one text.
+
+    >>> listed(literals([b"a", None, b"bc"], kinds.TEXT))
     ('61,6263', '0,2')
     """
-    texts, places = [], []
-    for place, key in enumerate(keys):
-        text = None if key is None else _text(key, kind, unit, scale)
-        if text is not None:
-            texts.append(text)
-            places.append(str(place))
-    return ",".join(texts), ",".join(places)
+    found = [(text, str(place)) for place, text in enumerate(literal) if text is not None]
+    return ",".join(text for text, _ in found), ",".join(place for _, place in found)
 
 
 def _text(key: Any, kind: Kind, unit: int, scale: int) -> str | None:

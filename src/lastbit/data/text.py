@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lastbit.data.form import SEPARATORS, Form
@@ -50,8 +49,8 @@ def json_lines(connection: duckdb.DuckDBPyConnection, path: Place, wanted: Wante
     begins = "ltrim(c0, chr(32) || chr(9) || chr(13)) ^@ '{'"
     opened = _streamed(connection, lines, [0], "\n", found, begins)
     values = [f"found[{place}]" for place in range(1, len(wanted.names) + 1)]
-    rows = opened.relation.filter("found IS NOT NULL").project(selection(wanted, values, comma=form.comma))
-    return replace(opened, relation=rows)
+    chosen = selection(wanted, values, comma=form.comma)
+    return opened.changed(lambda rows: rows.filter("found IS NOT NULL").project(chosen))
 
 
 def _names(line: bytes | None, path: Place, separator: str) -> list[str]:

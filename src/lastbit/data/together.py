@@ -33,7 +33,10 @@ def together(found: Sequence[Opened], places: Sequence[str]) -> Opened:
         return next((said for each in found if (said := each.problem()) is not None), None)
 
     known = any(each.read is not None for each in found)
-    return Opened(_joined([each.relation for each in found]), first.connection, read if known else None, problem)
+    relation = _joined([each.relation for each in found])
+    repeats = [each.again for each in found if each.again is not None]
+    again = (lambda: _joined([each() for each in repeats])) if len(repeats) == len(found) else None
+    return Opened(relation, first.connection, read if known else None, problem, again)
 
 
 def _joined(relations: Sequence[duckdb.DuckDBPyRelation]) -> duckdb.DuckDBPyRelation:

@@ -73,9 +73,9 @@ def _count(source: Opened, table: Table, items: Items, domain: Any) -> Any:
 
     if items.counts is not None:
         stated = {**items.moves, "most_items": items.most_items, "comma": table.decimal_comma}
-        return aggregated(source.relation, by=items.by, counts=items.counts, domain=domain, **stated)
+        return aggregated(source, by=items.by, counts=items.counts, domain=domain, **stated)
     return count(
-        source.relation,
+        source,
         by=items.by,
         unit=table.unit,
         domain=domain,
@@ -136,7 +136,7 @@ def numbers_of(
         chosen: Any = per
         domains = _as_columns(domain, source, list(by)) if by else None
         return per_unit(
-            source.relation,
+            source,
             of=of,
             unit=table.unit,
             bounds=bounds,
@@ -166,7 +166,7 @@ def everybody(table: Table, most_rows: int | None = None) -> Counts:
         facts |= {"weights": "one", "bounds": (0, most_rows)}
 
     def work(source: Opened) -> Counts:
-        found: Counts = count(source.relation.project(chosen), **facts)
+        found: Counts = count(source.changed(lambda rows: rows.project(chosen)), **facts)
         return found
 
     return read(table, Wanted((unit,), distinct=most_rows is None), work)
@@ -187,9 +187,11 @@ def binned(table: Table, of: str, bins: Bins | Periods, labels: Sequence[str], m
     def work(source: Opened) -> Counts:
         chosen = f"{label_of(source.relation, of, bins, missing)} AS bin"
         if table.unit is None:
-            return count(source.relation.project(chosen), by="bin", domain=labels)
-        rows = source.relation.project(f"{chosen}, {quoted(table.unit)} AS who")
-        return count(rows, by="bin", unit="who", domain=labels, most_items=most)
+            return count(source.changed(lambda rows: rows.project(chosen)), by="bin", domain=labels)
+        both = f"{chosen}, {quoted(table.unit)} AS who"
+        return count(
+            source.changed(lambda rows: rows.project(both)), by="bin", unit="who", domain=labels, most_items=most
+        )
 
     counts = read(table, wanted, work)
     without_unit(table)

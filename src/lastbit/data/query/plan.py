@@ -126,11 +126,10 @@ class Plan:
             for name, tree in self._made(wanted).items()
         ]
         conditions = [truth_of(value_of(tree, columns)).sql for tree in self.where]
+        # Nothing in it raises. If it did, the row would be left out.
+        kept = f"TRY({' AND '.join(conditions)})" if conditions else "true"
         try:
-            if conditions:
-                # Nothing in it raises. If it did, the row would be left out.
-                relation = relation.filter(f"TRY({' AND '.join(conditions)})")
-            return replace(opened, relation=relation.project(", ".join(chosen)))
+            return opened.changed(lambda rows: rows.filter(kept).project(", ".join(chosen)))
         except LastbitError:
             raise
         except Exception as error:
