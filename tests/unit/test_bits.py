@@ -54,7 +54,7 @@ class System:
         """What calls of these sizes give: a few words as they come, more from a fresh place under the key."""
         answers, key, left, words = iter(self.asked), b"", 0, []
         for n in sizes:
-            if n <= bits._FEW:
+            if n <= bits.FEW:
                 words.append(np.frombuffer(next(answers), np.uint64, n).tolist())
                 continue
             words.append([])
@@ -347,3 +347,10 @@ def test_a_failing_source_fails_the_draw() -> None:
     for draws in (Sampler, Reference):
         with pytest.raises(OSError, match="unplugged"):
             draws(Source(broken)).integer(6)
+
+
+def test_a_few_words_as_bytes_are_those_of_the_system(system: System) -> None:
+    source = SystemBits()
+    got = [source.few(n) for n in (1, 0, bits.FEW)]
+    assert got == system.asked
+    assert [len(answer) for answer in got] == [8, 0, 8 * bits.FEW]

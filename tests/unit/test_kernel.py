@@ -75,6 +75,25 @@ def test_weights_count_downwards(weights: list[int]) -> None:
     assert out.tolist() == [table.origin - count for count in counts]
 
 
+@pytest.mark.parametrize("level", [Signed(RATES[3]), Geometric(RATES[6]), Signed(RATES[7])])
+def test_one_word_is_decided_as_among_many_and_bytes_as_arrays(level: Geometric | Signed) -> None:
+    first = distributions.Distribution((level,), (), lambda: iter(())).inverter
+    assert first is not None
+    random = Random(4)
+    words = [0, WORD - 1, *(level.floor(j, 64)[0] for j in (1, 2, 40)), *(random.getrandbits(64) for _ in range(40))]
+    array, out, again = np.array(words, np.uint64), np.empty(len(words), np.int64), np.empty(len(words), np.int64)
+    doubts = first.first(array, 1, out)
+    assert len(doubts) >= 4
+    assert first.first(array.tobytes(), 1, again) == doubts
+    assert again.tolist() == out.tolist()
+    for k in range(len(words)):
+        found = [first.one(word) for word in (array[k : k + 1], array[k : k + 1].tobytes())]
+        assert found == ([None] * 2 if k in doubts else [out[k]] * 2)
+    for none in (array[:0], b"", b"1234567"):
+        with pytest.raises(ValueError, match="there must be a word for each sample"):
+            first.one(none)
+
+
 def test_steps_and_offsets() -> None:
     table = Table.of(distributions.geometric(Rate(3, 2)).levels[0])
     random = Random(1)

@@ -210,6 +210,18 @@ cdef class CurveInverter:
                 self.curve.starts[64 * i + zeros] = start(low, high, fine)
                 self.curve.firsts[64 * i + zeros] = begin(y, near)
 
+    def one(self, words):
+        """The cell of the first word; None where it is in doubt."""
+        cdef Py_buffer given
+        cdef const uint64_t *read = <const uint64_t *>hold(words, &given, False)
+        cdef int64_t cell = 0
+        cdef bint there = given.len >= 8
+        cdef bint decided = there and cells(&self.curve, read, 1, 0, 1, self.way, self.rough, &cell) == 1
+        PyBuffer_Release(&given)
+        if not there:
+            raise ValueError("there must be a word for each sample.")
+        return cell if decided else None
+
     def first(self, words, Py_ssize_t step, out):
         """out[k] = the cell of words[k·step]. Returns the samples in doubt."""
         cdef Py_buffer given, taken

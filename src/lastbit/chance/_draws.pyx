@@ -139,6 +139,17 @@ cdef class Inverter:
             raise ValueError("there must be a word for each sample.")
         return doubts
 
+    def one(self, words):
+        """The cell of the first word; None where it is in doubt."""
+        cdef Py_buffer given
+        cdef const uint64_t *read = <const uint64_t *>hold(words, &given, False)
+        cdef int64_t cell = 0
+        cdef bint there = given.len >= 8, decided = there and self.cells(read, 1, 0, 1, &cell) == 1
+        PyBuffer_Release(&given)
+        if not there:
+            raise ValueError("there must be a word for each sample.")
+        return cell if decided else None
+
     def finer(self, const uint64_t[::1] words, Py_ssize_t offset, Py_ssize_t step, int bits, int64_t[::1] out):
         """Write the cell of words[offset + k·step] below out[k], as its low bits. Returns the samples in doubt."""
         cdef Py_ssize_t k, position

@@ -28,10 +28,11 @@ cdef extern from *:
 cdef inline void *hold(object array, Py_buffer *view, bint written) except? NULL:
     """Where the numbers of an array are: 64 bits each, one after the other. `PyBuffer_Release` lets go of them.
 
-    For a few numbers a memoryview takes longer than the work on them.
+    For a few numbers a memoryview takes longer than the work on them. Words to read may be bytes, which begin where a
+    word may.
     """
     PyObject_GetBuffer(array, view, PyBUF_ND | (PyBUF_WRITABLE if written else 0))
-    if view.itemsize != 8:
+    if view.itemsize != 8 and type(array) is not bytes:
         PyBuffer_Release(view)
         raise ValueError("numbers must have 64 bits.")
     return view.buf

@@ -23,7 +23,7 @@ Words = NDArray[np.uint64]
 _BLOCK: Final = 1 << 16
 """Words per call of the cipher: 512 KB stays in the second caches, and is much work for one call."""
 
-_FEW: Final = 32
+FEW: Final = 32
 """So many words the operating system gives as fast as a cipher that is told where to start, and in one piece."""
 
 _COPIED: Final = 1024
@@ -128,7 +128,7 @@ class SystemBits:
 
     def words(self, n: int) -> Words:
         """The next n words, as an array of uint64 that nobody else holds."""
-        if 0 <= n <= _FEW:
+        if 0 <= n <= FEW:
             return fresh(n)
         if n < 0:
             raise ParameterError(f"words(n) needs n of at least 0: got {n}.")
@@ -144,6 +144,10 @@ class SystemBits:
             # A fork while the words were made (from a signal handler) leaves them in both processes: drop them.
             if begun == process():
                 return words
+
+    def few(self, n: int) -> bytes:
+        """The next n words, 32 at most, as bytes: an array would take as long to make as the words."""
+        return os.urandom(8 * n)
 
     def _take(self, n: int, here: tuple[int, int]) -> Words:
         """n words for a call that began in this process: after a fork they are dropped with the call's others."""

@@ -16,7 +16,7 @@ from typing import Final
 
 from lastbit.chance.gaussian import Gaussian
 from lastbit.chance.inversion import Falling, Geometric, Partition, Signed, Truncated, Uniform, Weighted, resolve
-from lastbit.chance.kernel import Kernel
+from lastbit.chance.kernel import Inverter, Kernel
 from lastbit.chance.powers import Powers
 from lastbit.chance.rounds import Rounds
 from lastbit.errors import AuditError, ParameterError
@@ -60,7 +60,12 @@ class Distribution:
         """The compiled way to invert it, or None where there is none."""
         return Kernel.of(self.levels, self.shifts)
 
-    @property
+    @cached_property
+    def inverter(self) -> Inverter | None:
+        """The compiled way to invert it where a word decides a sample, and is kept; None elsewhere."""
+        return None if self.cells or self.shifts or self.kernel is None else self.kernel.first
+
+    @cached_property
     def block(self) -> int:
         """Words a sample takes at once."""
         return self.words * len(self.levels)

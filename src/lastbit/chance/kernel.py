@@ -36,14 +36,15 @@ class Kernel:
             return None
         return cls(first, tuple(each for each in finer if each), shifts)
 
-    def fill(self, words: Words, out: NDArray[np.int64]) -> list[int]:
+    def fill(self, words: Words | bytes, out: NDArray[np.int64]) -> list[int]:
         """Fill out with the samples that these words decide. Returns the samples in doubt, in order."""
         if not self.shifts:
             return self.first.first(words, 1, out)
         step = 1 + len(self.shifts)
         doubts = self.first.first(words, step, out)
+        read = np.frombuffer(words, np.uint64)
         for offset, (level, shift) in enumerate(zip(self.finer, self.shifts, strict=True), start=1):
-            doubts += level.finer(words, offset, step, shift, out)
+            doubts += level.finer(read, offset, step, shift, out)
         return sorted(set(doubts)) if doubts else doubts
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lastbit.chance import _classes, _draws, distributions
-from lastbit.chance.bits import Ahead, Bits, SystemBits, Words, checked_words
+from lastbit.chance.bits import FEW, Ahead, Bits, SystemBits, Words, checked_words
 from lastbit.chance.cores import parts_of, side_by_side
 from lastbit.chance.descending import Descending
 from lastbit.chance.distributions import Distribution
@@ -25,6 +25,8 @@ from lastbit.chance.power_table import WIDE, PowerTable
 from lastbit.chance.powers import Powers
 from lastbit.exact.numbers import whole
 from lastbit.privacy.rate import Rate
+
+_INT64: Final = np.dtype(np.int64)
 
 _CHUNK: Final = 1 << 16
 """Words in hand at a time: what a draw needs beyond its result, whatever its size."""
@@ -64,6 +66,11 @@ class Sampler(Draw):
         return Sampler(Ahead(words, self._bits))
 
     def _one(self, distribution: Distribution) -> int:
+        inverter = distribution.inverter
+        if inverter is not None:
+            first = self._few(1)
+            cell = inverter.one(first)
+            return cell if cell is not None else distribution.value(_blocks(first, [0], 1)[0][1], self._read)
         words = checked_words(self._bits, distribution.block)
         top = distribution.levels[0]
         if isinstance(top, Powers) and (index := _decide_power(top, int(words[0]))) is not None:
@@ -77,17 +84,17 @@ class Sampler(Draw):
 
     def _many(self, distribution: Distribution, n: int) -> Samples:
         step, kernel = distribution.block, None if distribution.cells else distribution.kernel
-
-        def settle(_: int, block: list[int]) -> int:
-            return distribution.value(block, self._read)
-
         if kernel is None or n * step > _CHUNK:
             kind = np.int8 if distribution.narrow else np.int64
-            return self._fill(np.empty(n, kind), step, _decide(distribution, n), settle)
+            return self._fill(np.empty(n, kind), step, _decide(distribution, n), self._settler(distribution))
         # The same for one chunk, without the detours: they would take longer than a few samples.
-        out, words = np.empty(n, np.int64), checked_words(self._bits, n * step)
+        out = np.empty(n, _INT64)
+        words = self._few(n * step) if n * step <= FEW else checked_words(self._bits, n * step)
         doubts = kernel.fill(words, out)
-        return self._settle(out, _blocks(words, doubts, step), settle) if doubts else out
+        return self._settle(out, _blocks(words, doubts, step), self._settler(distribution)) if doubts else out
+
+    def _settler(self, distribution: Distribution) -> Settle:
+        return lambda _, block: distribution.value(block, self._read)
 
     def _rises(self, parts: Parts) -> NDArray[np.int64]:
         leading = parts.leading
@@ -116,6 +123,11 @@ class Sampler(Draw):
             self._settle(picks[1:], _blocks(words, doubts, 1), settle)
         _draws.shuffle(picks)
         return picks
+
+    def _few(self, n: int) -> Words | bytes:
+        """A few words, as the kernel takes them."""
+        bits = self._bits
+        return bits.few(n) if type(bits) is SystemBits else checked_words(bits, n)
 
     def _read(self) -> int:
         return int(checked_words(self._bits, 1)[0])
@@ -147,9 +159,10 @@ class Sampler(Draw):
         return out
 
 
-def _blocks(words: Words, doubts: Iterable[int], step: int, start: int = 0) -> list[tuple[int, list[int]]]:
+def _blocks(words: Words | bytes, doubts: Iterable[int], step: int, start: int = 0) -> list[tuple[int, list[int]]]:
     """The samples in doubt of a chunk that begins there, and their words."""
-    return [(start + k, words[k * step : (k + 1) * step].tolist()) for k in doubts]
+    read = np.frombuffer(words, np.uint64) if isinstance(words, bytes) else words
+    return [(start + k, read[k * step : (k + 1) * step].tolist()) for k in doubts]
 
 
 def _fits(value: int) -> bool:

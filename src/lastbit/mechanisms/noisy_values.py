@@ -122,7 +122,8 @@ def noisy_release(
         noisy = added(steps, drawn(noise, rate, len(steps), draw))
         if ends is not None:
             noisy = _clamped(noisy, *ends)
-        noisy = _settled(noisy)
+        if noisy.dtype is not steps.dtype:
+            noisy = _settled(noisy)
         noisy.setflags(write=False)
         return NoisyValues.made(name, cost, single, resolution, noisy, rate, noise, ends, on_grid, above, items)
 
@@ -177,7 +178,7 @@ def _targets(value: Fraction | int, grid: Grid, reach: int, below: Fraction) -> 
 
 def _settled(noisy: Samples) -> Samples:
     """As int64 where all values fit: the type tells no more than the values do."""
-    if noisy.dtype.hasobject and all(-(1 << 63) <= value < 1 << 63 for value in noisy):
+    if all(-(1 << 63) <= value < 1 << 63 for value in noisy):
         return noisy.astype(np.int64)
     return noisy
 

@@ -12,7 +12,9 @@ from typing import Any, Final
 import gmpy2
 import numpy as np
 
+from lastbit.chance.distributions import joined
 from lastbit.chance.draw import Draw
+from lastbit.chance.sampler import Sampler
 from lastbit.errors import ParameterError
 from lastbit.estimate.accuracy import least_epsilon
 from lastbit.exact.numbers import Number, positive, probability
@@ -247,10 +249,10 @@ class Snapping(GridMechanism[SnappedValue]):
 
     def _noise(self, index: int) -> gmpy2.mpfr:
         """-λ·LN(u), both operations rounded to nearest, for the u that comes -index places before 1."""
-        exponent, further = -(index >> self._further), self._further
-        leading = (1 << further) | (index & ((1 << further) - 1))
+        further = self._further
+        leading = gmpy2.mpz((1 << further) | (index & ((1 << further) - 1)))
         nearest = _nearest(further + 1)
-        u = nearest.div_2exp(gmpy2.mpfr(leading, further + 1), further + exponent)
+        u = nearest.mul(leading, _power_of_two((index >> further) - further, further + 1))
         return nearest.mul(self._negated, nearest.log(u))
 
     def _release(self, published: Fraction) -> SnappedValue:
@@ -283,20 +285,20 @@ class Snapping(GridMechanism[SnappedValue]):
         return Fraction((1 << further) | (high & ((1 << further) - 1)), 1 << further - (high >> further))
 
 
-@dataclass(frozen=True, repr=False)
 class _Ready:
     """A release of one value, which is at this place."""
 
-    mechanism: Snapping
-    given: Any
-    place: gmpy2.mpz
+    __slots__ = ("given", "mechanism", "place")
+
+    def __init__(self, mechanism: Snapping, given: Any, place: gmpy2.mpz) -> None:
+        self.mechanism, self.given, self.place = mechanism, given, place
 
     def __call__(self, draw: Draw) -> SnappedValue:
-        mechanism, further = self.mechanism, self.mechanism._further
-        exponent, bits = draw.geometric(_COIN) + 1, draw.integer(2 << further)
+        mechanism, cells, further = self.mechanism, self.mechanism._cells, self.mechanism._further
+        exponent, bits = _drawn(further, draw)
         noise = mechanism._noise((bits >> 1) - (exponent << further))
-        whole = _nearest(further + 1).mul_2exp(noise, mechanism._cells.noise_bits)
-        return mechanism._release(mechanism._cells.published(self.place, gmpy2.mpz(whole), 1 - 2 * (bits & 1)))
+        whole = _nearest(further + 1).mul(noise, _power_of_two(cells.noise_bits, further + 1))
+        return mechanism._release(cells.published(self.place, gmpy2.mpz(whole), 1 - 2 * (bits & 1)))
 
     @property
     def by_law(self) -> Program:
@@ -304,6 +306,25 @@ class _Ready:
         mechanism, cells = self.mechanism, self.mechanism._cells
         law = mechanism._outcomes(mechanism._start([self.given])).distribution
         return lambda draw: mechanism._release(cells.outcome(draw._one(law) + cells.most))
+
+
+def _drawn(further: int, draw: Draw) -> tuple[int, int]:
+    """The exponent of U, from 1 on, and so many further bits of U before one for the side."""
+    if type(draw) is Sampler:
+        # The words of both draws at once, in the order in which they read them.
+        words = draw.words(1 + -(-(further + 1) // 64))
+        first, *rest = words.tolist()
+        if first:
+            # U < 2^-j for as many j as the word has leading zeros, and ⌊U·2^m⌋ is the first m bits.
+            return 65 - first.bit_length(), joined(rest) >> 64 * len(rest) - further - 1
+        draw = draw.after(words)
+    return draw.geometric(_COIN) + 1, draw.integer(2 << further)
+
+
+@lru_cache(maxsize=256)
+def _power_of_two(exponent: int, precision: int) -> gmpy2.mpfr:
+    """2^exponent. To multiply by it is exact, and quicker than MPFR's shifts are here."""
+    return gmpy2.mpfr(gmpy2.mpq(2) ** exponent, precision)
 
 
 @lru_cache(maxsize=64)

@@ -48,6 +48,8 @@ class Grid:
     """That of the resolution: a Fraction takes longer to say it."""
     denominator: int = field(init=False, repr=False, compare=False)
     _scaling: tuple[int, int, int] | None = field(init=False, repr=False, compare=False)
+    _parts: tuple[int, int] = field(init=False, repr=False, compare=False)
+    """The denominator and the numerator, as the kernel of lists takes them."""
 
     def __init__(self, resolution: Number = 1) -> None:
         exact = positive(resolution, "resolution", "It is the step between two values.")
@@ -56,6 +58,7 @@ class Grid:
         object.__setattr__(self, "denominator", exact.denominator)
         scaling = (min(exact.denominator, LIMIT), LIMIT // exact.denominator, LIMIT) if exact.numerator == 1 else None
         object.__setattr__(self, "_scaling", scaling)
+        object.__setattr__(self, "_parts", (min(exact.denominator, LIMIT), min(exact.numerator, LIMIT + 1)))
 
     @property
     def last(self) -> int:
@@ -69,8 +72,8 @@ class Grid:
     def steps(self, values: object) -> Steps:
         """Values in steps, one for each: an array, or a sequence of numbers. A float means its exact value."""
         if type(values) is list or type(values) is tuple:
-            factor, divisor = min(self.denominator, LIMIT), min(self.numerator, LIMIT + 1)
-            return _floors.listed(values, factor, divisor, LIMIT, _floor(self.denominator, -LIMIT, LIMIT), self.step)
+            floor = _floor(self.denominator, -LIMIT, LIMIT)
+            return _floors.listed(values, *self._parts, LIMIT, floor, self.step)
         values = bare(values)
         if is_plain(values):
             return self._steps_of_array(values.ravel())
