@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lastbit import Eta, LastbitError, ParameterError, Rate
-from lastbit.exact.numbers import MAX_BITS, number, positive, whole
+from lastbit.exact.numbers import MAX_BITS, number, positive, probability, whole
 
 ACCEPTED = [
     (3, Fraction(3)),
@@ -129,6 +129,15 @@ def test_zero_and_less_are_no_loss(value: object) -> None:
         with pytest.raises(ParameterError) as caught:
             use(value)
         assert str(caught.value) == wanted
+
+
+@pytest.mark.parametrize("value", [0, 1, 1.0, "-1/2", "3/2", Fraction(1), Fraction(10**9 + 1, 10**9)])
+def test_a_probability_is_neither_0_nor_1_nor_beyond(value: object) -> None:
+    """An account with a delta of 1 would allow everything, and an interval with a level of 1 has no end."""
+    with pytest.raises(ParameterError, match="delta must be above 0 and below 1"):
+        probability(value, "delta")
+    for within in ("1e-300", "1/2", Fraction(10**30 - 1, 10**30)):
+        assert probability(within, "delta") == Fraction(within)
 
 
 @pytest.mark.parametrize("value", ["1e-155", "2049", Fraction(1, (1 << 512) + 1), 10**9])
