@@ -204,6 +204,13 @@ if has_java():
         assert len(seen) == 2
 
     @pytest.mark.filterwarnings("ignore")
+    def test_a_long_list_says_its_limit_before_the_memory_of_the_driver_does(session: Any, monkeypatch: Any) -> None:
+        monkeypatch.setattr("lastbit.data.spark_table._MOST_LISTED", 2)
+        frame = session.range(1).selectExpr("id AS item")
+        assert lb.count(frame, by="item", domain=[0, 1]).values.tolist() == [1, 0]
+        with pytest.raises(lb.ParameterError, match="at most 2 items for a table of Spark: got 3"):
+            lb.count(frame, by="item", domain=[0, 1, 2])
+
     def test_each_candidate_has_one_row_and_decimals_are_numbers(session: Any, monkeypatch: Any) -> None:
         mechanism = lb.NoisyTopK(k=1, epsilon=1)
         for twice in (["a", "b", "a"], ["a", None, None]):

@@ -36,6 +36,9 @@ _KINDS: Final[tuple[tuple[str, Kind], ...]] = (
     (r"void", kinds.NOTHING),
 )
 
+_MOST_LISTED: Final = 10**6
+"""Items of a list go to the driver in a text: with a few million, its usual memory is full."""
+
 
 class SparkTable:
     """A DataFrame of PySpark."""
@@ -142,6 +145,11 @@ class SparkTable:
     def _domain(self, name: str, keys: Keys, number: int) -> Any:
         from pyspark.sql import functions as f
 
+        if len(keys) > _MOST_LISTED:
+            raise ParameterError(
+                f"domain must list at most {_MOST_LISTED:,} items for a table of Spark: got {len(keys):,}. Pass them "
+                "as a table of Spark, such as spark.read.text('items.txt'): then items and counts stay there."
+            )
         kind, dtype = self.kind(name), self._types[name]
         assert kind is not None  # noqa: S101
         texts, places = sql.listed(sql.literals(keys, kind, 1000, _scale(dtype)))
