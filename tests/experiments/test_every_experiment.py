@@ -19,7 +19,7 @@ def fixed_chance(request, monkeypatch):
     """Experiments draw with the system's randomness: in so few runs there may be, by chance, nothing to average."""
     tape, generator = FixedWords(request.node.name), np.random.default_rng
     monkeypatch.setattr(SystemBits, "words", lambda self, n: tape.words(n))
-    monkeypatch.setattr(SystemBits, "few", lambda self, n: tape.words(n).tobytes())
+    monkeypatch.setattr(SystemBits, "raw", lambda self, n: tape.words(n))
     monkeypatch.setattr(np.random, "default_rng", lambda seed=0: generator(seed))
 
 

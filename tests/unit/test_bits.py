@@ -54,7 +54,7 @@ class System:
         """What calls of these sizes give: a few words as they come, more from a fresh place under the key."""
         answers, key, left, words = iter(self.asked), b"", 0, []
         for n in sizes:
-            if n <= bits.FEW:
+            if n <= bits._FEW:
                 words.append(np.frombuffer(next(answers), np.uint64, n).tolist())
                 continue
             words.append([])
@@ -349,8 +349,8 @@ def test_a_failing_source_fails_the_draw() -> None:
             draws(Source(broken)).integer(6)
 
 
-def test_a_few_words_as_bytes_are_those_of_the_system(system: System) -> None:
-    source = SystemBits()
-    got = [source.few(n) for n in (1, 0, bits.FEW)]
-    assert got == system.asked
-    assert [len(answer) for answer in got] == [8, 0, 8 * bits.FEW]
+def test_raw_words_are_the_words(system: System) -> None:
+    source, sizes = SystemBits(), [1, 0, 32, 33, 1024, 1025, 9000]
+    got = [source.raw(n) for n in sizes]
+    assert [type(answer) for answer in got] == [bytes] * 5 + [np.ndarray] * 2
+    assert [np.frombuffer(answer, np.uint64).tolist() for answer in got] == system.expected(sizes)

@@ -156,8 +156,8 @@ def test_who_is_near_the_kth_largest(near: Callable[..., Any]) -> None:
                         assert places.tolist() == expected
 
 
-def listed(found: tuple[list[int], np.ndarray]) -> tuple[list[int], list[int]]:
-    return found[0], found[1].tolist()
+def listed(found: tuple[np.ndarray, np.ndarray]) -> tuple[list[int], list[int]]:
+    return found[0].tolist(), found[1].tolist()
 
 
 @pytest.mark.parametrize("ranked", [_ranks.ranked, ranking._ranked])

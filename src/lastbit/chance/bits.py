@@ -23,11 +23,11 @@ Words = NDArray[np.uint64]
 _BLOCK: Final = 1 << 16
 """Words per call of the cipher: 512 KB stays in the second caches, and is much work for one call."""
 
-FEW: Final = 32
+_FEW: Final = 32
 """So many words the operating system gives as fast as a cipher that is told where to start, and in one piece."""
 
 _COPIED: Final = 1024
-"""So many words are copied sooner than an array is shown to the cipher as bytes."""
+"""So many words the cipher gives sooner as bytes than it fills an array."""
 
 _KEY_LIFE: Final = 1 << 21
 """Words under one key: 16 MB, then the operating system gives a new one."""
@@ -90,7 +90,7 @@ class _Stream:
         self.left = _KEY_LIFE
         self._encryptor = Cipher(algorithms.AES256(os.urandom(32)), modes.CTR(bytes(16))).encryptor()
 
-    def take(self, n: int) -> Words:
+    def take(self, n: int) -> Words | bytes:
         """n words from a place of the keystream that the operating system draws anew; n is at most one block.
 
         So the state that a snapshot keeps, the key, does not tell which words come after it is resumed. Two calls
@@ -100,9 +100,9 @@ class _Stream:
         self._encryptor.reset_nonce(os.urandom(16))
         return self._fresh(n)
 
-    def _fresh(self, n: int) -> Words:
+    def _fresh(self, n: int) -> Words | bytes:
         if n <= _COPIED:
-            return words_of(self._encryptor.update(_ZEROS[: 8 * n]))
+            return self._encryptor.update(_ZEROS[: 8 * n])
         room = np.empty(n + _SLACK, np.uint64)
         self._encryptor.update_into(_ZEROS[: 8 * n], room.view(np.uint8).data)
         return room[:n]
@@ -128,10 +128,22 @@ class SystemBits:
 
     def words(self, n: int) -> Words:
         """The next n words, as an array of uint64 that nobody else holds."""
-        if 0 <= n <= FEW:
+        if 0 <= n <= _FEW:
             return fresh(n)
+        words = self.raw(n)
+        return words_of(words) if isinstance(words, bytes) else words
+
+    def raw(self, n: int) -> Words | bytes:
+        """The same, but bytes where there are not many: to make an array takes as long as to make a few words.
+
+        >>> len(SystemBits().raw(3))
+        24
+        """
+        if 0 <= n <= _FEW:
+            return os.urandom(8 * n)
         if n < 0:
             raise ParameterError(f"words(n) needs n of at least 0: got {n}.")
+        words: Words | bytes
         while True:
             begun = process()
             if n <= _BLOCK:
@@ -140,16 +152,12 @@ class SystemBits:
                 words = np.empty(n, np.uint64)
                 for start in range(0, n, _BLOCK):
                     part = words[start : start + _BLOCK]
-                    part[:] = self._take(len(part), begun)
+                    part[:] = np.frombuffer(self._take(len(part), begun), np.uint64)
             # A fork while the words were made (from a signal handler) leaves them in both processes: drop them.
             if begun == process():
                 return words
 
-    def few(self, n: int) -> bytes:
-        """The next n words, 32 at most, as bytes: an array would take as long to make as the words."""
-        return os.urandom(8 * n)
-
-    def _take(self, n: int, here: tuple[int, int]) -> Words:
+    def _take(self, n: int, here: tuple[int, int]) -> Words | bytes:
         """n words for a call that began in this process: after a fork they are dropped with the call's others."""
         while True:
             try:

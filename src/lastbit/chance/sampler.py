@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lastbit.chance import _classes, _draws, distributions
-from lastbit.chance.bits import FEW, Ahead, Bits, SystemBits, Words, checked_words
+from lastbit.chance.bits import Ahead, Bits, SystemBits, Words, checked_words
 from lastbit.chance.cores import parts_of, side_by_side
 from lastbit.chance.descending import Descending
 from lastbit.chance.distributions import Distribution
@@ -28,8 +28,11 @@ from lastbit.privacy.rate import Rate
 
 _INT64: Final = np.dtype(np.int64)
 
-_CHUNK: Final = 1 << 16
-"""Words in hand at a time: what a draw needs beyond its result, whatever its size."""
+_CHUNK: Final = 1 << 14
+"""Words in hand at a time: what a draw needs beyond its result. Memory for more is often new to the process: slow."""
+
+_LONG: Final = 1 << 19
+"""From so many words on, four times as many are in hand: the calls take longer than new memory."""
 
 Decide = Callable[[int, Words, NDArray[np.int64]], Iterable[int]]
 """(start, words, out) fills out with samples start, start+1, … and names those the words did not decide."""
@@ -61,14 +64,19 @@ class Sampler(Draw):
         """n raw words of the source."""
         return checked_words(self._bits, whole(n, "n", least=0))
 
-    def after(self, words: Words) -> Sampler:
+    def raw(self, n: int) -> Words | bytes:
+        """n words of the source, as kernels take them."""
+        bits = self._bits
+        return bits.raw(n) if type(bits) is SystemBits else checked_words(bits, n)
+
+    def after(self, words: Words | bytes) -> Sampler:
         """These draws again, from words that were read ahead and did not decide all that they were read for."""
-        return Sampler(Ahead(words, self._bits))
+        return Sampler(Ahead(np.frombuffer(words, np.uint64), self._bits))
 
     def _one(self, distribution: Distribution) -> int:
         inverter = distribution.inverter
         if inverter is not None:
-            first = self._few(1)
+            first = self.raw(1)
             cell = inverter.one(first)
             return cell if cell is not None else distribution.value(_blocks(first, [0], 1)[0][1], self._read)
         words = checked_words(self._bits, distribution.block)
@@ -89,7 +97,7 @@ class Sampler(Draw):
             return self._fill(np.empty(n, kind), step, _decide(distribution, n), self._settler(distribution))
         # The same for one chunk, without the detours: they would take longer than a few samples.
         out = np.empty(n, _INT64)
-        words = self._few(n * step) if n * step <= FEW else checked_words(self._bits, n * step)
+        words = self.raw(n * step)
         doubts = kernel.fill(words, out)
         return self._settle(out, _blocks(words, doubts, step), self._settler(distribution)) if doubts else out
 
@@ -116,7 +124,7 @@ class Sampler(Draw):
             picks = np.zeros(n, np.int64)
             self._fill(picks[1:], 1, lambda start, words, out: _draws.uniform(words, start + 2, 1, out), settle)
         else:
-            picks, words = np.empty(n, np.int64), checked_words(self._bits, n - 1)
+            picks, words = np.empty(n, np.int64), self.raw(n - 1)
             doubts = _draws.permutation(words, picks)
             if not doubts:
                 return picks
@@ -124,16 +132,11 @@ class Sampler(Draw):
         _draws.shuffle(picks)
         return picks
 
-    def _few(self, n: int) -> Words | bytes:
-        """A few words, as the kernel takes them."""
-        bits = self._bits
-        return bits.few(n) if type(bits) is SystemBits else checked_words(bits, n)
-
     def _read(self) -> int:
         return int(checked_words(self._bits, 1)[0])
 
     def _fill(self, out: Samples, step: int, decide: Decide, settle: Settle) -> Samples:
-        chunk = max(1, _CHUNK // step)
+        chunk = max(1, (_CHUNK if len(out) * step < _LONG else 4 * _CHUNK) // step)
 
         def filled(samples: range) -> list[tuple[int, list[int]]]:
             doubtful: list[tuple[int, list[int]]] = []
@@ -161,7 +164,7 @@ class Sampler(Draw):
 
 def _blocks(words: Words | bytes, doubts: Iterable[int], step: int, start: int = 0) -> list[tuple[int, list[int]]]:
     """The samples in doubt of a chunk that begins there, and their words."""
-    read = np.frombuffer(words, np.uint64) if isinstance(words, bytes) else words
+    read = np.frombuffer(words, np.uint64)
     return [(start + k, read[k * step : (k + 1) * step].tolist()) for k in doubts]
 
 

@@ -312,8 +312,8 @@ def _drawn(further: int, draw: Draw) -> tuple[int, int]:
     """The exponent of U, from 1 on, and so many further bits of U before one for the side."""
     if type(draw) is Sampler:
         # The words of both draws at once, in the order in which they read them.
-        words = draw.words(1 + -(-(further + 1) // 64))
-        first, *rest = words.tolist()
+        words = draw.raw(1 + -(-(further + 1) // 64))
+        first, *rest = np.frombuffer(words, np.uint64).tolist()
         if first:
             # U < 2^-j for as many j as the word has leading zeros, and ⌊U·2^m⌋ is the first m bits.
             return 65 - first.bit_length(), joined(rest) >> 64 * len(rest) - further - 1

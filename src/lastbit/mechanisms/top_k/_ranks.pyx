@@ -257,6 +257,7 @@ def ranked(steps, places, Py_ssize_t kept):
         raise ValueError("there must be as many places as steps.")
     cdef Height *work = <Height *>PyMem_Calloc(2 * n, sizeof(Height))
     cdef Height *best
+    cdef Py_buffer view
     if work is NULL:
         raise MemoryError
     try:
@@ -266,7 +267,12 @@ def ranked(steps, places, Py_ssize_t kept):
             work[n - 1 - order.at[i]] = Height(floors.at[i], i)
         best = highest_first(work, work + n, n)
         kept = min(kept, n)
-        return [best[i].at for i in range(kept)], leads_of(best, order.at, kept)
+        highest = empty(kept, INT64)
+        PyObject_GetBuffer(highest, &view, PyBUF_ND | PyBUF_WRITABLE)
+        for i in range(kept):
+            (<int64_t *>view.buf)[i] = best[i].at
+        PyBuffer_Release(&view)
+        return highest, leads_of(best, order.at, kept)
     finally:
         PyMem_Free(work)
 

@@ -57,22 +57,22 @@ def highest(steps: NDArray[Any], width: int, k: int, reach: int) -> tuple[NDArra
     return places, steps[places]
 
 
-def ranked(steps: NDArray[Any], places: NDArray[np.int64], kept: int) -> tuple[list[int], Samples]:
+def ranked(steps: NDArray[Any], places: NDArray[np.int64], kept: int) -> tuple[NDArray[np.int64], Samples]:
     """Where the highest values are, best first, and how far each is ahead of the next, floored.
 
     The values are so many steps and a fraction high. All that counts of the fractions is their order, which is that of
     the places (Lemma 5.8 of the secure top-k paper).
 
     >>> ranked(np.array([5, 4, 7]), np.array([2, 1, 0]), 3)
-    ([2, 0, 1], array([1, 1], dtype=uint64))
+    (array([2, 0, 1]), array([1, 1], dtype=uint64))
     """
     return (_ranked if steps.dtype.hasobject else _ranks.ranked)(steps, places, kept)
 
 
-def _ranked(steps: NDArray[Any], places: NDArray[np.int64], kept: int) -> tuple[list[int], Samples]:
+def _ranked(steps: NDArray[Any], places: NDArray[np.int64], kept: int) -> tuple[NDArray[np.int64], Samples]:
     """The same as the compiled `ranked`, for integers of any length."""
     n = len(steps)
     # With place/n for the fractions their order is the same, and n-ths of a step are whole.
     high = [step * n + place for step, place in zip(steps.tolist(), places.tolist(), strict=True)]
     best = sorted(range(n), key=high.__getitem__, reverse=True)[:kept]
-    return best, np.array([(high[i] - high[j]) // n for i, j in pairwise(best)], object)
+    return np.array(best, np.int64), np.array([(high[i] - high[j]) // n for i, j in pairwise(best)], object)

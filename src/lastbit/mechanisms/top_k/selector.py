@@ -107,7 +107,7 @@ class Selector:
         inverter = self._inverter if n <= _AT_ONCE else None
         if inverter is not None and scaled is not None and type(draw) is Sampler:
             # All words are read ahead, in the order in which the draws below read them, and go through one pass.
-            words = draw.words(n + (n if n <= self.few else self.width) - 1)
+            words = draw.raw(n + (n if n <= self.few else self.width) - 1)
             noise = np.empty(n, np.int64)
             if not inverter.first(words, 1, noise):
                 found = selected(noise, *scaled, words, self.k, self.width, self.few)
@@ -117,10 +117,10 @@ class Selector:
         least = self.noisy(n, steps_of, draw, scaled)
         if n <= self.few:
             best, ahead = self.finish(least, draw)
-            return tuple(best), ahead
+            return tuple(best.tolist()), ahead
         contenders, cells = self._contenders(least)
         best, ahead = self.finish(cells, draw)
-        return tuple(map(contenders.tolist().__getitem__, best)), ahead
+        return tuple(contenders[best].tolist()), ahead
 
     def contenders(self, least: Samples) -> NDArray[np.int64]:
         """The indices that get an L, from steps + V·M: the `width` highest, the first of equals, and all in play.
@@ -144,7 +144,7 @@ class Selector:
         """
         return near(least, self.k + 1, (1 << self.shift) - 1)
 
-    def finish(self, cells: Samples, draw: Draw) -> tuple[list[int], Samples]:
+    def finish(self, cells: Samples, draw: Draw) -> tuple[NDArray[np.int64], Samples]:
         """The best k of these contenders, from their steps + V·M, which are used up; and the gaps."""
         if self.shift:
             cells += draw.truncated_geometric(self.rate, 1 << self.shift, len(cells))
