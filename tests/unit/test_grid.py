@@ -137,3 +137,15 @@ def test_the_highest_of_more_than_a_block():
     values[3], values[-1] = np.nan, -2.5
     assert highest(values).tolist() == [-2.5]
     assert highest(np.arange(5)).tolist() == [4]
+
+
+def test_a_list_that_a_value_of_its_own_changes_is_not_read_on() -> None:
+    class Clearing(Fraction):
+        @property
+        def numerator(self) -> int:
+            values.clear()
+            return 1
+
+    values = [Clearing(1), 2, 3]
+    with pytest.raises(RuntimeError, match=r"^the list changed while it was read\. Nothing was drawn\.$"):
+        Grid().steps(values)

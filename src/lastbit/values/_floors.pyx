@@ -320,8 +320,10 @@ cdef class Floor:
 
 def listed(values, int64_t factor, int64_t divisor, int64_t limit, Floor floor, other):
     """The steps of a list or a tuple of numbers: of Python's own ints, and floats by `floor`; `other` says all else."""
-    cdef tuple given = values if type(values) is tuple else tuple(values)
-    cdef Py_ssize_t k, n = len(given)
+    if type(values) is not list and type(values) is not tuple:
+        raise TypeError("values must be a list or a tuple.")
+    cdef bint fixed = type(values) is tuple
+    cdef Py_ssize_t k, n = len(values)
     cdef int64_t edge = limit // factor, step
     cdef long long whole
     cdef int beyond
@@ -332,7 +334,7 @@ def listed(values, int64_t factor, int64_t divisor, int64_t limit, Floor floor, 
     cdef int64_t *written = <int64_t *>hold(out, &view, True)
     try:
         for k in range(n):
-            each = given[k]
+            each = (<tuple>values)[k] if fixed else (<list>values)[k]
             if type(each) is int:
                 whole = PyLong_AsLongLongAndOverflow(each, &beyond)
                 step = whole if -edge <= whole <= edge and not beyond else 0
@@ -343,6 +345,9 @@ def listed(values, int64_t factor, int64_t divisor, int64_t limit, Floor floor, 
                 floor_each(&bits, 1, floor.scale, floor.way, &step)
             else:
                 written[k] = other(each)
+                # `other` may run anyone's code, also such as changes the list.
+                if len(values) != n:
+                    raise RuntimeError("the list changed while it was read. Nothing was drawn.")
                 continue
             # C divides toward zero.
             written[k] = step // divisor - (step % divisor < 0) if divisor > 1 else step

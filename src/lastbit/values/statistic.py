@@ -325,10 +325,11 @@ def _blocks(values: Any) -> Iterator[Any]:
 
 
 def _fine(grid: Grid, least: int, most: int) -> Grid:
-    """A grid as fine as fits, up to 2^32 times as fine: 2^32 records that are floored to it lose less than a step.
+    """A grid as fine as fits, 2^32 times as fine if that fits: 2^32 records floored to it lose less than a step.
 
     Where the bounds are on a binary grid that is as fine, it is that one: floats are floored to it fastest, and lose
-    least. It need not divide the resolution, as the sum is floored to the resolution once.
+    least. Otherwise its steps are 1/q, which take no division. It need not divide the resolution, as the sum is floored
+    to the resolution once.
     """
     size = max(abs(least), abs(most)) * grid.numerator
     shift = max(0, min(_FINER, LIMIT.bit_length() - 1 - max(size, grid.denominator).bit_length()))
@@ -337,7 +338,7 @@ def _fine(grid: Grid, least: int, most: int) -> Grid:
     places = [end * grid.resolution / binary for end in (least, most)]
     if all(place.denominator == 1 and abs(place) <= LIMIT for place in places) and binary.denominator <= LIMIT:
         return Grid(binary)
-    return Grid(finer)
+    return Grid(Fraction(1, grid.denominator << shift))
 
 
 def _total(values: Any, grid: Grid, least: int, most: int, counted_as: int | None) -> tuple[int, int]:
