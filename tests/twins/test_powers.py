@@ -105,7 +105,9 @@ def test_more_cells_than_a_chunk() -> None:
     cuts = inner_cuts(rate, exponents)
     as_array = np.array(exponents)
     partition = Powers(rate, as_array)
-    places = [0, 1, n - 3, n - 2, *(cut + by for cut in partition.cuts[1:-1] for by in (-2, -1, 0, 1))]
+    chunks = -(-n // sampler._SEARCHED)
+    begins = [n * i // chunks for i in (1, 2, chunks // 2, chunks - 1)]
+    places = [0, 1, n - 3, n - 2, *(begin + by for begin in begins for by in (-2, -1, 0, 1))]
     for place in places:
         path = cuts[place].numerator * WORD // cuts[place].denominator
         for word in (path - 1, path, path + 1):
@@ -188,6 +190,11 @@ def test_the_kernel_searches_as_python_does(digits: int, cuts: tuple[int, ...]) 
         for start, stop in pairwise(cuts):
             search.add(exponents[start:stop])
         assert search.total == sum(each)
+        if cuts == tuple(40 * i // (len(cuts) - 1) for i in range(len(cuts))):
+            again = _draws.PowerSearch(weights, least, 40, len(cuts) - 1)
+            again.add_all(exponents)
+            assert again.total == search.total
+            assert [again.aim(word << 58) for word in range(64)] == [search.aim(word << 58) for word in range(64)]
         edges = [(edge << 64) // search.total + by for edge in accumulate(each) for by in range(-40 * digits, 3)]
         tried = {0, 1, WORD - 1, WORD - 2, *(random.randrange(WORD) for _ in range(200)), *edges}
         found = {}
@@ -205,6 +212,9 @@ def test_no_more_chunks_than_announced() -> None:
     search.add(np.array([0]))
     with pytest.raises(ValueError, match="announced"):
         search.add(np.array([0]))
+    for each in (search, _draws.PowerSearch(sampler._weights_of(Rate(1, 1)), 0, 1, 2)):
+        with pytest.raises(ValueError, match="a number for each chunk, and none was added"):
+            each.add_all(np.array([0]))
 
 
 @pytest.mark.parametrize("rate", [*RATES, Rate.from_epsilon("1/100000")], ids=lambda rate: f"{rate.loss_upper:.2g}")

@@ -383,29 +383,43 @@ cdef class PowerSearch:
             seen ^= self.weights.factors[i]
         return seen
 
-    def add(self, const int64_t[::1] numbers):
-        """Add the weights of the next chunk."""
-        if self.added == self.chunks:
-            raise ValueError("no more chunks were announced.")
+    cdef void add_one(self, const int64_t *numbers, Py_ssize_t length) noexcept nogil:
+        """Add the weights of the next chunk, which was announced."""
         cdef const uint64_t *factors = &self.weights.factors[0]
         cdef int digits = self.weights.digits
         cdef uint64_t *sums = self.sums + 2 * self.added
         cdef uint64_t exponents[IN_HAND]
         cdef Py_ssize_t i = 0, n
-        with nogil:
-            sums[2], sums[3] = sums[0], sums[1]
-            while i < numbers.shape[0]:
-                n = IN_HAND if numbers.shape[0] - i > IN_HAND else numbers.shape[0] - i
-                exponents_of(&numbers[i], n, self.line, exponents)
-                # The same three times, so that the compiler knows the number of digits where it matters most.
-                if digits == 1:
-                    gather(factors, 1, exponents, n, sums + 2)
-                elif digits == 2:
-                    gather(factors, 2, exponents, n, sums + 2)
-                else:
-                    gather(factors, digits, exponents, n, sums + 2)
-                i += n
+        sums[2], sums[3] = sums[0], sums[1]
+        while i < length:
+            n = IN_HAND if length - i > IN_HAND else length - i
+            exponents_of(numbers + i, n, self.line, exponents)
+            # The same three times, so that the compiler knows the number of digits where it matters most.
+            if digits == 1:
+                gather(factors, 1, exponents, n, sums + 2)
+            elif digits == 2:
+                gather(factors, 2, exponents, n, sums + 2)
+            else:
+                gather(factors, digits, exponents, n, sums + 2)
+            i += n
         self.added += 1
+
+    def add(self, const int64_t[::1] numbers):
+        """Add the weights of the next chunk."""
+        if self.added == self.chunks:
+            raise ValueError("no more chunks were announced.")
+        with nogil:
+            self.add_one(&numbers[0], numbers.shape[0])
+
+    def add_all(self, const int64_t[::1] numbers):
+        """Add the weights of all chunks. Chunk i begins at ⌊n·i/chunks⌋, so that their lengths differ by one at most."""
+        cdef Py_ssize_t n = numbers.shape[0], i, begin
+        if self.added or not 0 < self.chunks <= n:
+            raise ValueError("there must be a number for each chunk, and none was added.")
+        with nogil:
+            for i in range(self.chunks):
+                begin = n * i // self.chunks
+                self.add_one(&numbers[begin], n * (i + 1) // self.chunks - begin)
 
     def aim(self, uint64_t word):
         """The chunk to search, once all are added: it holds the place, unless the weights' error leaves even that in doubt."""

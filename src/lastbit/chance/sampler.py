@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import lru_cache
-from itertools import chain, pairwise
+from itertools import chain
 from typing import Final
 
 import numpy as np
@@ -22,7 +22,7 @@ from lastbit.chance.distributions import Distribution
 from lastbit.chance.draw import Draw, Parts, Samples
 from lastbit.chance.inversion import Uniform
 from lastbit.chance.power_table import WIDE, PowerTable
-from lastbit.chance.powers import Powers
+from lastbit.chance.powers import CHUNK, Powers
 from lastbit.exact.numbers import whole
 from lastbit.privacy.rate import Rate
 
@@ -33,6 +33,9 @@ _CHUNK: Final = 1 << 14
 
 _LONG: Final = 1 << 19
 """From so many words on, four times as many are in hand: the calls take longer than new memory."""
+
+_SEARCHED: Final = 1 << 10
+"""Exponents in a chunk of an array: one chunk is searched, all are added up."""
 
 Decide = Callable[[int, Words, NDArray[np.int64]], Iterable[int]]
 """(start, words, out) fills out with samples start, start+1, … and names those the words did not decide."""
@@ -74,7 +77,7 @@ class Sampler(Draw):
         return Sampler(Ahead(np.frombuffer(words, np.uint64), self._bits))
 
     def _one(self, distribution: Distribution) -> int:
-        inverter = distribution.inverter
+        inverter = None if distribution.cells else distribution.inverter
         if inverter is not None:
             first = self.raw(1)
             cell = inverter.one(first)
@@ -220,18 +223,25 @@ def _decide_power(powers: Powers, word: int) -> int | None:
     """The cell of a word from weights of 63 bits, or None where their error or the word itself leaves it in doubt."""
     if powers.multiplicities is not None:
         return _decide_class(powers, powers.multiplicities, word)
-    numbers, cuts = powers.exponents, powers.cuts
-    search = _draws.PowerSearch(_weights_of(powers.rate), powers.least, cuts[-1], len(cuts) - 1)
-    if isinstance(numbers, Descending):
-        search.turn(numbers.factor, numbers.edge, numbers.base - powers.least, numbers.span)
-        numbers = numbers.values
-    elif len(cuts) == 2:
+    exponents, n = powers.exponents, len(powers.exponents)
+    numbers = exponents.values if isinstance(exponents, Descending) else exponents
+    if n <= CHUNK:
         # One chunk is kept: it is searched where it was added up.
-        numbers = numbers[: cuts[1]]
+        numbers = numbers[:n]
+    # An array has short chunks, as one of them is searched. Numbers that are made anew for each chunk have long ones.
+    whole = isinstance(numbers, np.ndarray)
+    chunks = -(-n // _SEARCHED) if whole else len(powers.cuts) - 1
+    search = _draws.PowerSearch(_weights_of(powers.rate), powers.least, n, chunks)
+    if isinstance(exponents, Descending):
+        search.turn(exponents.factor, exponents.edge, exponents.base - powers.least, exponents.span)
     search.warm()
-    for start, stop in pairwise(cuts):
-        search.add(numbers[start:stop])
+    if whole:
+        numbers = np.ascontiguousarray(numbers)
+        search.add_all(numbers)
+    else:
+        for each in powers.chunks():
+            search.add(each)
     chunk = search.aim(word)
-    begin, end = cuts[chunk], cuts[chunk + 1]
+    begin, end = n * chunk // chunks, n * (chunk + 1) // chunks
     index = search.locate(numbers[begin:end], chunk, begin)
     return None if index < 0 else index
