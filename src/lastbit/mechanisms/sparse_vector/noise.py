@@ -112,7 +112,7 @@ class HiddenNoise(Unshared):
         self._bars = [branch.bar for branch in branches]
         self._width = width
         self._threshold = kind.one(draw, threshold_rate) - kind.centre(threshold_rate)
-        self._noise: Sequence[Samples | list[int]] = [_NOTHING]
+        self._noise: Sequence[Samples] = [_NOTHING]
         self._singles = SINGLES
         self._at = self._next = 0
         self._needed = self._gap = 0
@@ -126,7 +126,8 @@ class HiddenNoise(Unshared):
 
     def one(self, step: int, base: int) -> tuple[Branch, int] | None:
         """The branch by which a query is above its threshold `base`, and the gap; None when it is below."""
-        self._fill()
+        if self._next == len(self._noise[0]):
+            self._fill()
         # The noise is used up before anything is done with it, so that no query gets it twice, even after an error.
         self._at, self._next = self._next, self._next + 1
         self._needed = self._threshold + base - step
@@ -136,7 +137,8 @@ class HiddenNoise(Unshared):
 
     def ready(self, most: int) -> int:
         """How many of the next queries have their noise drawn: at least one, at most `most`."""
-        self._fill()
+        if self._next == len(self._noise[0]):
+            self._fill()
         return min(most, len(self._noise[0]) - self._next)
 
     def many(self, steps: NDArray[Any], base: int | NDArray[Any]) -> list[int]:
@@ -157,7 +159,7 @@ class HiddenNoise(Unshared):
 
         Where few of the next queries are above, only theirs are brought into steps.
         """
-        if self._width is not None or len(self._bars) > 1 or isinstance(self._noise[0], list):
+        if self._width is not None or len(self._bars) > 1:
             return None
         if abs(self._threshold) > _ROOM or self._bars[0] > _ROOM or abs(base) > _ROOM or not self._small:
             return None
@@ -178,7 +180,7 @@ class HiddenNoise(Unshared):
 
     def _passed(self, position: int) -> tuple[Branch, int] | None:
         for i, branch in enumerate(self._branches):
-            self._gap = int(self._noise[i][position]) - branch.centre - self._needed
+            self._gap = self._noise[i].item(position) - branch.centre - self._needed
             if self._gap >= branch.margin:
                 return branch, self._published()
         return None
@@ -192,10 +194,8 @@ class HiddenNoise(Unshared):
         return (self._row + bar if bar else self._row) <= self._noise[i][self._at : self._next]
 
     def _fill(self) -> None:
-        if self._next < len(self._noise[0]):
-            return
         if self._singles:
-            self._noise = [[self._kind.one(self._draw, branch.rate)] for branch in self._branches]
+            self._noise = [np.array([self._kind.one(self._draw, branch.rate)], object) for branch in self._branches]
             self._singles -= 1
         else:
             size = min(LARGEST, 2 * len(self._noise[0]))
