@@ -12,7 +12,7 @@ from numpy import array, dtype, empty
 from lastbit.chance._words cimport hold, pick, shuffled, step_of
 
 cdef enum:
-    GROUPS = 8  # for each one looked for: few of them share a group then
+    GROUPS = 4  # for each one looked for: few of them share a group then
     BLOCK = 16
 
 cdef object INT64 = dtype("int64")
