@@ -15,7 +15,10 @@ import statistics
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -87,10 +90,7 @@ def filled(place: str, entries: int) -> lb.Ledger:
             yield (each, *line.values(), last, published.digest(last, text))
 
     names = ("id", *line, "digest", "published_digest")
-    with sqlite3.connect(place) as file:
-        holes = ", ".join("?" * len(names))
-        file.executemany(f"INSERT INTO lastbit_entries ({', '.join(names)}) VALUES ({holes})", rows())
-    file.close()
+    (in_postgres if "://" in place else in_sqlite)(place, names, rows())
     account = replace(
         account, spent_epsilon=price.epsilon * (entries - 1), spent_rho=price.rho * (entries - 1), digest=last
     )
@@ -99,6 +99,26 @@ def filled(place: str, entries: int) -> lb.Ledger:
             open_books, account.plus(price), "charge", price.epsilon, line["terms"], mechanism=MECHANISM, note=""
         )
     return ledger
+
+
+def in_sqlite(place: str, names: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    with sqlite3.connect(place) as file:
+        holes = ", ".join("?" * len(names))
+        file.executemany(f"INSERT INTO lastbit_entries ({', '.join(names)}) VALUES ({holes})", rows)
+    file.close()
+
+
+def in_postgres(place: str, names: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    import psycopg
+
+    with psycopg.connect(place) as connection, connection.cursor() as cursor:
+        with cursor.copy(f"COPY lastbit_entries ({', '.join(names)}) FROM STDIN") as copy:
+            for row in rows:
+                copy.write_row(row)
+        sequence = "pg_get_serial_sequence('lastbit_entries', 'id')"
+        cursor.execute(f"SELECT setval({sequence}, (SELECT max(id) FROM lastbit_entries))")
+    with psycopg.connect(place, autocommit=True) as connection:
+        connection.execute("ANALYZE lastbit_entries")  # as the server does by itself after a while
 
 
 def spend(place: str, seconds: float) -> list[float]:
@@ -158,24 +178,43 @@ def run() -> None:
         heading("charged releases by many processes")
         show_together(str(home / "many.db"), "SQLite, one account")
         if has_postgres():
-            server = Server(synced=True)
-            try:
-                show_together(f"postgresql://lastbit@/postgres?host={server.home}", "PostgreSQL, one account")
-            finally:
-                server.remove()
-        heading(f"a ledger with {MANY:,} entries, against one with 100")
-        small, large = filled(str(home / "small.db"), 100), filled(str(home / "large.db"), MANY)
-        for name, work in (
-            ("charge, draw, record", lambda each: each.release("clinic", MECHANISM, [120, 45])),
-            ("show", lambda each: each.account("clinic")),
-            ("history, the last 100", lambda each: each.history("clinic", last=100)),
-            ("an answer from the books", lambda each: each.answer("clinic", MECHANISM, question="another")),
-        ):
-            compare(name, lambda work=work: work(large), lambda work=work: work(small), against="100", target=None)
-        before = time.perf_counter(), time.process_time()
-        assert large.verify() == ()
-        print(f"{'verify':<34} {shown(time.perf_counter() - before[0]):>8}", end="")
-        print(f"  {shown(time.process_time() - before[1])} of processor time")
+            with served() as address:
+                show_together(address("postgres"), "PostgreSQL, one account")
+                show_filled("PostgreSQL", address("small"), address("large"))
+        show_filled("SQLite", str(home / "small.db"), str(home / "large.db"))
+
+
+@contextmanager
+def served() -> Iterator[Callable[[str], str]]:
+    """A server with three databases, each at an address."""
+    import psycopg
+
+    server = Server(synced=True)
+    try:
+        address = f"postgresql://lastbit@/{{}}?host={server.home}".format
+        with psycopg.connect(address("postgres"), autocommit=True) as connection:
+            for name in ("small", "large"):
+                connection.execute(f"CREATE DATABASE {name}")
+        yield address
+    finally:
+        server.remove()
+
+
+def show_filled(database: str, few: str, many: str) -> None:
+    heading(f"a ledger with {MANY:,} entries in {database}, against one with 100")
+    small, large = filled(few, 100), filled(many, MANY)
+    works: tuple[tuple[str, Callable[[lb.Ledger], object]], ...] = (
+        ("charge, draw, record", lambda each: each.release("clinic", MECHANISM, [120, 45])),
+        ("show", lambda each: each.account("clinic")),
+        ("history, the last 100", lambda each: each.history("clinic", last=100)),
+        ("an answer from the books", lambda each: each.answer("clinic", MECHANISM, question="another")),
+    )
+    for name, work in works:
+        compare(name, partial(work, large), partial(work, small), against="100", target=None)
+    before = time.perf_counter(), time.process_time()
+    assert large.verify() == ()
+    print(f"{'verify':<34} {shown(time.perf_counter() - before[0]):>8}", end="")
+    print(f"  {shown(time.process_time() - before[1])} of processor time")
 
 
 if __name__ == "__main__":

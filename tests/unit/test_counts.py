@@ -73,7 +73,7 @@ def test_counts_that_move_further_than_promised_are_refused() -> None:
         unpacked(counts, Fraction(3), monotone=True)
     values, items = unpacked(counts, Fraction(3), monotone=False)
     assert (values.tolist(), items) == ([1, 2], ("a", "b"))
-    assert unpacked([1, 2], Fraction(2), monotone=True) == ([1, 2], None)
+    assert unpacked(["x", 2], Fraction(2), monotone=True) == (["x", 2], None)
 
 
 def test_counts_name_their_neighbours() -> None:

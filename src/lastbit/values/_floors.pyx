@@ -10,9 +10,15 @@ from numpy import dtype, empty
 from lastbit.chance._words cimport hold, multiply, step_of
 
 cdef extern from "Python.h":
+    ctypedef struct PyObject
+    PyObject **PySequence_Fast_ITEMS(object listed)
+    bint PyLong_CheckExact(object it)
+    bint PyFloat_CheckExact(object it)
+    double PyFloat_AS_DOUBLE(object it)
     long long PyLong_AsLongLongAndOverflow(object it, int *beyond) except? -1
 
 cdef object INT64 = dtype("int64")
+cdef object FLOAT64 = dtype("float64")
 
 
 def scaled(const int64_t[::1] values, int64_t factor, int64_t edge, int64_t limit, int64_t[::1] out):
@@ -354,6 +360,40 @@ def listed(values, int64_t factor, int64_t divisor, int64_t limit, Floor floor, 
     finally:
         PyBuffer_Release(&view)
     return out
+
+
+def packed(values):
+    """An array of a list or a tuple that holds Python's own ints of 64 bits only, or floats only; None where not."""
+    cdef PyObject **given
+    cdef Py_ssize_t k, n = len(values)
+    cdef int beyond = 0
+    cdef Py_buffer view
+    cdef int64_t *whole
+    cdef double *real
+    cdef bint floats
+    if n and type(values[0]) is not int and type(values[0]) is not float:
+        return None
+    floats = n and type(values[0]) is float
+    out = empty(n, FLOAT64 if floats else INT64)
+    whole = <int64_t *>hold(out, &view, True)
+    real = <double *>whole
+    try:
+        # From here on no code of Python runs, which could change a list.
+        given = PySequence_Fast_ITEMS(values)
+        for k in range(n if len(values) == n else 0):
+            if floats:
+                if not PyFloat_CheckExact(<object>given[k]):
+                    return None
+                real[k] = PyFloat_AS_DOUBLE(<object>given[k])
+            else:
+                if not PyLong_CheckExact(<object>given[k]):
+                    return None
+                whole[k] = PyLong_AsLongLongAndOverflow(<object>given[k], &beyond)
+                if beyond:
+                    return None
+    finally:
+        PyBuffer_Release(&view)
+    return out if len(values) == n else None
 
 
 def whole_only(values):

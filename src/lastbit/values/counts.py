@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
 from numbers import Rational
@@ -15,7 +14,6 @@ from numpy.typing import NDArray
 from lastbit.errors import ParameterError
 from lastbit.exact.numbers import Number, flag, positive, whole
 from lastbit.output.words import several
-from lastbit.values import _floors
 from lastbit.values.adjacency import Adjacency, named
 from lastbit.values.grid import Grid
 from lastbit.values.known import Known
@@ -117,10 +115,9 @@ def _all_different(items: tuple[Any, ...]) -> bool:
 
 
 def _exact(values: Any) -> NDArray[np.int64] | tuple[Fraction, ...]:
+    if isinstance(values, Sequence) and not isinstance(values, str | bytes | list | tuple):
+        values = tuple(values)
     values = bare(values)
-    if isinstance(values, Sequence) and not isinstance(values, str | bytes) and _floors.whole_only(values):
-        with suppress(OverflowError):  # numbers of more than 64 bits stay as they are
-            values = np.fromiter(values, np.int64, len(values))
     if not isinstance(values, Sequence | np.ndarray) or isinstance(values, str) or np.ndim(values) != 1:
         raise ParameterError("values of Counts must be a sequence with one exact number for each item.")
     if isinstance(values, np.ndarray) and values.dtype.kind in "biu":

@@ -76,7 +76,8 @@ def unpacked(values: Any, sensitivity: Fraction, monotone: bool = False) -> tupl
     Values are refused where they are not `allowed`. Values about which nothing is known are taken as they are.
     """
     if not isinstance(values, Known):
-        return labelled(values)
+        given, items = labelled(values)
+        return bare(given), items
     allowed(values, sensitivity, monotone)
     return values.values, values.names
 

@@ -119,7 +119,7 @@ def whole_by_type(values: Any, grid: Grid) -> bool:
     flat = numbers_of(values)
     if isinstance(flat, list):
         return lies_on([None if _is_nan(value) else value for value in flat], grid)
-    return lies_on(values, grid)
+    return lies_on(flat if isinstance(values, list | tuple) else values, grid)
 
 
 def _is_number(value: object) -> bool:

@@ -32,7 +32,13 @@ def is_plain(values: object) -> TypeGuard[NDArray[Any]]:
 
 
 def bare(values: Any) -> Any:
-    """The values of a Series or a masked array, as an array; anything else as it is. Masked values are missing."""
+    """The values of a Series, a masked array, or a list of Python's ints or floats, as an array; else as they are.
+
+    Masked values are missing.
+    """
+    if type(values) is list or type(values) is tuple:
+        numbers = _floors.packed(values)
+        return values if numbers is None else numbers
     if isinstance(values, np.ma.MaskedArray):
         held = np.asarray(values.data).astype(object)
         held[np.ma.getmaskarray(values)] = None

@@ -114,10 +114,11 @@ def exact_sum(
     if replaces:
         # Who has a number may have none, and bring nothing.
         furthest = max(most - least, furthest if counted_as is None and can_be_missing(values) else 0)
-    total, _ = _total(values, grid, least, most, counted_as)
+    whole = whole_by_type(values, grid)
+    total, _ = _total(values, grid, least, most, counted_as, whole)
     same_way = not replaces and (least >= 0 or most <= 0)
     facts = total * grid.resolution, furthest * grid.resolution, grid.resolution, same_way, _one(replaces)
-    return Statistic(*facts, above=0 if whole_by_type(values, grid) else 2)
+    return Statistic(*facts, above=0 if whole else 2)
 
 
 def exact_mean(
@@ -139,8 +140,9 @@ def exact_mean(
     counted_as = _replaced(values, missing, grid, least, most)
     n = _count(values, least=1)
     unit = grid.resolution / n
-    total, _ = _total(values, grid, least, most, counted_as)
-    above = 0 if whole_by_type(values, grid) else 2
+    whole = whole_by_type(values, grid)
+    total, _ = _total(values, grid, least, most, counted_as, whole)
+    above = 0 if whole else 2
     return Statistic(total * unit, (most - least) * unit, unit, adjacency="replace", above=above)
 
 
@@ -200,13 +202,14 @@ def mean_sums(
     """
     grid, least, most = _bounded(bounds, resolution)
     counted_as = step_of_missing(missing, grid, least, most)
-    total, units = _total(values, grid, least, most, counted_as)
+    whole = whole_by_type(values, grid)
+    total, units = _total(values, grid, least, most, counted_as, whole)
     return centred_sums(
         total * grid.resolution,
         units,
         bounds=bounds,
         resolution=resolution,
-        floored=Fraction(0) if whole_by_type(values, grid) else _fine(grid, least, most).resolution,
+        floored=Fraction(0) if whole else _fine(grid, least, most).resolution,
         replaces=replaces,
     )
 
@@ -341,13 +344,13 @@ def _fine(grid: Grid, least: int, most: int) -> Grid:
     return Grid(Fraction(1, grid.denominator << shift))
 
 
-def _total(values: Any, grid: Grid, least: int, most: int, counted_as: int | None) -> tuple[int, int]:
-    """The sum of records in steps, floored once; and the number of records in it.
+def _total(values: Any, grid: Grid, least: int, most: int, counted_as: int | None, whole: bool) -> tuple[int, int]:
+    """The sum of records in steps, floored once; and the number of records in it. `whole` is `whole_by_type`.
 
     Two sums that are apart by a whole number of steps at most are so when they are floored, too.
     """
     flat = numbers_of(values)
-    fine = grid if whole_by_type(values, grid) else _fine(grid, least, most)
+    fine = grid if whole else _fine(grid, least, most)
     finer = grid.resolution / fine.resolution
     low, high = int(least * finer), int(most * finer)
     floats = isinstance(flat, np.ndarray) and flat.dtype.kind == "f"
