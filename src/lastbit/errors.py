@@ -5,6 +5,7 @@ A message says what was expected, what came, and what to do. Parameters may be s
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from fractions import Fraction
 from typing import Final
 
@@ -204,3 +205,12 @@ class BudgetExceeded(LedgerError):
 
     def __reduce__(self) -> tuple[type[BudgetExceeded], tuple[str, Fraction, Fraction, Fraction, str, str]]:
         return BudgetExceeded, (self.dataset, self.requested, self.spent, self.limit, self.currency, str(self))
+
+
+def no_column(name: str, present: Iterable[object], hint: str = "") -> ParameterError:
+    """A table lacks a column that somebody named.
+
+    >>> print(no_column("ward", ["patient", "diagnosis"]))
+    there is no column 'ward': the table has patient, diagnosis.
+    """
+    return ParameterError(f"there is no column {name!r}: the table has {', '.join(map(str, present))}.{hint}")

@@ -410,6 +410,8 @@ def test_databases_are_filtered_as_files_are(tmp_path: Path) -> None:
 def test_names_are_those_of_the_table(tmp_path: Path) -> None:
     with pytest.raises(lb.ParameterError, match="there is no column 'Age': the table has id, country"):
         kept(text(tmp_path), "Age > 3")
+    with pytest.raises(lb.ParameterError, match=r"no column 'FR': .* text stands in single quotes"):
+        kept(text(tmp_path), "country = FR")
     path = tmp_path / "odd.csv"
     path.write_text('id,"a ""b"" c",A,a\nx,1,2,3\ny,2,1,3\n', encoding="utf-8")
     assert kept(str(path), '"a ""b"" c" = 1') == "x"

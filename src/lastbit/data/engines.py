@@ -12,7 +12,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lastbit.errors import DataError, LastbitError, ParameterError
+from lastbit.errors import DataError, LastbitError, ParameterError, no_column
 from lastbit.values.spark_rows import quiet
 
 try:
@@ -67,7 +67,7 @@ def table_of(frame: Any, wanted: list[str]) -> Table:
         ) from None
     for column in wanted:
         if column not in present:
-            raise ParameterError(f"there is no column {column!r}: the table has {', '.join(map(str, present))}.")
+            raise no_column(column, present)
     if not wanted or len(set(wanted)) != len(wanted):
         raise ParameterError(f"by, unit and weights must be different columns: got {', '.join(wanted) or 'none'}.")
     return _in_its_engine(known, wanted, frame if isinstance(frame, Opened) else None)

@@ -7,11 +7,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from lastbit.data.sorting import quoted
-from lastbit.errors import DataError, ParameterError
+from lastbit.errors import DataError, no_column
 
 if TYPE_CHECKING:
     import duckdb
     import pyarrow as pa
+
+_QUOTES: Final = " In a condition, text stands in single quotes: ward = 'north'."
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,8 @@ class Wanted:
     weights: str | None = None
     distinct: bool = False
     """Whether rows that are alike may be read as one."""
+    conditions: tuple[str, ...] = ()
+    """Columns that a condition names: perhaps a text without quotes."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -36,7 +40,7 @@ class Wanted:
         """Refuse a column that is not there, or that no engine can name, before any row is read."""
         for name in self.names:
             if not name or name not in present:
-                raise ParameterError(f"there is no column {name!r}: the table has {', '.join(present)}.")
+                raise no_column(name, present, _QUOTES if name in self.conditions else "")
 
 
 @dataclass(frozen=True)

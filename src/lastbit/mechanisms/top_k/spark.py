@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from lastbit.chance.draw import Draw, Samples
 from lastbit.chance.sampler import Sampler
-from lastbit.errors import LastbitError, ParameterError
+from lastbit.errors import LastbitError, ParameterError, no_column
 from lastbit.mechanisms.mechanism import drawn_elsewhere
 from lastbit.mechanisms.top_k.selector import Selector
 from lastbit.output.words import several
@@ -53,7 +53,7 @@ def candidates(frame: Any, item: str, value: str) -> tuple[SparkRows, bool]:
     types = dict(frame.dtypes)
     for column in (item, value):
         if column not in types:
-            raise ParameterError(f"there is no column {column!r}: the table has {', '.join(types)}.")
+            raise no_column(column, types)
     if types[value] not in (*_WHOLE, "float", "double") and not types[value].startswith("decimal"):
         raise ParameterError(f"values must be numbers: the column {value!r} is {types[value]}. Cast it to one.")
     key = PART.format(0)
