@@ -335,6 +335,15 @@ def test_another_data_set_and_other_neighbours_are_other_questions(tmp_path: Pat
     assert [len(ledger.history(name)) for name in ("clinic", "school")] == [3, 3]
 
 
+def test_long_questions_are_told_apart_to_their_end(tmp_path: Path) -> None:
+    ledger = lb.Ledger(tmp_path / "budget.db")
+    ledger.create("clinic", epsilon=9)
+    for _ in range(2):
+        for end in "ab":  # the index of the questions knows their first 500 characters
+            ledger.release("clinic", lb.DiscreteLaplace(epsilon=1), [5], query="long " * 200 + end, reuse=True)
+    assert len(ledger.history("clinic")) == 3
+
+
 def test_only_a_release_that_was_done_is_an_answer(tmp_path: Path) -> None:
     ledger = lb.Ledger(tmp_path / "budget.db")
     ledger.create("clinic", epsilon=9)
