@@ -7,7 +7,7 @@ from libc.string cimport memcpy
 
 from numpy import dtype, empty
 
-from lastbit.chance._words cimport hold, multiply, step_of
+from lastbit.chance._words cimport add_steps, hold, multiply, step_of
 
 cdef extern from "Python.h":
     ctypedef struct PyObject
@@ -22,7 +22,7 @@ cdef object FLOAT64 = dtype("float64")
 
 
 def scaled(const int64_t[::1] values, int64_t factor, int64_t edge, int64_t limit, int64_t[::1] out):
-    """out[k] = values[k]·factor where that is within ±edge·factor, and ±limit beyond."""
+    """out[k] = values[k]·factor, clamped to ±limit; edge is ⌊limit/factor⌋."""
     cdef Py_ssize_t k
     with nogil:
         for k in range(out.shape[0]):
@@ -44,7 +44,7 @@ def add_scaled(values, int64_t factor, int64_t edge, int64_t limit, out):
             read, step = <const char *>given.buf, given.strides[0]
             with nogil:
                 if step == 8:
-                    add_each(read, 8, factor, edge, limit, written, taken.len // 8)
+                    add_steps(<const int64_t *>read, factor, edge, limit, written, taken.len // 8)
                 else:
                     add_each(read, step, factor, edge, limit, written, taken.len // 8)
         finally:

@@ -9,7 +9,7 @@ from libc.string cimport memcpy
 
 from numpy import array, dtype, empty
 
-from lastbit.chance._words cimport hold, pick, shuffled, step_of
+from lastbit.chance._words cimport add_steps, hold, pick, shuffled
 
 cdef enum:
     GROUPS = 4  # for each one looked for: few of them share a group then
@@ -315,8 +315,7 @@ def selected(
     if not (given.n == n and there == n + m - 1 and 0 < k <= m and (n <= few or k < width < n)):
         PyBuffer_Release(&view)
         raise ValueError("there must be a value for each noise, and a word for each contender but one.")
-    for i in range(n):
-        noisy[i] += step_of(given.at[i], factor, edge, limit)
+    add_steps(given.at, factor, edge, limit, noisy, n)
     if n > few:
         contending = chosen(noisy, n, width, k, 1, &enough)
         if contending is NULL:
