@@ -162,3 +162,11 @@ def test_a_column_that_holds_no_numbers_is_refused() -> None:
     pa.parquet.write_table(pa.table({"word": ["a"], "n": pa.array([1], pa.int32()).cast(pa.date32())}), "t.parquet")
     with pytest.raises(lb.ParameterError, match="the column of --counts must hold numbers"):
         counted(Table(source=["t.parquet"]), Items(by=["word"], domain=["items.txt"], counts="n", sensitivity="1"))
+
+
+def test_a_column_may_have_the_name_that_counts_have_inside() -> None:
+    connection = duckdb.connect()
+    rows = connection.sql('SELECT 9 AS "Lastbit_Number", 9 AS lastbit_number_, 4 AS n')
+    stated: dict[str, Any] = {"counts": "n", "sensitivity": 1, "monotone": True}
+    found = aggregated(Opened(rows, connection), by=["Lastbit_Number", "lastbit_number_"], domain=[[9], [9]], **stated)
+    assert found.values.tolist() == [4]

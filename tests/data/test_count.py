@@ -210,9 +210,20 @@ def test_what_a_person_may_write_wrong_is_told_in_words(wrong: dict[str, object]
         lb.count(frame, **({"by": "item", "unit": "unit", "domain": ["a"]} | wrong))
 
 
+class Label(str):
+    """A text that is equal to no other, as far as Python knows."""
+
+    __slots__ = ()
+    __hash__ = object.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+
 @pytest.mark.parametrize(
     ("by", "domain", "counts"),
     [
+        ("name", ["a", Label("a"), "b"], {"a": 2, "b": 1}),
         ("ward", ["7", "07", 7, 7.0, "8"], {7: 2, 8: 1}),
         ("cost", ["0.5", ".5", "5e-1", 0.5, 1], {0.5: 2, 1.0: 1}),
         ("day", ["1970-01-01", "19700101"], {datetime.date(1970, 1, 1): 2}),
@@ -221,7 +232,8 @@ def test_what_a_person_may_write_wrong_is_told_in_words(wrong: dict[str, object]
 def test_an_item_that_is_written_twice_is_one_item(by: str, domain: list[object], counts: dict[object, int]) -> None:
     """Otherwise a unit would count in both, and a bound of one item would not hold."""
     days = pa.array([0, 0, 1], pa.date32())
-    frame = pa.table({"unit": [1, 2, 3], "ward": [7, 7, 8], "cost": [0.5, 0.5, 1.0], "day": days})
+    other = {"name": ["a", "a", "b"], "ward": [7, 7, 8], "cost": [0.5, 0.5, 1.0], "day": days}
+    frame = pa.table({"unit": [1, 2, 3], **other})
     for table in (frame, duckdb.connect().from_arrow(frame)):
         found = lb.count(table, by=by, unit="unit", domain=domain)
         assert dict(zip(found.items, found.values.tolist(), strict=True)) == counts
@@ -231,3 +243,9 @@ def test_an_item_that_is_written_twice_is_one_item(by: str, domain: list[object]
 def test_of_two_forms_of_one_item_the_first_stays() -> None:
     frame = pa.table({"cost": [0.0, 1.0]})
     assert str(lb.count(frame, by="cost", domain=[-0.0, "0.0", 1]).items) == "(-0.0, 1.0)"
+
+
+def test_a_number_longer_than_any_column_holds_is_in_no_row() -> None:
+    frame = pa.table({"ward": [1, 2, 2]})
+    for table in (frame, duckdb.connect().from_arrow(frame)):
+        assert lb.count(table, by="ward", domain=[10**5000, -(1 << 128), 2]).values.tolist() == [0, 0, 2]

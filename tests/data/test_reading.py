@@ -21,6 +21,7 @@ import pytest
 
 import lastbit as lb
 from lastbit.data import lines
+from lastbit.data.query.plan import Plan
 from lastbit.data.source import Wanted, opened
 from tests.machine import has_postgres
 
@@ -328,6 +329,11 @@ def test_columns_of_parquet_that_differ_in_capitals_only(other: Any, tmp_path: P
     path = tmp_path / "rows.parquet"
     pq.write_table(pa.table({"unit": [1], "UNIT": [2], "other": [other]}), path)
     assert opened(str(path), Wanted(("UNIT", "other"))).relation.fetchall() == [(2, other)]
+    # Of two of them the engine would read one, and count other units than were named.
+    with pytest.raises(lb.ParameterError, match="differ in more than capitals"):
+        opened(str(path), Wanted(("UNIT", "other", "unit")))
+    with pytest.raises(lb.ParameterError, match="differ in more than capitals"):
+        opened(str(path), Wanted(("A", "a")), plan=Plan.of(sql="select unit as A, other as a from data"))
     twice = pa.Table.from_arrays([pa.array([1]), pa.array(["x"])], ["unit", "unit"])
     pq.write_table(twice, path)
     with pytest.raises(lb.ParameterError, match="must have different names"):

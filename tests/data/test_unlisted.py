@@ -284,7 +284,7 @@ def test_a_unit_stays_in_few_items_by_a_rule_that_looks_at_nobody_else(engine: s
         counts = units_in(rows, engine, most, **options)
         if isinstance(counts, lb.Counts):
             return dict(zip(counts.items, counts.values.tolist(), strict=True))
-        items, steps = counts.highest()
+        items, steps = counts.highest(99)  # a number: with it fewer units may be counted
         return dict(zip(items, steps.tolist(), strict=True))
 
     for options in (
@@ -325,7 +325,7 @@ def test_weights_under_a_bound(engine: str) -> None:
     for domain in (lb.UNKNOWN, ["b", "a", "B", "", "ä", "c"]):
         counts = lb.count(ENGINES[engine](TABLE.slice(0, 3)), by="word", domain=domain, **options)
         assert counts.most_items == 1
-        values = counts.highest()[1] if isinstance(counts, lb.Unlisted) else counts.values
+        values = counts.highest(9)[1] if isinstance(counts, lb.Unlisted) else counts.values
         # Unit 1 stays in b with 3 + 4 -> 5, or in a with 1.
         assert sorted(value for value in values.tolist() if value) in ([5], [1])
 
@@ -474,7 +474,7 @@ def test_a_bound_reads_a_stream_once_and_leaves_nothing_behind() -> None:
         table = pa.table({"unit": [1, 1, 1, 2], "item": ["a", "b", "c", "a"]})
         stream = connection.from_arrow(pa.RecordBatchReader.from_batches(table.schema, table.to_batches()))
         counts: Any = lb.count(stream, by="item", unit="unit", domain=domain, most_items=2)
-        values = counts.highest()[1] if isinstance(counts, lb.Unlisted) else counts.values
+        values = counts.highest(9)[1] if isinstance(counts, lb.Unlisted) else counts.values
         assert sum(values.tolist()) == 3
         left = connection.execute("select view_name from duckdb_views() where not internal").fetchall()
         assert not left, "a view is left"

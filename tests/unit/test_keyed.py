@@ -57,11 +57,12 @@ def test_many_texts_at_once_are_each_hashed_alone() -> None:
 
 @pytest.mark.parametrize("form", [pa.binary(), pa.large_binary(), pa.string(), pa.large_string()])
 def test_every_form_of_the_same_texts_has_the_same_hashes(form: pa.DataType) -> None:
-    texts = ["", "a", "a\0", "\0", "it's", "é" * 200, "x" * 10_000, "a"]
+    texts = ["", "a", "a\0", "\0", "it's", "é" * 200, "x" * 10_000, "x" * 10_001, "a"]
     whole = hashed_bytes(pa.array(texts, form), 3)
     cut = pa.array([*texts[:3], "gone", *texts[3:]], form)
     parts = pa.chunked_array([cut.slice(0, 3), cut.slice(4)])
     assert hashed_bytes(parts, 3).tolist() == whole.tolist()
+    assert hashed_bytes(cut.slice(4), 3).tolist() == whole.tolist()[3:]
     assert len(set(whole.tolist())) == len(set(texts))
     assert not set(whole.tolist()) & set(hashed_bytes(pa.array(texts, form), 4).tolist())
     assert hashed_bytes(pa.array([], form), 3).tolist() == []

@@ -61,11 +61,14 @@ def aggregated(
     # The names of the columns stay: they may be in messages.
     items = ", ".join(quoted(name) for name in by)
     value = _whole(quoted(counts), kinds[counts].id, comma)
-    chosen, largest = f"{items}, {value} AS lastbit_number", f"{items}, max(lastbit_number) AS lastbit_number"
+    own = "lastbit_number"
+    while own in map(str.lower, by):
+        own += "_"
+    chosen, largest = f"{items}, {value} AS {own}", f"{items}, max({own}) AS {own}"
     rows = source.changed(
-        lambda all_rows: all_rows.project(chosen).filter("lastbit_number IS NOT NULL").aggregate(largest, items)
+        lambda all_rows: all_rows.project(chosen).filter(f"{own} IS NOT NULL").aggregate(largest, items)
     )
-    facts: dict[str, Any] = {"weights": "lastbit_number", "bounds": (0, LARGEST), "domain": domain}
+    facts: dict[str, Any] = {"weights": own, "bounds": (0, LARGEST), "domain": domain}
     found = count(rows, by=list(by), **facts)
     if isinstance(found, Unlisted):
         return replace(found, sensitivity=sensitivity, most_items=most_items)

@@ -205,7 +205,7 @@ def typed(items: Items, kind: Kind, column: str) -> Domain:
             f"domain must hold {kind.holds}, as the column {column!r} does. "
             "Give its items in that form, or change the type of the column."
         ) from None
-    if kind is TEXT:
+    if kind is TEXT and set(map(type, items)) == {str}:
         return Domain(items, _Encoded(items))
     kept: dict[Any, Any] = {}
     for item, key in zip(converted, map(kind.key, converted), strict=True):

@@ -38,21 +38,29 @@ def frequent(
     ...     frequent(lambda: rows, ["item"], "item <> 'b'", 1, engine, closing).order("ALL").fetchall()
     [('a', 1), ('c', 1)]
     """
-    items = ", ".join(keys)
-    often = _grouped(rows(), items, "count(*) AS lastbit_rows", connection, closing, readable)
-    least = _last(often, "lastbit_rows", _MORE * most)
-    while True:
-        # In one list: of rows the engine may not know how many there are, and would look the items up in the rows.
-        one = often.filter(f"lastbit_rows >= {least}").aggregate(", ".join(f"list({key}) AS {key}" for key in keys))
-        few = one.project(", ".join(f"unnest({key}) AS {key}" for key in keys)).set_alias("lastbit_items")
-        same = " AND ".join(f"lastbit_all.{key} = lastbit_items.{key}" for key in keys)
-        chosen = rows().set_alias("lastbit_all").join(few, same, "semi")
-        found = _grouped(chosen, items, "count(DISTINCT lastbit_unit) AS lastbit_total", connection, closing)
-        reached = _last(found, "lastbit_total", most)
-        if reached >= least:
-            return found
-        # Every item wanted has so many rows. With these items the same number is reached, or more.
-        least = reached
+    items, units = ", ".join(keys), "count(DISTINCT lastbit_unit) AS lastbit_total"
+    with ExitStack() as own:
+        often = _grouped(rows(), items, "count(*) AS lastbit_rows", connection, own, readable)
+        least = _last(often, "lastbit_rows", _MORE * most)
+        while not _are_most(often, least):
+            # In one list: of rows the engine may not know how many there are, and would look the items up in the rows.
+            one = often.filter(f"lastbit_rows >= {least}").aggregate(", ".join(f"list({key}) AS {key}" for key in keys))
+            few = one.project(", ".join(f"unnest({key}) AS {key}" for key in keys)).set_alias("lastbit_items")
+            same = " AND ".join(f"lastbit_all.{key} = lastbit_items.{key}" for key in keys)
+            chosen = rows().set_alias("lastbit_all").join(few, same, "semi")
+            found = _grouped(chosen, items, units, connection, closing)
+            reached = _last(found, "lastbit_total", most)
+            if reached >= least:
+                return found
+            # Every item wanted has so many rows. With these items the same number is reached, or more.
+            least = reached
+    return _grouped(rows(), items, units, connection, closing, readable)
+
+
+def _are_most(often: duckdb.DuckDBPyRelation, least: int) -> bool:
+    """Whether half of the items or more have so many rows: then a list of them would only take memory of its own."""
+    ((few, every),) = often.aggregate(f"count(*) FILTER (lastbit_rows >= {least}), count(*)").fetchall()
+    return 2 * int(few) >= int(every)
 
 
 def _grouped(

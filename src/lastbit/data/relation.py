@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from lastbit.data.sorting import quoted
-from lastbit.errors import DataError, no_column
+from lastbit.errors import DataError, ParameterError, no_column
 
 if TYPE_CHECKING:
     import duckdb
@@ -30,6 +30,13 @@ class Wanted:
     """Whether rows that are alike may be read as one."""
     conditions: tuple[str, ...] = ()
     """Columns that a condition names: perhaps a text without quotes."""
+
+    def __post_init__(self) -> None:
+        names = set(self.names)
+        if len({name.lower() for name in names}) != len(names):
+            raise ParameterError(
+                "columns must differ in more than capitals: the engine takes them for one. Rename one, and ask again."
+            )
 
     @property
     def names(self) -> tuple[str, ...]:

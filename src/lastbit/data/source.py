@@ -179,14 +179,14 @@ def _kind(path: Path) -> str:
 
 
 def _duckdb_table(connection: duckdb.DuckDBPyConnection, name: str, place: str, wanted: Wanted) -> Opened:
-    listed = "SELECT table_schema, table_name, table_type FROM information_schema.tables ORDER BY ALL"
+    listed = "SELECT table_schema, table_name FROM information_schema.tables ORDER BY ALL"
     present = {
-        table if schema == "main" else f"{schema}.{table}": (f"{quoted(schema)}.{quoted(table)}", kind)
-        for schema, table, kind in connection.execute(listed).fetchall()
+        table if schema == "main" else f"{schema}.{table}": (schema, table)
+        for schema, table in connection.execute(listed).fetchall()
     }
     check_table(name, list(present), place)
-    table, kind = present[name]
-    relation = connection.sql(f"SELECT * FROM {table}")  # noqa: S608
+    at = present[name]
+    relation = connection.sql(f"SELECT * FROM {'.'.join(map(quoted, at))}")  # noqa: S608
     wanted.check(relation.columns)
     kinds = dict(zip(relation.columns, relation.types, strict=True))
     # Text comes out of its bytes without the collation of its column, which may take two for one.
@@ -195,5 +195,7 @@ def _duckdb_table(connection: duckdb.DuckDBPyConnection, name: str, place: str, 
         for each in dict.fromkeys(wanted.names)
     )
     rows = relation.project(", ".join(chosen))
-    # A view may find other rows each time, by a sample for instance.
-    return Opened(rows, connection, again=(lambda: rows) if kind == "BASE TABLE" else None)
+    # A view, or a column that is computed, may find other rows each time: by a sample, or by chance.
+    stored = "SELECT schema_name, table_name FROM duckdb_tables() WHERE NOT contains(sql, 'GENERATED ALWAYS AS')"
+    same = at in connection.execute(stored).fetchall()
+    return Opened(rows, connection, again=(lambda: rows) if same else None)

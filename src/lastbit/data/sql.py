@@ -90,7 +90,7 @@ def _identifier(number: int) -> str:
 _TEXTS: Final[dict[Kind, Callable[[Any], str | None]]] = {
     kinds.TEXT: bytes.hex,
     kinds.BINARY: bytes.hex,
-    kinds.WHOLE: str,
+    kinds.WHOLE: lambda number: str(number) if abs(number) < 2 * _WIDEST else None,
     kinds.REAL: repr,
     kinds.TRUTH: lambda truth: "true" if truth else "false",
     kinds.DATE: _date,

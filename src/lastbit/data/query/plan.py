@@ -99,11 +99,6 @@ class Plan:
         conditions = [name for tree in self.where for name in columns_of(tree)]
         plain += [name for name in conditions if name != weights]
         names = tuple(dict.fromkeys(plain))
-        every = [*names, *([] if weights is None else [weights])]
-        if len({name.lower() for name in every}) != len(every):
-            raise ParameterError(
-                "columns in a query must differ in more than capitals: the engine takes them for one. Rename one."
-            )
         return replace(wanted, columns=names, weights=weights, conditions=tuple(conditions))
 
     def check_counts(self, counts: str, wanted: Wanted) -> None:
