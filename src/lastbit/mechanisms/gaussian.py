@@ -49,7 +49,7 @@ class DiscreteGaussian(Mechanism[NoisyValues]):
     Checked:  tests/laws/test_gaussian.py and test_gaussian_draw.py: every threshold, the law, the divergences with
               outward rounding, and D by brute force.
     Speed:    one word a value, and a table built once for each rate: in a millisecond for a deviation of 70 steps, in
-              a second or two for 2^16. A million draws at 20 steps take about half the time of NumPy's float Gaussian.
+              a second or two for 2^16. A million draws at 20 steps take a quarter of the time of NumPy's floats.
 
     >>> counts = DiscreteGaussian(rho="1/8", squared_sensitivity=3).release([412, 80, 7])
     >>> abs(counts.values[0] - 412) < 100

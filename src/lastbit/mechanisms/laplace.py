@@ -37,7 +37,7 @@ class DiscreteLaplace(GridMechanism[NoisyValues]):
               the grid; floats and fractions are not. The declared type decides. In a list of Python numbers the
               program, and not the data, must decide whether a number is an int or a float: pass an array if in doubt.
     Checked:  tests/laws/test_laplace.py, exactly, against the closed form, Algorithm 3, and on neighbours.
-    Speed:    one draw a value; a million values in about half the time of NumPy's float Laplace.
+    Speed:    one draw a value; a million values in about a third of the time of NumPy's float Laplace.
 
     >>> count = DiscreteLaplace(epsilon=1).release(412)
     >>> abs(int(count) - 412) < 100

@@ -88,7 +88,7 @@ class Snapping(GridMechanism[SnappedValue]):
     Cost:     epsilon: the noise has epsilon' = (epsilon - 2η)/(1 + 12·B·η).
     Assumes:  one person moves the value by at most `sensitivity`.
     Checked:  tests/laws/test_snapping.py, exactly: `law` gives every probability as a fraction.
-    Speed:    two draws and one logarithm, below 200 µs. The time of the logarithm depends on the noise.
+    Speed:    three words and one logarithm, about 15 µs. The time of the logarithm depends on the noise.
 
     >>> mean = Snapping(epsilon=1, bounds=(0, 100)).release(42)
     >>> 0 <= float(mean) <= 100
