@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import duckdb
+import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -249,3 +250,19 @@ def test_a_number_longer_than_any_column_holds_is_in_no_row() -> None:
     frame = pa.table({"ward": [1, 2, 2]})
     for table in (frame, duckdb.connect().from_arrow(frame)):
         assert lb.count(table, by="ward", domain=[10**5000, -(1 << 128), 2]).values.tolist() == [0, 0, 2]
+
+
+def test_items_at_the_ends_of_pythons_calendar_and_beyond() -> None:
+    """An hour east of Greenwich the year 1 begins in the year before it, of which Python has no date."""
+    day, hour = 86_400 * 10**6, 3_600 * 10**6
+    ends = [-719_162 * day, 2_932_897 * day - 1]
+    instants = pa.array([*ends, ends[0] - hour, ends[1] + hour], pa.int64()).view(pa.timestamp("us", "UTC"))
+    frame = pa.table({"at": instants, "day": pa.array([-719_163, 2_932_897, 0, 1], pa.int32()).view(pa.date32())})
+    frame = frame.append_column("moment", frame["day"].cast(pa.timestamp("us")))
+    zones = [datetime.timezone(datetime.timedelta(hours=hours)) for hours in (0, 1, -1)]
+    first, last = datetime.datetime.min, datetime.datetime.max
+    domain = [first.replace(tzinfo=zones[1]), last.replace(tzinfo=zones[2]), first.replace(tzinfo=zones[0])]
+    moments = [np.datetime64(text, "us") for text in ("0000-12-31", "10000-01-01", "-0044-03-15")]
+    for table in (frame, duckdb.connect().from_arrow(frame)):
+        assert lb.count(table, by="at", domain=domain).values.tolist() == [1, 1, 1]
+        assert lb.count(table, by="moment", domain=moments).values.tolist() == [1, 1, 0]

@@ -64,22 +64,26 @@ def _clock(nanoseconds: int) -> str:
     return f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}{fraction}"
 
 
-def _date(days: int) -> str | None:
-    try:
-        return datetime.date.fromordinal(days + _FIRST_DAY).isoformat()
-    except (ValueError, OverflowError):
-        return None
+def _date(days: int) -> str:
+    """A day as the engine writes it, also outside of Python's calendar: an instant of its first day may be before it.
+
+    >>> _date(0), _date(2_932_897), _date(-719_163)
+    ('1970-01-01', '10000-01-01', '0001-12-31 (BC)')
+    """
+    # After so many days, which are 400 years, the calendar is the same again.
+    cycles, rest = divmod(days + _FIRST_DAY - 1, 146_097)
+    date = datetime.date.fromordinal(rest + 1)
+    year = date.year + 400 * cycles
+    return f"{date:{max(year, 1 - year):04}-%m-%d}{' (BC)' if year < 1 else ''}"
 
 
-def _moment(nanoseconds: int) -> str | None:
+def _moment(nanoseconds: int) -> str:
     days, rest = divmod(nanoseconds, _DAY)
-    date = _date(days)
-    return None if date is None else f"{date} {_clock(rest)}"
+    return f"{_date(days)} {_clock(rest)}"
 
 
-def _instant(nanoseconds: int) -> str | None:
-    moment = _moment(nanoseconds)
-    return None if moment is None else f"{moment}+00:00"
+def _instant(nanoseconds: int) -> str:
+    return f"{_moment(nanoseconds)}+00:00"
 
 
 def _identifier(number: int) -> str:
