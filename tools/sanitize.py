@@ -31,7 +31,10 @@ TESTS = [
     "tests/unit/test_compared.py",
     "tests/unit/test_audit_enumerator.py",
     "tests/unit/test_exponential.py",
+    "tests/unit/test_counts_of_lists.py",
     "tests/twins/test_classes.py",
+    "tests/twins/test_powers.py",
+    "tests/twins/test_selection.py",
     "tests/data/test_reading.py",
 ]
 """The tests that drive each compiled module to its ends; `ALL=1` takes all tests of tests/unit, twins and laws."""

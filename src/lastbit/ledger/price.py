@@ -81,7 +81,11 @@ def above(value: Fraction) -> str:
 
 
 def below(value: Fraction) -> str:
-    """A number as people read it: exactly where that is short, and else rounded down."""
+    """A number as people read it: exactly where that is short, and else rounded down.
+
+    >>> below(Fraction(2, 3)), below(Fraction(2 * 10**30 - 1, 3 * 10**30))
+    ('2/3', '0.6666666')
+    """
     return _short(value, ROUND_FLOOR)
 
 
