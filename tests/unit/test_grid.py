@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lastbit as lb
+from lastbit.values import _floors
 from lastbit.values.grid import LIMIT, Grid
 from lastbit.values.raw import highest
 
@@ -149,3 +150,25 @@ def test_a_list_that_a_value_of_its_own_changes_is_not_read_on() -> None:
     values = [Clearing(1), 2, 3]
     with pytest.raises(RuntimeError, match=r"^the list changed while it was read\. Nothing was drawn\.$"):
         Grid().steps(values)
+
+
+def test_a_list_that_changes_when_a_value_of_its_own_ends_is_not_read_on() -> None:
+    class Last(Fraction):
+        @property
+        def numerator(self) -> int:
+            values[0] = 1
+            return 1
+
+        def __del__(self) -> None:
+            values.clear()
+
+    # The list has its length when the first value is read, and nothing in it once the second one is.
+    values = [Last(1), 2, 3]
+    with pytest.raises(RuntimeError, match=r"^the list changed while it was read\. Nothing was drawn\.$"):
+        Grid().steps(values)
+
+
+def test_only_lists_and_tuples_are_packed() -> None:
+    for values in (np.array([1, 2]), "12", {1, 2}, range(3)):
+        with pytest.raises(TypeError, match="a list or a tuple"):
+            _floors.packed(values)

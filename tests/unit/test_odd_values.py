@@ -16,6 +16,7 @@ import pytest
 
 import lastbit as lb
 from lastbit.values.grid import LIMIT, Grid
+from tests.fixed_words import FixedWords
 
 
 def test_a_missing_score_counts_as_lowest_and_a_missing_record_is_left_out() -> None:
@@ -249,3 +250,31 @@ def test_integers_that_numpy_has_no_type_for_are_taken_one_by_one() -> None:
     wide = pl.Series([1 << 100, 5], dtype=pl.Int128)
     assert lb.NoisyMax(epsilon=1).release(wide).index == 0
     assert len(lb.DiscreteLaplace(epsilon=1).release(wide).values) == 2
+
+
+@pytest.mark.parametrize("n", [1, 70])
+def test_numbers_may_begin_at_any_byte(n: int) -> None:
+    # As those of a column of packed records do.
+    records = np.zeros(n + 1, np.dtype([("flag", "i1"), ("whole", "i8"), ("real", "f8")]))
+    records["whole"], records["real"] = np.arange(n + 1) % 7, np.arange(n + 1) % 7 / 4
+    odd = np.empty(8 * n + 1, np.uint8)[1:].view(np.int64)
+    odd[:] = records["whole"][:n]
+    assert not odd.flags.aligned
+    mechanisms = [lb.NoisyTopK(k=1, epsilon=1), lb.DiscreteLaplace(epsilon=1), lb.ExponentialMechanism(epsilon=1)]
+    mechanisms.append(lb.SparseVector(threshold=2, limit=1, epsilon=1))
+    for mechanism in mechanisms:
+        for values in (odd, records["whole"][:n], records["real"][1:], pd.Series(records["whole"][:n], copy=False)):
+            one, other = (mechanism.release(each, lb.Sampler(FixedWords("odd"))) for each in (values, np.array(values)))
+            assert one == other
+
+
+def test_words_may_begin_at_any_byte() -> None:
+    class Odd:
+        def words(self, n: int) -> np.ndarray:
+            words = np.empty(8 * n + 1, np.uint8)[1:].view(np.uint64)
+            words[:] = np.random.PCG64(3).random_raw(n)
+            return words
+
+    even = lb.Tape(np.random.PCG64(3).random_raw(50).tolist())
+    assert lb.Sampler(Odd()).laplace(lb.Rate(1, 1), 50).tolist() == lb.Sampler(even).laplace(lb.Rate(1, 1), 50).tolist()
+    assert lb.Sampler(Odd()).words(3).flags.aligned

@@ -59,7 +59,7 @@ def checked_words(source: Bits, n: int) -> Words:
     answer = source.words(n)
     if not isinstance(answer, np.ndarray) or answer.dtype != np.uint64 or answer.shape != (n,):
         raise BitsError(f"words({n}) must give a NumPy array of {n} uint64. Nothing was drawn; mend the source.")
-    return np.ascontiguousarray(answer)
+    return np.ascontiguousarray(answer if answer.flags.aligned else answer.copy())
 
 
 _forks = 0

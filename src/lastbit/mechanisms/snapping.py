@@ -136,7 +136,8 @@ class Snapping(GridMechanism[SnappedValue]):
         middle = (lower + upper) / 2
         self._derive(_unit=unit, _middle=middle, _half=half, _precision=precision, _scale=scale, _snap=snap)
         self._derive(_cells=Cells.of(middle, unit, half, snap, precision + _GUARD))
-        self._derive(_negated=gmpy2.mpfr(gmpy2.mpq(-scale), precision + _GUARD))
+        with to_nearest(precision + _GUARD):
+            self._derive(_negated=gmpy2.mpfr(gmpy2.mpq(-scale)))
 
     def ready(self, values: Any) -> Callable[[Draw], SnappedValue]:
         """The value with noise: a number, or a list of one.
@@ -324,7 +325,8 @@ def _drawn(further: int, draw: Draw) -> tuple[int, int]:
 @lru_cache(maxsize=256)
 def _power_of_two(exponent: int, precision: int) -> gmpy2.mpfr:
     """2^exponent. To multiply by it is exact, and quicker than MPFR's shifts are here."""
-    return gmpy2.mpfr(gmpy2.mpq(2) ** exponent, precision)
+    # In a context of its own: that of the program may end before such a power, or trap it.
+    return _nearest(precision).exp2(exponent)
 
 
 @lru_cache(maxsize=64)

@@ -340,6 +340,9 @@ def listed(values, int64_t factor, int64_t divisor, int64_t limit, Floor floor, 
     cdef int64_t *written = <int64_t *>hold(out, &view, True)
     try:
         for k in range(n):
+            # `other` may run anyone's code, and so may the end of an object that `other` took out of the list.
+            if not fixed and len(<list>values) != n:
+                raise RuntimeError("the list changed while it was read. Nothing was drawn.")
             each = (<tuple>values)[k] if fixed else (<list>values)[k]
             if type(each) is int:
                 whole = PyLong_AsLongLongAndOverflow(each, &beyond)
@@ -351,9 +354,6 @@ def listed(values, int64_t factor, int64_t divisor, int64_t limit, Floor floor, 
                 floor_each(&bits, 1, floor.scale, floor.way, &step)
             else:
                 written[k] = other(each)
-                # `other` may run anyone's code, also such as changes the list.
-                if len(values) != n:
-                    raise RuntimeError("the list changed while it was read. Nothing was drawn.")
                 continue
             # C divides toward zero.
             written[k] = step // divisor - (step % divisor < 0) if divisor > 1 else step
@@ -371,6 +371,8 @@ def packed(values):
     cdef int64_t *whole
     cdef double *real
     cdef bint floats
+    if type(values) is not list and type(values) is not tuple:
+        raise TypeError("values must be a list or a tuple.")
     if n and type(values[0]) is not int and type(values[0]) is not float:
         return None
     floats = n and type(values[0]) is float

@@ -44,12 +44,13 @@ def bare(values: Any) -> Any:
         held[np.ma.getmaskarray(values)] = None
         return held
     if isinstance(values, np.ndarray):
-        # A subclass such as a matrix may never be flat.
-        return values if type(values) is np.ndarray else np.asarray(values)
+        # A subclass such as a matrix may never be flat. Kernels read numbers where the processor would put them.
+        plain = values if type(values) is np.ndarray else np.asarray(values)
+        return plain if plain.flags.aligned else plain.copy()
     if not hasattr(values, "to_numpy"):
         return values
     if isinstance(getattr(values, "dtype", None), np.dtype):
-        return values.to_numpy()
+        return bare(values.to_numpy())
     # Whole numbers with one missing would all become floats, and be rounded: then they are taken one by one.
     for nulls, listed in (("isna", "to_list"), ("null_count", "to_list"), ("null_count", "to_pylist")):
         if hasattr(values, nulls) and hasattr(values, listed):
@@ -58,7 +59,7 @@ def bare(values: Any) -> Any:
             if np.any(missing):
                 return getattr(values, listed)()
             try:
-                return np.asarray(values)
+                return bare(np.asarray(values))
             except Exception:  # a type of the library that NumPy has none for, such as integers of 128 bits
                 return getattr(values, listed)()
     return values
