@@ -16,6 +16,19 @@ def test_every_mutant_fits_the_code(room):
     assert len({mutant.name for mutant in mutants}) == len(mutants), "two mutants have one name"
 
 
+def test_the_table_of_the_page_has_the_declared_mutants():
+    text = (TREE / "docs" / "analysis.md").read_text()
+    _, _, table = text.partition("| room | declared | killed | explained |\n| --- | --- | --- | --- |\n")
+    counts = {}
+    for room in rooms():
+        mutants = declared(room)
+        explained = sum(bool(mutant.survives) for mutant in mutants)
+        counts[room] = [len(mutants), len(mutants) - explained, explained]
+    counts["all"] = [sum(column) for column in zip(*counts.values(), strict=True)]
+    rows = ["| " + " | ".join(map(str, [room, *row])) + " |" for room, row in counts.items()]
+    assert table.partition("\n\n")[0].splitlines() == rows, "Run make mutants, and write docs/analysis.md again."
+
+
 @pytest.fixture
 def tree(tmp_path):
     """A tree with one module of two lines, and a test that looks at one of them."""
