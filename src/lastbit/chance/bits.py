@@ -115,7 +115,8 @@ class SystemBits:
     back when done. So no two callers ever hold the same one (threads, signal handlers), no lock can be left locked by
     a fork, and a stream that crossed into another process is thrown away. Each call starts at a fresh random place of
     its keystream: a virtual machine that is resumed twice from one snapshot does not draw the same words twice, but
-    for those of a call that was under way.
+    for those of a call that was under way. So it is with a fork from a signal handler, in the middle of a release:
+    both processes may then end that one release, with the same values and the same noise, and no other.
 
     >>> SystemBits().words(3).dtype
     dtype('uint64')
