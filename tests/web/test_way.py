@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Error, expect
 
 from tests.web.conftest import Served
 
@@ -25,8 +26,15 @@ def spent(served: Served, dataset: str = "clinic") -> Fraction:
 
 def follow(page: Any, role: str, name: str) -> None:
     """Press a button or a link, and wait until the next page is whole: before, its scripts hear nothing."""
-    with page.expect_navigation():
-        page.get_by_role(role, name=name).first.click()
+    page.evaluate("window.left = true")
+    page.get_by_role(role, name=name).first.click()
+    # Asked again and again: an event of the browser may come before somebody listens, and then never.
+    for _ in range(6000):
+        with suppress(Error):  # the page was on its way out
+            if page.evaluate("!window.left && document.readyState === 'complete'"):
+                return
+        page.wait_for_timeout(100)
+    raise AssertionError("the next page did not come")
 
 
 def plan(page: Any, topic: str, epsilon: str = "0.5", **fields: str) -> None:
