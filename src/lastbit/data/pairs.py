@@ -47,8 +47,9 @@ def among_first(places: Integers, units: Integers, marks: NDArray[np.uint64], mo
     order = _sequence(places, units, marks)
     places, units = places[order], units[order]
     others = _starts(units)
-    pairs = np.cumsum(others | _starts(places))
-    # From the number of a pair, the number of the first pair of its unit is taken away.
+    pairs = np.cumsum(_starts(places))
+    # From the number of a pair, the number of the first pair of its unit is taken away, which may be that of the pair
+    # before it.
     firsts = np.maximum.accumulate(np.where(others, pairs, 0))
     kept = np.empty(len(order), np.bool_)
     kept[order] = pairs - firsts < most
