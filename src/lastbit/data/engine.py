@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import duckdb
-
-_GIVE_BACK: Final = "SET allocator_bulk_deallocation_flush_threshold = '1MB'"
-"""Memory goes back when a part of the work is done, not only when that frees 512 MB."""
 
 
 def engine(path: Path | None = None) -> duckdb.DuckDBPyConnection:
@@ -21,8 +17,4 @@ def engine(path: Path | None = None) -> duckdb.DuckDBPyConnection:
     """
     import duckdb
 
-    connection = duckdb.connect() if path is None else duckdb.connect(path, read_only=True)
-    # Whoever has the same file open in this process shares its engine, and may have locked its settings.
-    with suppress(duckdb.Error):
-        connection.execute(_GIVE_BACK)
-    return connection
+    return duckdb.connect() if path is None else duckdb.connect(path, read_only=True)
