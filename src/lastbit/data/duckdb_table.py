@@ -52,7 +52,7 @@ _UNITS: Final = {"timestamp_s": 10**9, "timestamp_ms": 10**6, "timestamp_ns": 1,
 """Nanoseconds; where not said, it is microseconds."""
 
 _FILTERED: Final = 100_000
-"""A domain up to this size takes rows out before they are grouped: a larger one takes longer to write into a query."""
+"""A domain up to this size takes rows out before they are grouped. A larger one is looked up after that."""
 
 
 class DuckDBTable:

@@ -1,8 +1,8 @@
 """The parts that DuckDB and Spark share: the domain as a text they take apart, and weights in steps.
 
-A domain goes into a query as two texts, the normal forms of its items and their places, which the engine splits and
-casts. So no table has to be registered, no value is quoted, and an item the column's type cannot hold becomes null,
-which equals nothing.
+The items of a domain are texts of their normal forms, which the engine casts: no value is quoted, and an item that the
+column's type cannot hold becomes null, which equals nothing. In an engine that is not ours they go into the query: one
+text of all items and one of their places, which the engine splits. So no table has to be registered.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ from lastbit.release import Release
 from lastbit.values.between import Between
 from lastbit.values.grid import LIMIT, Grid, Steps
 from lastbit.values.known import unpacked
-from lastbit.values.raw import bare, highest, is_plain
+from lastbit.values.raw import highest, is_plain
 from lastbit.values.statistic import ends, span
 
 
@@ -240,7 +240,6 @@ class ExponentialMechanism(GridMechanism[Choice]):
     def _given(self, scores: Any, outcomes: Iterable[Any] | None) -> tuple[Any, Sequence[Any] | None, int]:
         """The bare scores, the outcomes by their places, and how many there are, which is public."""
         found, items = unpacked(scores, self._furthest, self.monotone)
-        found = bare(found)
         try:
             n = found.size if isinstance(found, np.ndarray) else len(found)
         except TypeError:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from lastbit.values import _parts
 from lastbit.values.grid import LIMIT, Grid, Steps
-from lastbit.values.raw import bits, is_plain
+from lastbit.values.raw import bare, bits, is_plain
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,8 +33,7 @@ class Between:
     @classmethod
     def of(cls, grid: Grid, values: Any, lowest: int, highest: int) -> Between:
         """These values on a grid, clamped to these steps."""
-        if isinstance(values, list | tuple) and all(type(value) is float for value in values):
-            values = np.array(values, np.float64)
+        values = bare(values)
         if isinstance(values, np.ndarray):
             values = values.ravel()
         if is_plain(values) and max(grid.numerator, grid.denominator) <= LIMIT:
