@@ -18,7 +18,7 @@ def compiled(name: str, **directives: bool) -> Extension:
     return Extension(
         name,
         [f"src/{name.replace('.', '/')}.pyx"],
-        depends=["src/lastbit/chance/_words.pxd"],
+        depends=["src/lastbit/chance/_words.pxd", "src/lastbit/chance/_cells.pxd"],
         extra_compile_args=[] if os.name == "nt" else ["-O3"],
         cython_directives={"language_level": 3, **directives},
     )
@@ -27,7 +27,9 @@ def compiled(name: str, **directives: bool) -> Extension:
 FAST = {"boundscheck": False, "wraparound": False, "cdivision": True, "initializedcheck": False}
 
 modules = [
+    compiled("lastbit.chance._cells", **FAST),
     compiled("lastbit.chance._draws", **FAST),
+    compiled("lastbit.chance._powers", **FAST),
     compiled("lastbit.chance._curves", **FAST),
     compiled("lastbit.chance._classes", **FAST),
     compiled("lastbit.values._floors", **FAST),

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from lastbit import AuditError, ParameterError, Rate, Reference, Sampler, Tape, audit
-from lastbit.chance import _draws, powers
+from lastbit.chance import _powers, powers
 from lastbit.chance.inversion import power
 from lastbit.chance.power_table import SCALE, PowerTable
 from lastbit.chance.powers import Powers, is_zero, sign
@@ -149,13 +149,13 @@ TABLE_RATES = [HALF, Rate(1, 1000), *(Rate.from_epsilon(f"1/{10**k}") for k in r
 @pytest.mark.parametrize("rate", TABLE_RATES)
 def test_kernel_weights_are_below_the_truth_by_less_than_they_say(rate: Rate) -> None:
     table = PowerTable.of(rate)
-    weights, random = _draws.PowerWeights(table.factors, table.digits, table.last, table.error), Random(6)
+    weights, random = _powers.PowerWeights(table.factors, table.digits, table.last, table.error), Random(6)
     edges = [1 << k for k in range(0, 63, 3)] + [4095, 4096, 4097, table.last - 1, table.last, table.last + 1]
     for e in [0, 1, 2, *edges, *(random.randrange(1 << random.randint(1, 62)) for _ in range(300))]:
         if not 0 <= e < 1 << 63:
             continue
         lower, upper = power(rate, e, 600)
-        search = _draws.PowerSearch(weights, 0, 1, 1)
+        search = _powers.PowerSearch(weights, 0, 1, 1)
         search.add(np.array([e]))
         found = search.total
         assert found << 600 - SCALE <= upper

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from lastbit import ExponentialMechanism, Rate, Reference, Sampler, Tape
-from lastbit.chance import _draws, sampler
+from lastbit.chance import _powers, sampler
 from lastbit.chance.descending import Descending
 from lastbit.chance.power_table import PowerTable
 from lastbit.chance.powers import CHUNK, Powers
@@ -183,15 +183,15 @@ def test_the_kernel_searches_as_python_does(digits: int, cuts: tuple[int, ...]) 
         least = int(exponents.min())
         each = []
         for i in range(40):
-            one = _draws.PowerSearch(weights, least, 1, 1)
+            one = _powers.PowerSearch(weights, least, 1, 1)
             one.add(exponents[i : i + 1])
             each.append(one.total)
-        search = _draws.PowerSearch(weights, least, 40, len(cuts) - 1)
+        search = _powers.PowerSearch(weights, least, 40, len(cuts) - 1)
         for start, stop in pairwise(cuts):
             search.add(exponents[start:stop])
         assert search.total == sum(each)
         if cuts == tuple(40 * i // (len(cuts) - 1) for i in range(len(cuts))):
-            again = _draws.PowerSearch(weights, least, 40, len(cuts) - 1)
+            again = _powers.PowerSearch(weights, least, 40, len(cuts) - 1)
             again.add_all(exponents)
             assert again.total == search.total
             assert [again.aim(word << 58) for word in range(64)] == [search.aim(word << 58) for word in range(64)]
@@ -208,11 +208,11 @@ def test_the_kernel_searches_as_python_does(digits: int, cuts: tuple[int, ...]) 
 
 
 def test_no_more_chunks_than_announced() -> None:
-    search = _draws.PowerSearch(sampler._weights_of(Rate(1, 1)), 0, 1, 1)
+    search = _powers.PowerSearch(sampler._weights_of(Rate(1, 1)), 0, 1, 1)
     search.add(np.array([0]))
     with pytest.raises(ValueError, match="announced"):
         search.add(np.array([0]))
-    for each in (search, _draws.PowerSearch(sampler._weights_of(Rate(1, 1)), 0, 1, 2)):
+    for each in (search, _powers.PowerSearch(sampler._weights_of(Rate(1, 1)), 0, 1, 2)):
         with pytest.raises(ValueError, match="a number for each chunk, and none was added"):
             each.add_all(np.array([0]))
 

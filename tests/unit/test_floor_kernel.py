@@ -105,22 +105,6 @@ def test_totals_between_bounds_that_are_not_below_zero(factor: int, ends: list[i
     assert Grid(Fraction(1, factor)).total(np.array(values), least, most) == expected
 
 
-def test_noise_gets_its_steps_or_is_left_alone() -> None:
-    room = 1 << 62
-    steps = np.array([-(1 << 61), 1 << 61, 0, 5])
-    for extreme in (0, room, -room):
-        noise = np.array([1, -1, extreme, 7])
-        assert _floors.add(steps, noise, room)
-        assert noise.tolist() == [1 - (1 << 61), (1 << 61) - 1, extreme, 12]
-    for beyond in (room + 1, -room - 1, (1 << 63) - 1, -(1 << 63)):
-        noise = np.array([1, -1, beyond, 7])
-        assert not _floors.add(steps, noise, room)
-        assert noise.tolist() == [1, -1, beyond, 7]
-    assert _floors.add(steps[:0], noise[:0], room)
-    with pytest.raises(ValueError, match="for each step"):
-        _floors.add(steps, noise[:3], room)
-
-
 def test_sums_of_wider_steps_are_those_of_single_steps() -> None:
     random = Random(2)
     numerators = [2, 3, 7, 10, 16, 65537, (1 << 31) - 1, 1 << 31, 1 << 40, (1 << 58) + 1]

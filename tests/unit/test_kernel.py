@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from lastbit import Rate
-from lastbit.chance import _draws, distributions
+from lastbit.chance import _cells, _draws, distributions
 from lastbit.chance.inversion import Geometric, Signed, Truncated
 from lastbit.chance.tables import Table
 from lastbit.mechanisms.top_k import _ranks, ranking
@@ -203,3 +203,67 @@ def test_steps_beyond_64_bits_are_ranked_without_the_kernel() -> None:
 def test_the_kernel_ranks_whole_arrays_of_one_length_only(steps: Any, places: Any) -> None:
     with pytest.raises((ValueError, BufferError)):
         _ranks.ranked(np.asarray(steps), np.asarray(places), 2)
+
+
+def test_noise_gets_its_steps_or_is_left_alone() -> None:
+    room = 1 << 62
+    steps = np.array([-(1 << 61), 1 << 61, 0, 5])
+    for extreme in (0, room, -room):
+        noise = np.array([1, -1, extreme, 7])
+        assert _cells.add(steps, noise, room)
+        assert noise.tolist() == [1 - (1 << 61), (1 << 61) - 1, extreme, 12]
+    for beyond in (room + 1, -room - 1, (1 << 63) - 1, -(1 << 63)):
+        noise = np.array([1, -1, beyond, 7])
+        assert not _cells.add(steps, noise, room)
+        assert noise.tolist() == [1, -1, beyond, 7]
+    assert _cells.add(steps[:0], noise[:0], room)
+    with pytest.raises(ValueError, match="for each step"):
+        _cells.add(steps, noise[:3], room)
+
+
+@pytest.mark.parametrize("rate", RATES, ids=lambda rate: f"{rate.loss_upper:.2g}")
+@pytest.mark.parametrize("name", ["geometric", "laplace"])
+def test_cells_onto_steps_are_the_cells_and_the_steps(name: str, rate: Rate) -> None:
+    law = getattr(distributions, name)(rate)
+    if law.inverter is None:
+        pytest.skip("takes more than a word")
+    random = Random(7)
+    words = np.array([random.getrandbits(64) for _ in range(500)], np.uint64)
+    cells, steps = np.empty(500, np.int64), np.array([random.randrange(-(1 << 61), 1 << 61) for _ in range(500)])
+    doubts = law.inverter.first(words, 1, cells)
+    decided = np.setdiff1d(np.arange(500), doubts)
+    least, most = int(cells[decided].min()), int(cells[decided].max())
+    found = law.inverter.onto(words[decided], steps[decided], 1 << 62)
+    assert found.tolist() == [int(cell) + int(step) for cell, step in zip(cells[decided], steps[decided], strict=True)]
+    # Words as bytes, and both sides of the room.
+    again = law.inverter.onto(words[decided].tobytes(), steps[decided], max(-least, most))
+    assert again.tolist() == found.tolist()
+    assert law.inverter.onto(words[decided], steps[decided], max(-least, most) - 1) is None
+    assert law.inverter.onto(words[:0], steps[:0], 0).tolist() == []
+    with pytest.raises(ValueError, match="a word for each step"):
+        law.inverter.onto(words, steps[:3], 1 << 62)
+
+
+def test_a_cell_in_doubt_is_not_added() -> None:
+    law = distributions.laplace(Rate(1, 1))
+    table = Table.of(law.levels[0])
+    edge = int(table.thresholds[3])
+    for place in range(3):
+        words = np.full(3, 12345, np.uint64)
+        words[place] = edge
+        assert law.inverter.onto(words, np.zeros(3, np.int64), 1 << 62) is None
+
+
+@pytest.mark.parametrize("origin", [-32_769, -32_768, -32_767, -1, 32_766, 32_767, 32_768, 1 << 40])
+@pytest.mark.parametrize("direction", [-1, 1])
+def test_a_cell_is_never_taken_for_a_cut_bucket(origin: int, direction: int) -> None:
+    # Where few buckets are cut, a short table of small numbers holds the cells: it must not be made of others.
+    thresholds = np.array([3 << 62, 1 << 63, 5, 0], np.uint64)
+    guide = np.zeros((1 << 11) + 1, np.uint32)
+    firsts = [bucket << 53 for bucket in range(1 << 11)]
+    guide[:-1] = [sum(first <= threshold for threshold in thresholds.tolist()) for first in firsts]
+    words = [0, 4, 5, 6, 1 << 62, (1 << 63) - 1, 1 << 63, (1 << 63) + 1, 3 << 62, WORD - 1]
+    out = np.empty(len(words), np.int64)
+    doubts = _draws.Inverter(thresholds, guide, origin, direction).first(np.array(words, np.uint64), 1, out)
+    assert out.tolist() == [origin + direction * sum(word < each for each in thresholds.tolist()) for word in words]
+    assert doubts == [words.index(0), words.index(5), words.index(1 << 63), words.index(3 << 62)]

@@ -3,6 +3,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from lastbit.chance._cells import Cells
+
 class Logarithms:
     def __init__(
         self,
@@ -12,7 +14,7 @@ class Logarithms:
         fine_logs: NDArray[np.uint64],
     ) -> None: ...
 
-class CurveInverter:
+class CurveInverter(Cells):
     def __init__(
         self,
         tables: Logarithms,
@@ -25,5 +27,3 @@ class CurveInverter:
         floor: int,
         share: int,
     ) -> None: ...
-    def first(self, words: NDArray[np.uint64] | bytes, step: int, out: NDArray[np.int64]) -> list[int]: ...
-    def one(self, words: NDArray[np.uint64] | bytes) -> int | None: ...

@@ -9,10 +9,9 @@ computed, in units of 2^-64. y is in units of 2^(bits-64) and takes two words; f
 2^(bits-58) and takes one. `chance/curves.py` fills the tables.
 """
 
-from cpython.buffer cimport PyBuffer_Release
 from libc.stdint cimport int64_t, uint16_t, uint32_t, uint64_t
 
-from lastbit.chance._words cimport hold
+from lastbit.chance._cells cimport Cells
 
 cdef extern from *:
     """
@@ -166,7 +165,7 @@ cdef extern from *:
         begin firsts[128]
         uint64_t scale, first_scale, side, floor, share
         int bits
-    int64_t cells "lastbit_cells"(
+    int64_t cells_of "lastbit_cells"(
         const curve *c, const uint64_t *words, int64_t step, int64_t k, int64_t n, int way, int rough, int64_t *out
     ) noexcept nogil
 
@@ -185,7 +184,7 @@ cdef class Logarithms:
         self.inverses, self.logs, self.fine_inverses, self.fine_logs = inverses, logs, fine_inverses, fine_logs
 
 
-cdef class CurveInverter:
+cdef class CurveInverter(Cells):
     """A law, held where C can reach it."""
 
     cdef Logarithms tables
@@ -210,33 +209,7 @@ cdef class CurveInverter:
                 self.curve.starts[64 * i + zeros] = start(low, high, fine)
                 self.curve.firsts[64 * i + zeros] = begin(y, near)
 
-    def one(self, words):
-        """The cell of the first word; None where it is in doubt."""
-        cdef Py_buffer given
-        cdef const uint64_t *read = <const uint64_t *>hold(words, &given, False)
-        cdef int64_t cell = 0
-        cdef bint there = given.len >= 8
-        cdef bint decided = there and cells(&self.curve, read, 1, 0, 1, self.way, self.rough, &cell) == 1
-        PyBuffer_Release(&given)
-        if not there:
-            raise ValueError("there must be a word for each sample.")
-        return cell if decided else None
-
-    def first(self, words, Py_ssize_t step, out):
-        """out[k] = the cell of words[k·step]. Returns the samples in doubt."""
-        cdef Py_buffer given, taken
-        cdef const uint64_t *read = <const uint64_t *>hold(words, &given, False)
-        cdef int64_t *written = <int64_t *>hold(out, &taken, True)
-        cdef Py_ssize_t k = 0, n = taken.len // 8, there = given.len // 8
-        cdef list doubts = []
-        while k < n and there >= (n - 1) * step + 1:
-            with nogil:
-                k = cells(&self.curve, read, step, k, n, self.way, self.rough, written)
-            if k < n:
-                doubts.append(k)
-                k += 1
-        PyBuffer_Release(&given)
-        PyBuffer_Release(&taken)
-        if there < (n - 1) * step + 1:
-            raise ValueError("there must be a word for each sample.")
-        return doubts
+    cdef Py_ssize_t cells(
+        self, const uint64_t *words, Py_ssize_t step, Py_ssize_t k, Py_ssize_t n, int64_t *out
+    ) noexcept nogil:
+        return cells_of(&self.curve, words, step, k, n, self.way, self.rough, out)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Iterable
+from functools import lru_cache
 from operator import index
 from typing import Any, Final, Protocol
 
@@ -34,6 +35,9 @@ _KEY_LIFE: Final = 1 << 21
 
 _ZEROS: Final = memoryview(bytes(8 * _BLOCK))
 _SLACK: Final = 2  # update_into wants room for one more AES block, which it leaves alone
+
+_zeros: Final = lru_cache(maxsize=64)(bytes)
+"""So many zeros. Most releases of a program take one of a few numbers of words, and bytes are quicker than a view."""
 
 
 class Bits(Protocol):
@@ -102,7 +106,7 @@ class _Stream:
 
     def _fresh(self, n: int) -> Words | bytes:
         if n <= _COPIED:
-            return self._encryptor.update(_ZEROS[: 8 * n])
+            return self._encryptor.update(_zeros(8 * n))
         room = np.empty(n + _SLACK, np.uint64)
         self._encryptor.update_into(_ZEROS[: 8 * n], room.view(np.uint8).data)
         return room[:n]
@@ -144,31 +148,31 @@ class SystemBits:
             return os.urandom(8 * n)
         if n < 0:
             raise ParameterError(f"words(n) needs n of at least 0: got {n}.")
-        words: Words | bytes
+        if n <= _BLOCK:
+            return self._take(n)
         while True:
-            begun = process()
-            if n <= _BLOCK:
-                words = self._take(n, begun)
-            else:
-                words = np.empty(n, np.uint64)
-                for start in range(0, n, _BLOCK):
-                    part = words[start : start + _BLOCK]
-                    part[:] = np.frombuffer(self._take(len(part), begun), np.uint64)
-            # A fork while the words were made (from a signal handler) leaves them in both processes: drop them.
+            begun, words = process(), np.empty(n, np.uint64)
+            for start in range(0, n, _BLOCK):
+                part = words[start : start + _BLOCK]
+                part[:] = np.frombuffer(self._take(len(part)), np.uint64)
+            # A fork between two blocks leaves those before it in both processes: drop them.
             if begun == process():
                 return words
 
-    def _take(self, n: int, here: tuple[int, int]) -> Words | bytes:
-        """n words for a call that began in this process: after a fork they are dropped with the call's others."""
+    def _take(self, n: int) -> Words | bytes:
+        """n words, at most one block, that no other process holds."""
         while True:
             try:
                 stream = self._pool.pop()
             except IndexError:
                 stream = _Stream()
-            if stream.left >= n and (stream.process == here or stream.process == process()):
+            if stream.left >= n:
                 words = stream.take(n)
-                self._pool.append(stream)
-                return words
+                # A fork before this call leaves the stream in both processes, and one during it (from a signal
+                # handler) the words too: the child drops them.
+                if stream.process == process():
+                    self._pool.append(stream)
+                    return words
 
     def __repr__(self) -> str:
         return "SystemBits()"

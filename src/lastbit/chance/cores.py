@@ -14,7 +14,7 @@ from typing import Final, TypeVar
 Part = TypeVar("Part")
 Result = TypeVar("Result")
 
-MANY: Final = 10**6
+MANY: Final = 1 << 19
 """From so many values on, a second core is worth the threads that it takes."""
 
 _MOST: Final = 256

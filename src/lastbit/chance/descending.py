@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -17,8 +16,8 @@ class Descending:
     `edge` is the last |v| with v·factor within 2^61.
 
     >>> exponents = Descending(np.array([3, -7, 9]), 10, 5, -50, 50, 100)
-    >>> exponents[0:3], exponents.min()
-    (array([ 70, 150,  50]), 50)
+    >>> exponents[0:3], exponents.min(), exponents.span(exponents.min())
+    (array([ 70, 150,  50]), 50, 100)
     """
 
     values: NDArray[np.int64]
@@ -40,15 +39,10 @@ class Descending:
 
     def min(self) -> int:
         """The exponent of the highest value."""
-        return self._least
-
-    @property
-    def span(self) -> int:
-        """How far the largest exponent may be above the least."""
-        return self.base - self.lowest - self._least
-
-    @cached_property
-    def _least(self) -> int:
         # Scaling and clamping keep the order.
         most = max(-self.edge - 1, min(self.edge + 1, int(self.values.max()))) * self.factor
         return self.base - max(self.lowest, min(self.highest, most))
+
+    def span(self, least: int) -> int:
+        """How far the largest exponent may be above the least."""
+        return self.base - self.lowest - least

@@ -14,9 +14,10 @@ from itertools import count
 from numbers import Rational
 from typing import Final
 
+from lastbit.chance._cells import Cells
 from lastbit.chance.gaussian import Gaussian
 from lastbit.chance.inversion import Falling, Geometric, Partition, Signed, Truncated, Uniform, Weighted, resolve
-from lastbit.chance.kernel import Inverter, Kernel
+from lastbit.chance.kernel import Kernel
 from lastbit.chance.powers import Powers
 from lastbit.chance.rounds import Rounds
 from lastbit.errors import AuditError, ParameterError
@@ -61,7 +62,7 @@ class Distribution:
         return Kernel.of(self.levels, self.shifts)
 
     @cached_property
-    def inverter(self) -> Inverter | None:
+    def inverter(self) -> Cells | None:
         """The compiled way to invert it where a word decides a sample, and is kept; None elsewhere."""
         return None if self.cells or self.shifts or self.kernel is None else self.kernel.first
 

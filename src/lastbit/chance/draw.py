@@ -5,12 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any, Protocol, overload
+from typing import Any, Final, Protocol, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lastbit.chance import distributions
+from lastbit.chance._cells import add
 from lastbit.chance.bits import Words
 from lastbit.chance.distributions import Distribution
 from lastbit.chance.powers import Exponents, Powers, total
@@ -21,6 +22,9 @@ from lastbit.privacy.rate import Rate
 
 Samples = NDArray[Any]
 """int64, or Python integers (dtype object) when a sample does not fit."""
+
+ROOM: Final = 1 << 62
+"""Noise below this can be added to steps, which stay within 2^61, in int64."""
 
 
 class Parts(Protocol):
@@ -165,6 +169,15 @@ class Draw(ABC):
         if size is None:
             return self._one(distribution)
         return self._many(distribution, whole(size, "size", least=0))
+
+
+def added(steps: Samples, noise: Samples) -> Samples:
+    """Steps and noise, in the noise: as Python integers where int64 has no room."""
+    if noise.dtype is steps.dtype and add(steps, noise, ROOM):
+        return noise
+    noise = noise.astype(object)
+    noise += steps
+    return noise
 
 
 def _checked(rate: Rate) -> Rate:

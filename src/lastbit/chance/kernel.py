@@ -8,19 +8,18 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lastbit.chance import _curves, _draws, curves
+from lastbit.chance import _draws, curves
+from lastbit.chance._cells import Cells
 from lastbit.chance.bits import Words
 from lastbit.chance.inversion import Partition
 from lastbit.chance.tables import Table
-
-Inverter = _draws.Inverter | _curves.CurveInverter
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Kernel:
     """One inverter for each level. All but the first have tables."""
 
-    first: Inverter
+    first: Cells
     finer: tuple[_draws.Inverter, ...]
     shifts: tuple[int, ...]
 

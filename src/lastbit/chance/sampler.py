@@ -14,12 +14,12 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from lastbit.chance import _classes, _draws, distributions
+from lastbit.chance import _classes, _draws, _powers, distributions
 from lastbit.chance.bits import Ahead, Bits, SystemBits, Words, checked_words
 from lastbit.chance.cores import parts_of, side_by_side
 from lastbit.chance.descending import Descending
 from lastbit.chance.distributions import Distribution
-from lastbit.chance.draw import Draw, Parts, Samples
+from lastbit.chance.draw import ROOM, Draw, Parts, Samples, added
 from lastbit.chance.inversion import Uniform
 from lastbit.chance.power_table import WIDE, PowerTable
 from lastbit.chance.powers import CHUNK, Powers
@@ -34,7 +34,7 @@ _CHUNK: Final = 1 << 14
 _LONG: Final = 1 << 19
 """From so many words on, four times as many are in hand: the calls take longer than new memory."""
 
-_SEARCHED: Final = 1 << 10
+_SEARCHED: Final = 1 << 9
 """Exponents in a chunk of an array: one chunk is searched, all are added up."""
 
 Decide = Callable[[int, Words, NDArray[np.int64]], Iterable[int]]
@@ -103,6 +103,17 @@ class Sampler(Draw):
         words = self.raw(n * step)
         doubts = kernel.fill(words, out)
         return self._settle(out, _blocks(words, doubts, step), self._settler(distribution)) if doubts else out
+
+    def noised(self, law: Distribution, steps: Samples) -> Samples:
+        """Each of these steps, whole numbers within ±2^61, and a draw of its own: a few in one pass.
+
+        As Python integers where int64 has no room.
+        """
+        if len(steps) > _CHUNK or steps.dtype is not _INT64 or law.inverter is None:
+            return added(steps, self._many(law, len(steps)))
+        words = self.raw(len(steps))
+        found = law.inverter.onto(words, steps, ROOM)
+        return added(steps, self.after(words)._many(law, len(steps))) if found is None else found
 
     def _settler(self, distribution: Distribution) -> Settle:
         return lambda _, block: distribution.value(block, self._read)
@@ -198,9 +209,9 @@ def _decide_one_by_one(distribution: Distribution, words: list[int], out: NDArra
 
 
 @lru_cache(maxsize=16)
-def _weights_of(rate: Rate) -> _draws.PowerWeights:
+def _weights_of(rate: Rate) -> _powers.PowerWeights:
     table = PowerTable.of(rate)
-    return _draws.PowerWeights(table.factors, table.digits, table.last, table.error)
+    return _powers.PowerWeights(table.factors, table.digits, table.last, table.error)
 
 
 @lru_cache(maxsize=16)
@@ -231,9 +242,10 @@ def _decide_power(powers: Powers, word: int) -> int | None:
     # An array has short chunks, as one of them is searched. Numbers that are made anew for each chunk have long ones.
     whole = isinstance(numbers, np.ndarray)
     chunks = -(-n // _SEARCHED) if whole else len(powers.cuts) - 1
-    search = _draws.PowerSearch(_weights_of(powers.rate), powers.least, n, chunks)
+    search = _powers.PowerSearch(_weights_of(powers.rate), powers.least, n, chunks)
     if isinstance(exponents, Descending):
-        search.turn(exponents.factor, exponents.edge, exponents.base - powers.least, exponents.span)
+        top, span = exponents.base - powers.least, exponents.span(powers.least)
+        search.turn(exponents.factor, exponents.edge, top, span)
     search.warm()
     if whole:
         numbers = np.ascontiguousarray(numbers)

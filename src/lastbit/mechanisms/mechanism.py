@@ -71,7 +71,9 @@ class Mechanism(ABC, Generic[Released]):
         2
         """
         tick = None if hold is None else Tick(hold)
-        ready = self.ready(**options) if values is _NOTHING else self.ready(values, **options)
+        # Without the detour of options where there are none: that shows in the time of a small release.
+        given = () if values is _NOTHING else (values,)
+        ready = self.ready(*given, **options) if options else self.ready(*given)
         published = ready(chance(draw))
         if tick is not None:
             tick.wait()

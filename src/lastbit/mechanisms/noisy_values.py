@@ -7,17 +7,18 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, partial
 from itertools import product
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
 import numpy as np
 
-from lastbit.chance.draw import Draw, Samples
+from lastbit.chance.distributions import gaussian, laplace
+from lastbit.chance.draw import Draw, Samples, added
+from lastbit.chance.sampler import Sampler
 from lastbit.estimate.accuracy import gaussian_accuracy, laplace_accuracy
 from lastbit.exact.numbers import Number, probability
 from lastbit.privacy.cost import Cost
 from lastbit.privacy.rate import Rate
 from lastbit.release import Interval, Measurement
-from lastbit.values._floors import add
 from lastbit.values.grid import Grid, Steps
 from lastbit.values.known import floored_by, lies_on, names_of
 from lastbit.values.statistic import listed
@@ -27,9 +28,6 @@ Noise = Literal["laplace", "gaussian"]
 
 Reading = tuple[Steps, bool, bool, int, Sequence[Any] | None]
 """The steps, whether they were one number, whether they lie on the grid, how far above they may lie, and the items."""
-
-_ROOM: Final = 1 << 62
-"""Noise below this can be added to steps, which stay within 2^61, in int64."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -97,9 +95,11 @@ def accuracy_of(noise: Noise, rate: Rate, level: Fraction) -> int:
     return laplace_accuracy(rate, level) if noise == "laplace" else gaussian_accuracy(rate, level)
 
 
-def drawn(noise: Noise, rate: Rate, n: int, draw: Draw) -> Samples:
-    """So many draws of a noise."""
-    return draw.laplace(rate, n) if noise == "laplace" else draw.gaussian(rate, n)
+def noised(noise: Noise, rate: Rate, steps: Steps, draw: Draw) -> Samples:
+    """Steps, each with its own noise."""
+    if type(draw) is Sampler:
+        return draw.noised(laplace(rate) if noise == "laplace" else gaussian(rate), steps)
+    return added(steps, draw.laplace(rate, len(steps)) if noise == "laplace" else draw.gaussian(rate, len(steps)))
 
 
 def noisy_release(
@@ -119,7 +119,7 @@ def noisy_release(
     resolution = grid.resolution
 
     def noisy(draw: Draw) -> NoisyValues:
-        noisy = added(steps, drawn(noise, rate, len(steps), draw))
+        noisy = noised(noise, rate, steps, draw)
         if ends is not None:
             noisy = _clamped(noisy, *ends)
         if noisy.dtype is not steps.dtype:
@@ -191,12 +191,3 @@ def _clamped(noisy: Samples, low: int, high: int) -> Samples:
     np.maximum(noisy, low, out=noisy)
     np.minimum(noisy, high, out=noisy)
     return noisy
-
-
-def added(steps: Steps, noise: Samples) -> Samples:
-    """Steps and noise, in the noise: as Python integers where int64 has no room."""
-    if noise.dtype is steps.dtype and add(steps, noise, _ROOM):
-        return noise
-    noise = noise.astype(object)
-    noise += steps
-    return noise

@@ -5,7 +5,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 def add_scaled(values: NDArray[Any], factor: int, edge: int, limit: int, out: NDArray[Any]) -> None: ...
-def add(steps: NDArray[Any], noise: NDArray[Any], room: int) -> bool: ...
 def reaching(
     values: NDArray[Any], factor: int, edge: int, limit: int, noise: NDArray[Any], start: int, bar: int
 ) -> list[int]: ...
@@ -19,11 +18,11 @@ class Floor:
 
 def listed(
     values: Sequence[object],
+    other: Callable[[object], int],
     factor: int,
     divisor: int,
     limit: int,
     floor: Floor | None,
-    other: Callable[[object], int],
 ) -> NDArray[np.int64]: ...
 def packed(values: Sequence[object]) -> NDArray[np.int64] | NDArray[np.float64] | None: ...
 def whole_only(values: Sequence[object]) -> bool: ...

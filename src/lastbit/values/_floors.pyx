@@ -17,6 +17,24 @@ cdef extern from "Python.h":
     double PyFloat_AS_DOUBLE(object it)
     long long PyLong_AsLongLongAndOverflow(object it, int *beyond) except? -1
 
+cdef extern from *:
+    """
+    /* An int of Python's own that has one digit, as most have: read where it is, which a call of Python takes longer for.
+       Others are left to the call. */
+    static inline int lastbit_short(PyObject *it, int64_t *out) {
+    #if PY_VERSION_HEX >= 0x030C0000
+        if (!PyUnstable_Long_IsCompact((PyLongObject *)it)) return 0;
+        *out = PyUnstable_Long_CompactValue((PyLongObject *)it);
+    #else
+        Py_ssize_t size = Py_SIZE(it);
+        if (size < -1 || size > 1) return 0;
+        *out = (int64_t)size * ((PyLongObject *)it)->ob_digit[0];
+    #endif
+        return 1;
+    }
+    """
+    bint short_int "lastbit_short"(PyObject *it, int64_t *out) noexcept
+
 cdef object INT64 = dtype("int64")
 cdef object FLOAT64 = dtype("float64")
 
@@ -51,31 +69,6 @@ def add_scaled(values, int64_t factor, int64_t edge, int64_t limit, out):
             PyBuffer_Release(&taken)
     finally:
         PyBuffer_Release(&given)
-
-
-def add(steps, noise, int64_t room):
-    """Add steps to their noise, in the noise. False where some noise is beyond ±room: then nothing is added."""
-    cdef Py_buffer given, taken
-    cdef const int64_t *read = <const int64_t *>hold(steps, &given, False)
-    cdef int64_t *written
-    cdef Py_ssize_t k, n
-    cdef bint fits = True
-    try:
-        written = <int64_t *>hold(noise, &taken, True)
-        n = taken.len // 8
-        if given.len != taken.len:
-            PyBuffer_Release(&taken)
-            raise ValueError("there must be a noise for each step.")
-        with nogil:
-            for k in range(n):
-                fits &= (written[k] <= room) & (written[k] >= -room)
-            if fits:
-                for k in range(n):
-                    written[k] += read[k]
-        PyBuffer_Release(&taken)
-    finally:
-        PyBuffer_Release(&given)
-    return fits
 
 
 def reaching(values, int64_t factor, int64_t edge, int64_t limit, noise, Py_ssize_t start, int64_t bar):
@@ -147,8 +140,8 @@ cdef extern from *:
     #define LASTBIT_INLINE static inline
     #endif
     #if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__)
-    /* Four floats at a time where the processor can; the same integers either way. */
-    #define LASTBIT_WIDE __attribute__((target_clones("avx2", "default")))
+    /* Four or eight floats at a time where the processor can; the same integers either way. */
+    #define LASTBIT_WIDE __attribute__((target_clones("avx512f", "avx2", "default")))
     #else
     #define LASTBIT_WIDE
     #endif
@@ -324,7 +317,7 @@ cdef class Floor:
         return int(sums[0]) + (int(sums[1]) << 32) + int(whole) * (int(self.scale.least) // divisor), int(sums[2])
 
 
-def listed(values, int64_t factor, int64_t divisor, int64_t limit, Floor floor, other):
+def listed(values, other, int64_t factor, int64_t divisor, int64_t limit, Floor floor):
     """The steps of a list or a tuple of numbers: of Python's own ints, and floats by `floor`; `other` says all else."""
     if type(values) is not list and type(values) is not tuple:
         raise TypeError("values must be a list or a tuple.")
@@ -390,9 +383,10 @@ def packed(values):
             else:
                 if not PyLong_CheckExact(<object>given[k]):
                     return None
-                whole[k] = PyLong_AsLongLongAndOverflow(<object>given[k], &beyond)
-                if beyond:
-                    return None
+                if not short_int(given[k], whole + k):
+                    whole[k] = PyLong_AsLongLongAndOverflow(<object>given[k], &beyond)
+                    if beyond:
+                        return None
     finally:
         PyBuffer_Release(&view)
     return out if len(values) == n else None
@@ -400,7 +394,11 @@ def packed(values):
 
 def whole_only(values):
     """Whether a list or a tuple holds Python's own ints only."""
-    for each in values:
-        if type(each) is not int:
+    if type(values) is not list and type(values) is not tuple:
+        raise TypeError("values must be a list or a tuple.")
+    cdef PyObject **given = PySequence_Fast_ITEMS(values)
+    cdef Py_ssize_t k
+    for k in range(len(values)):
+        if not PyLong_CheckExact(<object>given[k]):
             return False
     return True

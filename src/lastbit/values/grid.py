@@ -48,8 +48,8 @@ class Grid:
     """That of the resolution: a Fraction takes longer to say it."""
     denominator: int = field(init=False, repr=False, compare=False)
     _scaling: tuple[int, int, int] | None = field(init=False, repr=False, compare=False)
-    _parts: tuple[int, int] = field(init=False, repr=False, compare=False)
-    """The denominator and the numerator, as the kernel of lists takes them."""
+    _listing: tuple[int, int, int, _floors.Floor | None] = field(init=False, repr=False, compare=False)
+    """The denominator, the numerator, the limit and the way of floats, as the kernel of lists takes them."""
 
     def __init__(self, resolution: Number = 1) -> None:
         exact = positive(resolution, "resolution", "It is the step between two values.")
@@ -58,7 +58,12 @@ class Grid:
         object.__setattr__(self, "denominator", exact.denominator)
         scaling = (min(exact.denominator, LIMIT), LIMIT // exact.denominator, LIMIT) if exact.numerator == 1 else None
         object.__setattr__(self, "_scaling", scaling)
-        object.__setattr__(self, "_parts", (min(exact.denominator, LIMIT), min(exact.numerator, LIMIT + 1)))
+        floor = _floor(exact.denominator, -LIMIT, LIMIT)
+        listing = min(exact.denominator, LIMIT), min(exact.numerator, LIMIT + 1), LIMIT, floor
+        object.__setattr__(self, "_listing", listing)
+
+    def __reduce__(self) -> tuple[type[Grid], tuple[Fraction]]:
+        return Grid, (self.resolution,)
 
     @property
     def last(self) -> int:
@@ -72,8 +77,7 @@ class Grid:
     def steps(self, values: object) -> Steps:
         """Values in steps, one for each: an array, or a sequence of numbers. A float means its exact value."""
         if type(values) is list or type(values) is tuple:
-            floor = _floor(self.denominator, -LIMIT, LIMIT)
-            return _floors.listed(values, *self._parts, LIMIT, floor, self.step)
+            return _floors.listed(values, self.step, *self._listing)
         values = bare(values)
         if is_plain(values):
             return self._steps_of_array(values.ravel())

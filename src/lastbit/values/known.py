@@ -75,6 +75,8 @@ def unpacked(values: Any, sensitivity: Fraction, monotone: bool = False) -> tupl
 
     Values are refused where they are not `allowed`. Values about which nothing is known are taken as they are.
     """
+    if type(values) is np.ndarray:
+        return bare(values), None
     if not isinstance(values, Known):
         given, items = labelled(values)
         return bare(given), items
@@ -99,14 +101,14 @@ def lies_on(values: Any, grid: Grid) -> bool:
     >>> lies_on([3, None], Grid("1/2")), lies_on([3, 4], Grid(2)), lies_on([3.0], Grid(1))
     (True, False, False)
     """
+    if type(values) is np.ndarray and (kind := values.dtype.kind) in "biuf":
+        return kind != "f" and grid.numerator == 1
     if isinstance(values, Known):
         return values.resolution is not None and (values.resolution / grid.resolution).denominator == 1
     if grid.numerator != 1:
         return False
     if type(values) is int:
         return True
-    if type(values) is np.ndarray and values.dtype.kind in "biuf":
-        return bool(values.dtype.kind != "f")
     values, _ = labelled(values)
     # The type that an array or a Series declares; Arrow calls it `type`.
     declared = getattr(values, "dtype", None) or getattr(values, "type", None)

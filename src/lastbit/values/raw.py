@@ -36,6 +36,9 @@ def bare(values: Any) -> Any:
 
     Masked values are missing.
     """
+    if type(values) is np.ndarray:
+        # Kernels read numbers where the processor would put them.
+        return values if values.flags.aligned else values.copy()
     if type(values) is list or type(values) is tuple:
         numbers = _floors.packed(values)
         return values if numbers is None else numbers
@@ -44,9 +47,7 @@ def bare(values: Any) -> Any:
         held[np.ma.getmaskarray(values)] = None
         return held
     if isinstance(values, np.ndarray):
-        # A subclass such as a matrix may never be flat. Kernels read numbers where the processor would put them.
-        plain = values if type(values) is np.ndarray else np.asarray(values)
-        return plain if plain.flags.aligned else plain.copy()
+        return bare(np.asarray(values))  # a subclass such as a matrix may never be flat
     if not hasattr(values, "to_numpy"):
         return values
     if isinstance(getattr(values, "dtype", None), np.dtype):

@@ -20,7 +20,7 @@ from lastbit.exact.rounding import shortened_upper
 from lastbit.mechanisms.discover.mechanism import Discovered, Discovering
 from lastbit.mechanisms.discover.spark_histogram import SparkHistogram, decimal_digits
 from lastbit.mechanisms.mechanism import chance
-from lastbit.mechanisms.noisy_values import Noise, accuracy_of, added, drawn
+from lastbit.mechanisms.noisy_values import Noise, accuracy_of, noised
 from lastbit.privacy.cost import Cost
 from lastbit.privacy.rate import Rate
 from lastbit.release import Interval
@@ -171,7 +171,7 @@ class DiscoverHistogram(Discovering[DiscoveredHistogram]):
         items, steps = self._steps(values, None)
 
         def tell(draw: Draw) -> tuple[Sequence[Any], Samples]:
-            noisy = added(steps, drawn(noise, rate, len(steps), draw))
+            noisy = noised(noise, rate, steps, draw)
             places = [place for place in range(len(items)) if noisy[place] >= least]
             return [items[place] for place in places], noisy[places]
 

@@ -16,7 +16,7 @@ from lastbit.chance.draw import Draw
 from lastbit.chance.sampler import Sampler
 from lastbit.errors import LastbitError
 from lastbit.mechanisms.mechanism import drawn_elsewhere
-from lastbit.mechanisms.noisy_values import Noise, added, drawn
+from lastbit.mechanisms.noisy_values import Noise, noised
 from lastbit.privacy.rate import Rate
 from lastbit.values.grid import LIMIT
 from lastbit.values.spark_rows import TOTAL, SparkRows, answered
@@ -44,7 +44,7 @@ class Telling:
         """The items that are told, with their noisy values: memory for one batch."""
         for batch in batches:
             steps = np.minimum(batch.column(TOTAL).to_numpy(zero_copy_only=False), LIMIT // self.factor) * self.factor
-            noisy = added(steps, drawn(self.noise, self.rate, len(steps), draw))
+            noisy = noised(self.noise, self.rate, steps, draw)
             kept = np.flatnonzero(np.asarray(noisy >= self.least, np.bool_))
             texts = pa.array([str(step) for step in noisy[kept].tolist()], pa.string())
             parts = batch.drop_columns([TOTAL]).take(pa.array(kept))

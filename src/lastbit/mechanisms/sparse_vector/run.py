@@ -20,7 +20,7 @@ from lastbit.mechanisms.sparse_vector.kinds import NoiseKind
 from lastbit.mechanisms.sparse_vector.noise import Branch, HiddenNoise, Unshared
 from lastbit.privacy.rate import Rate
 from lastbit.values.grid import LIMIT, Grid, Steps
-from lastbit.values.raw import is_plain
+from lastbit.values.raw import bare, is_plain
 
 FEW: Final = 32
 """So many queries are asked one by one, which is faster than asking them together, and the same."""
@@ -136,9 +136,11 @@ class Run(Unshared):
         """
         plan = self._plan
         # Anything but a plain array is converted first: a wrong type must not end a run half asked.
-        queries = values.ravel() if is_plain(values) else plan.grid.steps(values)
+        values = bare(values)
+        plain = is_plain(values)
+        queries = values.ravel() if plain else plan.grid.steps(values)
         bases = None if thresholds is None else plan.bases(thresholds, len(queries))
-        return Answers(*self._many(queries, bases, plain=is_plain(values)))
+        return Answers(*self._many(queries, bases, plain=plain))
 
     def answered(self, queries: NDArray[Any] | list[int], *, plain: bool) -> tuple[int, dict[int, Answer]]:
         """How many of these queries the run answers, up to the one that exhausts it, and the answers above.

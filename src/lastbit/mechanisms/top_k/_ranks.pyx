@@ -3,17 +3,18 @@
 cimport cython
 from cpython.buffer cimport PyBUF_FORMAT, PyBUF_ND, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
-from libc.stdint cimport int64_t, uint64_t
+from libc.stdint cimport INT64_MAX, int64_t, uint64_t
 from libc.stdlib cimport free, malloc, qsort, realloc
 from libc.string cimport memcpy
 
 from numpy import array, dtype, empty
 
+from lastbit.chance._cells cimport Cells
 from lastbit.chance._words cimport add_steps, hold, pick, shuffled
 
 cdef enum:
-    GROUPS = 4  # for each one looked for: few of them share a group then
-    BLOCK = 16
+    GROUPS = 2  # for each one looked for: more of them would have to be parted, fewer would let too many through
+    BLOCK = 8
 
 cdef object INT64 = dtype("int64")
 cdef object UINT64 = dtype("uint64")
@@ -54,30 +55,67 @@ def near(values, Py_ssize_t kept, int64_t below):
     return array(places, INT64)
 
 
-cdef struct Height:
-    int64_t step
-    Py_ssize_t at
+cdef extern from *:
+    """
+    #include <stdint.h>
+    /* A number of steps, and whose it is. */
+    typedef struct { int64_t step, at; } lastbit_height;
+
+    /* Merge two runs of the same width: from the front and from the back at once, which meet in the middle. Neither half
+       can leave its run, as each takes as many as a run has, and the two do not wait for each other. No branch: which of
+       two is taken cannot be guessed. Of equals the first run comes first. */
+    static inline void lastbit_merge(const lastbit_height *from, int64_t width, lastbit_height *to) {
+        int64_t a = 0, b = width, c = width - 1, d = 2 * width - 1;
+        for (int64_t k = 0, l = d; k < width; k++, l--) {
+            int64_t first = from[a].step >= from[b].step, last = from[c].step >= from[d].step;
+            to[k] = from[b ^ ((a ^ b) & -first)];
+            a += first;
+            b += 1 - first;
+            to[l] = from[c ^ ((c ^ d) & -last)];
+            c -= 1 - last;
+            d -= last;
+        }
+    }
+
+    /* Bring the values of at least `least` to the front, and count them: without a branch too. */
+    static inline int64_t lastbit_part(int64_t *values, int64_t n, int64_t least) {
+        int64_t front = 0;
+        for (int64_t i = 0; i < n; i++) {
+            int64_t each = values[i];
+            values[i] = values[front];
+            values[front] = each;
+            front += each >= least;
+        }
+        return front;
+    }
+    """
+    ctypedef struct Height "lastbit_height":
+        int64_t step
+        int64_t at
+    void merge "lastbit_merge"(const Height *heights, int64_t width, Height *spare) noexcept nogil
+    int64_t part "lastbit_part"(int64_t *values, int64_t n, int64_t least) noexcept nogil
 
 
 cdef Height *highest_first(Height *heights, Height *spare, Py_ssize_t n) noexcept nogil:
     """Merge sort, as it keeps the order of equals: in one of the two places."""
-    cdef Py_ssize_t width = 1, i, j, k, middle, end
+    cdef Py_ssize_t width = 1, i, j, k, middle
     cdef bint first
     while width < n:
         k = 0
-        while k < n:
-            i, middle, end = k, min(k + width, n), min(k + 2 * width, n)
+        while k + 2 * width <= n:
+            merge(heights + k, width, spare + k)
+            k += 2 * width
+        if k < n:
+            i, middle = k, min(k + width, n)
             j = middle
-            while i < middle and j < end:
-                # Without a branch: which of the two is taken cannot be guessed.
+            while i < middle and j < n:
                 first = heights[i].step >= heights[j].step
                 spare[k] = heights[i if first else j]
                 i += first
                 j += not first
                 k += 1
             memcpy(spare + k, heights + i, (middle - i) * sizeof(Height))
-            memcpy(spare + k + middle - i, heights + j, (end - j) * sizeof(Height))
-            k = end
+            memcpy(spare + k + middle - i, heights + j, (n - j) * sizeof(Height))
         heights, spare = spare, heights
         width *= 2
     return heights
@@ -88,34 +126,43 @@ cdef int falling(const void *one, const void *other) noexcept nogil:
     return (a < b) - (a > b)
 
 
+cdef void sort(int64_t *values, Py_ssize_t n) noexcept nogil:
+    """The highest first; a few without the detours of a sort for many."""
+    cdef Py_ssize_t i, j
+    cdef int64_t each
+    if n > 8:
+        qsort(values, n, sizeof(int64_t), &falling)
+        return
+    for i in range(1, n):
+        each, j = values[i], i
+        while j > 0 and values[j - 1] < each:
+            values[j] = values[j - 1]
+            j -= 1
+        values[j] = each
+
+
 cdef int64_t kth_highest(int64_t *values, Py_ssize_t n, Py_ssize_t k) noexcept nogil:
-    """The k-th highest, by halving around a middle of three; the values end up in another order.
+    """The k-th highest, by parting around a middle of three; the k highest end up in front.
 
     Where that goes badly for so many rounds as no order but one made to be bad takes, the rest is sorted.
     """
-    cdef Py_ssize_t low = 0, high = n - 1, i, j, rounds = 0
+    cdef Py_ssize_t front, rounds = 0
     cdef int64_t a, b, c, pivot
-    while high - low > 8 and rounds < 64:
-        a, b, c = values[low], values[(low + high) >> 1], values[high]
+    while n > 8 and rounds < 64:
+        a, b, c = values[0], values[n >> 1], values[n - 1]
         pivot = max(min(a, b), min(max(a, b), c))
-        i, j = low, high
-        while i <= j:
-            while values[i] > pivot:
-                i += 1
-            while values[j] < pivot:
-                j -= 1
-            if i <= j:
-                values[i], values[j] = values[j], values[i]
-                i += 1
-                j -= 1
-        if k - 1 <= j:
-            high = j
-        elif k - 1 >= i:
-            low = i
+        # Those above the pivot, then those equal to it. No value is beyond the largest that could be above.
+        front = part(values, n, pivot + 1) if pivot < INT64_MAX else 0
+        if k <= front:
+            n = front
         else:
-            return pivot
+            values, n, k = values + front, n - front, k - front
+            front = part(values, n, pivot)
+            if k <= front:
+                return pivot
+            values, n, k = values + front, n - front, k - front
         rounds += 1
-    qsort(values + low, high - low + 1, sizeof(int64_t), &falling)
+    sort(values, n)
     return values[k - 1]
 
 
@@ -137,11 +184,11 @@ cdef extern from *:
             for (int64_t g = 0; g < groups; g++) highest[g] = values[g] > highest[g] ? values[g] : highest[g];
         }
     }
-    /* The first block of 16, from a place on, that has a value of at least `bound`; or the end of the last block. */
+    /* The first block of 8, from a place on, that has a value of at least `bound`; or the end of the last block. */
     LASTBIT_WIDE static int64_t lastbit_next(const int64_t *values, int64_t from, int64_t n, int64_t bound) {
-        for (; from + 16 <= n; from += 16) {
+        for (; from + 8 <= n; from += 8) {
             int64_t hit = 0;
-            for (int j = 0; j < 16; j++) hit |= -(int64_t)(values[from + j] >= bound);
+            for (int j = 0; j < 8; j++) hit |= -(int64_t)(values[from + j] >= bound);
             if (hit) break;
         }
         return from;
@@ -246,6 +293,16 @@ def contenders(values, Py_ssize_t width, Py_ssize_t k, int64_t reach):
         free(kept)
 
 
+cdef Height *ordered(
+    const int64_t *steps, Py_ssize_t stride, const int64_t *order, Py_ssize_t n, Height *work
+) noexcept nogil:
+    """The highest first; of equal steps, those whose place in the order is higher. `work` has room for twice as many."""
+    cdef Py_ssize_t i
+    for i in range(n):
+        work[n - 1 - order[i]] = Height(steps[i * stride], i)
+    return highest_first(work, work + n, n)
+
+
 def ranked(steps, places, Py_ssize_t kept):
     """Of numbers with these floors, and fractions in the order of these places: where the highest are, and their leads.
 
@@ -264,9 +321,8 @@ def ranked(steps, places, Py_ssize_t kept):
         for i in range(n):
             if not 0 <= order.at[i] < n:
                 raise ValueError("places must be below their number.")
-            work[n - 1 - order.at[i]] = Height(floors.at[i], i)
-        best = highest_first(work, work + n, n)
         kept = min(kept, n)
+        best = ordered(floors.at, 1, order.at, n, work)
         highest = empty(kept, INT64)
         PyObject_GetBuffer(highest, &view, PyBUF_ND | PyBUF_WRITABLE)
         for i in range(kept):
@@ -294,52 +350,52 @@ cdef object leads_of(const Height *best, const int64_t *order, Py_ssize_t kept):
 
 
 def selected(
-    noise, values, int64_t factor, int64_t edge, int64_t limit, words, Py_ssize_t k, Py_ssize_t width, Py_ssize_t few
+    words, Cells law, values, int64_t factor, int64_t edge, int64_t limit, Py_ssize_t k, Py_ssize_t width, Py_ssize_t few
 ):
-    """The selection in one pass, from the noise of all values and a word for each further pick of the permutation.
+    """The selection in one pass: a word for the noise of each value, then one for each further pick of the permutation.
 
-    Everyone is a contender of up to `few` values, else the `width` highest. The words come after as many others as
-    there are values. None where a pick is in doubt, or where more than `width` may be in play: then the noise is used up.
+    Everyone is a contender of up to `few` values, else the `width` highest. None where a word decides nothing, or where
+    more than `width` may be in play.
     """
-    cdef Held drawn = Held(noise), given = Held(values)
+    cdef Held given = Held(values)
+    cdef Py_ssize_t i, n = given.n, m = n if n <= few else width, kept = min(k + 1, m)
     cdef Py_buffer view
     cdef const uint64_t *read = <const uint64_t *>hold(words, &view, False)
-    cdef Py_ssize_t there = view.len // 8
-    cdef Py_ssize_t i, n = drawn.n, m = n if n <= few else width, kept = min(k + 1, m)
-    cdef int64_t *noisy = <int64_t *>drawn.at
+    cdef int64_t *noisy = NULL
     cdef int64_t *order
     cdef Height *contending = NULL
     cdef Height *work
     cdef Height *best
     cdef bint enough = True, doubt = False
-    if not (given.n == n and there == n + m - 1 and 0 < k <= m and (n <= few or k < width < n)):
-        PyBuffer_Release(&view)
-        raise ValueError("there must be a value for each noise, and a word for each contender but one.")
-    add_steps(given.at, factor, edge, limit, noisy, n)
-    if n > few:
-        contending = chosen(noisy, n, width, k, 1, &enough)
-        if contending is NULL:
-            PyBuffer_Release(&view)
-            raise MemoryError
-    work = <Height *>malloc(2 * m * sizeof(Height) + m * sizeof(int64_t))
     try:
-        if work is NULL:
+        if not (view.len // 8 == n + m - 1 and 0 < k <= m and (n <= few or k < width < n)):
+            raise ValueError("there must be a word for each value, and for each contender but one.")
+        noisy = <int64_t *>malloc((n + m) * sizeof(int64_t) + 2 * m * sizeof(Height))
+        if noisy is NULL:
             raise MemoryError
-        order = <int64_t *>(work + 2 * m)
+        order, work = noisy + n, <Height *>(noisy + n + m)
+        if law.cells(read, 1, 0, n, noisy) != n:
+            return None
+        add_steps(given.at, factor, edge, limit, noisy, n)
+        if n > few:
+            contending = chosen(noisy, n, width, k, 1, &enough)
+            if contending is NULL:
+                raise MemoryError
         order[0] = 0
         for i in range(1, m):
             doubt |= pick(read[n + i - 1], i + 1, order + i)
         if doubt or not enough:
             return None
         shuffled(order, m)
-        for i in range(m):
-            work[m - 1 - order[i]] = Height(noisy[i] if contending is NULL else contending[i].step, i)
-        best = highest_first(work, work + m, m)
+        if contending is NULL:
+            best = ordered(noisy, 1, order, m, work)
+        else:
+            best = ordered(&contending.step, 2, order, m, work)
         leads = leads_of(best, order, kept)
         if contending is NULL:
             return tuple([best[i].at for i in range(min(k, m))]), leads
         return tuple([contending[best[i].at].at for i in range(k)]), leads
     finally:
         PyBuffer_Release(&view)
-        free(work)
+        free(noisy)
         free(contending)

@@ -60,5 +60,5 @@ class NoisyMax(Selecting[Maximum]):
 
     def ready(self, values: Any) -> Callable[[Draw], Maximum]:
         """Select one of the values: numbers, Counts or a Statistic. There must be at least one."""
-        pick, _ = self._picking(values)
-        return lambda draw: Maximum.made(*pick(draw))
+        pick, _ = self._picking(values, Maximum.made)
+        return pick

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from itertools import accumulate
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -20,7 +20,6 @@ from lastbit.mechanisms.on_grid import GridMechanism
 from lastbit.mechanisms.top_k.selector import Scaled, Selector, StepsOf
 from lastbit.output.picture import Panel
 from lastbit.output.words import several
-from lastbit.privacy.cost import Cost
 from lastbit.privacy.rate import Rate
 from lastbit.release import Interval, Release
 from lastbit.values.grid import LIMIT, Grid
@@ -104,8 +103,8 @@ class Selected(Release):
         return [Panel(name, columns[label], columns["gap"], label, bars, bottoms=[*behind[-2::-1], 0][: len(bars)])]
 
 
-Fields = tuple[str, Cost, tuple[int, ...], Samples, tuple[Any, ...] | None, Fraction, int, Rate, bool]
-"""The fields of a Selected."""
+Made = TypeVar("Made")
+"""What is made of the fields of a Selected."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,8 +128,8 @@ class Selecting(GridMechanism[Released]):
         """The part of the cost that the selection may use."""
         return Fraction(1)
 
-    def _picking(self, values: Any) -> tuple[Callable[[Draw], Fields], StepsOf]:
-        """A selection among these values, and the steps of any of them."""
+    def _picking(self, values: Any, publish: Callable[..., Made]) -> tuple[Callable[[Draw], Made], StepsOf]:
+        """A selection among these values, `publish` of its fields, and the steps of any value."""
         bare, items = unpacked(values, self._furthest, self.monotone)
         n, steps_of, scaled = self._candidates(bare)
         on_grid = lies_on(values, self.grid)
@@ -141,11 +140,11 @@ class Selecting(GridMechanism[Released]):
             )
         name, cost, resolution, selector = self.name, self.cost, self.grid.resolution, self._selector
 
-        def pick(draw: Draw) -> Fields:
+        def pick(draw: Draw) -> Made:
             indices, ahead = selector.select(n, steps_of, draw, scaled)
             ahead.setflags(write=False)
             names = None if items is None else tuple([items[index] for index in indices])
-            return name, cost, indices, ahead, names, resolution, n, selector.rate, on_grid
+            return publish(name, cost, indices, ahead, names, resolution, n, selector.rate, on_grid)
 
         return pick, steps_of
 

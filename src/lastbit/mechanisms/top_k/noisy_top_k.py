@@ -79,8 +79,8 @@ class NoisyTopK(Selecting[TopK]):
                 )
             scaled = partial(spark.scaled, factor=int(Fraction(values.resolution) / self.grid.resolution))
             return self._spread(spark.selection(values.rows, scaled, self._selector, True))
-        pick, _ = self._picking(values)
-        return lambda draw: TopK.made(*pick(draw))
+        pick, _ = self._picking(values, TopK.made)
+        return pick
 
     def accuracy(self, n: int, level: Number = "0.95") -> Fraction:
         """How far above a selected candidate one left out of n can be, at most, with at least this probability.

@@ -148,7 +148,7 @@ class SelectAndMeasure(Selecting[MeasuredTopK]):
 
     def ready(self, values: Any) -> Callable[[Draw], MeasuredTopK]:
         """Select k of the values and measure the selected: numbers, Counts or a Statistic. There must be at least k."""
-        pick, steps_of = self._picking(values)
+        pick, steps_of = self._picking(values, lambda *fields: fields)
 
         def measured(draw: Draw) -> MeasuredTopK:
             fields = pick(draw)

@@ -10,14 +10,15 @@ import math
 from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lastbit.chance._cells import Cells
 from lastbit.chance.distributions import geometric
 from lastbit.chance.draw import Draw, Samples
-from lastbit.chance.kernel import Inverter
 from lastbit.chance.sampler import Sampler
 from lastbit.mechanisms.top_k._ranks import selected
 from lastbit.mechanisms.top_k.ranking import highest, near, ranked
@@ -86,12 +87,14 @@ class Selector:
         object.__setattr__(self, "few", max(_EVERYONE, self.width))
         object.__setattr__(self, "wide", self.rate.scale >= 1 << 32)
 
-    @property
-    def _inverter(self) -> Inverter | None:
+    @cached_property
+    def _cells(self) -> Cells | None:
         """The compiled way to invert the noise, where a word is all that a candidate's noise takes."""
-        # Looked up and not kept: a selector is sent to other processes.
-        kernel = None if self.shift or self.wide else geometric(self.rate).kernel
-        return kernel.first if kernel is not None and not kernel.shifts else None
+        return None if self.shift or self.wide else geometric(self.rate).inverter
+
+    def __reduce__(self) -> tuple[type[Selector], tuple[int, Rate, int]]:
+        # Another process makes its own cells.
+        return Selector, (self.k, self.rate, self.shift)
 
     @classmethod
     def of(cls, k: int, rate: Rate) -> Selector:
@@ -104,15 +107,12 @@ class Selector:
         self, n: int, steps_of: StepsOf, draw: Draw, scaled: Scaled | None = None
     ) -> tuple[tuple[int, ...], Samples]:
         """The selected of n, best first, and the gaps in steps: one for each selected that has a next one."""
-        inverter = self._inverter if n <= _AT_ONCE else None
-        if inverter is not None and scaled is not None and type(draw) is Sampler:
+        if scaled is not None and n <= _AT_ONCE and type(draw) is Sampler and (law := self._cells) is not None:
             # All words are read ahead, in the order in which the draws below read them, and go through one pass.
             words = draw.raw(n + (n if n <= self.few else self.width) - 1)
-            noise = np.empty(n, np.int64)
-            if not inverter.first(words, 1, noise):
-                found = selected(noise, *scaled, words, self.k, self.width, self.few)
-                if found is not None:
-                    return found
+            found = selected(words, law, *scaled, self.k, self.width, self.few)
+            if found is not None:
+                return found
             draw = draw.after(words)
         least = self.noisy(n, steps_of, draw, scaled)
         if n <= self.few:
