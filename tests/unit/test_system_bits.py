@@ -242,7 +242,7 @@ def test_threads_that_fork(impatient: None) -> None:
 
 def test_a_call_within_a_call(monkeypatch: pytest.MonkeyPatch) -> None:
     # What a signal handler does, at the worst moment: the cipher is at work on the outer call's words.
-    source, original = SystemBits(), bits._Stream._fresh
+    source, original = SystemBits(), bits._Stream.take
     inner: list[np.ndarray] = []
     calls = iter(range(20))
 
@@ -250,13 +250,13 @@ def test_a_call_within_a_call(monkeypatch: pytest.MonkeyPatch) -> None:
         if next(calls, None) is not None:
             inner.append(source.words(40))
 
-    def fresh(self: bits._Stream, n: int) -> np.ndarray:
+    def take(self: bits._Stream, n: int) -> np.ndarray:
         interrupt()
         words = original(self, n)
         interrupt()
         return words
 
-    monkeypatch.setattr(bits._Stream, "_fresh", fresh)
+    monkeypatch.setattr(bits._Stream, "take", take)
     outer = [source.words(n) for n in (1, 70, 5000, 9000, 3)]
     assert len(inner) == 20
     parts = [pairs(words) for words in outer + inner]

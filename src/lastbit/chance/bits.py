@@ -102,9 +102,6 @@ class _Stream:
         """
         self.left -= n
         self._encryptor.reset_nonce(os.urandom(16))
-        return self._fresh(n)
-
-    def _fresh(self, n: int) -> Words | bytes:
         if n <= _COPIED:
             return self._encryptor.update(_zeros(8 * n))
         room = np.empty(n + _SLACK, np.uint64)

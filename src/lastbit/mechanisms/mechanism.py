@@ -71,10 +71,11 @@ class Mechanism(ABC, Generic[Released]):
         2
         """
         tick = None if hold is None else Tick(hold)
-        # Without the detour of options where there are none: that shows in the time of a small release.
-        given = () if values is _NOTHING else (values,)
-        ready = self.ready(*given, **options) if options else self.ready(*given)
-        published = ready(chance(draw))
+        if options or values is _NOTHING:
+            ready = self.ready(*(() if values is _NOTHING else (values,)), **options)
+        else:
+            ready = self.ready(values)  # without a detour that shows in the time of a small release
+        published = ready(_SYSTEM if draw is None else chance(draw))
         if tick is not None:
             tick.wait()
         return published
