@@ -14,8 +14,8 @@ from typing import Final, TypeVar
 Part = TypeVar("Part")
 Result = TypeVar("Result")
 
-MANY: Final = 1 << 19
-"""From so many values on, a second core is worth the threads that it takes."""
+MANY: Final = 500_000
+"""Above so many draws a second core is worth the threads that it takes."""
 
 _MOST: Final = 256
 """More cores than any machine has for us; more threads would only take memory."""
@@ -35,13 +35,15 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def parts_of(n: int, unit: int) -> list[range]:
+def parts_of(n: int, unit: int, quick: int = 1) -> list[range]:
     """0, …, n-1 in as many parts as there are cores, each but the last a whole number of units; one part of a few.
+
+    Work that is so many times as quick as a draw needs as many times more for a second core.
 
     >>> parts_of(10, 4)
     [range(0, 10)]
     """
-    count = cores() if n > MANY else 1
+    count = cores() if n > quick * MANY else 1
     each = -(-n // count)
     each += -each % unit
     return [range(start, min(start + each, n)) for start in range(0, n, each)] if n else []

@@ -146,12 +146,12 @@ cdef extern from *:
     #define LASTBIT_WIDE
     #endif
 
-    typedef struct { uint32_t odd; int64_t base, spare, cap, least, most, low, high; } lastbit_scale;
+    typedef struct { uint64_t factor; uint32_t odd; int64_t base, spare, cap, least, most, low, high; } lastbit_scale;
 
     /* floor(v * odd * 2^twos) clamped, for the float v with these bits; base is 1075 - twos. The magnitude is first
        cut at `cap`, the bits of a power of two beyond every bound, so that nothing overflows. No branch depends on v.
        way: 0 where odd is 1; 1 where odd has at most ten bits, of which `spare` are free; 2 where |v| stays so small
-       that the shift below never goes left; 3 in general.
+       that the shift below never goes left; 3 in general; 4 where odd has more than 32 bits, and is `factor`.
        above: whether no bound is below zero. Then bits are in the order of their floats, all below zero first, and
        are clamped as they are, to those of the floats that step into the bounds. */
     LASTBIT_INLINE int64_t lastbit_step(uint64_t bits, lastbit_scale s, int way, int above) {
@@ -173,6 +173,14 @@ cdef extern from *:
             /* One word holds the product, and leaves no more than a shift to the right. */
             shift += s.spare;
             whole = ((way == 0 ? m << 9 : m * ((uint64_t)s.odd << s.spare)) + (uint64_t)sign) >> (shift > 63 ? 63 : shift);
+        } else if (way == 4) {
+            /* The product takes two words. So long an odd leaves at least 22 bits to shift to the right. The lower word is
+               not 0, as odd is odd and m is below 2^53: sign can be taken from it alone. */
+            uint64_t low, high = lastbit_multiply(m, s.factor, &low), down = (uint64_t)(shift > 127 ? 127 : shift), beyond;
+            low += (uint64_t)sign;
+            beyond = 0 - (down >> 6);
+            down &= 63;
+            whole = ((low >> down | (high << 1) << (63 - down)) & ~beyond) | (high >> down & beyond);
         } else {
             /* m * odd = high * 2^26 + low. What is added to low, for sign to be taken from it, high gives. */
             uint64_t low = (uint64_t)(uint32_t)(m & 0x3ffffff) * s.odd;
@@ -201,7 +209,8 @@ cdef extern from *:
         for (k = 0; k < n; k++) { int64_t step = lastbit_step(v[k], s, way, above); work; }
     #define LASTBIT_ALL(work, above) \
         if (way == 0) { LASTBIT_EACH(work, 0, above) } else if (way == 1) { LASTBIT_EACH(work, 1, above) } \
-        else if (way == 2) { LASTBIT_EACH(work, 2, above) } else { LASTBIT_EACH(work, 3, above) }
+        else if (way == 2) { LASTBIT_EACH(work, 2, above) } else if (way == 3) { LASTBIT_EACH(work, 3, above) } \
+        else { LASTBIT_EACH(work, 4, above) }
 
     LASTBIT_WIDE static void lastbit_floor(const uint64_t *v, int64_t n, lastbit_scale s, int way, int64_t *out) {
         int64_t k;
@@ -251,6 +260,7 @@ cdef extern from *:
     }
     """
     ctypedef struct scale "lastbit_scale":
+        uint64_t factor
         uint32_t odd
         int64_t base, spare, cap, least, most, low, high
     void floor_each "lastbit_floor"(const uint64_t *v, int64_t n, scale s, int way, int64_t *out) noexcept nogil
@@ -272,17 +282,21 @@ def highest(const uint64_t[::1] bits):
 cdef class Floor:
     """⌊v·odd·2^twos⌋ of floats given by their bits, clamped to [least, most]; NaN gives least.
 
-    Needs odd < 2^32 and |least|, |most| <= 2^61; `top` is the least whole number with odd·2^(twos + top) beyond both.
+    Needs odd <= 2^61 and |least|, |most| <= 2^61; `top` is the least whole number with odd·2^(twos + top) beyond both.
     Where no bound is below zero, `low` and `high` may be the bits of the least floats that step onto them; else -1.
     """
 
     cdef scale scale
     cdef int way
 
-    def __init__(self, uint32_t odd, int64_t twos, int64_t top, int64_t least, int64_t most, int64_t low, int64_t high):
+    def __init__(self, uint64_t odd, int64_t twos, int64_t top, int64_t least, int64_t most, int64_t low, int64_t high):
         cdef int64_t spare = 10 - int(odd).bit_length()
-        self.scale = scale(odd, 1075 - twos, spare, (1023 + top) << 52, least, most, low, high)
+        self.scale = scale(odd, <uint32_t>odd, 1075 - twos, spare, (1023 + top) << 52, least, most, low, high)
         self.way = 0 if odd == 1 else 1 if spare >= 0 else 2 if 1075 - twos - (1023 + top) >= 26 else 3
+        if odd >> 32:
+            self.way = 4
+            if not odd & 1 or 1075 - twos - (1023 + top) < 1:
+                raise ValueError("odd must be odd, and top leave its product a shift to the right.")
 
     def each(self, const uint64_t[::1] bits, int64_t[::1] out):
         """out[k] = the steps of the k-th float."""
