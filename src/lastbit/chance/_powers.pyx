@@ -1,12 +1,13 @@
 """Exponents in, the cell of a word among their powers out: the exponential mechanism. Integers only."""
 
+from cpython.buffer cimport PyBuffer_Release
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from numpy import column_stack
 from numpy import uint64 as UINT64
 
-from lastbit.chance._words cimport multiply
+from lastbit.chance._words cimport hold, multiply
 
 cdef extern from *:
     """
@@ -46,6 +47,12 @@ cdef extern from *:
         }
     }
 
+    LASTBIT_WIDE static int64_t lastbit_highest(const int64_t *numbers, int64_t n) {
+        int64_t k, most = numbers[0];
+        for (k = 1; k < n; k++) most = numbers[k] > most ? numbers[k] : most;
+        return most;
+    }
+
     /* Add the weights of a few exponents to sums[0]*2^64 + sums[1], from a table of their halves of 32 bits, which need no
        carry on the way: both halves are added at once. */
     static void lastbit_add_halves(const uint64_t *halves, const uint64_t *exponents, int64_t n, uint64_t *sums) {
@@ -80,11 +87,27 @@ cdef extern from *:
         uint64_t least, last
         bint turned
         int64_t factor, reach, top
+    int64_t highest_of "lastbit_highest"(const int64_t *numbers, int64_t n) noexcept nogil
     void add_halves "lastbit_add_halves"(const uint64_t *halves, const uint64_t *e, int64_t n, uint64_t *sums) noexcept nogil
     void exponents_of "lastbit_exponents"(const int64_t *numbers, int64_t n, line_of line, uint64_t *out) noexcept nogil
 
 cdef enum:
     IN_HAND = 1024
+
+
+def highest(numbers):
+    """The highest of an array of int64 that is not empty: on a few numbers a call of NumPy takes longer."""
+    cdef Py_buffer view
+    cdef const int64_t *read = <const int64_t *>hold(numbers, &view, False)
+    cdef Py_ssize_t n = view.len // 8
+    cdef int64_t most = 0
+    if n:
+        with nogil:
+            most = highest_of(read, n)
+    PyBuffer_Release(&view)
+    if not n:
+        raise ValueError("there must be a number.")
+    return most
 
 
 cdef inline uint64_t weight(const uint64_t *factors, int digits, uint64_t e) noexcept nogil:
@@ -196,7 +219,7 @@ cdef class PowerSearch:
         """The sum of the weights of all chunks that were added, for tests."""
         return (<object>self.sums[2 * self.added] << 64) + self.sums[2 * self.added + 1]
 
-    def warm(self):
+    cpdef uint64_t warm(self) noexcept:
         """Read all tables into the caches, so that which lines the weights are in does not show in the time."""
         cdef Py_ssize_t i
         cdef uint64_t seen = 0
@@ -244,7 +267,7 @@ cdef class PowerSearch:
                 begin = n * i // self.chunks
                 self.add_one(&numbers[begin], n * (i + 1) // self.chunks - begin)
 
-    def aim(self, uint64_t word):
+    cpdef Py_ssize_t aim(self, uint64_t word) noexcept:
         """The chunk to search, once all are added: it holds the place, unless the weights' error leaves even that in doubt."""
         cdef uint64_t *total = self.sums + 2 * self.chunks
         cdef uint64_t most[2]
@@ -278,8 +301,9 @@ cdef class PowerSearch:
             )
         return chunk
 
-    def locate(self, const int64_t[::1] numbers, Py_ssize_t chunk, Py_ssize_t begin):
-        """The place that the word is in, of this chunk, which begins there; -1 where it is in doubt."""
+    cdef Py_ssize_t located(
+        self, const int64_t *numbers, Py_ssize_t length, Py_ssize_t chunk, Py_ssize_t begin
+    ) noexcept nogil:
         cdef uint64_t *total = self.sums + 2 * self.chunks
         cdef const uint64_t *factors = &self.weights.factors[0]
         cdef uint64_t sums[2]
@@ -289,15 +313,14 @@ cdef class PowerSearch:
         cdef bint inside, clear
         sums[0] = before[0] = self.sums[2 * chunk]
         sums[1] = before[1] = self.sums[2 * chunk + 1]
-        with nogil:
-            while i < numbers.shape[0]:
-                n = IN_HAND if numbers.shape[0] - i > IN_HAND else numbers.shape[0] - i
-                exponents_of(&numbers[i], n, self.line, exponents)
-                if self.weights.digits == 1:
-                    place += reach(factors, 1, exponents, n, self.stop, sums, before)
-                else:
-                    place += reach(factors, self.weights.digits, exponents, n, self.stop, sums, before)
-                i += n
+        while i < length:
+            n = IN_HAND if length - i > IN_HAND else length - i
+            exponents_of(numbers + i, n, self.line, exponents)
+            if self.weights.digits == 1:
+                place += reach(factors, 1, exponents, n, self.stop, sums, before)
+            else:
+                place += reach(factors, self.weights.digits, exponents, n, self.stop, sums, before)
+            i += n
         place += begin
         # The sum before the place must leave the error below `start`, if there is a place before.
         before[1] += self.error
@@ -305,3 +328,20 @@ cdef class PowerSearch:
         inside = at_most(self.stop[0], self.stop[1], total[0], total[1])
         clear = (place == 0) | at_most(before[0], before[1], self.start[0], self.start[1])
         return place if inside & clear else -1
+
+    def locate(self, const int64_t[::1] numbers, Py_ssize_t chunk, Py_ssize_t begin):
+        """The place that the word is in, of this chunk, which begins there; -1 where it is in doubt."""
+        with nogil:
+            chunk = self.located(&numbers[0], numbers.shape[0], chunk, begin)
+        return chunk
+
+    def among(self, const int64_t[::1] numbers, uint64_t word):
+        """The place that the word is in among all numbers, which are added first; -1 where it is in doubt."""
+        cdef Py_ssize_t n = numbers.shape[0], chunk, begin
+        self.warm()
+        self.add_all(numbers)
+        chunk = self.aim(word)
+        begin = n * chunk // self.chunks
+        with nogil:
+            chunk = self.located(&numbers[begin], n * (chunk + 1) // self.chunks - begin, chunk, begin)
+        return chunk

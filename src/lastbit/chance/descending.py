@@ -8,6 +8,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from lastbit.chance._powers import highest
+
 
 @dataclass(frozen=True, eq=False)
 class Descending:
@@ -40,7 +42,7 @@ class Descending:
     def min(self) -> int:
         """The exponent of the highest value."""
         # Scaling and clamping keep the order.
-        most = max(-self.edge - 1, min(self.edge + 1, int(self.values.max()))) * self.factor
+        most = max(-self.edge - 1, min(self.edge + 1, highest(np.ascontiguousarray(self.values)))) * self.factor
         return self.base - max(self.lowest, min(self.highest, most))
 
     def span(self, least: int) -> int:

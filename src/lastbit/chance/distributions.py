@@ -66,7 +66,7 @@ class Distribution:
         """The compiled way to invert it where a word decides a sample, and is kept; None elsewhere."""
         return None if self.cells or self.shifts or self.kernel is None else self.kernel.first
 
-    @cached_property
+    @property
     def block(self) -> int:
         """Words a sample takes at once."""
         return self.words * len(self.levels)

@@ -23,6 +23,8 @@ from lastbit.privacy.rate import Rate
 Samples = NDArray[Any]
 """int64, or Python integers (dtype object) when a sample does not fit."""
 
+_INT64: Final = np.dtype(np.int64)
+
 ROOM: Final = 1 << 62
 """Noise below this can be added to steps, which stay within 2^61, in int64."""
 
@@ -99,7 +101,7 @@ class Draw(ABC):
         1
         """
         whole(len(exponents), "the number of exponents")
-        if exponents.dtype != np.int64:
+        if exponents.dtype is not _INT64 and exponents.dtype != _INT64:
             raise ParameterError("exponents must be int64. Nothing was drawn.")
         if multiplicities is not None:
             _check_multiplicities(multiplicities, len(exponents))

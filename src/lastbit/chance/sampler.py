@@ -246,14 +246,13 @@ def _decide_power(powers: Powers, word: int) -> int | None:
     if isinstance(exponents, Descending):
         top, span = exponents.base - powers.least, exponents.span(powers.least)
         search.turn(exponents.factor, exponents.edge, top, span)
-    search.warm()
     if whole:
-        numbers = np.ascontiguousarray(numbers)
-        search.add_all(numbers)
+        index = search.among(np.ascontiguousarray(numbers), word)
     else:
+        search.warm()
         for each in powers.chunks():
             search.add(each)
-    chunk = search.aim(word)
-    begin, end = n * chunk // chunks, n * (chunk + 1) // chunks
-    index = search.locate(numbers[begin:end], chunk, begin)
+        chunk = search.aim(word)
+        begin, end = powers.cuts[chunk], powers.cuts[chunk + 1]
+        index = search.locate(numbers[begin:end], chunk, begin)
     return None if index < 0 else index

@@ -138,7 +138,7 @@ class ExponentialMechanism(GridMechanism[Choice]):
 
         def choice(draw: Draw) -> Choice:
             index = draw.power_index(self.rate, exponents(draw))
-            return Choice(self.name, self.cost, index, None if named is None else named[index])
+            return Choice.made(self.name, self.cost, index, None if named is None else named[index])
 
         return choice
 

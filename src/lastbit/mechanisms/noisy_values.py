@@ -139,6 +139,8 @@ def read(values: Any, grid: Grid, bare: Callable[[Any], Any]) -> Reading:
     if type(values) is int or type(values) is float:
         # One number of Python's own has no labels, no type that it declares, and nothing known about it.
         return grid.steps((values,)), True, type(values) is int and grid.numerator == 1, 0, None
+    if type(values) is np.ndarray and values.ndim:
+        return grid.steps(values), False, lies_on(values, grid), 0, None  # nor has an array of NumPy's own labels
     raw, single = listed(bare(values))
     return grid.steps(raw), single, lies_on(values, grid), floored_by(values, grid), names_of(values)
 

@@ -39,12 +39,22 @@ cdef object INT64 = dtype("int64")
 cdef object FLOAT64 = dtype("float64")
 
 
-def scaled(const int64_t[::1] values, int64_t factor, int64_t edge, int64_t limit, int64_t[::1] out):
-    """out[k] = values[k]·factor, clamped to ±limit; edge is ⌊limit/factor⌋."""
-    cdef Py_ssize_t k
-    with nogil:
-        for k in range(out.shape[0]):
-            out[k] = step_of(values[k], factor, edge, limit)
+def scaled(values, int64_t factor, int64_t edge, int64_t limit):
+    """values·factor of an array of int64, clamped to ±limit, in a new array; edge is ⌊limit/factor⌋."""
+    cdef Py_buffer given, taken
+    cdef const int64_t *read = <const int64_t *>hold(values, &given, False)
+    cdef int64_t *written
+    cdef Py_ssize_t k, n = given.len // 8
+    try:
+        out = empty(n, INT64)
+        written = <int64_t *>hold(out, &taken, True)
+        with nogil:
+            for k in range(n):
+                written[k] = step_of(read[k], factor, edge, limit)
+        PyBuffer_Release(&taken)
+    finally:
+        PyBuffer_Release(&given)
+    return out
 
 
 def add_scaled(values, int64_t factor, int64_t edge, int64_t limit, out):
@@ -298,11 +308,21 @@ cdef class Floor:
             if not odd & 1 or 1075 - twos - (1023 + top) < 1:
                 raise ValueError("odd must be odd, and top leave its product a shift to the right.")
 
-    def each(self, const uint64_t[::1] bits, int64_t[::1] out):
-        """out[k] = the steps of the k-th float."""
-        with nogil:
-            if out.shape[0]:
-                floor_each(&bits[0], out.shape[0], self.scale, self.way, &out[0])
+    def each(self, bits):
+        """The steps of floats, given by their bits, in a new array."""
+        cdef Py_buffer given, taken
+        cdef const uint64_t *read = <const uint64_t *>hold(bits, &given, False)
+        cdef int64_t *written
+        cdef Py_ssize_t n = given.len // 8
+        try:
+            out = empty(n, INT64)
+            written = <int64_t *>hold(out, &taken, True)
+            with nogil:
+                floor_each(read, n, self.scale, self.way, written)
+            PyBuffer_Release(&taken)
+        finally:
+            PyBuffer_Release(&given)
+        return out
 
     def total(self, const uint64_t[::1] bits, int64_t divisor=1):
         """The sum of all steps, of at most 2^32 floats, and how many floats are NaN, whose step is the least.

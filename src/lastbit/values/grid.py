@@ -263,9 +263,7 @@ def _scaled_whole(values: NDArray[Any], factor: int) -> Steps:
         return small
     if values.dtype.kind == "u":
         values = np.minimum(values, min(edge + 1, largest))
-    out = np.empty(len(values), np.int64)
-    _floors.scaled(np.ascontiguousarray(values, np.int64), min(factor, LIMIT), edge, LIMIT, out)
-    return out
+    return _floors.scaled(np.ascontiguousarray(values, np.int64), min(factor, LIMIT), edge, LIMIT)
 
 
 def _scaled_floats(values: NDArray[Any], factor: int, least: int = -LIMIT, most: int = LIMIT) -> Steps:
@@ -274,9 +272,7 @@ def _scaled_floats(values: NDArray[Any], factor: int, least: int = -LIMIT, most:
     if floor is None:
         exact = (_scaled(value, factor) for value in values.tolist())
         return np.fromiter((max(least, min(most, value)) for value in exact), np.int64, len(values))
-    out = np.empty(len(values), np.int64)
-    floor.each(bits(values), out)
-    return out
+    return floor.each(bits(values))
 
 
 @lru_cache(maxsize=64)

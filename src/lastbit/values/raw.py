@@ -14,6 +14,8 @@ from lastbit.errors import ParameterError
 from lastbit.exact.numbers import MAX_BITS
 from lastbit.values import _floors
 
+_FLOAT64: Final = np.dtype(np.float64)
+
 _LARGE: Final = MAX_BITS
 """Powers of ten beyond which a decimal is clamped, or below which it is less than any resolution, unread."""
 
@@ -26,7 +28,7 @@ _BLOCK: Final = 1 << 18
 
 def is_plain(values: object) -> TypeGuard[NDArray[Any]]:
     """Whether values are an array of numbers that int64, uint64 or float64 holds exactly: one read without loops."""
-    if not isinstance(values, np.ndarray) or isinstance(values, np.ma.MaskedArray):
+    if type(values) is not np.ndarray and (not isinstance(values, np.ndarray) or isinstance(values, np.ma.MaskedArray)):
         return False
     return values.dtype.kind in "biuf" and values.dtype.itemsize <= 8
 
@@ -115,6 +117,8 @@ def highest(values: NDArray[Any]) -> NDArray[Any]:
 
 def bits(values: NDArray[Any]) -> NDArray[np.uint64]:
     """The bits of floats, as 64-bit floats have them."""
+    if values.dtype is _FLOAT64:
+        return np.ascontiguousarray(values).view(np.uint64)
     # A signaling NaN of a shorter type would warn as it is turned into a quiet one.
     with np.errstate(invalid="ignore"):
         return np.ascontiguousarray(values, np.float64).view(np.uint64)

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 from numbers import Rational, Real
 from typing import Any, Final, Literal
 
@@ -327,6 +328,7 @@ def _blocks(values: Any) -> Iterator[Any]:
         yield flat[start : start + _BLOCK]
 
 
+@lru_cache(maxsize=64)
 def _fine(grid: Grid, least: int, most: int) -> Grid:
     """A grid as fine as fits, 2^32 times as fine if that fits: 2^32 records floored to it lose less than a step.
 
