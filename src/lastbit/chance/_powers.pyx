@@ -12,7 +12,7 @@ from lastbit.chance._words cimport hold, multiply
 cdef extern from *:
     """
     #include <stdint.h>
-    #if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__)
+    #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)
     /* Four or eight numbers at a time where the processor can; the same integers either way. */
     #define LASTBIT_WIDE __attribute__((target_clones("avx512f", "avx2", "default")))
     #else

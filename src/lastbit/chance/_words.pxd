@@ -32,7 +32,7 @@ cdef extern from *:
     #else
     #define LASTBIT_MAYBE
     #endif
-    #if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__)
+    #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)
     /* Four numbers at a time where the processor can; the same integers either way. */
     #define LASTBIT_FOUR __attribute__((target_clones("avx2", "default"), unused))
     #else

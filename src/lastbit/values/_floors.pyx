@@ -149,7 +149,7 @@ cdef extern from *:
     #else
     #define LASTBIT_INLINE static inline
     #endif
-    #if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__)
+    #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)
     /* Four or eight floats at a time where the processor can; the same integers either way. */
     #define LASTBIT_WIDE __attribute__((target_clones("avx512f", "avx2", "default")))
     #else

@@ -170,7 +170,7 @@ cdef extern from *:
     """
     #include <stdint.h>
     #include <string.h>
-    #if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__)
+    #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)
     /* Four values at a time where the processor can; the same integers either way. */
     #define LASTBIT_WIDE __attribute__((target_clones("avx2", "default")))
     #else
