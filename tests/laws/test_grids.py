@@ -205,3 +205,10 @@ def test_a_statistic_is_on_the_grid_that_it_states() -> None:
 )
 def test_a_declared_type_decides_before_any_value(values: Any, known: bool) -> None:
     assert lies_on(values, lb.Grid(1)) is known
+
+
+def test_one_whole_number_on_a_grid_of_wider_steps_was_floored() -> None:
+    wide = lb.DiscreteLaplace(epsilon=1, sensitivity=2, resolution=2)
+    for values in (3, np.array([3]), [3], 3.0):
+        assert not wide.release(values).on_grid
+    assert lb.DiscreteLaplace(epsilon=1, resolution="1/2").release(3).on_grid

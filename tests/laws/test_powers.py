@@ -179,3 +179,12 @@ def test_what_is_not_an_array_of_exponents_is_refused(exponents: np.ndarray) -> 
     with pytest.raises(ParameterError):
         Sampler(tape).power_index(HALF, exponents)
     assert tape.consumed == 0
+
+
+def test_sums_of_weights_carry_from_word_to_word() -> None:
+    for weight, n in ((2**64 - 1, 3), (2**64 - 1, 1000), (2**63, 1025), (2**32 - 1, 7), (1 << 32, 4096)):
+        weights = _powers.PowerWeights(np.array([weight, 1], np.uint64), 1, 1, 3)
+        for chunks in (1, min(3, n)):
+            search = _powers.PowerSearch(weights, 0, n, chunks)
+            search.add_all(np.zeros(n, np.int64))
+            assert search.total == n * weight

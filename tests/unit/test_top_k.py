@@ -3,14 +3,17 @@
 import json
 import math
 import pickle
+from collections.abc import Callable
 from fractions import Fraction
 from itertools import pairwise
 from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
 
 import lastbit as lb
+from lastbit.mechanisms.top_k import _ranks
 from lastbit.mechanisms.top_k.selector import Selector
 from lastbit.papers.secure_top_k import geometric_of_coins, rounded_top_k, secure_top_k
 from tests.stopping import STOPPED, stopped
@@ -56,6 +59,59 @@ def test_contenders_are_the_highest_and_who_can_come_within_reach(k: int, shift:
         assert selector.in_play(np.array(least, kind)).tolist() == in_play
         contenders = sorted({*in_play, *highest}) if n > selector.few else list(range(n))
         assert selector.contenders(np.array(least, kind)).tolist() == contenders
+
+
+def test_contenders_are_told_from_the_one_after_the_selected() -> None:
+    # One is far ahead. The next, and the last of the contenders, are equal to those left out, who are in play.
+    assert _ranks.contenders(np.array([9] + [5] * 20), 8, 1, 1) is None
+    assert _ranks.contenders(np.array([9] + [5] * 20), 8, 0, 4)[0].tolist() == list(range(8))
+    assert _ranks.contenders(np.array([9] + [5] * 20), 8, 0, 5) is None
+    lowest = np.array([-(1 << 63)] * 2)
+    assert _ranks.contenders(lowest, 1, 0, 1) is None
+
+
+def _parted(order: list[int], front: Callable[[int], bool]) -> int:
+    count = 0
+    for i in range(len(order)):
+        each = order[i]
+        order[i], order[count] = order[count], each
+        count += front(each)
+    return count
+
+
+def _hard_to_part(n: int) -> list[int]:
+    """Values that are the middle of three wherever the kernel looks, so that each round takes three of them away."""
+    value: dict[int, int] = {}
+    order, rounds = list(range(n)), 0
+    while len(order) > 8 and rounds < 70:
+        looked_at = (order[0], order[len(order) >> 1], order[-1])
+        for each in looked_at:
+            value.setdefault(each, 10**6 - len(value))
+        middle = sorted(value[each] for each in looked_at)[1]
+        order = order[_parted(order, lambda each, middle=middle: value.get(each, -1) > middle) :]
+        order = order[_parted(order, lambda each, middle=middle: value.get(each, -1) >= middle) :]
+        rounds += 1
+    rest = [each for each in range(n) if each not in value]
+    return [value[i] if i in value else rest.index(i) * 37 % len(rest) for i in range(n)]
+
+
+@pytest.mark.parametrize("width", [140, 160, 200, 240])
+def test_contenders_of_an_order_that_is_made_to_be_bad(width: int) -> None:
+    values = _hard_to_part(250)
+    best = sorted(sorted(range(250), key=lambda i: (-values[i], i))[:width])
+    assert _ranks.contenders(np.array(values), width, 0, 1)[0].tolist() == best
+
+
+def test_a_sampler_with_draws_of_its_own_is_asked() -> None:
+    asked = []
+
+    class Own(lb.Sampler):
+        def geometric(self, rate: lb.Rate, size: int | None = None) -> Any:
+            asked.append(size)
+            return np.zeros(size, np.int64)
+
+    found = lb.NoisyTopK(k=2, epsilon=1, resolution=1).release([3, 9, 5], Own())
+    assert (asked, found.indices) == ([3], (1, 2))
 
 
 @pytest.mark.parametrize(("k", "epsilon"), [(1, "1/1000"), (1, "3"), (4, "1/20"), (20, "1/2"), (100, "1/1000")])

@@ -226,7 +226,7 @@ cdef Height *chosen(
 ) noexcept nogil:
     """The `width` highest of more values, the first of equals, in the order of their places; NULL without memory.
 
-    `enough` says whether the last of them is further than `reach` below the (k+1)-th highest: else more may be near.
+    `enough` says whether the last of them is at least `reach` below the (k+1)-th highest: else more may be near.
     """
     cdef Py_ssize_t rows = max(1, n // (GROUPS * width)), groups = n // rows, i, at = 0, found = 0, equal = width
     cdef int64_t bound, high
@@ -257,14 +257,14 @@ cdef Height *chosen(
             equal -= each.step == bound
             kept[at] = each
             at += 1
-    enough[0] = bound <= high - reach
+    enough[0] = <uint64_t>high - <uint64_t>bound >= <uint64_t>reach
     return kept
 
 
 def contenders(values, Py_ssize_t width, Py_ssize_t k, int64_t reach):
     """The places of the `width` highest of more values, the first of equals, in rising order, and their values.
 
-    None where the last of them is within `reach` of the (k+1)-th highest: then there may be more that are.
+    None where the last of them is less than `reach` below the (k+1)-th highest: then there may be more that are.
     """
     cdef Held given = Held(values)
     cdef Py_ssize_t i

@@ -43,7 +43,7 @@ def kth_highest(steps: NDArray[Any], k: int) -> int:
 def highest(steps: NDArray[Any], width: int, k: int, reach: int) -> tuple[NDArray[np.int64], NDArray[Any]] | None:
     """The places of the `width` highest of more values, the first of equals, in rising order, and their values.
 
-    None where the last of them is within `reach` of the (k+1)-th highest: then there may be more that are.
+    None where the last of them is less than `reach` below the (k+1)-th highest: then there may be more that are.
 
     >>> highest(np.array([5, 4, 7, 5]), 2, 0, 1)
     (array([0, 2]), array([5, 7]))
