@@ -3,6 +3,8 @@
 cimport cython
 from cpython.buffer cimport PyBUF_FORMAT, PyBUF_ND, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
+from cpython.ref cimport Py_INCREF
+from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
 from libc.stdint cimport INT64_MAX, int64_t, uint64_t
 from libc.stdlib cimport free, malloc, qsort, realloc
 from libc.string cimport memcpy
@@ -198,9 +200,9 @@ cdef extern from *:
     int64_t next_block "lastbit_next"(const int64_t *values, int64_t start, int64_t n, int64_t bound) noexcept nogil
 
 
-cdef Height *sieved(const int64_t *values, Py_ssize_t n, int64_t bound, Py_ssize_t *found) noexcept nogil:
-    """The values of at least `bound`, in order; NULL where there is no memory."""
-    cdef Py_ssize_t i = 0, j, room = 256, count = 0
+cdef Height *sieved(const int64_t *values, Py_ssize_t n, int64_t bound, Py_ssize_t room, Py_ssize_t *found) noexcept nogil:
+    """The values of at least `bound`, in order; NULL where there is no memory. There is `room` for so many at first."""
+    cdef Py_ssize_t i = 0, j, count = 0
     cdef Height *kept = <Height *>malloc(room * sizeof(Height))
     cdef Height *larger
     while i < n and kept is not NULL:
@@ -230,13 +232,14 @@ cdef Height *chosen(
     """
     cdef Py_ssize_t rows = max(1, n // (GROUPS * width)), groups = n // rows, i, at = 0, found = 0, equal = width
     cdef int64_t bound, high
+    cdef bint tie
     cdef Height *kept = NULL
     cdef Height each
     cdef int64_t *work = <int64_t *>malloc(groups * sizeof(int64_t))
     if work is not NULL:
         # The width-th largest of the largest of many groups is at most the width-th largest of all: a first sieve.
         group(values, rows, groups, work)
-        kept = sieved(values, n, kth_highest(work, groups, width), &found)
+        kept = sieved(values, n, kth_highest(work, groups, width), 2 * width + BLOCK, &found)
         free(work)
     work = <int64_t *>malloc(found * sizeof(int64_t)) if kept is not NULL else NULL
     if work is NULL:
@@ -251,12 +254,12 @@ cdef Height *chosen(
     for i in range(found):
         equal -= kept[i].step > bound
     for i in range(found):
-        # Of those that are equal to the last, the first.
+        # Of those that are equal to the last, the first. Without a branch: who is above cannot be guessed.
         each = kept[i]
-        if each.step > bound or (each.step == bound and equal > 0):
-            equal -= each.step == bound
-            kept[at] = each
-            at += 1
+        tie = (each.step == bound) & (equal > 0)
+        kept[at] = each
+        at += (each.step > bound) | tie
+        equal -= tie
     enough[0] = <uint64_t>high - <uint64_t>bound >= <uint64_t>reach
     return kept
 
@@ -333,6 +336,27 @@ def ranked(steps, places, Py_ssize_t kept):
         PyMem_Free(work)
 
 
+cdef tuple numbers_of(const int64_t *numbers, Py_ssize_t stride, const int64_t *at, Py_ssize_t apart, Py_ssize_t n):
+    """The numbers at these places, or the places, as Python's own integers: without a list or an array on the way."""
+    cdef tuple made = PyTuple_New(n)
+    cdef Py_ssize_t i
+    for i in range(n):
+        each = <object>(at[i * apart] if numbers is NULL else numbers[at[i * apart] * stride])
+        Py_INCREF(each)
+        PyTuple_SET_ITEM(made, i, each)
+    return made
+
+
+def named(numbers, places):
+    """The numbers at these places, as a tuple."""
+    cdef Held given = Held(numbers), chosen_places = Held(places)
+    cdef Py_ssize_t i
+    for i in range(chosen_places.n):
+        if not 0 <= chosen_places.at[i] < given.n:
+            raise ValueError("places must be below the number of numbers.")
+    return numbers_of(given.at, 1, chosen_places.at, 1, chosen_places.n)
+
+
 cdef object leads_of(const Height *best, const int64_t *order, Py_ssize_t kept):
     """The lead of each over the next, in an array: Python keeps small integers ready and has to make larger ones, which
     shows in the time."""
@@ -393,8 +417,8 @@ def selected(
             best = ordered(&contending.step, 2, order, m, work)
         leads = leads_of(best, order, kept)
         if contending is NULL:
-            return tuple([best[i].at for i in range(min(k, m))]), leads
-        return tuple([contending[best[i].at].at for i in range(k)]), leads
+            return numbers_of(NULL, 0, &best.at, 2, min(k, m)), leads
+        return numbers_of(&contending.at, 2, &best.at, 2, k), leads
     finally:
         PyBuffer_Release(&view)
         free(noisy)

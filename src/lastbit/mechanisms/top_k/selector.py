@@ -20,7 +20,7 @@ from lastbit.chance._cells import Cells
 from lastbit.chance.distributions import geometric
 from lastbit.chance.draw import Draw, Samples
 from lastbit.chance.sampler import Sampler
-from lastbit.mechanisms.top_k._ranks import selected
+from lastbit.mechanisms.top_k._ranks import named, selected
 from lastbit.mechanisms.top_k.ranking import highest, near, ranked
 from lastbit.privacy.dyadic import MAX_RATE_BITS
 from lastbit.privacy.rate import Rate
@@ -120,7 +120,7 @@ class Selector:
             return tuple(best.tolist()), ahead
         contenders, cells = self._contenders(least)
         best, ahead = self.finish(cells, draw)
-        return tuple(contenders[best].tolist()), ahead
+        return named(contenders, best), ahead
 
     def contenders(self, least: Samples) -> NDArray[np.int64]:
         """The indices that get an L, from steps + V·M: the `width` highest, the first of equals, and all in play.
