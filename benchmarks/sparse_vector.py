@@ -39,7 +39,7 @@ def run() -> None:
     listed = counts.tolist()
     compare(
         "SparseVector, a Python list", lambda: plain.start().ask_many(listed), lambda: plain.start().ask_many(counts),
-        against="array", target=2.0, runs=9,
+        against="array", target=1.0, runs=9,
     )  # fmt: skip
 
     heading("one query at a time, and memory")

@@ -95,21 +95,6 @@ cdef enum:
     IN_HAND = 1024
 
 
-def highest(numbers):
-    """The highest of an array of int64 that is not empty: on a few numbers a call of NumPy takes longer."""
-    cdef Py_buffer view
-    cdef const int64_t *read = <const int64_t *>hold(numbers, &view, False)
-    cdef Py_ssize_t n = view.len // 8
-    cdef int64_t most = 0
-    if n:
-        with nogil:
-            most = highest_of(read, n)
-    PyBuffer_Release(&view)
-    if not n:
-        raise ValueError("there must be a number.")
-    return most
-
-
 cdef inline uint64_t weight(const uint64_t *factors, int digits, uint64_t e) noexcept nogil:
     """2^63·r^e: an entry of the first table, times one of every further table."""
     cdef uint64_t result = factors[e & 4095], high, low = 0
@@ -209,10 +194,28 @@ cdef class PowerSearch:
     def __dealloc__(self):
         PyMem_Free(self.sums)
 
-    def turn(self, int64_t factor, int64_t edge, int64_t top, uint64_t span):
-        """From now on a number v stands for top - v·factor steps, from 0 to the span; beyond ±edge for the step after."""
+    def turn(self, values, int64_t factor, int64_t edge, int64_t lowest, int64_t highest):
+        """From now on a number v stands for (the highest step of these values) - v·factor steps, clamped as they are.
+
+        Steps are clamped to [lowest, highest], and beyond ±edge they are those of edge + 1. The highest is found here, so
+        that no integer of Python is as long as it is large.
+        """
+        cdef Py_buffer view
+        cdef const int64_t *read = <const int64_t *>hold(values, &view, False)
+        cdef Py_ssize_t n = view.len // 8
+        cdef int64_t top = 0
+        if n:
+            with nogil:
+                top = highest_of(read, n)
+        PyBuffer_Release(&view)
+        if not n:
+            raise ValueError("there must be a number.")
+        top = top if top < edge + 1 else edge + 1
+        top = (top if top > -edge - 1 else -edge - 1) * factor
+        top = top if top < highest else highest
+        top = top if top > lowest else lowest
         self.line.factor, self.line.reach, self.line.top, self.line.turned = factor, edge + 1, top, True
-        self.line.last = span if span < self.line.last else self.line.last
+        self.line.last = min(<uint64_t>top - <uint64_t>lowest, self.line.last)
 
     @property
     def total(self):
@@ -310,6 +313,7 @@ cdef class PowerSearch:
         cdef uint64_t before[2]
         cdef uint64_t exponents[IN_HAND]
         cdef Py_ssize_t i = 0, n, place = 0
+        cdef uint64_t error
         cdef bint inside, clear
         sums[0] = before[0] = self.sums[2 * chunk]
         sums[1] = before[1] = self.sums[2 * chunk + 1]
@@ -322,11 +326,13 @@ cdef class PowerSearch:
                 place += reach(factors, self.weights.digits, exponents, n, self.stop, sums, before)
             i += n
         place += begin
-        # The sum before the place must leave the error below `start`, if there is a place before.
-        before[1] += self.error
-        before[0] += before[1] < self.error
+        # The sum before the place must leave the error below `start`, if there is a place before: else the sum is 0. No
+        # branch, as the time must not tell the place.
+        error = self.error & (0 - <uint64_t>(place != 0))
+        before[1] += error
+        before[0] += before[1] < error
         inside = at_most(self.stop[0], self.stop[1], total[0], total[1])
-        clear = (place == 0) | at_most(before[0], before[1], self.start[0], self.start[1])
+        clear = at_most(before[0], before[1], self.start[0], self.start[1])
         return place if inside & clear else -1
 
     def locate(self, const int64_t[::1] numbers, Py_ssize_t chunk, Py_ssize_t begin):

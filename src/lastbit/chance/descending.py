@@ -8,8 +8,6 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lastbit.chance._powers import highest
-
 
 @dataclass(frozen=True, eq=False)
 class Descending:
@@ -18,8 +16,8 @@ class Descending:
     `edge` is the last |v| with v·factor within 2^61.
 
     >>> exponents = Descending(np.array([3, -7, 9]), 10, 5, -50, 50, 100)
-    >>> exponents[0:3], exponents.min(), exponents.span(exponents.min())
-    (array([ 70, 150,  50]), 50, 100)
+    >>> exponents[0:3], exponents.min()
+    (array([ 70, 150,  50]), 50)
     """
 
     values: NDArray[np.int64]
@@ -42,9 +40,5 @@ class Descending:
     def min(self) -> int:
         """The exponent of the highest value."""
         # Scaling and clamping keep the order.
-        most = max(-self.edge - 1, min(self.edge + 1, highest(np.ascontiguousarray(self.values)))) * self.factor
+        most = max(-self.edge - 1, min(self.edge + 1, int(self.values.max()))) * self.factor
         return self.base - max(self.lowest, min(self.highest, most))
-
-    def span(self, least: int) -> int:
-        """How far the largest exponent may be above the least."""
-        return self.base - self.lowest - least

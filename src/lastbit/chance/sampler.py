@@ -234,25 +234,24 @@ def _decide_power(powers: Powers, word: int) -> int | None:
     """The cell of a word from weights of 63 bits, or None where their error or the word itself leaves it in doubt."""
     if powers.multiplicities is not None:
         return _decide_class(powers, powers.multiplicities, word)
-    exponents, n = powers.exponents, len(powers.exponents)
-    numbers = exponents.values if isinstance(exponents, Descending) else exponents
-    if n <= CHUNK:
-        # One chunk is kept: it is searched where it was added up.
-        numbers = numbers[:n]
-    # An array has short chunks, as one of them is searched. Numbers that are made anew for each chunk have long ones.
-    whole = isinstance(numbers, np.ndarray)
-    chunks = -(-n // _SEARCHED) if whole else len(powers.cuts) - 1
-    search = _powers.PowerSearch(_weights_of(powers.rate), powers.least, n, chunks)
+    exponents, n, weights = powers.exponents, len(powers.exponents), _weights_of(powers.rate)
+    chunks = -(-n // _SEARCHED)
     if isinstance(exponents, Descending):
-        top, span = exponents.base - powers.least, exponents.span(powers.least)
-        search.turn(exponents.factor, exponents.edge, top, span)
-    if whole:
-        index = search.among(np.ascontiguousarray(numbers), word)
+        numbers = np.ascontiguousarray(exponents.values)
+        search = _powers.PowerSearch(weights, 0, n, chunks)
+        search.turn(numbers, exponents.factor, exponents.edge, exponents.lowest, exponents.highest)
+        index = search.among(numbers, word)
+    elif n <= CHUNK or isinstance(exponents, np.ndarray):
+        # One chunk of numbers that are made anew is kept, and searched where it was added up.
+        numbers = np.ascontiguousarray(exponents[:n])
+        index = _powers.PowerSearch(weights, powers.least, n, chunks).among(numbers, word)
     else:
+        # Their chunks are long, as one of them is made again to be searched.
+        search = _powers.PowerSearch(weights, powers.least, n, len(powers.cuts) - 1)
         search.warm()
         for each in powers.chunks():
             search.add(each)
         chunk = search.aim(word)
         begin, end = powers.cuts[chunk], powers.cuts[chunk + 1]
-        index = search.locate(numbers[begin:end], chunk, begin)
+        index = search.locate(exponents[begin:end], chunk, begin)
     return None if index < 0 else index
