@@ -58,7 +58,7 @@ def test_sums_means_and_variances_are_exact(values: list[float], resolution: Fra
         # Floored once, but for parts of 2^-32 of a step of each record.
         near = lb.exact_sum(given_values, **more)
         assert (near.values / resolution).denominator == 1
-        assert near.values <= sum(there) < near.values + (1 + Fraction(len(there) + 1, 2**9)) * resolution
+        assert near.values <= sum(there) < near.values + (1 + Fraction(len(there), 2**32)) * resolution
         assert near.above == 2
         lowest = lb.exact_sum(given_values, **more, missing="lowest").values
         assert lowest == near.values + len(absent) * bounds[0]
@@ -71,6 +71,23 @@ def test_sums_means_and_variances_are_exact(values: list[float], resolution: Fra
         exact = lb.exact_sum(whole, bounds=bounds, resolution=resolution)
         assert (exact.values, exact.above) == (sum(kept), 0)
         assert lb.exact_mean(whole, bounds=bounds, resolution=resolution).values == Fraction(sum(kept), len(kept))
+
+
+@pytest.mark.parametrize("resolution", ["1e-6", "1", "1/1024", "3/7", "1e-18", "1e-30", Fraction(1, (1 << 61) - 1)])
+@pytest.mark.parametrize("width", [1000, 1 << 29, 1 << 30, 1 << 45, 1 << 60])
+def test_the_exact_sum_is_no_further_above_than_said(resolution: Any, width: int) -> None:
+    # Where the bounds are wide no grid that is much finer fits, and each record loses more: the interval must say so.
+    step = Fraction(resolution)
+    bounds = (0, min(width, (1 << 61) // step.numerator) * step)
+    values = np.random.default_rng(width).random(2000) * float(1000 * step)
+    exact = sum((clamped(value, bounds) for value in values.tolist()), Fraction(0))
+    for records in (values, values.tolist()):
+        total = lb.exact_sum(records, bounds=bounds, resolution=step)
+        mean = lb.exact_mean(records, bounds=bounds, resolution=step, missing=0)
+        allowed = 1 + math.ceil(max(1, Fraction(width, 1 << 28)))
+        assert total.values <= exact < total.values + total.above * step
+        assert mean.values * 2000 == total.values
+        assert total.above == mean.above <= allowed
 
 
 @given(st.lists(st.fractions(-3, 5), min_size=2, max_size=9), st.sampled_from([Fraction(1), Fraction(1, 4)]))

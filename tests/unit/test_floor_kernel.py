@@ -18,11 +18,13 @@ EDGES += [math.inf, -math.inf, math.nan, -math.nan, 2.0**52, -(2.0**52) - 1, 2.0
 EDGES += [math.nextafter(each, side) for each in (1.0, -1.0, 2.0**26, -(2.0**27), 2.0**35) for side in (-9e99, 9e99)]
 EDGES += [1.7976931348623157e308, -1.7976931348623157e308, 0.1, -0.1, 0.3, 2.0**60 + 256, -(2.0**60) - 256]
 
-# Odd part 1, those that leave the product in one word, larger ones, those whose product takes two words, one that the
-# kernel does not take.
+# Odd part 1, those that leave the product in one word, larger ones, those whose product takes two words.
 FACTORS = [1, 2, 1 << 20, 1 << 61, 3, 10, 1000, 3 << 29, 513 << 51, 1023, 1023 << 51]
 FACTORS += [1025, 10**6, 1025 << 40, (1 << 32) - 1, (1 << 32) + 1, 1 << 62]
 FACTORS += [((1 << 32) + 1) << 28, 10**16, 10**18, (1 << 61) - 1, 5**26]
+# Steps so short that the furthest float which is not clamped lies below 1.
+FACTORS += [1 << 100, 3 << 80, 1023 << 70, 1025 << 90, 10**19, 10**25, 5**26 << 200, 1 << 999, 1 << 1000, 1 << 1022]
+FACTORS += [1 << 1023, 1 << 1100, 3 << 998, 3 << 999, 10**40]
 
 floats = st.integers(0, 2**64 - 1).map(lambda bits: struct.unpack("<d", struct.pack("<Q", bits))[0])
 moderate = st.builds(lambda m, e: math.ldexp(m, e), st.integers(-(2**53), 2**53), st.integers(-120, 12))

@@ -67,8 +67,8 @@ class NoisyValues(Measurement):
         """From and to: for each value an interval that holds the true one with at least this probability.
 
         A value that may lie between two steps was floored, so the interval reaches one step further up; two for a sum
-        of floats, whose parts are floored too. A value that was clamped, by the bounds or at 2^61 steps, has no end on
-        that side.
+        of floats, whose parts are floored too, and more where its bounds are beyond 2^29 steps. A value that was
+        clamped, by the bounds or at 2^61 steps, has no end on that side.
 
         >>> import lastbit as lb
         >>> low, high = lb.DiscreteLaplace(epsilon=1).release(10).interval("0.95")

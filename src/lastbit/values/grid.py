@@ -279,9 +279,12 @@ def _scaled_floats(values: NDArray[Any], factor: int, least: int = -LIMIT, most:
 def _floor(factor: int, least: int, most: int) -> _floors.Floor | None:
     """The kernel's way of scaling, or None where the factor is beyond it."""
     twos = (factor & -factor).bit_length() - 1
-    if factor > LIMIT:
+    furthest = max(abs(least), abs(most), 1)
+    # The least power of two whose steps are beyond both ends: below 1 where one step is so short.
+    top = (-(-furthest // factor) - 1).bit_length() if factor < furthest else 1 - (factor // furthest).bit_length()
+    # Subnormal floats are less than a step up to this factor, which the kernel relies on.
+    if factor >> twos > LIMIT or factor.bit_length() > 1000:
         return None
-    top = (-(-max(abs(least), abs(most), 1) // factor) - 1).bit_length()
     low, high = (_first_float(step, factor) if least >= 0 else -1 for step in (least, most))
     if min(low, high) < 0:
         low = high = -1

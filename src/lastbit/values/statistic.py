@@ -103,6 +103,9 @@ def exact_sum(
     number of records is public: then a record that is there may become one that is missing. Fastest are bounds from
     zero up, and resolutions that are binary, or decimal down to 1/10000.
 
+    Each record loses less than 2^-32 of a step before, or more where a bound is beyond 2^29 steps: intervals allow for
+    that, with up to 2^32 records.
+
     >>> import lastbit as lb
     >>> total = exact_sum([0.6, 7.2, float("nan"), 1e300], bounds=(0, 10), resolution="1/4")
     >>> total.values, total.sensitivity
@@ -119,7 +122,7 @@ def exact_sum(
     total, _ = _total(values, grid, least, most, counted_as, whole)
     same_way = not replaces and (least >= 0 or most <= 0)
     facts = total * grid.resolution, furthest * grid.resolution, grid.resolution, same_way, _one(replaces)
-    return Statistic(*facts, above=0 if whole else 2)
+    return Statistic(*facts, above=0 if whole else _above(grid, least, most))
 
 
 def exact_mean(
@@ -143,7 +146,7 @@ def exact_mean(
     unit = grid.resolution / n
     whole = whole_by_type(values, grid)
     total, _ = _total(values, grid, least, most, counted_as, whole)
-    above = 0 if whole else 2
+    above = 0 if whole else _above(grid, least, most)
     return Statistic(total * unit, (most - least) * unit, unit, adjacency="replace", above=above)
 
 
@@ -330,20 +333,25 @@ def _blocks(values: Any) -> Iterator[Any]:
 
 @lru_cache(maxsize=64)
 def _fine(grid: Grid, least: int, most: int) -> Grid:
-    """A grid as fine as fits, 2^32 times as fine if that fits: 2^32 records floored to it lose less than a step.
+    """A grid as fine as fits, 2^32 times as fine if that fits: then 2^32 records floored to it lose less than a step.
 
     Where the bounds are on a binary grid that is as fine, it is that one: floats are floored to it fastest, and lose
     least. Otherwise its steps are 1/q, which take no division. It need not divide the resolution, as the sum is floored
     to the resolution once.
     """
     size = max(abs(least), abs(most)) * grid.numerator
-    shift = max(0, min(_FINER, LIMIT.bit_length() - 1 - max(size, grid.denominator).bit_length()))
+    shift = max(0, min(_FINER, LIMIT.bit_length() - 1 - size.bit_length()))
     finer = grid.resolution / (1 << shift)
     binary = Fraction(1, 1 << max(0, math.ceil(1 / finer) - 1).bit_length())
     places = [end * grid.resolution / binary for end in (least, most)]
-    if all(place.denominator == 1 and abs(place) <= LIMIT for place in places) and binary.denominator <= LIMIT:
+    if all(place.denominator == 1 and abs(place) <= LIMIT for place in places):
         return Grid(binary)
     return Grid(Fraction(1, grid.denominator << shift))
+
+
+def _above(grid: Grid, least: int, most: int) -> int:
+    """How many steps higher the exact sum may lie: one is floored off it, and a little off each of 2^32 records."""
+    return 1 + math.ceil((1 << 32) * _fine(grid, least, most).resolution / grid.resolution)
 
 
 def _total(values: Any, grid: Grid, least: int, most: int, counted_as: int | None, whole: bool) -> tuple[int, int]:
