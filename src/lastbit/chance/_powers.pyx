@@ -53,6 +53,14 @@ cdef extern from *:
         return most;
     }
 
+    /* Add low + high * 2^32, the halves of a few weights added up, to sums[0]*2^64 + sums[1]. */
+    static inline void lastbit_carry(uint64_t low, uint64_t high, uint64_t *sums) {
+        sums[1] += low;
+        sums[0] += (sums[1] < low) + (high >> 32);
+        sums[1] += high << 32;
+        sums[0] += sums[1] < high << 32;
+    }
+
     /* Add the weights of a few exponents to sums[0]*2^64 + sums[1], from a table of their halves of 32 bits, which need no
        carry on the way: both halves are added at once. */
     static void lastbit_add_halves(const uint64_t *halves, const uint64_t *exponents, int64_t n, uint64_t *sums) {
@@ -77,16 +85,14 @@ cdef extern from *:
             high += halves[2 * exponents[i] + 1];
         }
     #endif
-        sums[1] += low;
-        sums[0] += (sums[1] < low) + (high >> 32);
-        sums[1] += high << 32;
-        sums[0] += sums[1] < high << 32;
+        lastbit_carry(low, high, sums);
     }
     """
     ctypedef struct line_of "lastbit_line":
         uint64_t least, last
         bint turned
         int64_t factor, reach, top
+    void carry_into "lastbit_carry"(uint64_t low, uint64_t high, uint64_t *sums) noexcept nogil
     int64_t highest_of "lastbit_highest"(const int64_t *numbers, int64_t n) noexcept nogil
     void add_halves "lastbit_add_halves"(const uint64_t *halves, const uint64_t *e, int64_t n, uint64_t *sums) noexcept nogil
     void exponents_of "lastbit_exponents"(const int64_t *numbers, int64_t n, line_of line, uint64_t *out) noexcept nogil
@@ -116,10 +122,7 @@ cdef inline void gather(
         each = weight(factors, digits, exponents[i])
         low += <uint32_t>each
         high += each >> 32
-    sums[1] += low
-    sums[0] += (sums[1] < low) + (high >> 32)
-    sums[1] += high << 32
-    sums[0] += sums[1] < high << 32
+    carry_into(low, high, sums)
 
 
 cdef inline Py_ssize_t reach(
@@ -156,7 +159,7 @@ cdef class PowerWeights:
 
     cdef const uint64_t[::1] factors
     cdef const uint64_t[::1] halves
-    """Where there is one table: the lower and the upper half of each entry."""
+    """Where there is one table: the lower and the upper half of each entry; else none."""
     cdef int digits
     cdef uint64_t last, error
 
@@ -164,7 +167,8 @@ cdef class PowerWeights:
         if digits == 1 and last >= <uint64_t>len(factors):
             raise ValueError("there must be a weight for every exponent up to the last.")
         self.factors = factors
-        self.halves = column_stack((factors & UINT64(0xFFFFFFFF), factors >> UINT64(32))).ravel()
+        whole = factors if digits == 1 else factors[:0]
+        self.halves = column_stack((whole & UINT64(0xFFFFFFFF), whole >> UINT64(32))).ravel()
         self.digits = digits
         self.last = last
         self.error = error
@@ -228,7 +232,7 @@ cdef class PowerSearch:
         cdef uint64_t seen = 0
         for i in range(0, self.weights.factors.shape[0], 8):
             seen ^= self.weights.factors[i]
-        for i in range(0, self.weights.halves.shape[0] if self.weights.digits == 1 else 0, 8):
+        for i in range(0, self.weights.halves.shape[0], 8):
             seen ^= self.weights.halves[i]
         return seen
 

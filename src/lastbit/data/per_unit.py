@@ -27,7 +27,7 @@ from lastbit.values.bound import Bound
 from lastbit.values.grid import Grid
 from lastbit.values.missing import LEAVE_OUT, Missing, step_of_missing
 from lastbit.values.span import span
-from lastbit.values.statistic import MeanSums, Statistic, centred_sums
+from lastbit.values.statistic import MeanSums, Statistic, centred_sums, steps_above
 
 _FINE: Final = 40
 """The bounds are at most 2^40 steps of the finest grid."""
@@ -74,8 +74,7 @@ class Numbers:
         step = Grid(resolution).resolution
         low, high = self.bounds
         furthest = self.most * max(abs(low), abs(high))
-        # Less than a step is floored off the sum, and a little off each number: of 2^32 units at most.
-        above = 0 if self._exact(step) else 1 + math.ceil((1 << 32) * self.floored / step)
+        above = 0 if self._exact(step) else steps_above(self.floored, step)
         return Statistic(self.sum, furthest, step, low >= 0 or high <= 0, above=above)
 
     def mean(self, resolution: Number) -> MeanSums:

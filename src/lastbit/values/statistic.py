@@ -122,7 +122,7 @@ def exact_sum(
     total, _ = _total(values, grid, least, most, counted_as, whole)
     same_way = not replaces and (least >= 0 or most <= 0)
     facts = total * grid.resolution, furthest * grid.resolution, grid.resolution, same_way, _one(replaces)
-    return Statistic(*facts, above=0 if whole else _above(grid, least, most))
+    return Statistic(*facts, above=0 if whole else steps_above(_fine(grid, least, most).resolution, grid.resolution))
 
 
 def exact_mean(
@@ -146,7 +146,7 @@ def exact_mean(
     unit = grid.resolution / n
     whole = whole_by_type(values, grid)
     total, _ = _total(values, grid, least, most, counted_as, whole)
-    above = 0 if whole else _above(grid, least, most)
+    above = 0 if whole else steps_above(_fine(grid, least, most).resolution, grid.resolution)
     return Statistic(total * unit, (most - least) * unit, unit, adjacency="replace", above=above)
 
 
@@ -242,6 +242,15 @@ def centred_sums(
     return MeanSums(
         values, most * (high - low), step / 2, bounds=(low, high), floored=floored, adjacency=_one(replaces)
     )
+
+
+def steps_above(floored: Fraction, step: Fraction) -> int:
+    """How many steps higher an exact sum may lie: one is floored off it, and up to `floored` off each of 2^32 records.
+
+    >>> steps_above(Fraction(1, 1 << 32), Fraction(1)), steps_above(Fraction(1), Fraction(1)) == 1 + (1 << 32)
+    (2, True)
+    """
+    return 1 + math.ceil((1 << 32) * floored / step)
 
 
 def histogram(
@@ -347,11 +356,6 @@ def _fine(grid: Grid, least: int, most: int) -> Grid:
     if all(place.denominator == 1 and abs(place) <= LIMIT for place in places):
         return Grid(binary)
     return Grid(Fraction(1, grid.denominator << shift))
-
-
-def _above(grid: Grid, least: int, most: int) -> int:
-    """How many steps higher the exact sum may lie: one is floored off it, and a little off each of 2^32 records."""
-    return 1 + math.ceil((1 << 32) * _fine(grid, least, most).resolution / grid.resolution)
 
 
 def _total(values: Any, grid: Grid, least: int, most: int, counted_as: int | None, whole: bool) -> tuple[int, int]:

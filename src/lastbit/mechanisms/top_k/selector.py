@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from lastbit.chance._cells import Cells
 from lastbit.chance.distributions import geometric
-from lastbit.chance.draw import Draw, Samples
+from lastbit.chance.draw import ROOM, Draw, Samples
 from lastbit.chance.sampler import Sampler
 from lastbit.mechanisms.top_k._ranks import named, selected
 from lastbit.mechanisms.top_k.ranking import highest, near, ranked
@@ -29,9 +29,6 @@ from lastbit.values.grid import Steps
 
 _COARSE_BITS: Final = 40
 """The first look at everyone has a scale below 2^40: up to there a geometric takes one word, and is the whole noise."""
-
-_ROOM: Final = 1 << 62
-"""Steps stay within 2^61, so noise below this can be added to them in int64; beyond, Python integers are needed."""
 
 _CHUNK: Final = 1 << 16
 """Candidates whose steps are in hand at a time: the memory that a selection needs beyond one array."""
@@ -154,7 +151,7 @@ class Selector:
     def noisy(self, n: int, steps_of: StepsOf, draw: Draw, scaled: Scaled | None = None) -> Samples:
         """Everyone's steps + V·M."""
         least = draw.geometric(self.coarse, n)
-        if least.dtype.hasobject or (self.wide and least.max() >= _ROOM >> self.shift):
+        if least.dtype.hasobject or (self.wide and least.max() >= ROOM >> self.shift):
             least, scaled = least.astype(object), None
         if self.shift:
             least <<= self.shift
