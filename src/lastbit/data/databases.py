@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -29,6 +29,8 @@ _ROWS: Final = 100_000
 _POSTGRES_NUMBERS: Final = (20, 21, 23, 700, 701, 1700)
 """The types of PostgreSQL that are numbers. Others are refused: the type of a column is public, its rows are not."""
 
+_NO_ROWS: Final = " WHERE false"
+
 _REAL: Final = 700
 """The shortest text of such a float would be another double."""
 
@@ -42,18 +44,32 @@ def check_table(name: str, present: list[str], place: str) -> None:
         raise ParameterError(f"there is no table {name!r} in {place}: it has {', '.join(present) or 'none'}.")
 
 
-def sqlite_table(path: Path, table: str, wanted: Wanted) -> Opened:
-    """A table of a SQLite file. Its columns hold values of any type: all are text, as SQLite casts them.
+def sqlite_columns(path: Path, table: str) -> list[str]:
+    """The columns of a table of a SQLite file."""
+    with _sqlite(path, table) as (_, columns):
+        return columns
 
-    A weight that is text is the number it is written as, as in a text file, or null.
-    """
+
+@contextmanager
+def _sqlite(path: Path, table: str) -> Iterator[tuple[sqlite3.Connection, list[str]]]:
+    """A connection to a SQLite file, and the columns of a table that is in it."""
     with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
         connection.text_factory = lambda text: text.decode("utf-8", "replace")
         listed = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY name"
         check_table(table, [row[0] for row in connection.execute(listed)], str(path))
-        # SQLite takes an unknown name in quotes for text, so that the check must come first.
         probe = connection.execute(f"SELECT * FROM {quoted(table)} LIMIT 0")  # noqa: S608
-        wanted.check([column[0] for column in probe.description])
+        yield connection, [column[0] for column in probe.description]
+
+
+def sqlite_table(path: Path, table: str, wanted: Wanted, *, rows_wanted: bool = True) -> Opened:
+    """A table of a SQLite file. Its columns hold values of any type: all are text, as SQLite casts them.
+
+    A weight that is text is the number it is written as, as in a text file, or null. Where no rows are wanted, none is
+    read.
+    """
+    with _sqlite(path, table) as (connection, columns):
+        # SQLite takes an unknown name in quotes for text, so that the check must come first.
+        wanted.check(columns)
         # A cast to a blob keeps the encoding of the file.
         encoding = connection.execute("PRAGMA encoding").fetchone()[0]
         names = [quoted(name) for name in wanted.names]
@@ -61,12 +77,19 @@ def sqlite_table(path: Path, table: str, wanted: Wanted) -> Opened:
         if wanted.weights is not None:
             number = f"typeof({names[-1]}) IN ('integer', 'real')"
             chosen[-1] = f"CASE WHEN {number} THEN CAST({names[-1]} AS REAL) ELSE {chosen[-1]} END"
-        rows = connection.execute(_selection(chosen, wanted) + quoted(table))
+        rows = connection.execute(_selection(chosen, wanted) + quoted(table) + _NO_ROWS * (not rows_wanted))
         return _fetched(iter(lambda: rows.fetchmany(_ROWS), []), wanted, encoding, _as_it_is)
 
 
-def postgres_table(place: str, table: str, wanted: Wanted) -> Opened:
-    """A table of a PostgreSQL database. Weights are the floats next to them, infinite when there are none so large."""
+def postgres_columns(place: str, table: str) -> list[str]:
+    """The columns of a table of a PostgreSQL database."""
+    with _postgres(place, table) as (_, _, columns):
+        return list(columns)
+
+
+@contextmanager
+def _postgres(place: str, table: str) -> Iterator[tuple[Any, Callable[[str], bytes], dict[str, Any]]]:
+    """A connection to a PostgreSQL database, how it reads a query, and the columns of a table with their types."""
     try:
         import psycopg
     except ImportError:
@@ -74,34 +97,43 @@ def postgres_table(place: str, table: str, wanted: Wanted) -> Opened:
     try:
         with psycopg.connect(place) as connection:
             encoding = _encoding(connection)
-            name = ".".join(quoted(part) for part in table.split("."))
 
             def query(text: str) -> bytes:
                 # A name that cannot be written in the database's encoding is not there.
                 return text.encode(encoding, "replace")
 
-            probe = connection.execute(query(f"SELECT * FROM {name} LIMIT 0"))  # noqa: S608
-            kinds = {column.name: column for column in probe.description or ()}
-            wanted.check(list(kinds))
-            values = [_one_form(kinds[each]) for each in wanted.columns]
-            if wanted.weights is not None:
-                if kinds[wanted.weights].type_code not in _POSTGRES_NUMBERS:
-                    raise ParameterError(
-                        f"weights must be numbers: the column {wanted.weights!r} holds something else."
-                    )
-                real = kinds[wanted.weights].type_code == _REAL
-                weight = quoted(wanted.weights)
-                values.append(f"CAST({weight} AS DOUBLE PRECISION)" if real else weight)
-            # To SQL_ASCII means as they are.
-            chosen = [
-                _short("octet_length", f"CAST({value} AS TEXT)", "convert_to({}, 'SQL_ASCII')") for value in values
-            ]
-            with connection.cursor("lastbit", row_factory=psycopg.rows.tuple_row) as rows:
-                rows.execute(query(_selection(chosen, wanted) + name), binary=True)
-                return _fetched(iter(lambda: rows.fetchmany(_ROWS), []), wanted, encoding, _as_float)
+            probe = connection.execute(query(f"SELECT * FROM {_dotted(table)} LIMIT 0"))  # noqa: S608
+            yield connection, query, {column.name: column for column in probe.description or ()}
+            return
     except psycopg.Error as error:
         problem = type(error).__name__
     raise DataError(f"the database could not be read: {problem}. Check its address and the table's name.")
+
+
+def _dotted(table: str) -> str:
+    return ".".join(quoted(part) for part in table.split("."))
+
+
+def postgres_table(place: str, table: str, wanted: Wanted, *, rows_wanted: bool = True) -> Opened:
+    """A table of a PostgreSQL database. Weights are the floats next to them, infinite when there are none so large.
+
+    Where no rows are wanted, none is read.
+    """
+    with _postgres(place, table) as (connection, query, kinds):
+        wanted.check(list(kinds))
+        values = [_one_form(kinds[name]) for name in wanted.columns]
+        if wanted.weights is not None:
+            if kinds[wanted.weights].type_code not in _POSTGRES_NUMBERS:
+                raise ParameterError(f"weights must be numbers: the column {wanted.weights!r} holds something else.")
+            real = kinds[wanted.weights].type_code == _REAL
+            weight = quoted(wanted.weights)
+            values.append(f"CAST({weight} AS DOUBLE PRECISION)" if real else weight)
+        # To SQL_ASCII means as they are.
+        chosen = [_short("octet_length", f"CAST({value} AS TEXT)", "convert_to({}, 'SQL_ASCII')") for value in values]
+        text = _selection(chosen, wanted) + _dotted(table) + _NO_ROWS * (not rows_wanted)
+        with connection.cursor("lastbit") as rows:
+            rows.execute(query(text), binary=True)
+            return _fetched(iter(lambda: rows.fetchmany(_ROWS), []), wanted, _encoding(connection), _as_float)
 
 
 def _one_form(column: Any) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from lastbit.data.relation import Opened, Wanted, literal, streamed
 from lastbit.data.sorting import quoted
@@ -33,11 +33,8 @@ _NANOSECOND_DAYS: Final = 106_751
 
 def parquet(connection: duckdb.DuckDBPyConnection, path: Path, wanted: Wanted) -> Opened:
     """The wanted columns of a Parquet file, in the types that it declares."""
-    import pyarrow.parquet as pq
-
     written = _written(path)
-    with pq.ParquetFile(path) as file:
-        declared = file.schema_arrow
+    declared = _schema(path)
     wanted.check(declared.names)
     names = list(dict.fromkeys(wanted.names))
     for name in names:
@@ -57,6 +54,18 @@ def parquet(connection: duckdb.DuckDBPyConnection, path: Path, wanted: Wanted) -
         return streamed(connection, *_batches(path, names, declared))
 
     return Opened(again(), connection, problem=written, again=again)
+
+
+def parquet_columns(path: Path) -> list[str]:
+    """The columns that a Parquet file declares."""
+    return list(_schema(path).names)
+
+
+def _schema(path: Path) -> Any:
+    import pyarrow.parquet as pq
+
+    with pq.ParquetFile(path) as file:
+        return file.schema_arrow
 
 
 def _written(path: Path) -> Callable[[], str | None]:

@@ -7,35 +7,42 @@ types, or the user names them. Text files are read line by line, and a row that 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Final
 
-from lastbit.data.databases import check_table, postgres_table, sqlite_table
+from lastbit.data.databases import check_table, postgres_columns, postgres_table, sqlite_columns, sqlite_table
 from lastbit.data.engine import engine
 from lastbit.data.form import JSON_LINES, PACKINGS, Form
-from lastbit.data.parquet import no_glob, parquet
+from lastbit.data.parquet import no_glob, parquet, parquet_columns
 from lastbit.data.places import Place, expanded, standard_input
 from lastbit.data.query.plan import Plan
 from lastbit.data.relation import Opened, Wanted, literal
 from lastbit.data.sorting import quoted
-from lastbit.data.text import delimited, json_lines
+from lastbit.data.text import delimited, delimited_columns, json_lines
 from lastbit.data.together import together
 from lastbit.errors import DataError, LastbitError, ParameterError
 
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["Opened", "Wanted", "opened"]
+__all__ = ["Opened", "Wanted", "list_columns", "opened"]
 
 _PLAIN: Final = Form()
 
 
 def opened(
-    place: str | Sequence[str], wanted: Wanted, table: str | None = None, form: Form = _PLAIN, plan: Plan | None = None
+    place: str | Sequence[str],
+    wanted: Wanted,
+    table: str | None = None,
+    form: Form = _PLAIN,
+    plan: Plan | None = None,
+    *,
+    rows_wanted: bool = True,
 ) -> Opened:
-    """Open a file, several files, or a table of a database, with the columns wanted.
+    """Open a file, several files, or a table of a database, with the columns wanted. Without rows only they are checked.
 
     Text files go by their names, others by their first bytes: the first bytes of lines of JSON are somebody's row.
     A plan filters the rows and makes columns, each of one row.
@@ -49,8 +56,8 @@ def opened(
     """
     places = expanded([place] if isinstance(place, str) else place)
     if plan is None or plan.does_nothing:
-        return _in_words(places, wanted, table, form)
-    source = _in_words(places, plan.source(wanted), table, form)
+        return _in_words(places, wanted, table, form, rows_wanted)
+    source = _in_words(places, plan.source(wanted), table, form, rows_wanted)
     _lock(source.connection, places)
     return plan.applied(source, wanted)
 
@@ -73,23 +80,74 @@ def _lock(connection: duckdb.DuckDBPyConnection, places: Sequence[str]) -> None:
             connection.execute("SET lock_configuration = true")
 
 
-def _in_words(places: Sequence[str], wanted: Wanted, table: str | None, form: Form) -> Opened:
-    at = places[0]
+def list_columns(place: str | Sequence[str], table: str | None = None, form: Form = _PLAIN) -> list[str]:
+    """List the columns that a table declares; none where only its rows name them, which are private. No row is read.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     file = Path(folder, "visits.csv")
+    ...     _ = file.write_text("patient,diagnosis\\n1,flu\\n")
+    ...     list_columns(str(file))
+    ['patient', 'diagnosis']
+    """
+    first, *_ = expanded([place] if isinstance(place, str) else place)
+    with _in_our_words() as at:
+        at.append(first)
+        return _columns(first, table, form)
+
+
+def _columns(place: str, table: str | None, form: Form) -> list[str]:
+    if place.startswith(("postgresql://", "postgres://")):
+        return postgres_columns(place, _named(table, place))
+    path = _path(place)
+    kind = form.endings(place)[0]
+    if kind in JSON_LINES:
+        return []
+    if kind is not None and kind != ".parquet":
+        return delimited_columns(path, form, place)
+    if not isinstance(path, Path):
+        raise ParameterError(_PIPED)
+    kind = _kind(path)
+    if kind == "parquet":
+        return parquet_columns(path)
+    if kind == "sqlite":
+        return sqlite_columns(path, _named(table, place))
+    with closing(engine(path)) as connection:
+        return _duckdb_relation(connection, _named(table, place), place)[0].columns
+
+
+_PIPED: Final = "standard input must be CSV, TSV or JSON lines. Save other data as a file first."
+
+
+@contextmanager
+def _in_our_words() -> Iterator[list[str]]:
+    """Pass on lastbit's own errors, and of others only the kind: an engine's message may quote a row.
+
+    The last place in the list is the one that is being opened.
+    """
+    at: list[str] = []
     try:
-        if len(places) == 1:
-            return _opened(at, wanted, table, form)
-        found: list[Opened] = []
-        for at in places:
-            if "://" in at or table is not None:
-                raise ParameterError("several places must all be files of rows: a database is read alone.")
-            found.append(_opened(at, wanted, None, form, found[0].connection if found else None))
-        return together(found, places)
+        yield at
+        return
     except LastbitError:
         raise
     except Exception as error:
-        # An engine's message may quote a row: only the kind of the error is passed on.
         problem = error.strerror or "" if isinstance(error, OSError) else type(error).__name__
-    raise DataError(f"{_public(at)} could not be read: {problem}. Open it with its own program to see why.")
+    raise DataError(f"{_public(at[-1])} could not be read: {problem}. Open it with its own program to see why.")
+
+
+def _in_words(places: Sequence[str], wanted: Wanted, table: str | None, form: Form, rows_wanted: bool) -> Opened:
+    with _in_our_words() as at:
+        at.append(places[0])
+        if len(places) == 1:
+            return _opened(places[0], wanted, table, form, rows_wanted=rows_wanted)
+        found: list[Opened] = []
+        for place in places:
+            at.append(place)
+            if "://" in place or table is not None:
+                raise ParameterError("several places must all be files of rows: a database is read alone.")
+            found.append(_opened(place, wanted, None, form, found[0].connection if found else None))
+        return together(found, places)
 
 
 def _opened(
@@ -98,10 +156,27 @@ def _opened(
     table: str | None,
     form: Form,
     connection: duckdb.DuckDBPyConnection | None = None,
+    *,
+    rows_wanted: bool = True,
 ) -> Opened:
     if place.startswith(("postgresql://", "postgres://")):
         _check_plain(form, place)
-        return postgres_table(place, _named(table, place), wanted)
+        return postgres_table(place, _named(table, place), wanted, rows_wanted=rows_wanted)
+    path = _path(place)
+    kind = form.endings(place)[0]
+    if kind is None or kind == ".parquet":
+        if not isinstance(path, Path):
+            raise ParameterError(_PIPED)
+        _check_plain(form, place)
+        return _binary(path, place, table, wanted, connection, rows_wanted)
+    if table is not None:
+        raise ParameterError(f"--table is for databases: {place} is a single table. Leave it out.")
+    read = json_lines if kind in JSON_LINES else delimited
+    return read(connection or engine(), path, wanted, form, place)
+
+
+def _path(place: str) -> Place:
+    """The file of a name, refused where there is none."""
     path: Place = standard_input() if place == "-" else Path(place)
     if isinstance(path, Path) and path.is_dir():
         raise DataError(f"{place} is a folder. Name the files in it, such as '{place.rstrip('/')}/*.csv'.")
@@ -109,20 +184,16 @@ def _opened(
         raise DataError(f"{place} is no file: a table is opened by name, more than once. Save it as a file first.")
     if isinstance(path, Path) and not path.is_file():
         raise DataError(f"there is no file {_public(place)}. Check the name, or give a postgresql:// address.")
-    kind = form.endings(place)[0]
-    if kind is None or kind == ".parquet":
-        if not isinstance(path, Path):
-            raise ParameterError("standard input must be CSV, TSV or JSON lines. Save other data as a file first.")
-        _check_plain(form, place)
-        return _binary(path, place, table, wanted, connection)
-    if table is not None:
-        raise ParameterError(f"--table is for databases: {place} is a single table. Leave it out.")
-    read = json_lines if kind in JSON_LINES else delimited
-    return read(connection or engine(), path, wanted, form, place)
+    return path
 
 
 def _binary(
-    path: Path, place: str, table: str | None, wanted: Wanted, connection: duckdb.DuckDBPyConnection | None
+    path: Path,
+    place: str,
+    table: str | None,
+    wanted: Wanted,
+    connection: duckdb.DuckDBPyConnection | None,
+    rows_wanted: bool,
 ) -> Opened:
     kind = _kind(path)
     if kind == "parquet":
@@ -132,7 +203,7 @@ def _binary(
     if connection is not None:
         raise ParameterError("several places must all be files of rows: a database is read alone.")
     if kind == "sqlite":
-        return sqlite_table(path, _named(table, place), wanted)
+        return sqlite_table(path, _named(table, place), wanted, rows_wanted=rows_wanted)
     name = _named(table, place)
     return _duckdb_table(engine(path), name, place, wanted)
 
@@ -178,7 +249,10 @@ def _kind(path: Path) -> str:
     )
 
 
-def _duckdb_table(connection: duckdb.DuckDBPyConnection, name: str, place: str, wanted: Wanted) -> Opened:
+def _duckdb_relation(
+    connection: duckdb.DuckDBPyConnection, name: str, place: str
+) -> tuple[duckdb.DuckDBPyRelation, tuple[str, str]]:
+    """A table of a DuckDB file, and its schema and name."""
     listed = "SELECT table_schema, table_name FROM information_schema.tables ORDER BY ALL"
     present = {
         table if schema == "main" else f"{schema}.{table}": (schema, table)
@@ -186,7 +260,11 @@ def _duckdb_table(connection: duckdb.DuckDBPyConnection, name: str, place: str, 
     }
     check_table(name, list(present), place)
     at = present[name]
-    relation = connection.sql(f"SELECT * FROM {'.'.join(map(quoted, at))}")  # noqa: S608
+    return connection.sql(f"SELECT * FROM {'.'.join(map(quoted, at))}"), at  # noqa: S608
+
+
+def _duckdb_table(connection: duckdb.DuckDBPyConnection, name: str, place: str, wanted: Wanted) -> Opened:
+    relation, at = _duckdb_relation(connection, name, place)
     wanted.check(relation.columns)
     kinds = dict(zip(relation.columns, relation.types, strict=True))
     # Text comes out of its bytes without the collation of its column, which may take two for one.

@@ -21,15 +21,25 @@ def delimited(connection: duckdb.DuckDBPyConnection, path: Place, wanted: Wanted
     A field that begins with a quote ends with one, in the same line, and two quotes inside are one. A line with another
     number of fields than the first, or with a quoted field that does not end as it should, is left out.
     """
-    kind, packing = form.endings(name)
-    separator = form.separator or SEPARATORS[kind or ".csv"]
-    lines = Lines(path, header=True, packing=packing, encoding=form.encoding)
-    header = _names(lines.first(), path, separator)
+    lines, separator, header = _first_line(path, form, name)
     wanted.check(header)
     names = list(dict.fromkeys(wanted.names))
     places = [names.index(name) if name in names else -1 for name in header]
     fields = [f"NULLIF(c{names.index(name)}, '')" for name in wanted.names]
     return _streamed(connection, lines, places, separator, selection(wanted, fields, comma=form.comma))
+
+
+def delimited_columns(path: Place, form: Form, name: str) -> list[str]:
+    """The names in the first line of a file of fields."""
+    return _first_line(path, form, name)[2]
+
+
+def _first_line(path: Place, form: Form, name: str) -> tuple[Lines, str, list[str]]:
+    """The lines of a file of fields, what stands between the fields, and the names in the first line."""
+    kind, packing = form.endings(name)
+    separator = form.separator or SEPARATORS[kind or ".csv"]
+    lines = Lines(path, header=True, packing=packing, encoding=form.encoding)
+    return lines, separator, _names(lines.first(), path, separator)
 
 
 def json_lines(connection: duckdb.DuckDBPyConnection, path: Place, wanted: Wanted, form: Form, name: str) -> Opened:
