@@ -22,6 +22,7 @@ from lastbit import cli
 from lastbit.ledger.chain import FIELDS, LATER_FIELDS
 from lastbit.questions.asking import question_of
 from lastbit.questions.options import Spending
+from tests import processes
 
 TABLE = "visits.csv --by diagnosis --unit patient --domain diagnoses.txt"
 PAID = "--ledger budget.db --dataset clinic"
@@ -306,10 +307,10 @@ def test_a_release_that_the_screen_loses_is_in_the_books(how: str, clinic: Path,
     words = [sys.executable, "-m", "lastbit.cli", *shlex.split(f"top {TABLE} -k 2 --epsilon 1 {PAID} --json")]
     if how == "full disk":
         with open("/dev/full", "w") as full:
-            done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE)
+            done = processes.run(words, stdout=full, stderr=subprocess.PIPE)
         code = done.returncode
     else:
-        program = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        program = processes.start(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         assert program.stdout is not None
         program.stdout.close()
         assert program.stderr is not None

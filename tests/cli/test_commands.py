@@ -18,6 +18,7 @@ import pytest
 
 import lastbit as lb
 from lastbit import cli
+from tests import processes
 
 TOP = "top visits.csv --by diagnosis --unit patient --domain diagnoses.txt"
 COMMANDS = [
@@ -205,18 +206,18 @@ for words in "lastbit wa" "lastbit budget r" "lastbit top --wei"; do
     echo "${COMPREPLY[@]}"
 done
 """
-    done = subprocess.run(
+    done = processes.run(
         ["bash", "-c", script],
         capture_output=True,
         text=True,
-        env={**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"},
+        variables={"PATH": f"{tmp_path}:{os.environ['PATH']}"},
     )
     assert done.stderr == ""
     assert done.stdout.splitlines() == ["watch", "raise", "--weights"]
 
 
 def command_line(*arguments: str, **more: Any) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, *arguments], capture_output=True, text=True, **more)
+    return processes.run([sys.executable, *arguments], capture_output=True, text=True, **more)
 
 
 def test_a_traceback_only_with_debug(tmp_path: Path) -> None:

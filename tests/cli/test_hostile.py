@@ -26,6 +26,7 @@ from lastbit import cli
 from lastbit.questions.options import Items, Table
 from lastbit.questions.reading import counted, watched
 from lastbit.questions.showing import Report
+from tests import processes
 
 PAID = "--ledger budget.db --dataset clinic"
 ROWS = "rows.csv --by item --unit unit --domain items.txt"
@@ -229,7 +230,7 @@ def test_a_narrow_terminal_cuts_nothing_off(capsys: Any, monkeypatch: pytest.Mon
 
 def lastbit(*arguments: str, **more: Any) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-m", "lastbit.cli", *arguments]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, **more)
+    return processes.start(command, stdout=subprocess.PIPE, **more)
 
 
 SLOW = """
@@ -253,7 +254,7 @@ main()
 def test_an_interrupt_while_reading_is_one_line_soon_and_charges_nothing(terminal: bool) -> None:
     ours, theirs = pty.openpty() if terminal else os.pipe()
     command = [sys.executable, "-c", SLOW, "top", *shlex.split(f"{ROWS} -k 1 --epsilon 1 {PAID}")]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=theirs)
+    process = processes.start(command, stdout=subprocess.PIPE, stderr=theirs)
     os.close(theirs)
     seen = b""
     while b"reading" not in seen:

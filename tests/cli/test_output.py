@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shlex
 import sqlite3
@@ -21,6 +20,7 @@ from lastbit import cli
 from lastbit.ledger.questions import level_of, words_of
 from lastbit.questions.asking import as_older, question_of
 from lastbit.questions.options import Spending
+from tests import processes
 from tests.unit.schema import problems
 from tests.unit.test_json import RULES
 
@@ -113,11 +113,10 @@ def test_the_measure_of_one_item_at_a_large_epsilon(clinic: Path, capsys: Any) -
 
 
 def lastbit(arguments: str, **environment: str) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run(
+    return processes.run(
         [sys.executable, "-m", "lastbit.cli", *shlex.split(arguments)],
         capture_output=True,
-        env={**os.environ, **environment},
-        check=False,
+        variables=environment,
     )
 
 

@@ -22,6 +22,7 @@ import lastbit as lb
 from lastbit import cli
 from lastbit.mechanisms import mechanism
 from lastbit.questions.lines import LONGEST, number_in, numbers_of
+from tests import processes
 from tests.fixed_words import FixedWords
 
 WATCH = "watch --threshold 1000 --limit 3 --epsilon 1"
@@ -200,10 +201,8 @@ main()
 
 def watching() -> subprocess.Popen[bytes]:
     command = [sys.executable, "-c", HEEDFUL, *shlex.split(WATCH)]
-    # Where Python is told to buffer nothing, an answer that nobody flushed would come all the same.
-    buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
-    return subprocess.Popen(command, env=buffered, **pipes)
+    return processes.start(command, **pipes)
 
 
 def ask(process: subprocess.Popen[bytes], line: bytes) -> bytes:
@@ -253,14 +252,14 @@ def test_a_reader_who_goes_away_ends_the_run() -> None:
 def test_a_full_disk_ends_the_run_in_words() -> None:
     with Path("/dev/full").open("wb") as full:
         command = [sys.executable, "-m", "lastbit", *shlex.split(WATCH)]
-        done = subprocess.run(command, input=b"0\n", stdout=full, stderr=subprocess.PIPE)
+        done = processes.run(command, input=b"0\n", stdout=full, stderr=subprocess.PIPE)
     assert done.returncode == 1
     assert "a line could not be read or written (No space left on device): 0 of 1 line above." in done.stderr.decode()
     assert b"Traceback" not in done.stderr
 
 
 def test_python_m_lastbit_is_the_command() -> None:
-    done = subprocess.run([sys.executable, "-m", "lastbit", "--version"], capture_output=True, text=True)
+    done = processes.run([sys.executable, "-m", "lastbit", "--version"], capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (0, f"lastbit {lb.__version__}\n")
 
 
@@ -270,8 +269,8 @@ def test_the_example_of_the_page_answers_as_it_says(tmp_path: Path) -> None:
     (command,) = re.findall(r"^    (printf .* \| lastbit watch .*)$", page, re.MULTILINE)
     (tmp_path / "lastbit").write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m lastbit "$@"\n')
     (tmp_path / "lastbit").chmod(0o755)
-    path = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
-    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, env=path)
+    path = {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    done = processes.run(["bash", "-c", command], capture_output=True, text=True, variables=path)
     assert done.returncode == 0
     number = r"\d,\d{3}"
     assert re.fullmatch(

@@ -6,7 +6,6 @@ import copy
 import os
 import pickle
 import signal
-import subprocess
 import sys
 import threading
 from fractions import Fraction
@@ -17,6 +16,7 @@ import pytest
 import lastbit as lb
 from lastbit.ledger.books import _KEEP
 from lastbit.ledger.connections import _GATE
+from tests import processes
 
 MECHANISM = lb.DiscreteLaplace(epsilon="1/4")
 
@@ -60,7 +60,7 @@ def test_after_a_kill_the_log_has_the_charge_until_somebody_opens_the_ledger(tmp
     """As docs/data-and-budget.md says of copies."""
     file = tmp_path / "budget.db"
     opened(file)
-    assert subprocess.run([sys.executable, "-c", KILLED, str(file)], check=False).returncode == -signal.SIGKILL
+    assert processes.run([sys.executable, "-c", KILLED, str(file)], check=False).returncode == -signal.SIGKILL
     assert (tmp_path / "budget.db-wal").stat().st_size > 0
     assert in_the_file_alone(file) == Fraction(1, 4)
     assert lb.Ledger(file, verify=True).account("clinic").spent == Fraction(1, 2)
@@ -78,7 +78,7 @@ threading.Thread(target=lambda kept: threading.Event().wait(), args=(ledger,), d
 
 def test_a_program_that_ends_leaves_no_log_although_a_thread_has_the_ledger(tmp_path: Path) -> None:
     opened(tmp_path / "budget.db")
-    subprocess.run([sys.executable, "-c", ENDED, str(tmp_path / "budget.db")], check=True)
+    processes.run([sys.executable, "-c", ENDED, str(tmp_path / "budget.db")], check=True)
     assert [each.name for each in tmp_path.iterdir()] == ["budget.db"]
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-import subprocess
 import sys
 from dataclasses import dataclass, fields
 from decimal import Decimal
@@ -20,6 +19,7 @@ from lastbit.ledger import published
 from lastbit.ledger.questions import question_of
 from lastbit.mechanisms.top_k.noisy_top_k import TopItems
 from lastbit.release import Release
+from tests import processes
 from tests.ledger.test_verify import change
 
 COUNTS: Any = lb.Counts(items=["flu", "cold", "gout"], values=[120, 80, 7], monotone=True)
@@ -224,7 +224,7 @@ from lastbit.ledger import Ledger
 assert "lastbit.mechanisms.top_k.select_and_measure" not in sys.modules
 print(type(Ledger({str(place)!r}).published(2)).__name__)
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    done = processes.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert (done.stdout, done.stderr) == ("MeasuredTopK\n", "")
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ import pytest
 import lastbit as lb
 from lastbit.questions.kinds import KINDS
 from lastbit.questions.texts import as_command, as_python
+from tests import processes
 
 ROWS = "patient,diagnosis,cost\n" + "".join(f"{each},{'flu' if each % 3 else 'a, b'},{each}\n" for each in range(300))
 ASKED: list[tuple[str, dict[str, Any]]] = [
@@ -35,7 +35,7 @@ def test_both_texts_run_and_ask_the_same(
     exec(as_python(spending), {})
     *before, line = as_command(spending).splitlines()
     for each in before:
-        subprocess.run(["sh", "-c", each], check=True)
+        processes.run(["sh", "-c", each], check=True)
     monkeypatch.setattr(sys, "argv", shlex.split(line))
     from lastbit.cli import main
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from dataclasses import replace
 from fractions import Fraction
@@ -18,6 +17,7 @@ import lastbit as lb
 from lastbit.output import picture
 from lastbit.output.chart import chart
 from lastbit.output.picture import Panel
+from tests import processes
 from tests.ledger.test_published import RELEASES
 
 ODD = ["flu", "co$l_d$ \\frac{", "流感", "🤒", "ألم", "\ud800\n", "<b>&", "x" * 100]
@@ -143,7 +143,7 @@ release = lb.NoisyMax(epsilon=1).release([1, 500])
 str(release), release.to_json(), release.to_html()
 print("matplotlib" in sys.modules, release._repr_png_()[:4], "matplotlib" in sys.modules)
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    done = processes.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "False b'\\x89PNG' True\n"
 
 

@@ -16,6 +16,7 @@ import httpx
 import pytest
 
 import lastbit as lb
+from tests import processes
 from tests.machine import chromium
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "demo.py"
@@ -56,7 +57,7 @@ class Served:
 def started(folder: Path, *more: str, dataset: str = "clinic") -> Served:
     table = ["visits.csv", "--unit", "patient", "--ledger", "budget.db", "--dataset", dataset]
     command = [sys.executable, "-m", "lastbit", "serve", *table, "--port", "0", "--no-open", *more]
-    process = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    process = processes.start(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     assert process.stdout is not None
     with process.stdout as addresses:
         lines = [addresses.readline() for _ in range(3)]
@@ -111,7 +112,9 @@ def browser() -> Iterator[Any]:
 
     expect.set_options(timeout=600_000)  # five seconds are little on a machine that has much to do
     with sync_playwright() as driver:
-        running = driver.chromium.launch(executable_path=chromium(), args=FLAGS, timeout=600_000)
+        running = driver.chromium.launch(
+            executable_path=chromium(), args=FLAGS, timeout=600_000, env=processes.environment()
+        )
         yield running
         running.close()
 

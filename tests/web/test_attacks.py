@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import subprocess
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from lastbit.questions.options import domain_of
 from lastbit.questions.texts import as_command
 from lastbit.web.app import application
 from lastbit.web.desk import Desk
+from tests import processes
 from tests.web.test_tables import TOKENS, Client
 
 EVIL = ("=cmd|' /C calc'!A0", "<script>alert(1)</script>", "]]><b>x", "flu")
@@ -176,7 +176,7 @@ def test_the_command_names_the_same_items_or_says_that_it_cannot(
         return
     monkeypatch.chdir(tmp_path)
     shell = text.replace("lastbit top ", "printf '%s\\0' ")
-    words = subprocess.run(["sh", "-c", shell], capture_output=True, text=True, check=True).stdout.split("\0")
+    words = processes.run(["sh", "-c", shell], capture_output=True, text=True, check=True).stdout.split("\0")
     assert tuple(domain_of(words[words.index("--domain") + 1])) == items
 
 

@@ -10,6 +10,7 @@ import pytest
 import lastbit as lb
 from lastbit.web.guard import MOST_BYTES
 from lastbit.web.server import Place
+from tests import processes
 from tests.web.conftest import Served
 
 PAGES = ["", "ask/top", "plan?topic=count", "results/1", "budget", "budget/clinic", "audit", "audit/gallery"]
@@ -154,12 +155,10 @@ def test_it_listens_to_this_machine_only_unless_told_otherwise() -> None:
 
 
 def test_tls_and_kept_tokens(served: Served, serve: Callable[..., Served]) -> None:
-    import subprocess
-
     make = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj", "/CN=localhost"]
     make += ["-keyout", "key.pem", "-out", "cert.pem"]
     try:
-        subprocess.run(make, cwd=served.folder, check=True, capture_output=True)
+        processes.run(make, cwd=served.folder, check=True, capture_output=True)
     except FileNotFoundError:
         pytest.skip("there is no openssl on this machine")
     server = serve("--certfile", "cert.pem", "--keyfile", "key.pem", "--tokens", "tokens.json")

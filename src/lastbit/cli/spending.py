@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 import typer
 
 from lastbit.cli import REFUSED
+from lastbit.cli.streams import remains
 from lastbit.errors import ParameterError
 from lastbit.mechanisms.mechanism import Mechanism
 from lastbit.questions.answering import COUNTED, Book, answer, is_piped
@@ -47,6 +49,9 @@ def spend(spending: Spending, asked: Question) -> None:
         _check_plot(Path(spending.plot))
     if spending.html is not None:
         check_folder("--html", Path(spending.html))
+    if book is not None:
+        history = shlex.join(["lastbit", "budget", "history", book.dataset])
+        remains(f"The release is in the books: {history} lists it, and with --release shows it again.")
     with _warnings_shown(book):
         published = answer(asked, spending, book) if found is None else found.published
     result = told(asked, spending, book, published, found=found)
@@ -74,6 +79,7 @@ def _warnings_shown(book: Book | None) -> Iterator[None]:
 
         def show(message: Any, category: Any, *where: Any) -> None:
             if category is NotKept:
+                remains("The charge stays, and the books could not keep the release.")
                 print("lastbit:", message, file=sys.stderr)
             else:
                 others(message, category, *where)

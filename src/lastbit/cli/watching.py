@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import sys
 from collections.abc import Iterable
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
+from lastbit.cli.streams import discard_output
 from lastbit.errors import ParameterError
 from lastbit.output.words import several
 from lastbit.questions.options import Spending, cost_of
@@ -126,10 +126,10 @@ class Answers:
                     return
             self._end("the stream ended")
         except BrokenPipeError:
-            # Python would write what is left when it ends, and complain.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            discard_output()
             self._end("nobody reads the answers any more")
         except OSError as error:  # such as a full disk
+            discard_output()
             self._end(f"a line could not be read or written ({error.strerror})")
             raise typer.Exit(1) from None
         except KeyboardInterrupt:
