@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 import typer
 
 from lastbit.cli import REFUSED
-from lastbit.cli.streams import remains
+from lastbit.cli.streams import say_if_lost
 from lastbit.errors import ParameterError
 from lastbit.mechanisms.mechanism import Mechanism
 from lastbit.questions.answering import COUNTED, Book, answer, is_piped
@@ -51,7 +51,7 @@ def spend(spending: Spending, asked: Question) -> None:
         check_folder("--html", Path(spending.html))
     if book is not None:
         history = shlex.join(["lastbit", "budget", "history", book.dataset])
-        remains(f"The release is in the books: {history} lists it, and with --release shows it again.")
+        say_if_lost(f"The release is in the books: {history} lists it, and with --release shows it again.")
     with _warnings_shown(book):
         published = answer(asked, spending, book) if found is None else found.published
     result = told(asked, spending, book, published, found=found)
@@ -79,7 +79,7 @@ def _warnings_shown(book: Book | None) -> Iterator[None]:
 
         def show(message: Any, category: Any, *where: Any) -> None:
             if category is NotKept:
-                remains("The charge stays, and the books could not keep the release.")
+                say_if_lost("The charge stays, and the books could not keep the release.")
                 print("lastbit:", message, file=sys.stderr)
             else:
                 others(message, category, *where)

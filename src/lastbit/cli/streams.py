@@ -18,19 +18,19 @@ class Output:
     def __init__(self, stream: Any) -> None:
         self._stream = stream
         self.failure: OSError | None = None
-        self.remains = ""
-        """A sentence that says where the lost output can still be read."""
+        self.sentence = ""
+        """What to say besides where the output is lost."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)
 
     def write(self, text: str) -> int:
         """Write, and remember a failure."""
-        return int(self._tried(lambda: self._stream.write(text)))
+        return int(self._attempt(lambda: self._stream.write(text)))
 
     def flush(self) -> None:
         """Write what is in the buffer, and remember a failure."""
-        self._tried(self._stream.flush)
+        self._attempt(self._stream.flush)
 
     def discard(self) -> None:
         """Forget the failure and the buffer, which Python would try to write once more when it ends."""
@@ -39,7 +39,7 @@ class Output:
             os.dup2(nowhere.fileno(), self._stream.fileno())
             self._stream.flush()
 
-    def _tried(self, work: Callable[[], Any]) -> Any:
+    def _attempt(self, work: Callable[[], Any]) -> Any:
         try:
             return work()
         except OSError as error:
@@ -50,7 +50,7 @@ class Output:
 class Notes(Output):
     """Standard error. What it cannot take stops nothing: a release that is charged is still shown."""
 
-    def _tried(self, work: Callable[[], Any]) -> Any:
+    def _attempt(self, work: Callable[[], Any]) -> Any:
         try:
             return work()
         except OSError as error:
@@ -90,7 +90,7 @@ def _say_lost(output: Output, code: ExitCode) -> ExitCode:
     if isinstance(failure, BrokenPipeError):  # whoever reads has seen enough
         return code or 1
     problem = f"the output could not be written: {getattr(failure, 'strerror', None) or type(failure).__name__}."
-    print("lastbit:", f"{problem} {output.remains}".strip(), file=sys.stderr)
+    print("lastbit:", f"{problem} {output.sentence}".strip(), file=sys.stderr)
     return 1
 
 
@@ -99,10 +99,10 @@ def is_lost_output(error: BaseException) -> bool:
     return isinstance(sys.stdout, Output) and error is sys.stdout.failure
 
 
-def remains(sentence: str) -> None:
-    """Say this where standard output turns out to be lost."""
+def say_if_lost(sentence: str) -> None:
+    """Add this sentence where standard output turns out to be lost."""
     if isinstance(sys.stdout, Output):
-        sys.stdout.remains = sentence
+        sys.stdout.sentence = sentence
 
 
 def discard_output() -> None:
