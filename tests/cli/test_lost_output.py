@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import subprocess
 import sys
@@ -13,7 +14,6 @@ import pytest
 
 import lastbit as lb
 from tests import processes
-from tests.processes import start
 
 pytestmark = pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no full device")
 
@@ -108,13 +108,31 @@ def test_notes_never_go_to_standard_output(clinic: Path) -> None:
     "command", [f"{TOP} {PAID}", f"{TOP} {PAID} --json", "--help", "budget show --ledger budget.db"]
 )
 def test_a_reader_who_has_seen_enough_is_told_nothing(command: str, variables: dict[str, str], clinic: Path) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
     words = [sys.executable, "-m", "lastbit", *shlex.split(command)]
-    with start(words, variables=variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        assert process.stdout is not None
-        assert process.stderr is not None
-        process.stdout.close()
-        assert process.stderr.read() == b""
-    assert process.returncode == 1
+    done = processes.run(words, variables=variables, stdout=writer, stderr=subprocess.PIPE)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (1, b"")
+
+
+def test_a_release_that_the_books_could_not_keep_is_not_said_to_be_there(clinic: Path) -> None:
+    program = """
+from lastbit.cli import main
+from lastbit.errors import LedgerError
+from lastbit.ledger import Ledger
+
+def fails(*_, **__):
+    raise LedgerError("no room")
+
+Ledger.record = fails
+main()
+"""
+    words = [sys.executable, "-c", program, *shlex.split(f"{TOP} {PAID}")]
+    with open("/dev/full", "w") as full:
+        done = processes.run(words, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 1
+    assert done.stderr.endswith(f"{LOST} The charge stays, and the books could not keep the release.\n")
 
 
 def test_an_interrupted_command_empties_its_buffers_too() -> None:
