@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+import lastbit as lb
 from lastbit.audit.broken.gallery import GALLERY
 from lastbit.audit.target import all_mechanisms
 from lastbit.questions.kinds import KINDS
@@ -95,7 +96,16 @@ def test_the_versions_that_are_named_are_tested_and_built() -> None:
     tested = re.findall(r"3\.\d+", listed[1])
     assert project["tool"]["cibuildwheel"]["build"] == [f"cp{version.replace('.', '')}-*" for version in tested]
     assert {*re.findall(r":: Python :: (3\.\d+)", "\n".join(project["project"]["classifiers"]))} <= {*tested}
-    assert f"version: {project['project']['version']}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+
+
+def test_the_version_stands_in_one_place() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    assert project["project"]["dynamic"] == ["version"]
+    assert project["tool"]["setuptools"]["dynamic"]["version"] == {"attr": "lastbit.__version__"}
+    assert f"\nversion: {lb.__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    newest = re.search(r"^## (\S+), (\d{4}-\d\d-\d\d)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.M)
+    assert newest is not None
+    assert newest[1] == lb.__version__
 
 
 def test_all_has_every_optional_part_that_is_not_for_developers() -> None:
