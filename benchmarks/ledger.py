@@ -25,7 +25,7 @@ from typing import Any
 
 import lastbit as lb
 from benchmarks.measure import Work, compare, heading, machine, shown
-from lastbit.ledger import books, published
+from lastbit.ledger import Identity, books, published
 from lastbit.ledger.chain import digest
 from lastbit.ledger.price import Price, written
 from tests.machine import has_postgres
@@ -35,6 +35,7 @@ MANY = 10**6
 PROCESSES = (1, 8, 50)
 SECONDS = 5.0
 MECHANISM = lb.DiscreteLaplace(epsilon="1/1000")
+ASKED = Identity({"version": 1, "query": "visits by day"})
 ROW = "x" * 900
 """About as long as an entry with its release."""
 
@@ -77,7 +78,10 @@ def filled(place: str, entries: int) -> lb.Ledger:
         "note": "",
         "adjacency": "add-remove",
         "terms": written(epsilon=price.epsilon, rho=price.rho, delta=price.delta),
-        "question": json.dumps({"query": "visits by day"}),
+        "question": ASKED.text,
+        "question_digest": ASKED.digest,
+        "about": ASKED.about,
+        "protects": ASKED.protects,
         "released": books.now(),
         "published": text,
     }
@@ -207,7 +211,10 @@ def show_filled(database: str, few: str, many: str) -> None:
         ("charge, draw, record", lambda each: each.release("clinic", MECHANISM, [120, 45])),
         ("show", lambda each: each.account("clinic")),
         ("history, the last 100", lambda each: each.history("clinic", last=100)),
-        ("an answer from the books", lambda each: each.answer("clinic", MECHANISM, question="another")),
+        (
+            "an answer from the books",
+            lambda each: each.answer("clinic", MECHANISM, question=Identity({"version": 1, "query": "another"})),
+        ),
     )
     for name, work in works:
         compare(name, partial(work, large), partial(work, small), against="100", target=None)

@@ -8,11 +8,13 @@ from lastbit.chance.sampler import Sampler
 from lastbit.data.counting import count
 from lastbit.data.per_unit import Numbers, per_unit
 from lastbit.errors import (
+    AccountNotFound,
     AlreadyCharged,
     AuditError,
     BitsError,
     BudgetExceeded,
     DataError,
+    EntryNotFound,
     LastbitError,
     LedgerError,
     MechanismError,
@@ -70,6 +72,7 @@ __all__ = [
     "UNKNOWN",
     "AboveThreshold",
     "Account",
+    "AccountNotFound",
     "AdaptiveSparseVector",
     "AlreadyCharged",
     "Answer",
@@ -93,6 +96,7 @@ __all__ = [
     "DiscreteLaplace",
     "Draw",
     "Entry",
+    "EntryNotFound",
     "Estimate",
     "Eta",
     "ExponentialMechanism",

@@ -18,8 +18,8 @@ import pytest
 
 import lastbit as lb
 from lastbit import cli
-from lastbit.ledger.questions import level_of, words_of
-from lastbit.questions.asking import as_older, question_of
+from lastbit.ledger.identity import Identity
+from lastbit.questions.asking import question_of
 from lastbit.questions.options import Spending
 from tests.unit.schema import problems
 from tests.unit.test_json import RULES
@@ -208,7 +208,7 @@ def test_the_history_says_what_a_release_is_about(clinic: Path, capsys: Any) -> 
     assert "<th>about</th>" not in type(entries)(entries[:1])._repr_html_()  # a column without a word
 
 
-def asked(**given: Any) -> str:
+def asked(**given: Any) -> Identity:
     spending = Spending(epsilon="1")
     object.__setattr__(spending, "asked", given)
     return question_of(spending)
@@ -218,37 +218,17 @@ def test_options_are_recorded_as_they_were_typed_and_defaults_are_not() -> None:
     question = asked(
         command="top", source="a b.csv", unit=None, table=None, by=["x"], where="age > 17 and a = 'b'", k=3
     )
-    assert words_of(question) == """top 'a b.csv' --by x -k 3 --where 'age > 17 and a = '"'"'b'"'"''"""
-    assert level_of(question) == "row"
-    assert level_of(asked(command="top", source="c.csv", counts="n", sensitivity="2")) == "person"
+    assert question.about == """top 'a b.csv' --by x -k 3 --where 'age > 17 and a = '"'"'b'"'"''"""
+    assert question.protects == "row"
+    assert asked(command="top", source="c.csv", counts="n", sensitivity="2").protects == "person"
     plain = asked(command="top", source="v.csv", unit=None, most_items=None)
-    assert as_older(plain) == '{"command": "top", "source": "v.csv"}'
-    assert [*json.loads(plain)] == ["command", "paths", "source"]
+    assert [*json.loads(plain.text)] == ["command", "source", "version"]
+    assert plain.about == "top v.csv"
     several = asked(
         command="top", source=["a.csv", "postgresql://anna:hunter2@h/d"], one_each=True, bin=("age", "10"), x=False
     )
-    assert "hunter2" not in several
-    assert words_of(several).startswith("top a.csv postgresql://anna@h/d --bin")
-    assert words_of(several).endswith("--bin age 10 --one-each")
-    for odd in ("", "no json", "[]", "5", '{"other": 1}'):
-        assert (words_of(odd), level_of(odd)) == ("", "")
-
-
-def test_the_rule_for_missing_weights_is_part_of_the_question() -> None:
-    """Books of earlier versions have sums in which a missing weight counts as the lower bound."""
-    plain = {"command": "top", "source": "v.csv", "missing": "leave-out"}
-    assert '"missing"' not in asked(**plain)
-    assert '"missing": "leave-out"' in asked(**plain, weights="cost")
-
-
-def test_the_question_of_an_older_command_is_still_the_same() -> None:
-    """These words are in the books of earlier versions: another order or another key would charge twice."""
-    older = '{"by": ["diagnosis"], "command": "top", "domain": ["1..3"], "k": 2, "source": "v.csv", "unit": "patient"}'
-    now = asked(
-        command="top", source="v.csv", unit="patient", table=None, by=["diagnosis"], domain=["1..3"], most_items=None,
-        weights=None, bounds=None, resolution=None, k=2, delta=None,
-    )  # fmt: skip
-    assert as_older(now) == older
+    assert "hunter2" not in several.text
+    assert several.about == "top a.csv postgresql://anna@h/d --bin age 10 --one-each"
 
 
 def test_a_ledger_inside_a_data_file_is_refused(clinic: Path, capsys: Any) -> None:

@@ -211,5 +211,5 @@ def test_one_entry_is_found_by_its_number_and_no_number_is_too_long(place: str) 
     assert (
         ledger.entry(3) is ledger.entry(0) is ledger.entry(2**31) is ledger.entry(2**63) is ledger.entry(10**30) is None
     )
-    with pytest.raises(lb.LedgerError, match="no published release"):
+    with pytest.raises(lb.EntryNotFound, match="there is no entry 1000"):
         ledger.published(10**30)

@@ -22,7 +22,7 @@ import pytest
 import sqlalchemy as sa
 
 import lastbit as lb
-from lastbit.ledger import books, published
+from lastbit.ledger import Identity, books, published
 from tests.machine import has_postgres
 from tests.server import Server
 
@@ -235,13 +235,13 @@ def steps(ledger: lb.Ledger, work: Callable[[], object]) -> int:
 
 COPIED = (
     "dataset, kind, time, mechanism, parameters, cost, amount, note, released, adjacency, digest, terms, question, "
-    "published, published_digest"
+    "question_digest, about, protects, published, published_digest"
 )
 WORKS: dict[str, Callable[[lb.Ledger], object]] = {
     "charge": lambda ledger: ledger.release("clinic", MECHANISM, [1]),
     "show": lambda ledger: ledger.account("clinic"),
     "history": lambda ledger: ledger.history("clinic", last=20),
-    "answer": lambda ledger: ledger.answer("clinic", MECHANISM, question="another"),
+    "answer": lambda ledger: ledger.answer("clinic", MECHANISM, question=Identity({"version": 1, "query": "another"})),
     "published": lambda ledger: ledger.published(2),
 }
 

@@ -17,7 +17,8 @@ import pytest
 
 import lastbit as lb
 from lastbit.ledger import published
-from lastbit.ledger.questions import question_of
+from lastbit.ledger.identity import Identity
+from lastbit.ledger.questions import identify_query
 from lastbit.mechanisms.top_k.noisy_top_k import TopItems
 from lastbit.release import Release
 from tests.ledger.test_verify import change
@@ -247,7 +248,7 @@ def test_the_books_keep_what_was_published_and_nothing_else(place: str) -> None:
     ledger.record(charge, by_hand)
     assert same(other.published(charge.id), by_hand)
     assert other.verify() == ()
-    with pytest.raises(lb.LedgerError, match="entry 999 has no published release"):
+    with pytest.raises(lb.EntryNotFound, match="there is no entry 999"):
         other.published(999)
 
 
@@ -339,7 +340,7 @@ def test_long_questions_are_told_apart_to_their_end(tmp_path: Path) -> None:
     ledger = lb.Ledger(tmp_path / "budget.db")
     ledger.create("clinic", epsilon=9)
     for _ in range(2):
-        for end in "ab":  # the index of the questions knows their first 500 characters
+        for end in "ab":
             ledger.release("clinic", lb.DiscreteLaplace(epsilon=1), [5], query="long " * 200 + end, reuse=True)
     assert len(ledger.history("clinic")) == 3
 
@@ -348,18 +349,19 @@ def test_only_a_release_that_was_done_is_an_answer(tmp_path: Path) -> None:
     ledger = lb.Ledger(tmp_path / "budget.db")
     ledger.create("clinic", epsilon=9)
     mechanism = lb.DiscreteLaplace(epsilon=1)
-    charge = ledger.charge("clinic", mechanism, question="ours")
-    assert ledger.answer("clinic", mechanism, question="ours") is None
+    ours = Identity({"version": 1, "query": "ours"})
+    charge = ledger.charge("clinic", mechanism, question=ours)
+    assert ledger.answer("clinic", mechanism, question=ours) is None
     ledger.record(charge)
-    assert ledger.answer("clinic", mechanism, question="ours") is None
+    assert ledger.answer("clinic", mechanism, question=ours) is None
     ledger.record(charge, Foreign("Mine", mechanism.cost, 7))  # kept as it is shown only
-    assert ledger.answer("clinic", mechanism, question="ours") is None
+    assert ledger.answer("clinic", mechanism, question=ours) is None
     release = mechanism.release([5])
     ledger.record(charge, release)
-    found = ledger.answer("clinic", mechanism, question="ours")
+    found = ledger.answer("clinic", mechanism, question=ours)
     assert found is not None
     assert same(found.published, release)
-    assert ledger.answer("clinic", mechanism, question="") is None
+    assert ledger.answer("clinic", mechanism, question=None) is None
 
 
 def test_items_that_cannot_be_written_down_are_a_question_like_no_other(tmp_path: Path) -> None:
@@ -376,8 +378,8 @@ def test_items_that_nobody_listed_are_not_looked_at() -> None:
         raise AssertionError("the items are private")
 
     one, other = (lb.Unlisted(fetch=fetch, most_items=most) for most in (2, 3))
-    assert question_of("words", (one,), {}) == question_of("words", (), {"values": one})
-    assert question_of("words", (one,), {}) != question_of("words", (other,), {})
+    assert identify_query("words", (one,), {}) == identify_query("words", (), {"values": one})
+    assert identify_query("words", (one,), {}) != identify_query("words", (other,), {})
 
 
 def test_questions_hold_no_private_value() -> None:
@@ -387,7 +389,7 @@ def test_questions_hold_no_private_value() -> None:
         lb.histogram([918_273_645], bounds=(0, 10**9), bins=2),
         lb.Counts(items="ab", values=[918_273_645, 0]),
     ):
-        assert "918273645" not in question_of("all", (values,), {})
+        assert "918273645" not in identify_query("all", (values,), {}).text
 
 
 def test_reuse_needs_words_and_public_items(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ import duckdb
 import pytest
 
 import lastbit as lb
+from lastbit.ledger import Identity
 from lastbit.questions.kinds import KINDS
 from lastbit.questions.options import domain_of
 from lastbit.questions.texts import as_command
@@ -153,9 +154,9 @@ def test_downloads_hold_no_formula_and_no_markup(page: Client, desk: Desk) -> No
 
 
 def test_a_release_with_a_question_in_words_is_shown(page: Client, desk: Desk) -> None:
-    for words in ("how many are there?", "[1]", "{"):
+    for words in ("how many are there?", "[1]", "{", '{"command": 5}'):
         noise = lb.DiscreteLaplace(epsilon="1/2")
-        desk.ledger.spend("clinic", noise, noise.ready([3]), question=words)
+        desk.ledger.spend("clinic", noise, noise.ready([3]), question=Identity({"version": 1, "query": words}))
         entry = desk.ledger.history("clinic")[-1].id
         assert page.get(f"/results/{entry}").status_code == 200
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from lastbit.cli.budget import Dataset, Json, Place
-from lastbit.errors import LedgerError, ParameterError
+from lastbit.errors import EntryNotFound, ParameterError
 
 _SPARSE: Final = ("about", "protects", "note")
 
@@ -103,18 +103,15 @@ def _show_release(books: Any, dataset: str, wanted: int, as_json: bool) -> None:
 
     (entry,) = books.history(dataset, last=1, before=wanted + 1) or (None,)
     if entry is None or entry.id != wanted:
-        raise LedgerError(f"the account {dataset!r} has no entry {wanted}. See: lastbit budget history {dataset}")
+        raise EntryNotFound(f"the account {dataset!r} has no entry {wanted}. See: lastbit budget history {dataset}")
     published = books.published(wanted)
     when = (entry.released or entry.time).isoformat(" ", "seconds")
     columns: Mapping[str, Sequence[Any]]
     if isinstance(published, Release):
         title, columns, data = published.title, published.columns(), published.to_dict()
     else:
-        # Releases of older books do not name their columns.
-        names = published.get("columns", published)
-        lists = {name: published[name] for name in names if isinstance(published.get(name), list)}
-        even = len({len(each) for each in lists.values()}) == 1
-        title, columns, data = f"{entry.mechanism}, {entry.cost}", lists if even else {}, dict(published)
+        columns = {name: published[name] for name in published.get("columns", ())}
+        title, data = f"{entry.mechanism}, {entry.cost}", dict(published)
     more = {"entry": entry.id, "released": None if entry.released is None else entry.released.isoformat()}
     Report(title, columns, [f"From the books: released on {when}. Nothing was charged."], data | more).show(
         as_json=as_json

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 import sqlalchemy as sa
 
-from lastbit.errors import LedgerError
+from lastbit.errors import EntryNotFound, LedgerError
 from lastbit.exact.numbers import Number, positive, whole
 from lastbit.ledger import books, chain, keys, names, refusals
 from lastbit.ledger import published as codec
@@ -232,6 +232,8 @@ class Accounts:
     def _kept(self, entry: int) -> str:
         with self._store.look() as rows:
             row = books.entry_row(rows, entry)
-        if row is None or row.published is None:
+        if row is None:
+            raise EntryNotFound(f"there is no entry {entry} in the books. The history lists all of them.")
+        if row.published is None:
             raise LedgerError(f"entry {entry} has no published release in the books. The history lists those that do.")
         return str(books.whole(row).published)

@@ -140,14 +140,15 @@ class Store:
             METADATA.create_all(connection)
             connection.execute(SCHEMA.insert().values(version=VERSION))
             return
-        if version > VERSION:
+        steps = [MIGRATIONS.get(old) for old in range(version, VERSION)]
+        if version > VERSION or None in steps:
             raise LedgerError(
-                f"the ledger at {self!r} has version {version}, this lastbit knows {VERSION}. Install a newer lastbit."
+                f"the ledger at {self!r} has version {version}, and this lastbit reads version {VERSION}. Open it with "
+                "the lastbit that wrote it. Nothing was drawn."
             )
-        if not all(old in MIGRATIONS for old in range(version, VERSION)):
-            raise LedgerError(f"the ledger at {self!r} has version {version}, which no lastbit has written.")
-        for old in range(version, VERSION):
-            MIGRATIONS[old](connection)
+        for step in steps:
+            if step is not None:
+                step(connection)
         connection.execute(SCHEMA.update().values(version=VERSION))
 
     def _version(self, connection: sa.Connection) -> int | None:

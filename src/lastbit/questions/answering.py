@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from lastbit.errors import ParameterError
-from lastbit.questions.asking import as_older, by_paths, question_of
+from lastbit.questions.asking import question_of
 
 if TYPE_CHECKING:
-    from lastbit.ledger import Entry, Ledger
+    from lastbit.ledger import Entry, Identity, Ledger
     from lastbit.questions.options import Spending
     from lastbit.questions.question import Question
     from lastbit.values.adjacency import Adjacency
@@ -27,7 +27,7 @@ class Book:
 
     ledger: Ledger
     dataset: str
-    question: str
+    question: Identity
 
     @classmethod
     def of(cls, spending: Spending) -> Book | None:
@@ -55,15 +55,7 @@ class Book:
 
     def found(self, asked: Question) -> Entry | None:
         """The entry that has answered this very question before, of the same files, by whatever name."""
-        who: dict[str, Any] = {"dataset": self.dataset, "mechanism": asked.mechanism, "adjacency": COUNTED}
-        wanted = by_paths(self.question)
-        found = self.ledger.answer(**who, question=self.question)
-        mark = next(filter(None, wanted.get("paths", ())), "")
-        if found is None and mark:
-            found = self.ledger.answer_like(**who, mark=mark, same=lambda other: by_paths(other) == wanted)
-        if found is None and mark:
-            found = self.ledger.answer(**who, question=as_older(self.question))
-        return found
+        return self.ledger.answer(self.dataset, asked.mechanism, question=self.question, adjacency=COUNTED)
 
 
 def answer(

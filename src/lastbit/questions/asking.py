@@ -6,33 +6,53 @@ import hashlib
 import json
 import os
 import re
+from collections.abc import Sequence
 from dataclasses import fields
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
+from lastbit.errors import ParameterError
+from lastbit.output.addresses import UNREADABLE, public_address
 from lastbit.questions.options import Items, Spending, Table, domain_of
 
-_SECRETS: Final = ("password", "passfile", "sslpassword", "sslkey", "sslcert")
+if TYPE_CHECKING:
+    from lastbit.ledger import Identity
+
+VERSION: Final = 1
+"""The rules by which the facts of a question are collected."""
 
 
-def question_of(spending: Spending) -> str:
+def question_of(spending: Spending) -> Identity:
     """The command and its arguments but for the cost, the account and the output. No row of the table takes part.
 
     The cost is in the parameters of the mechanism, which are compared too. A domain file counts by its items, and the
-    table by its path: the books keep the name that was typed, and a digest of the whole path.
+    table by its path: the facts have a digest of the whole path, and people read the name that was typed.
     """
+    from lastbit.ledger.identity import Identity, render_question
+
     given = {name: value for name, value in spending.asked.items() if value is not None and value is not False}
     asked = {name: value for name, value in given.items() if not _is_usual(name, value)}
-    if "weights" in asked and "missing" in given:
-        asked["missing"] = given["missing"]  # in older books a missing weight counts as the lower bound
-    if "source" in asked:
-        source = asked["source"]
-        asked["source"] = without_secrets(source) if isinstance(source, str) else [*map(without_secrets, source)]
-        paths = [*map(path_digest, [source] if isinstance(source, str) else source)]
-        if any(paths):
-            asked["paths"] = paths
     if asked.get("domain"):
         asked["domain"] = [digest_of(text) for text in asked["domain"]]
-    return json.dumps(asked, sort_keys=True)
+    if "source" not in asked:
+        return Identity({"version": VERSION, **asked})
+    places = [asked["source"]] if isinstance(asked["source"], str) else asked["source"]
+    return Identity(
+        {"version": VERSION, **asked, "source": source_facts(places)},
+        about=render_question({**asked, "source": [*map(public_address, places)]}),
+        # In a file of counts a row is an item, and the sensitivity says how far one person moves it.
+        protects="person" if asked.get("unit") or asked.get("counts") else "row",
+    )
+
+
+def source_facts(places: Sequence[str]) -> list[str]:
+    """Where a table is, for the identity of a question: the digests of paths, and public addresses."""
+    facts = [path_digest(place) or public_address(place) for place in places]
+    if any(fact.endswith(UNREADABLE) for fact in facts):
+        raise ParameterError(
+            "an address must look like postgresql://user@host/database, with other characters written as %40 for @ and "
+            "%2F for /. Nothing was read and nothing was charged."
+        )
+    return facts
 
 
 def path_digest(source: str) -> str:
@@ -50,25 +70,8 @@ def path_digest(source: str) -> str:
     return "sha256:" + hashlib.sha256(path).hexdigest()
 
 
-def as_older(question: str) -> str:
-    """The question as older books have it, where a file is known only by the name that was typed."""
-    return json.dumps({name: value for name, value in json.loads(question).items() if name != "paths"}, sort_keys=True)
-
-
-def by_paths(question: str) -> dict[str, Any]:
-    """A question in which every file is named by the digest of its path: the same file has one name."""
-    asked: dict[str, Any] = json.loads(question)
-    if "paths" in asked:
-        typed = asked["source"] if isinstance(asked["source"], list) else [asked["source"]]
-        asked["source"] = [path or name for path, name in zip(asked["paths"], typed, strict=True)]
-    return asked
-
-
 def _is_usual(name: str, value: object) -> bool:
-    """Whether an option of the table or of its items has its default.
-
-    Older books do not know newer options: without the defaults, the same question is in the same words there.
-    """
+    """Whether an option of the table or of its items has its default."""
     return any(field.name == name and field.default == value for group in (Table, Items) for field in fields(group))
 
 
@@ -78,22 +81,3 @@ def digest_of(domain: Any) -> str:
         return domain
     items: Any = [str(item) for item in domain_of(domain)]
     return "sha256:" + hashlib.sha256(json.dumps(items).encode("ascii")).hexdigest()
-
-
-def without_secrets(source: str) -> str:
-    """A file's name as it was given; of an address all that its driver reads in it, but for passwords and keys.
-
-    >>> without_secrets("postgresql://anna:hunter2@host/clinic?options=-csearch_path%3Dyear2025")
-    'postgresql {"dbname": "clinic", "host": "host", "options": "-csearch_path=year2025", "user": "anna"}'
-    """
-    if "://" not in source:
-        return source
-    try:
-        from psycopg.conninfo import conninfo_to_dict
-
-        parts = {name: str(value) for name, value in conninfo_to_dict(source).items() if name not in _SECRETS}
-    except Exception:
-        # Without the driver nobody connects, and an address that it does not read is refused when the table is opened.
-        return "an address that cannot be read"
-    parts.setdefault("dbname", parts.get("user", ""))
-    return f"postgresql {json.dumps(parts, sort_keys=True)}"

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from typing import Any, Final
 
-from lastbit.ledger.questions import short
-from lastbit.questions.asking import without_secrets
+from lastbit.output.addresses import public_address
 from lastbit.questions.kinds import KINDS
 from lastbit.questions.options import Spending
 
@@ -95,7 +94,7 @@ def _given(spending: Spending) -> Iterator[tuple[str, Any]]:
 
 
 def _place(place: str) -> str:
-    return short(without_secrets(place))
+    return public_address(place)
 
 
 def _one_word(domain: str | Sequence[Any]) -> str | None:

@@ -8,9 +8,10 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from lastbit.errors import LastbitError, LedgerError
+from lastbit.errors import EntryNotFound, LastbitError, LedgerError
 from lastbit.output.numbers import are_intervals
 from lastbit.output.plain import plain
+from lastbit.questions.asking import VERSION, source_facts
 from lastbit.questions.kinds import KINDS, Built
 from lastbit.questions.showing import Report
 from lastbit.questions.telling import Told, texts_of, told, when
@@ -100,7 +101,7 @@ def entry_of(desk: Desk, number: int) -> Entry:
     entry = desk.ledger.entry(number)
     if entry is not None and entry.kind == "charge":
         return entry
-    raise LedgerError(f"there is no release {number} in the books.")
+    raise EntryNotFound(f"there is no release {number} in the books.")
 
 
 def _paid(found: Told, entry: Entry) -> Told:
@@ -114,18 +115,19 @@ def _built(desk: Desk, entry: Entry) -> Built | None:
     """The question that an entry answers, where the server can build the very same again."""
     try:
         asked = json.loads(entry.question)
-        command = asked.pop("command").rstrip("_")
-        asked.pop("paths", None)
+        command = asked.pop("command")
+        places = list(desk.rows["source"])
+        if asked.pop("version") != VERSION or asked.pop("source") != source_facts(places):
+            return None
         if "domain" in asked:
             asked["domain"] = [desk.recall(each) for each in asked["domain"]]
             if any(isinstance(each, str) and each.startswith("sha256:") for each in asked["domain"]):
                 return None
         asked |= {name: tuple(asked[name]) for name in ("bounds", "bin") if name in asked}
-        source = asked.pop("source")
         cost = {name: entry.parameters[name] for name in ("epsilon", "rho") if name in entry.parameters}
         cost = {name: text for name, text in cost.items() if text != "None"}
         built = KINDS[command].build(
-            source=[source] if isinstance(source, str) else source, **asked, **cost,
+            source=places, **asked, **cost,
             ledger=desk.ledger_place, dataset=entry.dataset, note=entry.note,
         )  # fmt: skip
         same = dict(built.question.mechanism.parameters) == dict(entry.parameters)

@@ -128,10 +128,12 @@ class Runs:
             threshold=_text(asked.get("threshold")) or "", level=_text(asked.get("level")) or "0.95",
             adaptive=_truth(asked, "adaptive"), **given, **moves, **cost,
         )  # fmt: skip
-        words = {"command": "watch", "threshold": str(asked.get("threshold")), "about": about}
+        from lastbit.ledger import Identity
+
+        words = {"version": 1, "command": "watch", "threshold": str(asked.get("threshold")), "about": about}
         run = desk.ledger.spend(
             desk.dataset, stream.mechanism, stream.mechanism.start, once=key, note=str(asked.get("note", "")),
-            adjacency=COUNTED if table is not None else None, question=json.dumps(words, sort_keys=True),
+            adjacency=COUNTED if table is not None else None, question=Identity(words),
         )  # fmt: skip
         return Held(key, stream, run, table, _words(asked))
 

@@ -17,7 +17,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from lastbit.errors import BudgetExceeded, LastbitError, LedgerError
+from lastbit.errors import AccountNotFound, EntryNotFound, LastbitError, LedgerError
 from lastbit.output.plain import json_text
 from lastbit.web.desk import Desk
 from lastbit.web.guard import MOST_BYTES, refused
@@ -151,12 +151,10 @@ def status_of(error: Exception) -> int:
     """The status of an answer to a request that ended in this error."""
     if isinstance(error, NotAllowed):
         return 403
-    if isinstance(error, NotThere):
+    if isinstance(error, NotThere | AccountNotFound | EntryNotFound):
         return 404
-    if isinstance(error, BudgetExceeded):
-        return 409
     if isinstance(error, LedgerError):
-        return 404 if "there is no" in str(error) else 409
+        return 409
     return 400 if isinstance(error, LastbitError) else 500
 
 
