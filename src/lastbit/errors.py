@@ -137,9 +137,21 @@ class LedgerError(LastbitError):
     To do:    check the path or the address of the ledger, and do what the message says.
 
     >>> import lastbit as lb
+    >>> lb.Ledger("mysql://db/budget")
+    Traceback (most recent call last):
+    lastbit.errors.LedgerError: a ledger lives in SQLite or PostgreSQL: got mysql. ...
+    """
+
+
+class LedgerNotFound(LedgerError):
+    """There is no ledger at this path or address. Nothing was drawn and nothing was charged.
+
+    To do:    check the path or the address; or create an account with a limit, which makes the ledger.
+
+    >>> import lastbit as lb
     >>> lb.Ledger("no-such-ledger.db").account("clinic")
     Traceback (most recent call last):
-    lastbit.errors.LedgerError: there is no ledger at no-such-ledger.db. ...
+    lastbit.errors.LedgerNotFound: there is no ledger at no-such-ledger.db. ...
     """
 
 

@@ -356,7 +356,7 @@ def test_a_witness_remembers_accounts_and_refuses_what_it_did_not_write(tmp_path
     assert len(other.verify(witness=witness)) == 2
     for text in ("[]", "{", '{"clinic": 3}'):
         witness.write_text(text)
-        with pytest.raises(lb.LedgerError, match="is no file that verify wrote"):
+        with pytest.raises(lb.LedgerError, match="is no file that a ledger wrote"):
             ledger.verify(witness=witness)
     with pytest.raises(lb.LedgerError, match="cannot be written"):
         ledger.verify(witness=tmp_path / "nowhere" / "witness.json")

@@ -37,7 +37,8 @@ class Ledger(Accounts):
     A charge is committed to disk before anything is drawn. A release that fails or crashes stays charged: that may
     waste budget and can never exceed it. Sums are exact fractions. What is recorded is public: mechanism, parameters,
     cost, time, note, and the published release; never a private value. `verify=True` checks the books when the ledger
-    is opened.
+    is opened. `witness=` names a file, best on another machine, that learns of each charge before anything is drawn; a
+    ledger that lacks what its witness has seen, as an older copy or a server that lagged does, is refused.
 
     >>> import tempfile, lastbit as lb
     >>> ledger = Ledger(tempfile.mkdtemp() + "/budget.db")
@@ -107,6 +108,11 @@ class Ledger(Accounts):
             )
             if once:
                 keys.use(rows, once, entry)
+        try:
+            self._remember(dataset, (entry, digest))
+        except BaseException:
+            self._store.settle()  # it is charged, and nothing will follow that would do it
+            raise
         return Charge(entry, replace(account, digest=digest))
 
     def charged(self, once: str) -> Entry | None:

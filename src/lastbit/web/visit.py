@@ -17,7 +17,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from lastbit.errors import AccountNotFound, EntryNotFound, LastbitError, LedgerError
+from lastbit.errors import AccountNotFound, EntryNotFound, LastbitError, LedgerError, LedgerNotFound
 from lastbit.output.plain import json_text
 from lastbit.web.desk import Desk
 from lastbit.web.guard import MOST_BYTES, refused
@@ -151,7 +151,7 @@ def status_of(error: Exception) -> int:
     """The status of an answer to a request that ended in this error."""
     if isinstance(error, NotAllowed):
         return 403
-    if isinstance(error, NotThere | AccountNotFound | EntryNotFound):
+    if isinstance(error, NotThere | LedgerNotFound | AccountNotFound | EntryNotFound):
         return 404
     if isinstance(error, LedgerError):
         return 409
