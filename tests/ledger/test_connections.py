@@ -16,7 +16,7 @@ import pytest
 
 import lastbit as lb
 from lastbit.ledger.books import _KEEP
-from lastbit.ledger.connections import _GATE
+from lastbit.ledger.forks import GATE
 
 MECHANISM = lb.DiscreteLaplace(epsilon="1/4")
 
@@ -86,7 +86,7 @@ def test_whoever_reads_slowly_holds_up_nobody(place: str, tmp_path: Path) -> Non
     ledger = opened(place)
     _, entries = ledger.export("clinic")
     first = next(entries)
-    assert _GATE._under_way == 0  # a fork would wait for it
+    assert GATE._under_way == 0  # a fork would wait for it
     ledger.release("clinic", MECHANISM, [1])
     if "://" not in place:
         assert in_the_file_alone(Path(place)) == Fraction(1, 2)

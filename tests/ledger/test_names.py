@@ -221,14 +221,42 @@ def test_two_names_in_one_program_take_turns(links: list[Path], unchecked: None,
     assert second.verify() == ()
 
 
-def test_whoever_writes_has_a_turn(file: Path) -> None:
-    ledger = lb.Ledger(file)
-    with ledger._store.look() as books:
-        hold = books.connection.driver_connection.hold  # type: ignore[union-attr]
-        with hold.turn(0):
-            said = Child(try_once, str(file), file.with_name("draws")).result()
-            assert "another program has held it for too long" in said
-    assert Child(try_once, str(file), file.with_name("draws")).result() == "released"
+OPEN_BEFORE = """
+import sys, lastbit as lb
+from lastbit.ledger import connections
+connections.BUSY_SECONDS = 0
+ledger = lb.Ledger(sys.argv[1])
+ledger.account("clinic")
+for _ in range(2):
+    print("ready", flush=True)
+    sys.stdin.readline()
+    try:
+        ledger.charge("clinic", lb.DiscreteLaplace(epsilon="1/7"))
+        print("charged", flush=True)
+    except lb.LedgerError as refusal:
+        print(refusal, flush=True)
+"""
+
+
+def test_whoever_writes_has_a_turn(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Other threads and other programs wait before they ask SQLite."""
+    monkeypatch.setattr(connections, "BUSY_SECONDS", 0)
+    ledger, other = lb.Ledger(file), lb.Ledger(file)
+    other.account("clinic")
+    command = [sys.executable, "-c", OPEN_BEFORE, str(file)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as program:
+        assert program.stdin is not None
+        assert program.stdout is not None
+        program.stdout.readline()
+        with ledger._store.look() as books, books.connection.driver_connection.hold.turn(0):  # type: ignore[union-attr]
+            with pytest.raises(lb.LedgerError, match="another program has held it for too long"):
+                other.charge("clinic", MECHANISM)
+            print(file=program.stdin, flush=True)
+            assert "another program has held it for too long" in program.stdout.readline()
+        other.charge("clinic", MECHANISM)
+        print(file=program.stdin, flush=True)
+        assert [program.stdout.readline() for _ in range(2)] == ["ready\n", "charged\n"]
+    assert ledger.account("clinic").spent == 2 * MECHANISM.cost.amount
 
 
 def has_locks_of_sqlite(file: Path) -> bool:

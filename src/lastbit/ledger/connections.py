@@ -9,17 +9,17 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from typing import Any, Final
-from weakref import WeakSet, finalize
+from weakref import finalize
 
 import sqlalchemy as sa
 
 from lastbit.errors import LastbitError
 from lastbit.ledger.disks import is_local
-from lastbit.ledger.holds import Hold, Inode, forget_inherited, inode_of, release, take
+from lastbit.ledger.forks import GATE
+from lastbit.ledger.holds import Hold, Inode, inode_of, release, take
 from lastbit.ledger.statement import driver_of
 from lastbit.ledger.tables import SCHEMA
 
@@ -47,7 +47,7 @@ class Connections:
             sa.event.listen(self.engine, "connect", self._file.prepare)
         self._kept: list[sa.Connection] = []
         self.error: Final[type[Exception]] = self.engine.dialect.loaded_dbapi.Error
-        _GATE.watch(self)
+        GATE.watch(self)
         # At the end of the program too: whoever closes a SQLite file last leaves one file and no log beside it.
         finalize(self, _close, self._kept)
 
@@ -58,7 +58,7 @@ class Connections:
         With `settle` everything is in SQLite's main file then, and the log beside it is empty: people copy, move and
         restore the file alone.
         """
-        with _GATE.inside():
+        with GATE.inside():
             books, turn = self._open(write, durable, settle)
             whole = False
             try:
@@ -246,66 +246,3 @@ def _begin_postgres(driver: Any, durable: bool) -> None:
     driver.execute(_SETTINGS, (*_WANTED, "lock_timeout", "0", f"{BUSY_SECONDS}s"))
     if not durable:
         driver.execute("SET LOCAL synchronous_commit = off")
-
-
-class _Gate:
-    """Transactions pass one by one or together; a fork waits until all are through, and holds up the next."""
-
-    def __init__(self) -> None:
-        self._turn = threading.Condition()
-        self._under_way = 0
-        self._forks = 0
-        self._own = threading.local()
-        self._all: WeakSet[Connections] = WeakSet()
-
-    def watch(self, connections: Connections) -> None:
-        """Have these connections closed before each fork."""
-        with self._turn:  # nobody adds to the set while a fork goes through it
-            self._all.add(connections)
-
-    @contextmanager
-    def inside(self) -> Iterator[None]:
-        with self._turn:
-            while self._forks and not self._held():
-                self._turn.wait()
-            self._count(1)
-        try:
-            yield
-        finally:
-            with self._turn:
-                self._count(-1)
-                self._turn.notify_all()
-
-    def _count(self, more: int) -> None:
-        self._own.count = self._held() + more
-        self._under_way += more
-
-    def _held(self) -> int:
-        """The transactions of this thread."""
-        return int(getattr(self._own, "count", 0))
-
-    def close(self) -> None:
-        """Wait for the others, and let nobody in."""
-        self._turn.acquire()
-        self._forks += 1
-        while self._under_way > self._held():
-            self._turn.wait()
-        for connections in self._all:
-            connections.forget()
-
-    def open(self) -> None:
-        """Let transactions in again."""
-        self._forks -= 1
-        self._turn.notify_all()
-        self._turn.release()
-
-    def open_in_child(self) -> None:
-        """The same where no other thread is, and so no other fork under way."""
-        forget_inherited()
-        self._forks = 1
-        self.open()
-
-
-_GATE: Final = _Gate()
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_GATE.close, after_in_parent=_GATE.open, after_in_child=_GATE.open_in_child)
