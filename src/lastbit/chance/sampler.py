@@ -21,8 +21,10 @@ from lastbit.chance.descending import Descending
 from lastbit.chance.distributions import Distribution
 from lastbit.chance.draw import ROOM, Draw, Parts, Samples, added
 from lastbit.chance.inversion import Uniform
+from lastbit.chance.layers import Layers
 from lastbit.chance.power_table import WIDE, PowerTable
 from lastbit.chance.powers import CHUNK, Powers
+from lastbit.chance.scaled import decide_class, decide_layer
 from lastbit.exact.numbers import whole
 from lastbit.privacy.rate import Rate
 
@@ -86,6 +88,8 @@ class Sampler(Draw):
         top = distribution.levels[0]
         if isinstance(top, Powers) and (index := _decide_power(top, int(words[0]))) is not None:
             return index
+        if isinstance(top, Layers) and (index := decide_layer(top, words.tolist())) is not None:
+            return index
         kernel = None if distribution.cells else distribution.kernel
         if kernel is not None:
             out = np.empty(1, np.int64)
@@ -145,6 +149,19 @@ class Sampler(Draw):
             self._settle(picks[1:], _blocks(words, doubts, 1), settle)
         _draws.shuffle(picks)
         return picks
+
+    def _uniforms(self, sizes: list[int], most: int) -> list[int]:
+        if not sizes:
+            return []
+        step = distributions.uniform_below(1, most).block
+        bits, words = 64 * step, checked_words(self._bits, len(sizes) * step).tolist()
+        blocks = [words[i : i + step] for i in range(0, len(words), step)]
+        starts = list(map(distributions.joined, blocks))
+        found = [u * size >> bits for u, size in zip(starts, sizes, strict=True)]
+        for i, (u, size) in enumerate(zip(starts, sizes, strict=True)):
+            if ((u + 1) * size - 1) >> bits != found[i]:
+                found[i] = distributions.uniform_below(size, most).value(blocks[i], self._read)
+        return found
 
     def _read(self) -> int:
         return int(checked_words(self._bits, 1)[0])
@@ -233,6 +250,8 @@ def _decide_class(powers: Powers, times: NDArray[np.int64], word: int) -> int | 
 def _decide_power(powers: Powers, word: int) -> int | None:
     """The cell of a word from weights of 63 bits, or None where their error or the word itself leaves it in doubt."""
     if powers.multiplicities is not None:
+        if isinstance(powers.multiplicities, tuple):
+            return decide_class(powers, powers.multiplicities, [word])
         return _decide_class(powers, powers.multiplicities, word)
     exponents, n, weights = powers.exponents, len(powers.exponents), _weights_of(powers.rate)
     chunks = -(-n // _SEARCHED)
