@@ -52,6 +52,7 @@ from lastbit.mechanisms.sparse_vector.standard import SparseVector
 from lastbit.mechanisms.top_k.maximum import Maximum, NoisyMax
 from lastbit.mechanisms.top_k.noisy_top_k import NoisyTopK, TopItems, TopK
 from lastbit.mechanisms.top_k.select_and_measure import MeasuredTopK, SelectAndMeasure
+from lastbit.mechanisms.top_k.subset import SubsetTopK, TopSet, TopSetItems
 from lastbit.privacy.cost import Cost
 from lastbit.privacy.eta import Eta
 from lastbit.privacy.rate import Rate
@@ -139,11 +140,14 @@ __all__ = [
     "SparkHistogram",
     "SparseVector",
     "Statistic",
+    "SubsetTopK",
     "SystemBits",
     "Tape",
     "TapeEnded",
     "TopItems",
     "TopK",
+    "TopSet",
+    "TopSetItems",
     "Unlisted",
     "Winner",
     "ask",

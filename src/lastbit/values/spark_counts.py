@@ -20,8 +20,8 @@ from lastbit.values.unlisted import order
 class SparkCounts(Known):
     """A value for each item of a public table in Spark. Neither the items nor the values are brought to one machine.
 
-    `NoisyTopK` selects among them in the executors. For every other mechanism, `collect()` brings them to this machine
-    as `Counts`.
+    `NoisyTopK` selects among them in the executors, and `SubsetTopK` by two jobs. For every other mechanism,
+    `collect()` brings them to this machine as `Counts`.
     """
 
     rows: SparkRows = field(repr=False)
@@ -45,7 +45,7 @@ class SparkCounts(Known):
         """Refused: there may be more than one machine holds."""
         raise ParameterError(
             "the counts are spread over Spark, and this mechanism runs on one machine. Bring them here with "
-            "counts.collect(), or select the largest with NoisyTopK. Nothing was drawn."
+            "counts.collect(), or select the largest with NoisyTopK or SubsetTopK. Nothing was drawn."
         )
 
     total = values

@@ -423,3 +423,58 @@ def selected(
         PyBuffer_Release(&view)
         free(noisy)
         free(contending)
+
+
+def among_equals(const int64_t[::1] values, const int64_t[::1] turned, const int64_t[::1] places):
+    """Where the wanted values are, in rising order: for each its value, sign turned, and its place among its equals.
+
+    The wanted values come sorted, the largest first, and equal ones by their places. Most values have no bit in a small
+    table of those that are wanted; the others are looked for by halving.
+    """
+    cdef Py_ssize_t n = values.shape[0], wanted = turned.shape[0], i, low, high, middle, count = 0
+    cdef int64_t *out = NULL
+    cdef int64_t *seen
+    cdef int64_t *next_one
+    cdef uint64_t table[64]
+    cdef uint64_t hashed
+    cdef int64_t value
+    if places.shape[0] != wanted:
+        raise ValueError("there must be a place for each value.")
+    if wanted == 0:
+        return ()
+    out = <int64_t *>malloc(3 * wanted * sizeof(int64_t))
+    if out is NULL:
+        raise MemoryError
+    try:
+        seen, next_one = out + wanted, out + 2 * wanted
+        with nogil:
+            for i in range(64):
+                table[i] = 0
+            for i in range(wanted):
+                # Equal values share the counters of the first of them.
+                seen[i], next_one[i] = 0, i
+                hashed = (<uint64_t>turned[i] * <uint64_t>0x9E3779B97F4A7C15) >> 52
+                table[hashed >> 6] |= <uint64_t>1 << (hashed & 63)
+            for i in range(n):
+                value = -values[i]
+                hashed = (<uint64_t>value * <uint64_t>0x9E3779B97F4A7C15) >> 52
+                if not table[hashed >> 6] >> (hashed & 63) & 1:
+                    continue
+                low, high = 0, wanted
+                while low < high:
+                    middle = (low + high) >> 1
+                    if turned[middle] < value:
+                        low = middle + 1
+                    else:
+                        high = middle
+                if low == wanted or turned[low] != value:
+                    continue
+                middle = next_one[low]
+                if middle < wanted and turned[middle] == value and places[middle] == seen[low]:
+                    out[count] = i
+                    count += 1
+                    next_one[low] += 1
+                seen[low] += 1
+        return numbers_of(NULL, 0, out, 1, count)
+    finally:
+        free(out)
