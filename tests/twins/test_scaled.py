@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from lastbit import ParameterError, Rate, Reference, Sampler, Tape, audit
-from lastbit.chance import _scaled, scaled
+from lastbit.chance import _scaled, distributions, scaled
 from lastbit.chance.inversion import power
 from lastbit.chance.layers import Layers
 from lastbit.chance.powers import Powers
@@ -108,7 +108,7 @@ def test_the_kernel_decides_all_but_what_lies_next_to_a_boundary() -> None:
 
 def sum_of(rows: _scaled.Rows) -> list[Fraction]:
     words, exponents = rows.sums()
-    numbers = scaled._joined(words.tolist())
+    numbers = [distributions.joined(words[3 * i : 3 * i + 3].tolist()) for i in range(len(exponents))]
     return [Fraction(m) * Fraction(2) ** (int(e) - 126) for m, e in zip(numbers, exponents, strict=True)]
 
 

@@ -11,6 +11,7 @@ A row of cells is added up in units of 2^-126 of its largest cell: each cell los
 less than two. `lastbit.chance.scaled` states the sum of these.
 """
 
+from cpython.mem cimport PyMem_Calloc, PyMem_Free
 from libc.stdint cimport int64_t, uint64_t
 
 from numpy import empty, zeros
@@ -154,6 +155,27 @@ def multiplied(Py_ssize_t n, uint64_t high, uint64_t middle, uint64_t low, int64
                     e += by
             mantissas[2 * place], mantissas[2 * place + 1], powers[place] = high, middle, e
     return Factors(words, exponents)
+
+
+def runs(int64_t[::1] ranked):
+    """Runs of equal numbers in rising ones: how many numbers are before the end of each run, and the number of each.
+
+    The numbers of the runs are written to the beginning of the array, which they are a part of.
+    """
+    cdef Py_ssize_t n = ranked.shape[0], i, count = 1
+    if n == 0:
+        raise ValueError("there must be a number.")
+    for i in range(1, n):
+        count += ranked[i] != ranked[i - 1]
+    ends = empty(count, INT64)
+    cdef int64_t[::1] out = ends
+    count = 0
+    for i in range(1, n):
+        if ranked[i] != ranked[i - 1]:
+            out[count], ranked[count] = i, ranked[i - 1]
+            count += 1
+    out[count], ranked[count] = n, ranked[n - 1]
+    return ends, count + 1
 
 
 def numbers(values):
@@ -312,6 +334,41 @@ cdef class Rows:
                 begin += n
         return words, exponents
 
+    def prefixes(self, words, exponents, Factors heads, common_high, common_low, common_e, alone_high, alone_low, alone_e):
+        """The sums of what stands alone and of the first rows, each times its head and what is common: all of them.
+
+        From `sums`. A sum is four words, the lowest first, in units of 2^e for the e that is returned too: 191 bits below
+        the largest term, so that each term loses less than one unit.
+        """
+        cdef Py_ssize_t rows = self.starts.shape[0], i, place
+        cdef const uint64_t[::1] totals = words
+        cdef const int64_t[::1] units = exponents
+        out = zeros(4 * (rows + 1), UINT64)
+        cdef uint64_t[::1] sums = out
+        cdef Scaled *terms = <Scaled *>PyMem_Calloc(rows + 1, sizeof(Scaled))
+        cdef Scaled common
+        cdef int64_t most
+        cdef uint64_t carry
+        if terms is NULL:
+            raise MemoryError
+        common.high, common.low, common.e = common_high, common_low, common_e
+        terms[0].high, terms[0].low, terms[0].e = alone_high, alone_low, alone_e
+        try:
+            with nogil:
+                most = terms[0].e
+                for i in range(rows):
+                    terms[i + 1] = times(times(normal(&totals[3 * i], units[i]), heads.at(i)), common)
+                    most = terms[i + 1].e if terms[i + 1].e > most else most
+                for i in range(rows + 1):
+                    place = 4 * i
+                    if i:
+                        sums[place], sums[place + 1] = sums[place - 4], sums[place - 3]
+                        sums[place + 2], sums[place + 3] = sums[place - 2], sums[place - 1]
+                    add_shifted(&sums[place], terms[i], most - terms[i].e)
+        finally:
+            PyMem_Free(terms)
+        return out, most - 191
+
     def locate(self, Py_ssize_t row, int64_t most, uint64_t goal_high, uint64_t goal_middle, uint64_t goal_low):
         """The first cell of a row at whose end the sum reaches a goal, and the sums before and after it.
 
@@ -360,6 +417,46 @@ cdef inline void add(uint64_t *sums, uint64_t high, uint64_t low) noexcept nogil
     sums[0] += carry + (sums[1] < high)
 
 
+cdef inline Scaled normal(const uint64_t *sums, int64_t e) noexcept nogil:
+    """Three words in units of 2^(e - 126) as a number, cut to 128 bits."""
+    cdef Scaled out
+    cdef uint64_t high = sums[0], middle = sums[1], low = sums[2]
+    cdef int size, by
+    cdef int64_t moved = 65
+    if high == 0:
+        high, middle, low, moved = middle, low, 0, moved - 64
+    if high == 0:
+        high, middle, moved = middle, 0, moved - 64
+    size = bit_length(high)
+    by = 64 - size
+    if size == 0:
+        out.high, out.low, out.e = 0, 0, NOWHERE
+        return out
+    if by:
+        high = high << by | middle >> size
+        middle = middle << by | low >> size
+    out.high, out.low, out.e = high, middle, e + moved - by
+    return out
+
+
+cdef inline void add_shifted(uint64_t *sums, Scaled term, int64_t by) noexcept nogil:
+    """Add a number to four words, the lowest first: 64 bits below its mantissa, and shifted to the right."""
+    cdef uint64_t parts[3]
+    cdef uint64_t carry
+    parts[0], parts[1], parts[2] = term.high, term.low, 0
+    shift_three(parts, by)
+    sums[0] += parts[2]
+    carry = sums[0] < parts[2]
+    sums[1] += carry
+    carry = sums[1] < carry
+    sums[1] += parts[1]
+    carry += sums[1] < parts[1]
+    sums[2] += carry
+    carry = sums[2] < carry
+    sums[2] += parts[0]
+    sums[3] += carry + (sums[2] < parts[0])
+
+
 cdef inline bint less(const uint64_t *one, const uint64_t *other) noexcept nogil:
     """Whether three words are less than three others."""
     return (one[0] < other[0]) | (
@@ -369,10 +466,13 @@ cdef inline bint less(const uint64_t *one, const uint64_t *other) noexcept nogil
 
 cdef inline void shift_three(uint64_t *sums, int64_t by) noexcept nogil:
     """Shift three words to the right, by 0 or more."""
-    while by >= 64 and (sums[0] | sums[1] | sums[2]):
+    if by >= 192:
+        sums[0] = sums[1] = sums[2] = 0
+        return
+    while by >= 64:
         sums[2], sums[1], sums[0] = sums[1], sums[0], 0
         by -= 64
-    if 0 < by < 64:
+    if by > 0:
         sums[2] = sums[2] >> by | sums[1] << (64 - by)
         sums[1] = sums[1] >> by | sums[0] << (64 - by)
         sums[0] >>= by

@@ -171,13 +171,17 @@ class Draw(ABC):
         """
         n, k = whole(n, "n", least=0), whole(k, "k", least=0)
         most_n, most_k = (n, k) if most is None else most
-        if not (k <= n <= most_n and k <= most_k):
-            raise ParameterError("k must be at most n, and both at most their public bounds. Nothing was drawn.")
+        if not (k <= n <= most_n <= ROOM and k <= most_k):
+            raise ParameterError(
+                "k must be at most n, both at most their public bounds, and n at most 2^62. Nothing was drawn."
+            )
         # Floyd's way: the i-th pick is among the first n - k + i + 1 numbers; where it was picked before, the last of
         # them is not, and is taken instead. Picks beyond the k-th are read and left.
-        picks = self._uniforms([n - k + 1 + i for i in range(k)] + [1] * (most_k - k), most_n)
+        sizes = np.ones(most_k, np.int64)
+        sizes[:k] = np.arange(n - k + 1, n + 1)
+        picks = self._uniforms(sizes, most_n)
         chosen: set[int] = set()
-        for last, pick in enumerate(picks[:k], start=n - k):
+        for last, pick in enumerate(picks[:k].tolist(), start=n - k):
             chosen.add(last if pick in chosen else pick)
         return np.array(sorted(chosen), np.int64)
 
@@ -198,8 +202,8 @@ class Draw(ABC):
     def _permutation(self, n: int) -> NDArray[np.int64]: ...
 
     @abstractmethod
-    def _uniforms(self, sizes: list[int], most: int) -> list[int]:
-        """For each private size a number that is uniform below it. `most` is a public bound of the sizes."""
+    def _uniforms(self, sizes: NDArray[np.int64], most: int) -> NDArray[np.int64]:
+        """For each private size a number that is uniform below it. `most` is their public bound, at most 2^62."""
 
     def _draw(self, distribution: Distribution, size: int | None) -> int | Samples:
         if size is None:

@@ -27,6 +27,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from lastbit.chance import _scaled
 from lastbit.chance.inversion import Bounds, power
 from lastbit.chance.powers import Bracketed, Terms, sign
 from lastbit.privacy.rate import Rate
@@ -60,9 +61,7 @@ class Layers(Bracketed):
     @classmethod
     def of(cls, rate: Rate, k: int, ranked: Runs, p: int, q: int) -> Layers:
         """The law for counts with their signs turned, in rising order, more than k of them. p and q are 0 or 1."""
-        n = len(ranked)
-        edges = np.flatnonzero(ranked[1:] != ranked[:-1]) + 1
-        return cls.of_runs(rate, k, np.append(edges, n), ranked[np.append(edges - 1, n - 1)], p, q)
+        return cls.of_runs(rate, k, *runs_of(ranked.copy()), p, q)
 
     @classmethod
     def of_runs(cls, rate: Rate, k: int, edges: Runs, turned: Runs, p: int, q: int) -> Layers:
@@ -187,6 +186,18 @@ class Layers(Bracketed):
             weights.append(sum((a * self.rate.fraction**d for d, a in terms.items()), Fraction(0)))
         total = sum(weights)
         return ((cell, weight / total) for cell, weight in enumerate(weights))
+
+
+def runs_of(ranked: Runs) -> tuple[Runs, Runs]:
+    """Runs of equal numbers in rising ones: how many numbers are above or in each run, and the number of each.
+
+    The array is used up: the numbers of the runs are its beginning.
+
+    >>> [each.tolist() for each in runs_of(np.array([-9, -5, -5, 0]))]
+    [[1, 3, 4], [-9, -5, 0]]
+    """
+    edges, count = _scaled.runs(ranked)
+    return edges, ranked[:count]
 
 
 def _product(one: Bounds, other: Bounds, precision: int) -> Bounds:

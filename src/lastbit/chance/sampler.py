@@ -150,18 +150,13 @@ class Sampler(Draw):
         _draws.shuffle(picks)
         return picks
 
-    def _uniforms(self, sizes: list[int], most: int) -> list[int]:
-        if not sizes:
-            return []
-        step = distributions.uniform_below(1, most).block
-        bits, words = 64 * step, checked_words(self._bits, len(sizes) * step).tolist()
-        blocks = [words[i : i + step] for i in range(0, len(words), step)]
-        starts = list(map(distributions.joined, blocks))
-        found = [u * size >> bits for u, size in zip(starts, sizes, strict=True)]
-        for i, (u, size) in enumerate(zip(starts, sizes, strict=True)):
-            if ((u + 1) * size - 1) >> bits != found[i]:
-                found[i] = distributions.uniform_below(size, most).value(blocks[i], self._read)
-        return found
+    def _uniforms(self, sizes: NDArray[np.int64], most: int) -> NDArray[np.int64]:
+        out, words = np.empty(len(sizes), np.int64), checked_words(self._bits, 2 * len(sizes))
+
+        def settle(i: int, block: list[int]) -> int:
+            return distributions.uniform_below(int(sizes[i]), most).value(block, self._read)
+
+        return self._settle(out, _blocks(words, _draws.below(words, sizes, out), 2), settle)
 
     def _read(self) -> int:
         return int(checked_words(self._bits, 1)[0])

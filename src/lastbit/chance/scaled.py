@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from functools import lru_cache
-from itertools import accumulate
 from typing import Final
 
 import numpy as np
 from gmpy2 import mpz
 
 from lastbit.chance import _scaled
+from lastbit.chance.distributions import joined
 from lastbit.chance.layers import Layers
 from lastbit.chance.powers import Powers
 from lastbit.privacy.rate import Rate
@@ -30,8 +30,8 @@ _NOWHERE: Final = -(1 << 56)
 _LOST: Final = 512
 """A cell is less than so many units of 2^-127 of itself too small, by its factors: see `_scaled.pyx`."""
 _UNIT: Final = 127
-_ROOM: Final = 400
-"""Sums of rows are kept to so many bits below the largest."""
+_WORD: Final = (1 << 64) - 1
+_NOTHING: Final = np.zeros(1, np.int64)
 
 
 @lru_cache(maxsize=16)
@@ -79,6 +79,9 @@ def _factors(numbers: list[Number]) -> _scaled.Factors:
     return _scaled.Factors(np.array(words, np.uint64), np.array([e for _, e in numbers], np.int64))
 
 
+_ONE: Final = _factors([(1 << _UNIT, 0)])
+
+
 @lru_cache(maxsize=4)
 def factorials(n: int) -> tuple[_scaled.Factors, _scaled.Factors]:
     """0!, 1!, …, n!, and 1 over each: less than 2 and less than 8 units too small."""
@@ -96,58 +99,56 @@ def decide_layer(law: Layers, words: list[int]) -> int | None:
     """The cell of two words, or None where the error of the weights, or the words themselves, leave that in doubt."""
     powers, (many, shared) = scaled_powers(law.rate), factorials(law.n)
     rows = _scaled.Rows(powers, many, shared, law.starts, law.ends, law.tails, law.k, int(law.tails[0]))
-    factors = powers.heads(law.heads, law.starts, law.k, shared)
-    # The first k ranks alone, and what the rows have in common.
-    (common, exponent), alone = powers(law.lead)
-    weights = [(m * common, e + exponent - _UNIT) for m, e in (factors[row] for row in range(len(law.starts)))]
-    found = _search(rows, weights, len(law.ends), alone, words)
-    return None if found is None else 0 if found < 0 else 1 + found
+    # What the rows have in common, and the first k ranks alone.
+    common, alone = powers(law.lead)
+    found = _search(rows, powers.heads(law.heads, law.starts, law.k, shared), len(law.ends), common, alone, words)
+    return None if found is None else 1 + found
 
 
 def decide_class(powers: Powers, times: tuple[int, ...], words: list[int]) -> int | None:
     """The class of a word among multiplicities of any size, or None where that is in doubt."""
     n = len(times)
     exponents = np.ascontiguousarray(powers.exponents[0:n])
-    nothing = np.zeros(1, np.int64)
     rows = _scaled.Rows(
-        scaled_powers(powers.rate), _scaled.numbers(times), None, nothing, np.arange(n), exponents, 0, powers.least
+        scaled_powers(powers.rate), _scaled.numbers(times), None, _NOTHING, np.arange(n), exponents, 0, powers.least
     )
-    return _search(rows, [(1 << _UNIT, 0)], n, (0, _NOWHERE), words)
+    return _search(rows, _ONE, n, (1 << _UNIT, 0), (0, _NOWHERE), words)
 
 
-def _search(rows: _scaled.Rows, weights: list[Number], columns: int, alone: Number, words: list[int]) -> int | None:
+def _search(
+    rows: _scaled.Rows, heads: _scaled.Factors, columns: int, common: Number, alone: Number, words: list[int]
+) -> int | None:
     """The place of a cell among all cells of all rows; -1 for what stands alone before them; None for a doubt.
 
     Everything is a whole number of units of 2^unit, rounded down; `lost` bounds how much is missing.
     """
     totals, exponents = rows.sums()
-    units = [int(e) for e in exponents]
-    sums = _joined(totals.tolist())
-    sizes = [m * s for (m, _), s in zip(weights, sums, strict=True)]
-    places = [e + unit - _UNIT - 126 for (_, e), unit in zip(weights, units, strict=True)]
-    unit = max([alone[1], *(e + size.bit_length() for e, size in zip(places, sizes, strict=True) if size)]) - _ROOM
-    each = [_shifted(alone[0], alone[1] - _UNIT - unit), *map(_shifted, sizes, [e - unit for e in places])]
-    after = list(accumulate(each))
-    lost = _LOST + 4 * (columns + 64)
-    total, bits = after[-1], 64 * len(words)
-    u = sum(word << 64 * i for i, word in enumerate(reversed(words)))
+    prefixes, unit = rows.prefixes(totals, exponents, heads, *_parts(common), *_parts(alone))
+    sums = prefixes.astype("<u8").tobytes()
+
+    def after(place: int) -> int:
+        """The sum of what stands alone and of this many rows."""
+        return int.from_bytes(sums[32 * place : 32 * place + 32], "little")
+
+    lost, last = _LOST + 4 * (columns + 64), len(exponents)
+    total, bits, u = after(last), 64 * len(words), joined(words)
     # U times the true total lies in [start, stop).
-    start, stop = u * total >> bits, -(-(u + 1) * _upper(total, lost, len(each)) >> bits)
-    place = bisect_left(after, stop)
-    if place == len(after):
-        return None
-    before = after[place - 1] if place else 0
-    if place and _upper(before, lost, place) > start:
+    start, stop = u * total >> bits, -(-(u + 1) * _upper(total, lost, last) >> bits)
+    place = bisect_left(range(last + 1), stop, key=after)
+    if place > last:
         return None
     if place == 0:
         return -1
-    row = place - 1
+    before, row = after(place - 1), place - 1
+    if _upper(before, lost, place) > start:
+        return None
     # In units of the row: a cell is found where the sum reaches the goal.
-    weight, shift = weights[row][0], places[row] - unit
+    (mantissa, e), most = heads[row], int(exponents[row])
+    weight, shift = mantissa * common[0], e + common[1] + most - 2 * _UNIT - 126 - unit
     goal = -(-_shifted_up(stop - before, -shift) // weight)
     if goal >> 192:
         return None
-    found, less, more = rows.locate(row, units[row], goal >> 128, goal >> 64 & (1 << 64) - 1, goal & (1 << 64) - 1)
+    found, less, more = rows.locate(row, most, goal >> 128, goal >> 64 & _WORD, goal & _WORD)
     if found == columns or before + _shifted(more * weight, shift) < stop:
         return None
     # Each cell before this one in its row has lost less than a unit of the row, however small it is.
@@ -156,13 +157,13 @@ def _search(rows: _scaled.Rows, weights: list[Number], columns: int, alone: Numb
     return row * columns + found
 
 
+def _parts(number: Number) -> tuple[int, int, int]:
+    return number[0] >> 64, number[0] & _WORD, number[1]
+
+
 def _upper(lower: int, lost: int, parts: int) -> int:
     """At least the true sum of so many parts, each rounded down to a unit."""
     return lower + (lower * lost >> _UNIT) + 2 * parts + 1
-
-
-def _joined(words: list[int]) -> list[int]:
-    return [(words[i] << 128) + (words[i + 1] << 64) + words[i + 2] for i in range(0, len(words), 3)]
 
 
 def _shifted(number: int, by: int) -> int:

@@ -428,15 +428,15 @@ def selected(
 def among_equals(const int64_t[::1] values, const int64_t[::1] turned, const int64_t[::1] places):
     """Where the wanted values are, in rising order: for each its value, sign turned, and its place among its equals.
 
-    The wanted values come sorted, the largest first, and equal ones by their places. Most values have no bit in a small
-    table of those that are wanted; the others are looked for by halving.
+    The wanted values come sorted, the largest first, and equal ones by their places. A small table by a hash tells which
+    of them a value can be: none, or one; where several share a slot, halving finds it.
     """
     cdef Py_ssize_t n = values.shape[0], wanted = turned.shape[0], i, low, high, middle, count = 0
     cdef int64_t *out = NULL
     cdef int64_t *seen
     cdef int64_t *next_one
-    cdef uint64_t table[64]
-    cdef uint64_t hashed
+    cdef int64_t table[1024]
+    cdef uint64_t slot
     cdef int64_t value
     if places.shape[0] != wanted:
         raise ValueError("there must be a place for each value.")
@@ -448,19 +448,24 @@ def among_equals(const int64_t[::1] values, const int64_t[::1] turned, const int
     try:
         seen, next_one = out + wanted, out + 2 * wanted
         with nogil:
-            for i in range(64):
-                table[i] = 0
+            for i in range(1024):
+                table[i] = -1
             for i in range(wanted):
                 # Equal values share the counters of the first of them.
                 seen[i], next_one[i] = 0, i
-                hashed = (<uint64_t>turned[i] * <uint64_t>0x9E3779B97F4A7C15) >> 52
-                table[hashed >> 6] |= <uint64_t>1 << (hashed & 63)
+                slot = (<uint64_t>turned[i] * <uint64_t>0x9E3779B97F4A7C15) >> 54
+                if table[slot] == -1:
+                    table[slot] = i
+                elif table[slot] == -2 or turned[table[slot]] != turned[i]:
+                    table[slot] = -2
             for i in range(n):
                 value = -values[i]
-                hashed = (<uint64_t>value * <uint64_t>0x9E3779B97F4A7C15) >> 52
-                if not table[hashed >> 6] >> (hashed & 63) & 1:
+                low = table[(<uint64_t>value * <uint64_t>0x9E3779B97F4A7C15) >> 54]
+                if low == -1:
                     continue
-                low, high = 0, wanted
+                high = low
+                if low == -2:
+                    low, high = 0, wanted
                 while low < high:
                     middle = (low + high) >> 1
                     if turned[middle] < value:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lastbit.chance.draw import Draw
-from lastbit.chance.layers import Layers, Runs
+from lastbit.chance.layers import Layers, Runs, runs_of
 from lastbit.errors import ParameterError
 from lastbit.mechanisms.top_k._ranks import among_equals
 from lastbit.privacy.cost import Cost
@@ -69,9 +69,10 @@ class SetSelector:
             return tuple(range(n))
         ranked = np.negative(steps)
         ranked.sort()
-        ranks = self.ranks(Layers.of(self.rate(n), self.k, ranked, *self.weighs(n)), draw)
-        turned = ranked[ranks]
-        return among_equals(steps, turned, ranks - np.searchsorted(ranked, turned))
+        edges, turned = runs_of(ranked)
+        ranks = self.ranks(self.runs(edges, turned), draw)
+        which, places = among_runs(edges, ranks)
+        return among_equals(steps, turned[which], places)
 
     def ranks(self, law: Layers, draw: Draw) -> NDArray[np.int64]:
         """The ranks of the selected, rising: the words that are read follow from n and k."""
@@ -84,3 +85,13 @@ class SetSelector:
         """The law for runs of equal counts: how many are above or in each, and its count, sign turned, rising."""
         n = int(edges[-1])
         return Layers.of_runs(self.rate(n), self.k, edges, turned, *self.weighs(n))
+
+
+def among_runs(edges: Runs, ranks: NDArray[np.int64]) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
+    """The run that each rank is in, and its place in the run.
+
+    >>> [each.tolist() for each in among_runs(np.array([2, 5]), np.array([0, 1, 4]))]
+    [[0, 0, 1], [0, 1, 2]]
+    """
+    which = np.searchsorted(edges, ranks, side="right")
+    return which, ranks - np.where(which > 0, edges[which - 1], 0)

@@ -15,7 +15,7 @@ import numpy as np
 
 from lastbit.chance.draw import Draw
 from lastbit.errors import DataError, ParameterError
-from lastbit.mechanisms.top_k.set_selector import SetSelector
+from lastbit.mechanisms.top_k.set_selector import SetSelector, among_runs
 from lastbit.mechanisms.top_k.spark import scaled
 from lastbit.output.words import several
 from lastbit.values.grid import LIMIT
@@ -47,8 +47,7 @@ def set_selection(rows: SparkRows, factor: int, selector: SetSelector) -> Callab
         if n == selector.k:
             return _fetch(rows, rows.frame, n), n
         ranks = selector.ranks(selector.runs(edges, turned), draw)
-        which = np.searchsorted(edges, ranks, side="right")
-        places = ranks - np.append(0, edges)[which]
+        which, places = among_runs(edges, ranks)
         return _fetch(rows, _at(rows, totals[which].tolist(), places.tolist()), selector.k), n
 
     return selected
