@@ -50,8 +50,9 @@ from lastbit.mechanisms.sparse_vector.mechanism import AboveThreshold
 from lastbit.mechanisms.sparse_vector.run import Run
 from lastbit.mechanisms.sparse_vector.standard import SparseVector
 from lastbit.mechanisms.top_k.maximum import Maximum, NoisyMax
+from lastbit.mechanisms.top_k.measured import MeasuredSet, MeasuredTopK
 from lastbit.mechanisms.top_k.noisy_top_k import NoisyTopK, TopItems, TopK
-from lastbit.mechanisms.top_k.select_and_measure import MeasuredTopK, SelectAndMeasure
+from lastbit.mechanisms.top_k.select_and_measure import SelectAndMeasure
 from lastbit.mechanisms.top_k.subset import SubsetTopK, TopSet, TopSetItems
 from lastbit.privacy.cost import Cost
 from lastbit.privacy.eta import Eta
@@ -108,6 +109,7 @@ __all__ = [
     "LowerBound",
     "Maximum",
     "MeanAndUnits",
+    "MeasuredSet",
     "MeasuredTopK",
     "Measurement",
     "Mechanism",

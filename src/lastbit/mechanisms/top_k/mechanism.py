@@ -133,11 +133,7 @@ class Selecting(GridMechanism[Released]):
         bare, items = unpacked(values, self._furthest, self.monotone)
         n, steps_of, scaled = self._candidates(bare)
         on_grid = lies_on(values, self.grid)
-        if n < self.k:
-            raise ParameterError(
-                f"k must be at most the number of candidates: got k={self.k} and {several(n, 'candidate')}. "
-                "Ask for fewer, or offer more. Nothing was drawn."
-            )
+        check_enough(self.k, n)
         name, cost, resolution, selector = self.name, self.cost, self.grid.resolution, self._selector
 
         def pick(draw: Draw) -> Made:
@@ -158,6 +154,15 @@ class Selecting(GridMechanism[Released]):
             return len(flat), lambda part: grid.steps(flat[part]), scaled
         steps = grid.steps(values)
         return len(steps), steps.__getitem__, (steps, 1, LIMIT, LIMIT)
+
+
+def check_enough(k: int, n: int) -> None:
+    """Refuse fewer candidates than are to be selected: how many there are is public."""
+    if n < k:
+        raise ParameterError(
+            f"k must be at most the number of candidates: got k={k} and {several(n, 'candidate')}. "
+            "Ask for fewer, or offer more. Nothing was drawn."
+        )
 
 
 def noise_within(rate: Rate, n: int, level: Number) -> int:

@@ -18,8 +18,8 @@ from lastbit.chance.draw import Draw, Samples
 from lastbit.chance.sampler import Sampler
 from lastbit.errors import LastbitError, ParameterError, no_column
 from lastbit.mechanisms.mechanism import drawn_elsewhere
+from lastbit.mechanisms.top_k.mechanism import check_enough
 from lastbit.mechanisms.top_k.selector import Selector
-from lastbit.output.words import several
 from lastbit.values.grid import LIMIT, Steps
 from lastbit.values.spark_rows import PART, TOTAL, SparkRows, answered
 
@@ -73,11 +73,7 @@ def candidates(frame: Any, item: str, value: str) -> tuple[SparkRows, bool]:
 def selection(rows: SparkRows, steps_in: StepsIn, selector: Selector, on_grid: bool) -> Callable[[Draw], Found]:
     """A selection among rows, checked as far as that takes no chance."""
     n = answered(rows.frame.count)
-    if n < selector.k:
-        raise ParameterError(
-            f"k must be at most the number of candidates: got k={selector.k} and {several(n, 'candidate')}. "
-            "Ask for fewer, or offer more. Nothing was drawn."
-        )
+    check_enough(selector.k, n)
 
     def shortlists(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         names, least = shortlist(batches, steps_in, selector, Sampler())

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from lastbit.chance.draw import Draw
-from lastbit.errors import DataError, ParameterError
+from lastbit.errors import DataError
+from lastbit.mechanisms.top_k.mechanism import check_enough
 from lastbit.mechanisms.top_k.set_selector import SetSelector, among_runs
 from lastbit.mechanisms.top_k.spark import scaled
-from lastbit.output.words import several
 from lastbit.values.grid import LIMIT
 from lastbit.values.spark_rows import TOTAL, SparkRows, answered
 from lastbit.values.unlisted import order
@@ -34,11 +34,7 @@ def set_selection(rows: SparkRows, factor: int, selector: SetSelector) -> Callab
     runs = sorted(((int(row[0]), int(row[1])) for row in answered(many.collect)), reverse=True)
     edges = np.cumsum([size for _, size in runs], dtype=np.int64)
     n = int(edges[-1]) if runs else 0
-    if n < selector.k:
-        raise ParameterError(
-            f"k must be at most the number of candidates: got k={selector.k} and {several(n, 'candidate')}. "
-            "Ask for fewer, or offer more. Nothing was drawn."
-        )
+    check_enough(selector.k, n)
     totals = np.array([total for total, _ in runs])
     # Totals beyond the grid are clamped: runs of equal counts side by side have the same law as one.
     turned = -scaled(totals, factor).astype(np.int64)

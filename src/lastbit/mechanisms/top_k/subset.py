@@ -15,8 +15,8 @@ from lastbit.estimate.subsets import steps_ahead, steps_behind
 from lastbit.exact.numbers import Number, flag, number, probability, whole
 from lastbit.mechanisms.mechanism import chance
 from lastbit.mechanisms.on_grid import GridMechanism
+from lastbit.mechanisms.top_k.mechanism import check_enough
 from lastbit.mechanisms.top_k.set_selector import Form, SetSelector
-from lastbit.output.words import several
 from lastbit.privacy import zcdp
 from lastbit.release import Release
 from lastbit.values.known import allowed, lies_on, unpacked
@@ -118,11 +118,7 @@ class SubsetTopK(GridMechanism[TopSet]):
         bare, items = unpacked(values, self._furthest, self.monotone)
         steps = self.grid.steps(bare)
         n = len(steps)
-        if n < self.k:
-            raise ParameterError(
-                f"k must be at most the number of candidates: got k={self.k} and {several(n, 'candidate')}. "
-                "Ask for fewer, or offer more. Nothing was drawn."
-            )
+        check_enough(self.k, n)
         name, cost, selector = self.name, self.cost, self._selector
 
         def select(draw: Draw) -> TopSet:
