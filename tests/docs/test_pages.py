@@ -103,3 +103,12 @@ def test_all_has_every_optional_part_that_is_not_for_developers() -> None:
     (everything,) = extras["all"]
     tools = {"all", "dev", "docs", "dist", "bench", "experiments", "mutants"}
     assert set(re.findall(r"\w+", everything.partition("[")[2])) == extras.keys() - tools
+
+
+def test_the_rows_about_sets_are_those_of_the_experiment() -> None:
+    rows = re.findall(
+        r"^\| [^|]+ \| [0-9/]+ \| ([^|]+ \| [^|]+ \| [^|]+) \|$", (DOCS / "top-sets.md").read_text(), re.M
+    )
+    measured = (DOCS / "experiments.md").read_text(encoding="utf-8")
+    assert len(rows) == 4
+    assert all(f"| {row} |" in measured for row in rows)

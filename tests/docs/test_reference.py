@@ -43,7 +43,7 @@ def test_every_public_name_has_an_entry(room: str) -> None:
 
 
 def test_every_public_name_has_an_example() -> None:
-    rooms, in_spark = {"audit", "estimate", "ledger"}, {"SparkCounts", "SparkHistogram", "TopItems"}
+    rooms, in_spark = {"audit", "estimate", "ledger"}, {"SparkCounts", "SparkHistogram", "TopItems", "TopSetItems"}
     for name in {*lb.__all__} - rooms - in_spark:
         assert ">>> " in (getattr(lb, name).__doc__ or ""), name
 

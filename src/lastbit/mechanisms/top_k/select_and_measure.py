@@ -32,7 +32,7 @@ class SelectAndMeasure(Selecting[Measured]):
               scale k·sensitivity/((1 - split)·epsilon). The estimates are computed from the published numbers.
     Cost:     epsilon (or eta) in all: `split` of it selects, the rest measures.
     Assumes:  the same as NoisyTopK or SubsetTopK.
-    Checked:  tests/laws/test_select_and_measure.py: the loss on neighbours, exactly, for n = 2, and n = 3 for sets; the
+    Checked:  tests/laws/test_select_and_measure.py: the loss on neighbours, exactly, for n = 2, and n = 4 for sets; the
               error it saves on a fixed tape. tests/unit/test_blue.py: the estimates, against generalised least squares
               in fractions.
     Speed:    that of NoisyTopK or SubsetTopK, and k words or a few times that.

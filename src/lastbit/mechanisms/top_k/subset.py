@@ -74,8 +74,8 @@ class SubsetTopK(GridMechanism[TopSet]):
               the whole set (bounded range).
     Assumes:  one person moves each value by at most `sensitivity`; when monotone, all of them the same way. The
               candidates are public, with their order and their number.
-    Checked:  tests/laws/test_subset.py, exactly: against the definition for all counts with n <= 5, and the loss on all
-              neighbours.
+    Checked:  tests/laws/test_subset.py, exactly: against the definition for all small counts with n <= 5, and the loss
+              on all neighbours.
     Speed:    one sort, and a few nanoseconds for each pair of a distinct value among the k largest and one among the
               rest. 2·k + 2 words, whatever is selected. The time tells how many distinct values there are.
 
