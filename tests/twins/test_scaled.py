@@ -147,10 +147,14 @@ def test_factorials_are_below_the_truth_by_less_than_they_say(n: int) -> None:
 @pytest.mark.parametrize("rate", [Rate(3, 2), Rate.from_epsilon("1/500")])
 def test_the_sum_of_a_row_is_below_the_truth_by_less_than_it_says(rate: Rate) -> None:
     random = Random(8)
+    laws = []
     for n in (1, 2, 40, 600):
         counts = np.sort(np.array([-random.randrange(2 * n) for _ in range(n + 5)]))
-        k = random.randrange(1, n + 5)
-        law = Layers.of(rate, k, counts, 1, 1)
+        laws.append(Layers.of(rate, random.randrange(1, n + 5), counts, 1, 1))
+    # Several blocks of columns, of which the last has the largest cells.
+    laws.append(Layers.of(rate, 30, np.arange(700), 1, 1))
+    for law in laws:
+        k = law.k
         powers, (many, shared) = scaled.scaled_powers(rate), scaled.factorials(law.n)
         rows = _scaled.Rows(powers, many, shared, law.starts, law.ends, law.tails, k, int(law.tails[0]))
         lost = Fraction(scaled._LOST + 4 * (len(law.ends) + 64), 1 << 127)
