@@ -68,6 +68,7 @@ def mechanisms() -> dict[str, tuple[lb.Mechanism[Any], Pairs]]:
         "NoisyMax": (lb.NoisyMax(epsilon=1), many),
         "NoisyMean": (lb.NoisyMean(epsilon=1, bounds=(0, 10**6)), many),
         "NoisyTopK": (lb.NoisyTopK(k=4, epsilon=1), many),
+        "SubsetTopK": (lb.SubsetTopK(k=4, epsilon=1), many),
         "SelectAndMeasure": (lb.SelectAndMeasure(k=4, epsilon=1), many),
         "SparseVector": (lb.SparseVector(threshold=above, limit=4, epsilon=1), many),
         "AdaptiveSparseVector": (lb.AdaptiveSparseVector(threshold=above, limit=4, epsilon=1), many),

@@ -119,6 +119,8 @@ class Powers(Bracketed):
     @cached_property
     def _counts(self) -> NDArray[np.bool_]:
         """Whether each cell has a length, where there are multiplicities."""
+        if isinstance(self.multiplicities, np.ndarray):
+            return self.multiplicities > 0
         return np.array([times > 0 for times in self._listed])
 
     @cached_property
@@ -165,7 +167,7 @@ class Powers(Bracketed):
         """The multiplicities as Python's integers; 1 for each cell where there are none."""
         if self.multiplicities is None:
             return [1] * len(self.exponents)
-        return list(map(int, self.multiplicities))
+        return self.multiplicities.tolist() if isinstance(self.multiplicities, np.ndarray) else [*self.multiplicities]
 
     def _bracket(self, u: int, bits: int) -> tuple[int, int]:
         """The first and the last cell that the interval may meet, from bounds of the weights in fixed point."""
