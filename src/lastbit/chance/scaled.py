@@ -138,6 +138,8 @@ def _search(
     if place > last:
         return None
     if place == 0:
+        # A row is searched all the same: the time must not tell what stands alone from the rows.
+        rows.locate(0, int(exponents[0]), 0, 0, 0)
         return -1
     before, row = after(place - 1), place - 1
     if _upper(before, lost, place) > start:
