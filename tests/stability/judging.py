@@ -137,6 +137,7 @@ class Files:
 
 def sqlite_file(path: Path, rows: Rows, schema: str, names: Sequence[str]) -> None:
     connection = sqlite3.connect(path)
+    connection.execute("pragma synchronous = off")
     connection.execute(f"create table visits ({schema})")
     marks = ", ".join("?" * len(names))
     connection.executemany(f"insert into visits values ({marks})", [tuple(row[name] for name in names) for row in rows])

@@ -81,8 +81,12 @@ def _number(chunks: list[Any], dtype: Any) -> Column:
 
 def _time(chunks: list[Any], dtype: Any) -> Column:
     values, missing = _words(chunks, dtype), _missing(chunks)
+    if dtype == pa.date64():
+        # Milliseconds that are no whole days are no date.
+        broken = values % _DAY != 0
+        return Words(kinds.DATE, values // _DAY, broken if missing is None else broken | missing)
     if pa.types.is_date(dtype):
-        return Words(kinds.DATE, values // _DAY if dtype == pa.date64() else values, missing)
+        return Words(kinds.DATE, values, missing)
     if pa.types.is_timestamp(dtype):
         kind = kinds.MOMENT if dtype.tz is None else kinds.INSTANT
     else:

@@ -1,0 +1,64 @@
+"""Numbers in lines of JSON that no float stands for, written so that different numbers stay different.
+
+The engine reads a number with a point or an exponent as a float. Where the shortest digits of this float are another
+number, the number becomes a text of its own digits, in one form: 0.10000000000000000001 and 0.10000000000000000002 are
+two, and 0.0 and -0.0 are one.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_UNUSUAL: Final = r"[0-9.]{17}|[0-9.][eE][+-]?[0-9]{3}|-0[.eE]"
+"""Where a line may hold such a number: many digits, a far exponent, minus zero."""
+
+_TOKEN: Final = re.compile(
+    r'"(?:[^"\\]|\\.)*+\\?(?:"|$)'  # a text, or the rest of a line with a text that does not end
+    r"|(?<![\w.+-])-?(?:0|[1-9]\d*+)(?:\.\d++)?(?:[eE][+-]?\d++)?(?![\w.+-])"
+)
+_FAR: Final = 18
+"""Digits of an exponent that are read as a number."""
+
+
+def keep_numbers(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """The same lines, in which every number has a text of its own."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    (lines,) = batch.columns
+    unusual = pc.match_substring_regex(lines, _UNUSUAL)
+    if not pc.any(unusual).as_py():
+        return batch
+    changed = [_TOKEN.sub(_exact, line) for line in lines.filter(unusual).to_pylist()]
+    return pa.record_batch([pc.replace_with_mask(lines, unusual, pa.array(changed, pa.string()))], schema=batch.schema)
+
+
+def _exact(match: re.Match[str]) -> str:
+    token = match[0]
+    if token[0] == '"' or not any(sign in token for sign in ".eE"):
+        return token
+    form = _form(token)
+    if form == "0":
+        return "0.0"
+    return token if form == _form(repr(float(token))) else f'"{form}"'
+
+
+def _form(literal: str) -> str:
+    """A number in one form, which no two numbers share.
+
+    >>> _form("0.10"), _form("-12.5e3"), _form("-0.0"), _form("inf")
+    ('1e-1', '-125e2', '0', 'inf')
+    """
+    mantissa, _, power = literal.lower().partition("e")
+    if len(power) > _FAR or not mantissa[-1].isdigit():
+        return literal
+    sign = "-" if mantissa[0] == "-" else ""
+    whole, _, fraction = mantissa.lstrip("-").partition(".")
+    digits = (whole + fraction).lstrip("0")
+    short = digits.rstrip("0")
+    exponent = int(power or "0") - len(fraction) + len(digits) - len(short)
+    return f"{sign}{short}e{exponent}" if short else "0"
