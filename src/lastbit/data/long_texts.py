@@ -23,6 +23,9 @@ _BEHIND: Final = PREFIX[:-1] + bytes([PREFIX[-1] + 1])
 
 _PREFIX_TEXT: Final = PREFIX.decode()
 
+_VIEW: Final = np.dtype([("length", "<i4"), ("start", "<i4"), ("buffer", "<i4"), ("offset", "<i4")])
+"""What an array of views holds for each long value: its length, its first bytes, and where it lies."""
+
 
 def shorten(data: bytes) -> bytes:
     """Bytes in their normal form.
@@ -66,7 +69,7 @@ def shorten_array(array: Any) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    width = np.int64 if pa.types.is_large_string(array.type) or pa.types.is_large_binary(array.type) else np.int32
+    width: Any = np.int64 if pa.types.is_large_string(array.type) or pa.types.is_large_binary(array.type) else np.int32
     if not len(array):
         return array
     ends = np.frombuffer(array.buffers()[1], width)[array.offset :][: len(array) + 1]
@@ -82,9 +85,43 @@ def shorten_array(array: Any) -> Any:
         if len(value) > LONGEST or bytes(value[: len(PREFIX)]) == PREFIX:
             forms.append(PREFIX + sha256(value).hexdigest().encode())
             places.append(place)
-    if not places:
-        return array
-    # Nothing of a long text is copied: the others are taken, and the digests put between them.
+    return _replaced(array, places, forms) if places else array
+
+
+def shorten_views(array: Any) -> Any:
+    """The values of an Arrow array of views, as bytes in their normal form. A long text of many rows is not copied.
+
+    >>> import pyarrow as pa
+    >>> shorten_views(pa.array(["flu", None, "x" * 20_000], pa.string_view())).to_pylist()[:2]
+    [b'flu', None]
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    buffers = array.buffers()
+    views = np.frombuffer(buffers[1] or b"", _VIEW)[array.offset :][: len(array)]
+    long = np.flatnonzero((views["length"] > LONGEST) & np.asarray(pc.is_valid(array)))
+    if not len(long):
+        return shorten_array(array.cast(pa.large_binary()))
+    known: dict[tuple[int, int, int], bytes] = {}
+    forms = []
+    for length, _, buffer, start in views[long].tolist():
+        place = buffer, start, length
+        if place not in known:
+            known[place] = PREFIX + sha256(memoryview(buffers[2 + buffer])[start : start + length]).hexdigest().encode()
+        forms.append(known[place])
+    emptied = views.copy()
+    emptied[long] = 0
+    # Without the offset of the array, which the validity still has.
+    valid = pa.py_buffer(np.packbits(np.asarray(pc.is_valid(array)), bitorder="little"))
+    short = pa.Array.from_buffers(array.type, len(array), [valid, pa.py_buffer(emptied), *buffers[2:]])
+    return _replaced(shorten_array(short.cast(pa.large_binary())), long.tolist(), forms)
+
+
+def _replaced(array: Any, places: list[int], forms: list[bytes]) -> Any:
+    """The array with other values at these places: of the values that were there nothing is copied."""
+    import pyarrow as pa
+
     kept = np.delete(np.arange(len(array)), places)
     short = array.take(pa.array(kept))
     both = pa.concat_arrays([short, pa.array(forms, pa.binary()).cast(array.type)])

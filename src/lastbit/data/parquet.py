@@ -14,6 +14,8 @@ from itertools import repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from lastbit.data.long_texts import shorten_array
+from lastbit.data.parquet_texts import Texts, is_text, with_entries
 from lastbit.data.relation import Opened, Wanted, literal, streamed
 from lastbit.data.sorting import quoted
 from lastbit.errors import ParameterError
@@ -22,9 +24,6 @@ if TYPE_CHECKING:
     import duckdb
     import pyarrow as pa
     import pyarrow.parquet as pq
-
-_ROWS: Final = 1 << 14
-"""Rows that are read at a time. More take more memory, and no less time."""
 
 _DAY: Final = {unit: 86_400 * 10**power for unit, power in (("s", 0), ("ms", 3), ("us", 6), ("ns", 9))}
 _DAYS: Final = 106_751_990
@@ -60,7 +59,7 @@ def parquet(connection: duckdb.DuckDBPyConnection, path: Path, wanted: Wanted) -
         return Opened(rows, connection, problem=written, again=lambda: rows)
 
     def again() -> duckdb.DuckDBPyRelation:
-        return streamed(connection, *_batches(path, names, declared, wanted.weights))
+        return streamed(connection, *_batches(connection, path, names, declared, wanted.weights))
 
     return Opened(again(), connection, problem=written, again=again)
 
@@ -93,31 +92,52 @@ def _is_number(kind: pa.DataType) -> bool:
 
 
 def _batches(
-    path: Path, names: list[str], declared: pa.Schema, weights: str | None
+    connection: duckdb.DuckDBPyConnection,
+    path: Path,
+    names: list[str],
+    declared: pa.Schema,
+    weights: str | None = None,
 ) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
     """The types of the columns, and the rows, a few at a time."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    with pq.ParquetFile(path) as file:
+        texts = Texts.of(file, [name for name in names if is_text(declared.field(name).type)])
     # Without rows, made so that pandas is not loaded for it.
     kinds = [declared.field(name).type for name in names]
     made = [_plain(pa.nulls(0, kind), name == weights).type for name, kind in zip(names, kinds, strict=True)]
-    schema = pa.schema(list(zip(names, made, strict=True)))
+    coded = [
+        pa.dictionary(pa.int32(), kind) if name in texts.few else kind for name, kind in zip(names, made, strict=True)
+    ]
+    schema = pa.schema(list(zip(names, coded, strict=True)))
 
     def batches() -> Iterator[pa.RecordBatch]:
+        rows, encoded, known = texts.plan(connection, path, declared)
         # Otherwise PyArrow reads the whole file ahead and keeps it. Threads of its own would keep memory of their own.
-        with pq.ParquetFile(path, pre_buffer=False) as file:
-            old = _old_times(file, names)
-            seconds = _seconds(path, old)
-            for batch in file.iter_batches(_ROWS, columns=names, use_threads=False):
+        with pq.ParquetFile(path, pre_buffer=False, read_dictionary=encoded) as file:
+            seconds = _seconds(path, _old_times(file, names), rows)
+            for batch in file.iter_batches(rows, columns=names, use_threads=False):
                 near = next(seconds)
-                found = [
-                    _within(batch.column(name), near[name]) if name in near else batch.column(name) for name in names
-                ]
-                columns = [_valid(_plain(each, name == weights)) for name, each in zip(names, found, strict=True)]
+                columns = []
+                for name, kind in zip(names, coded, strict=True):
+                    column = batch.column(name)
+                    column = _within(column, near[name]) if name in near else column
+                    if isinstance(column, pa.DictionaryArray):
+                        entries = _short(_valid(_plain(column.dictionary, name == weights)))
+                        column = with_entries(column, entries)
+                        columns.append(column if pa.types.is_dictionary(kind) else column.dictionary_decode())
+                    else:
+                        column = _plain(column, name == weights)
+                        columns.append(_short(column if name in known else _valid(column)))
                 yield pa.record_batch(columns, schema=schema)
 
     return schema, batches()
+
+
+def _short(array: pa.Array) -> pa.Array:
+    """Text and bytes in their normal form."""
+    return shorten_array(array) if is_text(array.type) else array
 
 
 def _old_times(file: pq.ParquetFile, names: list[str]) -> list[str]:
@@ -127,7 +147,7 @@ def _old_times(file: pq.ParquetFile, names: list[str]) -> list[str]:
     return [name for name in names if name in old]
 
 
-def _seconds(path: Path, names: list[str]) -> Iterator[dict[str, pa.Array]]:
+def _seconds(path: Path, names: list[str], rows: int) -> Iterator[dict[str, pa.Array]]:
     """Times of 96 bits in whole seconds, batch by batch.
 
     In nanoseconds times 584 years apart are one, because 64 bits hold no more. In seconds they are two.
@@ -138,7 +158,7 @@ def _seconds(path: Path, names: list[str]) -> Iterator[dict[str, pa.Array]]:
     if not names:
         yield from repeat({})
     with pq.ParquetFile(path, pre_buffer=False, coerce_int96_timestamp_unit="s") as file:
-        for batch in file.iter_batches(_ROWS, columns=names, use_threads=False):
+        for batch in file.iter_batches(rows, columns=names, use_threads=False):
             yield {name: batch.column(name).view(pa.int64()) for name in names}
 
 
@@ -153,16 +173,18 @@ def _within(times: pa.Array, seconds: pa.Array) -> pa.Array:
 
 
 def _plain(array: pa.Array, weight: bool = False) -> pa.Array:
-    """Values without dictionaries, and in types that DuckDB takes as they are.
+    """Values in types that DuckDB takes as they are.
 
     A duration is a whole number in the file: its unit is only a remark in the file.
     """
     import pyarrow as pa
 
-    if pa.types.is_dictionary(array.type):
-        array = array.dictionary_decode()
+    if pa.types.is_dictionary(array.type):  # of no rows
+        array = array.dictionary
     if isinstance(array.type, pa.BaseExtensionType) and pa.types.is_string(array.type.storage_type):
         array = array.storage
+    if array.type in (pa.string_view(), pa.binary_view()):
+        array = array.cast(pa.large_string() if array.type == pa.string_view() else pa.large_binary())
     if pa.types.is_timestamp(array.type):
         # The engine has no nanoseconds with a zone, and would round them: such a time is its time in UTC.
         zone = None if array.type.unit == "ns" else array.type.tz

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 from lastbit.data.databases import check_table, postgres_table, sqlite_table
 from lastbit.data.engine import engine
 from lastbit.data.form import JSON_LINES, PACKINGS, Form
+from lastbit.data.long_texts import duckdb_form
 from lastbit.data.parquet import no_glob, parquet
 from lastbit.data.places import Place, expanded, standard_input
 from lastbit.data.query.plan import Plan
@@ -190,9 +191,9 @@ def _duckdb_table(connection: duckdb.DuckDBPyConnection, name: str, place: str, 
     wanted.check(relation.columns)
     kinds = dict(zip(relation.columns, relation.types, strict=True))
     # Text comes out of its bytes without the collation of its column, which may take two for one.
+    forms = {"VARCHAR": lambda column: f"decode({duckdb_form(f'encode({column})')})", "BLOB": duckdb_form}
     chosen = (
-        f"decode(encode({quoted(each)})) AS {quoted(each)}" if kinds[each] == "VARCHAR" else quoted(each)
-        for each in dict.fromkeys(wanted.names)
+        f"{forms.get(str(kinds[each]), str)(quoted(each))} AS {quoted(each)}" for each in dict.fromkeys(wanted.names)
     )
     rows = relation.project(", ".join(chosen))
     # A view, or a column that is computed, may find other rows each time: by a sample, or by chance.

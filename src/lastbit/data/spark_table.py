@@ -16,6 +16,7 @@ import numpy as np
 from lastbit.data import kinds, sql
 from lastbit.data.columns import Integers, Keys
 from lastbit.data.kinds import Kind
+from lastbit.data.long_texts import spark_form
 from lastbit.data.task import Occurring, Task
 from lastbit.data.weights import Weights
 from lastbit.errors import ParameterError
@@ -169,8 +170,8 @@ class SparkTable:
     def _form(self, name: str) -> str:
         """A column in its normal form."""
         column, kind = _quoted(name), self.kind(name)
-        if kind is kinds.TEXT:
-            return f"CAST({column} AS BINARY)"
+        if kind in (kinds.TEXT, kinds.BINARY):
+            return spark_form(f"CAST({column} AS BINARY)")
         return sql.real(column) if kind is kinds.REAL else column
 
     def _readable(self, name: str, key: str) -> str:
