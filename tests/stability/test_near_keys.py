@@ -259,9 +259,10 @@ def test_one_number_of_sqlite_is_one_unit_in_every_form(tmp_path: Path) -> None:
         count = file_counter(Files(tmp_path, ["flu"]), "visits.db", writing, "visits")
         for forms in (*FORMS[:1], (1, 1.0), (2**53, 2.0**53), (-(2**63), -(2.0**63))):
             rows = [{"patient": form, "item": "flu", "days": 1} for form in (forms[0], *forms, *reversed(forms))]
-            assert list(count(rows, weights=False).values) == [1], forms
+            # Without weights SQLite itself leaves out rows that are alike.
+            assert [int(count(rows, weights=weights).values[0]) for weights in (False, True)] == [1, 1], forms
             table = [{"patient": float(number), "item": "flu", "days": 1} for number in range(10, 10 + UNITS)]
-            judged(partial(count, weights=False), table, [rows])
+            judged(partial(count, weights=True), table, [rows])
 
 
 def test_items_of_sqlite_are_written_as_python_writes_floats(tmp_path: Path) -> None:

@@ -97,7 +97,7 @@ class Sampler(Draw):
         step, kernel = distribution.block, None if distribution.cells else distribution.kernel
         if kernel is None or n * step > _CHUNK:
             kind = np.int8 if distribution.narrow else np.int64
-            return self._fill(np.empty(n, kind), step, _decide(distribution, n), self._settler(distribution))
+            return self._fill(np.empty(n, kind), step, decide_with(distribution, n), self._settler(distribution))
         # The same for one chunk, without the detours: they would take longer than a few samples.
         out = np.empty(n, _INT64)
         words = self.raw(n * step)
@@ -170,7 +170,7 @@ class Sampler(Draw):
     def _settle(self, out: Samples, doubtful: list[tuple[int, list[int]]], settle: Settle) -> Samples:
         for i, block in doubtful:
             value = settle(i, block)
-            if not _fits(value):
+            if not is_small(value):
                 out = out.astype(object)
             out[i] = value
         return out
@@ -182,11 +182,13 @@ def _blocks(words: Words | bytes, doubts: Iterable[int], step: int, start: int =
     return [(start + k, read[k * step : (k + 1) * step].tolist()) for k in doubts]
 
 
-def _fits(value: int) -> bool:
+def is_small(value: int) -> bool:
+    """Whether int64 holds a sample."""
     return -(1 << 63) <= value < 1 << 63
 
 
-def _decide(distribution: Distribution, n: int) -> Decide:
+def decide_with(distribution: Distribution, n: int) -> Decide:
+    """The quickest way to decide n samples by their blocks of words."""
     partition = distribution.levels[0]
     if isinstance(partition, Uniform) and partition.n <= 1 << 63:
         size = partition.n
@@ -201,7 +203,7 @@ def _decide_one_by_one(distribution: Distribution, words: list[int], out: NDArra
     doubts = []
     for k in range(len(out)):
         value = distribution.decided(words[k * distribution.block : (k + 1) * distribution.block])
-        if value is None or not _fits(value):
+        if value is None or not is_small(value):
             doubts.append(k)
         else:
             out[k] = value

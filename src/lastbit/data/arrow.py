@@ -1,8 +1,8 @@
 """Arrow arrays in their normal form.
 
 Extensions are taken off first. Dictionaries and runs stay: an entry of any length lies in memory once, and entries that
-are equal, or dictionaries that differ by chunk, mean nothing. Text is taken for its bytes: nobody decodes it, so nothing
-can fail to decode.
+are equal, or dictionaries that differ by chunk, mean nothing. Text is taken for its bytes: nobody decodes it, so
+nothing can fail to decode.
 """
 
 from __future__ import annotations

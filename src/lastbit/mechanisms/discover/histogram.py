@@ -213,9 +213,11 @@ class DiscoverHistogram(Discovering[DiscoveredHistogram]):
     def release_spark(self, values: Any, *, draw: Draw | None = None) -> SparkHistogram:
         """The histogram as a Spark DataFrame, for more items than one machine holds: the same law as `release`.
 
-        Items and their counts stay in Spark: the executors add the noise, each with randomness of its own, and keep the
-        items that are told. They are kept in Spark's memory and disks, so that nothing is ever drawn twice; write them
-        out with `found.frame.write`.
+        Items and their counts stay in Spark: the executors add the noise, and keep the items that are told. A secret
+        that is drawn once for this release, the item and its value decide the noise of an item, under AES: a task that
+        runs twice, or again after a machine is lost, gives the same numbers. This assumes that the table gives the same
+        rows again. An item whose value is another one then has other noise. Write the numbers out with
+        `found.frame.write`: what is written is not computed again.
         """
         return self.ready_spark(values)(chance(draw))
 
