@@ -39,7 +39,7 @@ test: lint ## lint, then the tests and every example in the docstrings, README a
 	@$(RUN) -m pytest -q -n 2 --dist loadgroup
 
 fuzz: $(INSTALLED) ## much longer: hostile rows one by one, larger tables of items nobody listed, larger small models
-	@LASTBIT_FUZZ=1 $(RUN) -m pytest -q -n 2 --dist loadgroup tests/stability tests/laws/test_discover.py tests/unit/test_small_models.py
+	@LASTBIT_FUZZ=1 $(RUN) -m pytest -q -n 2 --dist loadgroup tests/stability tests/data/test_spark_retried.py tests/laws/test_discover.py tests/unit/test_small_models.py
 
 lint: $(INSTALLED) ## ruff, mypy, import-linter
 	@echo "== lint"

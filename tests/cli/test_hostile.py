@@ -91,7 +91,8 @@ def test_no_name_in_a_database_means_anything_else() -> None:
     )
     connection.commit()
     connection.close()
-    assert values("strange.db", "It em", "items.txt", table='my "table') == [2, 0]
+    # Bytes that are no text are a unit too.
+    assert values("strange.db", "It em", "items.txt", table='my "table') == [3, 0]
 
 
 def test_a_line_that_is_no_json_is_left_out() -> None:

@@ -95,8 +95,11 @@ def _has_long(connection: duckdb.DuckDBPyConnection, path: Path, declared: pa.Sc
         try:
             rows = own.sql(f"SELECT * FROM read_parquet({literal(no_glob(path))}, hive_partitioning = false)")  # noqa: S608
             # By their places, because the engine takes names that differ in capitals only for one.
-            columns = [quoted(rows.columns[declared.get_field_index(name)]) for name in names]
-            longest = ", ".join(f"max(octet_length(CAST({column} AS BLOB)))" for column in columns)
+            places = [declared.get_field_index(name) for name in names]
+            # Without a cast from text to bytes, which would copy all of it.
+            length = ["octet_length" if rows.types[place] == "BLOB" else "strlen" for place in places]
+            columns = [quoted(rows.columns[place]) for place in places]
+            longest = ", ".join(f"max({each}({column}))" for each, column in zip(length, columns, strict=True))
             ((*lengths,),) = rows.aggregate(longest).fetchall()
         except duckdb.Error:
             return True
