@@ -266,7 +266,7 @@ def test_python_m_lastbit_is_the_command() -> None:
 
 def test_the_example_of_the_page_answers_as_it_says(tmp_path: Path) -> None:
     """Noise of epsilon 1 in three parts reaches over 800 with a probability below e^-90."""
-    page = (Path(__file__).parents[2] / "docs" / "data-and-budget.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "command.md").read_text(encoding="utf-8")
     (command,) = re.findall(r"^    (printf .* \| lastbit watch .*)$", page, re.MULTILINE)
     (tmp_path / "lastbit").write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m lastbit "$@"\n')
     (tmp_path / "lastbit").chmod(0o755)
