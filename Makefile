@@ -26,7 +26,7 @@ DIST      := $(VENV)/.dist-$(HERE)
 SITE      := $(VENV)/.docs-$(HERE)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test fuzz lint mutants sanitize bench experiments docs dist clean
+.PHONY: help demo test quick fuzz lint format mutants sanitize bench experiments docs dist clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
@@ -38,8 +38,15 @@ test: lint ## lint, then the tests and every example in the docstrings, README a
 	@echo "== tests"
 	@$(RUN) -m pytest -q -n 2 --dist loadgroup
 
-fuzz: $(INSTALLED) ## much longer: hostile rows one by one, larger tables of items nobody listed, larger small models
-	@LASTBIT_FUZZ=1 $(RUN) -m pytest -q -n 2 --dist loadgroup tests/stability tests/laws/test_discover.py tests/unit/test_small_models.py
+quick: lint ## lint, and the tests that take least: a minute, before each commit
+	@echo "== the fast tests"
+	@$(RUN) -m pytest -q -n 2 --dist loadgroup tests/questions tests/twins tests/broken tests/unit/test_words.py \
+		tests/unit/test_cost.py tests/unit/test_grid.py tests/unit/test_structure.py tests/laws/test_laplace.py tests/laws/test_top_k.py
+
+fuzz: $(INSTALLED) ## much longer: hostile rows one by one, larger tables of items nobody listed, larger small models, extreme parameters
+	@LASTBIT_FUZZ=1 $(RUN) -m pytest -q -n 2 --dist loadgroup tests/stability tests/data/test_spark_retried.py \
+		tests/laws/test_discover.py \
+		tests/unit/test_small_models.py tests/unit/test_extremes.py
 
 lint: $(INSTALLED) ## ruff, mypy, import-linter
 	@echo "== lint"
@@ -47,6 +54,10 @@ lint: $(INSTALLED) ## ruff, mypy, import-linter
 	@$(RUN) -m ruff format --quiet --check .
 	@$(RUN) -m mypy --no-error-summary
 	@report=$$($(VENV)/bin/lint-imports --no-logo) || { echo "$$report"; exit 1; }
+
+format: $(INSTALLED) ## sort imports and format all code
+	@$(RUN) -m ruff check --quiet --fix --select I .
+	@$(RUN) -m ruff format --quiet .
 
 mutants: $(INSTALLED) ## put each declared fault into a copy of the code, and see that the tests notice: ONLY=room
 	@$(RUN) -m tools.mutants $(if $(ONLY),--only $(ONLY)) $(if $(NAMED),--named "$(NAMED)")

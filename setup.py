@@ -32,6 +32,7 @@ modules = [
     compiled("lastbit.chance._powers", **FAST),
     compiled("lastbit.chance._curves", **FAST),
     compiled("lastbit.chance._classes", **FAST),
+    compiled("lastbit.chance._scaled", **FAST),
     compiled("lastbit.values._floors", **FAST),
     compiled("lastbit.values._parts", **FAST),
     compiled("lastbit.mechanisms.top_k._ranks", **FAST),

@@ -16,7 +16,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -25,7 +25,7 @@ from typing import Any
 
 import lastbit as lb
 from benchmarks.measure import Work, compare, heading, machine, shown
-from lastbit.ledger import books, published
+from lastbit.ledger import Identity, books, published
 from lastbit.ledger.chain import digest
 from lastbit.ledger.price import Price, written
 from tests.machine import has_postgres
@@ -35,6 +35,7 @@ MANY = 10**6
 PROCESSES = (1, 8, 50)
 SECONDS = 5.0
 MECHANISM = lb.DiscreteLaplace(epsilon="1/1000")
+ASKED = Identity({"version": 1, "query": "visits by day"})
 ROW = "x" * 900
 """About as long as an entry with its release."""
 
@@ -77,7 +78,10 @@ def filled(place: str, entries: int) -> lb.Ledger:
         "note": "",
         "adjacency": "add-remove",
         "terms": written(epsilon=price.epsilon, rho=price.rho, delta=price.delta),
-        "question": json.dumps({"query": "visits by day"}),
+        "question": ASKED.text,
+        "question_digest": ASKED.digest,
+        "about": ASKED.about,
+        "protects": ASKED.protects,
         "released": books.now(),
         "published": text,
     }
@@ -132,14 +136,50 @@ def spend(place: str, seconds: float) -> list[float]:
     return taken
 
 
-def together(place: str, processes: int) -> tuple[float, float, float]:
+def spend_bare(place: str, seconds: float) -> list[float]:
+    """The same by bare sqlite3: the transactions, statements and syncs of a charged release, and nothing else."""
+    file, taken = sqlite3.connect(place, timeout=60, isolation_level=None), []
+    found = file.execute("SELECT * FROM lastbit_entries WHERE id = 2")
+    entry = dict(zip([column[0] for column in found.description], found.fetchone(), strict=True))
+    kept = {name: entry.pop(name) for name in ("released", "published", "published_digest")}
+    names = [name for name in entry if name != "id"]
+    add = f"INSERT INTO lastbit_entries ({', '.join(names)}) VALUES ({', '.join('?' * len(names))})"
+    sums = "UPDATE lastbit_accounts SET spent = ?, spent_rho = ?, digest = ?, seal = ? WHERE dataset = 'clinic'"
+    note = "UPDATE lastbit_entries SET released = ?, published = ?, published_digest = ? WHERE id = ?"
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        start = time.perf_counter()
+        file.execute("PRAGMA synchronous = EXTRA")
+        file.execute("BEGIN IMMEDIATE")
+        file.execute("SELECT version FROM lastbit_schema").fetchall()
+        file.execute("SELECT * FROM lastbit_accounts WHERE dataset = 'clinic'").fetchall()
+        number = file.execute(add, [entry[name] for name in names]).lastrowid
+        file.execute("UPDATE lastbit_entries SET digest = ? WHERE id = ?", (entry["digest"], number))
+        file.execute(sums, (str(number), str(number), entry["digest"], entry["digest"]))
+        file.execute("COMMIT")
+        file.execute("PRAGMA synchronous = NORMAL")
+        file.execute("BEGIN IMMEDIATE")
+        file.execute("SELECT version FROM lastbit_schema").fetchall()
+        file.execute(note, (*kept.values(), number))
+        file.execute("COMMIT")
+        file.execute("PRAGMA busy_timeout = 0")
+        with suppress(sqlite3.OperationalError):  # others are at it
+            file.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        file.execute("PRAGMA busy_timeout = 60000")
+        taken.append(time.perf_counter() - start)
+    return taken
+
+
+def together(
+    place: str, processes: int, work: Callable[[str, float], list[float]] = spend
+) -> tuple[float, float, float]:
     """Charged releases a second by so many processes on one account; the median and the longest wait."""
     pipes = []
     for _ in range(processes):
         read, write = os.pipe()
         if os.fork() == 0:
             with os.fdopen(write, "w") as answer:
-                json.dump(spend(place, SECONDS), answer)
+                json.dump(work(place, SECONDS), answer)
             os._exit(0)
         os.close(write)
         pipes.append(read)
@@ -161,6 +201,23 @@ def show_together(place: str, name: str) -> None:
         )
 
 
+def show_against_bare(folder: Path) -> None:
+    """Eight processes, in turn with eight that do the same with bare sqlite3."""
+    works = {"lastbit": spend, "bare sqlite3": spend_bare}
+    rates: dict[str, list[float]] = {name: [] for name in works}
+    for name in works:
+        opened(str(folder / f"{name}.db")).release("clinic", MECHANISM, [120, 45])
+    for _ in range(3):
+        for name, work in works.items():
+            rate, _, longest = together(str(folder / f"{name}.db"), 8, work)
+            rates[name].append(rate)
+            print(
+                f"{name:<34} {rate:7.0f} releases a second, longest wait {shown(longest)}; 8 processes, four syncs each"
+            )
+    ratio = statistics.median(rates["lastbit"]) / statistics.median(rates["bare sqlite3"])
+    print(f"{'lastbit / bare sqlite3':<34} {ratio:7.2f}, wanted at least 0.5: {'yes' if ratio >= 0.5 else 'NO'}")
+
+
 def run() -> None:
     heading("a charged release, against one durable commit of bare sqlite3 on the same disk")
     with tempfile.TemporaryDirectory() as folder:
@@ -176,6 +233,7 @@ def run() -> None:
                 runs=101,
             )
         heading("charged releases by many processes")
+        show_against_bare(home)
         show_together(str(home / "many.db"), "SQLite, one account")
         if has_postgres():
             with served() as address:
@@ -207,7 +265,10 @@ def show_filled(database: str, few: str, many: str) -> None:
         ("charge, draw, record", lambda each: each.release("clinic", MECHANISM, [120, 45])),
         ("show", lambda each: each.account("clinic")),
         ("history, the last 100", lambda each: each.history("clinic", last=100)),
-        ("an answer from the books", lambda each: each.answer("clinic", MECHANISM, question="another")),
+        (
+            "an answer from the books",
+            lambda each: each.answer("clinic", MECHANISM, question=Identity({"version": 1, "query": "another"})),
+        ),
     )
     for name, work in works:
         compare(name, partial(work, large), partial(work, small), against="100", target=None)

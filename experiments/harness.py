@@ -48,6 +48,7 @@ EXPERIMENTS = (
     "quantile_ranks",
     "table_intervals",
     "discovery",
+    "top_sets",
     "peers",
 )
 """In the order of the page."""

@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -16,6 +17,7 @@ from lastbit.audit import verdict
 from lastbit.audit.broken import gallery
 from lastbit.chance import inversion
 from lastbit.exact import rounding
+from tests.processes import environment
 
 settings.register_profile(
     "lastbit",
@@ -40,9 +42,9 @@ def loops_end() -> Iterator[None]:
 
         return checked
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(inversion, "power", bounded(inversion.power))
-        patch.setattr(rounding, "exp_bounds", bounded(rounding.exp_bounds))
+    with pytest.MonkeyPatch.context() as changed:
+        changed.setattr(inversion, "power", bounded(inversion.power))
+        changed.setattr(rounding, "exp_bounds", bounded(rounding.exp_bounds))
         yield
 
 
@@ -70,11 +72,14 @@ def session() -> Iterator[Any]:
     """One Spark in local mode for the whole run: a Java machine takes seconds to start."""
     from pyspark.sql import SparkSession
 
-    os.environ["PYSPARK_PYTHON"] = sys.executable
     builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
     builder = builder.config("spark.sql.shuffle.partitions", "2").config("spark.log.level", "ERROR")
     # A short life: compile little, and collect with one thread.
     builder = builder.config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
-    session = builder.config("spark.driver.bindAddress", "127.0.0.1").getOrCreate()
+    builder = builder.config("spark.driver.bindAddress", "127.0.0.1")
+    needed = {name: os.environ[name] for name in ("JAVA_HOME", "SPARK_LOCAL_IP") if name in os.environ}
+    # PySpark hands its whole environment on to Java, and Java to the workers.
+    with patch.dict(os.environ, environment(PYSPARK_PYTHON=sys.executable, **needed), clear=True):
+        session = builder.getOrCreate()
     yield session
     session.stop()

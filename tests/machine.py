@@ -6,6 +6,8 @@ import os
 import shutil
 from pathlib import Path
 
+from tests import processes
+
 
 def postgres(program: str) -> str | None:
     """The path of a program of the PostgreSQL server; Debian keeps them off the PATH."""
@@ -27,6 +29,12 @@ def chromium() -> str | None:
     return next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
 
+def has_mounts() -> bool:
+    """Whether a program may mount something for itself alone."""
+    unshare = shutil.which("unshare")
+    return bool(unshare and processes.run([unshare, "-Urm", "true"], capture_output=True).returncode == 0)
+
+
 def memory() -> str | None:
     """A folder in memory with room for a gigabyte, where no sync waits for a disk; None where there is none."""
     folder = "/dev/shm"
@@ -38,6 +46,8 @@ def missing() -> list[str]:
     lacks = []
     if not has_postgres():
         lacks.append("ledgers in PostgreSQL. Install a server (initdb, postgres) to test them.")
+    if not has_mounts():
+        lacks.append("a ledger mounted as a single file. Install unshare (util-linux), and allow user namespaces.")
     if not has_java():
         lacks.append("Spark. Install Java 17 or newer to test it.")
     if chromium() is None:

@@ -17,6 +17,7 @@ from typing import Any
 
 import psycopg
 
+from tests import processes
 from tests.machine import memory, postgres
 
 
@@ -37,7 +38,7 @@ class Server:
         self._quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": self.home, **other}
         self._data = str(self.home / "data")
         initdb = [postgres("initdb") or "", "-D", self._data, "-U", "lastbit", "--auth=trust", "--no-sync"]
-        subprocess.run([*initdb, "-E", "UTF8"], check=True, **self._quiet)
+        processes.run([*initdb, "-E", "UTF8"], check=True, **self._quiet)
         self.start()
 
     def start(self, largest_file: int | None = None) -> None:
@@ -47,7 +48,7 @@ class Server:
         before = resource.getrlimit(resource.RLIMIT_FSIZE)
         resource.setrlimit(resource.RLIMIT_FSIZE, (largest_file or before[0], before[1]))
         try:
-            self._running = subprocess.Popen([*command, "-c", "max_connections=100"], **self._quiet)
+            self._running = processes.start([*command, "-c", "max_connections=100"], **self._quiet)
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, before)
         for _ in range(6000):  # as long as a busy machine may take

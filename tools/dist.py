@@ -13,10 +13,11 @@ import subprocess
 import sys
 import tarfile
 import tempfile
-import tomllib
 import venv
 import zipfile
 from pathlib import Path
+
+from lastbit import __version__
 
 ROOT = Path(__file__).parents[1]
 DIST = ROOT / "dist"
@@ -55,11 +56,10 @@ def check_contents(source: Path, wheel: Path) -> None:
 def check_metadata(source: Path, wheel: Path) -> None:
     """The page of the package can be shown, and every Python that was tested is named."""
     run(sys.executable, "-m", "twine", "--no-color", "check", "--strict", source, wheel, stdout=subprocess.DEVNULL)
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     packed = zipfile.ZipFile(wheel)
     (name,) = (name for name in packed.namelist() if name.endswith(".dist-info/METADATA"))
     said = packed.read(name).decode()
-    for line in (f"Version: {project['version']}", "Requires-Python: >=3.11", "Provides-Extra: all"):
+    for line in (f"Version: {__version__}", "Requires-Python: >=3.11", "Provides-Extra: all"):
         assert f"\n{line}\n" in said, line
     licence = name.replace("METADATA", "licenses/LICENSE")
     assert licence in packed.namelist(), licence

@@ -34,6 +34,7 @@ TESTS = [
     "tests/unit/test_counts_of_lists.py",
     "tests/twins/test_classes.py",
     "tests/twins/test_powers.py",
+    "tests/twins/test_scaled.py",
     "tests/twins/test_selection.py",
     "tests/data/test_reading.py",
 ]

@@ -8,13 +8,16 @@ from lastbit.chance.sampler import Sampler
 from lastbit.data.counting import count
 from lastbit.data.per_unit import Numbers, per_unit
 from lastbit.errors import (
+    AccountNotFound,
     AlreadyCharged,
     AuditError,
     BitsError,
     BudgetExceeded,
     DataError,
+    EntryNotFound,
     LastbitError,
     LedgerError,
+    LedgerNotFound,
     MechanismError,
     ParameterError,
     RunBound,
@@ -50,8 +53,10 @@ from lastbit.mechanisms.sparse_vector.mechanism import AboveThreshold
 from lastbit.mechanisms.sparse_vector.run import Run
 from lastbit.mechanisms.sparse_vector.standard import SparseVector
 from lastbit.mechanisms.top_k.maximum import Maximum, NoisyMax
+from lastbit.mechanisms.top_k.measured import MeasuredSet, MeasuredTopK
 from lastbit.mechanisms.top_k.noisy_top_k import NoisyTopK, TopItems, TopK
-from lastbit.mechanisms.top_k.select_and_measure import MeasuredTopK, SelectAndMeasure
+from lastbit.mechanisms.top_k.select_and_measure import SelectAndMeasure
+from lastbit.mechanisms.top_k.subset import SubsetTopK, TopSet, TopSetItems
 from lastbit.privacy.cost import Cost
 from lastbit.privacy.eta import Eta
 from lastbit.privacy.rate import Rate
@@ -70,6 +75,7 @@ __all__ = [
     "UNKNOWN",
     "AboveThreshold",
     "Account",
+    "AccountNotFound",
     "AdaptiveSparseVector",
     "AlreadyCharged",
     "Answer",
@@ -93,6 +99,7 @@ __all__ = [
     "DiscreteLaplace",
     "Draw",
     "Entry",
+    "EntryNotFound",
     "Estimate",
     "Eta",
     "ExponentialMechanism",
@@ -104,9 +111,11 @@ __all__ = [
     "LastbitError",
     "Ledger",
     "LedgerError",
+    "LedgerNotFound",
     "LowerBound",
     "Maximum",
     "MeanAndUnits",
+    "MeasuredSet",
     "MeasuredTopK",
     "Measurement",
     "Mechanism",
@@ -139,11 +148,14 @@ __all__ = [
     "SparkHistogram",
     "SparseVector",
     "Statistic",
+    "SubsetTopK",
     "SystemBits",
     "Tape",
     "TapeEnded",
     "TopItems",
     "TopK",
+    "TopSet",
+    "TopSetItems",
     "Unlisted",
     "Winner",
     "ask",

@@ -132,15 +132,56 @@ class DataError(LastbitError):
 
 
 class LedgerError(LastbitError):
-    """A ledger cannot be opened, or has no such account. Nothing was drawn and nothing was charged.
+    """A ledger cannot be opened, or its books cannot be used. Nothing was drawn and nothing was charged.
 
-    To do:    check the path or the address of the ledger, and the name of the account: `lastbit budget show` lists
-              them.
+    To do:    check the path or the address of the ledger, and do what the message says.
+
+    >>> import lastbit as lb
+    >>> lb.Ledger("mysql://db/budget")
+    Traceback (most recent call last):
+    lastbit.errors.LedgerError: a ledger lives in SQLite or PostgreSQL: got mysql. ...
+    """
+
+
+class LedgerNotFound(LedgerError):
+    """There is no ledger at this path or address. Nothing was drawn and nothing was charged.
+
+    To do:    check the path or the address; or create an account with a limit, which makes the ledger.
 
     >>> import lastbit as lb
     >>> lb.Ledger("no-such-ledger.db").account("clinic")
     Traceback (most recent call last):
-    lastbit.errors.LedgerError: there is no ledger at no-such-ledger.db. ...
+    lastbit.errors.LedgerNotFound: there is no ledger at no-such-ledger.db. ...
+    """
+
+
+class AccountNotFound(LedgerError):
+    """A ledger has no account of this name. Nothing was drawn and nothing was charged.
+
+    To do:    check the name of the account, `lastbit budget show` lists all; or create the account with a limit.
+
+    >>> import lastbit as lb
+    >>> import pathlib, tempfile
+    >>> ledger = lb.Ledger(pathlib.Path(tempfile.mkdtemp()) / "budget.db")
+    >>> account = ledger.create("clinic", epsilon=1)
+    >>> ledger.account("school")
+    Traceback (most recent call last):
+    lastbit.errors.AccountNotFound: there is no account named 'school'. ...
+    """
+
+
+class EntryNotFound(LedgerError):
+    """The books have no entry of this number. Nothing was drawn and nothing was charged.
+
+    To do:    check the number of the entry: `lastbit budget history` lists the entries of an account.
+
+    >>> import lastbit as lb
+    >>> import pathlib, tempfile
+    >>> ledger = lb.Ledger(pathlib.Path(tempfile.mkdtemp()) / "budget.db")
+    >>> account = ledger.create("clinic", epsilon=1)
+    >>> ledger.published(7)
+    Traceback (most recent call last):
+    lastbit.errors.EntryNotFound: there is no entry 7 in the books. ...
     """
 
 

@@ -13,7 +13,7 @@ from rich.console import Console
 
 import lastbit as lb
 from lastbit.mechanisms.top_k.mechanism import noise_within
-from lastbit.questions.reading import watched
+from lastbit.questions.progress import run_watched
 
 
 @pytest.mark.parametrize("rate", [lb.Rate(1, 1), lb.Rate(3, 2), lb.Rate(63, 6)])
@@ -64,7 +64,7 @@ def test_a_bar_appears_for_those_who_wait_and_only_then() -> None:
             asked.set()
             return 40.0
 
-        assert watched(work, progress, patience=patience, console=console) == 7
+        assert run_watched(work, progress, patience=patience, console=console) == 7
         return console.file.getvalue()
 
     assert "reading" in shown(0.01, long=True)
@@ -76,7 +76,7 @@ def test_what_the_work_raises_comes_through_the_bar() -> None:
         raise lb.DataError("no")
 
     with pytest.raises(lb.DataError):
-        watched(fails, lambda: -1.0, patience=0.01, console=Console(file=io.StringIO()))
+        run_watched(fails, lambda: -1.0, patience=0.01, console=Console(file=io.StringIO()))
 
 
 def test_an_interval_reaches_exactly_as_far_as_noise_within_the_bound() -> None:

@@ -17,8 +17,7 @@ import lastbit as lb
 from lastbit import cli
 from lastbit.data.aggregated import LARGEST, aggregated
 from lastbit.data.relation import Opened
-from lastbit.questions.options import Items, Table
-from lastbit.questions.reading import counted, discovered
+from tests.tables import count_rows, discover_rows, make_items, make_rows
 
 
 def run(command: str) -> int:
@@ -33,13 +32,15 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_counts_of_a_file_as_they_are() -> None:
-    items = Items(by=["word"], domain=["items.txt"], counts="n", sensitivity="2", most_items=3)
-    found = counted(Table(source=["words.csv"]), items)
+    items = make_items(by=["word"], domain=["items.txt"], counts="n", sensitivity="2", most_items=3)
+    found = count_rows(make_rows(source=["words.csv"]), items)
     assert found.values.tolist() == [80, 120, 0]
     assert (found.sensitivity, found.monotone, found.most_items, found.adjacency) == (2, False, 3, "add-remove")
-    filtered = counted(Table(source=["words.csv"], where="word <> 'flu'"), items)
+    filtered = count_rows(make_rows(source=["words.csv"], where="word <> 'flu'"), items)
     assert filtered.values.tolist() == [80, 0, 0]
-    listed = discovered(Table(source=["words.csv"]), Items(by=["word"], counts="n", sensitivity="2", monotone=True), 3)
+    listed = discover_rows(
+        make_rows(source=["words.csv"]), make_items(by=["word"], counts="n", sensitivity="2", monotone=True), 3
+    )
     assert listed.highest(3) == (("flu", "cold", "gout"), pytest.approx([120, 80, 7]))
     assert listed.sensitivity == 2
 
@@ -161,7 +162,9 @@ def test_no_value_moves_further_than_the_rows_do() -> None:
 def test_a_column_that_holds_no_numbers_is_refused() -> None:
     pa.parquet.write_table(pa.table({"word": ["a"], "n": pa.array([1], pa.int32()).cast(pa.date32())}), "t.parquet")
     with pytest.raises(lb.ParameterError, match="the column of --counts must hold numbers"):
-        counted(Table(source=["t.parquet"]), Items(by=["word"], domain=["items.txt"], counts="n", sensitivity="1"))
+        count_rows(
+            make_rows(source=["t.parquet"]), make_items(by=["word"], domain=["items.txt"], counts="n", sensitivity="1")
+        )
 
 
 def test_a_column_may_have_the_name_that_counts_have_inside() -> None:

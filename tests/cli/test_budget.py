@@ -19,9 +19,10 @@ import pytest
 
 import lastbit as lb
 from lastbit import cli
-from lastbit.ledger.chain import FIELDS, LATER_FIELDS
-from lastbit.questions.asking import question_of
-from lastbit.questions.options import Spending
+from lastbit.ledger.chain import FIELDS
+from lastbit.questions.identity import identity_of
+from lastbit.questions.kinds import KINDS
+from tests import processes
 
 TABLE = "visits.csv --by diagnosis --unit patient --domain diagnoses.txt"
 PAID = "--ledger budget.db --dataset clinic"
@@ -187,8 +188,7 @@ def test_a_file_is_the_same_by_every_path(clinic: Path, capsys: Any) -> None:
     assert "reused" not in answer(f"{command.format('./link.csv')} {PAID} --reuse", capsys)
     # Only what was typed is shown and kept, besides the digest of the path.
     first = lb.Ledger("budget.db").history("clinic")[1]
-    assert first.about.startswith("top ./link.csv --by diagnosis")
-    assert first.about.count("sha256") == 1  # the domain
+    assert first.about.startswith("top ./link.csv --unit patient --by diagnosis")
     assert str(Path.cwd()) not in first.question
     assert "visits.csv" not in first.question
 
@@ -197,23 +197,6 @@ def test_another_column_of_the_same_file_is_another_question(clinic: Path, capsy
     options = "--unit patient --domain diagnoses.txt -k 2 --epsilon 1/2"
     answer(f"top visits.csv --by diagnosis {options} {PAID}", capsys)
     assert "reused" not in answer(f"top ./visits.csv --by date {options} {PAID} --reuse", capsys)
-
-
-def test_what_an_older_lastbit_answered_is_found_by_the_words_typed(
-    clinic: Path, capsys: Any, monkeypatch: Any
-) -> None:
-    command = f"top {TABLE} -k 2 --epsilon 1/2 {PAID}"
-    with monkeypatch.context() as older:
-        older.setattr("lastbit.questions.asking.path_digest", lambda source: "")
-        answer(command, capsys)
-    question = lb.Ledger("budget.db").history("clinic")[-1].question
-    assert "paths" not in question
-    assert json.loads(question)["source"] == "visits.csv"
-    assert answer(f"{command} --reuse", capsys)["reused"]["entry"] == 2
-    assert "reused" not in answer(f"{command.replace('visits.csv', './visits.csv')} --reuse", capsys)
-    # What this version answers comes first.
-    answer(command, capsys)
-    assert answer(f"{command} --reuse", capsys)["reused"]["entry"] == 4
 
 
 def test_a_budget_that_is_spent_still_answers_what_it_answered(clinic: Path, capsys: Any) -> None:
@@ -226,12 +209,19 @@ def test_a_budget_that_is_spent_still_answers_what_it_answered(clinic: Path, cap
 
 
 def asked_of(source: str) -> str:
-    spending = Spending(epsilon="1")
-    object.__setattr__(spending, "asked", {"command": "top", "source": source, "unit": None})
-    return question_of(spending)
+    request = KINDS["top"].parse({"source": source, "by": "item", "delta": "1e-6", "epsilon": 1})
+    return json.dumps(identity_of(request))
 
 
-@pytest.mark.parametrize("password", ["hunter2", "pa%23ss", "p?q", "a@b"])
+@pytest.mark.parametrize("password", ["a@b", "a/b"])
+def test_an_address_that_cannot_be_understood_is_no_question(password: str) -> None:
+    """Many addresses would have one public form, and one answer."""
+    with pytest.raises(lb.ParameterError, match="an address must look like postgresql://user@host/database") as caught:
+        asked_of(f"postgresql://anna:{password}@host/clinic")
+    assert "anna" not in str(caught.value)
+
+
+@pytest.mark.parametrize("password", ["hunter2", "pa%23ss", "p?q"])
 def test_no_password_is_in_the_question(password: str) -> None:
     question = asked_of(f"postgresql://anna:{password}@host/clinic?sslpassword={password}&host=/run")
     assert password not in question
@@ -296,7 +286,7 @@ def test_the_history_shows_a_release_again(clinic: Path, capsys: Any) -> None:
         assert message in capsys.readouterr().err
     listed = answer("budget history clinic --ledger budget.db", capsys)["history"]
     assert [each["published"] for each in listed] == [False, True]
-    assert json.loads(listed[1]["question"])["by"] == ["diagnosis"]
+    assert json.loads(listed[1]["question"])["options"]["by"] == ["diagnosis"]
     lb.Ledger("budget.db").create("school", epsilon=1)
     assert run("budget history school --ledger budget.db --release 2") == 2
 
@@ -306,10 +296,10 @@ def test_a_release_that_the_screen_loses_is_in_the_books(how: str, clinic: Path,
     words = [sys.executable, "-m", "lastbit.cli", *shlex.split(f"top {TABLE} -k 2 --epsilon 1 {PAID} --json")]
     if how == "full disk":
         with open("/dev/full", "w") as full:
-            done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE)
+            done = processes.run(words, stdout=full, stderr=subprocess.PIPE)
         code = done.returncode
     else:
-        program = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        program = processes.start(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         assert program.stdout is not None
         program.stdout.close()
         assert program.stderr is not None
@@ -336,7 +326,7 @@ def test_the_whole_books_are_exported(clinic: Path, capsys: Any) -> None:
     assert books["account"]["digest"] == lb.Ledger("budget.db").account("clinic").digest
     before = ""
     for entry in books["entries"]:  # what is exported is enough to compute every digest again
-        written = json.dumps([before, *(entry[name] for name in (*FIELDS, *LATER_FIELDS))])
+        written = json.dumps([before, *(entry[name] for name in FIELDS)])
         before = hashlib.sha256(written.encode()).hexdigest()
         assert entry["digest"] == before
     assert json.loads(books["entries"][1]["published"])["shown"]["mechanism"] == "NoisyTopK"

@@ -55,18 +55,21 @@ def test_a_long_list_costs_less_noise_with_a_delta(clinic: Path, capsys: Any) ->
 
 
 def test_plan_in_epsilon_in_rho_and_with_a_delta(capsys: Any) -> None:
-    within = {}
-    for cost in ("--epsilon 1", "--rho 1/100", "--epsilon 1 --delta 1e-6"):
-        assert run(f"plan -k 50 --items 1000 {cost} --json") == 0
-        answer = json.loads(capsys.readouterr().out)
-        within[cost] = Fraction(answer["within"]), Fraction(answer["choose_within"])
-    pure, rho, both = within.values()
-    assert both[0] == pure[0]
-    assert both[1] < pure[1] / 3
-    assert rho[1] < rho[0] / 10
-    for wrong in ("--rho 1 --delta 1e-6", "--epsilon 1 --rho 1", "--within 5 --delta 1e-6"):
+    def plan(command: str) -> dict[str, Any]:
+        assert run(f"plan {command} -k 50 --items 1000 --json") == 0
+        data: dict[str, Any] = json.loads(capsys.readouterr().out)
+        return data
+
+    pure, rho = plan("top --epsilon 1"), plan("top --rho 1/100")
+    # A plan of `top` says beside it what `choose` would reach, as its own plan says it.
+    assert pure["compared"]["choose -k 50"] == plan("choose --epsilon 1")["within"]
+    assert plan("choose --epsilon 1 --delta 1e-6")["within"] < pure["compared"]["choose -k 50"] / 3
+    assert rho["compared"]["choose -k 50"] < rho["within"] / 10
+    for wrong in ("--rho 1 --within 6", "--epsilon 1 --rho 1", "--within 5 --epsilon 1"):
         assert run(f"plan -k 50 --items 1000 {wrong}") == 2
         assert "exactly one of --epsilon, --rho and --within" in capsys.readouterr().err
+    assert run("plan choose -k 50 --items 1000 --rho 1 --delta 1e-6") == 2
+    assert "--delta goes with --epsilon" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("values", [[4, 0, 3], [1, 1, 0], [0, 2, 5]])

@@ -23,9 +23,10 @@ from rich.console import Console
 
 import lastbit as lb
 from lastbit import cli
-from lastbit.questions.options import Items, Table
-from lastbit.questions.reading import counted, watched
-from lastbit.questions.showing import Report
+from lastbit.questions.progress import run_watched
+from lastbit.questions.report import Report
+from tests import processes
+from tests.tables import count_rows, make_items, make_rows
 
 PAID = "--ledger budget.db --dataset clinic"
 ROWS = "rows.csv --by item --unit unit --domain items.txt"
@@ -54,7 +55,7 @@ def refused(command: str, message: str, capsys: Any) -> None:
 
 
 def values(place: str, by: str, domain: str, unit: str | None = "unit", table: str | None = None) -> list[int]:
-    counts = counted(Table(source=place, unit=unit, table=table), Items(by=[by], domain=[domain]))
+    counts = count_rows(make_rows(source=place, unit=unit, table=table), make_items(by=[by], domain=[domain]))
     return counts.values.tolist()
 
 
@@ -91,7 +92,8 @@ def test_no_name_in_a_database_means_anything_else() -> None:
     )
     connection.commit()
     connection.close()
-    assert values("strange.db", "It em", "items.txt", table='my "table') == [2, 0]
+    # Bytes that are no text are a unit too.
+    assert values("strange.db", "It em", "items.txt", table='my "table') == [3, 0]
 
 
 def test_a_line_that_is_no_json_is_left_out() -> None:
@@ -101,16 +103,16 @@ def test_a_line_that_is_no_json_is_left_out() -> None:
 
 def test_a_domain_file_as_people_write_them() -> None:
     Path("items.txt").write_bytes("\ufeff\r\n cold \t\r\n\r\n  \r\nflu\r\nflu  \r\nother\x85thing\u2028\r\n".encode())
-    items = Items(by=["item"], domain=["items.txt"])
-    counts = counted(Table(source="rows.csv", unit="unit"), items)
+    items = make_items(by=["item"], domain=["items.txt"])
+    counts = count_rows(make_rows(source="rows.csv", unit="unit"), items)
     assert counts.items == ("cold", "flu", "other\x85thing\u2028")
     assert counts.values.tolist() == [1, 2, 0]
 
 
 def test_a_range_meets_text() -> None:
     assert values("rows.csv", "unit", "1..3", unit=None) == [1, 2, 0]
-    product = Items(by=["unit", "item"], domain=["1..2", "items.txt"])
-    assert counted(Table(source="rows.csv"), product).values.tolist() == [1, 0, 1, 1]
+    product = make_items(by=["unit", "item"], domain=["1..2", "items.txt"])
+    assert count_rows(make_rows(source="rows.csv"), product).values.tolist() == [1, 0, 1, 1]
 
 
 TABLES: dict[str, tuple[str, bytes | None, str]] = {
@@ -140,13 +142,13 @@ def test_a_table_that_is_none(place: str, capsys: Any) -> None:
 WRONG: dict[str, str] = {
     f"top {ROWS} --domain items.txt -k 1 --epsilon 1": "--domain must be given once for each --by: got 2 for 1 columns",
     f"top {ROWS} --by unit -k 1 --epsilon 1": "--domain must be given once for each --by: got 1 for 2 columns",
-    "top rows.csv --by item --unit '' --domain items.txt -k 1 --epsilon 1": "there is no column ''",
+    "top rows.csv --by item --unit '' --domain items.txt -k 1 --epsilon 1": "--unit must not be empty",
     "top rows.csv --by item --unit nobody --domain items.txt -k 1 --epsilon 1": "there is no column 'nobody'",
     "top rows.csv --by item --unit item --domain items.txt -k 1 --epsilon 1": "must be different columns",
     "top rows.csv --by item --domain 1..99999999999 -k 1 --epsilon 1": "at most 20,000,000 items",
     "top rows.csv --by item --domain 5..1 -k 1 --epsilon 1": "at least one item",
     "top rows.csv --by item --domain empty.txt -k 1 --epsilon 1": "at least one item",
-    f"top {ROWS} -k x --epsilon 1": "Invalid value for '-k'",
+    f"top {ROWS} -k x --epsilon 1": "-k must be a whole number of at least 1: got 'x'",
     f"top {ROWS} -k 3 --epsilon 1": "-k must be at most the number of items: got 3 of 2",
     f"top {ROWS} -k 1 --epsilon 1e400": "epsilon must be between",
     f"top {ROWS} -k 1 --epsilon abc": "epsilon must be a finite number",
@@ -171,7 +173,7 @@ def test_wrong_usage_is_one_line_and_charges_nothing(command: str, capsys: Any) 
 @pytest.mark.parametrize(
     ("command", "message"),
     [
-        ("plan -k 1 --items 5 --within 1e400", "accuracy must be at most 10^30 steps"),
+        ("plan -k 1 --items 5 --within 1e400", "every epsilon gives this one"),
         (f"plan -k 1 --items {10**400} --epsilon 1", "--items must be below 2^63"),
         ("budget create x --ledger no/budget.db --epsilon 1", "Check that its folder exists"),
         ("budget create x --ledger . --epsilon 1", "it cannot be opened"),
@@ -229,7 +231,7 @@ def test_a_narrow_terminal_cuts_nothing_off(capsys: Any, monkeypatch: pytest.Mon
 
 def lastbit(*arguments: str, **more: Any) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-m", "lastbit.cli", *arguments]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, **more)
+    return processes.start(command, stdout=subprocess.PIPE, **more)
 
 
 SLOW = """
@@ -244,7 +246,7 @@ def work(source):
     print("reading", file=sys.stderr, flush=True)
     return source.connection.sql("select count(*) from range(1000000000000) as t(i) where i % 7 = 3").fetchall()
 
-reading.counted = lambda table, items: reading.read(table, reading.Wanted(("item",)), work)
+reading.read_counts = lambda rows, items: reading.Reading(rows, reading.Wanted(("item",)), work)
 main()
 """
 
@@ -253,11 +255,13 @@ main()
 def test_an_interrupt_while_reading_is_one_line_soon_and_charges_nothing(terminal: bool) -> None:
     ours, theirs = pty.openpty() if terminal else os.pipe()
     command = [sys.executable, "-c", SLOW, "top", *shlex.split(f"{ROWS} -k 1 --epsilon 1 {PAID}")]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=theirs)
+    process = processes.start(command, stdout=subprocess.PIPE, stderr=theirs)
     os.close(theirs)
     seen = b""
     while b"reading" not in seen:
-        seen += os.read(ours, 4096)
+        piece = os.read(ours, 4096)
+        assert piece, seen
+        seen += piece
     time.sleep(0.3)
     process.send_signal(signal.SIGINT)
     out, _ = process.communicate(timeout=600)
@@ -290,19 +294,21 @@ def test_stopping_goes_on_until_the_work_has_stopped() -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        watched(work, progress, stop=lambda: stopped.append(1), patience=0.01, console=Console(file=None, quiet=True))
+        run_watched(
+            work, progress, stop=lambda: stopped.append(1), patience=0.01, console=Console(file=None, quiet=True)
+        )
     assert len(stopped) == 3
 
 
 def test_work_that_cannot_be_stopped_is_left_behind(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lastbit.questions.reading._ATTEMPTS", 2)
+    monkeypatch.setattr("lastbit.questions.progress._ATTEMPTS", 2)
     end = threading.Event()
 
     def progress() -> float:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        watched(end.wait, progress, patience=0.01, console=Console(file=None, quiet=True))
+        run_watched(end.wait, progress, patience=0.01, console=Console(file=None, quiet=True))
     assert not end.is_set()
     end.set()
 

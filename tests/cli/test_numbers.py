@@ -20,9 +20,9 @@ from lastbit.audit import stability
 from lastbit.data.binning import Periods
 from lastbit.estimate.blue import variance_left
 from lastbit.mechanisms import mechanism
-from lastbit.questions.options import Table
-from lastbit.questions.reading import binned, everybody, numbers_of
+from lastbit.questions.reading import read_bins, read_everybody, read_numbers
 from lastbit.values.bins import Bins
+from tests.tables import make_rows
 
 
 class Quiet(lb.Sampler):
@@ -172,7 +172,7 @@ def test_people_rows_and_groups(capsys: Any) -> None:
     one = run(f"{groups} --one-each", capsys)["value"]
     assert one in ([3, 1, 0], [2, 2, 0])
     assert "A unit may count in all 3 items" in text(groups, capsys)
-    assert "A unit counts in one item at most." in text(f"{groups} --one-each", capsys)
+    assert "A unit counts in one item, drawn by lot where it has more." in text(f"{groups} --one-each", capsys)
     ((low, high), *_) = run(f"{groups} --one-each", capsys)["interval"]
     assert high - low == 6
     rows = run("count visits.csv --by group --domain x,y,nobody", capsys)
@@ -203,7 +203,7 @@ def test_bins_and_their_labels(capsys: Any) -> None:
     answer = run("histogram visits.csv --of cost --bounds 0 10 --bins 2", capsys)
     assert (answer["item"], answer["value"]) == (["0 to 5", "5 to 10"], [5, 2])
     shown = text(f"{bins} --bounds 0 10 --bins 2", capsys)
-    assert "A unit counts in one bin, by lot where it has more." in shown
+    assert "A unit may count in all 2 bins, and the noise is for as many." in shown
     assert "Numbers outside count in the first or last bin." in shown
 
 
@@ -310,10 +310,10 @@ HOSTILE = [b"900,1e999,2026-99-99", b"900,NaN,infinity", b'900,"1,2"', b"900,-1e
            b"900,1e-400,99999-01-01", b"900,0x10,2026-01-01 25:00", b"900,,", b"900," + b"9" * 400 + b",2026-06-06",
            b"900,Infinity,2026-01-01T00:00:00+14:00"]  # fmt: skip
 COUNTERS: dict[str, Any] = {
-    "people": lambda place: everybody(place),
-    "rows": lambda place: everybody(place, 4),
-    "bins": lambda place: binned(place, "x", Bins.of(edges=[0, 1, 5]), ["0 to 1", "1 to 5", "missing"], "bin", 2),
-    "months": lambda place: binned(
+    "people": lambda place: read_everybody(place),
+    "rows": lambda place: read_everybody(place, 4),
+    "bins": lambda place: read_bins(place, "x", Bins.of(edges=[0, 1, 5]), ["0 to 1", "1 to 5", "missing"], "bin", 2),
+    "months": lambda place: read_bins(
         place, "date", Periods.of("month", ("2026-01", "2026-12")), [*MONTHS, "missing"], "bin", 1
     ),
 }
@@ -323,7 +323,7 @@ COUNTERS: dict[str, Any] = {
 def test_one_unit_moves_its_own_counts_only(counter: str) -> None:
     def count(lines: list[bytes]) -> lb.Counts:
         Path("hostile.csv").write_bytes(b"\n".join([b"who,x,date", *lines]))
-        found: lb.Counts = COUNTERS[counter](Table(source="hostile.csv", unit="who"))
+        found: lb.Counts = COUNTERS[counter](make_rows(source="hostile.csv", unit="who")).run()
         return found
 
     ordinary = [b"%d,%d,2026-%02d-01" % (i % 30, i % 7, 1 + i % 12) for i in range(60)]
@@ -338,7 +338,8 @@ def test_one_unit_moves_sums_and_means_no_further_than_they_say(per: str) -> Non
 
     def sums(lines: list[bytes]) -> lb.Counts:
         Path("hostile.csv").write_bytes(b"\n".join([b"who,x,date", *lines]))
-        numbers = numbers_of(Table(source="hostile.csv", unit="who"), "x", ("-2", "5.5"), per=per, **more)
+        rows = make_rows(source="hostile.csv", unit="who")
+        numbers = read_numbers(rows, "x", ("-2", "5.5"), per=per, **more).run()
         total, mean = numbers.total("1/4"), numbers.mean("1/4")
         assert mean.sensitivity == Fraction("7.5") * numbers.most
         furthest = total.sensitivity

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shlex
 import sqlite3
@@ -18,9 +17,10 @@ import pytest
 
 import lastbit as lb
 from lastbit import cli
-from lastbit.ledger.questions import level_of, words_of
-from lastbit.questions.asking import as_older, question_of
-from lastbit.questions.options import Spending
+from lastbit.questions.identity import identity_of
+from lastbit.questions.kinds import KINDS
+from lastbit.questions.request import Request
+from tests import processes
 from tests.unit.schema import problems
 from tests.unit.test_json import RULES
 
@@ -113,11 +113,10 @@ def test_the_measure_of_one_item_at_a_large_epsilon(clinic: Path, capsys: Any) -
 
 
 def lastbit(arguments: str, **environment: str) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run(
+    return processes.run(
         [sys.executable, "-m", "lastbit.cli", *shlex.split(arguments)],
         capture_output=True,
-        env={**os.environ, **environment},
-        check=False,
+        variables=environment,
     )
 
 
@@ -186,13 +185,13 @@ def test_the_history_says_what_a_release_is_about(clinic: Path, capsys: Any) -> 
     entries = lb.Ledger("budget.db").history("clinic")
     assert [entry.protects for entry in entries] == ["", "person", "row", "", ""]
     about = [entry.about for entry in entries]
-    assert re.fullmatch(r"top visits.csv --by diagnosis --unit patient --domain 'sha256:[0-9a-f]{8}…' -k 2", about[1])
-    assert about[2].startswith("mean visits.csv --of cost --bounds 0 9")
+    assert about[1] == "top visits.csv --unit patient --by diagnosis --domain diagnoses.txt -k 2"
+    assert about[2] == "mean visits.csv --of cost --bounds 0 9"
     assert (about[0], about[3:]) == ("", ["two numbers", ""])
     capsys.readouterr()
     assert run("budget history clinic --ledger budget.db") == 0
     shown = capsys.readouterr().out
-    assert "top visits.csv --by diagnosis" in shown
+    assert "top visits.csv --unit patient" in shown
     assert "protects" in shown
     assert run("budget history clinic --ledger budget.db --json") == 0
     listed = json.loads(capsys.readouterr().out)["history"]
@@ -208,47 +207,19 @@ def test_the_history_says_what_a_release_is_about(clinic: Path, capsys: Any) -> 
     assert "<th>about</th>" not in type(entries)(entries[:1])._repr_html_()  # a column without a word
 
 
-def asked(**given: Any) -> str:
-    spending = Spending(epsilon="1")
-    object.__setattr__(spending, "asked", given)
-    return question_of(spending)
+def parse(**options: Any) -> Request:
+    return KINDS["top"].parse({"by": "x", "epsilon": 1, "delta": "1e-6", **options})
 
 
 def test_options_are_recorded_as_they_were_typed_and_defaults_are_not() -> None:
-    question = asked(
-        command="top", source="a b.csv", unit=None, table=None, by=["x"], where="age > 17 and a = 'b'", k=3
-    )
-    assert words_of(question) == """top 'a b.csv' --by x -k 3 --where 'age > 17 and a = '"'"'b'"'"''"""
-    assert level_of(question) == "row"
-    assert level_of(asked(command="top", source="c.csv", counts="n", sensitivity="2")) == "person"
-    plain = asked(command="top", source="v.csv", unit=None, most_items=None)
-    assert as_older(plain) == '{"command": "top", "source": "v.csv"}'
-    assert [*json.loads(plain)] == ["command", "paths", "source"]
-    several = asked(
-        command="top", source=["a.csv", "postgresql://anna:hunter2@h/d"], one_each=True, bin=("age", "10"), x=False
-    )
-    assert "hunter2" not in several
-    assert words_of(several).startswith("top a.csv postgresql://anna@h/d --bin")
-    assert words_of(several).endswith("--bin age 10 --one-each")
-    for odd in ("", "no json", "[]", "5", '{"other": 1}'):
-        assert (words_of(odd), level_of(odd)) == ("", "")
-
-
-def test_the_rule_for_missing_weights_is_part_of_the_question() -> None:
-    """Books of earlier versions have sums in which a missing weight counts as the lower bound."""
-    plain = {"command": "top", "source": "v.csv", "missing": "leave-out"}
-    assert '"missing"' not in asked(**plain)
-    assert '"missing": "leave-out"' in asked(**plain, weights="cost")
-
-
-def test_the_question_of_an_older_command_is_still_the_same() -> None:
-    """These words are in the books of earlier versions: another order or another key would charge twice."""
-    older = '{"by": ["diagnosis"], "command": "top", "domain": ["1..3"], "k": 2, "source": "v.csv", "unit": "patient"}'
-    now = asked(
-        command="top", source="v.csv", unit="patient", table=None, by=["diagnosis"], domain=["1..3"], most_items=None,
-        weights=None, bounds=None, resolution=None, k=2, delta=None,
-    )  # fmt: skip
-    assert as_older(now) == older
+    request = parse(source="a b.csv", where="age > 17 and a = 'b'", k=3, level="0.9", note="weekly")
+    assert request.about == """top 'a b.csv' --where 'age > 17 and a = '"'"'b'"'"'' --by x -k 3 --delta 1e-6"""
+    facts = identity_of(parse(source="v.csv", unit=None, most_items=None, k=10))
+    assert [*facts] == ["version", "question", "table", "options"]
+    assert (facts["question"], facts["options"]) == ("top", {"by": ["x"], "delta": "1/1000000"})
+    several = parse(source=["a.csv", "postgresql://anna:hunter2@h/d"], bin=("age", "10"))
+    assert "hunter2" not in json.dumps(identity_of(several))
+    assert several.about == "top a.csv postgresql://anna@h/d --bin age 10 --by x --delta 1e-6"
 
 
 def test_a_ledger_inside_a_data_file_is_refused(clinic: Path, capsys: Any) -> None:

@@ -13,9 +13,9 @@ import pytest
 
 import lastbit as lb
 from lastbit import cli
-from lastbit.cli.plans import PLANS
 from lastbit.ledger import Account
-from lastbit.questions.showing import account_line
+from lastbit.questions.kinds import KINDS
+from lastbit.questions.report import account_line
 
 
 def run(command: str) -> int:
@@ -46,7 +46,10 @@ QUIET: Any = Quiet()
 def test_every_releasing_command_has_a_plan(capsys: Any) -> None:
     assert run("--help") == 0
     commands = set(re.findall(r"^  (\w+)  +\S", capsys.readouterr().out.split("Commands:")[1], re.MULTILINE))
-    assert commands - {"plan", "budget", "audit", "completion", "serve"} == {"top", *PLANS}
+    assert commands - {"plan", "budget", "audit", "completion", "serve"} == {*KINDS, "watch"}
+    assert run("plan --help") == 0
+    planned = set(re.findall(r"^  (\w+)  +\S", capsys.readouterr().out.split("Commands:")[1], re.MULTILINE))
+    assert planned == {*KINDS, "watch"}
 
 
 def test_histogram(capsys: Any) -> None:
@@ -62,7 +65,7 @@ def test_histogram(capsys: Any) -> None:
 def test_count_and_sum(capsys: Any) -> None:
     for options, mechanism in (
         ("count --epsilon 1", lb.DiscreteLaplace(epsilon=1)),
-        ("count --most-rows 5 --rho 1/2", lb.DiscreteGaussian(rho="1/2", squared_sensitivity=25)),
+        ("count --rows --most-rows 5 --rho 1/2", lb.DiscreteGaussian(rho="1/2", squared_sensitivity=25)),
         ("count --items 12 --most-items 1 --epsilon 1", lb.DiscreteLaplace(epsilon=1)),
     ):
         low, high = mechanism.release(100, draw=QUIET).interval("0.95")
@@ -80,7 +83,7 @@ def test_quantiles(capsys: Any) -> None:
     shared: dict[str, Any] = {"bounds": (0, 1000), "epsilon": 1, "resolution": 1}
     step = "--bounds 0 1000 --resolution 1 --epsilon 1"
     one = lb.Quantile(q="1/2", **shared).accuracy("0.95")
-    for command in ("median", "median --at 0.1", "quantile", "quantile --at 0.5"):
+    for command in ("median", "quantile", "quantile --at 0.5"):
         assert Fraction(plan(f"{command} {step}", capsys)["exact"]["within"]) == one
     several = lb.Quantiles(qs=["1/10", "9/10"], **shared, most_values=2).accuracy("0.95")
     found = plan(f"quantile --at 0.9,0.1 --most-rows 2 {step}", capsys)
@@ -100,7 +103,7 @@ def test_mean(capsys: Any) -> None:
     fewest, most = release.units_interval("0.95")
     found = plan("mean --bounds 0 1000 --units 2000 --epsilon 1", capsys)
     assert Fraction(found["exact"]["within"]) == (high - low) / 2
-    assert Fraction(found["exact"]["units_within"]) == (most - fewest) / 2
+    assert f"the number of units by at most {-(-(most - fewest) // 2)}." in found["promise"]
     assert plan("mean --bounds 0 10 --units 2 --epsilon 1", capsys)["within"] == 10
 
 
@@ -144,11 +147,13 @@ def test_the_least_epsilon_for_an_accuracy(command: str, within: int, capsys: An
 
 def test_what_cannot_be_planned_says_why(capsys: Any) -> None:
     for command, message in {
-        "plan foo --epsilon 1": "there is no plan for foo. Use one of top, above, choose",
-        "plan mean --epsilon 1 --bounds 0 1": "this plan needs --units",
-        "plan mean --epsilon 1 --units 5": "this plan needs --bounds",
+        "plan foo --epsilon 1": "No such command 'foo'",
+        "plan mean --epsilon 1 --bounds 0 1 --units 0": "--units must be a whole number of at least 1: got 0",
+        "plan mean --epsilon 1 --units 5": "mean needs --bounds LOW HIGH",
         "plan quantile --at x --bounds 0 1 --epsilon 1": "--at must be a finite number",
         "plan above": "give exactly one of --epsilon, --rho and --within",
+        "plan sum --bounds 0 5 --weights x --epsilon 1": "No such option: --weights",
+        "plan count --items 5 --domain a,b --epsilon 1": "--items says how long a domain is",
         "plan above --epsilon 1 --within 5": "give exactly one of --epsilon, --rho and --within",
         "plan watch --within 0": "within must be positive",
         f"plan histogram --items {2**63} --epsilon 1": "--items must be below 2^63",
@@ -162,7 +167,7 @@ def test_a_bound_in_a_sentence_is_rounded_to_the_side_on_which_it_holds(capsys: 
     for command in ("measure -k 10", "mean --bounds 0 100 --units 1000", "above", "choose --items 20", "count"):
         assert run(f"plan {command} --epsilon 1") == 0
         said = capsys.readouterr().out
-        assert re.search(r"\d units|units by at most \d", said)
+        assert re.search(r"\d units|units by at most \d", said), command
         assert not re.search(r"\.\d+ units|units by at most [\d,]+\.\d", said)
     assert run("plan sum --bounds 0 1234567 --resolution 1/1000 --epsilon 1/3") == 0
     said = capsys.readouterr().out
@@ -171,3 +176,43 @@ def test_a_bound_in_a_sentence_is_rounded_to_the_side_on_which_it_holds(capsys: 
     assert exact <= int(printed.replace(",", "")) < exact + 1
     account = Account.opened("c", epsilon=1).charged(lb.Cost.of("1/3000000"))
     assert account_line(account) == "c: spent 3.33334e-7 of 1, 0.999999 left (epsilon)"
+
+
+@pytest.mark.parametrize(
+    ("command", "share", "whole"),
+    [
+        ("count", "2%", 5000),
+        ("histogram --items 12", "1/2%", 5000),
+        ("median --bounds 0 100", "2%", 5000),
+        ("mean --bounds 0 400", "1%", 400),
+        ("sum --bounds -50 100", "3%", 500_000),
+    ],
+)
+def test_an_accuracy_in_percent(command: str, share: str, whole: int, capsys: Any) -> None:
+    """Of counts and ranks the share is of all units, of means of the bounds, of sums of the largest possible sum."""
+    wish = Fraction(share.removesuffix("%")) * whole / 100
+    for within in (share, str(wish)):
+        data = plan(f"{command} --units 5000 --within {within}", capsys)
+        assert Fraction(data["exact"]["within"]) <= wish
+        assert Fraction(data["exact"]["within"]) > wish * Fraction(9, 10)
+
+
+def test_a_plan_says_what_a_dry_run_says(tmp_path: Any, capsys: Any) -> None:
+    table = tmp_path / "visits.csv"
+    table.write_text("patient,cost,item\n1,5,a\n")
+    for command in (
+        "count --unit patient --epsilon 1",
+        "mean --of cost --unit patient --bounds 0 100 --units 700 --epsilon 1",
+        "sum --of cost --unit patient --bounds 0 100 --rho 1/10",
+        "median --of cost --unit patient --bounds 0 100 --epsilon 1",
+        "histogram --of cost --unit patient --bounds 0 100 --bins 5 --epsilon 1",
+        "histogram --by item --unit patient --domain a,b --epsilon 1",
+        "measure --by item --unit patient --domain a,b -k 1 --epsilon 1",
+        "above --by item --unit patient --domain a,b --threshold 3 --epsilon 1",
+    ):
+        kind, *options = command.split(" ", 1)
+        assert run(f"{kind} {table} {options[0]} --dry-run --json") == 0
+        dry = json.loads(capsys.readouterr().out)
+        assert dry == plan(f"{kind} {table} {options[0]}", capsys)
+        assert dry["promise"] in dry["notes"]
+        assert "95%" in dry["promise"]

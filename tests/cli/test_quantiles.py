@@ -112,7 +112,10 @@ def test_the_promise_is_one_that_is_proved(capsys: Any) -> None:
     one = " ".join(capsys.readouterr().out.split())
     ranks = lb.Quantile(bounds=(0, 100), epsilon=1).accuracy()
     assert ranks == Fraction(15, 2)
-    assert "the value is within 7.5 ranks of the quantile: at most" in one
+    assert (
+        "the value is within 7.5 ranks of the quantile. If all numbers stood in order, a value would stand at most 7.5"
+        in one
+    )
     assert "floored to steps of 1." in one
     # Of several quantiles less is proved where numbers are equal.
     for command in ("quantile", "plan quantile"):
@@ -122,7 +125,6 @@ def test_the_promise_is_one_that_is_proved(capsys: Any) -> None:
 
 
 WRONG = {
-    "--by region --domain north,south": "--by needs --one-each where a unit is in one group",
     "--by region --domain north,south --one-each --most-items 2": "--one-each is --most-items 1: got both",
     "--by region --one-each": "--domain must be given once for each --by",
     "--domain north,south": "groups need a column",
@@ -160,3 +162,17 @@ def test_without_a_unit_single_rows_are_protected(capsys: Any) -> None:
     shown = capsys.readouterr()
     assert json.loads(shown.out)["value"] == [100]
     assert "without --unit each row is protected" in shown.err
+
+
+@pytest.mark.usefixtures("people")
+def test_nothing_said_about_groups_leaves_nobody_out(capsys: Any) -> None:
+    """The noise is for all groups, and every unit counts in each group that it has."""
+    asked = f"median {PEOPLE} --of score --unit person --bounds 0 100 --epsilon 1 --by region --domain north,south"
+    assert run(f"{asked} --dry-run --json") == 0
+    plain = json.loads(capsys.readouterr().out)
+    assert run(f"{asked} --most-items all --dry-run --json") == 0
+    assert json.loads(capsys.readouterr().out) == plain
+    assert plain["parameters"]["most_values"] == "2"
+    assert "A unit may count in all 2 groups" in " ".join(plain["notes"])
+    assert run(f"{asked} --one-each --dry-run --json") == 0
+    assert json.loads(capsys.readouterr().out)["parameters"]["most_values"] == "1"

@@ -21,9 +21,8 @@ import lastbit as lb
 from lastbit.data.form import Form
 from lastbit.data.query.plan import Plan
 from lastbit.data.source import Wanted, opened
-from lastbit.questions.options import Items, Table
-from lastbit.questions.reading import counted
 from tests.machine import has_postgres
+from tests.tables import count_rows, make_items, make_rows
 
 ROWS: list[tuple[str | None, str | None, float | None]] = [
     ("1", "flu", 2.5),
@@ -80,7 +79,7 @@ FILES: dict[str, Callable[[Path], None]] = {
 def numbers(place: str, table: str | None = None, unit: str | None = "unit") -> list[int]:
     domain = Path(place).parent / "domain.txt" if "://" not in place else Path("domain.txt")
     domain.write_text('flu\nc"o,ld\nabsent\n', encoding="utf-8")
-    counts = counted(Table(source=place, unit=unit, table=table), Items(by=["item"], domain=[str(domain)]))
+    counts = count_rows(make_rows(source=place, unit=unit, table=table), make_items(by=["item"], domain=[str(domain)]))
     return counts.values.tolist()
 
 
@@ -122,8 +121,8 @@ if has_postgres():
         with connected(place) as connection:
             connection.execute('create table "Vis its" ("U""nit.x" integer, "ITEM" text)')
             connection.execute("""insert into "Vis its" values (1, 'flu'), (2, 'flu')""")
-        items = Items(by=["ITEM"], domain=["domain.txt"])
-        assert counted(Table(source=place, unit='U"nit.x', table="Vis its"), items).values.tolist() == [2, 0, 0]
+        items = make_items(by=["ITEM"], domain=["domain.txt"])
+        assert count_rows(make_rows(source=place, unit='U"nit.x', table="Vis its"), items).values.tolist() == [2, 0, 0]
         with pytest.raises(lb.DataError, match="could not be read: UndefinedTable"):
             opened(place, Wanted(("item",)), "clinic.no")
         with connected(place) as connection:

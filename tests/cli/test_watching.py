@@ -22,6 +22,7 @@ import lastbit as lb
 from lastbit import cli
 from lastbit.mechanisms import mechanism
 from lastbit.questions.lines import LONGEST, number_in, numbers_of
+from tests import processes
 from tests.fixed_words import FixedWords
 
 WATCH = "watch --threshold 1000 --limit 3 --epsilon 1"
@@ -152,14 +153,14 @@ def test_the_charge_comes_first(clinic: Path, monkeypatch: pytest.MonkeyPatch, c
             return b""
 
     assert run(f"{paid} --dry-run") == 0
-    assert "Nothing was read and nothing was spent." in capsys.readouterr().out
+    assert "No row was read and nothing was spent." in capsys.readouterr().out
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(Stream()))
     assert run(paid) == 0
     assert spent == [2]
     assert "clinic: spent 2 of 3, 1 left (epsilon)." in capsys.readouterr().err
     last = lb.Ledger("budget.db").history("clinic")[-1]
     assert last.note == "hourly"
-    assert last.about == "watch --limit 3 --threshold 1000"
+    assert last.about == "watch --threshold 1000 --limit 3"
     assert last.protects == ""  # the numbers are the caller's own: nobody said whose rows they count
     assert run(f"{paid} --dry-run") == 3
     assert "The budget does not allow it." in capsys.readouterr().out
@@ -173,7 +174,7 @@ def test_the_charge_comes_first(clinic: Path, monkeypatch: pytest.MonkeyPatch, c
 def test_what_is_wrong_is_said_before_the_charge(clinic: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     paid = "--ledger budget.db --dataset clinic"
     for command, message in {
-        f"watch --limit 1 --epsilon 1 {paid}": "Missing option '--threshold'",
+        f"watch --limit 1 --epsilon 1 {paid}": "watch needs --threshold NUMBER.",
         f"watch --threshold 1 {paid}": "exactly one of --epsilon and --rho must be given",
         f"watch --threshold 1 --epsilon 1 --limit 0 {paid}": "limit must be a whole number of at least 1",
         f"watch --threshold 0.5 --epsilon 1 {paid}": "threshold must be a whole number of steps",
@@ -200,10 +201,8 @@ main()
 
 def watching() -> subprocess.Popen[bytes]:
     command = [sys.executable, "-c", HEEDFUL, *shlex.split(WATCH)]
-    # Where Python is told to buffer nothing, an answer that nobody flushed would come all the same.
-    buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
-    return subprocess.Popen(command, env=buffered, **pipes)
+    return processes.start(command, **pipes)
 
 
 def ask(process: subprocess.Popen[bytes], line: bytes) -> bytes:
@@ -253,25 +252,25 @@ def test_a_reader_who_goes_away_ends_the_run() -> None:
 def test_a_full_disk_ends_the_run_in_words() -> None:
     with Path("/dev/full").open("wb") as full:
         command = [sys.executable, "-m", "lastbit", *shlex.split(WATCH)]
-        done = subprocess.run(command, input=b"0\n", stdout=full, stderr=subprocess.PIPE)
+        done = processes.run(command, input=b"0\n", stdout=full, stderr=subprocess.PIPE)
     assert done.returncode == 1
     assert "a line could not be read or written (No space left on device): 0 of 1 line above." in done.stderr.decode()
     assert b"Traceback" not in done.stderr
 
 
 def test_python_m_lastbit_is_the_command() -> None:
-    done = subprocess.run([sys.executable, "-m", "lastbit", "--version"], capture_output=True, text=True)
+    done = processes.run([sys.executable, "-m", "lastbit", "--version"], capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (0, f"lastbit {lb.__version__}\n")
 
 
 def test_the_example_of_the_page_answers_as_it_says(tmp_path: Path) -> None:
     """Noise of epsilon 1 in three parts reaches over 800 with a probability below e^-90."""
-    page = (Path(__file__).parents[2] / "docs" / "data-and-budget.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "command.md").read_text(encoding="utf-8")
     (command,) = re.findall(r"^    (printf .* \| lastbit watch .*)$", page, re.MULTILINE)
     (tmp_path / "lastbit").write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m lastbit "$@"\n')
     (tmp_path / "lastbit").chmod(0o755)
-    path = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
-    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, env=path)
+    path = {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    done = processes.run(["bash", "-c", command], capture_output=True, text=True, variables=path)
     assert done.returncode == 0
     number = r"\d,\d{3}"
     assert re.fullmatch(

@@ -9,7 +9,7 @@ import lastbit as lb
 from lastbit.data import domain
 from lastbit.data.domain import check_combinations
 from lastbit.data.ranges import range_of
-from lastbit.questions.options import Items
+from tests.tables import make_items
 
 
 def test_ranges_of_numbers_and_of_times() -> None:
@@ -39,7 +39,7 @@ def test_ranges_of_numbers_and_of_times() -> None:
 def test_a_product_domain_says_its_limit_before_memory_does() -> None:
     message = "at most 10,000,000 combinations: got 400 x 400 x 400. Name fewer items, or fewer columns"
     with pytest.raises(lb.ParameterError, match=message):
-        _ = Items(by=["a", "b", "c"], domain=["1..400"] * 3).size
+        _ = make_items(by=["a", "b", "c"], domain=["1..400"] * 3).size
     frame = pd.DataFrame({"a": [1], "b": [1], "c": [1]})
     with pytest.raises(lb.ParameterError, match=message):
         lb.count(frame, by=["a", "b", "c"], domain=[range(400)] * 3)

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
-from lastbit.data import parquet
+from lastbit.data import parquet, parquet_texts
 from lastbit.data.relation import streamed
 
 GROUPS, ROWS = 24, 2048
@@ -25,9 +25,9 @@ def test_a_file_is_not_kept_in_memory(tmp_path: Path, monkeypatch: pytest.Monkey
         for _ in range(GROUPS):
             texts = [chance.randbytes(64).hex() for _ in range(ROWS)]
             writer.write_table(pa.table({"item": texts}, schema), row_group_size=ROWS)
-    monkeypatch.setattr(parquet, "_ROWS", ROWS)
+    monkeypatch.setattr(parquet_texts, "_ROWS", ROWS)
     before, held, rows = pa.total_allocated_bytes(), [], 0
-    for batch in parquet._batches(path, ["item"], schema)[1]:
+    for batch in parquet._batches(duckdb.connect(), path, ["item"], schema)[1]:
         rows += len(batch)
         held.append(pa.total_allocated_bytes() - before)
     assert rows == GROUPS * ROWS

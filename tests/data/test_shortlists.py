@@ -33,7 +33,7 @@ def distributed(mechanism: lb.NoisyTopK, partitions: list[list[list[int]]], draw
         for values in partition:
             batches.append(batch(list(range(start, start + len(values))), values))
             start += len(values)
-        chosen, cells = spark.shortlist(batches, mechanism.grid.steps, mechanism._selector, draw)
+        chosen, cells = spark.shortlist(batches, mechanism.grid.steps, mechanism._selector, lambda *_: draw)
         names += [] if chosen is None else chosen.field("item").to_pylist()
         least += cells.tolist()
     items, ahead = spark.finished(names, least, mechanism._selector, draw)
@@ -97,7 +97,7 @@ def test_null_and_nan_are_lowest() -> None:
     mechanism = lb.NoisyTopK(k=1, epsilon=1)
     for values in ([None, 5, 900], [float("nan"), None, 900.0], [None, Decimal("-0.5"), Decimal("900.5")]):
         rows, steps_in = [batch(["a", "b", "c"], values)], mechanism.grid.steps
-        names, _ = spark.shortlist(rows, steps_in, mechanism._selector, lb.Sampler())
+        names, _ = spark.shortlist(rows, steps_in, mechanism._selector, lambda *_: lb.Sampler())
         assert names is not None
         assert "c" in names.field("item").to_pylist()
 

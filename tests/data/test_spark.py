@@ -5,15 +5,18 @@ from __future__ import annotations
 import datetime
 import warnings
 from decimal import Decimal, localcontext
+from random import Random
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
 import lastbit as lb
 from lastbit.data.per_unit import per_unit
-from lastbit.values.spark_rows import SparkRows
+from lastbit.mechanisms.top_k.spark_set import set_selection
+from lastbit.values.spark_rows import TOTAL, SparkRows
 from tests.data.cases import CASES, TABLE
 from tests.data.test_unlisted import rows_of
 from tests.machine import has_java
@@ -202,6 +205,54 @@ if has_java():
         flat = session.range(0, 64, numPartitions=4).selectExpr("id as item", "id * 0 as count")
         seen = {lb.NoisyTopK(k=12, epsilon=1).release_spark(flat).items for _ in range(2)}
         assert len(seen) == 2
+
+    @pytest.mark.filterwarnings("ignore")
+    def test_a_set_of_a_million_items_is_that_of_one_machine(session: Any) -> None:
+        n, k = 1_000_000, 100
+        # Few distinct counts, as in most tables: a long tail of equal ones.
+        frame = session.range(0, n, numPartitions=4).selectExpr(
+            "id as item", "100000 div (1 + id * 7919 % 1000003) as count"
+        )
+        here = 100_000 // (1 + np.arange(n) * 7919 % 1_000_003)
+        random = Random(11)
+        for form in ("both", "left-out"):
+            words = [random.getrandbits(64) for _ in range(2 * k + 2)]
+            mechanism = lb.SubsetTopK(k=k, epsilon=1, monotone=True, form=form)
+            there = mechanism.release_spark(frame, draw=lb.Sampler(lb.Tape(words)))
+            assert there.items == mechanism.release(here, lb.Sampler(lb.Tape(words))).indices
+            assert there.candidates == n
+            assert there.columns() == {"item": there.items}
+
+    @pytest.mark.filterwarnings("ignore")
+    def test_sets_of_few_items_and_of_counts_in_spark(session: Any, tmp_path: Any) -> None:
+        rows = [("a", 900), ("b", None), ("c", 800), ("d", -(2**63)), ("e", 2**63 - 1)]
+        frame = session.createDataFrame(rows, "item string, count long").repartition(3)
+        for k, items in ((3, ("a", "c", "e")), (5, ("a", "b", "c", "d", "e")), (1, ("e",))):
+            assert lb.SubsetTopK(k=k, epsilon=9).release_spark(frame).items == items
+        with pytest.raises(lb.ParameterError, match="got k=6 and 5 candidates"):
+            lb.SubsetTopK(k=6, epsilon=1).release_spark(frame)
+        with pytest.raises(lb.ParameterError, match="whole numbers"):
+            lb.SubsetTopK(k=1, epsilon=1).release_spark(frame.selectExpr("item", "double(count) as count"))
+        table = session.range(0, 600).selectExpr("id % 200 AS unit", "concat('w', id % 3) AS word")
+        domain = session.createDataFrame([("w0",), ("w1",), ("w2",), ("w7",)], "word string")
+        counts = lb.count(table, by="word", unit="unit", domain=domain)
+        mechanism = lb.SubsetTopK.of(counts, k=3, epsilon=90)
+        ledger = lb.Ledger(tmp_path / "budget.db")
+        ledger.create("clinic", epsilon=90)
+        assert ledger.release("clinic", mechanism, counts).items == ("w0", "w1", "w2")
+        with pytest.raises(lb.ParameterError, match="resolution must divide"):
+            lb.SubsetTopK(k=1, epsilon=1, sensitivity=2, resolution=2).release(counts)
+
+    def test_a_table_that_changes_between_two_jobs_is_noticed(session: Any) -> None:
+        rows = SparkRows(
+            session.createDataFrame([("a", 3), ("b", 2)], f"lastbit_key_0 string, {TOTAL} long"),
+            (("lastbit_key_0", lambda part: part),),
+            ("lastbit_key_0",),
+        )
+        select = set_selection(rows, 1, lb.SubsetTopK(k=1, epsilon=1)._selector)
+        object.__setattr__(rows, "frame", rows.frame.where("false"))
+        with pytest.raises(lb.DataError, match="the table changed while it was read"):
+            select(lb.Sampler())
 
     @pytest.mark.filterwarnings("ignore")
     def test_a_long_list_says_its_limit_before_the_memory_of_the_driver_does(session: Any, monkeypatch: Any) -> None:

@@ -42,7 +42,7 @@ def distributed(mechanism: lb.DiscoverHistogram, partitions: Partitions, most_it
             items = pa.array(range(start, start + len(values)), pa.int64())
             batches.append(pa.record_batch([items, pa.array(values, pa.int64())], names=["item", TOTAL]))
             start += len(values)
-        for batch in work.told(batches, draw):
+        for batch in work.told(batches, lambda *_: draw):
             told += zip(batch.column("item").to_pylist(), map(int, batch.column(STEPS).to_pylist()), strict=True)
     told.sort(key=lambda row: (-row[1], row[0]))
     return tuple(item for item, _ in told), tuple(steps for _, steps in told)
@@ -95,7 +95,9 @@ def test_the_noise_of_executors_may_be_longer_than_64_bits() -> None:
     batch = pa.record_batch([pa.array(range(20)), pa.array([1] * 20)], names=["item", TOTAL])
     tape = lb.Tape([5 + (number << 50) for number in range(200)])
     work = telling(mechanism, unlisted([[[1]]], 1))
-    found = [int(text) for each in work.told([batch], lb.Sampler(tape)) for text in each.column(STEPS).to_pylist()]
+    found = [
+        int(text) for each in work.told([batch], lambda *_: lb.Sampler(tape)) for text in each.column(STEPS).to_pylist()
+    ]
     assert found
     assert all(value >= mechanism.threshold > 2**64 for value in found)
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+import lastbit as lb
 from lastbit.audit.broken.gallery import GALLERY
 from lastbit.audit.target import all_mechanisms
 from lastbit.questions.kinds import KINDS
@@ -76,11 +77,21 @@ def test_the_gallery_is_as_long_as_the_pages_say() -> None:
         assert f"{len(GALLERY)} mechanisms that cost more" in page.read_text(encoding="utf-8")
 
 
+def anchors(page: Path) -> set[str]:
+    """The headings of a page as links name them: lower case, no punctuation, hyphens for spaces."""
+    text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
 def test_every_link_between_pages_leads_somewhere() -> None:
     for page in [*DOCS.rglob("*.md"), *ROOT.glob("*.md")]:
-        for link in re.findall(r"\]\(([^)#\s:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
-            made = (page.parent / link).resolve()
-            assert made.exists() or "reference" in made.parts, f"{page.name}: {link}"
+        for link, anchor in re.findall(r"\]\(([^)#\s:]*)#?([^)\s:]*)\)", page.read_text(encoding="utf-8")):
+            target = (page.parent / link).resolve() if link else page
+            if "reference" in target.parts:
+                continue  # generated when the site is built, which looks at these links itself
+            assert target.exists(), f"{page.name}: {link}"
+            assert not anchor or anchor in anchors(target), f"{page.name}: {link}#{anchor}"
 
 
 def test_the_picture_of_two_neighbours_is_what_the_auditor_finds() -> None:
@@ -95,7 +106,16 @@ def test_the_versions_that_are_named_are_tested_and_built() -> None:
     tested = re.findall(r"3\.\d+", listed[1])
     assert project["tool"]["cibuildwheel"]["build"] == [f"cp{version.replace('.', '')}-*" for version in tested]
     assert {*re.findall(r":: Python :: (3\.\d+)", "\n".join(project["project"]["classifiers"]))} <= {*tested}
-    assert f"version: {project['project']['version']}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+
+
+def test_the_version_stands_in_one_place() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    assert project["project"]["dynamic"] == ["version"]
+    assert project["tool"]["setuptools"]["dynamic"]["version"] == {"attr": "lastbit.__version__"}
+    assert f"\nversion: {lb.__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    newest = re.search(r"^## (\S+), (\d{4}-\d\d-\d\d)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.M)
+    assert newest is not None
+    assert newest[1] == lb.__version__
 
 
 def test_all_has_every_optional_part_that_is_not_for_developers() -> None:
@@ -103,3 +123,12 @@ def test_all_has_every_optional_part_that_is_not_for_developers() -> None:
     (everything,) = extras["all"]
     tools = {"all", "dev", "docs", "dist", "bench", "experiments", "mutants"}
     assert set(re.findall(r"\w+", everything.partition("[")[2])) == extras.keys() - tools
+
+
+def test_the_rows_about_sets_are_those_of_the_experiment() -> None:
+    rows = re.findall(
+        r"^\| [^|]+ \| [0-9/]+ \| ([^|]+ \| [^|]+ \| [^|]+) \|$", (DOCS / "top-sets.md").read_text(), re.M
+    )
+    measured = (DOCS / "experiments.md").read_text(encoding="utf-8")
+    assert len(rows) == 4
+    assert all(f"| {row} |" in measured for row in rows)

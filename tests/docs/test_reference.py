@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-import subprocess
 import sys
 from pathlib import Path
 from types import FunctionType
@@ -13,6 +12,7 @@ import pytest
 
 import lastbit as lb
 from lastbit._outcomes import Compared
+from tests import processes
 from tools.pages import reference
 from tools.pages.commands import helps
 
@@ -43,7 +43,7 @@ def test_every_public_name_has_an_entry(room: str) -> None:
 
 
 def test_every_public_name_has_an_example() -> None:
-    rooms, in_spark = {"audit", "estimate", "ledger"}, {"SparkCounts", "SparkHistogram", "TopItems"}
+    rooms, in_spark = {"audit", "estimate", "ledger"}, {"SparkCounts", "SparkHistogram", "TopItems", "TopSetItems"}
     for name in {*lb.__all__} - rooms - in_spark:
         assert ">>> " in (getattr(lb, name).__doc__ or ""), name
 
@@ -67,8 +67,12 @@ def test_every_documented_member_has_an_entry_on_its_class_or_a_base() -> None:
 
 
 def test_every_command_is_there_as_it_prints_itself() -> None:
-    printed = subprocess.run(
-        [sys.executable, "-m", "lastbit", "--help"], check=True, capture_output=True, text=True, env={"COLUMNS": "100"}
+    printed = processes.run(
+        [sys.executable, "-m", "lastbit", "--help"],
+        check=True,
+        capture_output=True,
+        text=True,
+        variables={"COLUMNS": "100"},
     ).stdout
     named = re.findall(r"^  (\w+)  +\S", printed.partition("Commands:")[2], re.MULTILINE)
     assert len(named) > 10

@@ -54,6 +54,9 @@ class Folding(Draw):
     def _permutation(self, n):
         return self._draw_below._permutation(n)
 
+    def _uniforms(self, sizes, most):
+        return self._draw_below._uniforms(sizes, most)
+
 
 def folded(mechanism, values):
     """The program of a clamped SparseVector whose gaps are off or on a grid, folded where it does not matter."""

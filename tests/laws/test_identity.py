@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from lastbit.chance import distributions
+from lastbit.chance.layers import Layers
 from lastbit.chance.powers import Powers
 from lastbit.chance.rounds import Rounds
 from lastbit.privacy.rate import Rate
@@ -20,7 +21,8 @@ FAR = Rate((1 << 40) - 1, 40)
 
 
 def powers(rate, exponents, multiplicities=None):
-    times = None if multiplicities is None else np.array(multiplicities, np.int64)
+    large = isinstance(multiplicities, tuple)
+    times = multiplicities if multiplicities is None or large else np.array(multiplicities, np.int64)
     return distributions.powers(Powers(rate, np.array(exponents, np.int64), times))
 
 
@@ -48,6 +50,24 @@ EACH = {
     "powers twice": powers(HALF, [0, 1, 3], [1, 2, 1]),
     "powers once": powers(HALF, [0, 1, 3], [1, 1, 1]),
     "powers less": powers(HALF, [0, 1, 3], [0, 2, 1]),
+    "powers less, in a tuple": powers(HALF, [0, 1, 3], (0, 2, 1)),
+    "powers many": powers(HALF, [0, 1, 3], (1, 1 << 80, 1)),
+    "powers more": powers(HALF, [0, 1, 3], (1, 1 << 81, 1)),
+    **{
+        f"layers {rate} {k} {ranked} {p}{q}": distributions.layers(Layers.of(rate, k, np.array(ranked), p, q))
+        for rate in (HALF, ODD)
+        for k in (1, 2, 3)
+        for ranked in (
+            [0, 1, 3, 4],
+            [5, 6, 8, 9],
+            [0, 1, 3, 5],
+            [0, 0, 3, 4],
+            [0, 1, 3, 3],
+            [0, 2, 3, 4],
+            [0, 1, 3, 4, 4],
+        )
+        for p, q in ((1, 1), (1, 0), (0, 1))
+    },
     **{f"rounds {law}": distributions.rounds(law) for law in ROUNDS},
     "powers at the ends": powers(HALF, [-(2**63), -(2**63) + 1, -(2**63) + 3]),
 }

@@ -1,4 +1,4 @@
-"""The worked example of docs/private-selection.md in small: a whole training run is private, exactly."""
+"""A private logistic regression, a candidate of a selection, in small: a whole training run is private, exactly."""
 
 from __future__ import annotations
 

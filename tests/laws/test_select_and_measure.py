@@ -175,3 +175,88 @@ def test_where_noise_is_hardly_longer_than_a_step_the_measurements_stay() -> Non
     mechanism = lb.SelectAndMeasure(k=5, epsilon=40, resolution=1, monotone=True)
     measured, estimated = runs_of(mechanism, np.arange(8, 0, -1) * 1000, 400, 3)
     assert estimated <= 1.05 * measured
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "values", "neighbours"),
+    [
+        (lb.SelectAndMeasure(k=1, eta=lb.Eta(1, 8, 1), resolution=1, selection="set"), (0, 0), [(1, -1), (1, 0)]),
+        (
+            lb.SelectAndMeasure(k=2, eta=lb.Eta(1, 16, 1), resolution=1, monotone=True, selection="set"),
+            (2, 1, 0, 0),
+            [(3, 1, 1, 0), (2, 2, 0, 0)],
+        ),
+        (
+            lb.SelectAndMeasure(
+                k=2, eta=lb.Eta(1, 16, 1), resolution=1, monotone=True, selection="set", form="left-out", split="1/4"
+            ),
+            (2, 1, 0, 0),
+            [(3, 1, 1, 0)],
+        ),
+    ],
+    ids=["one", "both", "left-out"],
+)
+def test_the_loss_of_a_measured_set_is_within_the_cost(
+    mechanism: lb.SelectAndMeasure, values: tuple[int, ...], neighbours: list[tuple[int, ...]]
+) -> None:
+    for neighbour in neighbours:
+        assert lb.audit.check(mechanism, values, neighbour, tolerance="1/200").holds
+
+
+@pytest.mark.parametrize(
+    ("parameters", "selection", "measurement"),
+    [
+        ({"k": 2}, Fraction(1, 4), Fraction(1, 16)),
+        ({"k": 2, "monotone": True}, Fraction(1, 16), Fraction(1, 16)),
+        ({"k": 2, "monotone": True, "form": "left-out"}, Fraction(1, 256), Fraction(1, 16)),
+        ({"k": 3, "eta": lb.Eta(1, 32, 1), "monotone": True, "split": "1/4"}, Fraction(1, 16), Fraction(1, 256)),
+        ({"k": 1, "monotone": True}, Fraction(1, 256), Fraction(1, 256)),
+    ],
+)
+def test_a_set_costs_its_share(parameters: dict[str, object], selection: Fraction, measurement: Fraction) -> None:
+    mechanism = lb.SelectAndMeasure(**({"eta": lb.Eta(1, 16, 1), "resolution": 1, "selection": "set"} | parameters))
+    assert mechanism._set_selector.rate(5).fraction == selection
+    assert mechanism._measurement_rate.fraction == measurement
+
+
+def test_the_selection_of_a_measured_set_is_that_of_the_set_alone_and_its_intervals_hold_for_every_set() -> None:
+    mechanism = lb.SelectAndMeasure(k=2, eta=lb.Eta(1, 16, 1), resolution=1, monotone=True, selection="set")
+    alone = lb.SubsetTopK(k=2, eta=lb.Eta(1, 8, 1), monotone=True)
+    counts, level = [4, 3, 3, 0], Fraction(9, 10)
+
+    def program(draw: lb.Draw) -> tuple[tuple[int, ...], tuple[bool, ...]]:
+        release = mechanism.release(counts, draw)
+        pairs = zip(release.intervals(level), release.indices, strict=True)
+        return release.indices, tuple(low <= counts[i] <= high for (low, high), i in pairs)
+
+    law, sets = lb.audit.law(program, "1/100000"), lb.audit.law(alone.program(counts), 0)
+    for outcome, mass in sets.masses.items():
+        found = {held: share for (indices, held), share in law.masses.items() if indices == outcome.indices}
+        assert mass - law.unexplored <= sum(found.values()) <= mass
+        for place in (0, 1):
+            assert sum(share for held, share in found.items() if held[place]) >= level * mass - law.unexplored
+
+
+def test_a_measured_set_of_the_same_words_on_both_twins() -> None:
+    words = list(range(7, 2**64, 2**64 // 40))
+    for form in ("both", "left-out"):
+        mechanism = lb.SelectAndMeasure(k=3, epsilon=1, selection="set", form=form)
+        one, other = (
+            mechanism.release([9, 3, 3, 2, 0, 0], twin(lb.Tape(words))) for twin in (lb.Sampler, lb.Reference)
+        )
+        assert one == other
+        assert one.estimates == one.measurements
+        assert list(one.columns()) == ["index", "measurement", "standard_error"]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"selection": "sets"}, "selection must be 'noise' or 'set': got 'sets'"),
+        ({"form": "left-out"}, "form is for selection='set'"),
+        ({"selection": "set", "form": "out"}, "form must be 'both' or 'left-out'"),
+    ],
+)
+def test_a_selection_that_does_not_exist_is_refused(parameters: dict[str, str], message: str) -> None:
+    with pytest.raises(lb.ParameterError, match=message):
+        lb.SelectAndMeasure(k=2, epsilon=1, **parameters)

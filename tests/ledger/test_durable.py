@@ -17,8 +17,8 @@ import pytest
 import sqlalchemy as sa
 
 import lastbit as lb
-from lastbit.ledger import books, connections, disks
-from lastbit.ledger.connections import _GATE
+from lastbit.ledger import books, connections, disks, holds
+from lastbit.ledger.forks import GATE
 from lastbit.ledger.price import written
 from lastbit.ledger.store import _LOCK
 from lastbit.ledger.tables import ENTRIES
@@ -166,6 +166,14 @@ def test_whoever_changes_an_account_waits_for_a_charge_under_way(place: str, wha
     assert ledger.account("clinic").spent == (Fraction(1, 4) if what == "raise" else Fraction(1, 2))
 
 
+def test_on_a_disk_that_may_be_shared_sqlite_alone_makes_writers_wait(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (connections, holds):
+        monkeypatch.setattr(module, "is_local", lambda _: False)
+    test_whoever_changes_an_account_waits_for_a_charge_under_way(str(tmp_path / "budget.db"), "charge")
+
+
 def test_of_two_who_make_the_tables_the_second_waits(place: str) -> None:
     if "://" not in place:
         return  # a SQLite file has one writer
@@ -258,16 +266,16 @@ def test_whoever_forks_is_let_through_when_the_last_transaction_ends(place: str)
     ledger.create("clinic", epsilon=1)
 
     def forks() -> None:
-        _GATE.close()
+        GATE.close()
         order.append("the fork")
-        _GATE.open()
+        GATE.open()
 
     other = threading.Thread(target=forks)
     with ledger._store.look():
         other.start()
-        while not _GATE._forks and other.is_alive():
+        while not GATE._forks and other.is_alive():
             time.sleep(0.001)
-        with _GATE._turn:  # the fork has this until it waits, or until it is over
+        with GATE._turn:  # the fork has this until it waits, or until it is over
             order.append("the transaction")
     other.join(600)
     assert order == ["the transaction", "the fork"]

@@ -1,6 +1,6 @@
 """What goes wrong around a ledger, on both databases: nothing is drawn uncharged, and no charge is lost.
 
-Kill -9 is in `test_processes.py`. What cannot be tested is a limit in docs/data-and-budget.md.
+Kill -9 is in `test_processes.py`. What cannot be tested is a limit in docs/books.md.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import pytest
 import sqlalchemy as sa
 
 import lastbit as lb
-from lastbit.ledger import books, published
+from lastbit.ledger import Identity, books, published
 from tests.machine import has_postgres
 from tests.server import Server
 
@@ -235,13 +235,13 @@ def steps(ledger: lb.Ledger, work: Callable[[], object]) -> int:
 
 COPIED = (
     "dataset, kind, time, mechanism, parameters, cost, amount, note, released, adjacency, digest, terms, question, "
-    "published, published_digest"
+    "question_digest, about, protects, published, published_digest"
 )
 WORKS: dict[str, Callable[[lb.Ledger], object]] = {
     "charge": lambda ledger: ledger.release("clinic", MECHANISM, [1]),
     "show": lambda ledger: ledger.account("clinic"),
     "history": lambda ledger: ledger.history("clinic", last=20),
-    "answer": lambda ledger: ledger.answer("clinic", MECHANISM, question="another"),
+    "answer": lambda ledger: ledger.answer("clinic", MECHANISM, question=Identity({"version": 1, "query": "another"})),
     "published": lambda ledger: ledger.published(2),
 }
 
@@ -356,7 +356,7 @@ def test_a_witness_remembers_accounts_and_refuses_what_it_did_not_write(tmp_path
     assert len(other.verify(witness=witness)) == 2
     for text in ("[]", "{", '{"clinic": 3}'):
         witness.write_text(text)
-        with pytest.raises(lb.LedgerError, match="is no file that verify wrote"):
+        with pytest.raises(lb.LedgerError, match="is no file that a ledger wrote"):
             ledger.verify(witness=witness)
     with pytest.raises(lb.LedgerError, match="cannot be written"):
         ledger.verify(witness=tmp_path / "nowhere" / "witness.json")

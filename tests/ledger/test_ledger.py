@@ -207,91 +207,105 @@ def test_a_file_that_is_no_ledger_is_left_alone(tmp_path: Path) -> None:
         assert left.execute("SELECT name FROM sqlite_master").fetchall() == [("visits",)]
 
 
-VERSION_1 = """
-CREATE TABLE lastbit_schema (version INTEGER NOT NULL);
-INSERT INTO lastbit_schema VALUES (1);
-CREATE TABLE lastbit_accounts (dataset TEXT NOT NULL PRIMARY KEY, budget TEXT NOT NULL, spent TEXT NOT NULL);
-INSERT INTO lastbit_accounts VALUES ('clinic', '3', '1/7');
-CREATE TABLE lastbit_entries (
-    id INTEGER NOT NULL PRIMARY KEY, dataset TEXT NOT NULL REFERENCES lastbit_accounts (dataset), kind TEXT NOT NULL,
-    time TEXT NOT NULL, mechanism TEXT NOT NULL, parameters TEXT NOT NULL, cost TEXT NOT NULL, amount TEXT NOT NULL,
-    note TEXT NOT NULL, released TEXT
-);
-INSERT INTO lastbit_entries VALUES (1, 'clinic', 'create', '2026-01-01T00:00:00+00:00', '', '{}', '', '3', '', NULL);
-INSERT INTO lastbit_entries VALUES (2, 'clinic', 'charge', '2026-01-02T00:00:00+00:00', 'NoisyTopK',
-    '{"k": "3", "epsilon": "1/7"}', 'epsilon 1/7', '1/7', 'old', '2026-01-02T00:00:01+00:00');
-"""
-
-
 @pytest.fixture
-def old_file(tmp_path: Path) -> Path:
-    """A ledger as the first version wrote it."""
-    path = tmp_path / "old.db"
-    connection = sqlite3.connect(path)
-    connection.executescript(VERSION_1)
-    connection.close()
-    return path
+def file(tmp_path: Path) -> Path:
+    """A ledger in a file, with one account and one release."""
+    ledger = lb.Ledger(tmp_path / "budget.db")
+    ledger.create("clinic", epsilon=3)
+    ledger.release("clinic", laplace("1/7"), [1])
+    return tmp_path / "budget.db"
 
 
-def test_a_version_nobody_wrote_and_books_nobody_can_read(old_file: Path) -> None:
-    for change, message in (
-        ("UPDATE lastbit_schema SET version = 0", "has version 0, which no lastbit has written"),
-        ("UPDATE lastbit_schema SET version = 1", None),
-        ("UPDATE lastbit_accounts SET spent = 'much'", "the books of 'clinic' are damaged"),
-        ("UPDATE lastbit_accounts SET budget = '1/0', spent = '0'", "the books of 'clinic' are damaged"),
-    ):
-        connection = sqlite3.connect(old_file)
-        connection.execute(change)
+def change(file: Path, statement: str) -> None:
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute(statement)
         connection.commit()
-        connection.close()
-        if message is None:
-            continue
+
+
+def test_a_version_that_this_lastbit_does_not_know_is_refused(file: Path) -> None:
+    before = file.read_bytes()
+    for version in (0, 2, 5, -1):
+        change(file, f"UPDATE lastbit_schema SET version = {version}")
+        tape = lb.Tape([1, 2, 3])
+        for use in (
+            lambda: lb.Ledger(file).accounts(),
+            lambda: lb.Ledger(file).create("school", epsilon=1),
+            lambda tape=tape: lb.Ledger(file).release("clinic", laplace(1), [1], draw=lb.Sampler(tape)),
+        ):
+            with pytest.raises(
+                lb.LedgerError, match=rf"has version {version}, and this lastbit reads version 1\. Open it with the"
+            ):
+                use()
+        assert tape.consumed == 0
+    change(file, "UPDATE lastbit_schema SET version = 1")
+    assert lb.Ledger(file, verify=True).account("clinic").spent == Fraction(1, 7)
+    assert len(file.read_bytes()) == len(before)
+
+
+def test_sums_that_nobody_can_read_are_refused(file: Path) -> None:
+    for statement in (
+        "UPDATE lastbit_accounts SET spent = 'much'",
+        "UPDATE lastbit_accounts SET budget = '1/0', spent = '0'",
+    ):
+        change(file, statement)
         for use in (
             lambda ledger: ledger.accounts(),
             lambda ledger: ledger.charge("clinic", laplace(1)),
         ):
-            with pytest.raises(lb.LedgerError, match=message) as caught:
-                use(lb.Ledger(old_file))
+            with pytest.raises(lb.LedgerError, match="the books of 'clinic' are damaged") as caught:
+                use(lb.Ledger(file))
             assert caught.value.__cause__ is caught.value.__context__ is None
 
 
-def test_a_ledger_that_cannot_be_written_draws_nothing(old_file: Path) -> None:
+def test_a_ledger_that_cannot_be_written_draws_nothing(file: Path) -> None:
     tape = lb.Tape([1, 2, 3])
-    read_only = lb.Ledger(old_file)
+    read_only = lb.Ledger(file)
     sa.event.listen(
         read_only._store._connections.engine, "connect", lambda books, _: books.execute("PRAGMA query_only = ON")
     )
     with pytest.raises(lb.LedgerError, match=r"it is read-only\. Make it writable\. Nothing was drawn"):
         read_only.release("clinic", laplace(1), [SECRET], draw=lb.Sampler(tape))
     assert tape.consumed == 0
-    assert lb.Ledger(old_file).account("clinic").spent == Fraction(1, 7)
+    assert lb.Ledger(file).account("clinic").spent == Fraction(1, 7)
 
 
-def test_a_file_of_version_1_opens_and_goes_on(old_file: Path) -> None:
-    ledger = lb.Ledger(old_file)
-    assert ledger.account("clinic").spent == Fraction(1, 7)
-    entry = ledger.history("clinic")[1]
-    assert (entry.mechanism, entry.parameters["k"], entry.note) == ("NoisyTopK", "3", "old")
-    ledger.release("clinic", laplace("6/7"), [1])
-    assert ledger.account("clinic").spent == 1
-    assert [each.id for each in ledger.history("clinic")] == [1, 2, 3]
-
-
-def test_an_old_file_is_brought_up_to_date_once(old_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_migration_runs_once_in_the_transaction_that_finds_the_tables_old(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     steps = []
 
-    def to_version_6(connection: sa.Connection) -> None:
-        steps.append(6)
+    def to_version_2(connection: sa.Connection) -> None:
+        steps.append(2)
         connection.exec_driver_sql("ALTER TABLE lastbit_entries ADD COLUMN signed TEXT")
 
-    monkeypatch.setattr(store, "VERSION", 6)
-    monkeypatch.setattr(store, "MIGRATIONS", {**store.MIGRATIONS, 5: to_version_6})
-    for _ in range(2):
-        assert lb.Ledger(old_file).account("clinic").spent == Fraction(1, 7)
-    assert steps == [6]
-    monkeypatch.undo()
-    with pytest.raises(lb.LedgerError, match=r"has version 6, this lastbit knows 5\. Install a newer lastbit"):
-        lb.Ledger(old_file).account("clinic")
+    with monkeypatch.context() as later:
+        later.setattr(store, "VERSION", 2)
+        later.setattr(store, "MIGRATIONS", {1: to_version_2})
+        for _ in range(2):
+            assert lb.Ledger(file).account("clinic").spent == Fraction(1, 7)
+    assert steps == [2]
+    with pytest.raises(lb.LedgerError, match="has version 2, and this lastbit reads version 1"):
+        lb.Ledger(file).account("clinic")
+
+
+def test_what_is_not_there_has_a_class_of_its_own(place: str) -> None:
+    ledger = lb.Ledger(place)
+    ledger.create("clinic", epsilon=3)
+    for use in (
+        lambda: ledger.account("school"),
+        lambda: ledger.history("school"),
+        lambda: ledger.charge("school", laplace(1)),
+        lambda: ledger.raise_limit("school", epsilon=4),
+        lambda: ledger.verify("school"),
+        lambda: ledger.export("school"),
+    ):
+        with pytest.raises(lb.AccountNotFound, match="there is no account named 'school'"):
+            use()
+    with pytest.raises(lb.EntryNotFound, match="there is no entry 7 in the books"):
+        ledger.published(7)
+    with pytest.raises(lb.LedgerError, match="entry 1 has no published release") as caught:
+        ledger.published(1)
+    assert not isinstance(caught.value, lb.EntryNotFound)
 
 
 def test_what_a_mechanism_refuses_is_not_charged(place: str) -> None:
@@ -323,9 +337,9 @@ def test_a_server_with_other_defaults_still_writes_charges_to_disk(place: str) -
     ledger = lb.Ledger(place)
     ledger.create("clinic", epsilon=1)
     name = sa.make_url(place).database
-    for isolation in ("serializable", "repeatable read"):
+    for isolation, commit in (("serializable", "off"), ("repeatable read", "off"), ("repeatable read", "local")):
         with store.Store(place).transaction() as books:
-            books.execute(sa.text(f"alter database {name} set synchronous_commit = off"))
+            books.execute(sa.text(f"alter database {name} set synchronous_commit = {commit}"))
             books.execute(sa.text(f"alter database {name} set default_transaction_isolation = '{isolation}'"))
         with store.Store(place).transaction() as books:
             shown = [books.scalar(sa.text(f"show {each}")) for each in ("synchronous_commit", "transaction_isolation")]

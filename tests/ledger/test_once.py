@@ -66,6 +66,6 @@ def test_keys_that_name_no_charge_or_the_same_one_are_noticed(place: str) -> Non
         assert problem in found
     with ledger._store.transaction() as rows:
         rows.execute(ONCE.delete().where(ONCE.c.key == "two"))
-    assert ledger.verify() == ()  # as docs/data-and-budget.md says: it pays once more, and gives nothing back
+    assert ledger.verify() == ()  # as docs/books.md says: it pays once more, and gives nothing back
     assert ledger.charge("clinic", mechanism, once="two").id == 4
     assert ledger.account("clinic").spent == 3 * mechanism.epsilon

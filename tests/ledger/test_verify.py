@@ -12,14 +12,13 @@ from pathlib import Path
 from threading import Barrier
 from typing import Any
 
-import psycopg
 import pytest
 import sqlalchemy as sa
 
 import lastbit as lb
 from lastbit import cli
 from lastbit.ledger import published, store
-from lastbit.ledger.chain import FIELDS, LATER_FIELDS, SEALED
+from lastbit.ledger.chain import FIELDS, SEALED
 from lastbit.ledger.price import Price, written
 from lastbit.ledger.tables import ENTRIES
 from lastbit.privacy.cost import Cost
@@ -67,12 +66,12 @@ def test_a_digest_covers_all_that_an_entry_says_and_the_digest_before(place: str
     ledger = filled(place)
     # Every column is covered, but for the digest itself and what is filled in later.
     later = {"digest", "released", "published", "published_digest"}
-    assert {*FIELDS, *LATER_FIELDS} == {column.name for column in ENTRIES.columns} - later
+    assert {*FIELDS} == {column.name for column in ENTRIES.columns} - later
     before = ""
     with store.Store(place).transaction() as books:
         rows = books.execute(sa.text("select * from lastbit_entries where dataset = 'clinic' order by id")).all()
     for row in rows:
-        written = json.dumps([before, *(getattr(row, name) for name in (*FIELDS, *LATER_FIELDS))])
+        written = json.dumps([before, *(getattr(row, name) for name in FIELDS)])
         before = hashlib.sha256(written.encode()).hexdigest()
         assert row.digest == before
     assert before == ledger.account("clinic").digest == ledger.history("clinic")[-1].digest
@@ -89,7 +88,10 @@ CHANGED = {
     "kind": "raise",
     "adjacency": "replace",
     "terms": '{"delta": "0", "epsilon": "1/30", "rho": "1/1000"}',
-    "question": "another",
+    "question": '{"version": 1}',
+    "question_digest": "0" * 64,
+    "about": "something else",
+    "protects": "row",
     "dataset": "school",
     "digest": "0" * 64,
 }
@@ -165,8 +167,7 @@ def resigned(place: str, dataset: str) -> None:
         before = ""
         query = "select * from lastbit_entries where dataset = :name order by id"
         for row in books.execute(sa.text(query), {"name": dataset}).all():
-            names = (*FIELDS, *LATER_FIELDS) if row.terms else FIELDS
-            written = json.dumps([before, *(getattr(row, name) for name in names)])
+            written = json.dumps([before, *(getattr(row, name) for name in FIELDS)])
             before = hashlib.sha256(written.encode()).hexdigest()
             again = None if row.published is None else published.digest(before, row.published)
             books.execute(
@@ -223,6 +224,8 @@ def test_only_a_digest_written_down_notices_books_that_were_rewritten_as_a_whole
         ("update lastbit_entries set amount = '1/2' where id = 5", "entry 5 of 'clinic' is none that lastbit writes"),
         ("update lastbit_entries set kind = 'gift' where id = 2", "is none that lastbit writes: its kind is 'gift'"),
         ("update lastbit_entries set kind = 'create' where id = 2", "entry 2 of 'clinic' is none that lastbit writes"),
+        ("update lastbit_entries set question_digest = '0' where id = 2", "entry 2 of 'clinic' is none that"),
+        ("update lastbit_entries set question = '{}' where id = 2", "entry 2 of 'clinic' is none that lastbit writes"),
         ("delete from lastbit_entries where id = 1", "entry 2 of 'clinic' is none that lastbit writes"),
     ],
 )
@@ -317,98 +320,6 @@ def test_the_command_says_whether_the_books_add_up(tmp_path: Path, monkeypatch: 
     assert run("budget verify school --ledger budget.db") == 0
     assert run("budget verify nobody --ledger budget.db") == 2
     assert run("budget verify --ledger no.db") == 2
-
-
-OLD_TABLES = """
-CREATE TABLE lastbit_schema (version INTEGER NOT NULL);
-INSERT INTO lastbit_schema VALUES (1);
-CREATE TABLE lastbit_accounts (dataset TEXT NOT NULL PRIMARY KEY, budget TEXT NOT NULL, spent TEXT NOT NULL);
-INSERT INTO lastbit_accounts VALUES ('clinic', '3', '1/7'), ('Clinic', '2', '0');
-CREATE TABLE lastbit_entries (
-    id {serial}, dataset TEXT NOT NULL REFERENCES lastbit_accounts (dataset), kind TEXT NOT NULL,
-    time TEXT NOT NULL, mechanism TEXT NOT NULL, parameters TEXT NOT NULL, cost TEXT NOT NULL, amount TEXT NOT NULL,
-    note TEXT NOT NULL, released TEXT
-);
-INSERT INTO lastbit_entries (dataset, kind, time, mechanism, parameters, cost, amount, note, released) VALUES
-    ('clinic', 'create', '2026-01-01T00:00:00+00:00', '', '{{}}', '', '3', '', NULL),
-    ('Clinic', 'create', '2026-01-01T00:00:00+00:00', '', '{{}}', '', '2', '', NULL),
-    ('clinic', 'charge', '2026-01-02T00:00:00+00:00', 'NoisyTopK', '{{"k": "3", "epsilon": "1/7"}}', 'epsilon 1/7',
-     '1/7', 'old', '2026-01-02T00:00:01+00:00');
-"""
-
-
-@pytest.fixture
-def old(place: str) -> str:
-    """A ledger as the first version wrote it, on both databases."""
-    if "://" in place:
-        with psycopg.connect(place, autocommit=True) as server:
-            server.execute(OLD_TABLES.format(serial="SERIAL PRIMARY KEY"))  # type: ignore[arg-type]
-    else:
-        with sqlite3.connect(place) as file:
-            file.executescript(OLD_TABLES.format(serial="INTEGER NOT NULL PRIMARY KEY"))
-        file.close()
-    return place
-
-
-def test_a_ledger_of_version_1_gets_digests_and_goes_on(old: str) -> None:
-    ledger = lb.Ledger(old, verify=True)
-    assert [account.adjacency for account in ledger.accounts()] == ["add-remove"] * 2
-    assert all(len(entry.digest) == 64 for entry in ledger.history("clinic"))
-    written_down = ledger.account("clinic").digest
-    ledger.release("clinic", laplace("1/7"), [1])
-    assert ledger.account("clinic").spent == Fraction(2, 7)
-    assert lb.Ledger(old).verify(expected=written_down) == ()
-    change(old, "update lastbit_entries set note = 'new' where id = 3")
-    assert "entry 3 of 'clinic' does not fit its digest" in lb.Ledger(old).verify()[0]
-
-
-def test_two_old_accounts_that_differ_in_spelling_stay_and_get_no_third(old: str) -> None:
-    ledger = lb.Ledger(old)
-    ledger.release("Clinic", laplace(1), [1])
-    assert [ledger.account(name).spent for name in ("clinic", "Clinic")] == [Fraction(1, 7), 1]
-    with pytest.raises(lb.LedgerError, match="is the same name in another spelling"):
-        ledger.create("CLINIC", epsilon=1)
-
-
-def test_old_sums_that_were_wrong_show_after_the_migration(old: str) -> None:
-    if "://" in old:
-        with psycopg.connect(old, autocommit=True) as server:
-            server.execute("update lastbit_accounts set spent = '0' where dataset = 'clinic'")
-    else:
-        with sqlite3.connect(old) as file:
-            file.execute("update lastbit_accounts set spent = '0' where dataset = 'clinic'")
-        file.close()
-    with pytest.raises(lb.LedgerError, match="differ in: spent"):
-        lb.Ledger(old, verify=True)
-
-
-def test_a_version_set_back_makes_no_new_digests(old: str) -> None:
-    ledger = lb.Ledger(old)
-    assert ledger.verify() == ()
-    change(old, "update lastbit_entries set amount = '1/70' where id = 3", "update lastbit_schema set version = 1")
-    with pytest.raises(lb.LedgerError, match="it has the digests of version 2: somebody changed it"):
-        ledger.verify()
-
-
-def test_many_who_open_an_old_ledger_at_once_migrate_it_once(old: str) -> None:
-    barrier = Barrier(6, timeout=600)
-
-    def open_and_charge(_: int) -> Any:
-        ledger = lb.Ledger(old)
-        barrier.wait()
-        ledger.release("clinic", laplace("1/7"), [1])
-        return ledger.verify()
-
-    with ThreadPoolExecutor(6) as pool:
-        assert list(pool.map(open_and_charge, range(6))) == [()] * 6
-    assert lb.Ledger(old, verify=True).account("clinic").spent == 1
-    assert len(lb.Ledger(old).history("clinic")) == 8
-
-
-def test_processes_that_open_an_old_ledger_at_once_migrate_it_once(old: str, tmp_path: Path) -> None:
-    for child in [Child(spend, old, tmp_path / "draws") for _ in range(3)]:
-        child.result()
-    assert lb.Ledger(old, verify=True).account("clinic").spent == 3
 
 
 @pytest.mark.parametrize(

@@ -26,10 +26,10 @@ def count(table: str, **options: Any) -> Any:
 
 
 def test_a_budget_that_is_too_small_refuses_before_a_row_is_read(table: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    def read(*_: Any) -> None:
+    def read(*_: Any, **__: Any) -> None:
         raise AssertionError("a row was read")
 
-    monkeypatch.setattr(reading, "everybody", read)
+    monkeypatch.setattr(reading, "opened", read)
     with pytest.raises(lb.BudgetExceeded):
         count(table, epsilon=2)
 

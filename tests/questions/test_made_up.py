@@ -36,8 +36,9 @@ ASKED: list[tuple[str, dict[str, Any]]] = [
 
 @pytest.mark.parametrize(("kind", "asked"), ASKED, ids=lambda each: each if isinstance(each, str) else " ".join(each))
 def test_a_sample_of_a_table_that_is_not_there(kind: str, asked: dict[str, Any]) -> None:
-    question = KINDS[kind].build(source=["no such file.csv"], unit="patient", epsilon="1", **asked).question
-    release = question.ready(question.made_up(2000))(chance(None))
+    request = KINDS[kind].parse({"source": "no such file.csv", "unit": "patient", "epsilon": 1, **asked}, "command")
+    question = request.question
+    release = question.prepare(question.sample(2000))(chance(None))
     report = question.report(release)
     assert release.cost == question.mechanism.cost
     assert {len(column) for column in report.columns.values()} == {len(next(iter(report.columns.values())))}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -12,11 +11,15 @@ import pytest
 
 import lastbit as lb
 from lastbit.questions.kinds import KINDS
-from lastbit.questions.texts import as_command, as_python
+from tests import processes
 
-ROWS = "patient,diagnosis,cost\n" + "".join(f"{each},{'flu' if each % 3 else 'a, b'},{each}\n" for each in range(300))
+QUOTED = '"a, b"'
+ROWS = "patient,diagnosis,cost,ward\n" + "".join(
+    f"{place},{'flu' if place % 3 else QUOTED},{place},{place % 4}\n" for place in range(300)
+)
 ASKED: list[tuple[str, dict[str, Any]]] = [
-    ("top", {"by": ["diagnosis"], "domain": [("flu", "a, b", "it's")], "k": 2}),
+    ("top", {"by": ["diagnosis"], "domain": ["flu", "a, b", "it's"], "k": 2}),
+    ("top", {"by": ["diagnosis", "ward"], "domain": {"ward": "1..3", "diagnosis": ["flu", "a, b"]}, "k": 2}),
     ("top", {"by": ["diagnosis"], "delta": "1e-6", "k": 2}),
     ("quantile", {"of": "cost", "bounds": ("0", "1000"), "at": "0.25,0.5", "where": "cost >= 10"}),
 ]
@@ -31,11 +34,11 @@ def test_both_texts_run_and_ask_the_same(
     ledger = lb.Ledger("budget.db")
     ledger.create("clinic", epsilon=3, delta="1e-3")
     asked = {**asked, "source": ["visits.csv"], "unit": "patient", "epsilon": "1/2"}
-    spending = KINDS[kind].build(**asked, ledger="budget.db", dataset="clinic").spending
-    exec(as_python(spending), {})
-    *before, line = as_command(spending).splitlines()
+    request = KINDS[kind].parse({**asked, "ledger": "budget.db", "dataset": "clinic"})
+    exec(request.python, {})
+    *before, line = request.command.splitlines()
     for each in before:
-        subprocess.run(["sh", "-c", each], check=True)
+        processes.run(["sh", "-c", each], check=True)
     monkeypatch.setattr(sys, "argv", shlex.split(line))
     from lastbit.cli import main
 
@@ -50,9 +53,10 @@ def test_both_texts_run_and_ask_the_same(
 
 def test_passwords_are_in_no_text() -> None:
     place = "postgresql://anna:hunter2@host/clinic"
-    spending = KINDS["count"].build(source=[place], unit="patient", epsilon="1", ledger=place, dataset="x").spending
-    assert "hunter2" not in as_command(spending) + as_python(spending)
-    assert "postgresql://anna@host/clinic" in as_command(spending)
+    asked = {"source": place, "unit": "patient", "epsilon": 1, "ledger": place, "dataset": "x"}
+    request = KINDS["count"].parse(asked)
+    assert "hunter2" not in request.command + request.python + request.about
+    assert "postgresql://anna@host/clinic" in request.command
 
 
 def test_ask_refuses_what_is_for_the_command_only() -> None:

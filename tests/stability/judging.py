@@ -18,8 +18,7 @@ import pyarrow.parquet
 
 import lastbit as lb
 from lastbit.audit import stability
-from lastbit.questions.options import Items, Table
-from lastbit.questions.reading import counted
+from tests.tables import count_rows, make_items, make_rows
 
 Count = Callable[[list[Any]], Any]
 Rows = Sequence[Any]
@@ -131,12 +130,13 @@ class Files:
     ) -> lb.Counts:
         """rows: which rows are read and how, as the options of a table say it."""
         domains = [str(self._domain), *["0..2"] * (len(self._by) - 1)]
-        items = Items(by=self._by, domain=domains, weights=weights, bounds=bounds)
-        return counted(Table(source=place, unit=unit, table=table, **rows), items)
+        items = make_items(by=self._by, domain=domains, weights=weights, bounds=bounds)
+        return count_rows(make_rows(source=place, unit=unit, table=table, **rows), items)
 
 
 def sqlite_file(path: Path, rows: Rows, schema: str, names: Sequence[str]) -> None:
     connection = sqlite3.connect(path)
+    connection.execute("pragma synchronous = off")
     connection.execute(f"create table visits ({schema})")
     marks = ", ".join("?" * len(names))
     connection.executemany(f"insert into visits values ({marks})", [tuple(row[name] for name in names) for row in rows])

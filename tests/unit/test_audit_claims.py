@@ -3,6 +3,7 @@
 import math
 from fractions import Fraction
 from itertools import product
+from pathlib import Path
 
 import gmpy2
 import pytest
@@ -172,6 +173,52 @@ def test_noisy_max_costs_up_to_four_times_the_rho_of_the_exponential_mechanism(r
     most = zcdp.rho_of(Fraction(math.nextafter(math.log((2 - r) / r), 9)))
     assert least < most
     assert f"{least / eighth:.2f}" == f"{float(most / eighth):.2f}" == figure
+
+
+def gap_laws(r, steps):
+    """Winner and gap on the scores (0, steps) and (steps, 0), for noise that falls by r a step.
+
+    The difference of two exponential noises is Laplace. From twice the scores' distance on, all gaps have one ratio.
+    """
+    tail = lambda place: r**place / 2 if place >= 0 else 1 - r**-place / 2  # noqa: E731
+    masses = {}
+    for gap in range(2 * steps):
+        masses[0, gap] = tail(gap + steps) - tail(gap + 1 + steps)
+        masses[1, gap] = tail(gap - steps) - tail(gap + 1 - steps)
+    masses[0, 2 * steps], masses[1, 2 * steps] = tail(3 * steps), tail(steps)
+    return known(masses), known({(1 - winner, gap): mass for (winner, gap), mass in masses.items()})
+
+
+@pytest.mark.parametrize(("rate", "figure"), [("1/2", "2.52"), ("9/10", "3.70"), ("99/100", "3.97")])
+def test_a_gap_adds_to_the_rho_of_noisy_max(rate, figure):
+    r = Fraction(rate)
+    eighth = zcdp.range_rho(2 * Fraction(math.log(1 / r)))
+    one, other = gap_laws(r, 1)
+    assert f"{one.least_rho(other)[0] / eighth:.2f}" == figure
+    page = (Path(__file__).parents[2] / "docs" / "costs.md").read_text()
+    assert page.count(f"| {figure} ") >= 1
+
+
+@pytest.mark.parametrize(("rate", "figure"), [("1/2", "2.65"), ("9/10", "3.73"), ("99/100", "3.97")])
+def test_a_finer_gap_adds_a_little_more(rate, figure):
+    r = Fraction(math.pow(Fraction(rate), 1 / 10)).limit_denominator(10**6)
+    one, other = gap_laws(r, 10)
+    assert f"{one.least_rho(other)[0] / zcdp.range_rho(20 * Fraction(math.log(1 / r))):.2f}" == figure
+
+
+@pytest.mark.parametrize("steps", [1, 2])
+def test_the_released_gap_has_that_law(steps):
+    mechanism = lb.NoisyMax(eta=lb.Eta(1, 1, 2 * steps), sensitivity=steps, resolution=1)
+    ready = mechanism.ready([0, steps])
+
+    def program(draw):
+        release = ready(draw)
+        return release.index, min(int(release.gap), 2 * steps)
+
+    followed = law(program, Fraction(1, 2**9))
+    for outcome, mass in gap_laws(Fraction(1, 2), steps)[0].masses.items():
+        lower, upper = followed[outcome]
+        assert lower <= mass <= upper
 
 
 @pytest.mark.parametrize("eta", [BIT, lb.Eta(3, 2, 1), lb.Eta(7, 3, 1)])

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests import processes
+
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 
@@ -40,10 +42,10 @@ def block(start: str) -> str:
 
 def run(folder: Path, *command: str) -> str:
     path = [str(ROOT), str(ROOT / "src")]
-    done = subprocess.run(
+    done = processes.run(
         [sys.executable, *command],
         cwd=folder,
-        env={"PYTHONPATH": ":".join(path), "PYTHONDONTWRITEBYTECODE": "1"},
+        variables={"PYTHONPATH": ":".join(path), "PYTHONDONTWRITEBYTECODE": "1"},
         text=True,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

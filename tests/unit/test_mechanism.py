@@ -33,6 +33,7 @@ BUILT: dict[str, Callable[..., Any]] = {
     "NoisyTopK": lambda **more: lb.NoisyTopK(k=2, **more),
     "Quantile": lambda **more: lb.Quantile(bounds=(0, 10), **more),
     "Quantiles": lambda **more: lb.Quantiles(qs=["1/4", "1/2"], bounds=(0, 10), **more),
+    "SubsetTopK": lambda **more: lb.SubsetTopK(k=2, **more),
     "SelectAndMeasure": lambda **more: lb.SelectAndMeasure(k=2, **more),
     "SparseVector": lambda **more: lb.SparseVector(threshold=50, limit=2, **more),
     "AdaptiveSparseVector": lambda **more: lb.AdaptiveSparseVector(threshold=50, limit=2, **more),
@@ -81,7 +82,7 @@ def test_bounds_and_sensitivity_are_compared_as_numbers() -> None:
 
 
 @pytest.mark.parametrize("monotone", [False, True])
-@pytest.mark.parametrize("name", ["NoisyMax", "NoisyTopK", "SelectAndMeasure", "SparseVector"])
+@pytest.mark.parametrize("name", ["NoisyMax", "NoisyTopK", "SelectAndMeasure", "SparseVector", "SubsetTopK"])
 def test_neighbours_are_all_that_one_person_can_make(name: str, monotone: bool) -> None:
     """The auditor tries these and no others, so a fault that shows on a missing one is never found."""
     mechanism = BUILT[name](epsilon=1, resolution="1/2", monotone=monotone)
@@ -131,7 +132,7 @@ def test_of_takes_from_the_counts_what_they_know(name: str) -> None:
     kind = getattr(lb, name)
     more = {"SparseVector": {"threshold": 50, "limit": 2}, "AdaptiveSparseVector": {"threshold": 50, "limit": 2}}
     cost = "rho" if name == "DiscreteGaussian" else "epsilon"
-    asked: dict[str, Any] = {cost: 1, **({"k": 2} if name in ("NoisyTopK", "SelectAndMeasure") else {})}
+    asked: dict[str, Any] = {cost: 1, **({"k": 2} if name in ("NoisyTopK", "SelectAndMeasure", "SubsetTopK") else {})}
     mechanism = kind.of(COUNTS, **asked, **more.get(name, {}))
     assert mechanism.resolution == 1
     assert mechanism.sensitivity == {"DiscreteLaplace": 3, "DiscreteGaussian": None}.get(name, 1)

@@ -16,6 +16,7 @@ import httpx
 import pytest
 
 import lastbit as lb
+from tests import processes
 from tests.machine import chromium
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "demo.py"
@@ -56,14 +57,14 @@ class Served:
 def started(folder: Path, *more: str, dataset: str = "clinic") -> Served:
     table = ["visits.csv", "--unit", "patient", "--ledger", "budget.db", "--dataset", dataset]
     command = [sys.executable, "-m", "lastbit", "serve", *table, "--port", "0", "--no-open", *more]
-    process = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    process = processes.start(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     assert process.stdout is not None
     with process.stdout as addresses:
         lines = [addresses.readline() for _ in range(3)]
-    found = [re.fullmatch(r".* (http\S+/)\?token=(\S+)\n", line) for line in lines]
-    assert all(found), "the server did not start"
-    tokens = {role: each[2] for role, each in zip(("look", "release", "raise"), found, strict=True) if each}
-    return Served(folder, process, found[0][1] if found[0] else "", tokens)
+    matches = [re.fullmatch(r".* (http\S+/)\?token=(\S+)\n", line) for line in lines]
+    assert all(matches), "the server did not start"
+    tokens = {role: match[2] for role, match in zip(("look", "release", "raise"), matches, strict=True) if match}
+    return Served(folder, process, matches[0][1] if matches[0] else "", tokens)
 
 
 def clinic(folder: Path) -> None:
@@ -111,7 +112,9 @@ def browser() -> Iterator[Any]:
 
     expect.set_options(timeout=600_000)  # five seconds are little on a machine that has much to do
     with sync_playwright() as driver:
-        running = driver.chromium.launch(executable_path=chromium(), args=FLAGS, timeout=600_000)
+        running = driver.chromium.launch(
+            executable_path=chromium(), args=FLAGS, timeout=600_000, env=processes.environment()
+        )
         yield running
         running.close()
 

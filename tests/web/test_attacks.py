@@ -5,20 +5,21 @@ from __future__ import annotations
 import csv
 import io
 import json
-import subprocess
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import duckdb
 import pytest
 
 import lastbit as lb
+from lastbit.ledger import Identity
+from lastbit.questions.domains import Domain
 from lastbit.questions.kinds import KINDS
-from lastbit.questions.options import domain_of
-from lastbit.questions.texts import as_command
+from lastbit.questions.rows import RowOptions
 from lastbit.web.app import application
 from lastbit.web.desk import Desk
+from tests import processes
 from tests.web.test_tables import TOKENS, Client
 
 EVIL = ("=cmd|' /C calc'!A0", "<script>alert(1)</script>", "]]><b>x", "flu")
@@ -32,7 +33,8 @@ def desk(tmp_path: Path) -> Desk:
             "from range(2000) as t(i)"
         )
     lb.Ledger(tmp_path / "budget.db").create("clinic", epsilon=1000)
-    rows = {"source": [str(tmp_path / "clinic.duckdb")], "unit": "patient", "table": "visits", "where": "agreed"}
+    place = str(tmp_path / "clinic.duckdb")
+    rows = RowOptions(source=(place,), unit="patient", table="visits", where="agreed")
     return Desk(rows, str(tmp_path / "budget.db"), "clinic")
 
 
@@ -41,7 +43,7 @@ def page(desk: Desk) -> Client:
     return Client(application(desk, TOKENS, frozenset({"server"}), secure=False))
 
 
-def released(page: Client, question: str, **options: Any) -> Any:
+def release(page: Client, question: str, **options: Any) -> Any:
     confirmed = page.post("/api/confirmations", json={"question": question, "options": options})
     assert confirmed.status_code == 201, confirmed.text
     return page.post("/api/releases", json={"key": confirmed.json()["key"]})
@@ -54,27 +56,24 @@ OPENED = ["true) or (true", "true) or true or (true", "true) --", "true /*", "tr
 def test_no_condition_undoes_the_one_of_the_server(where: str, page: Client, desk: Desk) -> None:
     asked = {"question": "count", "options": {"epsilon": "1", "where": where}}
     assert page.post("/api/plan", json=asked).status_code == 400
-    run = {"about": "table", "threshold": "1500", "limit": 1, "epsilon": "50", "key": "a key of sixteen letters"}
-    assert page.post("/api/runs", json=run).status_code == 201
-    assert page.post(f"/api/runs/{run['key']}/ask", json={"query": where}).status_code == 400
+    assert page.get(f"/plan?{urlencode({'topic': 'count', 'where': where})}").status_code == 400
     with pytest.raises(lb.ParameterError, match="--where"):
-        desk.ask("count", {"epsilon": "1", "where": where})
+        desk.parse("count", {"epsilon": "1", "where": where}, "service")
 
 
 def test_conditions_narrow_the_one_of_the_server(page: Client, desk: Desk) -> None:
     # The noise at this epsilon is below 1 but for a probability far below 2^-100.
-    found = released(page, "count", epsilon="100", where="patient < 100 or true -- all")
-    assert "(agreed) and (patient < 100 or true -- all\n)" in found.json()["texts"]["The same in Python"].replace(
-        "\\n", "\n"
-    )
-    assert desk.ledger.published(found.json()["entry"]).values[0] == 1000
+    data = release(page, "count", epsilon="100", where="patient < 100 or true -- all").json()
+    text = data["texts"]["The same in Python"].replace("\\n", "\n")
+    assert "(agreed) and (patient < 100 or true -- all\n)" in text
+    assert desk.ledger.published(data["entry"]).values[0] == 1000
 
 
 def test_a_condition_that_fails_on_a_row_shows_nothing(page: Client) -> None:
     for where in ("cast(code as int) > 3", "1 / (patient - 7) > 0", "patient * 1e300 * 1e300 > 0"):
-        found = released(page, "count", epsilon="1", where=where)
-        assert found.status_code == 201, found.text
-        assert "x7" not in found.text
+        answer = release(page, "count", epsilon="1", where=where)
+        assert answer.status_code == 201, answer.text
+        assert "x7" not in answer.text
 
 
 @pytest.mark.parametrize(
@@ -86,7 +85,7 @@ def test_a_condition_that_fails_on_a_row_shows_nothing(page: Client) -> None:
         ("/results/" + "9" * 5000, 404),
         ("/plan?topic=top&by=item&k=1&domain_from=typed&domain=1..99999999", 400),
     ],
-    ids=lambda each: str(each)[:40],
+    ids=lambda value: str(value)[:40],
 )
 def test_odd_numbers_are_refused_in_words(path: str, status: int, page: Client) -> None:
     answer = page.get(path)
@@ -103,36 +102,15 @@ def test_large_questions_are_refused_before_they_keep_the_server_busy(page: Clie
     ):
         answer = page.post("/api/plan", json={"question": "top", "options": options})
         assert answer.status_code == 400, options
-    for each in range(300):
-        desk.ask("top", {**top, "by": ["item"], "domain": [("flu", str(each))]})
-        desk.remember(("flu", str(each)))
-    assert len(desk._known) <= 100
+    for place in range(300):
+        request = desk.parse("top", {**top, "domain": ["flu", str(place)]}, "service")
+        desk._remember_lists(request)
+    assert len(desk._recent) <= 100
 
 
 @pytest.mark.parametrize("origin", ["http://[::1", "http://server.evil", "http://evil@server", "server", "", "null"])
 def test_an_origin_that_nobody_can_read_is_refused(origin: str, page: Client) -> None:
     assert page.request("POST", "/api/plan", headers={"origin": origin}, json={}).status_code == 403
-
-
-def test_one_key_is_one_run_and_words_are_no_truth(page: Client, desk: Desk) -> None:
-    run = {
-        "about": "numbers",
-        "sensitivity": "1",
-        "threshold": "5",
-        "limit": 1,
-        "epsilon": "1",
-        "key": "a key of sixteen letters",
-    }
-    endless = {name: each for name, each in run.items() if name != "limit"}
-    assert "needs limit" in page.post("/api/runs", json=endless).json()["error"]
-    for name in ("monotone", "adaptive"):
-        for wrong in ("false", "no", 0, 1, []):
-            assert page.post("/api/runs", json={**run, name: wrong}).status_code == 400
-    assert desk.ledger.account("clinic").spent == 0
-    assert page.post("/api/runs", json=run).status_code == 201
-    changed = page.post("/api/runs", json={**run, "threshold": "6"})
-    assert (changed.status_code, "another run" in changed.text) == (400, True)
-    assert desk.ledger.account("clinic").spent == Fraction(1)
 
 
 def test_downloads_hold_no_formula_and_no_markup(page: Client, desk: Desk) -> None:
@@ -143,7 +121,7 @@ def test_downloads_hold_no_formula_and_no_markup(page: Client, desk: Desk) -> No
     cells = [cell for row in csv.reader(io.StringIO(page.get(f"/results/{entry}.csv").text)) for cell in row]
     books = [cell for row in csv.reader(io.StringIO(page.get("/budget/clinic/export.csv").text)) for cell in row]
     assert "'=HYPERLINK(1)" in books
-    assert [each for each in (*cells, *books) if each[:1] in ("=", "@", "+")] == []
+    assert [cell for cell in (*cells, *books) if cell[:1] in ("=", "@", "+")] == []
     exact = json.loads(page.get("/budget/clinic/export.json").text)["entries"]
     assert exact[-1]["note"] == "=HYPERLINK(1)"
     for path in (f"/results/{entry}.html", f"/results/{entry}", "/budget/clinic"):
@@ -153,9 +131,9 @@ def test_downloads_hold_no_formula_and_no_markup(page: Client, desk: Desk) -> No
 
 
 def test_a_release_with_a_question_in_words_is_shown(page: Client, desk: Desk) -> None:
-    for words in ("how many are there?", "[1]", "{"):
+    for words in ("how many are there?", "[1]", "{", '{"command": 5}'):
         noise = lb.DiscreteLaplace(epsilon="1/2")
-        desk.ledger.spend("clinic", noise, noise.ready([3]), question=words)
+        desk.ledger.spend("clinic", noise, noise.ready([3]), question=Identity({"version": 1, "query": words}))
         entry = desk.ledger.history("clinic")[-1].id
         assert page.get(f"/results/{entry}").status_code == 200
 
@@ -169,15 +147,15 @@ def test_a_release_with_a_question_in_words_is_shown(page: Client, desk: Desk) -
 def test_the_command_names_the_same_items_or_says_that_it_cannot(
     items: tuple[str, ...], tmp_path: Path, monkeypatch: Any
 ) -> None:
-    built = KINDS["top"].build(source=["visits.csv"], by=["item"], domain=[items], k=1, epsilon="1")
-    text = as_command(built.spending)
+    asked = {"source": "visits.csv", "by": "item", "domain": list(items), "k": 1, "epsilon": "1"}
+    text = KINDS["top"].parse(asked).command
     if text.startswith("#"):
-        assert any(not each or each != each.strip() or "\n" in each or "\ufeff" in each for each in items)
+        assert any(not item or item != item.strip() or "\n" in item or "\ufeff" in item for item in items)
         return
     monkeypatch.chdir(tmp_path)
     shell = text.replace("lastbit top ", "printf '%s\\0' ")
-    words = subprocess.run(["sh", "-c", shell], capture_output=True, text=True, check=True).stdout.split("\0")
-    assert tuple(domain_of(words[words.index("--domain") + 1])) == items
+    words = processes.run(["sh", "-c", shell], capture_output=True, text=True, check=True).stdout.split("\0")
+    assert tuple(Domain.parse(words[words.index("--domain") + 1]).items) == items
 
 
 def test_one_file_is_read_by_two_at_once(desk: Desk) -> None:
@@ -185,15 +163,12 @@ def test_one_file_is_read_by_two_at_once(desk: Desk) -> None:
     from dataclasses import replace
 
     from lastbit.data.source import Wanted, opened
-    from lastbit.questions.options import Table
 
-    table = replace(Table(**desk.rows), where="patient < 10")
+    rows = replace(desk.rows, where="patient < 10")
     with ThreadPoolExecutor(8) as pool:
-        held = list(
-            pool.map(
-                lambda _: opened(table.places, Wanted(("patient",)), table.table, table.form, table.plan), "12345678"
-            )
+        tables = list(
+            pool.map(lambda _: opened(rows.source, Wanted(("patient",)), rows.table, rows.form, rows.plan), "12345678")
         )
-    assert {len(each.relation.fetchall()) for each in held} == {10}
-    for each in held:
-        each.connection.close()
+    assert {len(table.relation.fetchall()) for table in tables} == {10}
+    for table in tables:
+        table.connection.close()

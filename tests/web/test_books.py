@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import lastbit as lb
-from lastbit.questions import reading
+from lastbit.questions.reading import Reading
 from lastbit.web.jobs import Jobs
 from lastbit.web.rates import Rate
 from tests.web.test_tables import Client, client, place
@@ -32,8 +32,8 @@ def confirmed(page: Client) -> str:
 
 def test_the_books_are_exported_as_they_are_kept(page: Client, place: Path) -> None:
     page.post("/api/releases", json={"key": confirmed(page)})
-    account, found = lb.Ledger(place / "budget.db").export("clinic")
-    entries = list(found)
+    account, rows = lb.Ledger(place / "budget.db").export("clinic")
+    entries = list(rows)
     assert page.get("/budget/clinic/export.json").json() == {"account": account, "entries": entries}
     lines = list(csv.DictReader(io.StringIO(page.get("/budget/clinic/export.csv").text)))
     assert [line["digest"] for line in lines] == [entry["digest"] for entry in entries]
@@ -47,15 +47,16 @@ def test_whoever_asks_too_often_waits(page: Client) -> None:
 
 
 def test_errors_of_others_are_not_told(page: Client, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    real, failed = reading.everybody, []
+    run = Reading.run
+    failures: list[bool] = []
 
-    def fails_once(*given: Any) -> Any:
-        if not failed:
-            failed.append(True)
+    def fail_once(reading: Any, watcher: Any) -> Any:
+        if not failures:
+            failures.append(True)
             raise ValueError("row 7: a secret")
-        return real(*given)
+        return run(reading, watcher)
 
-    monkeypatch.setattr(reading, "everybody", fails_once)
+    monkeypatch.setattr(Reading, "run", fail_once)
     key = confirmed(page)
     answer = page.post("/api/releases", json={"key": key})
     assert (answer.status_code, answer.json()["error"]) == (409, "unexpected ValueError.")

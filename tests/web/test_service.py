@@ -1,9 +1,7 @@
-"""The service: the same as JSON, runs, streams, many at once, and a server that is killed."""
+"""The service: the same as JSON, many at once, and a server that is killed."""
 
 from __future__ import annotations
 
-import json
-import socket
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -12,11 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import lastbit as lb
+from lastbit.questions.kinds import KINDS
+from lastbit.questions.rows import RowOptions
 from lastbit.web.app import PAGES
-from lastbit.web.openapi import described
+from lastbit.web.openapi import describe_service
 from tests.web.conftest import Served
 
-TOP = {"question": "top", "options": {"by": "diagnosis", "domain": ["influenza", "gout"], "k": 1, "epsilon": "1/8"}}
+OPTIONS = {"by": "diagnosis", "domain": ["influenza", "gout"], "k": 1, "epsilon": "1/8"}
+TOP = {"question": "top", "options": OPTIONS}
 
 
 def spent(served: Served) -> Fraction:
@@ -31,7 +32,10 @@ def test_plan_confirm_release_and_again(served: Served) -> None:
         plan = client.post("api/plan", json={**TOP, "units": 300}).json()
         assert plan["allowed"] is True
         assert plan["sample"]["item"][0] in ("influenza", "gout")
-        better = client.post("api/plan", json={**TOP, "within": 5}).json()
+        both = client.post("api/plan", json={**TOP, "within": 5})
+        assert (both.status_code, "give exactly one of" in both.json()["error"]) == (400, True)
+        free = {name: value for name, value in OPTIONS.items() if name != "epsilon"}
+        better = client.post("api/plan", json={"question": "top", "options": free, "within": 5}).json()
         assert better["within"] <= 5
         assert spent(served) == before
         confirmed = client.post("api/confirmations", json=TOP)
@@ -53,9 +57,9 @@ def test_the_python_text_asks_the_books_the_same(served: Served, monkeypatch: An
         entry = client.post("api/releases", json={"key": confirmed["key"]}).json()["entry"]
     monkeypatch.chdir(served.folder)
     before = spent(served)
-    found: dict[str, Any] = {}
-    exec(confirmed["python"].replace("\n)\n", "\n    reuse=True,\n)\n"), found)
-    assert found["release"] == served.ledger.published(entry)
+    names: dict[str, Any] = {}
+    exec(confirmed["python"].replace("\n)\n", "\n    reuse=True,\n)\n"), names)
+    assert names["release"] == served.ledger.published(entry)
     assert spent(served) == before
 
 
@@ -81,59 +85,6 @@ def test_two_hundred_plans_at_once_and_releases_stay_correct(served: Served) -> 
     assert served.ledger.verify() == ()
 
 
-def test_a_run_about_the_table(served: Served) -> None:
-    asked = {"about": "table", "threshold": "150", "limit": 1, "epsilon": "2", "key": "a key of sixteen characters"}
-    before = spent(served)
-    # The server draws for real. Of some 300 people 150 are far away: noise hides that with a probability below 2^-60.
-    with served.client("release") as client:
-        run = client.post("api/runs", json=asked).json()
-        assert client.post("api/runs", json=asked).json() == run  # one key is one run
-        ask = f"api/runs/{run['id']}/ask"
-        below = client.post(ask, json={"query": "cost < 0"}).json()["answers"][0]
-        assert set(below) >= {"query", "above", "over"}
-        wrong = client.post(ask, json={"query": "cost <"})
-        assert wrong.status_code == 400
-        answers = client.post(ask, json={"queries": ["cost >= 0"] * 50}).json()
-        assert answers["over"] is True
-        assert answers["answers"][-1]["above"] is True
-        assert client.post(ask, json={"query": "cost >= 0"}).status_code == 400
-    assert spent(served) == before + 2
-
-
-def test_a_stream_is_answered_as_it_comes(served: Served) -> None:
-    # The server draws for real, and noise of a million has a probability far below 2^-1000.
-    asked = {"about": "numbers", "sensitivity": 1, "threshold": "1000000", "limit": 2, "epsilon": "1"}
-    with served.client("release") as client:
-        run = client.post("api/runs", json=asked).json()["id"]
-    host = served.address.split("/")[2]
-    head = [f"POST /api/runs/{run}/stream HTTP/1.1", f"Host: {host}", "Transfer-Encoding: chunked"]
-    head.append(f"Authorization: Bearer {served.tokens['release']}")
-    with socket.create_connection(("127.0.0.1", int(host.split(":")[1])), 600) as line, line.makefile("rb") as answers:
-        line.sendall("\r\n".join([*head, "", ""]).encode())
-
-        def send(text: bytes) -> None:
-            line.sendall(b"%x\r\n%s\r\n" % (len(text), text))
-
-        def events(number: int) -> list[dict[str, Any]]:
-            found: list[dict[str, Any]] = []
-            while len(found) < number:
-                each = answers.readline()
-                assert each, "the stream ended"
-                if each.startswith(b"data:"):
-                    found.append(json.loads(each.removeprefix(b"data:")))
-            return found
-
-        # The first answers come while the stream goes on.
-        send(b"0\nno num")
-        send(b"ber\n")
-        first = events(2)
-        send(b'{"value": 2000000}\n0\n2e6\n')
-        *rest, end = events(4)
-    assert [each["above"] for each in (*first, *rest)] == [False, False, True, False, True]
-    assert rest[0]["gap"] > 0
-    assert end["over"] is True
-
-
 def test_what_is_asked_wrongly_is_said_and_costs_nothing(served: Served) -> None:
     before = spent(served)
     with served.client("release") as client:
@@ -141,9 +92,6 @@ def test_what_is_asked_wrongly_is_said_and_costs_nothing(served: Served) -> None
             ("api/plan", {"question": "guess"}),
             ("api/plan", {"question": "top", "options": {"by": "diagnosis", "epsilon": "1", "unit": "visit"}}),
             ("api/plan", {**TOP, "options": {**TOP["options"], "epsilon": "-1"}}),  # type: ignore[dict-item]
-            ("api/runs", {"threshold": "1", "epsilon": "1", "surprise": 1}),
-            ("api/runs", {"threshold": "1", "epsilon": "1", "sensitivity": 5}),
-            ("api/runs", {"about": "numbers", "threshold": "1", "epsilon": "1"}),
         ):
             answer = client.post(path, json=body)
             assert answer.status_code == 400, path
@@ -155,13 +103,20 @@ def test_what_is_asked_wrongly_is_said_and_costs_nothing(served: Served) -> None
 
 def test_the_description_has_every_operation(served: Served) -> None:
     routes: set[tuple[str, str]] = set()
-    for each in PAGES:
-        if each.path.startswith("/api/") and each.path != "/api/openapi.json":
-            routes |= {(each.path, method.lower()) for method in each.methods or () if method != "HEAD"}
+    for route in PAGES:
+        if route.path.startswith("/api/") and route.path != "/api/openapi.json":
+            routes |= {(route.path, method.lower()) for method in route.methods or () if method != "HEAD"}
     with served.client("look") as client:
-        found = client.get("api/openapi.json").json()
-    assert found == described()
-    assert {(path, method) for path, each in found["paths"].items() for method in each} == routes
+        description = client.get("api/openapi.json").json()
+        questions = client.get("api/questions").json()["questions"]
+    assert description == describe_service()
+    assert {(path, method) for path, methods in description["paths"].items() for method in methods} == routes
+    schemas = description["components"]["schemas"]
+    for name, question in questions.items():
+        described = schemas[f"question-{name}"]["properties"]["options"]
+        options = [option for option in KINDS[name].options if "service" in option.faces]
+        assert list(question["options"]) == list(described["properties"]) == [option.name for option in options]
+        assert described["required"] == [option.name for option in options if option.required]
 
 
 def test_killed_in_the_middle_it_never_spends_over_the_limit(served: Served, serve: Callable[..., Served]) -> None:
@@ -235,10 +190,9 @@ def test_a_long_reading_is_cancelled_on_the_page_and_costs_nothing(served: Serve
     with duckdb.connect(str(place)) as made:
         # A view of numbers without end, as far as a test can tell.
         made.execute("create view visits as select i as patient, i % 7 as item from range(1000000000000) as t(i)")
-    rows = {"source": [str(place)], "unit": "patient", "table": "visits"}
+    rows = RowOptions(source=(str(place),), unit="patient", table="visits")
     desk = Desk(rows, str(tmp_path / "budget.db"), "clinic")
-    built = desk.ask("count", {"epsilon": "1"}, "")
-    job = desk.release("a key", built)
+    job = desk.release("a key", desk.parse("count", {"epsilon": "1"}, "service"))
     while job.state == "waiting" or not job.has_reader:
         job.wait(0.05)
     assert job.cancel()

@@ -13,6 +13,7 @@ import httpx
 import pytest
 
 import lastbit as lb
+from lastbit.questions.rows import RowOptions
 from lastbit.web.app import application
 from lastbit.web.desk import Desk
 from lastbit.web.tokens import Tokens
@@ -54,7 +55,7 @@ class Client:
 
 
 def client(place: Path, **more: Any) -> Client:
-    rows = {"source": [str(place / "clinic.duckdb")], "unit": "patient"}
+    rows = RowOptions(source=(str(place / "clinic.duckdb"),), unit="patient")
     desk = Desk(rows, str(place / "budget.db"), "clinic", **more)
     return Client(application(desk, TOKENS, frozenset({"server"}), secure=False))
 

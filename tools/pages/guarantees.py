@@ -100,6 +100,11 @@ INSTANCES: Final[Mapping[str, Sequence[Instance]]] = {
         Instance({"qs": ("1/4", "1/2", "3/4"), "eta": _FOUR, "bounds": (0, 3), "spread": 1}, [1, 2], Fraction(0)),
         Instance({"qs": ("1/2", "3/4"), "epsilon": 1, "bounds": (0, 1), "spread": 2}, [0], Fraction(0)),
     ],
+    "SubsetTopK": [
+        Instance({"k": 2, "eta": _TWO, "monotone": True}, [2, 0, 1, 0], Fraction(0)),
+        Instance({"k": 2, "eta": _TWO, "monotone": True, "form": "left-out"}, [2, 0, 1, 0], Fraction(0)),
+        Instance({"k": 1, "epsilon": 1}, [0, 1, 1], Fraction(0)),
+    ],
     "SelectAndMeasure": [
         Instance({"k": 1, "eta": _FOUR, "resolution": 1}, [0, 1], Fraction(1, 1 << 7)),
     ],

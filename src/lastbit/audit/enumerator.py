@@ -125,6 +125,9 @@ class Enumerator(Draw):
     def _permutation(self, n: int) -> NDArray[np.int64]:
         return self._tree.permutation(n)
 
+    def _uniforms(self, sizes: NDArray[np.int64], most: int) -> NDArray[np.int64]:
+        return np.array([self._one(distributions.uniform(size)) for size in sizes.tolist()], np.int64)
+
     def words(self, n: int) -> Words:
         """Refused: a word has 2^64 branches, too many to follow."""
         self._tree.refuse("the auditor cannot follow a program that reads raw words. Use the other draws instead.")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import os
+import re
 import sys
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -80,6 +82,13 @@ class Target:
             other = _callable(self.module, text)
             return lambda draw: other(draw)
         return self.program(text)
+
+    def check(self, values: str | None, neighbour: str | None, tolerance: str) -> None:
+        """Refuse values, a neighbour or a tolerance that no run can take. No branch is followed."""
+        tolerated(tolerance)
+        self.program(values)
+        if neighbour is not None:
+            self.neighbour(neighbour)
 
     def laws(self, values: str | None, neighbour: str | None, tolerance: str, budget: Budget) -> list[Law]:
         """The law of the program, and the law of the neighbour when one is given: they leave time to compare them."""
@@ -174,10 +183,14 @@ def _setting(key: str, text: str) -> object:
     if text.lower() in plain:
         return plain[text.lower()]
     if key == "eta":
-        return Eta(*(whole(part, "eta") for part in text.split(",")))
+        parts = [whole(part, "eta") for part in text.split(",")]
+        if len(parts) != 3:
+            raise ParameterError(f"eta must be X,Y,Z: got {text[:40]}.")
+        return Eta(*parts)
     if "," in text:
         return tuple(text.split(","))
-    return int(text) if text.lstrip("-").isdigit() else text
+    # What is no short whole number stays text: the mechanism itself reads it, or refuses it.
+    return int(text) if re.fullmatch(r"-?[0-9]{1,1000}", text) else text
 
 
 def _named(text: str) -> tuple[ModuleType, Any]:
@@ -190,7 +203,7 @@ def _named(text: str) -> tuple[ModuleType, Any]:
 
 
 def _module(path: str) -> ModuleType:
-    if not Path(path).is_file():
+    if not os.path.isfile(path):  # a Path raises where a name is too long
         raise ParameterError(f"there is no file {path}.")
     module = ModuleType(f"audited {Path(path).stem}")
     module.__file__ = path

@@ -14,7 +14,7 @@ from libc.string cimport memcpy
 from numpy import dtype, empty
 
 from lastbit.chance._cells cimport Cells
-from lastbit.chance._words cimport hold, pick, shuffled
+from lastbit.chance._words cimport hold, multiply, pick, shuffled
 
 cdef object INT16 = dtype("int16")
 cdef object INT64 = dtype("int64")
@@ -157,6 +157,27 @@ def uniform(const uint64_t[::1] words, uint64_t n, uint64_t rise, int64_t[::1] o
                 with gil:
                     doubts.append(k)
             n += rise
+    return doubts
+
+
+def below(const uint64_t[::1] words, const int64_t[::1] sizes, int64_t[::1] out):
+    """out[k] = ⌊U·sizes[k]⌋ for sizes from 1 on, by two words each. Returns the samples in doubt."""
+    cdef Py_ssize_t k
+    cdef uint64_t size, high, low = 0, lowest = 0, carry
+    cdef list doubts = []
+    if not words.shape[0] == 2 * sizes.shape[0] == 2 * out.shape[0]:
+        raise ValueError("there must be two words for each sample.")
+    with nogil:
+        for k in range(out.shape[0]):
+            size = <uint64_t>sizes[k]
+            carry = multiply(words[2 * k + 1], size, &lowest)
+            high = multiply(words[2 * k], size, &low)
+            low += carry
+            out[k] = <int64_t>(high + (low < carry))
+            # [u, u+1)·size crosses a multiple of 2^128 exactly when low·2^64 + lowest + size is above it.
+            if low == <uint64_t>-1 and lowest > 0 - size:
+                with gil:
+                    doubts.append(k)
     return doubts
 
 

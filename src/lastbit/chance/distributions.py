@@ -18,6 +18,7 @@ from lastbit.chance._cells import Cells
 from lastbit.chance.gaussian import Gaussian
 from lastbit.chance.inversion import Falling, Geometric, Partition, Signed, Truncated, Uniform, Weighted, resolve
 from lastbit.chance.kernel import Kernel
+from lastbit.chance.layers import Layers
 from lastbit.chance.powers import Powers
 from lastbit.chance.rounds import Rounds
 from lastbit.errors import AuditError, ParameterError
@@ -235,11 +236,23 @@ def powers(partition: Powers) -> Distribution:
             )
         weights = [rate.x**each << rate.y * (most - each) for each in exponents]
         if partition.multiplicities is not None:
-            weights = [times * weight for times, weight in zip(partition.multiplicities.tolist(), weights, strict=True)]
+            often = map(int, partition.multiplicities)
+            weights = [times * weight for times, weight in zip(often, weights, strict=True)]
         total = sum(weights)
         return ((i, Fraction(weight, total)) for i, weight in enumerate(weights))
 
     return Distribution((partition,), (), masses, cells=len(partition.exponents))
+
+
+def layers(law: Layers) -> Distribution:
+    """The cells of a law of sets. Two words at once, as there may be millions of cells."""
+
+    def masses() -> Masses:
+        if law.mass_bits > _MOST_MASS_BITS:
+            raise AuditError("counts must be closer together to write their masses out. Give values nearer each other.")
+        return law.masses()
+
+    return Distribution((law,), (), masses, 2, cells=1 + len(law.starts) * len(law.ends))
 
 
 def rounds(law: Rounds) -> Distribution:

@@ -14,7 +14,8 @@ from lastbit.chance import distributions
 from lastbit.chance._cells import add
 from lastbit.chance.bits import Words
 from lastbit.chance.distributions import Distribution
-from lastbit.chance.powers import Exponents, Powers, total
+from lastbit.chance.layers import Layers
+from lastbit.chance.powers import Exponents, Multiplicities, Powers, total
 from lastbit.chance.rounds import Rounds
 from lastbit.errors import ParameterError
 from lastbit.exact.numbers import Number, number, whole
@@ -88,24 +89,27 @@ class Draw(ABC):
         """i with probability proportional to the i-th exact weight, by inversion in the order given."""
         return self._draw(distributions.weighted(weights), size)
 
-    def power_index(self, rate: Rate, exponents: Exponents, multiplicities: NDArray[np.int64] | None = None) -> int:
+    def power_index(
+        self, rate: Rate, exponents: Exponents, multiplicities: NDArray[np.int64] | Sequence[int] | None = None
+    ) -> int:
         """i with probability proportional to r^exponents[i]: an int64 array, or an object that slices into such arrays.
 
-        With multiplicities, whole numbers in an int64 array, i is a class of that many outcomes, and its probability is
-        proportional to multiplicities[i]·r^exponents[i]. Nothing is cut off, however far apart the exponents are; only
-        their differences matter.
+        With multiplicities, i is a class of that many outcomes, and its probability is proportional to
+        multiplicities[i]·r^exponents[i]: an int64 array whose sum is below 2^63, or a list of Python's integers of any
+        size. Nothing is cut off, however far apart the exponents are; only their differences matter.
 
         >>> import lastbit as lb
         >>> classes = np.array([10**9, 0]), np.array([0, 1])
         >>> lb.Sampler().power_index(lb.Rate(1, 1), *classes)
         1
+        >>> lb.Sampler().power_index(lb.Rate(1, 1), np.array([0, 1000]), [1, 1 << 2000])
+        1
         """
         whole(len(exponents), "the number of exponents")
         if exponents.dtype is not _INT64 and exponents.dtype != _INT64:
             raise ParameterError("exponents must be int64. Nothing was drawn.")
-        if multiplicities is not None:
-            _check_multiplicities(multiplicities, len(exponents))
-        return self._one(distributions.powers(Powers(_checked(rate), exponents, multiplicities)))
+        times = None if multiplicities is None else _checked_multiplicities(multiplicities, len(exponents))
+        return self._one(distributions.powers(Powers(_checked(rate), exponents, times)))
 
     def rises(self, parts: Parts) -> NDArray[np.int64]:
         """For each part, 1 with exactly this probability, and 0 otherwise: U >= 1 - part, independently."""
@@ -147,9 +151,39 @@ class Draw(ABC):
         """The number of rounds of a private selection, from 1 to the law's most, in one word."""
         return 1 + self._one(distributions.rounds(law))
 
+    def layer(self, law: Layers) -> int:
+        """A cell of sets, by two words: see `Layers`."""
+        return self._one(distributions.layers(law))
+
     def permutation(self, n: int) -> NDArray[np.int64]:
         """A uniform permutation of 0, …, n-1."""
         return self._permutation(whole(n, "n", least=0))
+
+    def subset(self, n: int, k: int, *, most: tuple[int, int] | None = None) -> NDArray[np.int64]:
+        """A uniform subset of k of the numbers 0, …, n-1, in rising order.
+
+        For a private n and k, `most` is a pair of public bounds of them: how many words are read follows from these
+        bounds, or from n and k where there are none.
+
+        >>> import lastbit as lb
+        >>> lb.Sampler().subset(3, 3)
+        array([0, 1, 2])
+        """
+        n, k = whole(n, "n", least=0), whole(k, "k", least=0)
+        most_n, most_k = (n, k) if most is None else most
+        if not (k <= n <= most_n <= ROOM and k <= most_k):
+            raise ParameterError(
+                "k must be at most n, both at most their public bounds, and n at most 2^62. Nothing was drawn."
+            )
+        # Floyd's way: the i-th pick is among the first n - k + i + 1 numbers; where it was picked before, the last of
+        # them is not, and is taken instead. Picks beyond the k-th are read and left.
+        sizes = np.ones(most_k, np.int64)
+        sizes[:k] = np.arange(n - k + 1, n + 1)
+        picks = self._uniforms(sizes, most_n)
+        chosen: set[int] = set()
+        for last, pick in enumerate(picks[:k].tolist(), start=n - k):
+            chosen.add(last if pick in chosen else pick)
+        return np.array(sorted(chosen), np.int64)
 
     @abstractmethod
     def words(self, n: int) -> Words:
@@ -166,6 +200,10 @@ class Draw(ABC):
 
     @abstractmethod
     def _permutation(self, n: int) -> NDArray[np.int64]: ...
+
+    @abstractmethod
+    def _uniforms(self, sizes: NDArray[np.int64], most: int) -> NDArray[np.int64]:
+        """For each private size a number that is uniform below it. `most` is their public bound, at most 2^62."""
 
     def _draw(self, distribution: Distribution, size: int | None) -> int | Samples:
         if size is None:
@@ -190,10 +228,15 @@ def _checked(rate: Rate) -> Rate:
     return rate
 
 
-def _check_multiplicities(multiplicities: NDArray[np.int64], n: int) -> None:
-    fits = isinstance(multiplicities, np.ndarray) and multiplicities.dtype == np.int64 and multiplicities.shape == (n,)
-    if not fits or multiplicities.min() < 0 or not 0 < total(multiplicities) < 1 << 63:
-        raise ParameterError(
-            "multiplicities must be an int64 array as long as exponents, none negative, at least one positive, and "
-            "less than 2^63 together. Nothing was drawn."
-        )
+def _checked_multiplicities(multiplicities: Any, n: int) -> Multiplicities:
+    if isinstance(multiplicities, np.ndarray) and multiplicities.dtype == np.int64:
+        if multiplicities.shape == (n,) and multiplicities.min() >= 0 and 0 < total(multiplicities) < 1 << 63:
+            return multiplicities
+    elif isinstance(multiplicities, list | tuple):
+        times = tuple(multiplicities)
+        if len(times) == n and all(type(each) is int and each >= 0 for each in times) and any(times):
+            return times
+    raise ParameterError(
+        "multiplicities must be as many as exponents, none negative and at least one positive: an int64 array whose "
+        "sum is below 2^63, or a list of Python's integers. Nothing was drawn."
+    )

@@ -1,6 +1,7 @@
 """Cells proportional to powers of a rate: cell i has length r^e(i) over the sum of all, in the order given.
 
-A cell may count several times, as a class of outcomes that are equally good: then its length is m(i)·r^e(i).
+A cell may count several times, as a class of outcomes that are equally good: then its length is m(i)·r^e(i), for whole
+m(i) of any size.
 
 Nobody needs all bits of these weights. `Powers.cell` first brackets the interval with bounds of the running sum, in
 fixed point. Only boundaries that fixed point leaves in doubt are compared exactly, as the sign of a sum of powers.
@@ -8,6 +9,7 @@ fixed point. Only boundaries that fixed point leaves in doubt are compared exact
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -45,20 +47,48 @@ class Exponents(Protocol):
     def __getitem__(self, part: slice, /) -> NDArray[np.int64]: ...
 
 
+Multiplicities = NDArray[np.int64] | tuple[int, ...]
+"""How often each cell counts: an array where all together are below 2^63, a tuple where they may be larger."""
+
+
+class Bracketed(ABC):
+    """Cells whose boundaries are sums of powers: bounds of the sums bracket a cell, and signs of sums decide."""
+
+    def cell(self, u: int, bits: int) -> int | None:
+        """The cell that holds all of [u, u+1)/2^bits, or None when the interval meets more than one."""
+        low, high = self._bracket(u, bits)
+        # The cell of u/2^bits is how many boundaries are at or below it.
+        first, beyond = low, high + 1
+        while beyond - first > 1:
+            middle = (first + beyond) // 2
+            first, beyond = (middle, beyond) if self._compare(middle, u, bits) <= 0 else (first, middle)
+        return first if first == high or self._compare(first + 1, u + 1, bits) >= 0 else None
+
+    @abstractmethod
+    def _bracket(self, u: int, bits: int) -> tuple[int, int]:
+        """The first and the last cell that the interval may meet, from bounds in fixed point."""
+
+    @abstractmethod
+    def _compare(self, boundary: int, v: int, bits: int) -> int:
+        """The sign of B - v/2^bits, where B is the boundary below this cell."""
+
+
 @dataclass(frozen=True, eq=False)
-class Powers:
+class Powers(Bracketed):
     """Cells proportional to r^e, or to m·r^e. Only differences between exponents matter, so any int64 will do.
 
     >>> Powers(Rate(1, 1), np.array([0, 1])).cell(2, 2), Powers(Rate(1, 1), np.array([0, 1])).cell(3, 2)
     (None, 1)
     >>> Powers(Rate(1, 1), np.array([0, 1]), np.array([1, 2])).cell(1, 1)
     1
+    >>> Powers(Rate(1, 1), np.array([0, 1000]), (1, 1 << 1000)).cell(1, 1)
+    1
     """
 
     rate: Rate
     exponents: Exponents
-    multiplicities: NDArray[np.int64] | None = None
-    """m: whole, 0 too, some of them positive, below 2^63 together. None where every cell counts once."""
+    multiplicities: Multiplicities | None = None
+    """m: whole, 0 too, some of them positive. None where every cell counts once."""
 
     def chunks(self) -> Iterator[NDArray[np.int64]]:
         """The exponents, a bounded number at a time."""
@@ -76,7 +106,7 @@ class Powers:
         """The smallest exponent of all cells that have a length."""
         if self.multiplicities is None:
             return int(self.exponents.min())
-        exponents, counts = self.exponents[0 : len(self.exponents)], self.multiplicities > 0
+        exponents, counts = self.exponents[0 : len(self.exponents)], self._counts
         return int(np.min(exponents, where=counts, initial=np.iinfo(np.int64).max))
 
     @cached_property
@@ -84,7 +114,12 @@ class Powers:
         """The sum of all multiplicities: how many outcomes there are."""
         if self.multiplicities is None:
             return len(self.exponents)
-        return total(self.multiplicities)
+        return sum(self.multiplicities) if isinstance(self.multiplicities, tuple) else total(self.multiplicities)
+
+    @cached_property
+    def _counts(self) -> NDArray[np.bool_]:
+        """Whether each cell has a length, where there are multiplicities."""
+        return np.array([times > 0 for times in self._listed])
 
     @cached_property
     def relative(self) -> tuple[int, ...]:
@@ -96,7 +131,7 @@ class Powers:
     @cached_property
     def _key(self) -> tuple[Rate, bytes, bytes]:
         # Differences from the smallest lie below 2^64, so wrapping tells them apart. An auditor asks on every branch.
-        times = b"" if self.multiplicities is None else self.multiplicities.tobytes()
+        times = b"" if self.multiplicities is None else repr(self._listed).encode()
         return self.rate, b"".join([(chunk - self.least).tobytes() for chunk in self.chunks()]), times
 
     def __eq__(self, other: object) -> bool:
@@ -105,23 +140,13 @@ class Powers:
     def __hash__(self) -> int:
         return hash(self._key)
 
-    def cell(self, u: int, bits: int) -> int | None:
-        """The cell that holds all of [u, u+1)/2^bits, or None when the interval meets more than one."""
-        low, high = self._bracket(u, bits)
-        # The cell of u/2^bits is how many boundaries are at or below it.
-        first, beyond = low, high + 1
-        while beyond - first > 1:
-            middle = (first + beyond) // 2
-            first, beyond = (middle, beyond) if self._compare(middle, u, bits) <= 0 else (first, middle)
-        return first if first == high or self._compare(first + 1, u + 1, bits) >= 0 else None
-
     @cached_property
     def _groups(self) -> tuple[list[int], NDArray[np.intp], list[int]]:
         """The distinct exponents, rising; which of them each cell has; and how often each counts."""
         everything = np.concatenate(list(self.chunks()))
         if self.multiplicities is not None:
             # A cell of no length may have any exponent.
-            everything = np.where(self.multiplicities > 0, everything, self.least)
+            everything = np.where(self._counts, everything, self.least)
         distinct, which = np.unique(everything, return_inverse=True)
         relative = [exponent - self.least for exponent in distinct.tolist()]
         return relative, which, self._counted(which, len(relative))
@@ -130,9 +155,17 @@ class Powers:
         """How often each distinct exponent counts in the first cells, given which of them each has."""
         if self.multiplicities is None:
             return list(np.bincount(which, minlength=groups).tolist())
-        times = np.zeros(groups, np.int64)
-        np.add.at(times, which, self.multiplicities[: len(which)])
-        return list(times.tolist())
+        times = [0] * groups
+        for group, often in zip(which.tolist(), self._listed, strict=False):
+            times[group] += often
+        return times
+
+    @cached_property
+    def _listed(self) -> list[int]:
+        """The multiplicities as Python's integers; 1 for each cell where there are none."""
+        if self.multiplicities is None:
+            return [1] * len(self.exponents)
+        return list(map(int, self.multiplicities))
 
     def _bracket(self, u: int, bits: int) -> tuple[int, int]:
         """The first and the last cell that the interval may meet, from bounds of the weights in fixed point."""
@@ -147,7 +180,7 @@ class Powers:
         low = high = below = above = 0
         for start_of_chunk in range(0, len(which) - 1, CHUNK):
             part = slice(start_of_chunk, start_of_chunk + CHUNK)
-            often = repeat(1) if self.multiplicities is None else self.multiplicities[part].tolist()
+            often = repeat(1) if self.multiplicities is None else self._listed[part]
             for cell, (group, times) in enumerate(zip(which[part].tolist(), often, strict=False), start_of_chunk + 1):
                 below, above = below + times * bounds[group][0], above + times * bounds[group][1]
                 if above <= start:

@@ -51,6 +51,9 @@ class Reference(Draw):
             order[i], order[pick] = order[pick], i
         return np.array(order, np.int64)
 
+    def _uniforms(self, sizes: NDArray[np.int64], most: int) -> NDArray[np.int64]:
+        return np.array(self._values([distributions.uniform_below(size, most) for size in sizes.tolist()]), np.int64)
+
     def _values(self, laws: list[Distribution]) -> list[int]:
         # All blocks first, then the further words of undecided samples.
         blocks = [[self._read() for _ in range(law.block)] for law in laws]

@@ -21,8 +21,10 @@ from lastbit.chance.descending import Descending
 from lastbit.chance.distributions import Distribution
 from lastbit.chance.draw import ROOM, Draw, Parts, Samples, added
 from lastbit.chance.inversion import Uniform
+from lastbit.chance.layers import Layers
 from lastbit.chance.power_table import WIDE, PowerTable
 from lastbit.chance.powers import CHUNK, Powers
+from lastbit.chance.scaled import decide_class, decide_layer
 from lastbit.exact.numbers import whole
 from lastbit.privacy.rate import Rate
 
@@ -86,6 +88,8 @@ class Sampler(Draw):
         top = distribution.levels[0]
         if isinstance(top, Powers) and (index := _decide_power(top, int(words[0]))) is not None:
             return index
+        if isinstance(top, Layers) and (index := decide_layer(top, words.tolist())) is not None:
+            return index
         kernel = None if distribution.cells else distribution.kernel
         if kernel is not None:
             out = np.empty(1, np.int64)
@@ -97,7 +101,7 @@ class Sampler(Draw):
         step, kernel = distribution.block, None if distribution.cells else distribution.kernel
         if kernel is None or n * step > _CHUNK:
             kind = np.int8 if distribution.narrow else np.int64
-            return self._fill(np.empty(n, kind), step, _decide(distribution, n), self._settler(distribution))
+            return self._fill(np.empty(n, kind), step, decide_with(distribution, n), self._settler(distribution))
         # The same for one chunk, without the detours: they would take longer than a few samples.
         out = np.empty(n, _INT64)
         words = self.raw(n * step)
@@ -146,6 +150,14 @@ class Sampler(Draw):
         _draws.shuffle(picks)
         return picks
 
+    def _uniforms(self, sizes: NDArray[np.int64], most: int) -> NDArray[np.int64]:
+        out, words = np.empty(len(sizes), np.int64), checked_words(self._bits, 2 * len(sizes))
+
+        def settle(i: int, block: list[int]) -> int:
+            return distributions.uniform_below(int(sizes[i]), most).value(block, self._read)
+
+        return self._settle(out, _blocks(words, _draws.below(words, sizes, out), 2), settle)
+
     def _read(self) -> int:
         return int(checked_words(self._bits, 1)[0])
 
@@ -170,7 +182,7 @@ class Sampler(Draw):
     def _settle(self, out: Samples, doubtful: list[tuple[int, list[int]]], settle: Settle) -> Samples:
         for i, block in doubtful:
             value = settle(i, block)
-            if not _fits(value):
+            if not is_small(value):
                 out = out.astype(object)
             out[i] = value
         return out
@@ -182,11 +194,13 @@ def _blocks(words: Words | bytes, doubts: Iterable[int], step: int, start: int =
     return [(start + k, read[k * step : (k + 1) * step].tolist()) for k in doubts]
 
 
-def _fits(value: int) -> bool:
+def is_small(value: int) -> bool:
+    """Whether int64 holds a sample."""
     return -(1 << 63) <= value < 1 << 63
 
 
-def _decide(distribution: Distribution, n: int) -> Decide:
+def decide_with(distribution: Distribution, n: int) -> Decide:
+    """The quickest way to decide n samples by their blocks of words."""
     partition = distribution.levels[0]
     if isinstance(partition, Uniform) and partition.n <= 1 << 63:
         size = partition.n
@@ -201,7 +215,7 @@ def _decide_one_by_one(distribution: Distribution, words: list[int], out: NDArra
     doubts = []
     for k in range(len(out)):
         value = distribution.decided(words[k * distribution.block : (k + 1) * distribution.block])
-        if value is None or not _fits(value):
+        if value is None or not is_small(value):
             doubts.append(k)
         else:
             out[k] = value
@@ -233,6 +247,8 @@ def _decide_class(powers: Powers, times: NDArray[np.int64], word: int) -> int | 
 def _decide_power(powers: Powers, word: int) -> int | None:
     """The cell of a word from weights of 63 bits, or None where their error or the word itself leaves it in doubt."""
     if powers.multiplicities is not None:
+        if isinstance(powers.multiplicities, tuple):
+            return decide_class(powers, powers.multiplicities, [word])
         return _decide_class(powers, powers.multiplicities, word)
     exponents, n, weights = powers.exponents, len(powers.exponents), _weights_of(powers.rate)
     chunks = -(-n // _SEARCHED)

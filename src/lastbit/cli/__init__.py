@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import sys
 
+from lastbit.cli.streams import is_lost_output, say, standard_streams
 from lastbit.errors import BudgetExceeded, LastbitError
 
 USAGE, REFUSED, INTERRUPTED = 2, 3, 130
@@ -12,24 +13,30 @@ USAGE, REFUSED, INTERRUPTED = 2, 3, 130
 
 def main() -> None:
     """Run the command. Every error is one line; `--debug`, anywhere, prints the traceback before this line."""
-    if sys.stdout is None:
-        sys.exit(_say("there is nowhere to write: standard output is closed. Nothing was read.", USAGE))
+    closed = sys.stdout is None
     # What is released is charged: a character that the output cannot encode is written out, and stops nothing.
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="backslashreplace")
     # Modules that load make many objects and no garbage: to look for garbage less often saves a tenth of the start.
     gc.set_threshold(50_000)
     arguments = [argument for argument in sys.argv[1:] if argument != "--debug"]
-    try:
-        code = _run(arguments, debug=len(arguments) != len(sys.argv) - 1)
-    except KeyboardInterrupt:
-        code = _say("interrupted. A charge that was made stays.", INTERRUPTED)
+    with standard_streams() as finish:
+        try:
+            if closed:
+                code = _say("there is nowhere to write: standard output is closed. Nothing was read.", USAGE)
+            else:
+                code = _run(arguments, debug=len(arguments) != len(sys.argv) - 1)
+            code = finish(code)
+        except KeyboardInterrupt:
+            code = finish(_say("interrupted. A charge that was made stays.", INTERRUPTED))
+        except SystemExit as end:  # how Rich and Typer end where a pipe is closed
+            code = finish(end.code)
     sys.exit(code)
 
 
 def _run(arguments: list[str], *, debug: bool) -> int:
     try:
-        from lastbit.cli.app import app_for
+        from lastbit.cli.app import app_for, complete
         from lastbit.cli.completion import answer_a_shell
     except ModuleNotFoundError as error:
         if error.name is None or error.name.startswith("lastbit"):
@@ -37,6 +44,7 @@ def _run(arguments: list[str], *, debug: bool) -> int:
         return _say(f"the command needs {error.name}. Install it with: pip install 'lastbit[cli]'", USAGE)
     try:
         answer_a_shell()
+        arguments = complete(arguments)
         code = app_for(arguments)(args=arguments, prog_name="lastbit", standalone_mode=False)
         if code == INTERRUPTED:
             raise KeyboardInterrupt
@@ -44,6 +52,8 @@ def _run(arguments: list[str], *, debug: bool) -> int:
     except Exception as error:
         if debug:
             _trace(error)
+        if is_lost_output(error):
+            return 1
         if isinstance(error, LastbitError):
             return _say(str(error), REFUSED if isinstance(error, BudgetExceeded) else USAGE)
         if hasattr(error, "format_message"):  # Typer raises this for a wrong option
@@ -67,15 +77,17 @@ def _trace(error: BaseException) -> None:
     """
     import traceback
 
+    from lastbit.output.table import one_line
+
     earlier = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
     if earlier is not None:
         _trace(earlier)
     print("Traceback (most recent call last):", file=sys.stderr)
     traceback.print_tb(error.__traceback__)
     message = f": {error}" if isinstance(error, LastbitError) else ""
-    print(f"{type(error).__module__}.{type(error).__qualname__}{message}", file=sys.stderr)
+    print(f"{type(error).__module__}.{type(error).__qualname__}{one_line(message)}", file=sys.stderr)
 
 
 def _say(message: str, code: int) -> int:
-    print("lastbit:", " ".join(message.split()), file=sys.stderr)
+    say(message)
     return code

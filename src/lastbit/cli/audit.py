@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from lastbit.cli.files import check_outputs, replace_file
+from lastbit.cli.streams import say
 from lastbit.cli.verdicts import Unit, explored, law_data, written
-from lastbit.errors import ParameterError
-from lastbit.questions.showing import print_json
+from lastbit.errors import LastbitError, ParameterError
+from lastbit.questions.report import print_json
 
 if TYPE_CHECKING:
     from lastbit.audit.laws import Law
@@ -94,16 +97,18 @@ def audit(
         raise ParameterError("--all compares many laws, and shows none. Leave out --neighbour, --table and --plot.")
     Budget(seconds)  # refuses what is no time
     found = Target.find(target, settings or [], _cost(epsilon, eta, rho, delta))
-    _say(f"following the branches of {target}, for at most {seconds:g} s (--seconds)")
+    read = [text.partition("=")[2] for text in settings or []]
+    check_outputs(
+        {"--plot": plot, "--profile": profile}, [name.rpartition(":")[0] for name in (target, *read) if ":" in name]
+    )
+    if not every:
+        found.check(values, neighbour, tolerance)
+    say(f"following the branches of {target}, for at most {seconds:g} s (--seconds)")
     with spoken():
         if every:
             _every(found, values, tolerance, seconds, measure, as_json=as_json)
         budget = Budget(seconds)
         laws = found.laws(values, neighbour, tolerance, budget)
-    if plot is not None:
-        plot_laws(laws, plot)
-    if profile is not None:
-        Profile(laws[0], laws[1]).plot(profile, found.cost)
     answer, line, data = _judged(found, laws, tolerance, budget, measure)
     data |= {"branches": sum(law.branches for law in laws), "unexplored": max(float(law.unexplored) for law in laws)}
     if table or len(laws) == 1:
@@ -114,9 +119,25 @@ def audit(
     else:
         shown = "\n\n".join(map(str, laws)) if table or len(laws) == 1 else explored(laws)
         print(f"{line}\n{shown}" if line else shown)
+    if plot is not None:
+        with _picture("--plot", plot) as name:
+            plot_laws(laws, name)
+    if profile is not None:
+        with _picture("--profile", profile) as name:
+            Profile(laws[0], laws[1]).plot(name, found.cost)
     if answer == "undecided":
         _undecided(tolerance, seconds)
     raise typer.Exit(EXIT[answer])
+
+
+@contextmanager
+def _picture(option: str, path: str) -> Iterator[str]:
+    """Give the name to draw into. A full disk takes nothing away: the verdict is printed already."""
+    try:
+        with replace_file(option, path) as name:
+            yield name
+    except OSError as error:
+        raise LastbitError(f"the picture {path} could not be written: {error.strerror}.") from None
 
 
 def _judged(
@@ -129,7 +150,7 @@ def _judged(
         return "holds", "", {"verdict": None}
     outcomes = sum(map(len, laws))
     if outcomes > MANY:
-        _say(f"comparing {outcomes:,} outcomes")
+        say(f"comparing {outcomes:,} outcomes")
     judged = found.judge(laws[0], laws[1], tolerance, budget)
     if isinstance(judged, Loss):
         return "holds", f"{unit.loss(judged)}; no cost was claimed", {"verdict": None, **unit.loss_data(judged)}
@@ -152,14 +173,10 @@ def _every(found: Target, values: str | None, tolerance: str, seconds: float, un
 
 
 def _undecided(tolerance: str, seconds: float) -> None:
-    _say(
+    say(
         f"{seconds:g} s or a tolerance of {tolerance} were not enough. To go on longer: --seconds {10 * seconds:g}. "
         "Fewer branches: smaller values, a coarser grid (--set resolution=1), or --tolerance 1e-3."
     )
-
-
-def _say(text: str) -> None:
-    print(f"lastbit: {text}", file=sys.stderr, flush=True)
 
 
 def _cost(epsilon: str | None, eta: str | None, rho: str | None, delta: str | None) -> Cost | None:
@@ -188,7 +205,7 @@ def _gallery(unit: Unit, as_json: bool) -> None:
 
     rows, cases, attacks, wrong = [], [], [], 0
     for place, case in enumerate(GALLERY, start=1):
-        _say(f"{place} of {len(GALLERY)}: {case.name}")
+        say(f"{place} of {len(GALLERY)}: {case.name}")
         hearing = hear(case)
         repaired = "" if hearing.repaired is None else _short(hearing.repaired, unit)
         rows.append([case.name, unit.claim(hearing.published.cost), _short(hearing.published, unit), repaired])
@@ -197,7 +214,7 @@ def _gallery(unit: Unit, as_json: bool) -> None:
         wrong += hearing.published.verdict != "violated" or bool(hearing.repaired and not hearing.repaired.holds)
     if not as_json:
         print(text_table(["mechanism", "claims", "loses at least", "repaired loses"], rows), end="\n\n", flush=True)
-    _say("the attacks")
+    say("the attacks")
     for attack in all_attacks():
         if not as_json:
             print(attack, flush=True)

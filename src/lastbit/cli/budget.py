@@ -9,13 +9,25 @@ import typer
 
 from lastbit.errors import ParameterError
 
-Place = Annotated[str, typer.Option("--ledger", metavar="FILE", help="A file, or a postgresql:// address.")]
-Dataset = Annotated[str, typer.Argument(metavar="DATASET", help="The name of the account.")]
+
+def check_text(parameter: typer.CallbackParam, value: str | None) -> str | None:
+    """Refuse what is no text, or too long, as the commands that release do."""
+    from lastbit.questions.value_types import Text
+
+    flag = parameter.opts[0] if parameter.param_type_name == "option" else (parameter.metavar or "").strip("[]")
+    return None if value is None else Text(parameter.metavar or "TEXT", empty=True).parse(value, flag, "command")
+
+
+Place = Annotated[
+    str,
+    typer.Option("--ledger", metavar="FILE", help="A file, or a postgresql:// address.", callback=check_text),
+]
+Dataset = Annotated[str, typer.Argument(metavar="DATASET", help="The name of the account.", callback=check_text)]
 Epsilon = Annotated[
     str | None, typer.Option(metavar="NUMBER", help="The limit: what all releases together may cost, in epsilon.")
 ]
 Rho = Annotated[str | None, typer.Option(metavar="NUMBER", help="The limit in rho of zCDP instead.")]
-Note = Annotated[str, typer.Option(metavar="TEXT", help="The reason, for the history.")]
+Note = Annotated[str, typer.Option(metavar="TEXT", help="The reason, for the history.", callback=check_text)]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 
 
@@ -50,7 +62,8 @@ def create(
 def show(
     ledger: Place,
     dataset: Annotated[
-        str | None, typer.Argument(metavar="[DATASET]", help="The account. Leave it out to see all.")
+        str | None,
+        typer.Argument(metavar="[DATASET]", help="The account. Leave it out to see all.", callback=check_text),
     ] = None,
     after_epsilon: Annotated[
         str | None, typer.Option(metavar="NUMBER", help="Show what one more release of this epsilon would leave.")
@@ -63,7 +76,7 @@ def show(
 ) -> None:
     """Show how much was spent and how much is left, in each currency."""
     from lastbit.ledger import Ledger
-    from lastbit.questions.showing import Report, account_data
+    from lastbit.questions.report import Report, account_data
 
     books = Ledger(ledger)
     accounts = books.accounts() if dataset is None else (books.account(dataset),)
@@ -115,7 +128,7 @@ def _after_data(after: Any) -> dict[str, Any]:
 
 def _rows(account: Any, after: Any) -> list[dict[str, Any]]:
     """A row for each currency that the account has a limit in."""
-    from lastbit.questions.showing import shown
+    from lastbit.questions.report import shown
 
     # Amounts in several currencies are no numbers of one column: each is written on its own.
     limits = {
@@ -164,21 +177,28 @@ def _notes(account: Any) -> list[str]:
 
 def verify(
     ledger: Place,
-    dataset: Annotated[str | None, typer.Argument(metavar="[DATASET]", help="One account; all without it.")] = None,
+    dataset: Annotated[
+        str | None, typer.Argument(metavar="[DATASET]", help="One account; all without it.", callback=check_text)
+    ] = None,
     expected: Annotated[
-        str | None, typer.Option(metavar="DIGEST", help="A digest written down earlier: an entry must still have it.")
+        str | None,
+        typer.Option(
+            metavar="DIGEST", help="A digest written down earlier: an entry must still have it.", callback=check_text
+        ),
     ] = None,
     witness: Annotated[
         str | None,
         typer.Option(
-            metavar="FILE", help="Compare with this file, then write the last digests into it. Keep it elsewhere."
+            metavar="FILE",
+            help="Compare with this file, then write the last digests into it. Keep it elsewhere.",
+            callback=check_text,
         ),
     ] = None,
     as_json: Json = False,
 ) -> None:
     """Whether the books add up, and fit the running hash over the entries."""
     from lastbit.ledger import Ledger
-    from lastbit.questions.showing import Report, account_data
+    from lastbit.questions.report import Report, account_data
 
     books = Ledger(ledger)
     problems = books.verify(dataset, expected=expected, witness=witness)
@@ -210,6 +230,6 @@ def raise_(
 
 
 def _show(account: Any, as_json: bool) -> None:
-    from lastbit.questions.showing import Report, account_data, account_line
+    from lastbit.questions.report import Report, account_data, account_line
 
     Report(account_line(account), {}, [], {"account": account_data(account)}).show(as_json=as_json)

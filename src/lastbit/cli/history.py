@@ -10,25 +10,27 @@ from typing import Annotated, Any, Final
 import typer
 
 from lastbit.cli.budget import Dataset, Json, Place
-from lastbit.errors import LedgerError, ParameterError
+from lastbit.errors import EntryNotFound, ParameterError
 
 _SPARSE: Final = ("about", "protects", "note")
+_MOST: Final = (1 << 63) - 2
+"""No ledger counts further. The entry after it has a number, too."""
 
 
 def history(
     dataset: Dataset,
     ledger: Place,
     release: Annotated[
-        int | None, typer.Option(metavar="ID", help="Show again what this entry published, for nothing.")
+        int | None, typer.Option(metavar="ID", max=_MOST, help="Show again what this entry published, for nothing.")
     ] = None,
-    last: Annotated[int, typer.Option(metavar="N", help="How many entries to show, the newest.")] = 100,
-    before: Annotated[int | None, typer.Option(metavar="ID", help="Only entries before this one.")] = None,
+    last: Annotated[int, typer.Option(metavar="N", max=_MOST, help="How many entries to show, the newest.")] = 100,
+    before: Annotated[int | None, typer.Option(metavar="ID", max=_MOST, help="Only entries before this one.")] = None,
     everything: Annotated[bool, typer.Option("--all", help="All entries, however many there are.")] = False,
     as_json: Json = False,
 ) -> None:
     """Show what happened to an account, the newest 100 entries if no number is given."""
     from lastbit.ledger import Ledger
-    from lastbit.questions.showing import Report
+    from lastbit.questions.report import Report
 
     books = Ledger(ledger)
     if release is not None:
@@ -98,23 +100,20 @@ def _data(entry: Any) -> dict[str, Any]:
 
 
 def _show_release(books: Any, dataset: str, wanted: int, as_json: bool) -> None:
-    from lastbit.questions.showing import Report
+    from lastbit.questions.report import Report
     from lastbit.release import Release
 
     (entry,) = books.history(dataset, last=1, before=wanted + 1) or (None,)
     if entry is None or entry.id != wanted:
-        raise LedgerError(f"the account {dataset!r} has no entry {wanted}. See: lastbit budget history {dataset}")
+        raise EntryNotFound(f"the account {dataset!r} has no entry {wanted}. See: lastbit budget history {dataset}")
     published = books.published(wanted)
     when = (entry.released or entry.time).isoformat(" ", "seconds")
     columns: Mapping[str, Sequence[Any]]
     if isinstance(published, Release):
         title, columns, data = published.title, published.columns(), published.to_dict()
     else:
-        # Releases of older books do not name their columns.
-        names = published.get("columns", published)
-        lists = {name: published[name] for name in names if isinstance(published.get(name), list)}
-        even = len({len(each) for each in lists.values()}) == 1
-        title, columns, data = f"{entry.mechanism}, {entry.cost}", lists if even else {}, dict(published)
+        columns = {name: published[name] for name in published.get("columns", ())}
+        title, data = f"{entry.mechanism}, {entry.cost}", dict(published)
     more = {"entry": entry.id, "released": None if entry.released is None else entry.released.isoformat()}
     Report(title, columns, [f"From the books: released on {when}. Nothing was charged."], data | more).show(
         as_json=as_json

@@ -1,7 +1,8 @@
 """Arrow arrays in their normal form.
 
-Dictionaries are decoded, runs written out and extensions taken off first, chunk by chunk, so that equal entries and
-dictionaries that differ mean nothing. Text is taken for its bytes: nobody decodes it, so nothing can fail to decode.
+Extensions are taken off first. Dictionaries and runs stay: an entry of any length lies in memory once, and entries that
+are equal, or dictionaries that differ by chunk, mean nothing. Text is taken for its bytes: nobody decodes it, so
+nothing can fail to decode.
 """
 
 from __future__ import annotations
@@ -11,43 +12,69 @@ from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from lastbit.data import kinds
-from lastbit.data.columns import Bytes, Column, Words, buffer_of
+from lastbit.data.columns import Bytes, Coded, Column, Words, buffer_of
+from lastbit.data.long_texts import shorten_array, shorten_views
 
 _NANOSECONDS: Final = {"s": 10**9, "ms": 10**6, "us": 1000, "ns": 1}
 _DAY: Final = 86_400_000
 """Milliseconds of a day."""
 
+_SMALL: Final = 1 << 30
+"""Bytes that an array with offsets of 32 bits holds, with room to spare."""
+
 
 def column_of(array: Any) -> Column | None:
     """An array, chunked or not, in its normal form; None where its type has none."""
     chunks = array.chunks if isinstance(array, pa.ChunkedArray) else [array]
-    plain = [_plain(chunk) for chunk in chunks or [pa.array([], array.type)]]
+    plain = [_bare(chunk) for chunk in chunks or [pa.nulls(0, array.type)]]
     dtype = plain[0].type
+    if isinstance(dtype, pa.DictionaryType | pa.RunEndEncodedType):
+        return _coded(plain)
     for matches, made in _FORMS:
         if matches(dtype):
             return made(plain, dtype)
     return None
 
 
-def _plain(chunk: Any) -> Any:
-    while True:
-        if isinstance(chunk, pa.ExtensionArray):
-            if str(chunk.type.extension_name) == "arrow.uuid":
-                return chunk
-            chunk = chunk.storage
-        elif isinstance(chunk, pa.DictionaryArray):
-            indices = buffer_of(chunk.indices.cast(pa.int64(), safe=False).fill_null(-1), np.int64)
-            # An index outside of its dictionary would be read from somebody else's memory.
-            outside = (indices < 0) | (indices >= len(chunk.dictionary))
-            chunk = chunk.dictionary.take(pa.array(indices, mask=outside))
-        elif isinstance(chunk, pa.RunEndEncodedArray):
-            chunk = pc.run_end_decode(chunk)
-        else:
-            return chunk
+def _bare(chunk: Any) -> Any:
+    while isinstance(chunk, pa.ExtensionArray) and str(chunk.type.extension_name) != "arrow.uuid":
+        chunk = chunk.storage
+    return chunk
+
+
+def _coded(chunks: list[Any]) -> Column | None:
+    """Dictionaries or runs: the entries of all chunks, and which of them each row has."""
+    entries: list[Any] = []
+    starts: dict[Any, int] = {}
+    indices, size = [], 0
+    for chunk in chunks:
+        values = chunk.dictionary if isinstance(chunk, pa.DictionaryArray) else chunk.values
+        # Many chunks may have one dictionary in common.
+        place = (values.offset, len(values), *(None if each is None else each.address for each in values.buffers()))
+        if place not in starts:
+            starts[place] = size
+            entries.append(values)
+            size += len(values)
+        own = _indices(chunk, len(values))
+        indices.append(np.where(own < 0, -1, own + starts[place]))
+    column = column_of(pa.chunked_array(entries, entries[0].type))
+    every = np.concatenate(indices)
+    # A dictionary may have dictionaries for entries.
+    return column if column is None else column.taken(every) if isinstance(column, Coded) else Coded(column, every)
+
+
+def _indices(chunk: Any, size: int) -> NDArray[np.int64]:
+    """The place of each row among the entries; -1 where it is null."""
+    if isinstance(chunk, pa.DictionaryArray):
+        indices = buffer_of(chunk.indices.cast(pa.int64(), safe=False).fill_null(-1), np.int64)
+        # An index outside of its dictionary would be read from somebody else's memory.
+        return np.where((indices < 0) | (indices >= size), -1, indices)
+    ends = buffer_of(chunk.run_ends.cast(pa.int64()), np.int64)
+    rows = np.arange(chunk.offset, chunk.offset + len(chunk))
+    return np.searchsorted(ends, rows, side="right")
 
 
 def _missing(chunks: list[Any]) -> NDArray[np.bool_] | None:
@@ -81,8 +108,12 @@ def _number(chunks: list[Any], dtype: Any) -> Column:
 
 def _time(chunks: list[Any], dtype: Any) -> Column:
     values, missing = _words(chunks, dtype), _missing(chunks)
+    if dtype == pa.date64():
+        # Milliseconds that are no whole days are no date.
+        broken = values % _DAY != 0
+        return Words(kinds.DATE, values // _DAY, broken if missing is None else broken | missing)
     if pa.types.is_date(dtype):
-        return Words(kinds.DATE, values // _DAY if dtype == pa.date64() else values, missing)
+        return Words(kinds.DATE, values, missing)
     if pa.types.is_timestamp(dtype):
         kind = kinds.MOMENT if dtype.tz is None else kinds.INSTANT
     else:
@@ -100,8 +131,14 @@ def _decimal(chunks: list[Any], dtype: Any) -> Column:
 def _bytes(chunks: list[Any], dtype: Any) -> Column:
     text = pa.types.is_string(dtype) or pa.types.is_large_string(dtype) or dtype == pa.string_view()
     fixed = pa.types.is_fixed_size_binary(dtype)
-    bare = pa.binary() if dtype in (pa.string(), pa.binary()) else pa.large_binary()
-    cast = [chunk.cast(pa.binary()).cast(bare) if fixed else chunk.cast(bare) for chunk in chunks]
+    if dtype in _VIEWS:
+        bare = pa.large_binary()
+        cast = [shorten_views(chunk) for chunk in chunks]
+    else:
+        # Offsets of 32 bits, where all values together are short enough for them.
+        small = dtype in (pa.string(), pa.binary()) and sum(chunk.nbytes for chunk in chunks) < _SMALL
+        bare = pa.binary() if small else pa.large_binary()
+        cast = [shorten_array(chunk.cast(pa.binary()).cast(bare) if fixed else chunk.cast(bare)) for chunk in chunks]
     return Bytes(kinds.TEXT if text else kinds.BINARY, pa.chunked_array(cast, bare))
 
 

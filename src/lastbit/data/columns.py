@@ -1,6 +1,7 @@
 """Columns in memory in their normal form: the places of their items, the codes of their units, their weights in steps.
 
-There are three forms: whole numbers of 64 bits, bytes, and Python objects. Each says which rows are missing.
+There are three forms: whole numbers of 64 bits, bytes, and Python objects. Each says which rows are missing. A fourth
+form is a dictionary: a few entries in one of these forms, and which of them each row has. It is never written out.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 
 from lastbit.data import kinds, objects
 from lastbit.data.kinds import Kind
+from lastbit.data.long_texts import PREFIX
 from lastbit.data.weights import Weights
 
 Integers: TypeAlias = NDArray[np.int64]
@@ -26,6 +28,9 @@ _TABLE: Final = 1 << 22
 
 _INFINITE: Final = 0x7FF << 52
 """The bits of an infinite float: a NaN has larger bits."""
+
+_SURE: Final = len(PREFIX)
+"""Shorter texts stand for themselves."""
 
 _SIGN_LESS: Final = (1 << 63) - 1
 
@@ -197,7 +202,10 @@ class Objects:
         found = {key: place for place, key in enumerate(keys) if key is not None}
         get, form = found.get, objects.key
         # Most are text, which stands for itself: a call for each would take as long as everything else.
-        places = [get(value if type(value) is str else form(value), -1) for value in self.values.tolist()]
+        places = [
+            get(value if type(value) is str and len(value) < _SURE else form(value), -1)
+            for value in self.values.tolist()
+        ]
         return np.array(places, np.int64)
 
     def only(self, kept: NDArray[np.bool_]) -> Objects:
@@ -212,8 +220,7 @@ class Objects:
 
     def codes(self) -> tuple[Integers, NDArray[np.bool_] | None]:
         """A number for each row, the same for the same unit, and which rows have none."""
-        form = objects.key
-        keys = [value if type(value) is str else form(value) for value in self.values.tolist()]
+        keys = keys_of(self.values)
         codes = {key: code for code, key in enumerate(dict.fromkeys(keys))}
         if None in codes:
             codes[None] = -1
@@ -227,7 +234,63 @@ class Objects:
     absent: Any = steps
 
 
-Column: TypeAlias = Words | Bytes | Objects
+@dataclass(frozen=True)
+class Coded:
+    """Rows that have one of a few entries: their places among the entries, -1 where a row has none."""
+
+    entries: Words | Bytes | Objects
+    """Several may be alike, and some may be those of no row."""
+    indices: Integers
+
+    @property
+    def kind(self) -> Kind:
+        """The kind of the entries."""
+        return self.entries.kind
+
+    def __len__(self) -> int:
+        return len(self.indices)
+
+    def spread(self, values: NDArray[Any], missing: Any) -> NDArray[Any]:
+        """The value of each row, from those of the entries."""
+        return np.append(values, np.array([missing], values.dtype))[self.indices]
+
+    def places(self, keys: Keys) -> Integers:
+        """Where in the domain the item of each row is; -1 where it is not."""
+        return self.spread(self.entries.places(keys), -1)
+
+    def only(self, kept: NDArray[np.bool_]) -> Coded:
+        """Some of the rows."""
+        return Coded(self.entries, self.indices[kept])
+
+    def taken(self, indices: Integers) -> Coded:
+        """Rows by their indices; missing where the index is negative."""
+        return Coded(self.entries, np.append(self.indices, -1)[np.where(indices < 0, len(self), indices)])
+
+    def codes(self) -> tuple[Integers, NDArray[np.bool_] | None]:
+        """A number for each row, the same for the same unit, and which rows have none."""
+        codes, unknown = self.entries.codes()
+        missing = self.indices < 0 if unknown is None else self.spread(unknown, True)
+        return self.spread(codes, 0), missing
+
+    def steps(self, weights: Weights) -> Integers:
+        """The weight of each row in steps."""
+        # The last entry is the one of rows that have none.
+        behind = self.entries.taken(np.append(np.arange(len(self.entries)), -1))
+        return behind.steps(weights)[self.indices]
+
+    def absent(self) -> NDArray[np.bool_] | None:
+        """Which rows have no value."""
+        unknown = self.entries.absent()
+        return self.indices < 0 if unknown is None else self.spread(unknown, True)
+
+
+Column: TypeAlias = Words | Bytes | Objects | Coded
+
+
+def keys_of(values: NDArray[np.object_]) -> list[Any]:
+    """The normal forms of Python objects. Most are short text, which stands for itself: a call for each takes long."""
+    form = objects.key
+    return [value if type(value) is str and len(value) < _SURE else form(value) for value in values.tolist()]
 
 
 def _looked_up(values: Integers, items: Integers, numbers: Integers) -> Integers:

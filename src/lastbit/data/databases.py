@@ -1,7 +1,8 @@
-"""Tables of SQLite and PostgreSQL, fetched as text that the database itself writes.
+"""Tables of SQLite and PostgreSQL, fetched as text that stands for each value exactly.
 
-A value is asked for as the bytes of its text: these have no collation that could take two rows for one, no encoding
-that could fail on the way, and no type that a row could exceed. Bytes that are no text here are null.
+Text is asked for as its bytes: these have no collation that could take two rows for one, and no encoding that could
+fail on the way. Numbers are written with all of their digits, so that different numbers are different texts. Text that
+is too long is replaced by its digest, where the database is. Bytes that are no text here are null.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from lastbit.data.engine import engine
-from lastbit.data.lines import LONGEST
+from lastbit.data.long_texts import LONGEST, PREFIX, digest, shorten_text
 from lastbit.data.relation import Opened, Wanted
 from lastbit.data.sorting import quoted
 from lastbit.errors import DataError, LastbitError, ParameterError
@@ -22,9 +23,26 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Row = Sequence[Any]
+Read = Callable[[Any], str | None]
+"""From a cell, as a database gives it, to its text."""
 
-_ROWS: Final = 100_000
-"""Rows that are fetched at a time."""
+Weigh = Callable[[Any], tuple[float | None, str | None]]
+"""From a cell to the weight that it is, or to the text that it is."""
+
+_ROWS: Final = 1 << 14
+"""Rows that are fetched at a time: with the longest text in all of them, this is some 160 MB for each column."""
+
+_FEW_ROWS: Final = 1 << 7
+"""The same where texts come in their whole length."""
+
+_LONGEST_NUMBER: Final = 1_000
+"""Bytes of the longest text that is read as a weight."""
+
+_ZERO: Final = "<zero byte>"
+"""A zero byte within SQLite, in which it would end a text."""
+
+_REALS: Final = ("REAL", "FLOA", "DOUB")
+_OTHERS: Final = ("INT", "CHAR", "CLOB", "TEXT", "BLOB")
 
 _POSTGRES_NUMBERS: Final = (20, 21, 23, 700, 701, 1700)
 """The types of PostgreSQL that are numbers. Others are refused: the type of a column is public, its rows are not."""
@@ -36,6 +54,15 @@ _REAL: Final = 700
 
 _DOUBLE: Final = 701
 _NUMERIC: Final = 1700
+_INTERVAL: Final = 1186
+
+_SETTINGS: Final = {
+    "extra_float_digits": "3",  # floats as text are exact
+    "datestyle": "ISO",
+    "timezone": "UTC",
+    "bytea_output": "hex",
+}
+"""How PostgreSQL writes values: in one form each, whatever the database says."""
 
 
 def check_table(name: str, present: list[str], place: str) -> None:
@@ -62,23 +89,73 @@ def _sqlite(path: Path, table: str) -> Iterator[tuple[sqlite3.Connection, list[s
 
 
 def sqlite_table(path: Path, table: str, wanted: Wanted, *, rows_wanted: bool = True) -> Opened:
-    """A table of a SQLite file. Its columns hold values of any type: all are text, as SQLite casts them.
+    """A table of a SQLite file. Its columns hold values of any type: all become text.
 
-    A weight that is text is the number it is written as, as in a text file, or null. Where no rows are wanted, none is
-    read.
+    An integer is its digits, a float the shortest digits that stand for it, bytes their digits behind a zero byte,
+    which no text here has. A weight that is text is the number it is written as, as in a text file, or null. Where no
+    rows are wanted, none is read.
     """
     with _sqlite(path, table) as (connection, columns):
         # SQLite takes an unknown name in quotes for text, so that the check must come first.
         wanted.check(columns)
+        declared = {row[1]: row[2] for row in connection.execute(f"PRAGMA table_xinfo({quoted(table)})")}
         # A cast to a blob keeps the encoding of the file.
         encoding = connection.execute("PRAGMA encoding").fetchone()[0]
-        names = [quoted(name) for name in wanted.names]
-        chosen = [_short("length", f"CAST(CAST({name} AS TEXT) AS BLOB)", "{}") for name in names]
+        connection.create_function("lastbit_text", 1, lambda data: _long_text(data, encoding), deterministic=True)
+        connection.create_function("lastbit_bytes", 1, lambda data: _ZERO + digest(data).decode(), deterministic=True)
+        chosen = [_sqlite_value(quoted(name)) for name in wanted.columns]
         if wanted.weights is not None:
-            number = f"typeof({names[-1]}) IN ('integer', 'real')"
-            chosen[-1] = f"CASE WHEN {number} THEN CAST({names[-1]} AS REAL) ELSE {chosen[-1]} END"
+            weight = quoted(wanted.weights)
+            text = f"CASE WHEN length({weight}) <= {_LONGEST_NUMBER} THEN CAST(CAST({weight} AS TEXT) AS BLOB) END"
+            number = f"typeof({weight}) IN ('integer', 'real')"
+            chosen.append(f"CASE WHEN {number} THEN CAST({weight} AS REAL) ELSE {text} END")
         rows = connection.execute(_selection(chosen, wanted) + quoted(table) + _NO_ROWS * (not rows_wanted))
-        return _fetched(iter(lambda: rows.fetchmany(_ROWS), []), wanted, encoding, _as_it_is)
+        reads = [_sqlite_reader(encoding, _is_real(declared.get(name, ""))) for name in wanted.columns]
+        return _fetched(iter(lambda: rows.fetchmany(_ROWS), []), wanted, reads, lambda cell: _as_it_is(cell, encoding))
+
+
+def _sqlite_value(name: str) -> str:
+    """A value for Python: numbers themselves, text as the bytes that it has in the file, and normal forms as text."""
+    data = f"CAST({name} AS BLOB)"
+    short = f"length({name}) <= {LONGEST}"
+    return (
+        f"CASE typeof({name}) WHEN 'integer' THEN {name} WHEN 'real' THEN {name} "
+        f"WHEN 'blob' THEN CASE WHEN {short} THEN '{_ZERO}' || hex({name}) ELSE lastbit_bytes({name}) END "
+        f"WHEN 'text' THEN CASE WHEN length({data}) <= {LONGEST} THEN {data} ELSE lastbit_text({data}) END END"
+    )
+
+
+def _long_text(data: bytes, encoding: str) -> str | None:
+    """The normal form of a long text; null where the bytes are no text."""
+    text = _text(data, encoding)
+    return None if text is None else shorten_text(text)
+
+
+def _is_real(declared: str) -> bool:
+    """Whether SQLite turns whole numbers of a column into floats, by the rules of its documentation."""
+    declared = declared.upper()
+    return any(part in declared for part in _REALS) and not any(part in declared for part in _OTHERS)
+
+
+def _sqlite_reader(encoding: str, real: bool) -> Read:
+    """SQLite takes 1 and 1.0 for equal, and a view may have both: one text stands for both of them.
+
+    real: whether a column is declared to hold floats. Then 1 is written as 1.0, otherwise 1.0 as 1.
+    """
+
+    def read(cell: Any) -> str | None:
+        if type(cell) is bytes:
+            text = _text(cell, encoding)
+            return None if text is None else shorten_text(text)
+        if type(cell) is int:
+            return repr(float(cell)) if real and int(float(cell)) == cell else str(cell)
+        if type(cell) is float:
+            whole = not real and -(2.0**63) <= cell < 2.0**63 and cell.is_integer()
+            return str(int(cell)) if whole else repr(cell + 0.0)
+        # What SQLite gives as text is a normal form already.
+        return cell.replace(_ZERO, "\0") if cell else None
+
+    return read
 
 
 def postgres_columns(place: str, table: str) -> list[str]:
@@ -121,44 +198,72 @@ def postgres_table(place: str, table: str, wanted: Wanted, *, rows_wanted: bool 
     """
     with _postgres(place, table) as (connection, query, kinds):
         wanted.check(list(kinds))
-        values = [_one_form(kinds[name]) for name in wanted.columns]
+        encoding = _encoding(connection)
+        in_utf8 = encoding == "utf-8"
+        chosen = [_postgres_value(_one_form(kinds[name]), in_utf8) for name in wanted.columns]
         if wanted.weights is not None:
             if kinds[wanted.weights].type_code not in _POSTGRES_NUMBERS:
                 raise ParameterError(f"weights must be numbers: the column {wanted.weights!r} holds something else.")
             real = kinds[wanted.weights].type_code == _REAL
             weight = quoted(wanted.weights)
-            values.append(f"CAST({weight} AS DOUBLE PRECISION)" if real else weight)
-        # To SQL_ASCII means as they are.
-        chosen = [_short("octet_length", f"CAST({value} AS TEXT)", "convert_to({}, 'SQL_ASCII')") for value in values]
+            weight = f"CAST({weight} AS DOUBLE PRECISION)" if real else weight
+            chosen.append(f"convert_to(CAST({weight} AS TEXT), 'SQL_ASCII')")
+
+        def read(cell: bytes | None) -> str | None:
+            if cell is not None and cell[:1] == b"\0":  # a normal form already
+                return cell[1:].decode()
+            text = _text(cell, encoding)
+            return None if text is None else shorten_text(text)
+
         text = _selection(chosen, wanted) + _dotted(table) + _NO_ROWS * (not rows_wanted)
         with connection.cursor("lastbit") as rows:
             rows.execute(query(text), binary=True)
-            return _fetched(iter(lambda: rows.fetchmany(_ROWS), []), wanted, _encoding(connection), _as_float)
+            few = _ROWS if in_utf8 else _FEW_ROWS
+            parts: Iterator[Sequence[Row]] = iter(lambda: rows.fetchmany(few), [])
+            return _fetched(parts, wanted, [read] * len(wanted.columns), _as_float)
 
 
 def _one_form(column: Any) -> str:
-    """A column in which equal numbers are the same text: a person under two forms of a number would count twice."""
+    """A column in which equal values are the same text: a person under two forms of a value would count twice."""
     name = quoted(column.name)
     if column.type_code in (_REAL, _DOUBLE):
         return f"CASE WHEN {name} = 0 THEN 0 ELSE {name} END"
     if column.type_code == _NUMERIC and column.precision is None:
         return f"trim_scale({name})"
+    if column.type_code == _INTERVAL:
+        # A month is thirty days and a day 24 hours, as where the database compares lengths of time.
+        part = {each: f"CAST(extract({each} FROM {name}) AS NUMERIC)" for each in _PARTS}
+        days = f"({part['year']} * 12 + {part['month']}) * 30 + {part['day']}"
+        minutes = f"(({days}) * 24 + {part['hour']}) * 60 + {part['minute']}"
+        microseconds = f"trim_scale(({minutes}) * 60000000 + {part['microseconds']})"
+        return f"CASE WHEN isfinite({name}) THEN CAST({microseconds} AS TEXT) ELSE CAST({name} AS TEXT) END"
     return name
+
+
+_PARTS: Final = ("year", "month", "day", "hour", "minute", "microseconds")
+
+
+def _postgres_value(value: str, in_utf8: bool) -> str:
+    """A value as the bytes of its text, or its normal form behind a zero byte. To SQL_ASCII means as they are.
+
+    The digest is one of UTF-8. From another encoding a text comes as it is, because to convert it might fail.
+    """
+    text = f"CAST({value} AS TEXT)"
+    data = f"convert_to({text}, 'SQL_ASCII')"
+    if not in_utf8:
+        return data
+    form = f"'\\x00'::bytea || convert_to('{PREFIX.decode()}' || encode(sha256({data}), 'hex'), 'SQL_ASCII')"
+    return f"CASE WHEN octet_length({text}) <= {LONGEST} THEN {data} ELSE {form} END"
 
 
 def _encoding(connection: Any) -> str:
     """Python's name for the encoding of a PostgreSQL database, in which it shall write its text."""
     connection.execute("SELECT set_config('client_encoding', current_setting('server_encoding'), false)")
-    # Floats as text are exact.
-    connection.execute("SET extra_float_digits = 3")
+    for name, value in _SETTINGS.items():
+        connection.execute("SELECT set_config(%s, %s, false)", (name, value))
     # In SQL_ASCII a database holds any bytes.
     known: str = connection.info.encoding
     return "utf-8" if known == "ascii" else known
-
-
-def _short(length: str, value: str, form: str) -> str:
-    """A value in its form; null when it is longer than a line of a text file may be."""
-    return f"CASE WHEN {length}({value}) <= {LONGEST} THEN {form.format(value)} END"
 
 
 def _selection(chosen: Sequence[str], wanted: Wanted) -> str:
@@ -177,16 +282,11 @@ def _as_it_is(value: Any, encoding: str) -> tuple[float | None, str | None]:
     return (None, _text(value, encoding)) if isinstance(value, bytes | None) else (value, None)
 
 
-def _as_float(value: bytes | None, encoding: str) -> tuple[float | None, str | None]:
+def _as_float(value: bytes | None) -> tuple[float | None, str | None]:
     return (None if value is None else float(value), None)
 
 
-def _fetched(
-    parts: Iterator[Sequence[Row]],
-    wanted: Wanted,
-    encoding: str,
-    weight: Callable[[Any, str], tuple[float | None, str | None]],
-) -> Opened:
+def _fetched(parts: Iterator[Sequence[Row]], wanted: Wanted, reads: Sequence[Read], weigh: Weigh) -> Opened:
     """Rows in an engine of our own. A weight is a number, or text that is one or not."""
     import pyarrow as pa
 
@@ -195,8 +295,8 @@ def _fetched(
     schema = pa.schema([*((name, pa.string()) for name in names), ("number", pa.float64()), ("text", pa.string())])
     batches: list[pa.RecordBatch] = []
     for rows in parts:
-        columns = [pa.array([_text(row[place], encoding) for row in rows], pa.string()) for place in range(width)]
-        weights = [(None, None) if wanted.weights is None else weight(row[width], encoding) for row in rows]
+        columns = [pa.array([read(row[place]) for row in rows], pa.string()) for place, read in enumerate(reads)]
+        weights = [(None, None) if wanted.weights is None else weigh(row[width]) for row in rows]
         columns += [pa.array([w[0] for w in weights], pa.float64()), pa.array([w[1] for w in weights], pa.string())]
         batches.append(pa.record_batch(columns, schema=schema))
     chosen = [f"{each} AS {quoted(name)}" for each, name in zip(names, wanted.columns, strict=True)]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lastbit.data import kinds, objects
-from lastbit.data.columns import Bytes, Column, Integers, Objects, Words, indices_of
+from lastbit.data.columns import Bytes, Coded, Column, Integers, Objects, Words, indices_of, keys_of
 from lastbit.data.keyed import Marks, hashed_bytes, hashed_texts, hashed_words
 from lastbit.values.unlisted import order
 
@@ -34,6 +34,10 @@ def ranked(column: Column) -> tuple[Integers, Column]:
     >>> ranks.tolist(), items_of(items)
     ([1, 0, 1], [-1, 7])
     """
+    if isinstance(column, Coded):
+        # Entries that no row has count zero.
+        ranks, items = ranked(column.entries)
+        return column.spread(ranks, -1), items
     if isinstance(column, Words):
         return _ranked_words(column)
     return _ranked_bytes(column) if isinstance(column, Bytes) else _ranked_objects(column)
@@ -41,6 +45,8 @@ def ranked(column: Column) -> tuple[Integers, Column]:
 
 def items_of(column: Column) -> list[Any]:
     """The items of rows that all have one."""
+    if isinstance(column, Coded):
+        return items_of(column.entries.taken(column.indices))
     if isinstance(column, Objects):
         return list(column.values.tolist())
     return [column.kind.named(key) for key in _keys(column)]
@@ -48,6 +54,8 @@ def items_of(column: Column) -> list[Any]:
 
 def marks(column: Column, key: int) -> Marks:
     """A hash of each row's normal form under a key. Rows without a normal form have any."""
+    if isinstance(column, Coded):
+        return column.spread(marks(column.entries, key), 0)
     if isinstance(column, Words):
         return hashed_words(column.values, key)
     if isinstance(column, Bytes):
@@ -148,8 +156,7 @@ def _ranked_objects(column: Objects) -> tuple[Integers, Objects]:
 
 def _forms(column: Objects) -> tuple[Integers, list[Any]]:
     """The code of each row, -1 where it has no normal form, and the normal form of each code."""
-    form = objects.key
-    keys = [value if type(value) is str else form(value) for value in column.values.tolist()]
+    keys = keys_of(column.values)
     codes: dict[Any, int] = {}
     for key in keys:
         if key is not None:

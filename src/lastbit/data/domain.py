@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime
 import os
+import stat
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -128,7 +129,10 @@ def _listed(domain: object) -> Iterable[Any]:
 
 def _lines(path: Path) -> list[str]:
     try:
-        if path.stat().st_size > _LARGEST_FILE:
+        facts = path.stat()
+        if stat.S_ISCHR(facts.st_mode):  # a device may never end
+            raise ParameterError(f"domain must be a file with one item per line: {path} is a device.")
+        if facts.st_size > _LARGEST_FILE:
             raise ParameterError(f"domain must be a file of at most {_LARGEST_FILE:,} bytes: {path} is larger.")
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeError) as error:

@@ -19,6 +19,7 @@ from lastbit.data.columns import Integers, Keys
 from lastbit.data.duckdb_numbers import numbers_per_unit
 from lastbit.data.frequent import frequent
 from lastbit.data.kinds import Kind
+from lastbit.data.long_texts import duckdb_form
 from lastbit.data.relation import Opened
 from lastbit.data.sorting import quoted, sortable, sorted_counts
 from lastbit.data.task import Occurring, Task
@@ -267,7 +268,11 @@ class DuckDBTable:
         """A column in its normal form."""
         column, dtype, kind = quoted(name), self._types[name].id, self.kind(name)
         if kind is kinds.TEXT:
-            return f"encode({column if dtype == 'varchar' else f'CAST({column} AS VARCHAR)'})"
+            data = f"encode({column if dtype == 'varchar' else f'CAST({column} AS VARCHAR)'})"
+            # What our own readers give is short already, and the digest of a digest would be another one.
+            return data if dtype == "varchar" and self._opened is not None else duckdb_form(data)
+        if kind is kinds.BINARY and self._opened is None:
+            return duckdb_form(column)
         if kind is kinds.REAL:
             return sql.real(column)
         if kind is kinds.SPAN:

@@ -17,6 +17,7 @@ from fractions import Fraction
 from typing import Any, Final
 
 from lastbit.data import names, objects
+from lastbit.data.long_texts import shorten
 
 _LONGEST: Final = 100
 """Digits before or after the point that a decimal of any engine has at most."""
@@ -47,7 +48,7 @@ def _text(item: object) -> str:
 
 def _utf8(item: str) -> bytes | None:
     try:
-        return item.encode()
+        return shorten(item.encode())
     except UnicodeEncodeError:
         return None
 
@@ -149,7 +150,7 @@ def _decoded(key: bytes) -> str | None:
 
 
 TEXT: Final = Kind("text", _text, _utf8, _decoded)
-BINARY: Final = Kind("bytes", _binary, bytes, bytes)
+BINARY: Final = Kind("bytes", _binary, shorten, bytes)
 WHOLE: Final = Kind("whole numbers", _whole, int, int)
 REAL: Final = Kind("numbers", _real, _float, float)
 DECIMAL: Final = Kind("decimals", _decimal, _ratio, names.decimal_named)

@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from lastbit.data.columns import Bytes, Column, Integers, Keys, Objects, Words
+from lastbit.data.columns import Bytes, Coded, Column, Integers, Keys, Objects, Words
 from lastbit.data.distinct import items_of, marks, ranked
 from lastbit.data.keyed import Marks, hashed_words, mixed, paired
 from lastbit.data.kinds import ANY, INSTANT, MOMENT, SPAN, TEXT, TRUTH, WHOLE, Kind
@@ -201,7 +201,8 @@ def _polars_column(frame: Any, name: str) -> Column | None:
         return Objects(ANY, held)
     if series.dtype in (getattr(pl, "Int128", None), getattr(pl, "UInt128", None)):
         return _halves(series, unsigned=series.dtype != pl.Int128)
-    return column_of(series.to_arrow())
+    # As views: texts that lie in memory once would be written out for each row.
+    return column_of(series.to_arrow(compat_level=pl.CompatLevel.newest()))
 
 
 def _halves(series: Any, unsigned: bool) -> Column:
@@ -232,7 +233,7 @@ def _series_column(series: Any) -> Column | None:
     if isinstance(dtype, pd.CategoricalDtype):
         # Categories come from the rows, and so does their type: they are objects, whatever they are today.
         inner = Objects(ANY, series.cat.categories.to_numpy(dtype=object))
-        return inner.taken(series.cat.codes.to_numpy().astype(np.int64))
+        return Coded(inner, series.cat.codes.to_numpy().astype(np.int64))
     if isinstance(dtype, pd.SparseDtype):
         return _series_column(series.sparse.to_dense())
     if isinstance(dtype, pd.DatetimeTZDtype):

@@ -129,6 +129,6 @@ _NAMES: Final[dict[str, Callable[[Any], Any]]] = {
     AWARE: instant_named,
     SPAN: span_named,
     TIME: time_named,
-    "uuid": lambda number: uuid.UUID(int=number),
+    "uuid": lambda data: uuid.UUID(bytes=data),
     "tuple": _tuple_named,
 }

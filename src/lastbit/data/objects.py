@@ -17,6 +17,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from lastbit.data.long_texts import shorten, shorten_text
 from lastbit.values.raw import is_missing
 
 NAIVE: Final = "moment"
@@ -34,6 +35,9 @@ _SHORT: Final = 400
 _BITS: Final = 1400
 """A number has at most this many bits above and below its line: more than any float."""
 
+_SMALL: Final = 1 << 60
+"""The hashes of whole numbers below this are different."""
+
 _NANOSECONDS: Final = {
     "D": 86_400 * 10**9, "h": 3600 * 10**9, "m": 60 * 10**9, "s": 10**9, "ms": 10**6, "us": 1000, "ns": 1,
 }  # fmt: skip
@@ -46,7 +50,7 @@ def key(value: Any) -> Hashable | None:
     ('flu', True, False, None, None)
     """
     if type(value) is str:
-        return value
+        return shorten_text(value)
     try:
         return _key(value)
     except Exception:
@@ -81,8 +85,20 @@ def _tuple(value: tuple[Any, ...]) -> Hashable | None:
 
 
 def _number(value: int | Fraction) -> Hashable | None:
-    longest = max(value.numerator.bit_length(), value.denominator.bit_length())
-    return ("number", value) if longest <= _BITS else None
+    """A number in a form whose hash few others have.
+
+    Python's hash of a number is a remainder, and anybody can make numbers that share it. The form is a small
+    whole number, or the float that is equal to the number, or a text.
+    """
+    if max(value.numerator.bit_length(), value.denominator.bit_length()) > _BITS:
+        return None
+    if -_SMALL < value < _SMALL and value.denominator == 1:
+        return "number", int(value)
+    try:
+        near = float(value)
+    except OverflowError:
+        near = math.inf
+    return "number", near if near == value else f"{value.numerator}/{value.denominator}"
 
 
 def _float(value: float) -> Hashable | None:
@@ -151,15 +167,15 @@ _FORMS: Final[tuple[tuple[type, Callable[[Any], Hashable | None]], ...]] = (
     (np.bool_, lambda value: ("truth", bool(value))),
     (int, lambda value: _number(int.__add__(value, 0))),
     (float, _float),
-    (str, str.__str__),
-    (bytes, lambda value: ("bytes", bytes.__add__(value, b""))),
+    (str, lambda value: shorten_text(str.__str__(value))),
+    (bytes, lambda value: ("bytes", shorten(bytes.__add__(value, b"")))),
     (Decimal, _decimal),
     (Fraction, lambda value: _number(Fraction(int(value.numerator), int(value.denominator)))),
     (datetime.datetime, _datetime),
     (datetime.date, lambda value: ("date", datetime.date.toordinal(value) - _FIRST_DAY)),
     (datetime.timedelta, _timedelta),
     (datetime.time, _time),
-    (uuid.UUID, lambda value: ("uuid", int.__add__(value.int, 0))),
+    (uuid.UUID, lambda value: ("uuid", int.__add__(value.int, 0).to_bytes(16, "big"))),
     # NumPy calls a span of time a whole number.
     (np.timedelta64, lambda value: _tagged(SPAN, _numpy_time(value))),
     (np.datetime64, lambda value: _tagged(NAIVE, _numpy_time(value))),

@@ -9,9 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from decimal import Context
+from itertools import repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from lastbit.data.long_texts import shorten_array
+from lastbit.data.parquet_texts import Texts, is_text, with_entries
 from lastbit.data.relation import Opened, Wanted, literal, streamed
 from lastbit.data.sorting import quoted
 from lastbit.errors import ParameterError
@@ -19,9 +23,7 @@ from lastbit.errors import ParameterError
 if TYPE_CHECKING:
     import duckdb
     import pyarrow as pa
-
-_ROWS: Final = 1 << 14
-"""Rows that are read at a time. More take more memory, and no less time."""
+    import pyarrow.parquet as pq
 
 _DAY: Final = {unit: 86_400 * 10**power for unit, power in (("s", 0), ("ms", 3), ("us", 6), ("ns", 9))}
 _DAYS: Final = 106_751_990
@@ -29,6 +31,9 @@ _DAYS: Final = 106_751_990
 
 _NANOSECOND_DAYS: Final = 106_751
 """The same for times in nanoseconds."""
+
+_EXACT: Final = Context(prec=100)
+"""More digits than a decimal of a file has."""
 
 
 def parquet(connection: duckdb.DuckDBPyConnection, path: Path, wanted: Wanted) -> Opened:
@@ -51,7 +56,7 @@ def parquet(connection: duckdb.DuckDBPyConnection, path: Path, wanted: Wanted) -
         return Opened(rows, connection, problem=written, again=lambda: rows)
 
     def again() -> duckdb.DuckDBPyRelation:
-        return streamed(connection, *_batches(path, names, declared))
+        return streamed(connection, *_batches(connection, path, names, declared, wanted.weights))
 
     return Opened(again(), connection, problem=written, again=again)
 
@@ -95,37 +100,104 @@ def _is_number(kind: pa.DataType) -> bool:
     return any(matches(kind) for matches in known)
 
 
-def _batches(path: Path, names: list[str], declared: pa.Schema) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
+def _batches(
+    connection: duckdb.DuckDBPyConnection,
+    path: Path,
+    names: list[str],
+    declared: pa.Schema,
+    weights: str | None = None,
+) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
     """The types of the columns, and the rows, a few at a time."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    with pq.ParquetFile(path) as file:
+        texts = Texts.of(file, [name for name in names if is_text(declared.field(name).type)])
     # Without rows, made so that pandas is not loaded for it.
-    schema = pa.schema([(name, _plain(pa.nulls(0, declared.field(name).type)).type) for name in names])
+    kinds = [declared.field(name).type for name in names]
+    made = [_plain(pa.nulls(0, kind), name == weights).type for name, kind in zip(names, kinds, strict=True)]
+    coded = [
+        pa.dictionary(pa.int32(), kind) if name in texts.few else kind for name, kind in zip(names, made, strict=True)
+    ]
+    schema = pa.schema(list(zip(names, coded, strict=True)))
 
     def batches() -> Iterator[pa.RecordBatch]:
+        rows, encoded, known = texts.plan(connection, path, declared)
         # Otherwise PyArrow reads the whole file ahead and keeps it. Threads of its own would keep memory of their own.
-        with pq.ParquetFile(path, pre_buffer=False) as file:
-            for batch in file.iter_batches(_ROWS, columns=names, use_threads=False):
-                columns = [_valid(_plain(batch.column(name))) for name in names]
+        with pq.ParquetFile(path, pre_buffer=False, read_dictionary=encoded) as file:
+            seconds = _seconds(path, _old_times(file, names), rows)
+            for batch in file.iter_batches(rows, columns=names, use_threads=False):
+                near = next(seconds)
+                columns = []
+                for name, kind in zip(names, coded, strict=True):
+                    column = batch.column(name)
+                    column = _within(column, near[name]) if name in near else column
+                    if isinstance(column, pa.DictionaryArray):
+                        entries = _short(_valid(_plain(column.dictionary, name == weights)))
+                        column = with_entries(column, entries)
+                        columns.append(column if pa.types.is_dictionary(kind) else column.dictionary_decode())
+                    else:
+                        column = _plain(column, name == weights)
+                        columns.append(_short(column if name in known else _valid(column)))
                 yield pa.record_batch(columns, schema=schema)
 
     return schema, batches()
 
 
-def _plain(array: pa.Array) -> pa.Array:
-    """Values without dictionaries, and in types that DuckDB takes as they are.
+def _short(array: pa.Array) -> pa.Array:
+    """Text and bytes in their normal form."""
+    return shorten_array(array) if is_text(array.type) else array
+
+
+def _old_times(file: pq.ParquetFile, names: list[str]) -> list[str]:
+    """The columns with times of 96 bits."""
+    columns = [file.schema.column(place) for place in range(len(file.schema))]
+    old = {column.path for column in columns if column.physical_type == "INT96"}
+    return [name for name in names if name in old]
+
+
+def _seconds(path: Path, names: list[str], rows: int) -> Iterator[dict[str, pa.Array]]:
+    """Times of 96 bits in whole seconds, batch by batch.
+
+    In nanoseconds times 584 years apart are one, because 64 bits hold no more. In seconds they are two.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    if not names:
+        yield from repeat({})
+    with pq.ParquetFile(path, pre_buffer=False, coerce_int96_timestamp_unit="s") as file:
+        for batch in file.iter_batches(rows, columns=names, use_threads=False):
+            yield {name: batch.column(name).view(pa.int64()) for name in names}
+
+
+def _within(times: pa.Array, seconds: pa.Array) -> pa.Array:
+    """Times in nanoseconds; null where their seconds are beyond what 64 bits hold."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    most = _NANOSECOND_DAYS * _DAY["s"]
+    near = pc.and_(pc.less_equal(seconds, most), pc.greater_equal(seconds, -most))
+    return pc.if_else(near, times, pa.scalar(None, times.type))
+
+
+def _plain(array: pa.Array, weight: bool = False) -> pa.Array:
+    """Values in types that DuckDB takes as they are.
 
     A duration is a whole number in the file: its unit is only a remark in the file.
     """
     import pyarrow as pa
 
-    if pa.types.is_dictionary(array.type):
-        array = array.dictionary_decode()
+    if pa.types.is_dictionary(array.type):  # of no rows
+        array = array.dictionary
     if isinstance(array.type, pa.BaseExtensionType) and pa.types.is_string(array.type.storage_type):
         array = array.storage
+    if array.type in (pa.string_view(), pa.binary_view()):
+        array = array.cast(pa.large_string() if array.type == pa.string_view() else pa.large_binary())
     if pa.types.is_timestamp(array.type):
-        return _near(array, pa.int64(), _DAY[array.type.unit], array.type.tz)
+        # The engine has no nanoseconds with a zone, and would round them: such a time is its time in UTC.
+        zone = None if array.type.unit == "ns" else array.type.tz
+        return _near(array, pa.int64(), _DAY[array.type.unit], zone)
     if pa.types.is_duration(array.type):
         return array.view(pa.int64())
     if pa.types.is_date64(array.type):
@@ -135,8 +207,17 @@ def _plain(array: pa.Array) -> pa.Array:
     if pa.types.is_float16(array.type):
         return array.cast(pa.float32())
     if pa.types.is_decimal256(array.type):
-        return array.cast(pa.float64(), safe=False)
+        return array.cast(pa.float64(), safe=False) if weight else _digits(array)
     return array
+
+
+def _digits(array: pa.Array) -> pa.Array:
+    """Decimals that the engine has no type for, as text: all of their digits, without zeros at the end."""
+    import pyarrow as pa
+
+    distinct = array.dictionary_encode()
+    texts = [None if value is None else f"{value.normalize(_EXACT):f}" for value in distinct.dictionary.to_pylist()]
+    return pa.array(texts, pa.string()).take(distinct.indices)
 
 
 def _near(times: pa.Array, whole: pa.DataType, day: int, zone: str | None) -> pa.Array:
@@ -148,6 +229,8 @@ def _near(times: pa.Array, whole: pa.DataType, day: int, zone: str | None) -> pa
     most = (_NANOSECOND_DAYS if day == _DAY["ns"] else _DAYS) * day
     near = pc.and_(pc.less_equal(steps, most), pc.greater_equal(steps, -most))
     steps = pc.if_else(near, steps, pa.scalar(None, whole))
+    if day == _DAY["ns"]:
+        return steps.view(pa.timestamp("ns"))
     if day not in (_DAY["s"], _DAY["ms"]):
         return steps.view(times.type)
     return pc.multiply(steps, _DAY["us"] // day).view(pa.timestamp("us", zone))

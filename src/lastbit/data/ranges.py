@@ -9,7 +9,7 @@ from typing import Any, Final
 from lastbit.data.domain import checked_range
 from lastbit.errors import ParameterError
 
-_NUMBERS: Final = re.compile(r"(-?\d+)\.\.(-?\d+)(?::(\d+))?", re.ASCII)
+_NUMBERS: Final = re.compile(r"(-?\d{1,400})\.\.(-?\d{1,400})(?::(\d{1,400}))?", re.ASCII)
 _TIMES: Final = {
     "%Y-%m-%d": re.compile(r"(\d{4}-\d\d-\d\d)\.\.(\d{4}-\d\d-\d\d)", re.ASCII),
     "%G-W%V": re.compile(r"(\d{4}-W\d\d)\.\.(\d{4}-W\d\d)", re.ASCII),

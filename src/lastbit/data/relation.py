@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
+from lastbit.data.long_texts import duckdb_text
 from lastbit.data.sorting import quoted
 from lastbit.errors import DataError, ParameterError, no_column
 
@@ -120,7 +121,7 @@ def moment_of(text: str) -> str:
 
 def selection(wanted: Wanted, expressions: Sequence[str], *, comma: bool = False) -> str:
     """The columns wanted, of text, in SQL: as many expressions as names. Weights that are no number are null."""
-    chosen = [f"{text} AS {quoted(name)}" for text, name in zip(expressions, wanted.columns, strict=False)]
+    chosen = [f"{duckdb_text(text)} AS {quoted(name)}" for text, name in zip(expressions, wanted.columns, strict=False)]
     if wanted.weights is not None:
         chosen.append(f"{number_of(expressions[-1], comma=comma)} AS {quoted(wanted.weights)}")
     return ", ".join(chosen)

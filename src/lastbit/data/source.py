@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 from lastbit.data.databases import check_table, postgres_columns, postgres_table, sqlite_columns, sqlite_table
 from lastbit.data.engine import engine
 from lastbit.data.form import JSON_LINES, PACKINGS, Form
+from lastbit.data.long_texts import duckdb_form
 from lastbit.data.parquet import no_glob, parquet, parquet_columns
 from lastbit.data.places import Place, expanded, standard_input
 from lastbit.data.query.plan import Plan
@@ -42,7 +43,7 @@ def opened(
     *,
     rows_wanted: bool = True,
 ) -> Opened:
-    """Open a file, several files, or a table of a database, with the columns wanted. Without rows only they are checked.
+    """Open a file, several files, or a table of a database, with the columns wanted; without rows where none are.
 
     Text files go by their names, others by their first bytes: the first bytes of lines of JSON are somebody's row.
     A plan filters the rows and makes columns, each of one row.
@@ -268,9 +269,9 @@ def _duckdb_table(connection: duckdb.DuckDBPyConnection, name: str, place: str, 
     wanted.check(relation.columns)
     kinds = dict(zip(relation.columns, relation.types, strict=True))
     # Text comes out of its bytes without the collation of its column, which may take two for one.
+    forms = {"VARCHAR": lambda column: f"decode({duckdb_form(f'encode({column})')})", "BLOB": duckdb_form}
     chosen = (
-        f"decode(encode({quoted(each)})) AS {quoted(each)}" if kinds[each] == "VARCHAR" else quoted(each)
-        for each in dict.fromkeys(wanted.names)
+        f"{forms.get(str(kinds[each]), str)(quoted(each))} AS {quoted(each)}" for each in dict.fromkeys(wanted.names)
     )
     rows = relation.project(", ".join(chosen))
     # A view, or a column that is computed, may find other rows each time: by a sample, or by chance.

@@ -16,6 +16,7 @@ import numpy as np
 from lastbit.data import kinds, sql
 from lastbit.data.columns import Integers, Keys
 from lastbit.data.kinds import Kind
+from lastbit.data.long_texts import spark_form
 from lastbit.data.task import Occurring, Task
 from lastbit.data.weights import Weights
 from lastbit.errors import ParameterError
@@ -37,7 +38,13 @@ _KINDS: Final[tuple[tuple[str, Kind], ...]] = (
 )
 
 _MOST_LISTED: Final = 10**6
-"""Items of a list go to the driver in a text: with a few million, its usual memory is full."""
+"""Items of a list go through the driver, whose usual memory is full with a few million."""
+
+_IN_PLAN: Final = 1_000
+"""Items that stand in the plan of a query as a text. A longer list is a table: a plan of so many fills the driver."""
+
+_BROADCAST: Final = 100_000
+"""Items that every executor gets."""
 
 
 class SparkTable:
@@ -63,9 +70,9 @@ class SparkTable:
         """The number of each unit in steps, and the place of its item."""
         from lastbit.data.spark_numbers import numbers_per_unit
 
-        rows = numbers_per_unit(self._placed(task, keys), task).collect()
-        found = np.array([(row[0], row[1]) for row in rows], np.int64).reshape(-1, 2)
-        return found[:, 0], found[:, 1]
+        alike = numbers_per_unit(self._placed(task, keys), task).groupBy("lastbit_place", "lastbit_step").count()
+        places, steps, times = _columns(alike.orderBy("lastbit_place", "lastbit_step"))
+        return np.repeat(places, times), np.repeat(steps, times)
 
     def _placed(self, task: Task, keys: Sequence[Keys]) -> Any:
         """The rows whose items are in the domain, with the place of each."""
@@ -75,7 +82,8 @@ class SparkTable:
         place = f.lit(0).cast("bigint")
         for i, (name, each) in enumerate(zip(task.by, keys, strict=True)):
             domain = self._domain(name, each, i)
-            rows = rows.join(f.broadcast(domain), f.expr(f"lastbit_key_{i} = lastbit_item_{i}"))
+            domain = f.broadcast(domain) if len(each) <= _BROADCAST else domain
+            rows = rows.join(domain, f.expr(f"lastbit_key_{i} = lastbit_item_{i}"))
             place = place * len(each) + f.col(f"lastbit_place_{i}")
         return rows.withColumn("lastbit_place", place)
 
@@ -152,25 +160,29 @@ class SparkTable:
             )
         kind, dtype = self.kind(name), self._types[name]
         assert kind is not None  # noqa: S101
-        texts, places = sql.listed(sql.literals(keys, kind, 1000, _scale(dtype)))
-        both = f.arrays_zip(f.split(f.lit(texts), ",").alias("item"), f.split(f.lit(places), ",").alias("place"))
-        listed = self._frame.sparkSession.range(1).select(f.explode(both).alias("each"))
+        texts = sql.literals(keys, kind, 1000, _scale(dtype))
+        if len(keys) > _IN_PLAN:
+            listed = _table(self._frame.sparkSession, list(texts))
+        else:
+            items, places = sql.listed(texts)
+            both = f.arrays_zip(f.split(f.lit(items), ",").alias("item"), f.split(f.lit(places), ",").alias("place"))
+            listed = self._frame.sparkSession.range(1).select(f.explode(both).alias("each")).select("each.*")
         cast = {
-            kinds.TEXT: "unhex(each.item)",
-            kinds.BINARY: "unhex(each.item)",
-            kinds.REAL: "try_cast(each.item AS DOUBLE)",
-            kinds.SPAN: "make_dt_interval(0, 0, 0, 0) + try_cast(each.item AS BIGINT) * INTERVAL '0.000001' SECOND",
-        }.get(kind, f"try_cast(each.item AS {dtype})")
+            kinds.TEXT: "unhex(item)",
+            kinds.BINARY: "unhex(item)",
+            kinds.REAL: "try_cast(item AS DOUBLE)",
+            kinds.SPAN: "make_dt_interval(0, 0, 0, 0) + try_cast(item AS BIGINT) * INTERVAL '0.000001' SECOND",
+        }.get(kind, f"try_cast(item AS {dtype})")
         # An empty text is one empty item to the engine: its place, null, takes it out.
         return listed.selectExpr(
-            f"{cast} AS lastbit_item_{number}", f"try_cast(each.place AS BIGINT) AS lastbit_place_{number}"
+            f"{cast} AS lastbit_item_{number}", f"try_cast(place AS BIGINT) AS lastbit_place_{number}"
         ).where(f"lastbit_place_{number} IS NOT NULL")
 
     def _form(self, name: str) -> str:
         """A column in its normal form."""
         column, kind = _quoted(name), self.kind(name)
-        if kind is kinds.TEXT:
-            return f"CAST({column} AS BINARY)"
+        if kind in (kinds.TEXT, kinds.BINARY):
+            return spark_form(f"CAST({column} AS BINARY)")
         return sql.real(column) if kind is kinds.REAL else column
 
     def _readable(self, name: str, key: str) -> str:
@@ -224,6 +236,25 @@ class SparkTable:
 
 
 _PARTS: Final = ("DAY", "HOUR", "MINUTE", "SECOND")
+
+
+def _table(session: Any, texts: list[str | None]) -> Any:
+    """Texts and their places as a table of two columns."""
+    import pyarrow as pa
+
+    table = pa.table({"item": pa.array(texts, pa.string()), "place": pa.array(range(len(texts)), pa.int64())})
+    try:
+        return session.createDataFrame(table)
+    except TypeError:  # before Spark 4
+        return session.createDataFrame(list(zip(texts, range(len(texts)), strict=True)), "item string, place long")
+
+
+def _columns(frame: Any) -> list[Integers]:
+    """Columns of whole numbers on this machine: as Arrow where Spark has it, which takes a tenth of the memory."""
+    if hasattr(frame, "toArrow"):
+        return [np.asarray(column.combine_chunks(), np.int64) for column in frame.toArrow().columns]
+    found = np.array([tuple(row) for row in frame.collect()], np.int64).reshape(-1, len(frame.columns))
+    return [found[:, place] for place in range(len(frame.columns))]
 
 
 def _keys(task: Task) -> list[str]:

@@ -6,6 +6,7 @@ import csv
 from typing import TYPE_CHECKING
 
 from lastbit.data.form import SEPARATORS, Form
+from lastbit.data.json_numbers import keep_numbers
 from lastbit.data.lines import Lines, batches
 from lastbit.data.places import Place
 from lastbit.data.relation import Opened, Wanted, literal, selection, streamed
@@ -45,9 +46,10 @@ def _first_line(path: Place, form: Form, name: str) -> tuple[Lines, str, list[st
 def json_lines(connection: duckdb.DuckDBPyConnection, path: Place, wanted: Wanted, form: Form, name: str) -> Opened:
     """Lines that are one JSON object each. A key that a line does not have is null in it; no other key is looked at.
 
-    Text is itself, a whole number its digits, any other number its shortest float, true and false these words, a list
-    or an object its JSON. Of a key that is there twice the first counts. A line that is no object is left out. A comma
-    behind the last value, and NaN and Infinity, which Python's own writer makes, are taken though JSON has none.
+    Text is itself, a whole number its digits, any other number its shortest float, or its digits where that float is
+    another number; true and false are these words, a list or an object is its JSON. Of a key that is there twice the
+    first counts. A line that is no object is left out. A comma behind the last value, and NaN and Infinity, which
+    Python's own writer makes, are taken though JSON has none.
     """
     wanted.check([name for name in wanted.names if name])
     # As pointers, which can name any key. In a list they would be indices, so that only objects may come this far.
@@ -97,6 +99,7 @@ def _streamed(
 
     schema = pa.schema([(f"c{column}", pa.string()) for column in range(max(places) + 1)])
     quotes = lines.header
-    rows = streamed(connection, schema, batches(lines, schema, places, separator, quotes=quotes))
+    parts = batches(lines, schema, places, separator, quotes=quotes)
+    rows = streamed(connection, schema, parts if quotes else map(keep_numbers, parts))
     relation = rows.filter(condition).project(chosen)
     return Opened(relation, connection, lines.done, lambda: lines.problem)

@@ -2,6 +2,7 @@
 
 from lastbit.estimate.accuracy import gaussian_accuracy, laplace_accuracy, least_epsilon
 from lastbit.estimate.blue import blue, error_bounds, variance_left
+from lastbit.estimate.finding import Found, expected_found, zipf_counts
 from lastbit.estimate.gap_laws import LaplaceGapNoise, OneSidedGapNoise
 from lastbit.estimate.gaps import Estimate, GapNoise, LowerBound, measured, variance_weighted
 from lastbit.estimate.selection_plan import Option, SelectionPlan, selection_plan
@@ -9,6 +10,7 @@ from lastbit.estimate.tempered import tempered
 
 __all__ = [
     "Estimate",
+    "Found",
     "GapNoise",
     "LaplaceGapNoise",
     "LowerBound",
@@ -17,6 +19,7 @@ __all__ = [
     "SelectionPlan",
     "blue",
     "error_bounds",
+    "expected_found",
     "gaussian_accuracy",
     "laplace_accuracy",
     "least_epsilon",
@@ -25,4 +28,5 @@ __all__ = [
     "tempered",
     "variance_left",
     "variance_weighted",
+    "zipf_counts",
 ]

@@ -9,12 +9,16 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
+from statistics import NormalDist
 from typing import Final
+
+from gmpy2 import mpq
 
 from lastbit.chance.gaussian import Gaussian
 from lastbit.chance.inversion import power
 from lastbit.errors import ParameterError
-from lastbit.exact.rounding import log_lower, precision_for
+from lastbit.exact.gaussian_tails import tail_at_most
+from lastbit.exact.rounding import fraction, log_bounds, log_lower, precision_for
 from lastbit.privacy.rate import Rate
 
 DIGITS: Final = 9
@@ -31,8 +35,15 @@ def power_at_most(rate: Rate, exponent: int, limit: Fraction) -> bool:
     >>> power_at_most(Rate(1, 1), 2, Fraction(1, 4)), power_at_most(Rate(1, 1), 1, Fraction(1, 4))
     (True, False)
     """
-    bits = 128
+    # Logarithms decide at once, unless r^exponent is all but equal to the limit.
+    precision = 128 + rate.y + exponent.bit_length()
+    one_step, whole_way = (log_bounds(mpq(1 / each), precision) for each in (rate.fraction, limit))
+    if exponent * fraction(one_step[0]) >= fraction(whole_way[1]):
+        return True
+    if exponent * fraction(one_step[1]) < fraction(whole_way[0]):
+        return False
     # r^exponent can equal the limit only as a fraction over 2^bits for moderate bits: then the bounds become exact.
+    bits = 128
     while True:
         lower, upper = power(rate, exponent, bits)
         scaled = limit * (1 << bits)
@@ -111,7 +122,20 @@ def gaussian_accuracy(rate: Rate, level: Fraction) -> int:
     >>> gaussian_accuracy(Rate.from_epsilon("1/200"), Fraction(95, 100))
     20
     """
-    return least_enough(lambda steps: gaussian_within(rate, steps, level))
+    return least_enough(lambda steps: gaussian_within(rate, steps, level), near_gaussian(rate, (1 - level) / 2))
+
+
+def near_gaussian(rate: Rate, chance: Fraction) -> int:
+    """About the steps that the discrete Gaussian of this rate exceeds with this probability: where to look first.
+
+    >>> near_gaussian(Rate.from_epsilon("1/200"), Fraction(1, 40)), near_gaussian(Rate(1, 1), Fraction(1, 1 << 4000))
+    (19, 63)
+    """
+    if chance >= Fraction(1, 1 << 900):
+        deviations = -NormalDist().inv_cdf(float(chance))
+    else:
+        deviations = math.sqrt(2 * math.log(2) * (chance.denominator.bit_length() - chance.numerator.bit_length()))
+    return max(0, int(deviations / math.sqrt(2 * rate.loss_upper)))
 
 
 def gaussian_within(rate: Rate, steps: int, level: Fraction) -> bool:
@@ -120,15 +144,9 @@ def gaussian_within(rate: Rate, steps: int, level: Fraction) -> bool:
     >>> gaussian_within(Rate(1, 1), 0, Fraction(46, 100)), gaussian_within(Rate(1, 1), 0, Fraction(47, 100))
     (True, False)
     """
-    # P(|X| > t) = 2·S(t+1), which is irrational: bounds that close in on it leave the limit on one side.
-    limit = (1 - level) / 2
-    bits = 64 * (2 + limit.denominator.bit_length() // 64)
-    while True:
-        lower, upper = Gaussian(rate).bounds(steps + 1, bits)
-        scaled = limit * (1 << bits)
-        if upper <= scaled or lower > scaled:
-            return upper <= scaled
-        bits *= 2
+    Gaussian(rate)  # refuses noise that is too wide
+    # P(|X| > t) = 2·P(X > t), which is irrational, as every tail is.
+    return tail_at_most(rate.fraction, steps + 1, (1 - level) / 2)
 
 
 def least_epsilon(meets: Callable[[Fraction], bool], digits: int = DIGITS, near: int = 0) -> Fraction:

@@ -5,14 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from math import floor
+from typing import Final
 
 from lastbit.chance.inversion import power
 from lastbit.errors import ParameterError
 from lastbit.estimate.accuracy import near_exponent
+from lastbit.estimate.branches import Piece
 from lastbit.estimate.gaps import GapNoise, confident, least
 from lastbit.exact.numbers import Number, number
 from lastbit.exact.rounding import log_lower, precision_for
 from lastbit.privacy.rate import Rate
+
+_NONE: Final = Fraction(0)
+_ONE: Final = Fraction(1)
 
 
 def nearest(amount: Fraction) -> int:
@@ -90,6 +95,15 @@ class OneSidedGapNoise(GapNoise):
             return None
         return start + told + (self.shift - steps) * self.resolution
 
+    @property
+    def _threshold_pieces(self) -> tuple[Piece, ...]:
+        s = self.threshold_rate.fraction
+        return (Piece(0, None, _NONE, 1 - s, s),)
+
+    @property
+    def _query_pieces(self) -> tuple[Piece, ...]:
+        return Piece(None, 0, _ONE, _NONE, _ONE), Piece(1, None, _NONE, _ONE, self.query_rate.fraction)
+
     def _side(self, t: int) -> tuple[Rate, int]:
         """The rate by which P(X - Z >= t) falls on its side of 0, and the power of the rate in it."""
         return (self.query_rate, t) if t >= 0 else (self.threshold_rate, 1 - t)
@@ -108,7 +122,7 @@ class OneSidedGapNoise(GapNoise):
     def _more_than(self, t: int, level: Fraction) -> bool:
         t += self.shift
         rate, exponent = self._side(t)
-        bits = 512
+        bits = 512 + level.denominator.bit_length()
         while True:
             tails = sorted(self._tail(t, Fraction(each, 1 << bits)) for each in power(rate, exponent, bits))
             if tails[0] > level or tails[1] <= level:
@@ -117,7 +131,7 @@ class OneSidedGapNoise(GapNoise):
 
     def _power_more_than(self, exponent: int, level: Fraction) -> bool:
         """Whether r^exponent > level."""
-        bits = 512
+        bits = 512 + level.denominator.bit_length()
         while True:
             lower, upper = (Fraction(each, 1 << bits) for each in power(self.query_rate, exponent, bits))
             if lower > level or upper <= level:
@@ -158,6 +172,17 @@ class LaplaceGapNoise(GapNoise):
         )
 
     @property
+    def _threshold_pieces(self) -> tuple[Piece, ...]:
+        s = self.threshold_rate.fraction
+        middle = (1 - s) / (1 + s)
+        return Piece(None, -1, _NONE, middle, 1 / s), Piece(0, None, _NONE, middle, s)
+
+    @property
+    def _query_pieces(self) -> tuple[Piece, ...]:
+        r = self.query_rate.fraction
+        return Piece(None, 0, _ONE, -r / (1 + r), 1 / r), Piece(1, None, _NONE, 1 / (1 + r), r)
+
+    @property
     def _slow_fast(self) -> tuple[Rate, Rate]:
         """The two rates, the one that falls more slowly first."""
         one, other = self.threshold_rate, self.query_rate
@@ -181,7 +206,8 @@ class LaplaceGapNoise(GapNoise):
         if below:  # N is symmetric, and the way up is at least as far
             return 0
         slow, fast = self._slow_fast
-        t, precision = near_exponent(slow, chance), 4 * precision_for(slow.fraction)
+        t = near_exponent(slow, chance)
+        precision = 4 * precision_for(slow.fraction) + chance.denominator.bit_length()
         one = 1 << precision
         for _ in range(precision.bit_length()):
             powers = (tuple(Fraction(power(rate, t + i, precision)[0], one) for rate in (slow, fast)) for i in (1, 2))
@@ -198,7 +224,7 @@ class LaplaceGapNoise(GapNoise):
         """Whether P(N >= t) > level. Bounds close in on the powers, and are exact at enough bits."""
         if t <= 0:  # by symmetry it is more than 1/2, and no bound may fail so often
             return True
-        bits = 512
+        bits = 512 + level.denominator.bit_length()
         while True:
             one = 1 << bits
             slow, fast = (power(rate, t + 1, bits) for rate in self._slow_fast)

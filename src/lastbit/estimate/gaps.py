@@ -8,13 +8,18 @@ laws. Ding et al. (free gap), section 6.2.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Final
 
 from lastbit.errors import ParameterError
+from lastbit.estimate.branches import Factor, Piece, sum_of_products
 from lastbit.exact.numbers import Number, number, positive, probability
 from lastbit.privacy.rate import Rate
+
+MOST_BEFORE: Final = 7
+"""The probability of a report has a term for every set of branches that failed: more would take seconds to add."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +76,15 @@ class GapNoise(ABC):
     resolution: Fraction
     margin: int = 0
     """The least gap that is reported, in steps: an adaptive sparse vector's branches ask for some."""
+    before: tuple[GapNoise, ...] = ()
+    """The noise of the branches that a query must fail before this branch is tried, in order."""
+    after: tuple[GapNoise, ...] = ()
+    """The noise of the branches that are tried where this one fails, in order."""
+
+    @property
+    def branches(self) -> tuple[GapNoise, ...]:
+        """The noise of every branch that can report a query, in the order in which they are tried."""
+        return (*self.before, self, *self.after)
 
     @property
     @abstractmethod
@@ -92,6 +106,21 @@ class GapNoise(ABC):
 
         None where the gap is too small to tell. Only one-sided noise has such a bound.
         """
+
+    @property
+    @abstractmethod
+    def _threshold_pieces(self) -> Sequence[Piece]:
+        """The mass of the threshold noise Z."""
+
+    @property
+    @abstractmethod
+    def _query_pieces(self) -> Sequence[Piece]:
+        """P(X >= steps) for the query noise X."""
+
+    @property
+    def shift(self) -> int:
+        """The public shift of the threshold, in steps."""
+        return 0
 
     @abstractmethod
     def _more_than(self, t: int, level: Fraction) -> bool:
@@ -118,6 +147,10 @@ class GapNoise(ABC):
         >>> noise.decisive("0.95"), float(noise.at_least(-4)), float(noise.at_least(4))
         (Fraction(4, 1), 0.9791666666666666, 0.041666666666666664)
         """
+        if len(self.branches) > 1:
+            raise ParameterError(
+                "decisive is for a query, and here several branches can report it. Use decisive of the mechanism."
+            )
         wanted = confident(level)
         return self.resolution * max(
             least(lambda t: self._more_than(-t, wanted), self._near(1 - wanted, below=True)),
@@ -137,10 +170,45 @@ class GapNoise(ABC):
         (Fraction(111, 1), 0.961...)
         """
         wanted = confident(level)
-        # value >= threshold + gap - t exactly when N <= t. Find the least t with P(N >= t+1) at most 1 - level.
-        steps = least(lambda t: not self._more_than(t + 1, 1 - wanted), self._near(1 - wanted))
+        # Every branch may be too high with an equal share of 1 - level: together they are at most 1 - level, for any
+        # value, whichever branch reports it.
+        steps = self.exceeded_by((1 - wanted) / len(self.branches))
         start = number(threshold, "threshold")
         return LowerBound(start + number(gap, "gap") - steps * self.resolution, start, wanted, steps, self)
+
+    def exceeded_by(self, chance: Fraction) -> int:
+        """The least number of steps that N exceeds with this probability at most.
+
+        value >= threshold + gap - steps exactly when N <= steps.
+
+        >>> from lastbit.estimate.gap_laws import OneSidedGapNoise
+        >>> noise = OneSidedGapNoise(Rate(1, 1), Rate(1, 1), Fraction(1))
+        >>> noise.exceeded_by(Fraction(1, 20)), float(noise.at_least(4)), float(noise.at_least(3))
+        (3, 0.041666666666666664, 0.08333333333333333)
+        """
+        return least(lambda t: not self._more_than(t + 1, chance), self._near(chance))
+
+    def reported(self, below: int, at_least: int) -> Fraction:
+        """P(this branch reports the query, with N of at least so many steps), for a value this far below the threshold.
+
+        The branches before must fail. Exact, with all branches on the same noisy threshold.
+
+        >>> from lastbit.estimate.gap_laws import OneSidedGapNoise
+        >>> noise = OneSidedGapNoise(Rate(1, 1), Rate(1, 1), Fraction(1))
+        >>> noise.reported(0, 0) == noise.at_least(0), noise.reported(2, 0) == noise.at_least(2)
+        (True, True)
+        """
+        if len(self.before) > MOST_BEFORE:
+            raise ParameterError(
+                f"branches must be at most {MOST_BEFORE + 1} for the exact probability of a report: got a report by "
+                f"branch {len(self.before) + 1}. Use listed_bound, which holds for every branch."
+            )
+        factors: list[Factor] = [(self._threshold_pieces, 0)]
+        for noise in self.before:
+            failing = [piece.complement for piece in noise._query_pieces]
+            factors.append((failing, below + noise.margin + noise.shift))
+        factors.append((self._query_pieces, max(below + self.margin, at_least) + self.shift))
+        return sum_of_products(factors)
 
 
 def confident(level: Number) -> Fraction:
@@ -174,10 +242,12 @@ class LowerBound:
     """A lower confidence bound, and the probability with which it holds.
 
     `coverage` is the probability that the bound is at or below the value, for a query that is asked whatever came out
-    before, reported or not: at least `level`. A query that is asked because of earlier answers may have less.
+    before, reported or not: at least `level`. A query that is asked because of earlier answers may have less. Where
+    several branches can report a query, the bound of every branch is low enough for all of them together.
     The bound fails more often among reported queries, because large noise gets queries reported. For a value far below
-    the threshold it fails almost always. `coverage_given_report` is the probability among reported queries, for a
-    supposed value of one query asked alone. `GapNoise.listed_bound` is a bound that holds among reported queries.
+    the threshold it fails almost always. `coverage_given_report` is the probability among queries that this branch
+    reports, for a supposed value of one query asked alone. `GapNoise.listed_bound` is a bound that holds among reported
+    queries.
 
     >>> import lastbit as lb
     >>> noise = lb.SparseVector(threshold=100, limit=1, epsilon=1, resolution=1).gap_noise
@@ -195,11 +265,17 @@ class LowerBound:
 
     @property
     def coverage(self) -> Fraction:
-        """P(bound <= value), whether the query is reported or not, exactly."""
-        return 1 - self.noise.at_least(self.steps + 1)
+        """P(no branch reports the query with a bound above its value), whether the query is reported or not.
+
+        It is exact where there is one branch. With several it is 1 less the sum of their chances to be too high, which
+        holds for every value; the probability itself is larger.
+        """
+        noises = self.noise.branches
+        share = (1 - self.level) / len(noises)
+        return 1 - sum((noise.at_least(noise.exceeded_by(share) + 1) for noise in noises), Fraction(0))
 
     def coverage_given_report(self, value: Number) -> Fraction:
-        """P(bound <= value, given that the query is reported above), exactly, if the query has this value.
+        """P(bound <= value, given that this branch reports the query above), exactly, if the query has this value.
 
         >>> from lastbit.estimate.gap_laws import LaplaceGapNoise
         >>> bound = LaplaceGapNoise(Rate(1, 1), Rate(3, 2), Fraction(1)).lower_bound(100, 20, level="0.95")
@@ -209,7 +285,6 @@ class LowerBound:
         below = (self.threshold - number(value, "value")) / self.noise.resolution
         if below.denominator != 1:
             raise ParameterError(f"value must be on the grid of {self.noise.resolution}: got {value}.")
-        needed = below.numerator + self.noise.margin
-        reported = self.noise.at_least(needed)
-        missed = self.noise.at_least(max(needed, self.steps + 1))
-        return 1 - missed / reported
+        steps = below.numerator + self.noise.margin
+        missed = self.noise.reported(below.numerator, self.steps + 1)
+        return 1 - missed / self.noise.reported(below.numerator, steps)

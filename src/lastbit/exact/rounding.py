@@ -67,6 +67,16 @@ def _rounding(mode: int, precision: int) -> gmpy2.context:
     return gmpy2.context(precision=precision, round=mode, emin=gmpy2.get_emin_min(), emax=gmpy2.get_emax_max())
 
 
+def rounding_down(precision: int) -> gmpy2.context:
+    """A context in which every operation gives the nearest number of this many bits at or below its result."""
+    return _rounding(gmpy2.RoundDown, precision)
+
+
+def rounding_up(precision: int) -> gmpy2.context:
+    """A context in which every operation gives the nearest number of this many bits at or above its result."""
+    return _rounding(gmpy2.RoundUp, precision)
+
+
 def to_nearest(precision: int) -> gmpy2.context:
     """A context in which every operation gives the nearest number of this many bits, proved by MPFR."""
     return _rounding(gmpy2.RoundToNearest, precision)
@@ -78,13 +88,13 @@ def shortened_upper(value: Fraction, precision: int = 53) -> Fraction:
     >>> shortened_upper(Fraction(1, 3), 4)
     Fraction(11, 32)
     """
-    with _rounding(gmpy2.RoundUp, precision):
+    with rounding_up(precision):
         return fraction(gmpy2.mpfr(gmpy2.mpq(value)))
 
 
 def log_lower(value: Fraction, precision: int) -> Fraction:
     """A fraction at or below ln(value)."""
-    with _rounding(gmpy2.RoundDown, precision):
+    with rounding_down(precision):
         log = gmpy2.log(gmpy2.mpfr(gmpy2.mpq(value)))
     return fraction(log)
 
@@ -95,7 +105,7 @@ def log_floors(above: int, belows: Sequence[int], bits: int) -> list[int]:
     >>> log_floors(2, [1, 2], 8), math.log(2) * 256
     ([177, 0], 177.44...)
     """
-    with _rounding(gmpy2.RoundDown, bits + 64):
+    with rounding_down(bits + 64):
         logs = [gmpy2.log(gmpy2.mpfr(gmpy2.mpq(above, below))) for below in belows]
         return [max(0, int(gmpy2.floor(gmpy2.mul_2exp(log, bits)))) for log in logs]
 
@@ -107,9 +117,9 @@ def fraction(value: gmpy2.mpfr) -> Fraction:
 
 def exp_bounds(lower: Fraction, upper: Fraction, precision: int) -> Bounds:
     """At or below e^lower, and at or above e^upper."""
-    with _rounding(gmpy2.RoundDown, precision):
+    with rounding_down(precision):
         below = gmpy2.exp(gmpy2.mpfr(gmpy2.mpq(lower)))
-    with _rounding(gmpy2.RoundUp, precision):
+    with rounding_up(precision):
         above = gmpy2.exp(gmpy2.mpfr(gmpy2.mpq(upper)))
     return below, above
 
@@ -120,8 +130,34 @@ def expm1_upper(value: Fraction, precision: int) -> Fraction:
     >>> float(expm1_upper(Fraction(1), 64))
     1.718281828459...
     """
-    with _rounding(gmpy2.RoundUp, precision):
+    with rounding_up(precision):
         return fraction(gmpy2.expm1(gmpy2.mpfr(gmpy2.mpq(value))))
+
+
+def any_upper(chance: Fraction, times: int, precision: int) -> Fraction:
+    """A fraction at or above 1 - (1 - chance)^times: that one of so many independent events happens.
+
+    >>> float(any_upper(Fraction(1, 2), 3, 64)), float(any_upper(Fraction(1, 1 << 4000), 1 << 4000, 64))
+    (0.875, 0.632120558828557...)
+    """
+    if chance >= 1:
+        return Fraction(1)
+    # Down: what is less makes 1 less it more. log1p and expm1 keep all bits of the smallest chance.
+    with rounding_down(precision):
+        none = gmpy2.expm1(gmpy2.log1p(gmpy2.mpfr(gmpy2.mpq(-chance))) * times)
+    return -fraction(none)
+
+
+def one_lower(any_of_them: Fraction, times: int, precision: int) -> Fraction:
+    """A fraction at or below the chance of one of so many independent events, from the chance of any of them.
+
+    >>> float(one_lower(Fraction(7, 8), 3, 64))
+    0.5
+    """
+    # Up: less is taken off 1. A chance that is nearly 1 needs as many bits more.
+    with rounding_up(precision + any_of_them.denominator.bit_length()):
+        rest = gmpy2.expm1(gmpy2.log1p(gmpy2.mpfr(gmpy2.mpq(-any_of_them))) / times)
+    return -fraction(rest)
 
 
 def power_bounds(base: Fraction, exponent: Fraction, precision: int) -> Bounds:
@@ -143,9 +179,9 @@ def ceiling(bounds: Callable[[int], Bounds], bits: int) -> int:
 
 def log_bounds(value: gmpy2.mpq, precision: int) -> Bounds:
     """At or below ln(value), and at or above it."""
-    with _rounding(gmpy2.RoundDown, precision):
+    with rounding_down(precision):
         below = gmpy2.log(gmpy2.mpfr(value))
-    with _rounding(gmpy2.RoundUp, precision):
+    with rounding_up(precision):
         above = gmpy2.log(gmpy2.mpfr(value))
     return below, above
 

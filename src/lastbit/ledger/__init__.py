@@ -9,6 +9,7 @@ except ImportError:
 
 from lastbit.ledger.account import Account
 from lastbit.ledger.entry import Charge, Entry
+from lastbit.ledger.identity import Identity
 from lastbit.ledger.ledger import Ledger
 
-__all__ = ["Account", "Charge", "Entry", "Ledger"]
+__all__ = ["Account", "Charge", "Entry", "Identity", "Ledger"]

@@ -92,7 +92,7 @@ class Account:
     def within(self) -> bool:
         """Whether the sums are within the limits: the one rule that accepts and refuses.
 
-        Deltas must fit. Besides, the epsilons must fit, or the rhos: docs/data-and-budget.md proves that this holds
+        Deltas must fit. Besides, the epsilons must fit, or the rhos: docs/budget.md proves that this holds
         for analysts who choose each release by the releases before it.
         """
         deltas = self.spent_delta <= self.delta_limit - self.delta_of_rho
@@ -165,7 +165,7 @@ class Account:
 
         To replace a record is to remove one and to add one: a cost for add-remove counts twice where neighbours
         replace (`Cost.of_two`). The other way round nothing is promised, and the release is refused. An account of
-        epsilon alone refuses costs with a delta or without an epsilon. See docs/data-and-budget.md.
+        epsilon alone refuses costs with a delta or without an epsilon. See docs/budget.md.
         """
         price = Price.of(cost)
         if adjacency is not None and named(adjacency) != self.adjacency:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from typing import Any, NoReturn
 
 import sqlalchemy as sa
 
-from lastbit.errors import LedgerError
+from lastbit.errors import EntryNotFound, LedgerError, LedgerNotFound
 from lastbit.exact.numbers import Number, positive, whole
 from lastbit.ledger import books, chain, keys, names, refusals
 from lastbit.ledger import published as codec
@@ -19,18 +20,48 @@ from lastbit.ledger.history import History
 from lastbit.ledger.price import written
 from lastbit.ledger.store import Store
 from lastbit.ledger.tables import ACCOUNTS, ENTRIES
-from lastbit.ledger.witness import keep, not_as_seen, seen_by
+from lastbit.ledger.witness import Last, Witness, not_as_seen, not_as_written
 from lastbit.values.adjacency import Adjacency, named
 
 
 class Accounts:
     """Accounts in a SQLite file or a PostgreSQL database, and their books."""
 
-    def __init__(self, place: str | os.PathLike[str], *, verify: bool = False) -> None:
+    def __init__(
+        self,
+        place: str | os.PathLike[str],
+        *,
+        verify: bool = False,
+        witness: str | os.PathLike[str] | None = None,
+    ) -> None:
         self._store = Store(place)
+        self._seen: dict[str, Last] = {}
+        """The last entry of each account that this program has written or verified."""
+        self._witness = None if witness is None else Witness(witness)
+        if self._witness is not None:
+            self._ask(self._witness)
         if verify and (found := self.verify()):
             more = f" And {len(found) - 1} more: see verify()." if len(found) > 1 else ""
             raise LedgerError(f"the books of the ledger do not add up: {found[0]}{more} Nothing was drawn.")
+
+    def _ask(self, witness: Witness) -> None:
+        """Refuse books that lack what the witness has seen, and tell the witness what they have."""
+        seen, newest = witness.seen(), {}
+        with suppress(LedgerNotFound) if not seen else nullcontext(), self._store.look() as rows:
+            lost = [not_as_seen(witness, name, last) for name, last in seen.items() if not books.has(rows, name, *last)]
+            if lost:
+                raise LedgerError(f"{lost[0]} Nothing was drawn and nothing was charged.")
+            for name in rows.scalars(sa.select(ACCOUNTS.c.dataset)).all():
+                account, last = books.state_of(rows, name)
+                newest[name] = (last, str(account.digest))
+        if newest:
+            witness.add(newest)
+
+    def _remember(self, dataset: str, last: Last) -> None:
+        """Keep in mind what was written, and tell the witness before anything is drawn."""
+        self._seen[dataset] = max(last, self._seen.get(dataset, last))
+        if self._witness is not None:
+            self._witness.add({dataset: last})
 
     def __repr__(self) -> str:
         return f"<Ledger: {self._store!r}>"
@@ -81,13 +112,14 @@ class Accounts:
                     delta=account.delta_limit,
                     delta_of_rho=account.delta_of_rho,
                 )
-                _, digest = books.write(rows, account, "create", account.limit, terms, note=note)
+                last = books.write(rows, account, "create", account.limit, terms, note=note)
         if taken is not None:
             spelled = "" if taken == dataset else f", and {dataset!r} is the same name in another spelling"
             raise LedgerError(
                 f"there is an account named {taken!r} already{spelled}. Raise its limit, or choose another name."
             )
-        return replace(account, digest=digest)
+        self._remember(dataset, last)
+        return replace(account, digest=last[1])
 
     def account(self, dataset: str) -> Account:
         """The state of one account."""
@@ -138,7 +170,7 @@ class Accounts:
         """The whole books of an account: its row and the rows of its entries, exactly as they are kept.
 
         Numbers are exact, as text. The entries are read while you go through them. Whoever has this can compute every
-        digest again: docs/data-and-budget.md says how.
+        digest again: docs/books.md says how.
         """
         with self._store.look() as rows:
             account, last = books.state_of(rows, dataset)
@@ -153,12 +185,13 @@ class Accounts:
         """What is wrong with the books of one account, or of all: nothing when the result is empty.
 
         Every entry must fit the running hash over the entries before it, and the account must be, exactly, what its
-        entries add up to. Books that were rewritten as a whole, and an older copy put in their place, show only to
-        somebody who knows a later digest:
+        entries add up to. Every entry that this program has written or verified must still be there. Other books that
+        were rewritten as a whole, and an older copy put in their place, show only to somebody who knows a later digest:
 
         - `expected` is a digest that somebody wrote down, `ledger.account(name).digest`. An entry must still have it.
         - `witness` is a file that this method keeps, best on another machine. It holds the last entry of each account
-          that was ever verified with it. Each must still be there; then the file takes the newest.
+          that was ever verified with it. Each must still be there; then the file takes the newest. Without it, the
+          witness that the ledger was opened with is asked.
 
         >>> import tempfile, lastbit as lb
         >>> folder = tempfile.mkdtemp()
@@ -172,7 +205,8 @@ class Accounts:
         ()
         """
         found: list[str] = []
-        seen = {} if witness is None else seen_by(witness)
+        asked = self._witness if witness is None else Witness(witness)
+        seen = {} if asked is None else asked.seen()
         with self._store.look() as rows:
             if dataset is None:
                 found += self._store.damages(rows)
@@ -192,12 +226,16 @@ class Accounts:
         with self._store.look() as rows:
             if expected is not None and not books.has_digest(rows, wanted, expected):
                 found.append(f"no entry has the digest {expected}: the entry that had it was changed or removed.")
-            asked = {name: last for name, last in seen.items() if dataset in (None, name)}
-            found += [
-                not_as_seen(witness, name, last) for name, last in asked.items() if not books.has(rows, name, *last)
-            ]
-        if witness is not None and not found:
-            keep(witness, {**seen, **newest})
+            for name, entry in self._seen.items():
+                if dataset in (None, name) and not books.has(rows, name, *entry):
+                    found.append(not_as_written(name, entry))
+            for name, entry in seen.items():
+                if asked is not None and dataset in (None, name) and not books.has(rows, name, *entry):
+                    found.append(not_as_seen(asked, name, entry))
+        if not found:
+            self._seen |= newest
+            if asked is not None:
+                asked.add(newest)
         return tuple(found)
 
     def raise_limit(
@@ -214,8 +252,9 @@ class Accounts:
                 positive(given, name, "An account that allows nothing is of no use.")
         with self._store.transaction() as rows:
             account = books.account_of(books.row_of(rows, dataset, lock=True)).raised(epsilon=epsilon, rho=rho)
-            _, digest = books.write(rows, account, "raise", account.limit, "{}", note=note)
-        return replace(account, digest=digest)
+            last = books.write(rows, account, "raise", account.limit, "{}", note=note)
+        self._remember(dataset, last)
+        return replace(account, digest=last[1])
 
     def published(self, entry: int) -> Any:
         """What the entry with this id published, as it was; its `to_dict()` where its class is unknown.
@@ -232,6 +271,8 @@ class Accounts:
     def _kept(self, entry: int) -> str:
         with self._store.look() as rows:
             row = books.entry_row(rows, entry)
-        if row is None or row.published is None:
+        if row is None:
+            raise EntryNotFound(f"there is no entry {entry} in the books. The history lists all of them.")
+        if row.published is None:
             raise LedgerError(f"entry {entry} has no published release in the books. The history lists those that do.")
         return str(books.whole(row).published)

@@ -12,14 +12,15 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
-from lastbit.errors import LedgerError
+from lastbit.errors import AccountNotFound, LedgerError
 from lastbit.ledger import names, published
 from lastbit.ledger.account import Account
 from lastbit.ledger.chain import digest, price_of, seal
 from lastbit.ledger.entry import Entry
+from lastbit.ledger.identity import Identity
 from lastbit.ledger.statement import Statement
 from lastbit.ledger.store import Store
-from lastbit.ledger.tables import ACCOUNTS, BEGINNING, ENTRIES
+from lastbit.ledger.tables import ACCOUNTS, ENTRIES
 from lastbit.mechanisms.mechanism import Mechanism
 from lastbit.release import Release
 from lastbit.values.adjacency import Adjacency, named
@@ -57,7 +58,10 @@ def now() -> str:
 
 def row_of(books: sa.Connection, dataset: str, *, lock: bool = False) -> Any:
     """The row of an account as it is; with `lock` nobody else can charge it before the transaction ends."""
-    row = (_LOCKED if lock else _ACCOUNT).first(books, {"name": dataset})
+    try:
+        row = (_LOCKED if lock else _ACCOUNT).first(books, {"name": dataset})
+    except UnicodeEncodeError:  # half a character, which no database holds
+        row = None
     if row is not None:
         return row
     meant = names.same(dataset, books.scalars(sa.select(ACCOUNTS.c.dataset)))
@@ -67,7 +71,7 @@ def row_of(books: sa.Connection, dataset: str, *, lock: bool = False) -> Any:
         if meant is None
         else f"There is one named {meant!r}: write it so."
     )
-    raise LedgerError(f"there is no account named {dataset!r}. {advice} Nothing was drawn.")
+    raise AccountNotFound(f"there is no account named {dataset!r}. {advice} Nothing was drawn.")
 
 
 def lines_of(
@@ -192,7 +196,7 @@ def entry_of(row: Any, source: Callable[[int], str]) -> Entry:
     """A line of the history from its row; `source` reads what it published."""
     try:
         amount = Fraction(row.amount)
-        price = price_of(row, amount) if row.kind == "charge" else None
+        price = price_of(row.terms) if row.kind == "charge" else None
         if row.kind == "charge" and price is None:
             raise ValueError
         return Entry(
@@ -212,6 +216,8 @@ def entry_of(row: Any, source: Callable[[int], str]) -> Entry:
             rho=None if price is None else price.rho,
             delta=Fraction(0) if price is None else price.delta,
             question=row.question,
+            about=row.about,
+            protects=row.protects,
             recorded=bool(row.kept),
             source=source,
         )
@@ -242,7 +248,7 @@ def write(
     adjacency: Adjacency | None = None,
     mechanism: Mechanism[Any] | None = None,
     note: str,
-    question: str = "",
+    question: Identity | None = None,
 ) -> tuple[int, str]:
     """Add an entry after the account's last one, and keep the state of the account. The id and the digest."""
     line = {
@@ -256,7 +262,10 @@ def write(
         "note": note,
         "adjacency": adjacency or account.adjacency,
         "terms": terms,
-        "question": question,
+        "question": "" if question is None else question.text,
+        "question_digest": "" if question is None else question.digest,
+        "about": "" if question is None else question.about,
+        "protects": "" if question is None else question.protects,
     }
     made = _ADD.insert(books, {**line, "digest": ""})
     last = digest(account.digest, SimpleNamespace(**line, id=made))
@@ -278,48 +287,24 @@ def parameters_of(mechanism: Mechanism[Any]) -> str:
 
 
 def answer_to(
-    books: sa.Connection, dataset: str, mechanism: Mechanism[Any], adjacency: Adjacency | None, question: str
+    books: sa.Connection, dataset: str, mechanism: Mechanism[Any], adjacency: Adjacency | None, question: Identity
 ) -> Any:
-    """The row of the last release that answered this question, in these very words; None where there is none."""
-    # Not by the question itself, so that SQLite takes the index of the questions.
-    beginning = BEGINNING.op("=")(question[:500])
-    return _last(books, dataset, mechanism, adjacency, beginning, question.__eq__)
-
-
-def answer_like(
-    books: sa.Connection,
-    dataset: str,
-    mechanism: Mechanism[Any],
-    adjacency: Adjacency | None,
-    mark: str,
-    same: Callable[[str], bool],
-) -> Any:
-    """The row of the last release whose question holds a mark and is the same by a rule; None where there is none."""
-    return _last(books, dataset, mechanism, adjacency, ENTRIES.c.question.contains(mark, autoescape=True), same)
-
-
-def _last(
-    books: sa.Connection,
-    dataset: str,
-    mechanism: Mechanism[Any],
-    adjacency: Adjacency | None,
-    likely: sa.ColumnElement[bool],
-    same: Callable[[str], bool],
-) -> Any:
+    """The row of the last release that answered this very question; None where there is none."""
     account = account_of(row_of(books, dataset))
     # Without an order, which SQLite would take another index for.
     query = sa.select(*_LINE).where(
         ENTRIES.c.dataset == dataset,
+        ENTRIES.c.question_digest == question.digest,
         ENTRIES.c.kind == "charge",
         ENTRIES.c.mechanism == str(mechanism.name),
         ENTRIES.c.parameters == parameters_of(mechanism),
         ENTRIES.c.adjacency == (adjacency or account.adjacency),
-        likely,
+        ENTRIES.c.question == question.text,  # somebody may have changed the digest by hand
         ENTRIES.c.released.is_not(None),
         ENTRIES.c.published.is_not(None),
     )
     # One by one: each may hold megabytes, and the first will do unless this lastbit cannot build it.
     for row in sorted(books.execute(query), key=lambda row: -row.id):
-        if same(row.question) and isinstance(published.read(whole(entry_row(books, row.id)).published), Release):
+        if isinstance(published.read(whole(entry_row(books, row.id)).published), Release):
             return row
     return None

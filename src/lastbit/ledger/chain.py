@@ -18,21 +18,21 @@ from typing import Any, Final
 from lastbit.errors import LastbitError
 from lastbit.ledger import published
 from lastbit.ledger.account import Account
+from lastbit.ledger.identity import digest_of
 from lastbit.ledger.price import Price, parsed
 from lastbit.privacy import zcdp
 
-FIELDS: Final = ("id", "dataset", "kind", "time", "mechanism", "parameters", "cost", "amount", "note", "adjacency")
-"""What a digest covers, after the digest before it, in every entry."""
-
-LATER_FIELDS: Final = ("terms", "question")
-"""What it covers besides in entries that have terms: all since version 3. No shorter list has the same digest."""
+FIELDS: Final = (
+    "id", "dataset", "kind", "time", "mechanism", "parameters", "cost", "amount", "note", "adjacency", "terms",
+    "question", "question_digest", "about", "protects",
+)  # fmt: skip
+"""What a digest covers, after the digest before it."""
 
 
 def digest(before: str, entry: Any) -> str:
     """The digest of an entry, a row of the table, after the digest of the entry before; "" where there is none."""
-    fields = (*FIELDS, *LATER_FIELDS) if getattr(entry, "terms", "") != "" else FIELDS
     # JSON of a list tells any two lists apart. What is no text or number was put there by hand: it shows its type.
-    written = json.dumps([before, *(getattr(entry, each) for each in fields)], default=lambda odd: [repr(odd)])
+    written = json.dumps([before, *(getattr(entry, name) for name in FIELDS)], default=lambda odd: [repr(odd)])
     return hashlib.sha256(written.encode("ascii")).hexdigest()
 
 
@@ -51,7 +51,7 @@ def seal(row: Any) -> str:
 
 def problems(row: Any, entries: Iterable[Any]) -> Iterator[str]:
     """What is wrong with the books of one account, from its row and the rows of its entries, oldest first."""
-    name, before, later = row.dataset, "", False
+    name, before = row.dataset, ""
     account: Account | None = None
     for entry in entries:
         if entry.digest != digest(before, entry):
@@ -60,8 +60,7 @@ def problems(row: Any, entries: Iterable[Any]) -> Iterator[str]:
                 "added or removed."
             )
         before = entry.digest
-        after = _after(account, entry) if entry.terms or not (later or entry.question) else None
-        later = later or bool(entry.terms)
+        after = _after(account, entry) if entry.question_digest == digest_of(entry.question) else None
         if after is None:
             yield f"entry {entry.id} of {name!r} is none that lastbit writes: its kind is {entry.kind!r}."
         else:
@@ -87,10 +86,10 @@ def _after(account: Account | None, entry: Any) -> Account | None:
     try:
         if account is None:
             return _created(entry, amount)
-        if entry.kind == "raise" and entry.terms in ("", "{}"):
+        if entry.kind == "raise" and entry.terms == "{}":
             return account.raised(**{account.currency: amount})
         if entry.kind == "charge":
-            price = price_of(entry, amount)
+            price = price_of(entry.terms)
             if price is not None and account.own(price) == amount:
                 return account.plus(price)
     except LastbitError:
@@ -99,8 +98,6 @@ def _after(account: Account | None, entry: Any) -> Account | None:
 
 
 def _created(entry: Any, amount: Fraction) -> Account | None:
-    if entry.terms == "":
-        return Account.opened(entry.dataset, epsilon=amount, adjacency=entry.adjacency)
     found = parsed(entry.terms, "epsilon", "rho", "delta", "delta_of_rho")
     if found is None or found["delta"] is None or found["delta_of_rho"] is None:
         return None
@@ -118,14 +115,12 @@ def _created(entry: Any, amount: Fraction) -> Account | None:
     return account if account.limit == amount else None
 
 
-def price_of(entry: Any, amount: Fraction) -> Price | None:
-    """What a charge of this amount took from the account in each currency; None where no lastbit writes it so."""
-    return Price.before_rho(amount) if entry.terms == "" else _stated(entry.terms)
-
-
 @lru_cache(4096)
-def _stated(terms: str) -> Price | None:
-    """The price that an entry states. Most entries of an account state one of a few."""
+def price_of(terms: str) -> Price | None:
+    """What a charge took from the account in each currency; None where no lastbit writes it so.
+
+    Most entries of an account state one of a few.
+    """
     found = parsed(terms, "epsilon", "rho", "delta")
     if found is None or found["rho"] is None or found["delta"] is None:
         return None

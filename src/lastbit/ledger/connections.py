@@ -9,16 +9,17 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any, Final
-from weakref import WeakSet, finalize
+from weakref import finalize
 
 import sqlalchemy as sa
 
 from lastbit.errors import LastbitError
 from lastbit.ledger.disks import is_local
+from lastbit.ledger.forks import GATE
+from lastbit.ledger.holds import Hold, Inode, inode_of, release, take
 from lastbit.ledger.statement import driver_of
 from lastbit.ledger.tables import SCHEMA
 
@@ -46,7 +47,7 @@ class Connections:
             sa.event.listen(self.engine, "connect", self._file.prepare)
         self._kept: list[sa.Connection] = []
         self.error: Final[type[Exception]] = self.engine.dialect.loaded_dbapi.Error
-        _GATE.watch(self)
+        GATE.watch(self)
         # At the end of the program too: whoever closes a SQLite file last leaves one file and no log beside it.
         finalize(self, _close, self._kept)
 
@@ -57,58 +58,60 @@ class Connections:
         With `settle` everything is in SQLite's main file then, and the log beside it is empty: people copy, move and
         restore the file alone.
         """
-        with _GATE.inside():
-            books = self._open(write, durable)
+        with GATE.inside():
+            books, turn = self._open(write, durable, settle)
+            whole = False
             try:
-                yield books
-                self._commit(driver_of(books))
-                if settle:
-                    self._settle(driver_of(books))
+                with turn:
+                    try:
+                        yield books
+                        self._commit(driver_of(books))
+                        if settle:
+                            self._settle(driver_of(books))
+                    finally:
+                        whole = _undo(books)
             finally:
-                self._keep(books)
+                self._keep(books, whole)
 
     def settle(self) -> None:
         """Bring what a transaction without `settle` wrote into SQLite's main file."""
         with self.begin(write=False):
             pass
 
-    def _open(self, write: bool, durable: bool) -> sa.Connection:
-        """A connection with a new transaction: the kept one, or another where that is lost."""
-        kept = None
-        with suppress(IndexError):
-            kept = self._kept.pop()
-        if kept is not None and self._file is None:
-            with suppress(self.error):  # the server may have been restarted since the last transaction
-                return self._begun(kept, write, durable)
-        elif kept is not None and self._file is not None:
-            if kept.info["file"] == self._file.identity():
-                return self._begun(kept, write, durable)
-            kept.close()  # another file, or none, has the name now
-        return self._begun(self.engine.connect(), write, durable)
-
-    def _begun(self, books: sa.Connection, write: bool, durable: bool) -> sa.Connection:
-        # The driver begins and ends transactions: SQLAlchemy takes longer for that than a transaction takes.
-        try:
-            if self._file is None:
-                _begin_postgres(driver_of(books), durable)
-            else:
-                _begin_sqlite(driver_of(books), write, durable or not books.info["wal"])
-        except BaseException:
-            _drop(books)
-            raise
-        return books
+    def _open(self, write: bool, durable: bool, settle: bool) -> tuple[sa.Connection, ExitStack]:
+        """A connection with a new transaction, and its turn: the kept connection, or another where that is lost."""
+        while True:
+            kept = None
+            with suppress(IndexError):
+                kept = self._kept.pop()
+            books, turn = self.engine.connect() if kept is None else kept, ExitStack()
+            # The driver begins and ends transactions: SQLAlchemy takes longer for that than a transaction takes.
+            try:
+                if self._file is None:
+                    _begin_postgres(driver_of(books), durable)
+                    return books, turn
+                self._file.enter(books, turn, write or settle)
+                if driver_of(books).inode == self._file.inode():
+                    _begin_sqlite(driver_of(books), write, durable or not books.info["wal"])
+                    return books, turn
+            except self.error:
+                turn.close()
+                _drop(books)
+                if kept is None or self._file is not None:
+                    raise
+                continue  # the server may have been restarted since the last transaction
+            except BaseException:
+                turn.close()
+                _drop(books)
+                raise
+            turn.close()
+            _drop(books)  # another file, or none, has the name now
 
     def _commit(self, driver: Any) -> None:
         driver.commit()
 
-    def _keep(self, books: sa.Connection) -> None:
-        """Undo what was not committed, and keep the connection for the next transaction unless it is lost."""
-        whole = False
-        with suppress(Exception):
-            if not books.invalidated:
-                driver_of(books).rollback()
-                books.rollback()  # SQLAlchemy has begun, in its own view, with the first statement that it ran
-                whole = True
+    def _keep(self, books: sa.Connection, whole: bool) -> None:
+        """Keep the connection for the next transaction unless it is lost."""
         if whole and not self._kept:
             self._kept.append(books)
         else:
@@ -133,14 +136,21 @@ class _File:
     def __init__(self, path: str) -> None:
         self._path = os.path.abspath(path)  # the program may go to another folder
 
-    def identity(self) -> tuple[int, int] | None:
+    def inode(self) -> Inode | None:
+        """Which file has the name now; None where there is none."""
         with suppress(OSError):
-            found = os.stat(self._path)
-            return found.st_dev, found.st_ino
+            return inode_of(os.stat(self._path))
         return None
 
+    def enter(self, books: sa.Connection, turn: ExitStack, write: bool) -> None:
+        """Refuse a file that has got other names since it was opened, and wait for the turn to write."""
+        hold = driver_of(books).hold
+        if hold is not None:
+            hold.check_one_name()
+            if write:
+                turn.enter_context(hold.turn(BUSY_SECONDS))
+
     def prepare(self, connection: Any, record: Any) -> None:
-        record.info["file"] = self.identity()
         # Python's driver must not begin transactions of its own.
         connection.isolation_level = None
         connection.execute("PRAGMA foreign_keys = ON")
@@ -154,6 +164,42 @@ class _File:
         if mode == "wal" and wanted != "wal":
             raise sqlite3.OperationalError("a log in memory that other machines do not share")
         record.info["wal"] = mode == "wal"
+
+
+class _Held(sqlite3.Connection):
+    """A connection to a file, and the hold on the file for as long as it is open."""
+
+    def __init__(self, path: str, *arguments: Any, **options: Any) -> None:
+        self.hold: Hold | None = take(path, BUSY_SECONDS)
+        try:
+            super().__init__(path, *arguments, **options)
+        except BaseException:
+            self._let_go()
+            raise
+
+    @property
+    def inode(self) -> Inode | None:
+        """Which file this is a connection to; None for what is no file."""
+        return None if self.hold is None else self.hold.inode
+
+    def close(self) -> None:
+        super().close()
+        self._let_go()
+
+    def _let_go(self) -> None:
+        hold, self.hold = self.hold, None
+        if hold is not None:
+            release(hold)
+
+
+def _undo(books: sa.Connection) -> bool:
+    """Undo what was not committed, and say whether the connection is whole."""
+    with suppress(Exception):
+        if not books.invalidated:
+            driver_of(books).rollback()
+            books.rollback()  # SQLAlchemy has begun, in its own view, with the first statement that it ran
+            return True
+    return False
 
 
 def _close(kept: list[sa.Connection]) -> None:
@@ -171,7 +217,7 @@ def _drop(books: sa.Connection) -> None:
 def connect_args(url: sa.URL) -> dict[str, Any]:
     """What the driver is told besides the address."""
     if url.get_backend_name() == "sqlite":
-        return {"timeout": BUSY_SECONDS}
+        return {"timeout": BUSY_SECONDS, "factory": _Held}
     # What the address says stays: its options may name the schema that holds the books.
     return {} if "connect_timeout" in url.query else {"connect_timeout": BUSY_SECONDS}
 
@@ -187,77 +233,16 @@ def _begin_sqlite(driver: Any, write: bool, synced: bool) -> None:
 
 
 _SETTINGS: Final = (
-    "SELECT set_config(name, new, true) FROM (VALUES (%s, %s, %s), (%s, %s, %s)) AS wanted (name, old, new) "
-    "WHERE current_setting(name) = old"
+    "SELECT set_config(name, new, true) FROM (VALUES (%s, %s, %s), (%s, %s, %s), (%s, %s, %s)) "
+    "AS wanted (name, old, new) WHERE current_setting(name) = old"
 )
-"""Of two settings, what this transaction has instead of a value that the server gave."""
+"""What this transaction has instead of a value that the server gave."""
+_WANTED: Final = ("synchronous_commit", "off", "on", "synchronous_commit", "local", "on")
 
 
 def _begin_postgres(driver: Any, durable: bool) -> None:
-    # A commit must be on the disk before noise is drawn, whatever the server's default is. Stricter settings stay, and
-    # so does a time to wait for locks that somebody chose.
-    driver.execute(_SETTINGS, ("synchronous_commit", "off", "on", "lock_timeout", "0", f"{BUSY_SECONDS}s"))
+    # A commit must be on the disk before noise is drawn, and on that of a synchronous standby, whatever the server's
+    # default is. Stricter settings stay, and so does a time to wait for locks that somebody chose.
+    driver.execute(_SETTINGS, (*_WANTED, "lock_timeout", "0", f"{BUSY_SECONDS}s"))
     if not durable:
         driver.execute("SET LOCAL synchronous_commit = off")
-
-
-class _Gate:
-    """Transactions pass one by one or together; a fork waits until all are through, and holds up the next."""
-
-    def __init__(self) -> None:
-        self._turn = threading.Condition()
-        self._under_way = 0
-        self._forks = 0
-        self._own = threading.local()
-        self._all: WeakSet[Connections] = WeakSet()
-
-    def watch(self, connections: Connections) -> None:
-        """Have these connections closed before each fork."""
-        with self._turn:  # nobody adds to the set while a fork goes through it
-            self._all.add(connections)
-
-    @contextmanager
-    def inside(self) -> Iterator[None]:
-        with self._turn:
-            while self._forks and not self._held():
-                self._turn.wait()
-            self._count(1)
-        try:
-            yield
-        finally:
-            with self._turn:
-                self._count(-1)
-                self._turn.notify_all()
-
-    def _count(self, more: int) -> None:
-        self._own.count = self._held() + more
-        self._under_way += more
-
-    def _held(self) -> int:
-        """The transactions of this thread."""
-        return int(getattr(self._own, "count", 0))
-
-    def close(self) -> None:
-        """Wait for the others, and let nobody in."""
-        self._turn.acquire()
-        self._forks += 1
-        while self._under_way > self._held():
-            self._turn.wait()
-        for connections in self._all:
-            connections.forget()
-
-    def open(self) -> None:
-        """Let transactions in again."""
-        self._forks -= 1
-        self._turn.notify_all()
-        self._turn.release()
-
-    def open_in_child(self) -> None:
-        """The same where no other thread is, and so no other fork under way."""
-        self._forks = 1
-        self.open()
-
-
-_GATE: Final = _Gate()
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_GATE.close, after_in_parent=_GATE.open, after_in_child=_GATE.open_in_child)

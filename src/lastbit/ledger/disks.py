@@ -1,4 +1,4 @@
-"""Whether a file lies on a disk of this machine: only there may SQLite share memory between programs."""
+"""On which disk a file lies: SQLite shares memory between programs on disks of this machine only."""
 
 from __future__ import annotations
 
@@ -22,16 +22,30 @@ def is_local(path: str | os.PathLike[str]) -> bool:
     >>> is_local("/proc/self/mountinfo")
     False
     """
+    return _mount_of(os.path.realpath(path))[1] in _LOCAL
+
+
+def is_mount_point(path: str | os.PathLike[str]) -> bool:
+    """Whether something is mounted at this very path, as a single file is into a container; False if nobody can say.
+
+    >>> is_mount_point("/proc"), is_mount_point("/proc/self/mountinfo")
+    (True, False)
+    """
     place = os.path.realpath(path)
+    return _mount_of(place)[0] == place
+
+
+def _mount_of(place: str) -> tuple[str, str]:
+    """Where the disk is mounted that a real path lies on, and the kind of its file system."""
     try:
         lines = _MOUNTS.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
     except OSError:
-        return False  # no Linux
-    found, kind = "", ""
+        return "", ""  # no Linux
+    mount = "", ""
     for line in lines:
         before, _, after = line.partition(" - ")
         point = _ESCAPED.sub(lambda octal: chr(int(octal[1], 8)), before.split(" ")[4])
         inside = point == "/" or place == point or place.startswith(f"{point}/")
-        if inside and len(point) >= len(found):  # of two on one point, the later covers the earlier
-            found, kind = point, after.split(" ")[0]
-    return kind in _LOCAL
+        if inside and len(point) >= len(mount[0]):  # of two on one point, the later covers the earlier
+            mount = point, after.split(" ")[0]
+    return mount

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from lastbit.errors import LedgerError
-from lastbit.ledger import published, questions
+from lastbit.ledger import published
 from lastbit.ledger.account import Account
 from lastbit.values.adjacency import Adjacency
 
@@ -51,29 +51,15 @@ class Entry:
     delta: Fraction = Fraction(0)
     """What was charged in delta."""
     question: str = ""
-    """The question that was asked, where it was said: with `query`, or by the command."""
+    """The facts of the question as JSON, where somebody said what was asked: see `Identity`."""
+    about: str = ""
+    """The question as people read it: the command with its public arguments, or the query; "" where nobody said."""
+    protects: str = ""
+    """What the release protects: "person" (a unit with all its rows), or a single "row"; "" where nobody said."""
     recorded: bool = False
     """Whether the books keep the published release."""
     source: Callable[[int], str] | None = field(default=None, repr=False, compare=False)
     """Reads the published release of an entry, when somebody asks: it may be long."""
-
-    @property
-    def about(self) -> str:
-        """The question in words: the command with its public arguments, or the query; "" where nothing was said.
-
-        >>> from datetime import datetime, UTC
-        >>> asked = '{"command": "top", "source": "visits.csv", "by": ["diagnosis"], "unit": "patient", "k": 3}'
-        >>> entry = Entry(1, "clinic", "charge", datetime.now(UTC), "NoisyTopK", {}, "", Fraction(1), "", None,
-        ...               "add-remove", "", question=asked)
-        >>> entry.about, entry.protects
-        ('top visits.csv --by diagnosis --unit patient -k 3', 'person')
-        """
-        return questions.words_of(self.question)
-
-    @property
-    def protects(self) -> str:
-        """What a command protected: "person" (a unit with all its rows), or a single "row"; "" where nobody said."""
-        return questions.level_of(self.question)
 
     @property
     def done(self) -> str:
@@ -84,7 +70,7 @@ class Entry:
     def published(self) -> Any:
         """The release that was published, as it was; its `to_dict()` where lastbit does not know its class.
 
-        None where nothing was kept: for runs of sparse vectors, for what is no Release, and in older books.
+        None where nothing was kept: for runs of sparse vectors, and for what is no Release.
         """
         text = self.kept
         return None if text is None else published.read(text)

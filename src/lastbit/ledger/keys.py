@@ -16,8 +16,6 @@ from lastbit.ledger.tables import ENTRIES, ONCE
 
 def entry_of(books: sa.Connection, key: str) -> int | None:
     """The entry that a key has paid for; None where it has paid for none."""
-    if not sa.inspect(books).has_table(ONCE.name):
-        return None
     found = books.execute(sa.select(ONCE.c.entry).where(ONCE.c.key == key)).scalar_one_or_none()
     return None if found is None else int(found)
 
@@ -33,14 +31,11 @@ def check_unused(books: sa.Connection, key: str) -> None:
 
 def use(books: sa.Connection, key: str, entry: int) -> None:
     """Write down what a key has paid for. Two who use one key at once cannot both come to the end of this."""
-    ONCE.create(books, checkfirst=True)
     books.execute(ONCE.insert().values(key=key, entry=entry))
 
 
 def problems(books: sa.Connection) -> Iterator[str]:
     """What is wrong with the keys: each has paid for a charge, and no two for the same one."""
-    if not sa.inspect(books).has_table(ONCE.name):
-        return
     paid = sa.select(ENTRIES.c.id).where(ENTRIES.c.kind == "charge")
     for entry in books.scalars(sa.select(ONCE.c.entry).where(ONCE.c.entry.not_in(paid)).order_by(ONCE.c.entry)):
         yield f"a key that pays once names entry {entry}, which is no charge: somebody changed the key or the entries."

@@ -14,6 +14,7 @@ from lastbit.ledger import books, keys, questions, refusals
 from lastbit.ledger import published as codec
 from lastbit.ledger.accounts import Accounts
 from lastbit.ledger.entry import Charge, Entry
+from lastbit.ledger.identity import Identity, check_identity
 from lastbit.ledger.price import written
 from lastbit.mechanisms.mechanism import Mechanism, chance
 from lastbit.mechanisms.sparse_vector.mechanism import StreamMechanism
@@ -36,7 +37,8 @@ class Ledger(Accounts):
     A charge is committed to disk before anything is drawn. A release that fails or crashes stays charged: that may
     waste budget and can never exceed it. Sums are exact fractions. What is recorded is public: mechanism, parameters,
     cost, time, note, and the published release; never a private value. `verify=True` checks the books when the ledger
-    is opened.
+    is opened. `witness=` names a file, best on another machine, that learns of each charge before anything is drawn; a
+    ledger that lacks what its witness has seen, as an older copy or a server that lagged does, is refused.
 
     >>> import tempfile, lastbit as lb
     >>> ledger = Ledger(tempfile.mkdtemp() + "/budget.db")
@@ -57,13 +59,14 @@ class Ledger(Accounts):
         *,
         adjacency: Adjacency | None = None,
         note: str = "",
-        question: str = "",
+        question: Identity | None = None,
         once: str = "",
     ) -> Charge:
         """Take a mechanism's cost from the budget, or raise BudgetExceeded. When this returns, it is on disk.
 
         `adjacency` says for which neighbours the mechanism's cost holds; None means the account's own. What a cost for
-        others is in the account's notion, `Account.prices` says. `question` is what `answer` finds the release by.
+        others is in the account's notion, `Account.prices` says. `question` is what `answer` finds the release by, and
+        what the history says of it.
 
         `once` is a key that pays once: a second charge with the same key raises AlreadyCharged, in any process and
         after any crash, and charges nothing. `charged(once)` finds the entry.
@@ -76,13 +79,13 @@ class Ledger(Accounts):
         mechanism: Mechanism[Any],
         adjacency: Adjacency | None,
         note: str,
-        question: str,
+        question: Identity | None,
         once: str,
         *,
         settle: bool,
     ) -> Charge:
         cost, note = getattr(refusals.mechanism_of(mechanism), "cost", None), refusals.text_of(note, "note")
-        question, once = refusals.text_of(question, "question"), refusals.text_of(once, "once")
+        question, once = check_identity(question), refusals.text_of(once, "once")
         adjacency = refusals.common(mechanism.adjacency, adjacency)
         with self._store.transaction(settle=settle) as rows:
             if once:
@@ -105,6 +108,11 @@ class Ledger(Accounts):
             )
             if once:
                 keys.use(rows, once, entry)
+        try:
+            self._remember(dataset, (entry, digest))
+        except BaseException:
+            self._store.settle()  # it is charged, and nothing will follow that would do it
+            raise
         return Charge(entry, replace(account, digest=digest))
 
     def charged(self, once: str) -> Entry | None:
@@ -141,36 +149,29 @@ class Ledger(Accounts):
         dataset: str,
         mechanism: Mechanism[Any],
         *,
-        question: str,
+        question: Identity | None,
         adjacency: Adjacency | None = None,
     ) -> Entry | None:
-        """The last entry of a release by an equal mechanism that answered this question; None where there is none.
+        """The last entry of a release by an equal mechanism that answered this very question; None where there is none.
 
-        `release` with `query` makes its questions of public facts only. Nothing is charged here.
+        Two questions are the same where all their facts are. Nothing is charged here.
+
+        >>> import tempfile, lastbit as lb
+        >>> from lastbit.ledger import Identity
+        >>> ledger = Ledger(tempfile.mkdtemp() + "/budget.db")
+        >>> account, mechanism = ledger.create("clinic", epsilon=1), lb.DiscreteLaplace(epsilon="1/4")
+        >>> asked = Identity({"version": 1, "of": "beds"}, about="how many beds")
+        >>> noisy = ledger.spend("clinic", mechanism, mechanism.ready([120]), question=asked)
+        >>> entry = ledger.answer("clinic", mechanism, question=asked)
+        >>> entry.about, entry.published == noisy
+        ('how many beds', True)
         """
         adjacency = refusals.common(refusals.mechanism_of(mechanism).adjacency, adjacency)
-        if not refusals.text_of(question, "question"):
+        question = check_identity(question)
+        if question is None:
             return None
         with self._store.look() as rows:
             row = books.answer_to(rows, dataset, mechanism, adjacency, question)
-        return None if row is None else books.entry_of(row, self._kept)
-
-    def answer_like(
-        self,
-        dataset: str,
-        mechanism: Mechanism[Any],
-        *,
-        mark: str,
-        same: Callable[[str], bool],
-        adjacency: Adjacency | None = None,
-    ) -> Entry | None:
-        """The last entry like that of `answer` whose question holds a mark, and is the same by a rule of the caller.
-
-        This looks at all entries of the account, where `answer` takes an index.
-        """
-        adjacency = refusals.common(refusals.mechanism_of(mechanism).adjacency, adjacency)
-        with self._store.look() as rows:
-            row = books.answer_like(rows, dataset, mechanism, adjacency, mark, same)
         return None if row is None else books.entry_of(row, self._kept)
 
     def spend(
@@ -182,7 +183,7 @@ class Ledger(Accounts):
         adjacency: Adjacency | None = None,
         note: str = "",
         draw: Draw | None = None,
-        question: str = "",
+        question: Identity | None = None,
         once: str = "",
     ) -> Published:
         """Charge a mechanism's cost, then draw, then record: the one way from a budget to a release.
@@ -270,7 +271,7 @@ class Ledger(Accounts):
         tick = None if hold is None else Tick(hold)
         known = (each.adjacency for each in (*values, *options.values()) if isinstance(each, Known))
         adjacency = refusals.common(refusals.mechanism_of(mechanism).adjacency, adjacency, *known)
-        question = "" if query is None else questions.question_of(query, values, options)
+        question = None if query is None else questions.identify_query(query, values, options)
         found = self.answer(dataset, mechanism, question=question, adjacency=adjacency) if reuse else None
         if found is None:
             ready = mechanism.ready(*values, **options)
@@ -311,7 +312,7 @@ class Ledger(Accounts):
                 f"start takes a mechanism that answers a stream, such as SparseVector: got {type(mechanism).__name__}. "
                 "Use release. Nothing was drawn and nothing was charged."
             )
-        question = "" if query is None else questions.question_of(query, (), {})
+        question = None if query is None else questions.identify_query(query, (), {})
         return self.spend(
             dataset, mechanism, mechanism.start, adjacency=adjacency, note=note, draw=draw, question=question
         )

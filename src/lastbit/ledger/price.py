@@ -46,15 +46,6 @@ class Price:
             "it with Cost.of(epsilon) or Cost.zcdp(rho). Nothing was drawn and nothing was charged."
         )
 
-    @classmethod
-    def before_rho(cls, epsilon: Fraction) -> Price:
-        """The price of an entry that was written before ledgers knew of rho.
-
-        rho is at most epsilon·tanh(epsilon/2), so at most epsilon and at most epsilon²/2. This rule never changes: the
-        sums of old books depend on it.
-        """
-        return cls(epsilon, _term(min(epsilon, epsilon * epsilon / 2)))
-
     @property
     def text(self) -> str:
         """The price in words: its epsilon, or its rho where no epsilon holds, and its delta."""

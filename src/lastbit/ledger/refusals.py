@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from lastbit.errors import MechanismError, ParameterError
 from lastbit.ledger import names
@@ -10,6 +10,8 @@ from lastbit.mechanisms.mechanism import Mechanism
 from lastbit.values.adjacency import Adjacency, named
 
 Published = TypeVar("Published")
+_LONGEST: Final = 10_000
+"""No name of a data set has more characters: the options of commands take no longer text."""
 
 
 def mechanism_of(mechanism: Mechanism[Published]) -> Mechanism[Published]:
@@ -39,6 +41,8 @@ def name_of(dataset: object) -> str:
     """The name of a new account."""
     if not isinstance(dataset, str) or not names.normal_form(dataset):
         raise ParameterError("a data set must have a name: got none.")
+    if len(dataset) > _LONGEST:
+        raise ParameterError(f"the name of a data set must have at most {_LONGEST:,} characters: got {len(dataset):,}.")
     return text_of(dataset, "the name of a data set")
 
 

@@ -14,11 +14,12 @@ from typing import Final
 
 import sqlalchemy as sa
 
-from lastbit.errors import LedgerError
+from lastbit.errors import LedgerError, LedgerNotFound
 from lastbit.ledger.connections import Connections
 from lastbit.ledger.migrations import MIGRATIONS, VERSION
 from lastbit.ledger.statement import Statement
 from lastbit.ledger.tables import METADATA, SCHEMA
+from lastbit.output.addresses import public_address
 
 _REASONS: Final = {
     sqlite3.SQLITE_NOTADB: "it is no SQLite file. Name another one",
@@ -39,11 +40,12 @@ class Store:
     def __init__(self, place: str | os.PathLike[str]) -> None:
         self.url = _url(place)
         self._sqlite = self.url.get_backend_name() == "sqlite"
+        self._shown = self.url.database or "" if self._sqlite else public_address(os.fspath(place))
         self._file = os.path.abspath(self.url.database or "")  # the program may go to another folder
         self._connections = Connections(self.url)
 
     def __repr__(self) -> str:
-        return self.url.database or "" if self._sqlite else self.url.render_as_string(hide_password=True)
+        return self._shown
 
     @property
     def missing(self) -> bool:
@@ -106,8 +108,8 @@ class Store:
                 refusal.__context__ = None
                 raise
 
-    def _not_there(self) -> LedgerError:
-        return LedgerError(
+    def _not_there(self) -> LedgerNotFound:
+        return LedgerNotFound(
             f"there is no ledger at {self!r}. Make one by creating an account in it: lastbit budget create NAME "
             "--ledger FILE --epsilon 3, or ledger.create(NAME, epsilon=3). Nothing was drawn."
         )
@@ -140,14 +142,15 @@ class Store:
             METADATA.create_all(connection)
             connection.execute(SCHEMA.insert().values(version=VERSION))
             return
-        if version > VERSION:
+        steps = [MIGRATIONS.get(old) for old in range(version, VERSION)]
+        if version > VERSION or None in steps:
             raise LedgerError(
-                f"the ledger at {self!r} has version {version}, this lastbit knows {VERSION}. Install a newer lastbit."
+                f"the ledger at {self!r} has version {version}, and this lastbit reads version {VERSION}. Open it with "
+                "the lastbit that wrote it. Nothing was drawn."
             )
-        if not all(old in MIGRATIONS for old in range(version, VERSION)):
-            raise LedgerError(f"the ledger at {self!r} has version {version}, which no lastbit has written.")
-        for old in range(version, VERSION):
-            MIGRATIONS[old](connection)
+        for step in steps:
+            if step is not None:
+                step(connection)
         connection.execute(SCHEMA.update().values(version=VERSION))
 
     def _version(self, connection: sa.Connection) -> int | None:
@@ -172,6 +175,6 @@ def _url(place: str | os.PathLike[str]) -> sa.URL:
     name = url.get_backend_name()
     if name in ("postgresql", "postgres"):
         return url.set(drivername="postgresql+psycopg")
-    if name == "sqlite" and url.database:
+    if name == "sqlite" and url.database and not url.query:
         return url
     raise LedgerError(f"a ledger lives in SQLite or PostgreSQL: got {name}. Give it a file or a postgresql:// URL.")

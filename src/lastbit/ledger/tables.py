@@ -8,13 +8,6 @@ import sqlalchemy as sa
 
 METADATA: Final = sa.MetaData()
 
-ONCE: Final = sa.Table(
-    "lastbit_once",
-    sa.MetaData(),  # made with the first key: books without keys do not have it
-    sa.Column("key", sa.Text, primary_key=True),
-    sa.Column("entry", sa.Integer, nullable=False),
-)
-
 SCHEMA: Final = sa.Table("lastbit_schema", METADATA, sa.Column("version", sa.Integer, nullable=False))
 
 ACCOUNTS: Final = sa.Table(
@@ -48,17 +41,21 @@ ENTRIES: Final = sa.Table(
     sa.Column("released", sa.Text),
     sa.Column("adjacency", sa.Text, nullable=False),
     sa.Column("digest", sa.Text, nullable=False),
-    sa.Column("terms", sa.Text, nullable=False),  # the exact numbers in all currencies; "" in entries of version 2
-    sa.Column("question", sa.Text, nullable=False),
+    sa.Column("terms", sa.Text, nullable=False),  # the exact numbers in all currencies
+    sa.Column("question", sa.Text, nullable=False),  # its facts as JSON; "" where nobody said
+    sa.Column("question_digest", sa.Text, nullable=False),  # an index cannot hold long questions
+    sa.Column("about", sa.Text, nullable=False),  # the question as people read it
+    sa.Column("protects", sa.Text, nullable=False),
     sa.Column("published", sa.Text),  # filled in with `released`
     sa.Column("published_digest", sa.Text),
+    # What keeps a charge, a page of the history and an answer from the books quick among many entries.
+    sa.Index("lastbit_entries_in_order", "dataset", "id"),
+    sa.Index("lastbit_entries_by_question", "dataset", "question_digest"),
 )
 
-BEGINNING: Final[sa.ColumnElement[str]] = sa.literal_column("substr(question, 1, 500)", sa.Text)
-"""As much of a question as an index of PostgreSQL takes in any alphabet."""
-
-INDEXES: Final = (
-    sa.Index("lastbit_entries_in_order", ENTRIES.c.dataset, ENTRIES.c.id),
-    sa.Index("lastbit_entries_by_question", ENTRIES.c.dataset, BEGINNING),
+ONCE: Final = sa.Table(
+    "lastbit_once",
+    METADATA,
+    sa.Column("key", sa.Text, primary_key=True),
+    sa.Column("entry", sa.Integer, nullable=False),
 )
-"""What keeps a charge, a page of the history and an answer from the books quick among many entries."""

@@ -168,6 +168,6 @@ def drawn_elsewhere(draw: Draw) -> None:
     """Refuse a draw that other machines cannot replace: a tape, or a branch of the auditor."""
     if not (isinstance(draw, Sampler) and draw.of_the_system):
         raise ParameterError(
-            "draw must be left out: other machines draw the noise, each with randomness of its own. To replay or audit "
-            "a release, bring the values to one machine. Nothing was drawn."
+            "draw must be left out: other machines draw the noise, from a secret of the release. To replay or audit a "
+            "release, bring the values to one machine. Nothing was drawn."
         )

@@ -58,6 +58,9 @@ class WatchedDraw(Draw):
     def _permutation(self, n: int) -> NDArray[np.int64]:
         return self._watch(lambda: self._below._permutation(n))
 
+    def _uniforms(self, sizes: NDArray[np.int64], most: int) -> NDArray[np.int64]:
+        return self._watch(lambda: self._below._uniforms(sizes, most))
+
     def _watch(self, drawn: Callable[[], Drawn]) -> Drawn:
         try:
             return drawn()

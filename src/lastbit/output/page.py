@@ -7,8 +7,13 @@ from dataclasses import dataclass, field
 from functools import cache
 from html import escape
 from importlib.resources import files
+from typing import Final
 
 from lastbit.output.table import html_table
+
+_HEAD: Final = '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>'
+_END: Final = '<p class="faint">Made by lastbit. Only published values are in this file.</p>'
+_CLOSE: Final = "</main></body></html>\n"
 
 
 @dataclass(frozen=True)
@@ -43,15 +48,25 @@ class Page:
             parts += ["<h2>The price</h2>", *map(_paragraph, self.paid)]
         for heading, text in self.texts:
             parts += [f"<h2>{escape(heading)}</h2>", f"<pre>{escape(text)}</pre>"]
-        parts.append('<p class="faint">Made by lastbit. Only published values are in this file.</p>')
+        parts.append(_END)
         # Nothing is loaded and nothing runs, whatever a text holds.
         policy = "default-src 'none'; style-src 'unsafe-inline'"
         return (
-            f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(self.title)}</title>'
+            f"{_HEAD}{escape(self.title)}</title>"
             f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
             '<meta name="viewport" content="width=device-width, initial-scale=1">'
-            f"<style>\n{style()}</style></head>\n<body><main>{''.join(parts)}</main></body></html>\n"
+            f"<style>\n{style()}</style></head>\n<body><main>{''.join(parts)}{_CLOSE}"
         )
+
+
+def is_report(head: bytes, tail: bytes) -> bool:
+    """Whether a file that begins and ends with these bytes is a page of lastbit.
+
+    >>> page = Page("Top 3", []).html().encode()
+    >>> is_report(page, page), is_report(page, page[:-30]), is_report(b"item,count", b"flu,3")
+    (True, False, False)
+    """
+    return head.startswith(_HEAD.encode()) and tail.endswith(f"{_END}{_CLOSE}".encode())
 
 
 @cache

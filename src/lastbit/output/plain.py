@@ -50,10 +50,17 @@ def plain(value: object) -> Any:
 
 
 def json_text(value: object, *, ascii_only: bool = False) -> str:
-    """A published value as JSON, in characters that every file can hold, or that every terminal can show."""
-    # Half of a pair of surrogates is text for Python, and no character for anyone else: JSON writes its number.
+    """A published value as JSON, in characters that every file can hold, or that every terminal can show.
+
+    >>> json_text({"item": "caf\u00e9 \u202e\x9b"})
+    '{"item": "café \\\\u202e\\\\u009b"}'
+    """
+    # A character that moves the cursor or turns the line of a terminal is written as its number. So is half of a pair
+    # of surrogates, which is text for Python, and no character for anyone else.
     text = json.dumps(plain(value), ensure_ascii=ascii_only, allow_nan=False)
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+    if not text.isprintable():
+        text = "".join(letter if letter.isprintable() else json.dumps(letter)[1:-1] for letter in text)
+    return text
 
 
 def _object(given: Mapping[Any, Any]) -> dict[str, Any]:

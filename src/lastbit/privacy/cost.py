@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any, Final
 
 from lastbit.errors import ParameterError
-from lastbit.exact.numbers import Number, number, positive, probability, shown
+from lastbit.exact.numbers import Number, flag, number, positive, probability, shown
 from lastbit.exact.rounding import exp_bounds, float_upper, fraction, log_lower, log_upper, shortened_upper
 from lastbit.privacy import zcdp
 from lastbit.privacy.dyadic import MAX_RATE_BITS, positive_epsilon
@@ -52,6 +52,7 @@ class Cost:
             exact = isinstance(value, Fraction) or (name == "epsilon" and isinstance(value, Eta))
             if value is not None and not exact:
                 raise ParameterError(f"{name} of a Cost must be a Fraction: got {type(value).__name__}. Use Cost.of.")
+        flag(self.in_rho, "in_rho")
         if self.delta < 0 or (self.stated_rho is not None and self.stated_rho <= 0):
             raise ParameterError("rho of a Cost must be positive, and delta not negative: they are upper bounds.")
 

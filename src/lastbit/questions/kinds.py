@@ -1,114 +1,248 @@
-"""The kinds of questions, and how a question is built from the options that a person gives by name."""
+"""The kinds of questions, each with its options. From this list come the command, the page, the service and `ask`."""
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Mapping
-from dataclasses import MISSING, dataclass, fields
-from functools import cached_property
-from typing import Any, Final, get_type_hints
+from dataclasses import replace
+from typing import Final
 
 from lastbit.errors import ParameterError
-from lastbit.questions import binning, counting, quantiles, releases, sums
-from lastbit.questions.options import Groups, Items, Spending, Table
-from lastbit.questions.question import Question
+from lastbit.questions import counts, quantiles, selection, streams, sums
+from lastbit.questions.option import Option
+from lastbit.questions.options import (
+    AT,
+    DELTA,
+    DOMAIN,
+    GROUPS,
+    GROUPS_BY,
+    ITEMS,
+    LIMIT,
+    MISSING,
+    MOST_ITEMS,
+    MOST_ROWS,
+    NUMBERS,
+    ONE_EACH,
+    PAYMENT,
+    STEP,
+    TABLE,
+    THRESHOLD,
+)
+from lastbit.questions.request import Kind
+from lastbit.questions.value_types import Choice, Flag, Numbers, Rule, Text, Whole
 
-_GROUPS: Final = (Table, Items, Groups, Spending)
-_COSTS: Final = frozenset(field.name for field in fields(Spending))
+_K: Final = Option("k", Whole(most=2 * 10**7), "How many items.", 10)
+_SET: Final = (
+    Option("set", Flag(), "List the k items as a set, without ranks and gaps: it finds more of them.", False),
+    Option(
+        "form",
+        Choice("FORM", choices=("both", "left-out")),
+        "With --set: weigh a set by the best item left out and the worst one listed, or by the first alone.",
+        "both",
+    ),
+)
+_STEP_OF_ANSWERS: Final = replace(
+    STEP, help="The step between two answers. Without it the step follows from the bounds."
+)
+_GROUPED: Final = (
+    _STEP_OF_ANSWERS,
+    replace(GROUPS_BY, help="The column that holds the groups. Repeat it for combinations."),
+    replace(
+        DOMAIN,
+        help="The public groups: a file with one per line, or 1..12, or a,b,c. Give one for each --by.",
+        server_help="The public groups: a list of them, or a range such as 1..12. With several columns, one for each. "
+        "The list must be public: it may not come from the table itself.",
+    ),
+    ONE_EACH,
+    replace(MOST_ITEMS, help="One unit counts in at most so many groups; which, is drawn by lot. Without it: in all."),
+)
+_MISSING_OF_BINS: Final = replace(
+    MISSING,
+    type=Rule("RULE", rules=("leave-out", "bin", "lowest")),
+    help="A number that is missing (blank, null, NaN, text) is left out. Or 'bin': missing numbers have a bin of their "
+    "own. Or 'lowest', or a number that it counts as.",
+)
+_BINS: Final = (
+    Option("of", Text("COLUMN"), "A column of numbers or dates, to count by bins."),
+    Option("bins", Whole(), "So many equal bins between the --bounds."),
+    Option("edges", Numbers("A,B,C"), "The edges of the bins, instead of --bounds and --bins."),
+    Option(
+        "every",
+        Choice("PERIOD", choices=("day", "week", "month", "year")),
+        "For dates: one bin for each day, week, month or year.",
+    ),
+)
 
-
-@dataclass(frozen=True)
-class Built:
-    """A question, with the options that it was built from."""
-
-    question: Question
-    spending: Spending
-
-
-@dataclass(frozen=True)
-class Kind:
-    """A kind of question: a function of options and of groups of options that returns a `Question`."""
-
-    function: Callable[..., Question]
-
-    @cached_property
-    def _own(self) -> Mapping[str, inspect.Parameter]:
-        return inspect.signature(self.function, eval_str=True).parameters
-
-    @cached_property
-    def _groups(self) -> dict[str, Any]:
-        """The groups of options, by the names of their parameters."""
-        return {name: each.annotation for name, each in self._own.items() if each.annotation in _GROUPS}
-
-    @cached_property
-    def _alone(self) -> set[str]:
-        """The options that the kind has itself. They take the place of options of groups by the same name."""
-        return self._own.keys() - self._groups.keys()
-
-    @cached_property
-    def options(self) -> tuple[inspect.Parameter, ...]:
-        """All options, each with its type, its help and its default."""
-        found = []
-        for name, each in self._own.items():
-            if name not in self._groups:
-                found.append(each.replace(kind=inspect.Parameter.KEYWORD_ONLY))
-                continue
-            hints = get_type_hints(self._groups[name], include_extras=True)
-            for field in fields(self._groups[name]):
-                if field.name in self._alone:
-                    continue
-                default = inspect.Parameter.empty if field.default is MISSING else field.default
-                found.append(
-                    inspect.Parameter(
-                        field.name, inspect.Parameter.KEYWORD_ONLY, annotation=hints[field.name], default=default
-                    )
-                )
-        return tuple(found)
-
-    def build(self, **given: Any) -> Built:
-        """The question with these options; an option that is not given has its default. No row is read."""
-        options = {each.name: each.default for each in self.options}
-        if unknown := sorted(given.keys() - options.keys()):
-            raise ParameterError(
-                f"there is no option {unknown[0]} for this question. Use some of {', '.join(sorted(options))}."
-            )
-        options |= given
-        for name, value in options.items():
-            if value is inspect.Parameter.empty:
-                raise ParameterError(f"this question needs {name.replace('_', ' ')}. Nothing was read.")
-        if len(options["source"]) == 1:
-            options["source"] = options["source"][0]  # one file is asked for as it always was
-        asked = {"command": self.function.__name__.rstrip("_")} | {
-            name: value for name, value in options.items() if name not in _COSTS
-        }
-        built = {
-            name: group(
-                **{field.name: options.pop(field.name) for field in fields(group) if field.name not in self._alone}
-            )
-            for name, group in self._groups.items()
-        }
-        for each in built.values():
-            if isinstance(each, Spending):
-                object.__setattr__(each, "asked", asked)
-            if isinstance(each, Table):
-                each.check()
-        for each in built.values():
-            if isinstance(each, Items):
-                each.check(asked)
-        spending: Spending = built["spending"]
-        return Built(self.function(**built, **options), spending)
-
+_LISTED: Final = "visits.csv --by diagnosis --unit patient --domain diagnoses.txt"
+_SUMS: Final = f"{_LISTED} --weights cost --bounds 0 1000"
+_BUDGET: Final = "--ledger budget.db --dataset clinic"
+_COST: Final = "visits.csv --of cost --unit patient"
 
 KINDS: Final[dict[str, Kind]] = {
-    "top": Kind(releases.top),
-    "above": Kind(releases.above),
-    "choose": Kind(releases.choose),
-    "measure": Kind(releases.measure),
-    "histogram": Kind(binning.histogram),
-    "count": Kind(counting.count),
-    "sum": Kind(sums.sum_),
-    "mean": Kind(sums.mean),
-    "median": Kind(quantiles.median),
-    "quantile": Kind(quantiles.quantile),
+    kind.name: kind
+    for kind in (
+        Kind(
+            "top",
+            (*TABLE, *ITEMS, *PAYMENT, _K, DELTA, *_SET),
+            selection.top,
+            "The k most common items, and how far each is ahead.",
+            (
+                f"top {_LISTED} -k 3 --epsilon 1",
+                f"top {_LISTED} -k 3 --epsilon 0.5 {_BUDGET} --note weekly --json",
+                f"top {_SUMS} -k 3 --epsilon 1",
+                f"top {_LISTED} -k 3 --rho 1/10",
+                f"top {_LISTED} -k 3 --set --epsilon 1",
+                "top visits.csv --by diagnosis --unit patient -k 3 --epsilon 1 --delta 1e-6",
+                f"top {_LISTED} --where 'cost >= 100 and month(date) <= 6' -k 3 --epsilon 1",
+            ),
+        ),
+        Kind(
+            "above",
+            (*TABLE, *ITEMS, *PAYMENT, THRESHOLD, LIMIT),
+            selection.above,
+            "The first items of a list that are above a threshold.",
+            (
+                f"above {_LISTED} --threshold 50 --limit 3 --epsilon 1",
+                f"above {_SUMS} --threshold 20000 --limit 3 --epsilon 1",
+            ),
+        ),
+        Kind(
+            "choose",
+            (
+                *TABLE,
+                *ITEMS,
+                *PAYMENT,
+                replace(_K, help="How many items, one after the other.", default=1),
+                replace(
+                    DELTA,
+                    help="With --domain and --epsilon: the list may cost (epsilon, delta). Without --domain: the "
+                    "probability that one person's presence shows.",
+                    server_help="With domain and epsilon: the list may cost (epsilon, delta). For items that nobody "
+                    "listed: the probability that one person's presence shows.",
+                ),
+            ),
+            selection.choose,
+            "The best item, or the k best, without gaps.",
+            (
+                f"choose {_LISTED} --epsilon 0.1",
+                f"choose {_SUMS} --epsilon 0.1",
+                f"choose {_LISTED} -k 3 --epsilon 1 --delta 1e-6",
+            ),
+        ),
+        Kind(
+            "measure",
+            (*TABLE, *ITEMS, *PAYMENT, _K, *_SET),
+            selection.measure,
+            "The k most common items, with their numbers.",
+            (
+                f"measure {_LISTED} -k 3 --epsilon 1 {_BUDGET}",
+                f"measure {_LISTED} -k 3 --set --epsilon 1",
+                f"measure {_SUMS} -k 3 --epsilon 1",
+            ),
+        ),
+        Kind(
+            "histogram",
+            (
+                *TABLE,
+                *(_MISSING_OF_BINS if option is MISSING else option for option in GROUPS),
+                *PAYMENT,
+                DELTA,
+                *_BINS,
+            ),
+            counts.histogram,
+            "How many units have each item, or are in each bin.",
+            (
+                f"histogram {_LISTED} --most-items 3 --epsilon 1",
+                "histogram visits.csv --by diagnosis --unit patient --most-items 3 --epsilon 1 --delta 1e-6",
+                f"histogram {_LISTED} --rho 1/10",
+                f"histogram {_COST} --bounds 0 1000 --bins 10 --epsilon 1",
+                f"histogram {_COST} --edges 0,50,100,500 --missing bin --epsilon 1",
+                "histogram visits.csv --month date --unit patient --bounds 2024-01 2024-12 --most-items 3 --epsilon 1",
+            ),
+            counts.name_histogram,
+        ),
+        Kind(
+            "count",
+            (
+                *TABLE,
+                *GROUPS,
+                *PAYMENT,
+                Option("rows", Flag(), "Count rows instead of units; needs --most-rows.", False),
+                MOST_ROWS,
+                DELTA,
+            ),
+            counts.count,
+            "How many units there are, or rows.",
+            (
+                "count visits.csv --unit patient --epsilon 1",
+                "count visits.csv --unit patient --rows --most-rows 10 --epsilon 1",
+                f"count {_LISTED} --one-each --epsilon 1",
+                "count visits.csv --unit patient --by diagnosis --domain 'influenza,common cold' --most-items 2 "
+                "--epsilon 1",
+            ),
+        ),
+        Kind(
+            "sum",
+            (*TABLE, *PAYMENT, *NUMBERS, STEP),
+            sums.sum_,
+            "The sum of a number over all units.",
+            (f"sum {_COST} --bounds 0 1000 --epsilon 1",),
+            lambda facts: ("sum", sums.name_rule(facts, "total")),
+        ),
+        Kind(
+            "mean",
+            (*TABLE, *PAYMENT, *NUMBERS, STEP),
+            sums.mean,
+            "The mean of a number over all units.",
+            (
+                f"mean {_COST} --bounds 0 1000 --epsilon 1",
+                f"mean {_COST} --per latest --latest-by date --bounds 0 1000 --epsilon 1",
+                f"mean {_COST} --per row --most-rows 5 --bounds 0 1000 --epsilon 1",
+            ),
+            lambda facts: ("mean", sums.name_rule(facts)),
+        ),
+        Kind(
+            "median",
+            (*TABLE, *PAYMENT, *NUMBERS, *_GROUPED),
+            quantiles.median,
+            "The median of a number over all units, or by group.",
+            (
+                f"median {_COST} --bounds 0 1000 --epsilon 1",
+                f"median {_COST} --bounds 0 1000 --by diagnosis --domain diagnoses.txt --one-each --epsilon 1",
+            ),
+            quantiles.name_median,
+        ),
+        Kind(
+            "quantile",
+            (*TABLE, *PAYMENT, *NUMBERS, *_GROUPED, AT),
+            quantiles.quantile,
+            "Quantiles of a number, such as quartiles.",
+            (
+                f"quantile {_COST} --at 0.25,0.5,0.75 --bounds 0 1000 --epsilon 1",
+                f"quantile {_COST} --at 0.95 --per total --bounds 0 5000 --resolution 10 --epsilon 1",
+                f"quantile {_COST} --at 0.5,0.9 --per row --most-rows 3 --bounds 0 1000 --rho 1/10",
+            ),
+            quantiles.name_quantile,
+        ),
+    )
 }
 """Every question that a command of its name asks."""
+
+WATCH: Final = Kind(
+    "watch",
+    streams.OPTIONS,
+    streams.watch,
+    "Which numbers of a stream are above a threshold.",
+    (
+        "watch --threshold 1000 --limit 3 --epsilon 1",
+        "watch --threshold 1000 --limit 3 --epsilon 1 --monotone --json",
+        f"watch --threshold 1000 --limit 3 --epsilon 1 --sensitivity 5 --adaptive {_BUDGET}",
+    ),
+)
+"""The question about a stream, which has no table. The command and the library ask it."""
+
+
+def find_kind(name: object) -> Kind:
+    """Return the kind of question with this name, or refuse it."""
+    if not isinstance(name, str) or name not in KINDS:
+        text = repr(name[:40]) if isinstance(name, str) else f"a {type(name).__name__}"
+        raise ParameterError(f"there is no question {text}. Use one of {', '.join(KINDS)}.")
+    return KINDS[name]

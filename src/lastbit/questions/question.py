@@ -2,15 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from lastbit.chance.draw import Draw
     from lastbit.mechanisms.mechanism import Mechanism
-    from lastbit.questions.showing import Report
+    from lastbit.questions.reading import Reading
+    from lastbit.questions.report import Report
+    from lastbit.values.adjacency import Adjacency
+
+COUNTED: Final[Adjacency] = "add-remove"
+"""What every question reads: units come or go, and how many there are is private."""
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """How accurate a release will be: said once, and printed by the plan, a dry run, the page and the service."""
+
+    within: Fraction
+    """How far off an answer may be, in `unit`."""
+    unit: str
+    sentence: str
+    """The same in words, with the probability that it holds."""
+    meaning: str = "How far off an answer may be"
+    """What `within` measures, as a heading."""
+    whole: Fraction | None = None
+    """What 100% is, where an accuracy is asked for in percent."""
 
 
 @dataclass(frozen=True)
@@ -18,28 +38,28 @@ class Question:
     """A question that is ready to be asked. To build one reads no row and spends nothing."""
 
     mechanism: Mechanism[Any]
-    read: Callable[[], Any]
-    """Reads the table. The values are exact and private."""
+    reading: Reading[Any] | None
+    """How the table is read; None for a stream, which has none. The values are exact and private."""
     report: Callable[[Any], Report]
-    """What is told about a release."""
-    made_up: Callable[[int], Any]
+    """Describes a release."""
+    sample: Callable[[int], Any]
     """Values of the same shape for so many units that nobody has: public, for samples."""
-    promise: str = ""
-    """The accuracy of the release in words."""
-    within: Fraction | None = None
-    """The accuracy as a number, in the unit that `counts_in` names; None where there is none."""
-    within_of: Callable[[int], Fraction] | None = None
-    """The same for so many units, where the accuracy depends on how many there are."""
-    counts_in: str = ""
-    within_means: str = "How far off an answer may be"
-    """What the accuracy says, in words."""
-    ready_values: Callable[[Any], Callable[[Draw], Any]] | None = None
+    accuracy: Callable[[int], Accuracy]
+    """The accuracy; the number is a guess how many units there are."""
+    notes: Sequence[str] = ()
+    """By which rules the rows are read, in sentences."""
+    prepare_values: Callable[[Any], Callable[[Draw], Any]] | None = None
     """Makes the values ready for the draw, where that is not the mechanism's own `ready`."""
+    depends_on_units: bool = False
+    """Whether the accuracy depends on how many units there are."""
+    draws_numbers: bool = True
+    """Whether there are numbers to draw in a picture."""
 
-    def accuracy(self, units: int) -> Fraction | None:
-        """The accuracy as a number; `units` is a guess how many units there are."""
-        return self.within if self.within_of is None else self.within_of(units)
+    @property
+    def adjacency(self) -> Adjacency | None:
+        """The neighbours that the cost is for. Of a table units come or go; a stream's are those of its mechanism."""
+        return self.mechanism.adjacency if self.reading is None else COUNTED
 
-    def ready(self, values: Any) -> Callable[[Draw], Any]:
-        """The release of these values, ready for the draw."""
-        return (self.ready_values or self.mechanism.ready)(values)
+    def prepare(self, values: Any) -> Callable[[Draw], Any]:
+        """Return the release of these values, ready for the draw."""
+        return (self.prepare_values or self.mechanism.ready)(values)

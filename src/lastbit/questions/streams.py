@@ -2,18 +2,47 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
 from lastbit.exact.numbers import number, probability
+from lastbit.questions.option import Option
+from lastbit.questions.options import COST, LEDGER, LIMIT, OUTPUT, THRESHOLD
+from lastbit.questions.question import Accuracy, Question
+from lastbit.questions.value_types import Flag, Number, Text
 
 if TYPE_CHECKING:
     from lastbit.mechanisms.sparse_vector.answers import Answer
+    from lastbit.questions.request import Request
 
 RULE: Final = (
     "A line without a number counts as the lowest number there is, and is answered below. Numbers are rounded down to "
     "whole steps."
+)
+
+_HELP: Final = {
+    "epsilon": "The cost of the whole run, such as 1, 0.5 or 1/3.",
+    "rho": "The cost of the whole run in zCDP instead.",
+    "level": "The probability that an 'at least' is empty or true.",
+    "as_json": "Print one JSON object for each line.",
+    "html": "Write a report to send on when the run ends.",
+    "dry_run": "Show the cost and the accuracy. Read nothing and spend nothing.",
+}
+
+OPTIONS: Final = (
+    replace(THRESHOLD, help="Say which numbers are above this one."),
+    replace(LIMIT, help="End after this many answers above."),
+    Option("sensitivity", Number(), "How far one person can move a number of the stream.", "1"),
+    Option("monotone", Flag(), "One person who comes moves no number down, as in counts: half the noise.", False),
+    Option("adaptive", Flag(), "Numbers far above cost less, so that more of them are answered.", False),
+    Option("resolution", Number(), "The step of numbers, noise and gaps. The threshold is on a step.", "1"),
+    Option("key", Text("NAME"), "The key of the number, where lines are JSON.", "value"),
+    *(
+        replace(option, help=_HELP.get(option.name, option.help))
+        for option in (*COST, *LEDGER, *OUTPUT)
+        if option.name not in ("reuse", "plot", "units")
+    ),
 )
 
 
@@ -27,7 +56,7 @@ class Stream:
 
     @classmethod
     def of(cls, *, threshold: str, level: str, adaptive: bool = False, **parameters: Any) -> Stream:
-        """The stream with these parameters, refused before anything is spent where they cannot work."""
+        """Return the stream with these parameters, refused before anything is spent where they cannot work."""
         import lastbit as lb
         from lastbit.estimate.gaps import confident
 
@@ -36,12 +65,12 @@ class Stream:
         confident(level)
         return cls(mechanism, number(threshold, "threshold"), level)
 
-    def told(self, place: int, answer: Answer) -> dict[str, Any]:
-        """An answer as data: where it is above, with its gap, an estimate, and a bound that holds at the level.
+    def describe(self, place: int, answer: Answer) -> dict[str, Any]:
+        """Return an answer as data: where it is above, with its gap, an estimate, and a bound that holds at the level.
 
         >>> stream = Stream.of(threshold="100", level="0.95", limit=1, epsilon=1)
         >>> run = stream.mechanism.start()
-        >>> stream.told(1, run.ask(0)), sorted(stream.told(2, run.ask(10**6)))
+        >>> stream.describe(1, run.ask(0)), sorted(stream.describe(2, run.ask(10**6)))
         ({'query': 1, 'above': False}, ['above', 'at_least', 'estimate', 'gap', 'level', 'query'])
         """
         if answer.gap is None:
@@ -56,3 +85,39 @@ class Stream:
             "at_least": noise.listed_bound(self.threshold, answer.gap, self.level),
             "level": probability(self.level, "level"),
         }
+
+
+def stream_of(request: Request) -> Stream:
+    """Return the stream that a request asks for."""
+    names = ("threshold", "level", "adaptive", "limit", "sensitivity", "monotone", "resolution")
+    return Stream.of(**{name: request[name] for name in names}, **request.cost)
+
+
+def watch(request: Request) -> Question:
+    """Read numbers from standard input, one a line, and say of each at once whether it is above a threshold.
+
+    The whole cost is charged at the start. Answers below cost nothing more, however many there are. A number that is
+    above is told with its gap, and the run ends after the last answer that was paid for. A line without a number
+    counts as the lowest number there is. No line is ever shown.
+    """
+    from lastbit.questions.report import bound, percent
+
+    stream = stream_of(request)
+    within = stream.mechanism.decisive(request.level)
+    sentence = (
+        f"Before the run begins, the probability is {percent(request.level)} that a number that is "
+        f"{bound(within, whole=False)} above or below the threshold is told rightly, if the run gets to it."
+    )
+    meaning = "How far from the threshold a number is told rightly"
+
+    def no_table(*_: Any) -> Any:
+        raise NotImplementedError("a stream is started, and not read")
+
+    return Question(
+        stream.mechanism,
+        reading=None,
+        report=no_table,
+        sample=no_table,
+        accuracy=lambda units: Accuracy(within, "the stream's unit", sentence, meaning),
+        notes=[RULE],
+    )

@@ -4,128 +4,101 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import ceil, floor
-from typing import Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from lastbit.errors import ParameterError
-from lastbit.exact.numbers import whole
 from lastbit.output.words import several
-from lastbit.questions.options import Missing, Spending, Table
-from lastbit.questions.question import Question
+from lastbit.questions.question import Accuracy, Question
+from lastbit.questions.rules import describe_numbers
 
-Of = Annotated[str, typer.Option(metavar="COLUMN", help="The column of numbers.")]
-Bounds = Annotated[
-    tuple[str, str], typer.Option(metavar="LOW HIGH", help="The number of each unit is clamped to this range.")
-]
-Per = Annotated[
-    str | None,
-    typer.Option(
-        metavar="RULE",
-        help="The number that a unit with several rows has: mean, total or latest. With row, each row is a number.",
-    ),
-]
-LatestBy = Annotated[
-    str | None, typer.Option(metavar="COLUMN", help="For --per latest: the row with the largest value here counts.")
-]
-MostRows = Annotated[
-    int | None,
-    typer.Option(metavar="NUMBER", help="For --per row: so many rows of a unit count at most; which, is drawn by lot."),
-]
-Step = Annotated[
-    str | None,
-    typer.Option(metavar="NUMBER", help="The step of the noise. Without it the step follows from the bounds."),
-]
+if TYPE_CHECKING:
+    import lastbit as lb
+    from lastbit.questions.reading import Reading
+    from lastbit.questions.report import Report
+    from lastbit.questions.request import Request
 
 
-def rule_of(per: str | None, usual: str, latest_by: str | None, most_rows: int | None) -> str:
-    """The number that a unit has: as it is said, or as the other options say.
-
-    >>> rule_of(None, "mean", "date", None), rule_of(None, "mean", None, None)
-    ('latest', 'mean')
-    """
-    found = per or ("latest" if latest_by is not None else "row" if most_rows is not None else usual)
-    if found not in ("mean", "total", "latest", "row"):
-        raise ParameterError(f"--per must be mean, total, latest or row: got {found}.")
-    if (found == "latest") != (latest_by is not None):
+def choose_rule(request: Request, usual: str) -> str:
+    """Return the rule that makes one number of the rows of a unit: as it is said, or as the other options say."""
+    latest_by, most_rows = request["latest_by"], request["most_rows"]
+    rule: str = request["per"] or ("latest" if latest_by is not None else "row" if most_rows is not None else usual)
+    if (rule == "latest") != (latest_by is not None):
         raise ParameterError("--per latest and --latest-by go together. Write --per latest --latest-by date.")
-    if most_rows is not None and found != "row":
+    if most_rows is not None and rule != "row":
         raise ParameterError("--most-rows goes with --per row: otherwise each unit has one number anyway.")
-    return found
+    return rule
 
 
-def in_words(of: str, rule: str, table: Table, latest_by: str | None, most_rows: int | None, missing: str) -> str:
-    """The numbers that are added up, in a sentence."""
-    if table.unit is None:
-        said = f"Each row has one number, its {of}."
-    elif rule == "row":
-        most = several(most_rows or 0, "row of a unit counts", "rows of a unit count")
-        said = f"Each row has one number, its {of}; at most {most}, drawn by lot."
-    else:
-        own = {"mean": f"the mean of its {of}", "total": f"the total of its {of}"}
-        said = f"Each unit has one number, {own.get(rule, f'its {of} with the largest {latest_by}')}."
-    if missing == "leave-out":
-        return f"{said} Rows whose {of} is missing are left out."
-    return f"{said} A missing {of} counts as {'the lower bound' if missing == 'lowest' else missing}."
+def name_rule(facts: dict[str, Any], usual: str = "mean") -> dict[str, Any]:
+    """Return the facts with the rule that `choose_rule` takes, whether it was said or follows from the others.
+
+    >>> name_rule({"latest_by": "date"}), name_rule({"per": "mean"}) == name_rule({})
+    ({'per': 'latest', 'latest_by': 'date'}, True)
+    """
+    implied = "latest" if "latest_by" in facts else "row" if "most_rows" in facts else usual
+    return {"per": implied, **facts}
 
 
-def mean(
-    table: Table,
-    spending: Spending,
-    of: Of,
-    bounds: Bounds,
-    per: Per = None,
-    latest_by: LatestBy = None,
-    most_rows: MostRows = None,
-    missing: Missing = "leave-out",
-    resolution: Step = None,
-) -> Question:
+def mean(request: Request) -> Question:
     """Estimate the mean of a number over all units that have it, and how many units these are.
 
     A unit with several rows has one number: the mean of its rows, unless --per says otherwise.
     """
     import lastbit as lb
-    from lastbit.questions import made_up
-    from lastbit.questions.showing import Report, percent
+    from lastbit.questions import samples
+    from lastbit.questions.report import Report, bound, percent, shown
 
-    rule = rule_of(per, "mean", latest_by, most_rows)
-    each = _most(table, rule, most_rows)
-    step = _step(bounds, resolution, each)
-    mechanism = lb.NoisyMean(**spending.cost, bounds=bounds, resolution=step, most_rows=each)
-    level, counted = percent(spending.level), "rows" if rule == "row" or table.unit is None else "units"
-    words = in_words(of, rule, table, latest_by, most_rows, missing)
+    rows, of, bounds = request.rows, request["of"], request["bounds"]
+    rule = choose_rule(request, "mean")
+    most = _numbers_of_one_unit(request, rule)
+    step = _choose_step(request, most)
+    mechanism = lb.NoisyMean(**request.cost, bounds=bounds, resolution=step, most_rows=most)
+    level, noun = percent(request.level), "rows" if rule == "row" else rows.noun
 
     def report(release: lb.MeanAndUnits) -> Report:
-        fewest, most = release.units_interval(spending.level)
-        assert fewest is not None and most is not None  # noqa: S101, PT018
+        fewest, most_units = release.units_interval(request.level)
+        assert fewest is not None and most_units is not None  # noqa: S101, PT018
         # A number of units is whole.
-        intervals = [release.interval(spending.level), (Fraction(ceil(fewest)), Fraction(floor(most)))]
+        intervals = [release.interval(request.level), (Fraction(ceil(fewest)), Fraction(floor(most_units)))]
         columns: dict[str, Any] = {
             f"mean of {of}": [release.mean],
             "interval": intervals[:1],
-            counted: [max(0, round(release.units))],
-            f"interval of {counted}": intervals[1:],
+            noun: [max(0, round(release.units))],
+            f"interval of {noun}": intervals[1:],
         }
         note = f"Both intervals hold together with probability {level}, for numbers clamped to the bounds."
-        more = {"of": of, "per": rule, "missing": missing, "interval": intervals[:1], "units_interval": intervals[1:]}
-        return Report(release.title, columns, [words, note], release.to_dict() | more | {"level": spending.level})
+        more = {
+            "of": of, "per": rule, "missing": request["missing"], "interval": intervals[:1],
+            "units_interval": intervals[1:], "level": request.level,
+        }  # fmt: skip
+        return Report(release.title, columns, [note], release.to_dict() | more)
 
-    def read() -> Any:
-        return _numbers(table, of, bounds, rule, latest_by, most_rows, missing).mean(step)
+    def accuracy(units: int) -> Accuracy:
+        off, units_off = _mean_accuracy(mechanism, units, request.level)
+        low, high = (Fraction(end) for end in mechanism.bounds)
+        people = several(units, noun.removesuffix("s"))
+        sentence = (
+            f"With probability {level} the mean of {people} is off by about {shown(off)} at most where it is in the "
+            f"middle of the bounds, by twice that at a bound, and the number of {noun} by at most "
+            f"{bound(units_off, whole=True)}."
+            if off < high - low
+            else f"Nothing is known about the mean of {people}. Ask with more of them, or with a larger --epsilon."
+        )
+        return Accuracy(off, of, sentence, whole=high - low)
 
     return Question(
         mechanism,
-        read=read,
+        reading=_read(request, rule).then(lambda numbers: numbers.mean(step)),
         report=report,
-        made_up=lambda units: made_up.numbers(units, bounds, step, each).mean(step),
-        promise=words,
-        within_of=lambda units: mean_within(mechanism, units, spending.level)[0],
-        counts_in=of,
+        sample=lambda units: samples.make_numbers(units, bounds, step, most).mean(step),
+        accuracy=accuracy,
+        notes=describe_numbers(request, rule),
+        depends_on_units=True,
     )
 
 
-def mean_within(mechanism: Any, units: int, level: str) -> tuple[Fraction, Fraction]:
-    """How far the mean of so many units is off at most, in the middle of the bounds, and the number of units."""
+def _mean_accuracy(mechanism: Any, units: int, level: str) -> tuple[Fraction, Fraction]:
+    """Return how far the mean of so many units is off at most, in the middle of the bounds, and the number of units."""
     from lastbit.estimate.accuracy import laplace_accuracy
     from lastbit.exact.numbers import probability
 
@@ -135,69 +108,64 @@ def mean_within(mechanism: Any, units: int, level: str) -> tuple[Fraction, Fract
     return half * reach / (seen - reach) if seen > reach else high - low, reach / half
 
 
-def sum_(
-    table: Table,
-    spending: Spending,
-    of: Of,
-    bounds: Bounds,
-    per: Per = None,
-    latest_by: LatestBy = None,
-    most_rows: MostRows = None,
-    missing: Missing = "leave-out",
-    resolution: Step = None,
-) -> Question:
+def sum_(request: Request) -> Question:
     """Estimate the sum of a number over all units.
 
     A unit with several rows has one number: the total of its rows, unless --per says otherwise.
     """
     import lastbit as lb
-    from lastbit.questions import made_up
-    from lastbit.questions.showing import Report, percent
+    from lastbit.questions import samples
+    from lastbit.questions.report import Report, bound, percent
     from lastbit.values.span import span
 
-    rule = rule_of(per, "total", latest_by, most_rows)
-    each = _most(table, rule, most_rows)
-    step = _step(bounds, resolution, each)
+    of, bounds = request["of"], request["bounds"]
+    rule = choose_rule(request, "total")
+    most = _numbers_of_one_unit(request, rule)
+    step = _choose_step(request, most)
     low, high = span(bounds)
-    furthest = each * max(abs(low), abs(high))
-    if spending.rho is None:
-        mechanism: Any = lb.DiscreteLaplace(**spending.cost, sensitivity=furthest, resolution=step)
+    furthest = most * max(abs(low), abs(high))
+    if request["rho"] is None:
+        mechanism: Any = lb.DiscreteLaplace(**request.cost, sensitivity=furthest, resolution=step)
     else:
-        mechanism = lb.DiscreteGaussian(**spending.cost, squared_sensitivity=furthest**2, resolution=step)
-    level, words = percent(spending.level), in_words(of, rule, table, latest_by, most_rows, missing)
+        mechanism = lb.DiscreteGaussian(**request.cost, squared_sensitivity=furthest**2, resolution=step)
+    level = percent(request.level)
 
     def report(release: lb.NoisyValues) -> Report:
-        interval: Any = release.interval(spending.level)
+        interval: Any = release.interval(request.level)
         # A sum that was floored is too low by half of that on average.
         estimate = release.values[0] + (0 if release.on_grid else release.above * release.resolution / 2)
         columns = {f"sum of {of}": [estimate], "interval": [interval]}
         note = f"The interval holds with probability {level}, for numbers clamped to the bounds."
-        more = {"of": of, "per": rule, "missing": missing, "estimate": [estimate], "interval": [interval]}
-        return Report(release.title, columns, [words, note], release.to_dict() | more | {"level": spending.level})
-
-    def read() -> Any:
-        return _numbers(table, of, bounds, rule, latest_by, most_rows, missing).total(step)
+        more = {
+            "of": of, "per": rule, "missing": request["missing"], "estimate": [estimate], "interval": [interval],
+            "level": request.level,
+        }  # fmt: skip
+        return Report(release.title, columns, [note], release.to_dict() | more)
 
     # The sum may have been floored by less than a step.
-    within = mechanism.accuracy(spending.level) + mechanism.grid.resolution
+    within = mechanism.accuracy(request.level) + mechanism.grid.resolution
+    sentence = (
+        f"With probability {level} the sum is off by at most {bound(within, whole=False)}, for numbers clamped to the "
+        "bounds."
+    )
     return Question(
         mechanism,
-        read=read,
+        reading=_read(request, rule).then(lambda numbers: numbers.total(step)),
         report=report,
-        made_up=lambda units: made_up.numbers(units, bounds, step, each).total(step),
-        promise=words,
-        within=within,
-        counts_in=of,
+        sample=lambda units: samples.make_numbers(units, bounds, step, most).total(step),
+        accuracy=lambda units: Accuracy(within, of, sentence, whole=units * furthest),
+        notes=describe_numbers(request, rule),
     )
 
 
-def _step(bounds: tuple[str, str], resolution: str | None, most: int) -> Any:
-    """The step of the noise: as it is said, or as the bounds say."""
+def _choose_step(request: Request, most: int) -> Any:
+    """Return the step of the noise: as it is said, or as the bounds say."""
     from lastbit.mechanisms.on_grid import MOST_STEPS
     from lastbit.values.span import span, usual_step
 
-    if resolution is not None:
-        return resolution
+    if request["resolution"] is not None:
+        return request["resolution"]
+    bounds = request["bounds"]
     step, (low, high) = usual_step(bounds), span(bounds)
     # A mean takes half steps.
     if 2 * most * max(high - low, abs(low), abs(high)) > step * MOST_STEPS:
@@ -208,9 +176,10 @@ def _step(bounds: tuple[str, str], resolution: str | None, most: int) -> Any:
     return step
 
 
-def _most(table: Table, rule: str, most_rows: int | None) -> int:
-    """How many numbers one unit has at most."""
-    if rule != "row" or table.unit is None:
+def _numbers_of_one_unit(request: Request, rule: str) -> int:
+    """Return how many numbers one unit has at most."""
+    most_rows: int | None = request["most_rows"]
+    if rule != "row" or request.rows.unit is None:
         if most_rows is not None:
             raise ParameterError("--most-rows needs --unit, the column that says whom a row belongs to.")
         return 1
@@ -219,20 +188,13 @@ def _most(table: Table, rule: str, most_rows: int | None) -> int:
             "--per row needs --most-rows, the number of rows of one unit that count: otherwise nobody knows how far "
             "one unit moves the result. Write --most-rows 10, or --per mean."
         )
-    return whole(most_rows, "--most-rows")
+    return most_rows
 
 
-def _numbers(
-    table: Table,
-    of: str,
-    bounds: tuple[str, str],
-    rule: str,
-    latest_by: str | None,
-    most_rows: int | None,
-    missing: str,
-) -> Any:
-    from lastbit.questions.reading import numbers_of, without_unit
+def _read(request: Request, rule: str) -> Reading[Any]:
+    from lastbit.questions.reading import read_numbers
 
-    numbers = numbers_of(table, of, bounds, per=rule, latest_by=latest_by, most_rows=most_rows, missing=missing)
-    without_unit(table)
-    return numbers
+    names = ("latest_by", "most_rows", "missing")
+    return read_numbers(
+        request.rows, request["of"], request["bounds"], per=rule, **{name: request[name] for name in names}
+    )

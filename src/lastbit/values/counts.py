@@ -118,7 +118,7 @@ def _exact(values: Any) -> NDArray[np.int64] | tuple[Fraction, ...]:
     if isinstance(values, Sequence) and not isinstance(values, str | bytes | list | tuple):
         values = tuple(values)
     values = bare(values)
-    if not isinstance(values, Sequence | np.ndarray) or isinstance(values, str) or np.ndim(values) != 1:
+    if not isinstance(values, list | tuple) and (not isinstance(values, np.ndarray) or values.ndim != 1):
         raise ParameterError("values of Counts must be a sequence with one exact number for each item.")
     if isinstance(values, np.ndarray) and values.dtype.kind in "biu":
         # No count reaches 2^63: the clamp only keeps a wrong one from turning negative.
@@ -126,6 +126,7 @@ def _exact(values: Any) -> NDArray[np.int64] | tuple[Fraction, ...]:
         kept: NDArray[np.int64] = least.astype(np.int64)
         kept.flags.writeable = False
         return kept
-    if not all(isinstance(value, Rational) for value in values):
+    # NumPy calls a time span a whole number.
+    if not all(isinstance(value, Rational) and not isinstance(value, np.timedelta64) for value in values):
         raise ParameterError("values of Counts must be exact: whole numbers or Fractions, not floats.")
     return tuple(Fraction(int(value.numerator), int(value.denominator)) for value in values)

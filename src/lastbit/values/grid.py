@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from lastbit.chance.cores import parts_of, side_by_side
 from lastbit.errors import ParameterError
-from lastbit.exact.numbers import Number, positive
+from lastbit.exact.numbers import Number, flag, positive
 from lastbit.values import _floors
 from lastbit.values.raw import bare, bits, exact_ratio, is_plain
 
@@ -111,10 +111,11 @@ class Grid:
         """
         if isinstance(values, np.ndarray) and values.dtype.kind in "biu" and self.numerator == 1:
             return values
-        if isinstance(values, Rational):
+        # NumPy calls a time span a whole number.
+        if isinstance(values, Rational) and not isinstance(values, np.timedelta64):
             return Fraction(int(values.numerator), int(values.denominator)) // self.resolution * self.resolution
         if isinstance(values, tuple):
-            return tuple(self.floored(each) for each in values)
+            return tuple(self.floored(v) if isinstance(v, Rational) else self.value(self.step(v)) for v in values)
         return self.values(self.steps(values))
 
     def step(self, value: object) -> int:
@@ -154,7 +155,7 @@ class Grid:
         (Fraction(2, 1), Fraction(11, 2))
         """
         low, high = ends or (None, None)
-        beyond = 0 if on_grid else above
+        beyond = 0 if flag(on_grid, "on_grid") else above
         return (
             None if step == low or step - reach <= -self.last else (step - reach) * self.resolution,
             None if step == high or step + reach >= self.last else (step + reach + beyond) * self.resolution,

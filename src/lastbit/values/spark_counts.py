@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from lastbit.errors import ParameterError
-from lastbit.exact.numbers import Number
+from lastbit.exact.numbers import Number, flag
 from lastbit.output.words import several
 from lastbit.values.adjacency import Adjacency
 from lastbit.values.counts import Counts
@@ -20,8 +20,8 @@ from lastbit.values.unlisted import order
 class SparkCounts(Known):
     """A value for each item of a public table in Spark. Neither the items nor the values are brought to one machine.
 
-    `NoisyTopK` selects among them in the executors. For every other mechanism, `collect()` brings them to this machine
-    as `Counts`.
+    `NoisyTopK` selects among them in the executors, and `SubsetTopK` by two jobs. For every other mechanism,
+    `collect()` brings them to this machine as `Counts`.
     """
 
     rows: SparkRows = field(repr=False)
@@ -29,6 +29,9 @@ class SparkCounts(Known):
     monotone: bool = False
     resolution: Number = 1
     most_items: int | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "monotone", flag(self.monotone, "monotone"))
 
     @property
     def adjacency(self) -> Adjacency:  # type: ignore[override]
@@ -45,7 +48,7 @@ class SparkCounts(Known):
         """Refused: there may be more than one machine holds."""
         raise ParameterError(
             "the counts are spread over Spark, and this mechanism runs on one machine. Bring them here with "
-            "counts.collect(), or select the largest with NoisyTopK. Nothing was drawn."
+            "counts.collect(), or select the largest with NoisyTopK or SubsetTopK. Nothing was drawn."
         )
 
     total = values

@@ -20,7 +20,7 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from lastbit.errors import ParameterError
-from lastbit.exact.numbers import Number, positive
+from lastbit.exact.numbers import Number, flag, positive
 from lastbit.values.adjacency import Adjacency, named
 from lastbit.values.bins import MISSING_BIN, Bins
 from lastbit.values.counts import Counts
@@ -67,6 +67,7 @@ class Statistic(Known):
     above: int = field(default=0, repr=False)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "monotone", flag(self.monotone, "monotone"))
         named(self.adjacency, monotone=self.monotone)
         sensitivity = positive(self.sensitivity, "sensitivity", "It is how far one person can move the values.")
         grid = Grid(self.resolution)
@@ -112,16 +113,17 @@ def exact_sum(
     (Fraction(71, 4), Fraction(10, 1))
     >>> noisy = lb.DiscreteLaplace(epsilon=1, sensitivity=10, resolution="1/4").release(total)
     """
+    adjacency = _one(replaces)
     grid, least, most = _bounded(bounds, resolution)
     counted_as = step_of_missing(missing, grid, least, most)
     furthest = max(abs(least), abs(most))
-    if replaces:
+    if adjacency == "replace":
         # Who has a number may have none, and bring nothing.
         furthest = max(most - least, furthest if counted_as is None and can_be_missing(values) else 0)
     whole = whole_by_type(values, grid)
     total, _ = _total(values, grid, least, most, counted_as, whole)
-    same_way = not replaces and (least >= 0 or most <= 0)
-    facts = total * grid.resolution, furthest * grid.resolution, grid.resolution, same_way, _one(replaces)
+    same_way = adjacency == "add-remove" and (least >= 0 or most <= 0)
+    facts = total * grid.resolution, furthest * grid.resolution, grid.resolution, same_way, adjacency
     return Statistic(*facts, above=0 if whole else steps_above(_fine(grid, least, most).resolution, grid.resolution))
 
 
@@ -273,7 +275,7 @@ def histogram(
     >>> counts.values, counts.items
     (array([2, 2, 1]), ('0 to 0.5', '0.5 to 1', 'missing'))
     """
-    named = Bins.of(bounds=bounds, bins=bins, edges=edges)
+    adjacency, named = _one(replaces), Bins.of(bounds=bounds, bins=bins, edges=edges)
     own = missing == "bin"
     counted_as = None if own or missing == LEAVE_OUT else named.place_of_missing(missing)
     counts = np.zeros(len(named) + 1, np.int64)
@@ -285,8 +287,8 @@ def histogram(
     return Counts(
         items=labels,
         values=counts if own else counts[:-1],
-        monotone=not replaces,
-        adjacency=_one(replaces),
+        monotone=adjacency == "add-remove",
+        adjacency=adjacency,
         most_items=1,
     )
 
@@ -314,9 +316,9 @@ def listed(values: Any) -> tuple[Any, bool]:
     return values, False
 
 
-def _one(replaces: bool) -> Adjacency:
+def _one(replaces: object) -> Adjacency:
     """What one person may change."""
-    return "replace" if replaces else "add-remove"
+    return "replace" if flag(replaces, "replaces") else "add-remove"
 
 
 def _bounded(bounds: object, resolution: Number) -> tuple[Grid, int, int]:

@@ -13,11 +13,11 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from lastbit.output.page import style
-from lastbit.web import api, asking, audits, budgets
+from lastbit.web import api, audit_pages, budget_pages, question_pages
 from lastbit.web.desk import Desk
-from lastbit.web.guard import Guard, refused
+from lastbit.web.guard import Guard, refuse
 from lastbit.web.tokens import Tokens
-from lastbit.web.visit import handler
+from lastbit.web.visit import make_endpoint
 
 _STATIC = {
     "page.css": "text/css; charset=utf-8",
@@ -32,51 +32,47 @@ async def _static(request: Request) -> Response:
     if name == "report.css":
         return Response(style(), media_type="text/css; charset=utf-8")
     if name not in _STATIC:
-        return refused(request.scope, 404, "There is no such file.")
+        return refuse(request.scope, 404, "There is no such file.")
     return Response(files("lastbit.web").joinpath("static", name).read_bytes(), media_type=_STATIC[name])
 
 
 async def _missing(request: Request, error: Exception) -> Response:
-    return refused(request.scope, getattr(error, "status_code", 404), "There is no such page.")
+    return refuse(request.scope, getattr(error, "status_code", 404), "There is no such page.")
 
 
 PAGES = [
-    Route("/", handler(asking.ask)),
-    Route("/ask/{topic}", handler(asking.topic)),
-    Route("/plan", handler(asking.plan)),
-    Route("/plan/numbers", handler(asking.numbers)),
-    Route("/confirm", handler(asking.confirm, need="release"), methods=["POST"]),
-    Route("/confirm/{key}", handler(asking.confirmation)),
-    Route("/confirm/{key}", handler(asking.release, need="release"), methods=["POST"]),
-    Route("/work/{key}", handler(asking.work)),
-    Route("/work/{key}/part", handler(asking.working)),
-    Route("/work/{key}/cancel", handler(asking.cancel, need="release"), methods=["POST"]),
-    Route("/results/{entry}", handler(asking.result)),
-    Route("/budget", handler(budgets.accounts)),
-    Route("/budget/{dataset}", handler(budgets.account)),
-    Route("/budget/{dataset}/raise", handler(budgets.raise_limit, need="raise"), methods=["POST"]),
-    Route("/budget/{dataset}/export.{form}", handler(budgets.export)),
-    Route("/audit", handler(audits.audit)),
-    Route("/audit/gallery", handler(audits.gallery)),
-    Route("/audit/gallery/{number}", handler(audits.case)),
+    Route("/", make_endpoint(question_pages.ask)),
+    Route("/ask/{topic}", make_endpoint(question_pages.topic)),
+    Route("/plan", make_endpoint(question_pages.plan)),
+    Route("/plan/numbers", make_endpoint(question_pages.numbers)),
+    Route("/confirm", make_endpoint(question_pages.confirm, need="release"), methods=["POST"]),
+    Route("/confirm/{key}", make_endpoint(question_pages.confirmation)),
+    Route("/confirm/{key}", make_endpoint(question_pages.release, need="release"), methods=["POST"]),
+    Route("/work/{key}", make_endpoint(question_pages.work)),
+    Route("/work/{key}/part", make_endpoint(question_pages.working)),
+    Route("/work/{key}/cancel", make_endpoint(question_pages.cancel, need="release"), methods=["POST"]),
+    Route("/results/{entry}", make_endpoint(question_pages.result)),
+    Route("/budget", make_endpoint(budget_pages.accounts)),
+    Route("/budget/{dataset}", make_endpoint(budget_pages.account)),
+    Route("/budget/{dataset}/raise", make_endpoint(budget_pages.raise_limit, need="raise"), methods=["POST"]),
+    Route("/budget/{dataset}/export.{form}", make_endpoint(budget_pages.export)),
+    Route("/audit", make_endpoint(audit_pages.audit)),
+    Route("/audit/gallery", make_endpoint(audit_pages.gallery)),
+    Route("/audit/gallery/{number}", make_endpoint(audit_pages.case)),
     Route("/static/{name}", _static),
-    Route("/api", handler(api.page)),
-    Route("/api/openapi.json", handler(api.openapi)),
-    Route("/api/table", handler(api.table)),
-    Route("/api/questions", handler(api.questions)),
-    Route("/api/plan", handler(api.plan), methods=["POST"]),
-    Route("/api/confirmations", handler(api.confirmations, need="release"), methods=["POST"]),
-    Route("/api/releases", handler(api.releases, need="release"), methods=["POST"]),
-    Route("/api/releases/{entry}", handler(api.release)),
-    Route("/api/work/{key}", handler(api.work), methods=["GET", "DELETE"]),
-    Route("/api/accounts", handler(api.accounts)),
-    Route("/api/accounts/{dataset}", handler(api.account)),
-    Route("/api/accounts/{dataset}/limit", handler(api.limit, need="raise"), methods=["POST"]),
-    Route("/api/audit", handler(api.audit)),
-    Route("/api/runs", handler(api.runs, need="release"), methods=["POST"]),
-    Route("/api/runs/{id}", handler(api.run)),
-    Route("/api/runs/{id}/ask", handler(api.ask, need="release"), methods=["POST"]),
-    Route("/api/runs/{id}/stream", api.stream, methods=["POST"]),
+    Route("/api", make_endpoint(api.page)),
+    Route("/api/openapi.json", make_endpoint(api.openapi)),
+    Route("/api/table", make_endpoint(api.table)),
+    Route("/api/questions", make_endpoint(api.questions)),
+    Route("/api/plan", make_endpoint(api.plan), methods=["POST"]),
+    Route("/api/confirmations", make_endpoint(api.confirmations, need="release"), methods=["POST"]),
+    Route("/api/releases", make_endpoint(api.releases, need="release"), methods=["POST"]),
+    Route("/api/releases/{entry}", make_endpoint(api.release)),
+    Route("/api/work/{key}", make_endpoint(api.work), methods=["GET", "DELETE"]),
+    Route("/api/accounts", make_endpoint(api.accounts)),
+    Route("/api/accounts/{dataset}", make_endpoint(api.account)),
+    Route("/api/accounts/{dataset}/limit", make_endpoint(api.limit, need="raise"), methods=["POST"]),
+    Route("/api/audit", make_endpoint(api.audit)),
 ]
 
 

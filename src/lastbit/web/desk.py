@@ -1,27 +1,26 @@
-"""What the server holds: the table, the ledger, public lists, confirmations that wait, work, and runs."""
+"""What the server holds: the table, the ledger, public lists, confirmations that wait, and work."""
 
 from __future__ import annotations
 
 import secrets
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from math import prod
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
-from lastbit.data.query.parsing import joined
-from lastbit.data.ranges import range_of
-from lastbit.errors import ParameterError
-from lastbit.questions.answering import Book, answer
-from lastbit.questions.asking import digest_of
-from lastbit.questions.kinds import KINDS, Built
-from lastbit.questions.options import Table
+from lastbit.errors import LedgerError, ParameterError
+from lastbit.questions.answer import Payer, answer
+from lastbit.questions.domains import Domain
+from lastbit.questions.kinds import find_kind
+from lastbit.questions.option import Face
 from lastbit.questions.reading import columns_of
-from lastbit.web.fields import TOPICS, items_in, options_of, topic_of
+from lastbit.questions.request import Request
+from lastbit.questions.rows import RowOptions
+from lastbit.questions.value_types import describe
 from lastbit.web.jobs import Job, Jobs
-from lastbit.web.runs import Runs
 
 if TYPE_CHECKING:
     from lastbit.ledger import Account, Ledger
@@ -33,27 +32,34 @@ _MOST_LISTS: Final = 100
 """So many lists of past questions are remembered."""
 
 
+@dataclass(frozen=True)
+class Confirmation:
+    """A question that waits for somebody to confirm it."""
+
+    request: Request
+    units: int
+    """The guess how many people there are, for the plan."""
+    back: str = "/"
+    """The page of its plan."""
+
+
 @dataclass
 class Desk:
     """The state of a server. Everything that must outlive it is in the ledger."""
 
-    rows: Mapping[str, Any]
-    """How the table is read: the options of every command, as the person who started the server gave them."""
+    rows: RowOptions
+    """How the table is read, as the person who started the server said."""
     ledger_place: str
     dataset: str
     tables: Sequence[str] = ()
     """The tables of a database to pick from; empty where the place is one table."""
-    lists: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    lists: Mapping[str, Domain] = field(default_factory=dict)
     """Public lists by the name of their column."""
     jobs: Jobs = field(default_factory=Jobs)
-    runs: Runs = field(default_factory=Runs)
-    _waiting: OrderedDict[str, dict[str, Any]] = field(default_factory=OrderedDict)
-    _own: dict[str, Any] = field(default_factory=dict)
-    _known: OrderedDict[str, Any] = field(default_factory=OrderedDict)
+    _waiting: OrderedDict[str, Confirmation] = field(default_factory=OrderedDict)
+    _recent: OrderedDict[str, Domain] = field(default_factory=OrderedDict)
+    """Lists of past questions by their digests."""
     _lock: Lock = field(default_factory=Lock)
-
-    def __post_init__(self) -> None:
-        self._own |= {digest_of(items): items for items in self.lists.values()}
 
     @cached_property
     def ledger(self) -> Ledger:
@@ -70,99 +76,85 @@ class Desk:
     @cached_property
     def columns(self) -> dict[str, list[str]]:
         """The columns of each table, by its name: "" where the place is one table."""
-        return {name: columns_of(Table(**{**self.rows, **_table(name)})) for name in self.tables or ("",)}
+        if not self.tables:
+            return {"": columns_of(self.rows)}
+        return {name: columns_of(replace(self.rows, table=name)) for name in self.tables}
 
-    def remember(self, domain: Any) -> Any:
-        """Keep a public list, so that a release of it can be shown again with all that was said."""
-        digest = digest_of(domain)
-        with self._lock:
-            self._known[digest] = domain
-            self._known.move_to_end(digest)
-            if len(self._known) > _MOST_LISTS:
-                self._known.popitem(last=False)
-        return domain
+    @cached_property
+    def _own_lists(self) -> dict[str, Domain]:
+        return {domain.digest: domain for domain in self.lists.values()}
 
-    def recall(self, digest: str) -> Any:
-        """The public list with this digest; the digest itself where the server has not seen it."""
-        return self._own.get(digest) or self._known.get(digest, digest)
+    def find_list(self, digest: str) -> Domain | None:
+        """Return the public list with this digest, where the server has seen it."""
+        return self._own_lists.get(digest) or self._recent.get(digest)
 
-    def items(self, values: Mapping[str, str]) -> tuple[str, ...] | None:
-        """The public list that a form means; None for items that nobody listed."""
-        chosen = values.get("domain_from", "")
-        if chosen == "unknown":
-            return None
-        if chosen == "list":
-            column = values.get("by", "")
-            if column not in self.lists:
-                raise ParameterError(f"the server has no public list for {column}. Type the items, or say unknown.")
-            return self.lists[column]
-        items = items_in(values.get("domain", ""))
-        if not items and chosen == "typed":
-            raise ParameterError("Public items: type at least one, or say that the items are unknown.")
-        return items or None
+    def parse(
+        self, kind: object, values: Mapping[str, Any], face: Face, *, table: Any = None, note: Any = None
+    ) -> Request:
+        """Return a question to the table of this server, paid by its account. Nothing is read.
 
-    def build(self, values: Mapping[str, str], epsilon: str) -> Built:
-        """The question that a form asks, at this cost."""
-        topic = topic_of(values)
-        wants = any(each.name == "domain" for each in topic.fields)
-        options = options_of(values, self.items(values) if wants else None)
-        return self.ask(topic.command, {**options, "epsilon": epsilon}, values.get("table", ""), values.get("note", ""))
+        Whoever asks chooses the options that are open to the face, and can narrow the condition of the server.
+        """
+        fixed = asdict(self.rows) | {"ledger": self.ledger_place, "dataset": self.dataset, "note": note}
+        where = fixed.pop("where")
+        fixed["table"] = self._pick_table(table)
+        request = find_kind(kind).parse(values, face, fixed)
+        if where is not None:
+            request = request.narrow(where)
+        self._check_size(request)
+        return request
 
-    def ask(self, command: str, options: Mapping[str, Any], table: str = "", note: str = "") -> Built:
-        """A question to the table of this server, paid by its account."""
-        if command not in KINDS:
-            raise ParameterError(f"there is no question {command!r}. Use one of {', '.join(KINDS)}.")
-        if self.tables and table not in self.tables:
-            raise ParameterError(f"there is no table {table!r} here. Use one of {', '.join(self.tables)}.")
-        given = {name: each for name, each in self.rows.items() if each is not None and each is not False}
-        where = [str(each) for each in (given.pop("where", None), options.get("where")) if each]
-        more = {"where": joined(*where)} if where else {}
-        self._check_size(options.get("domain") or ())
-        return KINDS[command].build(
-            **{**given, **_table(table), **options, **more},
-            ledger=self.ledger_place, dataset=self.dataset, note=note,
-        )  # fmt: skip
+    def _pick_table(self, table: Any) -> str | None:
+        """Return the table that somebody asks for, of those that the server offers."""
+        if table is None and len(self.tables) < 2:
+            return self.tables[0] if self.tables else self.rows.table
+        if table in self.tables:
+            return str(table)
+        if not self.tables:
+            raise ParameterError(f"there is no table {describe(table)} here: the server has one table. Leave it out.")
+        said = "" if table is None else f" {describe(table)}"
+        raise ParameterError(f"there is no table{said} here. Use one of {', '.join(self.tables)}.")
 
-    def _check_size(self, domains: Sequence[Any]) -> None:
+    def _check_size(self, request: Request) -> None:
         """Refuse lists that would keep the server busy for everybody."""
-        typed = [each for each in domains if each not in self.lists.values()]
-        size = prod(len(range_of(each) or (each,)) if isinstance(each, str) else len(each) for each in typed)
+        own = [id(domain) for domain in self.lists.values()]
+        domains = request.values.get("domain") or ()
+        size = prod(len(domain.items) for domain in domains if id(domain) not in own)
         if size > _MOST_ITEMS:
-            raise ParameterError(f"domain must have at most {_MOST_ITEMS:,} items here: got {size:,}. List fewer.")
+            raise ParameterError(f"--domain must have at most {_MOST_ITEMS:,} items here: got {size:,}. List fewer.")
 
-    def wait_for(self, asked: dict[str, Any]) -> str:
-        """A key that pays once, for what was asked. Nothing is charged before it is confirmed."""
+    def wait_for(self, confirmation: Confirmation) -> str:
+        """Return a key that pays once for a question. Nothing is charged before somebody confirms it."""
         key = secrets.token_urlsafe(24)
         with self._lock:
-            self._waiting[key] = asked
+            self._waiting[key] = confirmation
             if len(self._waiting) > _MOST_WAITING:
                 self._waiting.popitem(last=False)
         return key
 
-    def waiting(self, key: str) -> dict[str, Any] | None:
-        """What waits to be confirmed with a key."""
+    def find_waiting(self, key: str) -> Confirmation | None:
+        """Return what waits to be confirmed with a key."""
         return self._waiting.get(key)
 
-    def release(self, key: str, built: Built) -> Job:
+    def release(self, key: str, request: Request) -> Job:
         """Begin the release of a key, once: charge, draw, record. The charge and the key are one entry."""
-        for domain in built.spending.asked.get("domain") or ():
-            self.remember(domain)
+        self._remember_lists(request)
 
-        def doing(job: Job) -> int:
-            book = Book.of(built.spending)
-            answer(built.question, built.spending, book, once=key, last_moment=job.last_moment)
+        def work(job: Job) -> int:
+            payer = Payer.of(request)
+            answer(request, payer, once=key, watcher=job.listen, last_moment=job.last_moment)
             entry = self.ledger.charged(key)
             if entry is None:
-                raise ParameterError("the books do not have the release.")
+                raise LedgerError("the books do not have the release.")
             return entry.id
 
-        return self.jobs.start(key, doing)
+        return self.jobs.start(key, work)
 
-
-def _table(name: str) -> dict[str, Any]:
-    return {"table": name} if name else {}
-
-
-def topics() -> list[dict[str, str]]:
-    """The topics, for lists."""
-    return [{"name": each.name, "label": each.label, "sentence": each.sentence} for each in TOPICS.values()]
+    def _remember_lists(self, request: Request) -> None:
+        """Keep the public lists of a question, so that its release can be shown again with all that is said of it."""
+        with self._lock:
+            for domain in request.values.get("domain") or ():
+                self._recent[domain.digest] = domain
+                self._recent.move_to_end(domain.digest)
+            while len(self._recent) > _MOST_LISTS:
+                self._recent.popitem(last=False)

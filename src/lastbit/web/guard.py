@@ -14,7 +14,7 @@ from lastbit.web.rates import Rate
 from lastbit.web.tokens import Tokens
 
 MOST_BYTES: Final = 1 << 20
-"""Of a request's body; a stream of numbers has no end, and its lines have a limit of their own."""
+"""Of a request's body."""
 _MOST_ADDRESS: Final = 64_000
 
 HEADERS: Final = {
@@ -79,11 +79,11 @@ class Guard:
         host = headers.get("host", "")
         if host.lower() not in self.hosts:
             # A page elsewhere may have its name point here: it is not answered.
-            return refused(scope, 421, "This server does not answer to this name.")
+            return refuse(scope, 421, "This server does not answer to this name.")
         if len(scope.get("query_string", b"")) > _MOST_ADDRESS:
-            return refused(scope, 414, "The address is too long. Ask with fewer items.")
+            return refuse(scope, 414, "The address is too long. Ask with fewer items.")
         if not self._from_here(scope["method"], headers):
-            return refused(scope, 403, "The request comes from another page. Nothing was done.")
+            return refuse(scope, 403, "The request comes from another page. Nothing was done.")
         if scope["path"].startswith("/static/"):
             return None
         client = (scope.get("client") or ("",))[0]
@@ -91,15 +91,15 @@ class Guard:
         role = self.tokens.role(token) if token else None
         if role is None:
             if token and not self.guesses.allows(client):
-                return refused(scope, 429, "Too many wrong tokens. Wait a minute.")
-            return refused(
+                return refuse(scope, 429, "Too many wrong tokens. Wait a minute.")
+            return refuse(
                 scope, 401, "This page needs a token. Open the address that `lastbit serve` printed when it started."
             )
         if not self.rate.allows(role):
-            return refused(scope, 429, "Too many requests. Wait a few seconds.")
+            return refuse(scope, 429, "Too many requests. Wait a few seconds.")
         size = headers.get("content-length", "0")
         if not size.isascii() or not size.isdigit() or len(size) > 15 or int(size) > MOST_BYTES:
-            return refused(scope, 413, f"The request is too large: at most {MOST_BYTES:,} bytes.")
+            return refuse(scope, 413, f"The request is too large: at most {MOST_BYTES:,} bytes.")
         if shown and scope["method"] in _SAFE:
             # Not a redirect: the cookie is for requests from this very page only.
             answer = HTMLResponse(_ENTER)
@@ -121,9 +121,9 @@ class Guard:
 
     def _token(self, scope: Any, headers: Mapping[str, str]) -> tuple[str, bool]:
         """The token of a request, and whether the address shows it."""
-        kind, _, given = headers.get("authorization", "").partition(" ")
+        kind, _, bearer = headers.get("authorization", "").partition(" ")
         if kind.lower() == "bearer":
-            return given.strip(), False
+            return bearer.strip(), False
         shown = QueryParams(scope.get("query_string", b"")).get("token") if scope["path"] == "/" else None
         if shown:
             return shown, True
@@ -134,7 +134,7 @@ class Guard:
         return ("" if held is None else held.value), False
 
 
-def refused(scope: Any, status: int, message: str) -> Response:
+def refuse(scope: Any, status: int, message: str) -> Response:
     """A refusal in the form that the asker reads. It holds nothing of the request."""
     if scope["path"].startswith("/api"):
         return JSONResponse({"error": message}, status)

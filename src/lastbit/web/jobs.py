@@ -11,7 +11,6 @@ from threading import Lock
 from typing import Any, Final
 
 from lastbit.errors import LastbitError
-from lastbit.questions.reading import watched_by
 
 _MOST: Final = 1000
 """So many finished pieces of work are remembered. What they released is in the books."""
@@ -40,8 +39,8 @@ class Job:
     @property
     def progress(self) -> float | None:
         """How much is read, from 0 to 100; None where nobody knows."""
-        found = self._progress() if self.state == "reading" else -1.0
-        return None if found < 0 else min(found, 100.0)
+        percent = self._progress() if self.state == "reading" else -1.0
+        return None if percent < 0 else min(percent, 100.0)
 
     @property
     def over(self) -> bool:
@@ -78,21 +77,20 @@ class Job:
             time.sleep(0.02)
         return True
 
-    def work(self, doing: Callable[[Job], int]) -> None:
+    def run(self, work: Callable[[Job], int]) -> None:
         """Do the work, and remember how it ended."""
         try:
             with self._lock:
                 if self._cancelled:
                     raise Cancelled("cancelled")
                 self.state = "reading"
-            with watched_by(self.listen):
-                self.entry = doing(self)
+            self.entry = work(self)
             self.state = "done"
         except Exception as error:
             if self._cancelled and self.state != "charged":
                 self.state, self.message = "cancelled", "Cancelled. Nothing was drawn and nothing was charged."
             else:
-                self.state, self.message = "refused", told(error)
+                self.state, self.message = "refused", describe_error(error)
 
 
 class Jobs:
@@ -107,7 +105,7 @@ class Jobs:
         """The work of a key."""
         return self._jobs.get(key)
 
-    def start(self, key: str, doing: Callable[[Job], int]) -> Job:
+    def start(self, key: str, work: Callable[[Job], int]) -> Job:
         """Begin the work of a key, unless it has begun. Work that was refused or cancelled may begin again."""
         with self._lock:
             job = self._jobs.get(key)
@@ -115,9 +113,9 @@ class Jobs:
                 return job
             job = self._jobs[key] = Job(key)
             self._jobs.move_to_end(key)
-            for old in [name for name, each in self._jobs.items() if each.over][: max(0, len(self._jobs) - _MOST)]:
+            for old in [name for name, other in self._jobs.items() if other.over][: max(0, len(self._jobs) - _MOST)]:
                 del self._jobs[old]
-            job.future = self._pool.submit(job.work, doing)
+            job.future = self._pool.submit(job.run, work)
             return job
 
     def close(self) -> None:
@@ -127,12 +125,12 @@ class Jobs:
         self._pool.shutdown(wait=True, cancel_futures=True)
 
 
-def told(error: BaseException) -> str:
+def describe_error(error: BaseException) -> str:
     """What may be said of an error: lastbit's own messages hold no private value, those of others may."""
     return str(error) if isinstance(error, LastbitError) else f"unexpected {type(error).__name__}."
 
 
-def as_data(job: Job) -> dict[str, Any]:
+def describe_job(job: Job) -> dict[str, Any]:
     """A piece of work for JSON."""
     return {
         "key": job.key, "state": job.state, "progress": job.progress, "message": job.message, "entry": job.entry,

@@ -1,15 +1,20 @@
-"""The description of the service in OpenAPI 3.1: one line for each operation."""
+"""The description of the service in OpenAPI 3.1: one line for each operation, and the options of each question."""
 
 from __future__ import annotations
 
+import json
 from functools import cache
 from typing import Any, Final
+
+from lastbit.questions.kinds import KINDS
+from lastbit.questions.option import Option
+from lastbit.questions.plan import PLAN_OPTIONS
+from lastbit.questions.request import Kind
 
 _TOP: Final = {
     "question": "top",
     "options": {"by": "diagnosis", "domain": ["flu", "cold", "gout"], "k": 2, "epsilon": "1/2"},
 }
-_RUN: Final = {"about": "table", "threshold": "100", "limit": 3, "epsilon": "1/2"}
 
 OPERATIONS: Final[tuple[tuple[str, str, str, str, dict[str, Any] | None], ...]] = (
     ("/api/table", "get", "look", "What can be asked of: columns, public lists, the unit, the account.", None),
@@ -40,38 +45,67 @@ OPERATIONS: Final[tuple[tuple[str, str, str, str, dict[str, Any] | None], ...]] 
         "/api/audit", "get", "look",
         "The exact verdict on a mechanism: mechanism, settings, values and neighbour are fields of the address.", None,
     ),
-    (
-        "/api/runs", "post", "release",
-        "Start a sparse-vector run, at its full cost. About the table, its queries are conditions, and the server "
-        "counts the people who have a row for which one is true. About numbers, you send them, with a sensitivity.",
-        _RUN,
-    ),
-    ("/api/runs/{id}", "get", "look", "How far a run is.", None),
-    (
-        "/api/runs/{id}/ask", "post", "release", "Ask a run.",
-        {"queries": ["cost >= 500", "diagnosis = 'flu'"]},
-    ),
-    (
-        "/api/runs/{id}/stream", "post", "release",
-        "Answers to a stream: one query a line in the body, one server-sent event for each as it comes.", None,
-    ),
 )  # fmt: skip
 """Path, method, the role that it needs, what it does, and an example of its body."""
 
 
-@cache
-def described() -> dict[str, Any]:
-    """The whole description.
+def describe_kind(kind: Kind) -> dict[str, Any]:
+    """Return what a kind of question finds, and the options that whoever asks may choose.
 
-    >>> sorted(described()["paths"]["/api/work/{key}"])
+    >>> describe_kind(KINDS["top"])["options"]["k"]
+    {'help': 'How many items.', 'schema': {'type': 'integer', 'minimum': 1, 'default': 10}, 'required': False}
+    """
+    options = {
+        option.name: {"help": option.explain("service"), "schema": _schema(option), "required": option.required}
+        for option in kind.options
+        if "service" in option.faces
+    }
+    return {"about": kind.summary, "options": options}
+
+
+def _schema(option: Option) -> dict[str, Any]:
+    if option.default is None or option.required:
+        return option.type.schema
+    return {**option.type.schema, "default": option.type.plain(option.default)}
+
+
+def _describe_question(kind: Kind) -> dict[str, Any]:
+    """Return the schema of a body that asks this kind of question."""
+    options = describe_kind(kind)["options"]
+    properties = {name: {**option["schema"], "description": option["help"]} for name, option in options.items()}
+    required = [name for name, option in options.items() if option["required"]]
+    own = {option.name: {**_schema(option), "description": option.help} for option in PLAN_OPTIONS}
+    return {
+        "type": "object",
+        "description": kind.summary,
+        "required": ["question", *(["options"] if required else [])],
+        "additionalProperties": False,
+        "properties": {
+            "question": {"const": kind.name},
+            "options": {
+                "type": "object",
+                "properties": properties,
+                "required": required,
+                "additionalProperties": False,
+            },
+            "table": {"type": "string", "description": "The table, where the server offers several."},
+            "note": {"type": "string", "description": "A note for the ledger's history."},
+            **own,
+        },
+    }
+
+
+@cache
+def describe_service() -> dict[str, Any]:
+    """Return the whole description.
+
+    >>> sorted(describe_service()["paths"]["/api/work/{key}"])
     ['delete', 'get']
     """
-    import json
-
     from lastbit import __version__
 
     paths: dict[str, Any] = {}
-    for path, method, role, summary, body in OPERATIONS:
+    for path, method, role, summary, example in OPERATIONS:
         parts = [part[1:-1] for part in path.split("/") if part.startswith("{")]
         operation: dict[str, Any] = {
             "summary": summary,
@@ -80,21 +114,26 @@ def described() -> dict[str, Any]:
                 {"name": name, "in": "path", "required": True, "schema": {"type": "string"}} for name in parts
             ],
             "responses": {
-                "default": {"description": "JSON; an error is an object with the key error.", "content": {
-                    "text/event-stream" if path.endswith("/stream") else "application/json": {}}},
+                "default": {
+                    "description": "JSON; an error is an object with the key error.",
+                    "content": {"application/json": {}},
+                },
             },
-        }  # fmt: skip
-        if body is not None:
-            schema = {"type": "object"}
-            operation["requestBody"] = {"content": {"application/json": {"schema": schema, "example": body}}}
-            operation["x-example"] = json.dumps(body, ensure_ascii=False)
-        elif path.endswith("/stream"):
-            operation["requestBody"] = {"content": {"text/plain": {"schema": {"type": "string"}}}}
+        }
+        if example is not None:
+            schema = {"$ref": "#/components/schemas/question"} if "question" in example else {"type": "object"}
+            operation["requestBody"] = {"content": {"application/json": {"schema": schema, "example": example}}}
+            operation["x-example"] = json.dumps(example, ensure_ascii=False)
         paths.setdefault(path, {})[method] = operation
+    schemas = {f"question-{kind.name}": _describe_question(kind) for kind in KINDS.values()}
+    any_question = {"oneOf": [{"$ref": f"#/components/schemas/{name}"} for name in schemas]}
     return {
         "openapi": "3.1.0",
         "info": {"title": "lastbit", "version": __version__, "description": "Numbers are exact under the key exact."},
-        "components": {"securitySchemes": {"token": {"type": "http", "scheme": "bearer"}}},
+        "components": {
+            "schemas": {"question": any_question, **schemas},
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+        },
         "security": [{"token": []}],
         "paths": paths,
     }

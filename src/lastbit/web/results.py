@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import csv
 import io
-import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from lastbit.errors import LastbitError, LedgerError
+from lastbit.errors import EntryNotFound, LastbitError, LedgerError
 from lastbit.output.numbers import are_intervals
 from lastbit.output.plain import plain
-from lastbit.questions.kinds import KINDS, Built
-from lastbit.questions.showing import Report
-from lastbit.questions.telling import Told, texts_of, told, when
+from lastbit.questions.identity import read_identity, rebuild_request
+from lastbit.questions.rendering import Answer, released_at, render_answer
+from lastbit.questions.report import Report
 from lastbit.release import Release
-from lastbit.web.fields import TOPICS
+from lastbit.web.forms import TOPICS
 
 if TYPE_CHECKING:
     from lastbit.ledger import Entry
+    from lastbit.questions.request import Request
     from lastbit.web.desk import Desk
 
 
@@ -27,117 +27,95 @@ class Result:
     """A release in the books, and all that can be said about it."""
 
     entry: Entry
-    told: Told | None
+    answer: Answer | None
     """None where the release was charged and not finished."""
-    texts: list[tuple[str, str]]
 
     @property
     def heading(self) -> str:
-        """What was found, in the words of the page."""
-        asked = _asked(self.entry)
-        label = next((each.label for each in TOPICS.values() if each.command == asked.get("command")), "")
-        if asked.get("command") == "histogram" and "of" in asked:
-            label = TOPICS["bins"].label
-        column = asked.get("of") or ", ".join(asked.get("by") or ())
-        return f"{label} of {column}" if label and column else label or self.entry.about or self.entry.mechanism
+        """What the release shows, in the words of the page."""
+        facts = read_identity(self.entry.question)
+        options = facts.get("options", {})
+        name = facts.get("question")
+        if name == "count" and "by" in options:
+            name = "histogram"
+        elif name == "histogram":
+            name = "bins"
+        if name not in TOPICS:
+            return self.entry.about or self.entry.mechanism
+        column = options.get("of") or ", ".join(options.get("by", ()))
+        return f"{TOPICS[name].label} of {column}" if column else TOPICS[name].label
 
     @property
     def html(self) -> str:
         """The report to send on."""
-        if self.told is None:
-            raise LedgerError(f"entry {self.entry.id} has no published release in the books.")
-        return self.told.page(self.texts).html()
+        return self._published.page.html()
 
     @property
     def csv(self) -> str:
         """The table, with plain numbers. An interval is two columns."""
-        if self.told is None:
-            raise LedgerError(f"entry {self.entry.id} has no published release in the books.")
         columns: dict[str, list[Any]] = {}
-        for name, column in self.told.report.columns.items():
+        for name, column in self._published.report.columns.items():
             if are_intervals(column):
-                columns[f"{name} from"] = [None if each is None else plain(each[0]) for each in column]
-                columns[f"{name} to"] = [None if each is None else plain(each[1]) for each in column]
+                columns[f"{name} from"] = [None if ends is None else plain(ends[0]) for ends in column]
+                columns[f"{name} to"] = [None if ends is None else plain(ends[1]) for ends in column]
             else:
-                columns[name] = [cell(plain(each)) for each in column]
+                columns[name] = [escape_cell(plain(value)) for value in column]
         text = io.StringIO()
         lines = csv.writer(text, lineterminator="\n")
         lines.writerow(columns)
         lines.writerows(zip(*columns.values(), strict=True))
         return text.getvalue()
 
-
-def _asked(entry: Entry) -> dict[str, Any]:
-    """The options that an entry knows its question by; none where somebody put it in words of their own."""
-    try:
-        found = json.loads(entry.question)
-    except ValueError:
-        return {}
-    return found if isinstance(found, dict) else {}
+    @property
+    def _published(self) -> Answer:
+        if self.answer is None:
+            raise LedgerError(f"entry {self.entry.id} has no published release in the books.")
+        return self.answer
 
 
-def result_of(desk: Desk, number: int) -> Result:
-    """The result of an entry."""
-    entry = entry_of(desk, number)
-    if not entry.recorded:
-        return Result(entry, None, [])
-    published = desk.ledger.published(number)
-    built = _built(desk, entry)
-    if built is not None:
-        found = told(built.question, built.spending, None, published)
-        return Result(entry, _paid(found, entry), texts_of(built.spending))
-    if isinstance(published, Release):
-        report = Report(published.title, published.columns(), (), published.to_dict())
-    else:
-        names = published.get("columns", ())
-        report = Report(entry.mechanism, {name: published[name] for name in names}, (), dict(published))
-    about = [("The question, as the books know it", entry.about)] if entry.about else []
-    return Result(entry, _paid(Told(published, report, ()), entry), about)
-
-
-def entry_of(desk: Desk, number: int) -> Entry:
-    """The entry with this id, of any account."""
+def find_result(desk: Desk, number: int) -> Result:
+    """Return the result of the entry with this number, of any account."""
     entry = desk.ledger.entry(number)
-    if entry is not None and entry.kind == "charge":
-        return entry
-    raise LedgerError(f"there is no release {number} in the books.")
+    if entry is None or entry.kind != "charge":
+        raise EntryNotFound(f"there is no release {number} in the books.")
+    if not entry.recorded:
+        return Result(entry, None)
+    published = desk.ledger.published(number)
+    request = _find_request(desk, entry)
+    if request is not None:
+        answer = render_answer(request, None, published)
+    else:
+        about = [("The question, as the books know it", entry.about)] if entry.about else []
+        answer = Answer(published, _describe(entry, published), (), about)
+    line = f"{entry.dataset} paid {entry.cost} for it on {released_at(entry, 'seconds')} (entry {entry.id})."
+    return Result(entry, replace(answer, paid=[line, "To look at it again costs nothing."]))
 
 
-def _paid(found: Told, entry: Entry) -> Told:
-    from dataclasses import replace
+def _describe(entry: Entry, published: Any) -> Report:
+    """Return a report of a release whose question the server does not know."""
+    if isinstance(published, Release):
+        return Report(published.title, published.columns(), (), published.to_dict())
+    names = published.get("columns", ())
+    return Report(entry.mechanism, {name: published[name] for name in names}, (), dict(published))
 
-    line = f"{entry.dataset} paid {entry.cost} for it on {when(entry, 'seconds')} (entry {entry.id})."
-    return replace(found, paid=[line, "To look at it again costs nothing."])
 
-
-def _built(desk: Desk, entry: Entry) -> Built | None:
-    """The question that an entry answers, where the server can build the very same again."""
+def _find_request(desk: Desk, entry: Entry) -> Request | None:
+    """Return the request that an entry answers, where the server can build the very same again."""
+    cost = {name: entry.parameters.get(name) for name in ("epsilon", "rho")}
+    cost = {name: text for name, text in cost.items() if text != "None"}
+    account = {"ledger": desk.ledger_place, "dataset": entry.dataset, "note": entry.note}
+    request = rebuild_request(entry.question, desk.rows.source, desk.find_list, **cost, **account)
     try:
-        asked = json.loads(entry.question)
-        command = asked.pop("command").rstrip("_")
-        asked.pop("paths", None)
-        if "domain" in asked:
-            asked["domain"] = [desk.recall(each) for each in asked["domain"]]
-            if any(isinstance(each, str) and each.startswith("sha256:") for each in asked["domain"]):
-                return None
-        asked |= {name: tuple(asked[name]) for name in ("bounds", "bin") if name in asked}
-        source = asked.pop("source")
-        cost = {name: entry.parameters[name] for name in ("epsilon", "rho") if name in entry.parameters}
-        cost = {name: text for name, text in cost.items() if text != "None"}
-        built = KINDS[command].build(
-            source=[source] if isinstance(source, str) else source, **asked, **cost,
-            ledger=desk.ledger_place, dataset=entry.dataset, note=entry.note,
-        )  # fmt: skip
-        same = dict(built.question.mechanism.parameters) == dict(entry.parameters)
-        return built if same else None
-    except (LastbitError, ValueError, KeyError, TypeError, AttributeError):
+        same = request is not None and dict(request.question.mechanism.parameters) == dict(entry.parameters)
+    except LastbitError:
         return None
+    return request if same else None
 
 
-def cell(value: Any) -> Any:
-    """A cell that no spreadsheet takes for a formula.
+def escape_cell(value: Any) -> Any:
+    """Return a cell that no spreadsheet takes for a formula.
 
-    >>> cell("=1+1"), cell("flu"), cell(-3)
+    >>> escape_cell("=1+1"), escape_cell("flu"), escape_cell(-3)
     ("'=1+1", 'flu', -3)
     """
     return f"'{value}" if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r", "\n") else value

@@ -7,8 +7,9 @@ import sys
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 from urllib.parse import parse_qsl, urlencode
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
@@ -17,11 +18,18 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from lastbit.errors import BudgetExceeded, LastbitError, LedgerError
+from lastbit.errors import (
+    AccountNotFound,
+    EntryNotFound,
+    LastbitError,
+    LedgerError,
+    LedgerNotFound,
+    ParameterError,
+)
 from lastbit.output.plain import json_text
 from lastbit.web.desk import Desk
-from lastbit.web.guard import MOST_BYTES, refused
-from lastbit.web.jobs import told
+from lastbit.web.guard import MOST_BYTES, refuse
+from lastbit.web.jobs import describe_error
 from lastbit.web.tokens import may
 
 _MOST_FIELDS: Final = 200
@@ -57,18 +65,22 @@ class Visit:
 
     @property
     def json(self) -> dict[str, Any]:
-        """The object that was sent; an empty body is an empty object."""
+        """The object that was sent, with exact numbers; an empty body is an empty object."""
         try:
-            found = json.loads(self.body or b"{}", parse_float=str)
+            body = json.loads(self.body or b"{}", parse_float=Decimal, parse_constant=_refuse_constant)
         except (ValueError, RecursionError):
-            found = None
-        if not isinstance(found, dict):
-            raise LastbitError("the body must be a JSON object.")
-        return found
+            body = None
+        if not isinstance(body, dict):
+            raise ParameterError("the body must be a JSON object, and its numbers must have at most 4,300 digits.")
+        return body
 
     def part(self, name: str) -> str:
         """A part of the path."""
         return str(self.request.path_params[name])
+
+    def number(self, name: str) -> int:
+        """A part of the path that is the number of a release."""
+        return parse_number(self.part(name))
 
     def need(self, role: str) -> None:
         """Refuse whoever may not do what needs this role."""
@@ -83,12 +95,23 @@ class Visit:
         return HTMLResponse(text.encode("utf-8", "backslashreplace"), status)
 
 
-def address(path: str, values: Mapping[str, str]) -> str:
-    """A path with fields behind it."""
+def _refuse_constant(text: str) -> NoReturn:
+    raise ValueError(f"{text} is no JSON")
+
+
+def parse_number(text: str) -> int:
+    """Return the number of a release in an address."""
+    if not text.isascii() or not text.isdigit() or len(text) > 15:
+        raise NotThere("there is no such release.")
+    return int(text)
+
+
+def make_address(path: str, values: Mapping[str, str]) -> str:
+    """Return a path with fields behind it."""
     return f"{path}?{urlencode({name: value for name, value in values.items() if value})}"
 
 
-def to(path: str) -> Response:
+def redirect(path: str) -> Response:
     """Go on to another page: a reload there sends nothing again."""
     return RedirectResponse(path, 303)
 
@@ -103,8 +126,8 @@ def as_json(data: object, status: int = 200, **headers: str) -> Response:
     return Response(json_text(data, ascii_only=True), status, headers, "application/json")
 
 
-def handler(work: Callable[[Visit], Response], *, need: str = "look") -> Callable[[Request], Any]:
-    """An endpoint: reads the body within its limit, works in a thread, and turns every error into a page or JSON."""
+def make_endpoint(work: Callable[[Visit], Response], *, need: str = "look") -> Callable[[Request], Any]:
+    """Return an endpoint: it reads the body within its limit, works in a thread, and answers every error in words."""
 
     async def endpoint(request: Request) -> Response:
         body = b""
@@ -112,16 +135,16 @@ def handler(work: Callable[[Visit], Response], *, need: str = "look") -> Callabl
             async for chunk in request.stream():
                 body += chunk
                 if len(body) > MOST_BYTES:
-                    return refused(request.scope, 413, f"The request is too large: at most {MOST_BYTES:,} bytes.")
+                    return refuse(request.scope, 413, f"The request is too large: at most {MOST_BYTES:,} bytes.")
         except ClientDisconnect:
             return Response(status_code=400)
         visit = Visit(request, request.app.state.desk, request.state.role, body)
-        return await run_in_threadpool(_answered, visit, work, need)
+        return await run_in_threadpool(_answer, visit, work, need)
 
     return endpoint
 
 
-def _answered(visit: Visit, work: Callable[[Visit], Response], need: str) -> Response:
+def _answer(visit: Visit, work: Callable[[Visit], Response], need: str) -> Response:
     try:
         if need != "look":
             visit.need(need)
@@ -129,7 +152,7 @@ def _answered(visit: Visit, work: Callable[[Visit], Response], need: str) -> Res
     except Exception as error:
         # Only lastbit's own messages are shown: those of others may quote a row.
         status = status_of(error)
-        message = told(error)
+        message = describe_error(error)
         if status == 500:
             _complain(error)
         if visit.request.url.path.startswith("/api"):
@@ -143,7 +166,7 @@ def _answered(visit: Visit, work: Callable[[Visit], Response], need: str) -> Res
 def _complain(error: BaseException) -> None:
     """Tell whoever runs the server where an error comes from, without its message, which may quote a row."""
     calls = traceback.extract_tb(error.__traceback__)
-    where = " < ".join(f"{each.filename.rpartition('/')[2]}:{each.lineno}" for each in reversed(calls[-4:]))
+    where = " < ".join(f"{call.filename.rpartition('/')[2]}:{call.lineno}" for call in reversed(calls[-4:]))
     print(f"lastbit: unexpected {type(error).__name__} at {where}", file=sys.stderr, flush=True)
 
 
@@ -151,12 +174,10 @@ def status_of(error: Exception) -> int:
     """The status of an answer to a request that ended in this error."""
     if isinstance(error, NotAllowed):
         return 403
-    if isinstance(error, NotThere):
+    if isinstance(error, NotThere | LedgerNotFound | AccountNotFound | EntryNotFound):
         return 404
-    if isinstance(error, BudgetExceeded):
-        return 409
     if isinstance(error, LedgerError):
-        return 404 if "there is no" in str(error) else 409
+        return 409
     return 400 if isinstance(error, LastbitError) else 500
 
 

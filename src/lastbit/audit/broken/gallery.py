@@ -18,6 +18,7 @@ from lastbit.audit.broken import (
     printed_sparse_vector,
     quantiles,
     rho_and_delta,
+    sets,
     sparse_vector_variants,
 )
 from lastbit.audit.broken.case import Case
@@ -36,6 +37,7 @@ GALLERY: Final[tuple[Case, ...]] = (
     *rho_and_delta.CASES,
     *discovering.CASES,
     *quantiles.CASES,
+    *sets.CASES,
 )
 
 TOLERANCE: Final = Fraction(1, 1 << 16)

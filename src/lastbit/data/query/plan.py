@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Final
 
+from lastbit.data.long_texts import duckdb_text
 from lastbit.data.query.operations import truth_of, value_of
 from lastbit.data.query.parsing import Selected, condition, selection
 from lastbit.data.query.tree import Column, Constant, Operation, Tree, columns_of
@@ -152,7 +153,8 @@ class Plan:
             return f"TRY({number_of(value.sql, comma=value.comma)})"
         if value.kind is Kind.OTHER:
             return value.sql
-        return f"TRY(TRY_CAST({value.sql} AS {_FINAL[value.kind]}))"
+        made = f"TRY(TRY_CAST({value.sql} AS {_FINAL[value.kind]}))"
+        return duckdb_text(made) if value.kind is Kind.TEXT else made
 
 
 _FINAL: Final = {

@@ -14,9 +14,10 @@ from lastbit.chance.draw import Draw, Samples
 from lastbit.chance.gaussian import Gaussian
 from lastbit.chance.inversion import power
 from lastbit.errors import ParameterError
-from lastbit.estimate.accuracy import least_enough
+from lastbit.estimate.accuracy import least_enough, near_exponent, near_gaussian
+from lastbit.exact.gaussian_tails import tail_bounds
 from lastbit.exact.numbers import Number, probability
-from lastbit.exact.rounding import shortened_upper
+from lastbit.exact.rounding import any_upper, fraction, one_lower
 from lastbit.mechanisms.discover.mechanism import Discovered, Discovering
 from lastbit.mechanisms.discover.spark_histogram import SparkHistogram, decimal_digits
 from lastbit.mechanisms.mechanism import chance
@@ -31,7 +32,9 @@ if TYPE_CHECKING:
     from lastbit.mechanisms.discover.spark import Telling
 
 _BITS: Final = 256
-"""Bits of a tail probability."""
+"""Bits of a tail, besides those of the rate."""
+_TERMS: Final = 256
+"""Terms of a Gaussian tail that are added one by one: beyond, integrals bound it."""
 
 _WIDE: Final = 1 << 50
 """Noise of this scale may not fit in the 64 bits of a column of Spark."""
@@ -129,20 +132,37 @@ class DiscoverHistogram(Discovering[DiscoveredHistogram]):
         else:
             rho = Fraction(self.rho)
             self._derive(noise="gaussian", rate=Rate.from_epsilon(rho / (most * self._reach**2)))
+            Gaussian(self.rate)  # refuses noise that is too wide to draw
             self._derive(cost=Cost.zcdp(rho))
+        delta = Fraction(self.delta)
         # One step more than a person brings, at least: an item that is told for certain has no delta.
-        above = 1 + least_enough(lambda steps: self._told(steps + 1) <= Fraction(self.delta))
+        above = 1 + least_enough(lambda steps: self._told(steps + 1) <= delta, self._near(delta, most))
         least = above + self._reach
         self._derive(_least=least, threshold=least * self.grid.resolution)
         self._state(self._told(above))
 
     def _told(self, above: int) -> Fraction:
         """At least the probability that some item of one person alone is told: noise of so many steps or more."""
+        most, precision = self.most_items or 1, self._precision
+        if self.noise == "gaussian":
+            return any_upper(fraction(tail_bounds(self.rate.fraction, above, _TERMS, precision)[1]), most, precision)
+        # The power is compared with a share of delta, so delta says how many of its leading bits are 0.
+        bits = precision + Fraction(self.delta).denominator.bit_length() + most.bit_length() + above.bit_length()
+        power_upper = Fraction(power(self.rate, above, bits)[1], 1 << bits)
+        return any_upper(power_upper / (1 + self.rate.fraction), most, precision)
+
+    @property
+    def _precision(self) -> int:
+        """The bits of a tail, however small the tail is: enough to tell it from that of one step more, and from 1."""
+        rest = 1 - Fraction(self.delta)
+        return _BITS + self.rate.y + rest.denominator.bit_length() - rest.numerator.bit_length()
+
+    def _near(self, delta: Fraction, most: int) -> int:
+        """About the threshold: where the search for it begins."""
+        one = one_lower(delta, most, self._precision)
         if self.noise == "laplace":
-            one = Fraction(power(self.rate, above, _BITS)[1], 1 << _BITS) / (1 + self.rate.fraction)
-        else:
-            one = Fraction(Gaussian(self.rate).bounds(above, _BITS)[1], 1 << _BITS)
-        return 1 - (1 - shortened_upper(one, _BITS)) ** (self.most_items or 1)
+            return near_exponent(self.rate, one * (1 + self.rate.fraction))
+        return near_gaussian(self.rate, min(one, Fraction(1, 2)))
 
     def ready(self, values: Any) -> Callable[[Draw], DiscoveredHistogram]:
         """Search the items of `Unlisted` values. Where Spark has them, the executors add the noise."""
@@ -213,9 +233,11 @@ class DiscoverHistogram(Discovering[DiscoveredHistogram]):
     def release_spark(self, values: Any, *, draw: Draw | None = None) -> SparkHistogram:
         """The histogram as a Spark DataFrame, for more items than one machine holds: the same law as `release`.
 
-        Items and their counts stay in Spark: the executors add the noise, each with randomness of its own, and keep the
-        items that are told. They are kept in Spark's memory and disks, so that nothing is ever drawn twice; write them
-        out with `found.frame.write`.
+        Items and their counts stay in Spark: the executors add the noise, and keep the items that are told. A secret
+        that is drawn once for this release, the item and its value decide the noise of an item, under AES: a task that
+        runs twice, or again after a machine is lost, gives the same numbers. This assumes that the table gives the same
+        rows again. An item whose value is another one then has other noise. Write the numbers out with
+        `found.frame.write`: what is written is not computed again.
         """
         return self.ready_spark(values)(chance(draw))
 

@@ -24,7 +24,8 @@ _LARGEST: Final = 17
 class SparkHistogram(Release):
     """The items that were found, in a Spark DataFrame: `frame`, with the columns of the items and `value`.
 
-    The values were drawn once, and are kept in Spark: each use of `frame` reads the same. The rows lie by a hash of
+    The values are kept in Spark, and what Spark loses it computes again with the same noise: each use of `frame` reads
+    the same, as long as the table does. The rows lie by a hash of
     their item, in a number of parts that `spark.sql.shuffle.partitions` says; sort them as you like.
     """
 

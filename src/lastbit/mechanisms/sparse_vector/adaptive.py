@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import isqrt
 from typing import Final
 
 from lastbit.errors import ParameterError
 from lastbit.estimate.gaps import GapNoise
-from lastbit.exact.numbers import Number, whole
+from lastbit.exact.numbers import Number, probability, whole
 from lastbit.mechanisms.sparse_vector.answers import Answer
 from lastbit.mechanisms.sparse_vector.mechanism import StreamMechanism
 from lastbit.mechanisms.sparse_vector.run import on_grid
@@ -58,11 +58,29 @@ class AdaptiveSparseVector(StreamMechanism):
         self._derive(branches=branches, _plan=self._planned(tried, total))
 
     def gap_noise(self, answer: Answer) -> GapNoise:
-        """The noise in threshold + gap as an estimate of the value, for an answer above: its branch tells."""
-        for branch in self._plan.branches:
+        """The noise in threshold + gap as an estimate of the value, for an answer above: its branch tells.
+
+        Its bounds know of the other branches: a query that one branch reports was tried by those before it.
+        """
+        noises = [self._gap_noise(branch) for branch in self._plan.branches]
+        for place, branch in enumerate(self._plan.branches):
             if answer.above and answer.spent == branch.units * self._plan.unit:
-                return self._gap_noise(branch)
+                return replace(noises[place], before=tuple(noises[:place]), after=tuple(noises[place + 1 :]))
         raise ParameterError("answer must be one of this mechanism's, and above.")
+
+    def decisive(self, level: Number = "0.95") -> Fraction:
+        """Return a distance from the threshold: a query so far above, or so far below, is told rightly at this level.
+
+        A query that is above passes the last branch, if no other. A query that is below must pass none: each branch
+        may let it pass with its share of the probability.
+
+        >>> AdaptiveSparseVector(threshold=0, limit=1, epsilon=1).decisive()
+        Fraction(10, 1)
+        """
+        noises = [self._gap_noise(branch) for branch in self._plan.branches]
+        share = 1 - (1 - probability(level, "level")) / len(noises)
+        below = (noise.decisive(share) - noise.margin * noise.resolution for noise in noises)
+        return max(noises[-1].decisive(level), *below)
 
     def _margins(self, rates: list[Rate]) -> list[int]:
         if self.sigma is None:

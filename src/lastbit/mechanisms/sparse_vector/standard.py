@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from itertools import pairwise
 
 from lastbit.errors import ParameterError
@@ -66,6 +67,14 @@ class SparseVector(StreamMechanism):
         if self._plan.clamp is not None or self._plan.gaps is not True:
             raise ParameterError("gaps must be exact and clamp None for threshold + gap to estimate a value.")
         return self._gap_noise(self._plan.branches[0])
+
+    def decisive(self, level: Number = "0.95") -> Fraction:
+        """Return a distance from the threshold: a query so far above, or so far below, is told rightly at this level.
+
+        >>> SparseVector(threshold=0, limit=1, epsilon=1).decisive()
+        Fraction(8, 1)
+        """
+        return self.gap_noise.decisive(level)
 
     def _rising(self, gaps: object) -> tuple[int, ...]:
         if not isinstance(gaps, Sequence) or isinstance(gaps, str) or not gaps:

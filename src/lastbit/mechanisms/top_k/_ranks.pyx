@@ -423,3 +423,63 @@ def selected(
         PyBuffer_Release(&view)
         free(noisy)
         free(contending)
+
+
+def among_equals(const int64_t[::1] values, const int64_t[::1] turned, const int64_t[::1] places):
+    """Where the wanted values are, in rising order: for each its value, sign turned, and its place among its equals.
+
+    The wanted values come sorted, the largest first, and equal ones by their places. A small table by a hash tells which
+    of them a value can be: none, or one; where several share a slot, halving finds it.
+    """
+    cdef Py_ssize_t n = values.shape[0], wanted = turned.shape[0], i, low, high, middle, count = 0
+    cdef int64_t *out = NULL
+    cdef int64_t *seen
+    cdef int64_t *next_one
+    cdef int64_t table[1024]
+    cdef uint64_t slot
+    cdef int64_t value
+    if places.shape[0] != wanted:
+        raise ValueError("there must be a place for each value.")
+    if wanted == 0:
+        return ()
+    out = <int64_t *>malloc(3 * wanted * sizeof(int64_t))
+    if out is NULL:
+        raise MemoryError
+    try:
+        seen, next_one = out + wanted, out + 2 * wanted
+        with nogil:
+            for i in range(1024):
+                table[i] = -1
+            for i in range(wanted):
+                # Equal values share the counters of the first of them.
+                seen[i], next_one[i] = 0, i
+                slot = (<uint64_t>turned[i] * <uint64_t>0x9E3779B97F4A7C15) >> 54
+                if table[slot] == -1:
+                    table[slot] = i
+                elif table[slot] == -2 or turned[table[slot]] != turned[i]:
+                    table[slot] = -2
+            for i in range(n):
+                value = -values[i]
+                low = table[(<uint64_t>value * <uint64_t>0x9E3779B97F4A7C15) >> 54]
+                if low == -1:
+                    continue
+                high = low
+                if low == -2:
+                    low, high = 0, wanted
+                while low < high:
+                    middle = (low + high) >> 1
+                    if turned[middle] < value:
+                        low = middle + 1
+                    else:
+                        high = middle
+                if low == wanted or turned[low] != value:
+                    continue
+                middle = next_one[low]
+                if middle < wanted and turned[middle] == value and places[middle] == seen[low]:
+                    out[count] = i
+                    count += 1
+                    next_one[low] += 1
+                seen[low] += 1
+        return numbers_of(NULL, 0, out, 1, count)
+    finally:
+        free(out)

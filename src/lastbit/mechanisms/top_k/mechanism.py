@@ -14,10 +14,10 @@ import numpy as np
 from lastbit.chance.draw import Draw, Samples
 from lastbit.errors import ParameterError
 from lastbit.estimate.accuracy import least_exponent
-from lastbit.exact.numbers import Number, flag, probability, whole
+from lastbit.exact.numbers import Number, flag, probability, shown, whole
 from lastbit.mechanisms.mechanism import Released
 from lastbit.mechanisms.on_grid import GridMechanism
-from lastbit.mechanisms.top_k.selector import Scaled, Selector, StepsOf
+from lastbit.mechanisms.top_k.selector import MOST_CANDIDATES, Scaled, Selector, StepsOf
 from lastbit.output.picture import Panel
 from lastbit.output.words import several
 from lastbit.privacy.rate import Rate
@@ -120,6 +120,8 @@ class Selecting(GridMechanism[Released]):
         super().__post_init__()
         self._derive(monotone=flag(self.monotone, "monotone"))
         k = whole(self.k, "k")
+        if k > MOST_CANDIDATES:
+            raise ParameterError(f"k must be at most 2^40, more than any table has items: got {shown(Fraction(k))}.")
         # Where values can move against each other, a selected value can fall while the runner-up rises.
         apart = self._reach if self.monotone else 2 * self._reach
         self._derive(k=k, _selector=Selector.of(k, self.cost.rate(self._selection_share() / (k * apart))))
@@ -133,11 +135,7 @@ class Selecting(GridMechanism[Released]):
         bare, items = unpacked(values, self._furthest, self.monotone)
         n, steps_of, scaled = self._candidates(bare)
         on_grid = lies_on(values, self.grid)
-        if n < self.k:
-            raise ParameterError(
-                f"k must be at most the number of candidates: got k={self.k} and {several(n, 'candidate')}. "
-                "Ask for fewer, or offer more. Nothing was drawn."
-            )
+        check_enough(self.k, n)
         name, cost, resolution, selector = self.name, self.cost, self.grid.resolution, self._selector
 
         def pick(draw: Draw) -> Made:
@@ -158,6 +156,15 @@ class Selecting(GridMechanism[Released]):
             return len(flat), lambda part: grid.steps(flat[part]), scaled
         steps = grid.steps(values)
         return len(steps), steps.__getitem__, (steps, 1, LIMIT, LIMIT)
+
+
+def check_enough(k: int, n: int) -> None:
+    """Refuse fewer candidates than are to be selected: how many there are is public."""
+    if n < k:
+        raise ParameterError(
+            f"k must be at most the number of candidates: got k={k} and {several(n, 'candidate')}. "
+            "Ask for fewer, or offer more. Nothing was drawn."
+        )
 
 
 def noise_within(rate: Rate, n: int, level: Number) -> int:

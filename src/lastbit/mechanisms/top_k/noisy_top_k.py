@@ -137,7 +137,8 @@ class NoisyTopK(Selecting[TopK]):
         """Select k rows of a Spark DataFrame with too many candidates for one machine: the same law as `release`.
 
         Each row is a candidate: a public `item`, different in every row, and a `value` that one person moves by at most
-        `sensitivity`. The noise is drawn in the executors, each with randomness of its own; back comes a shortlist of
-        every task. Workers need the driver's Python: set PYSPARK_PYTHON to it before Spark starts.
+        `sensitivity`. The noise is drawn in the executors, from a secret of this release and the candidate, so that a
+        task that runs again draws the same; back comes a shortlist of every task. Times with a zone are published in
+        UTC. Workers need the driver's Python: set PYSPARK_PYTHON to it before Spark starts.
         """
         return self.ready_spark(frame, item=item, value=value)(chance(draw))

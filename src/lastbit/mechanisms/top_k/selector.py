@@ -36,7 +36,7 @@ _CHUNK: Final = 1 << 16
 _EVERYONE: Final = 64
 """So few candidates all get an L: to look for the highest takes as long, and a time that depends on their order."""
 
-_MOST: Final = 1 << 40
+MOST_CANDIDATES: Final = 1 << 40
 """More than any number of candidates."""
 
 _AT_ONCE: Final = 1 << 12
@@ -178,6 +178,6 @@ def _width(k: int, fails: float) -> int:
         return chosen / math.log(2) - (m - k) * bits < -64
 
     high = k + 2
-    while not enough(high) and high < _MOST:
+    while not enough(high) and high < MOST_CANDIDATES:
         high *= 2
     return 1 + bisect_left(range(high), True, k + 1, key=enough)

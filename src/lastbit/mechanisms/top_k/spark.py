@@ -1,6 +1,7 @@
 """Selecting from more candidates than one machine holds: the noise is drawn where the rows are, in Spark's executors.
 
-The noise of different candidates is independent, so any machine may draw it. A partition keeps its contenders, among
+The noise of different candidates is independent, so any machine may draw it, and a secret of the release decides it for
+each candidate: a task that runs again gives the same shortlist. A partition keeps its contenders, among
 them every candidate that can still be among the top k+1. The shortlists together hold all contenders, and the driver
 finishes with them as one machine would.
 """
@@ -15,12 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lastbit.chance.draw import Draw, Samples
-from lastbit.chance.sampler import Sampler
 from lastbit.errors import LastbitError, ParameterError, no_column
 from lastbit.mechanisms.mechanism import drawn_elsewhere
+from lastbit.mechanisms.spark_draws import Draws, keyed_draws
+from lastbit.mechanisms.top_k.mechanism import check_enough
 from lastbit.mechanisms.top_k.selector import Selector
-from lastbit.output.words import several
 from lastbit.values.grid import LIMIT, Steps
+from lastbit.values.spark_items import items_in, readable, reading
 from lastbit.values.spark_rows import PART, TOTAL, SparkRows, answered
 
 try:
@@ -56,6 +58,11 @@ def candidates(frame: Any, item: str, value: str) -> tuple[SparkRows, bool]:
             raise no_column(column, types)
     if types[value] not in (*_WHOLE, "float", "double") and not types[value].startswith("decimal"):
         raise ParameterError(f"values must be numbers: the column {value!r} is {types[value]}. Cast it to one.")
+    if not items_in(types[item]):
+        raise ParameterError(
+            f"items must be text, bytes, numbers, true and false, dates, times or lengths of time: the column {item!r} "
+            f"is {types[item]}. Cast it to text. Nothing was drawn."
+        )
     key = PART.format(0)
     # Quoted: a dot in a name would be taken for a part of a column.
     own, number = (frame[f"`{name.replace('`', '``')}`"] for name in (item, value))
@@ -67,27 +74,30 @@ def candidates(frame: Any, item: str, value: str) -> tuple[SparkRows, bool]:
             f"items must be different: two rows have the same {item!r}, and both could be selected. Add their values "
             f"up first: frame.groupBy({item!r}).agg(...). Nothing was drawn."
         )
-    return SparkRows(rows, ((key, lambda part: part),), (key,)), types[value] in _WHOLE
+    if answered(rows.where(f"NOT ({readable(types[item], key)})").limit(1).count):
+        raise ParameterError(
+            f"items must be such that Python has them: a row of {item!r} has a date outside of the years 1 to 9999, or "
+            "text that is no UTF-8. Leave such rows out, or cast the column to text. Nothing was drawn."
+        )
+    return SparkRows(rows, (reading(types[item], key),), (key,)), types[value] in _WHOLE
 
 
 def selection(rows: SparkRows, steps_in: StepsIn, selector: Selector, on_grid: bool) -> Callable[[Draw], Found]:
     """A selection among rows, checked as far as that takes no chance."""
     n = answered(rows.frame.count)
-    if n < selector.k:
-        raise ParameterError(
-            f"k must be at most the number of candidates: got k={selector.k} and {several(n, 'candidate')}. "
-            "Ask for fewer, or offer more. Nothing was drawn."
-        )
-
-    def shortlists(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        names, least = shortlist(batches, steps_in, selector, Sampler())
-        if names is not None:
-            # Text: noise may be beyond 64 bits.
-            texts = pa.array([str(cell) for cell in least.tolist()])
-            yield pa.RecordBatch.from_arrays([*names.flatten(), texts], [*names.type.names, "least"])
+    check_enough(selector.k, n)
 
     def selected(draw: Draw) -> Found:
         drawn_elsewhere(draw)
+        draws = keyed_draws(draw)
+
+        def shortlists(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            names, least = shortlist(batches, steps_in, selector, draws)
+            if names is not None:
+                # Text: noise may be beyond 64 bits.
+                texts = pa.array([str(cell) for cell in least.tolist()])
+                yield pa.RecordBatch.from_arrays([*names.flatten(), texts], [*names.type.names, "least"])
+
         few = replace(rows, frame=rows.frame.coalesce(_PARTS))
         names, least = few.fetched(few.mapped(shortlists, "least"), "least")
         items, gaps = finished(names, [int(cell) for cell in least], selector, draw)
@@ -97,7 +107,7 @@ def selection(rows: SparkRows, steps_in: StepsIn, selector: Selector, on_grid: b
 
 
 def shortlist(
-    batches: Iterable[pa.RecordBatch], steps_in: StepsIn, selector: Selector, draw: Draw
+    batches: Iterable[pa.RecordBatch], steps_in: StepsIn, selector: Selector, draws: Draws
 ) -> tuple[pa.StructArray | None, Samples]:
     """The contenders of a partition, and their noisy values: memory for one batch and the shortlist."""
     names: pa.StructArray | None = None
@@ -106,7 +116,7 @@ def shortlist(
         if batch.num_rows == 0:
             continue
         steps = steps_in(numbers(batch.column(TOTAL)))
-        least = np.concatenate((least, selector.noisy(len(steps), steps.__getitem__, draw)))
+        least = np.concatenate((least, selector.noisy(len(steps), steps.__getitem__, draws(batch, steps))))
         parts = batch.drop_columns([TOTAL]).to_struct_array()
         everyone = parts if names is None else pa.concat_arrays([names, parts])
         chosen = selector.contenders(least)

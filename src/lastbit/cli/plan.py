@@ -1,0 +1,92 @@
+"""`lastbit plan`: how accurate a command will be, or what an accuracy costs, before anything is read or spent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Final
+
+from lastbit.cli.commands import make_command
+from lastbit.errors import LastbitError
+from lastbit.questions.kinds import KINDS, WATCH
+from lastbit.questions.option import Option
+from lastbit.questions.plan import PLAN_OPTIONS
+from lastbit.questions.request import Kind, Request
+from lastbit.questions.value_types import Number, Whole
+
+_ITEMS: Final = Option(
+    "items", Whole("NUMBER"), "How many items the domain has, where the items are not listed here.", spelling="--items"
+)
+_LARGEST: Final = Option(
+    "largest",
+    Number(),
+    "A guess of the largest number, where the i-th item has an i-th of it: says which way of selecting finds most.",
+)
+_OUTPUT: Final = ("plot", "html", "dry_run", "units", "reuse", "note")
+_SIBLINGS: Final = {"top": ("choose", "histogram"), "choose": ("top",)}
+"""What a plan is compared with, where the same options ask it."""
+_HELP: Final = """Show how accurate `lastbit {name}` will be at a cost, or the epsilon of an accuracy. Spend nothing.
+
+    It takes the options of the command. The table and its columns may be left out: no row is read.
+    """
+
+
+def plan_command(kind: Kind) -> Callable[..., None]:
+    """Return the command that plans this kind of question."""
+    listed = any(option.name == "domain" for option in kind.options)
+    selects = any(option.name == "set" for option in kind.options)
+    own = (*PLAN_OPTIONS, *([_ITEMS] if listed else []), *([_LARGEST] if selects else []))
+    options = [
+        replace(option, default=None) if option.name in ("source", "by", "of", "threshold", "at") else option
+        for option in kind.options
+        if "command" in option.faces and option.name not in _OUTPUT
+    ]
+
+    def run(values: dict[str, Any]) -> None:
+        given = {option.name: option.parse(values.pop(option.name, None), "command") for option in own}
+        _show(kind, values, given["within"], given["units"], given.get("items"), given.get("largest"))
+
+    return make_command([*options, *own], run, kind.name, _HELP.format(name=kind.name))
+
+
+PLANNED: Final = (*KINDS.values(), WATCH)
+
+
+def _show(
+    kind: Kind, values: dict[str, Any], within: str | None, units: int, items: int | None, largest: str | None
+) -> None:
+    from lastbit.questions.plan import compare_selections, find_cost, make_plan, require_one_cost
+
+    require_one_cost(values.get("epsilon"), values.get("rho"), within)
+    request = kind.parse_plan(values, "command", items=items)
+    if within is not None:
+        request = find_cost(request, within, units)
+    plan = make_plan(request, units=units)
+    report = plan.report
+    siblings = _compare(request, values, units, items)
+    found = None if largest is None else compare_selections(request, largest)
+    more: dict[str, Any] = {} if found is None else {"found": found.data}
+    more |= {"compared": {name: accuracy.within for name, accuracy in siblings.items()}} if siblings else {}
+    notes = [
+        *report.notes,
+        *([] if found is None else [found.sentence]),
+        *(f"`{name}`: {accuracy.sentence}" for name, accuracy in siblings.items()),
+    ]
+    replace(report, notes=notes, data={**report.data, **more}).show(as_json=request["as_json"])
+
+
+def _compare(request: Request, values: dict[str, Any], units: int, items: int | None) -> dict[str, Any]:
+    """Return the accuracy of questions that answer nearly the same, at the same cost; none of those that cannot."""
+    compared = {}
+    cost = {name: request[name] for name in ("epsilon", "rho") if request[name] is not None}
+    for name in _SIBLINGS.get(request.kind.name, ()):
+        known = {option.name for option in KINDS[name].options}
+        asked = {**values, **cost}
+        if "k" in known:
+            asked["k"] = request["k"]
+        try:
+            sibling = KINDS[name].parse_plan({key: asked[key] for key in asked if key in known}, "command", items=items)
+            compared[f"{name} -k {request['k']}" if "k" in known else name] = sibling.question.accuracy(units)
+        except LastbitError:
+            continue
+    return compared

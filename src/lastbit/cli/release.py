@@ -1,0 +1,159 @@
+"""What the command does with a request: look at the budget, read, charge, draw, record, show."""
+
+from __future__ import annotations
+
+import shlex
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import typer
+
+from lastbit.cli import REFUSED
+from lastbit.cli.files import check_outputs, inputs_of, replace_file
+from lastbit.cli.streams import say, say_if_lost
+from lastbit.errors import ParameterError
+from lastbit.questions.answer import Payer, answer
+from lastbit.questions.plan import Plan, make_plan
+from lastbit.questions.rendering import UNREAD, account_after, render_answer
+from lastbit.questions.report import account_line
+from lastbit.release import Release
+
+if TYPE_CHECKING:
+    from lastbit.mechanisms.sparse_vector.run import Run
+    from lastbit.output.page import Page
+    from lastbit.questions.request import Request
+
+_NOT_CHARGED = "no ledger was charged. To charge one, pass --ledger FILE --dataset NAME."
+_ROWS_ONLY = (
+    "without --unit each row is protected, but not a person with several rows. To protect people, name the column that "
+    "says whom a row belongs to: --unit COLUMN."
+)
+
+
+def run_request(request: Request) -> None:
+    """Release and show. A dry run shows the cost and the accuracy instead.
+
+    The release is in the ledger before it is shown. With --reuse, a release that answered the same question is shown
+    instead.
+    """
+    question = request.question
+    if request["plot"] is not None and not question.draws_numbers:
+        name = request.kind.name
+        raise ParameterError(f"--plot draws numbers, and {name} publishes items without a number. Leave it out.")
+    check_outputs({"--html": request["html"], "--plot": request["plot"]}, inputs_of(request))
+    if request["dry_run"]:
+        _dry_run(request)
+        return
+    payer = Payer.of(request)
+    entry = payer.find_answer(request) if payer is not None and request["reuse"] else None
+    if payer is not None:
+        history = shlex.join(["lastbit", "budget", "history", payer.dataset])
+        say_if_lost(f"The release is in the books: {history} lists it, and with --release shows it again.")
+    with _show_warnings(payer):
+        published = answer(request, payer) if entry is None else entry.published
+    result = render_answer(request, payer, published, entry=entry)
+    if request.rows.unit is None and request.values.get("counts") is None:
+        say(_ROWS_ONLY)
+    if payer is None:
+        say(_NOT_CHARGED)
+    result.whole.show(as_json=request["as_json"])
+    if request["html"] is not None:
+        write_html(request["html"], result.page)
+    if request["plot"] is not None and isinstance(published, Release):
+        _plot(published, request["plot"])
+
+
+def _dry_run(request: Request) -> None:
+    plan = make_plan(request, units=request["units"])
+    reading = request.question.reading
+    if plan.answered is None and reading is not None:
+        reading.check_columns()
+    show_plan(plan)
+
+
+def show_plan(plan: Plan) -> None:
+    """Print a plan; the exit code says where the budget does not allow it."""
+    report = plan.report
+    if "-" in plan.request.values.get("source", ()):
+        used = "What came through standard input is used up: send it again for the release."
+        report = replace(report, notes=[*report.notes, used])
+    report.show(as_json=plan.request["as_json"])
+    reused = plan.answered is not None and plan.request.values.get("reuse", False)
+    if plan.refusal and not reused:
+        raise typer.Exit(REFUSED)
+
+
+@contextmanager
+def _show_warnings(payer: Payer | None) -> Iterator[None]:
+    """Say on standard error, in a line of the command, that the books could not keep a release."""
+    if payer is None:
+        yield
+        return
+    from lastbit.ledger.ledger import NotKept
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", NotKept)
+        others = warnings.showwarning
+
+        def show(message: Any, category: Any, *where: Any) -> None:
+            if category is NotKept:
+                say_if_lost("The charge stays, and the books could not keep the release.")
+                say(str(message))
+            else:
+                others(message, category, *where)
+
+        warnings.showwarning = cast(Any, show)
+        yield
+
+
+def write_html(path: str, page: Page) -> None:
+    """Write a report. The release is charged and shown already, so a full disk takes nothing away."""
+    try:
+        # Half a character of an item, which no file can hold, is written as its number.
+        with replace_file("--html", path) as name:
+            Path(name).write_text(page.html(), "utf-8", "backslashreplace")
+    except OSError as error:
+        problem = f"the report {path} could not be written: {error.strerror}. The release above stands."
+        say(problem)
+        raise typer.Exit(1) from None
+
+
+def _plot(release: Release, path: str) -> None:
+    try:
+        with replace_file("--plot", path) as name:
+            release.plot(name)
+    except OSError as error:
+        problem = f"the picture {path} could not be written: {error.strerror}. The release above stands."
+        say(problem)
+        raise typer.Exit(1) from None
+
+
+def start_stream(request: Request, ends: str) -> Run | None:
+    """Charge the whole cost of a stream, say so on standard error, and start; return None for a dry run.
+
+    `ends` says in words what the run ends after. The numbers of a stream are the caller's own: their sensitivity is for
+    the neighbours that the account means.
+    """
+    question = request.question
+    mechanism: Any = question.mechanism
+    if request["dry_run"]:
+        show_plan(make_plan(request))
+        return None
+    payer = Payer.of(request)
+    if payer is None:
+        run: Run = mechanism.start()
+        paid = _NOT_CHARGED
+    else:
+        with _show_warnings(payer):
+            run = payer.ledger.spend(
+                payer.dataset, mechanism, mechanism.start, note=payer.note, question=payer.identity
+            )  # fmt: skip
+        account = account_after(payer)
+        paid = UNREAD if account is None else f"{account_line(account)}."
+    for line in (f"{mechanism.name}, {mechanism.cost.text}: it ends after {ends}.", paid, *question.notes):
+        say(line)
+    return run

@@ -1,0 +1,118 @@
+"""The one way from a question to a release: look at the budget, read, charge, draw, record."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lastbit.errors import ParameterError
+from lastbit.questions.identity import identity_of
+from lastbit.questions.question import COUNTED
+
+if TYPE_CHECKING:
+    from lastbit.ledger import Account, Entry, Identity, Ledger
+    from lastbit.questions.progress import Watcher
+    from lastbit.questions.request import Request
+
+
+@dataclass(frozen=True)
+class Payer:
+    """The account in a ledger that pays for a question, and the question as the ledger knows it."""
+
+    ledger: Ledger
+    dataset: str
+    identity: Identity
+    note: str = ""
+
+    @classmethod
+    def of(cls, request: Request) -> Payer | None:
+        """Return the account that a request names; None where nobody pays."""
+        place, dataset = request["ledger"], request["dataset"]
+        reuse = request.values.get("reuse", False)
+        if (place is None) != (dataset is None):
+            raise ParameterError(
+                "--ledger and --dataset must be given together: got only one of them. --ledger names the file, "
+                "--dataset the account to charge."
+            )
+        if place is None:
+            if reuse:
+                raise ParameterError(
+                    "--reuse looks for the release in a ledger: pass --ledger FILE --dataset NAME too."
+                )
+            return None
+        sources: Sequence[str] = request.values.get("source") or ()
+        if reuse and "-" in sources:
+            raise ParameterError(
+                "--reuse needs a table that has a name: through - comes another table each time. Save it as a file "
+                "first, or leave --reuse out."
+            )
+        _refuse_same_file(place, sources)
+        from lastbit.ledger import Identity, Ledger
+
+        unit = request.values.get("unit") or request.values.get("counts")
+        protects: Any = ("person" if unit else "row") if "source" in request.values else ""
+        identity = Identity(identity_of(request), request.about, protects)
+        return cls(Ledger(place), dataset, identity, request["note"])
+
+    @property
+    def account(self) -> Account:
+        """The account as it is now."""
+        return self.ledger.account(self.dataset)
+
+    def find_answer(self, request: Request) -> Entry | None:
+        """Return the entry that has answered this very question before, of the same files, by whatever name."""
+        return self.ledger.answer(
+            self.dataset, request.question.mechanism, adjacency=COUNTED, question=self.identity
+        )  # fmt: skip
+
+
+def answer(
+    request: Request,
+    payer: Payer | None,
+    *,
+    once: str = "",
+    watcher: Watcher | None = None,
+    last_moment: Callable[[], None] = lambda: None,
+) -> Any:
+    """Read, charge, draw, record, and return what is published. `last_moment` may refuse before anything is charged.
+
+    `once` is a key that pays once: see `Ledger.charge`. `watcher` is told how far the reading is.
+    """
+    from lastbit.mechanisms.mechanism import chance
+
+    question = request.question
+    if question.reading is None:
+        raise ParameterError(f"{request.kind.name} reads a stream: use the command, or SparseVector.start().")
+    if payer is not None:
+        # Reading may take long, so a budget that is too small refuses first. The charge checks the budget again.
+        payer.account.charged(question.mechanism.cost, COUNTED)
+    values = question.reading.run(watcher)
+    ready = question.prepare(values)
+    last_moment()
+    if payer is None:
+        return ready(chance(None))
+    return payer.ledger.spend(
+        payer.dataset,
+        question.mechanism,
+        ready,
+        adjacency=values.adjacency,
+        note=payer.note,
+        question=payer.identity,
+        once=once,
+    )
+
+
+def _refuse_same_file(ledger: str, sources: Sequence[str]) -> None:
+    """Refuse a ledger that is the table: whoever copies, restores or replaces the table would do so with the books."""
+    same = False
+    for source in sources:
+        with suppress(OSError, ValueError):
+            same |= Path(ledger.removeprefix("sqlite:///")).samefile(source)
+    if same:
+        raise ParameterError(
+            f"--ledger must be a file of its own: got the table itself, {ledger}. Name another file. Nothing was "
+            "charged."
+        )

@@ -1,0 +1,185 @@
+"""The questions `count` and `histogram`: how many people or rows, in all, by items, by bins of numbers or of dates."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from lastbit.errors import ParameterError
+from lastbit.output.words import several
+from lastbit.questions.discovery import count_items
+from lastbit.questions.question import Accuracy, Question
+from lastbit.questions.rules import describe_most
+
+if TYPE_CHECKING:
+    import lastbit as lb
+    from lastbit.questions.report import Report
+    from lastbit.questions.request import Request
+    from lastbit.questions.rows import RowOptions
+
+
+def count(request: Request) -> Question:
+    """Estimate how many units there are, or how many rows; with --by, how many units each group has.
+
+    Where a unit is in one group at most, --one-each makes the noise of all groups as small as that of one.
+    """
+    from lastbit.questions import samples
+    from lastbit.questions.reading import read_everybody
+    from lastbit.questions.report import Report, bound, percent
+
+    rows, items, most_rows = request.rows, request.items, request["most_rows"]
+    if items.by:
+        if request["rows"] or most_rows is not None:
+            raise ParameterError("--rows counts the rows of the whole table: leave --rows, --most-rows or --by out.")
+        return count_items(request)
+    if items.domain or items.most_items or items.weights or items.bounds or request["delta"]:
+        raise ParameterError("groups need a column: name it with --by COLUMN. Nothing was read.")
+    if rows.unit is None:
+        raise ParameterError(
+            "count needs --unit, the column that says whom a row belongs to. To protect single rows only, name a "
+            "column that is different in every row."
+        )
+    if request["rows"] != (most_rows is not None):
+        raise ParameterError(
+            "--rows and --most-rows go together: how many rows of one unit count says how far one unit moves the "
+            "number. Write --rows --most-rows 10."
+        )
+    most, noun = most_rows or 1, "rows" if request["rows"] else "units"
+    mechanism = _noise(request, most, most**2)
+    level, within = percent(request.level), mechanism.accuracy(request.level)
+
+    def report(release: lb.NoisyValues) -> Report:
+        interval: Any = release.interval(request.level)
+        columns = {noun: release.columns()["value"], "interval": interval}
+        more = {"counted": noun, "interval": interval, "level": request.level}
+        notes = [f"The interval holds with probability {level}."]
+        return Report(release.title, columns, notes, release.to_dict() | more)
+
+    sentence = f"With probability {level} the count is off by at most {bound(within, whole=True)} {noun}."
+    of_each = [f"Of each unit at most {several(most, 'row counts', 'rows count')}."] if request["rows"] else []
+    return Question(
+        mechanism,
+        reading=read_everybody(rows, most_rows),
+        report=report,
+        sample=lambda units: samples.make_bell(units, ["everyone"], sensitivity=most, monotone=True),
+        accuracy=lambda units: Accuracy(within, noun, sentence, whole=Fraction(units)),
+        notes=[*of_each, f"Rows without {rows.unit} are left out."],
+    )
+
+
+def _noise(request: Request, total: int, squared: int) -> Any:
+    """Return the mechanism for counts of which one unit moves all by `total` together, in squares by `squared`."""
+    import lastbit as lb
+
+    if request["rho"] is None:
+        return lb.DiscreteLaplace(**request.cost, sensitivity=total)
+    return lb.DiscreteGaussian(**request.cost, squared_sensitivity=squared)
+
+
+def histogram(request: Request) -> Question:
+    """Count units by the items of a column (--by), or by bins of a column of numbers or dates (--of).
+
+    With --by and a public domain all items are listed, and otherwise the common ones. With --of all bins are listed;
+    a unit counts in every bin that it has a row in, unless --most-items bounds that. --month date is --of date --every
+    month.
+    """
+    items, rows, of, every = request.items, request.rows, request["of"], request["every"]
+    if not items.by:
+        rows, of, every = _dates(request)
+    bins, edges = request["bins"], request["edges"]
+    if of is None:
+        if bins is not None or edges is not None or every is not None:
+            raise ParameterError("bins need a column of numbers or dates: name it with --of COLUMN.")
+        if not items.by:
+            raise ParameterError("histogram needs --by COLUMN for items, or --of COLUMN for bins of numbers or dates.")
+        return count_items(request)
+    if items.by or items.domain or items.weights or request["delta"]:
+        raise ParameterError("--of takes the place of --by, --domain, --weights and --delta: all bins are public.")
+    return _count_bins(request, rows, of, every)
+
+
+def _dates(request: Request) -> tuple[RowOptions, str | None, str | None]:
+    """Return the column of dates that --day, --week, --month or --year names, where it is the one to count by."""
+    rows, of, every = request.rows, request["of"], request["every"]
+    named = {period: column for period, column in rows.periods.items() if of in (None, column)}
+    if not named:
+        return rows, of, every
+    if len(named) > 1 or every is not None:
+        raise ParameterError("a histogram is by one of days, weeks, months and years. Leave the others out.")
+    ((period, column),) = named.items()
+    # Read as it is: the bins need the day.
+    return rows.without(period), column, period
+
+
+def name_histogram(facts: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Return the one name of a histogram: by items it is a count, and --month date is --of date --every month.
+
+    >>> name_histogram({"month": "date", "bounds": ["2024-01", "2024-12"]})
+    ('histogram', {'bounds': ['2024-01', '2024-12'], 'of': 'date', 'every': 'month'})
+    >>> name_histogram({"by": ["diagnosis"]})
+    ('count', {'by': ['diagnosis']})
+    """
+    if "by" in facts:
+        return "count", facts
+    facts = dict(facts)
+    for period in ("day", "week", "month", "year"):
+        if period in facts and facts.get("of") in (None, facts[period]) and "every" not in facts:
+            facts["of"] = facts.pop(period)
+            facts["every"] = period
+            break
+    return "histogram", facts
+
+
+def _bins_of(request: Request, every: str | None) -> Any:
+    """Return the bins that the options ask for."""
+    from lastbit.data.binning import Periods
+    from lastbit.values.bins import Bins
+
+    bounds, bins, edges = request["bounds"], request["bins"], request["edges"]
+    if every is not None:
+        if bounds is None or bins is not None or edges is not None:
+            raise ParameterError(
+                "bins of dates need --bounds with the first and the last day, and neither --bins nor --edges. Write "
+                "--month date --bounds 2026-01 2026-12."
+            )
+        return Periods.of(every, bounds)
+    return Bins.of(bounds=bounds, bins=bins, edges=None if edges is None else list(edges))
+
+
+def _count_bins(request: Request, rows: RowOptions, of: str, every: str | None) -> Question:
+    from lastbit.questions import samples
+    from lastbit.questions.reading import read_bins
+    from lastbit.questions.report import Report, bound, percent
+
+    items, bins = request.items, _bins_of(request, every)
+    labels = (*bins.labels, "missing") if items.missing == "bin" else bins.labels
+    most = min(items.most_items or len(labels), len(labels))
+    if items.resolution is not None:
+        raise ParameterError("--resolution is for sums: bins count units, which are whole. Leave it out.")
+    moved = 1 if rows.unit is None else most  # a row is in one bin
+    mechanism = _noise(request, moved, moved)
+    level, within, noun = percent(request.level), mechanism.accuracy(request.level), rows.noun
+    lost = {"leave-out": "are left out", "bin": "have a bin of their own"}.get(items.missing)
+    notes = [
+        *describe_most(rows.unit, items.most_items, len(labels), "bin"),
+        f"Rows whose {of} is missing {lost or f'count as {items.missing}'}.",
+        "Days outside the bounds are left out." if every else "Numbers outside count in the first or last bin.",
+    ]
+
+    def report(release: lb.NoisyValues) -> Report:
+        intervals: Any = release.interval(request.level)
+        named = noun if items.most_items is None or rows.unit is None else "units counted"
+        columns = {of: labels, named: release.columns()["value"], "interval": intervals}
+        more = {"of": of, "item": labels, "missing": items.missing, "interval": intervals, "level": request.level}
+        said = [f"Each interval holds with probability {level} or more."]
+        return Report(release.title, columns, said, release.to_dict() | more)
+
+    sentence = f"With probability {level} the count of a bin is off by at most {bound(within, whole=True)} {noun}."
+    return Question(
+        mechanism,
+        reading=read_bins(rows, of, bins, labels, items.missing, most),
+        report=report,
+        sample=lambda units: samples.make_bell(units, labels, monotone=True, most_items=most),
+        accuracy=lambda units: Accuracy(within, noun, sentence, whole=Fraction(units)),
+        notes=notes,
+    )

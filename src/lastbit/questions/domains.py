@@ -1,0 +1,194 @@
+"""The public items of a column, read once: what is counted and what the books keep come from one object."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from functools import cached_property
+from math import isfinite
+from numbers import Real
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lastbit.errors import ParameterError
+from lastbit.questions.option import Face
+from lastbit.questions.value_types import LONGEST, Text, describe
+
+_EXPECTED = "a file with one item per line, a range such as 1..12 or 2026-01..2026-12, or items such as a,b,c"
+
+
+@dataclass(frozen=True, eq=False)
+class Domain:
+    """The items of one column.
+
+    >>> Domain.parse("1..3").items, Domain.parse(["flu", "cold"]).items
+    (range(1, 4), ('flu', 'cold'))
+    >>> Domain.parse("1..3").digest == Domain.parse("1,2,3").digest
+    True
+    """
+
+    items: Sequence[Any]
+    text: str = ""
+    """What a person typed: a range, the name of a file, or items with commas; "" for a list."""
+    column: str = ""
+    """The column that the items are of, where it is known."""
+
+    @classmethod
+    def parse(cls, value: Any, flag: str = "--domain", face: Face = "command") -> Domain:
+        """Read the items that a text or a list names. Whoever asks a server cannot name its files."""
+        from lastbit.data.domain import items_of
+        from lastbit.data.ranges import range_of
+
+        if isinstance(value, Domain):
+            return value
+        if isinstance(value, str) and face == "page":
+            value = split_lines(value)
+        if isinstance(value, os.PathLike):
+            value = os.fspath(value)
+            if not isinstance(value, str):
+                raise ParameterError(f"{flag} must be {_EXPECTED}: got a path of bytes.")
+            return cls(items_of(Path(_checked(value, flag, face))), _name_again(value))
+        if isinstance(value, str):
+            text = _checked(value, flag, face).strip()
+            items = range_of(text)
+            if items is None and face == "service":
+                raise ParameterError(f"{flag} must be a list of items, or a range such as 1..12: got {describe(text)}.")
+            if items is None and "," in text and not os.path.exists(text):  # a Path raises where a name is too long
+                items = items_of([item for item in map(str.strip, text.split(",")) if item])
+            return cls(items_of(Path(text)), _name_again(text)) if items is None else cls(items, text)
+        if isinstance(value, range):
+            value = list(value) if len(value) <= 1000 else value
+            return cls(items_of(value))
+        if not isinstance(value, list | tuple):
+            if isinstance(value, Mapping | set | frozenset | bytes | bool | Real | Decimal) or value is None:
+                raise ParameterError(f"{flag} must be {_EXPECTED}, or a list of items: got {describe(value)}.")
+            return cls(items_of(value))  # a column of a table
+        if len(value) == 1 and isinstance(value[0], str) and range_of(value[0]) is not None:
+            return cls(range_of(value[0]), value[0])
+        for item in value:
+            if not isinstance(item, str | Real | Decimal | datetime.date | datetime.time | None) or _is_nan(item):
+                raise ParameterError(
+                    f"{flag} must be a list of items such as text, numbers or dates: got {describe(item)} inside it."
+                )
+            if isinstance(item, str):
+                Text(empty=True).parse(item, flag, face)
+        return cls(items_of(list(value)))
+
+    @property
+    def is_text(self) -> bool:
+        """Whether a person typed a text that names the items."""
+        return bool(self.text)
+
+    @cached_property
+    def digest(self) -> str:
+        """The digest of the items, by which the books know them."""
+        digest = hashlib.sha256()
+        for item in self.items:
+            digest.update(json.dumps(str(item)).encode("ascii") + b"\n")
+        return f"sha256:{digest.hexdigest()}"
+
+    @property
+    def word(self) -> str | None:
+        """The items as --domain takes them; None where that needs a file."""
+        if self.text:
+            return self.text
+        items = [str(item) for item in self.items]
+        plain = all(item and item == item.strip() and "," not in item and "\n" not in item for item in items)
+        # A comma at the end says that this is a list, and not the name of a file.
+        word = ",".join(items) + "," * (len(items) == 1) if plain else ""
+        return word if word and len(word) <= LONGEST and not word.startswith("--") else None
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Domain) and list(map(str, self.items)) == list(map(str, other.items))
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def split_lines(text: str) -> list[str]:
+    """Return the items that a person typed: one a line, or with commas in a single line.
+
+    >>> split_lines("flu\\ncold, bad\\n"), split_lines("flu, cold")
+    (['flu', 'cold, bad'], ['flu', 'cold'])
+    """
+    lines = [line.strip() for line in text.splitlines()]
+    if len(lines) == 1:
+        lines = [item.strip() for item in lines[0].split(",")]
+    return [line for line in lines if line]
+
+
+def _name_again(file: str) -> str:
+    """Return the name of a file that can be read again; "" for a pipe, whose items are gone once they are read."""
+    return file if os.path.isfile(file) else ""
+
+
+def _is_nan(item: Any) -> bool:
+    return item.is_nan() if isinstance(item, Decimal) else bool(item != item)
+
+
+def _checked(value: str, flag: str, face: Face) -> str:
+    text = Text("FILE").parse(value, flag, face)
+    if text.startswith("--"):
+        raise ParameterError(f"{flag} must be {_EXPECTED}: got the option {describe(text)}. Nothing was read.")
+    return text
+
+
+@dataclass(frozen=True)
+class Domains:
+    """The items of each column: one domain, a list of domains, or a mapping from columns to domains."""
+
+    metavar: str = "FILE"
+    words: int = 1
+    repeats: bool = True
+
+    def parse(self, value: Any, flag: str, face: Face) -> tuple[Domain, ...]:
+        """Return the domains, each read once."""
+        if isinstance(value, Mapping):
+            if not value:
+                raise ParameterError(f"{flag} must name a column and its items: got an empty mapping.")
+            return tuple(
+                replace(Domain.parse(items, flag, face), column=Text().parse(column, flag, face))
+                for column, items in value.items()
+            )
+        if isinstance(value, list | tuple) and (
+            face == "command" or any(isinstance(item, list | tuple | range | os.PathLike | Domain) for item in value)
+        ):
+            return tuple(Domain.parse(item, flag, face) for item in value)
+        return (Domain.parse(value, flag, face),)
+
+    def arguments(self, value: tuple[Domain, ...]) -> list[list[str]]:
+        """Return each domain as one word; a request that must write a file does so itself."""
+        return [[domain.word or ""] for domain in value]
+
+    def plain(self, value: tuple[Domain, ...]) -> Any:
+        """Return the text or the items of one domain; of several, by their columns."""
+        listed = [domain.text or _values(domain.items) for domain in value]
+        if len(listed) == 1:
+            return listed[0]
+        if all(domain.column for domain in value):
+            return dict(zip((domain.column for domain in value), listed, strict=True))
+        return [[text] if isinstance(text, str) else text for text in listed]
+
+    def fact(self, value: tuple[Domain, ...]) -> Any:
+        """Return the digests."""
+        return [domain.digest for domain in value]
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """The JSON Schema of a list of items, or of one list for each column."""
+        return {"type": ["array", "object", "string"], "items": {}}
+
+
+def _values(items: Sequence[Any]) -> list[Any]:
+    """Return items as Python and JSON write them: an infinite number is text, and NumPy's are Python's own."""
+    plain = [item.item() if isinstance(item, np.generic) else item for item in items]
+    return [
+        item if isinstance(item, str | int) or (isinstance(item, float) and isfinite(item)) else str(item)
+        for item in plain
+    ]

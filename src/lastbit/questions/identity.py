@@ -1,0 +1,109 @@
+"""The identity of a question: the facts by which the ledger knows the same question again, in one versioned mapping.
+
+Two spellings of one question have one identity. The cost is not part of it: the ledger compares the parameters of the
+mechanism too. No row of the table takes part.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from lastbit.errors import LastbitError, ParameterError
+from lastbit.output.addresses import UNREADABLE, public_address
+
+if TYPE_CHECKING:
+    from lastbit.questions.domains import Domain
+    from lastbit.questions.request import Request
+
+VERSION: Final = 1
+"""Changes whenever a fact changes its name or its form."""
+
+
+def identity_of(request: Request) -> dict[str, Any]:
+    """Return the facts of a question: its kind, its table, and its options.
+
+    >>> from lastbit.questions.kinds import KINDS
+    >>> median = KINDS["median"].parse({"source": "v.csv", "of": "cost", "bounds": [0, 10], "epsilon": 1})
+    >>> half = {"source": "v.csv", "of": "cost", "bounds": ["0", "10.0"], "at": 0.5, "epsilon": "1"}
+    >>> identity_of(median) == identity_of(KINDS["quantile"].parse(half))
+    True
+    >>> identity_of(median)["options"]
+    {'per': 'mean', 'of': 'cost', 'bounds': ['0', '10'], 'at': ['1/2']}
+    """
+    facts = {
+        option.name: option.type.fact(value)
+        for option, value in request.given
+        if option.part in ("table", "question") and option.name != "source"
+    }
+    if facts.pop("one_each", False):
+        facts["most_items"] = 1
+    if "domain" in facts:
+        facts["domain"] = [domain.digest for domain in request.items.domains]
+    name = request.kind.name
+    if request.kind.canonical is not None:
+        name, facts = request.kind.canonical(facts)
+    table = [*map(_identify_place, request.values.get("source", ()))]
+    return {"version": VERSION, "question": name, "table": table, "options": facts}
+
+
+def read_identity(text: str) -> dict[str, Any]:
+    """Return the facts that the books keep of a question; none where somebody put it in words of their own.
+
+    >>> read_identity('{"version": 1, "question": "count", "table": [], "options": {"unit": "patient"}}')["options"]
+    {'unit': 'patient'}
+    >>> read_identity('{"version": 1, "query": "how many?"}')
+    {}
+    """
+    try:
+        facts = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    known = isinstance(facts, dict) and facts.keys() == {"version", "question", "table", "options"}
+    return facts if known and facts["version"] == VERSION and isinstance(facts["options"], dict) else {}
+
+
+def rebuild_request(
+    text: str, source: Sequence[str], find_domain: Callable[[str], Domain | None], **values: Any
+) -> Request | None:
+    """Return the request about this table that has this identity; None where there is none.
+
+    The books keep digests of domains: `find_domain` returns the domain with a digest, where somebody still has it.
+    `values` are options that are no part of an identity.
+    """
+    from lastbit.questions.kinds import find_kind
+
+    facts = read_identity(text)
+    if not facts or facts["table"] != [*map(_identify_place, source)]:
+        return None
+    options = dict(facts["options"])
+    if "domain" in options:
+        domains = [find_domain(str(digest)) for digest in options["domain"]]
+        options["domain"] = domains
+        if any(domain is None for domain in domains):
+            return None
+    try:
+        request = find_kind(facts["question"]).parse({**options, "source": list(source), **values})
+        return request if identity_of(request) == facts else None
+    except LastbitError:
+        return None
+
+
+def _identify_place(place: str) -> str:
+    """Return the digest of a file's path, the same from every folder and through every link; or a public address."""
+    if place == "-" or "://" in place:
+        address = public_address(place)
+        if address.endswith(UNREADABLE):
+            raise ParameterError(
+                "an address must look like postgresql://user@host/database, with other characters written as %40 for @ "
+                "and %2F for /. Nothing was read and nothing was charged."
+            )
+        return address
+    try:
+        path = os.fsencode(os.path.realpath(place))
+    except ValueError:  # no file has such a name: whoever opens it says so
+        return place
+    return f"sha256:{hashlib.sha256(path).hexdigest()}"

@@ -1,0 +1,225 @@
+"""A plan: what a release will cost and how accurate it will be, before a row is read and anything is spent.
+
+The command `plan`, `--dry-run`, the page and the service show this, and compute nothing themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Final
+
+from lastbit.errors import LedgerError, ParameterError
+from lastbit.exact.numbers import number
+from lastbit.questions.answer import Payer
+from lastbit.questions.option import Option
+from lastbit.questions.rendering import Answer, describe_price, released_at, render_answer
+from lastbit.questions.report import Report, account_data, account_line, shown
+from lastbit.questions.value_types import Share, Whole
+
+if TYPE_CHECKING:
+    from lastbit.ledger import Account, Entry
+    from lastbit.questions.question import Accuracy
+    from lastbit.questions.request import Request
+
+UNITS: Final = 1000
+"""How many units there are, where nobody guesses."""
+PLAN_OPTIONS: Final = (
+    Option("within", Share(), "Show the epsilon of this accuracy: a number such as 50, or a share such as 2%."),
+    Option(
+        "units",
+        Whole(),
+        "A guess how many units there are. Some accuracies depend on it.",
+        UNITS,
+        "output",
+    ),
+)
+"""Options of a plan, besides those of the question."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a request will cost and how accurate it will be, against an account as it is now."""
+
+    request: Request
+    units: int
+    account: Account | None
+    after: Account | None
+    refusal: str
+    """Why the account does not allow it; "" where it does, or where nobody pays."""
+    answered: Entry | None
+    """The entry that has answered this very question before."""
+
+    @property
+    def accuracy(self) -> Accuracy:
+        """How accurate the release will be."""
+        return self.request.question.accuracy(self.units)
+
+    @property
+    def notes(self) -> list[str]:
+        """The accuracy and the rules of reading, in sentences."""
+        return [self.accuracy.sentence, *self.request.question.notes]
+
+    @property
+    def charge(self) -> Fraction | None:
+        """What the account would pay; None where nobody pays, or the account refuses."""
+        if self.account is None or self.refusal:
+            return None
+        return self.account.price(self.request.question.mechanism.cost, self.request.question.adjacency)
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """The plan for programs, with the same keys in every face."""
+        mechanism, accuracy = self.request.question.mechanism, self.accuracy
+        data: dict[str, Any] = {
+            "dry_run": True,
+            "question": self.request.kind.name,
+            "mechanism": mechanism.name,
+            "parameters": mechanism.parameters,
+            "cost": mechanism.cost.text,
+            "within": accuracy.within,
+            "counts_in": accuracy.unit,
+            "promise": accuracy.sentence,
+            "level": self.request.level,
+            "notes": self.notes,
+        }
+        if self.request.question.depends_on_units:
+            data["units"] = self.units
+        data |= {name: text for name in ("epsilon", "rho") if (text := self.request[name]) is not None}
+        if self.account is not None:
+            data |= {"account": account_data(self.account), "charged": self.charge, "allowed": not self.refusal}
+            data |= {"refusal": self.refusal, "left": self.account.left}
+            data["left_after"] = None if self.after is None else self.after.left
+        if self.answered is not None:
+            entry = {"entry": self.answered.id, "released": released_at(self.answered)}
+            data["answered"] = entry
+            if self.request.values.get("reuse"):
+                data |= {"charged": Fraction(0), "reused": entry}
+        return data
+
+    @property
+    def report(self) -> Report:
+        """The plan for people: the parameters of the mechanism, the accuracy, and what the account has."""
+        mechanism = self.request.question.mechanism
+        notes = self.notes
+        if self.account is not None:
+            notes += [account_line(self.account), *describe_price(self.account, mechanism)]
+            notes.append("The budget does not allow it." if self.refusal else "The budget allows it.")
+        if self.answered is not None:
+            when = released_at(self.answered, "seconds")
+            notes.append(f"The books have this answer, of {when}: with --reuse it costs nothing.")
+        columns = {"parameter": list(mechanism.parameters), "value": list(mechanism.parameters.values())}
+        title = f"{mechanism.name} would cost {mechanism.cost.text}. No row was read and nothing was spent."
+        return Report(title, columns, notes, self.data)
+
+    def sample(self) -> Answer:
+        """Release values that nobody has: public, drawn anew each time, and charged to nobody."""
+        from lastbit.mechanisms.mechanism import chance
+
+        question = self.request.question
+        published = question.prepare(question.sample(self.units))(chance(None))
+        return render_answer(self.request, None, published)
+
+
+def make_plan(request: Request, *, units: int | None = None) -> Plan:
+    """Plan a request against the account that would pay, as it is now."""
+    question = request.question  # refuses what cannot be asked, before a ledger is opened
+    payer, after, refusal = Payer.of(request), None, ""
+    account = None if payer is None else payer.account
+    if account is not None:
+        try:
+            after = account.charged(question.mechanism.cost, question.adjacency)
+        except LedgerError as error:
+            refusal = str(error)
+    answered = None if payer is None or question.reading is None else payer.find_answer(request)
+    return Plan(request, UNITS if units is None else units, account, after, refusal, answered)
+
+
+def require_one_cost(epsilon: object, rho: object, within: object) -> None:
+    """Refuse a plan that does not say one cost, or one accuracy."""
+    if sum(cost is not None for cost in (epsilon, rho, within)) != 1:
+        raise ParameterError(
+            "give exactly one of --epsilon, --rho and --within: a cost to see its accuracy, or --within to see its "
+            "epsilon."
+        )
+
+
+def find_cost(request: Request, within: str, units: int | None = None, *, digits: int = 4) -> Request:
+    """Return the request at the least epsilon, to so many digits, at which it has the accuracy asked for.
+
+    The accuracy is a number such as 50, or a share such as 2% of what `Accuracy.whole` says.
+    """
+    from lastbit.estimate.accuracy import least_epsilon
+    from lastbit.exact.numbers import positive
+
+    request = request.change(epsilon=None, rho=None)
+    guess = UNITS if units is None else units
+    text = str(within).strip()
+    wish = positive(text.removesuffix("%"), "--within", "It is how far off an answer may be.")
+    if text.endswith("%"):
+        whole = request.change(epsilon="1").question.accuracy(guess).whole
+        if whole is None:
+            raise ParameterError(f"--within must be a number here, without %: got {text}. Nobody knows what 100% is.")
+        wish = wish * whole / 100
+
+    def is_enough(epsilon: Fraction) -> bool:
+        return request.change(epsilon=epsilon).question.accuracy(guess).within <= wish
+
+    return request.change(epsilon=least_epsilon(is_enough, digits=digits))
+
+
+def within_text(plan: Plan) -> str:
+    """Return the accuracy of a plan as a person types it."""
+    return shown(plan.accuracy.within, "up").replace(",", "")
+
+
+def describe_plan(plan: Plan) -> Mapping[str, Any]:
+    """Return the plan of the service: its data, and the question as a command and in Python.
+
+    A key of the service pays for a new release, whatever the books have: `charged` is what the release costs.
+    """
+    texts = {"command": plan.request.command, "python": plan.request.python}
+    answered = None if plan.answered is None else plan.answered.id
+    return {**plan.data, "charged": plan.charge, "answered_by": answered, **texts}
+
+
+_MOST_ITEMS: Final = 2 * 10**6
+"""A shape of more items takes longer to compare than a person waits."""
+
+
+@dataclass(frozen=True)
+class Selections:
+    """How many of the k largest each way of selecting finds, for a shape of numbers that a person states."""
+
+    sentence: str
+    data: dict[str, Any]
+
+
+def compare_selections(request: Request, largest: str) -> Selections:
+    """Compare a ranked list with both forms of a set, where the i-th item has an i-th of the largest number."""
+    import lastbit as lb
+    from lastbit.estimate.finding import expected_found, zipf_counts
+
+    items, k = request.items, request["k"]
+    if not items.domain:
+        raise ParameterError("--largest compares selections among listed items: pass --domain, or --items 1000.")
+    if not k < items.size <= _MOST_ITEMS:
+        raise ParameterError(
+            f"--largest compares selections of k among more items than k, up to {_MOST_ITEMS:,}: got {k:,} of "
+            f"{items.size:,}. Leave --largest out."
+        )
+    ((name, amount),) = request.cost.items()
+    price = number(amount, name) / (2 if request.kind.name == "measure" else 1)  # half of it measures
+    ranked: Any = lb.NoisyTopK
+    cost = ranked(k=k, **{name: price}).cost
+    found = expected_found(zipf_counts(items.size, largest), k, cost, **items.moves)
+    ways = {"noise": found.noise, "both": found.both, "left-out": found.left_out}
+    names = {"noise": "a ranked list", "both": "--set", "left-out": "--set --form left-out"}
+    top = shown(number(largest, "--largest"))
+    sentence = (
+        f"If the largest number is {top} and the others fall as 1/2, 1/3 and so on, then of the {k:,} largest items "
+        + ", ".join(f"{names[way]} finds about {value:.1f}" for way, value in ways.items())
+        + f": {names[found.best]} finds most. This is a guess from the numbers you typed."
+    )
+    return Selections(sentence, {"k": k, **ways, "best": found.best})

@@ -1,0 +1,124 @@
+"""A release with all that is said about it: the answer, the price, the same question as a command and in Python."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Final
+
+from lastbit.errors import LedgerError
+from lastbit.output.page import Page
+from lastbit.output.plain import json_text
+from lastbit.output.table import PEOPLE, cells
+from lastbit.questions.answer import Payer
+from lastbit.questions.question import COUNTED
+from lastbit.questions.report import Report, account_data, account_line, as_numbers, shown
+
+if TYPE_CHECKING:
+    from lastbit.ledger import Account, Entry
+    from lastbit.mechanisms.mechanism import Mechanism
+    from lastbit.questions.request import Request
+
+
+UNREAD: Final = "What is left in the account could not be read now. To see it: lastbit budget show."
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A release and all that is said about it."""
+
+    published: Any
+    report: Report
+    paid: Sequence[str]
+    """What the release cost, and what the account has left."""
+    texts: Sequence[tuple[str, str]] = ()
+    """The question as a command and in Python, under their headings."""
+    level: str = "0.95"
+
+    @property
+    def whole(self) -> Report:
+        """The report with the price among its notes."""
+        return replace(self.report, notes=[*self.report.notes, *self.paid])
+
+    @property
+    def chart(self) -> str:
+        """The numbers and their intervals as SVG; "" where the release has none."""
+        return str(self.published.to_svg(self.level)) if hasattr(self.published, "to_svg") else ""
+
+    @property
+    def table(self) -> tuple[list[str], list[list[str]]]:
+        """The names of the columns, and the rows as people read them."""
+        columns = cells(self.report.columns, whole=(*PEOPLE, *self.report.whole))
+        return list(self.report.columns), [list(row) for row in zip(*columns, strict=True)]
+
+    @property
+    def data(self) -> Mapping[str, Any]:
+        """The same for programs: numbers are numbers."""
+        return as_numbers(self.report.data)
+
+    @property
+    def page(self) -> Page:
+        """The report as one page to send on."""
+        names, rows = self.table
+        texts = [*self.texts, ("As JSON", json_text(self.data))]
+        return Page(self.report.title, self.report.notes, self.chart, names, rows, self.paid, texts)
+
+
+def render_answer(request: Request, payer: Payer | None, published: Any, *, entry: Entry | None = None) -> Answer:
+    """Return all that is said about a release; `entry` is that of an answer that comes from the books."""
+    question = request.question
+    report = question.report(published)
+    notes = [*report.notes, *question.notes]
+    data = {**report.data, "notes": list(notes)}  # the account has keys of its own
+    paid: list[str] = []
+    if payer is not None:
+        account = account_after(payer)
+        line = UNREAD if account is None else account_line(account)
+        if entry is None:
+            paid = [line, *([] if account is None else describe_price(account, question.mechanism))]
+            data["charged"] = None if account is None else account.price(question.mechanism.cost, COUNTED)
+        else:
+            paid = [_from_the_books(entry), line]
+            data |= {"charged": Fraction(0), "reused": {"entry": entry.id, "released": released_at(entry)}}
+        data["account"] = None if account is None else account_data(account)
+    report = replace(report, notes=notes, data=data)
+    return Answer(published, report, paid, spell_out(request), request.level)
+
+
+def spell_out(request: Request) -> list[tuple[str, str]]:
+    """Return the question as a command and in Python, under their headings."""
+    return [("The same as a command", request.command), ("The same in Python", request.python)]
+
+
+def account_after(payer: Payer) -> Account | None:
+    """Return the account after a release; None where the books cannot be read now: a release is shown still."""
+    try:
+        return payer.account
+    except LedgerError:
+        return None
+
+
+def describe_price(account: Account, mechanism: Mechanism[Any]) -> list[str]:
+    """Return a line on what a release costs in this account, where that is not its own cost."""
+    if account.adjacency == COUNTED:
+        return []
+    price = account.prices(mechanism.cost, COUNTED)
+    text = shown(price.epsilon, "up") if account.currency == "epsilon" else price.text
+    return [
+        f"{account.dataset} is charged {text} for {mechanism.cost.text}: in this account neighbours replace a record, "
+        "which is one removed and one added."
+    ]
+
+
+def _from_the_books(entry: Entry) -> str:
+    when = released_at(entry, "seconds")
+    return (
+        f"From the books: this answer was released on {when} (entry {entry.id}). The table was not read, nothing was "
+        "drawn, and nothing was charged."
+    )
+
+
+def released_at(entry: Entry, precision: str = "auto") -> str:
+    """Return the time of a release, as people read it."""
+    return (entry.released or entry.time).isoformat(" ", precision)

@@ -1,0 +1,147 @@
+"""Releases as tables for people and as JSON for programs."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Final
+
+from lastbit.exact.numbers import Number, number, probability
+from lastbit.output.numbers import Format, Rounding, are_intervals, are_numbers, is_number
+from lastbit.output.plain import json_text
+from lastbit.output.table import PEOPLE, cells, is_name, one_line
+
+if TYPE_CHECKING:
+    from lastbit.ledger import Account
+
+_TYPED: Final = ("level", "bounds", "epsilon", "rho", "delta")
+"""Numbers that commands keep as they were typed. In JSON they are numbers."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """The answer of a command: a table with a title above and notes below, and the same as plain data.
+
+    Each column has one format. A column of intervals says how many digits the numbers before it have. The columns named
+    in `whole` count people.
+    """
+
+    title: str
+    columns: Mapping[str, Sequence[Any]]
+    notes: Sequence[str] = ()
+    data: Mapping[str, Any] = field(default_factory=dict)
+    whole: Collection[str] = ()
+
+    def show(self, *, as_json: bool) -> None:
+        """Print the report."""
+        if as_json:
+            print_json(as_numbers(self.data))
+            return
+        from rich.console import Console
+        from rich.table import Table
+        from rich.text import Text
+
+        # Text and not markup: an item may be called [red].
+        console = Console(highlight=False, width=None if sys.stdout.isatty() else 200)
+        console.print(Text(one_line(self.title), style="bold"))
+        if self.columns:
+            table = Table(box=None, pad_edge=False, header_style="dim")
+            for name, column in self.columns.items():
+                numbers = not is_name(name) and (are_numbers(column) or are_intervals(column))
+                # On a narrow terminal words break, so that nothing is cut off.
+                table.add_column(Text(one_line(name)), justify="right" if numbers else "left", overflow="fold")
+            for row in zip(*cells(self.columns, whole=(*PEOPLE, *self.whole)), strict=True):
+                table.add_row(*map(Text, row))
+            console.print(table)
+        for note in self.notes:
+            console.print(Text(one_line(note), style="dim"))
+
+
+def print_json(data: object) -> None:
+    """Print JSON. What the terminal or the file cannot encode is written as JSON writes it in ASCII."""
+    text = json_text(data)
+    try:
+        text.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:
+        text = json_text(data, ascii_only=True)
+    print(text)
+
+
+def as_numbers(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Data with its typed numbers as numbers."""
+
+    def typed(value: Any) -> Any:
+        if isinstance(value, list | tuple):
+            return [typed(each) for each in value]
+        return number(value, "a number") if isinstance(value, str) else value
+
+    return {name: typed(each) if name in _TYPED else each for name, each in data.items()}
+
+
+def shown(value: object, rounding: Rounding = "nearest") -> str:
+    """A value as people read it: exact where it is short, to six digits where it is not. Bounds say which way.
+
+    >>> shown(Fraction(5, 2)), shown(Fraction(1, 3)), shown(Fraction(12345678, 10)), shown(Fraction(1, 10**400))
+    ('2.5', '0.333333', '1,234,568', '1e-400')
+    """
+    if is_number(value):
+        return Format.of([value]).text(value, rounding)
+    return "" if value is None else str(value)
+
+
+def bound(value: Fraction, *, whole: bool) -> str:
+    """An upper bound in a sentence, rounded up, so that it stays true: of people, the next whole number.
+
+    >>> bound(Fraction(1221, 10), whole=True), bound(Fraction(1, 3), whole=False)
+    ('123', '0.333334')
+    """
+    return shown(Fraction(math.ceil(value)) if whole else value, "up")
+
+
+def account_line(account: Account) -> str:
+    """What an account has spent and has left, in one line."""
+    if account.currency != "epsilon":
+        from lastbit.ledger.price import below
+
+        *losses, delta = (f"{name} {below(each)}" for name, each in account.left.items())
+        return f"{account.dataset} ({account.text}): {' or '.join(losses)} left, and {delta}"
+    return (
+        f"{account.dataset}: spent {shown(account.spent, 'up')} of {shown(account.limit, 'down')}, "
+        f"{shown(account.remaining, 'down')} left (epsilon)"
+    )
+
+
+def account_data(account: Account) -> dict[str, Any]:
+    """An account as plain data."""
+    return {
+        "dataset": account.dataset,
+        "limit": account.limit,
+        "spent": account.spent,
+        "remaining": account.remaining,
+        "adjacency": account.adjacency,
+        "digest": account.digest,
+        "currency": account.currency,
+        "left": account.left,
+        "spent_epsilon": account.spent_epsilon,
+        "spent_rho": account.spent_rho,
+        "rho_limit": account.rho_limit,
+        "spent_delta": account.spent_delta,
+        "delta_limit": account.delta_limit,
+        "delta_of_rho": account.delta_of_rho,
+    }
+
+
+def percent(level: Number) -> str:
+    """A level as people read it, refused unless it is a probability.
+
+    >>> percent("0.95")
+    '95%'
+    >>> percent("0.9999999999"), percent("0.9499999999")
+    ('more than 99.9999%', '94.9999%')
+    """
+    exact = probability(level, "level") * 100
+    # No more is promised than holds.
+    return "more than 99.9999%" if exact > Fraction(999999, 10000) else f"{shown(exact, 'down')}%"

@@ -1,0 +1,261 @@
+"""A request: a kind of question with its options, parsed. It knows its own spelling as a command and in Python."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
+
+from lastbit.errors import ParameterError
+from lastbit.output.addresses import public_address
+from lastbit.questions.domains import Domain
+from lastbit.questions.items import ItemOptions
+from lastbit.questions.option import REQUIRED, Face, Option, parse_options
+from lastbit.questions.options import SOURCE
+from lastbit.questions.rows import PERIODS, RowOptions
+
+if TYPE_CHECKING:
+    from lastbit.questions.question import Question
+
+_SHOWN: Final = ("reuse", "as_json", "plot", "html", "dry_run", "units")
+"""Options that change how a release is shown, and not the question."""
+_NO_COMMAND: Final = (
+    "# A command cannot name these items: some are empty, have blanks at their ends, or have several lines. Use Python."
+)
+_STAND_INS: Final[dict[str, Any]] = {
+    "source": (), "by": ("item",), "of": "number", "threshold": "0", "at": ("1/2",),
+}  # fmt: skip
+"""What a plan takes for required options that change no accuracy."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of question: its name, its options, and the function that builds a question of a request."""
+
+    name: str
+    options: tuple[Option, ...]
+    build: Callable[[Request], Question]
+    summary: str
+    """One line, for lists."""
+    examples: tuple[str, ...] = ()
+    """Commands, without `lastbit` in front."""
+    canonical: Callable[[dict[str, Any]], tuple[str, dict[str, Any]]] | None = None
+    """The name and the facts of the same question in its other spelling, where it has one."""
+
+    @property
+    def help(self) -> str:
+        """What the question finds, in a few sentences."""
+        return self.build.__doc__ or ""
+
+    def parse(
+        self, values: Mapping[str, Any], face: Face = "python", fixed: Mapping[str, Any] | None = None
+    ) -> Request:
+        """Return the request with these options; an option that is not given has its default. No row is read.
+
+        `fixed` are options that the owner of the table has set. Whoever asks a server cannot change them.
+        """
+        return Request(self, parse_options(self.options, values, face, self.name, fixed), face)
+
+    def parse_plan(self, values: Mapping[str, Any], face: Face = "python", *, items: int | None = None) -> Request:
+        """Return the request of a plan: columns may be left out, and a number of items may stand for a domain."""
+        options = {option.name: option for option in self.options}
+        values = {name: value for name, value in values.items() if value is not None}
+        stand_ins = {name: value for name, value in _STAND_INS.items() if name in options and options[name].required}
+        if "unit" in options and not {"source", "counts"} & values.keys():
+            # Whoever names the table has said whose the rows are.
+            stand_ins["unit"] = "unit"
+        if "domain" in options and {"domain", "delta"} & values.keys():
+            stand_ins["by"] = ("item",)
+        by_dates = "every" in options and items is None and not {"by", "domain", "delta"} & values.keys()
+        if "weights" in options and "bounds" in values and not (by_dates and {"of", *PERIODS} & values.keys()):
+            stand_ins["weights"] = "number"
+        if items is not None:
+            if "domain" not in options or "domain" in values:
+                raise ParameterError(
+                    "--items says how long a domain is that is not listed here. Leave it or --domain out."
+                )
+            stand_ins |= {"by": ("item",), "domain": (Domain(range(items), f"0..{items - 1}"),)}
+            values.pop("by", None)
+        elif "by" in stand_ins and "delta" not in options and "domain" not in values:
+            # The accuracy does not depend on how many items there are.
+            size = options["k"].parse(values.get("k"), face) if "k" in options else 1
+            stand_ins["domain"] = (Domain(range(size), f"0..{size - 1}"),)
+        planned = [replace(option, default=stand_ins.get(name, option.default)) for name, option in options.items()]
+        return Request(self, parse_options(planned, values, face, self.name), face)
+
+
+@dataclass(frozen=True, eq=False)
+class Request:
+    """The parsed options of one question. Nothing in it is private, and passwords are not shown."""
+
+    kind: Kind
+    values: Mapping[str, Any]
+    face: Face = "python"
+
+    def __getitem__(self, name: str) -> Any:
+        return self.values[name]
+
+    @cached_property
+    def rows(self) -> RowOptions:
+        """Which rows are read."""
+        return RowOptions.of(self.values)
+
+    @cached_property
+    def items(self) -> ItemOptions:
+        """Which items are counted."""
+        return ItemOptions.of(self.values)
+
+    @property
+    def level(self) -> str:
+        """The probability that an interval holds."""
+        return str(self.values["level"])
+
+    @property
+    def cost(self) -> dict[str, Any]:
+        """The cost that a person asks for, as mechanisms take it."""
+        epsilon, rho = self.values["epsilon"], self.values["rho"]
+        if (epsilon is None) == (rho is None):
+            raise ParameterError("exactly one of --epsilon and --rho must be given. Write --epsilon 1, or --rho 1/100.")
+        return {"epsilon": epsilon} if rho is None else {"rho": rho}
+
+    @cached_property
+    def question(self) -> Question:
+        """The question, built once."""
+        return self.kind.build(self)
+
+    def change(self, **values: Any) -> Request:
+        """Return the same request with other values of some options."""
+        known = {option.name: option for option in self.kind.options}
+        parsed = {name: known[name].parse(value, "python") for name, value in values.items()}
+        return Request(self.kind, {**self.values, **parsed}, self.face)
+
+    def narrow(self, where: str) -> Request:
+        """Return the same request about fewer rows: only those for which this condition is true too.
+
+        >>> from lastbit.questions.kinds import KINDS
+        >>> KINDS["count"].parse({"source": "v.csv", "where": "age > 60 or ill"}).narrow("agreed")["where"]
+        '(agreed) and (age > 60 or ill)'
+        """
+        from lastbit.data.query.parsing import joined
+
+        own = self.values["where"]
+        return Request(self.kind, {**self.values, "where": joined(where, *([] if own is None else [own]))}, self.face)
+
+    @property
+    def given(self) -> Iterator[tuple[Option, Any]]:
+        """The options that do not have their defaults."""
+        for option in self.kind.options:
+            value = self.values[option.name]
+            if value is not None and value is not REQUIRED and value != option.default:
+                yield option, value
+
+    @property
+    def command(self) -> str:
+        """The command that asks this question.
+
+        >>> from lastbit.questions.kinds import KINDS
+        >>> asked = {"source": "a b.csv", "by": "item", "domain": ["flu", "cold"], "k": 2, "epsilon": "1/2"}
+        >>> KINDS["top"].parse(asked).command
+        "lastbit top 'a b.csv' --by item --domain flu,cold --epsilon 1/2 -k 2"
+        """
+        files: list[str] = []
+        words = ["lastbit", self.kind.name]
+        for option, value in self._spelled:
+            if option.name != "domain":
+                words += map(_as_argument, value) if option is SOURCE else option.arguments(value)
+                continue
+            for domain in value:
+                word = domain.word
+                if word is None:
+                    if not all(map(_fits_a_line, map(str, domain.items))):
+                        return _NO_COMMAND
+                    word = f"items-{len(files) + 1}.txt"
+                    files.append(f"printf '%s\\n' {shlex.join(map(str, domain.items))} > {word}")
+                words += [option.flag, word]
+        return "\n".join([*files, shlex.join(words)])
+
+    @property
+    def about(self) -> str:
+        """The question in the words of a command, without its cost, for the books."""
+        words = [self.kind.name]
+        for option, value in self._spelled:
+            if option.part not in ("table", "question"):
+                continue
+            if option.name == "domain":
+                short = [domain.text or f"{len(domain.items):,} items" for domain in value]
+                words += [word for text in short for word in (option.flag, text)]
+            else:
+                words += value if option is SOURCE else option.arguments(value)
+        return shlex.join(words)
+
+    @property
+    def python(self) -> str:
+        """The program that asks this question.
+
+        >>> from lastbit.questions.kinds import KINDS
+        >>> print(KINDS["count"].parse({"source": "visits.csv", "unit": "patient", "epsilon": 1}).python)
+        import lastbit as lb
+        <BLANKLINE>
+        release = lb.ask(
+            "count",
+            "visits.csv",
+            unit="patient",
+            epsilon="1",
+        )
+        print(release)
+        """
+        lines = [f"    {_literal(self.kind.name)},"]
+        for option, value in self._spelled:
+            if option is SOURCE:
+                lines += [f"    {_literal(place)}," for place in value]
+            else:
+                lines.append(f"    {option.name}={_literal(option.type.plain(value))},")
+        return "\n".join(["import lastbit as lb", "", "release = lb.ask(", *lines, ")", "print(release)"])
+
+    @property
+    def _spelled(self) -> Iterator[tuple[Option, Any]]:
+        """The options that a person would type again, without passwords."""
+        for option, value in self.given:
+            if option.name in _SHOWN:
+                continue
+            if option.name == "source":
+                yield option, tuple(map(public_address, value))
+            elif option.name == "ledger":
+                yield option, public_address(value)
+            elif option.name == "domain":
+                yield option, _with_columns(value, self.values.get("by") or ())
+            else:
+                yield option, value
+
+
+def _with_columns(domains: Sequence[Domain], by: Sequence[str]) -> tuple[Domain, ...]:
+    """Return the domains with the names of their columns, in the order of the columns."""
+    if len(domains) != len(by):
+        return tuple(domains)
+    named = {domain.column: domain for domain in domains}
+    ordered = [named.get(column, domain) for column, domain in zip(by, domains, strict=True)]
+    return tuple(Domain(domain.items, domain.text, column) for domain, column in zip(ordered, by, strict=True))
+
+
+def _as_argument(place: str) -> str:
+    """Return a place that a command does not take for an option."""
+    return f"./{place}" if place.startswith("-") and place != "-" else place
+
+
+def _fits_a_line(item: str) -> bool:
+    """Whether a file of items can have this one."""
+    return bool(item) and item == item.strip() and not {"\n", "\r", "\0", "\ufeff"} & set(item)
+
+
+def _literal(value: Any) -> str:
+    """Return a value as Python writes it, with double quotes."""
+    if isinstance(value, str):
+        written = repr(value)
+        return f'"{written[1:-1]}"' if written[0] == "'" and '"' not in written else written
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_literal, value))}]"
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{_literal(name)}: {_literal(item)}' for name, item in value.items())}}}"
+    return repr(value)

@@ -1,0 +1,274 @@
+"""The questions about listed items: top, above, choose, measure. Modules that load slowly are imported where used."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from lastbit.errors import ParameterError
+from lastbit.output.words import several
+from lastbit.questions.discovery import search
+from lastbit.questions.question import Accuracy, Question
+from lastbit.questions.rules import describe_weights
+
+if TYPE_CHECKING:
+    import lastbit as lb
+    from lastbit.questions.report import Report
+    from lastbit.questions.request import Request
+
+
+def top(request: Request) -> Question:
+    """List the k items with the most units, or the largest sums, and how far each is ahead of the next.
+
+    Without --domain nobody listed the items: then a --delta pays for publishing them.
+    """
+    items, k = request.items, request["k"]
+    if request["set"] or request["form"] != "both":
+        return _select_set(request)
+    if not items.domain:
+        return search(request, gaps=True)
+    refuse_delta(request)
+    import lastbit as lb
+    from lastbit.questions.reading import read_counts
+    from lastbit.questions.report import Report, bound, percent
+
+    mechanism = lb.NoisyTopK(k=k, **request.cost, resolution=items.step("1/10"), **items.moves)
+    items.require_at_least(k)
+    level = percent(request.level)
+    reach = mechanism.accuracy(items.size, request.level)
+    promise = f"no item left out has {items.more(bound(reach, whole=items.counts_units))} than a listed item"
+    gaps = f"every gap is off by less than {bound(reach, whole=items.counts_units)}"
+
+    def report(release: lb.TopK) -> Report:
+        lonely = [None] * (len(release.indices) - len(release.gaps))  # the last item of all has no next item
+        ranges = [*release.gap_intervals(request.level), *lonely]
+        columns = {
+            "rank": range(1, len(release.indices) + 1),
+            "item": release.items or (),
+            "ahead of the next by": [*release.gaps, *lonely],
+            "true gap": ranges,
+        }
+        notes = [f"With probability {level} all true gaps are in their ranges, and {promise}."]
+        more = {"true_gap": ranges, "level": request.level, "within": reach}
+        whole = items.whole("ahead of the next by", "true gap")
+        return Report(release.title, columns, notes, release.to_dict() | items.data | more, whole)
+
+    sentence = f"With probability {level} {promise}, and {gaps}."
+    return Question(
+        mechanism,
+        reading=read_counts(request.rows, items),
+        report=report,
+        sample=items.sample,
+        accuracy=lambda units: Accuracy(reach, items.number, sentence, _MORE, whole=items.whole_of(units)),
+        notes=describe_weights(request),
+    )
+
+
+def _select_set(request: Request) -> Question:
+    """Return the question that lists the k largest as a set."""
+    import lastbit as lb
+    from lastbit.output.words import nth
+    from lastbit.questions.reading import read_counts
+    from lastbit.questions.report import Report, bound, percent
+
+    items, k, form = request.items, request["k"], request["form"]
+    if not request["set"]:
+        raise ParameterError("--form says how a set is weighed: write --set too.")
+    refuse_delta(request)
+    if not items.domain:
+        raise ParameterError("--set needs --domain: a set is selected among items that are listed. Nothing was read.")
+    mechanism = lb.SubsetTopK(k=k, **request.cost, resolution=items.step(), form=form, **items.moves)
+    items.require_at_least(k)
+    level, n = percent(request.level), items.size
+    reach, lead = mechanism.accuracy(n, request.level), mechanism.lead(n, request.level)
+    more = items.more(bound(reach, whole=items.counts_units))
+    than = "a listed item" if form == "both" else f"the {nth(k + 1)} of all items"
+    ahead = items.amount(bound(lead, whole=items.counts_units))
+    sentence = (
+        f"With probability {level} no item left out has {more} than {than}. Where the {nth(k)} of all items is ahead "
+        f"of the next by {ahead}, the set is exactly the {k:,} largest with probability {level}."
+    )
+    notes = ["The items are in the order of the domain, which says nothing about their numbers."]
+    if form == "left-out":
+        notes.append("Places that are left may be filled with items drawn by lot.")
+
+    def report(release: lb.TopSet) -> Report:
+        data = {"within": reach, "lead": lead, "level": request.level}
+        return Report(release.title, {"item": release.items or ()}, [sentence], release.to_dict() | items.data | data)
+
+    return Question(
+        mechanism,
+        reading=read_counts(request.rows, items),
+        report=report,
+        sample=items.sample,
+        accuracy=lambda units: Accuracy(reach, items.number, sentence, _MORE, whole=items.whole_of(units)),
+        notes=[*notes, *describe_weights(request)],
+        draws_numbers=False,
+    )
+
+
+_MORE = "How much more than a listed item an item left out may have"
+
+
+def refuse_delta(request: Request) -> None:
+    """Refuse a delta beside a domain."""
+    if request["delta"] is not None:
+        raise ParameterError("--delta is for items that nobody listed. Leave --delta or --domain out.")
+
+
+def above(request: Request) -> Question:
+    """List the first items of the domain with more units, or a larger sum, than a threshold, and how much more."""
+    import lastbit as lb
+    from lastbit.exact.numbers import number
+    from lastbit.questions.reading import read_counts
+    from lastbit.questions.report import Report, bound, percent
+
+    items = request.items
+    mechanism = lb.SparseVector(
+        threshold=request["threshold"], limit=request["limit"], **request.cost, resolution=items.step(), **items.moves
+    )
+    base, noise = number(request["threshold"], "threshold"), mechanism.gap_noise
+    noise.listed_bound(base, 0, request.level)  # refuses a level that allows no bound, before anything is spent
+    items.require_at_least(1)
+
+    def report(release: lb.AboveThreshold) -> Report:
+        estimates = [noise.estimate(base, gap or 0).value for gap in release.gaps]
+        lowest = [noise.listed_bound(base, gap or 0, request.level) for gap in release.gaps]
+        columns = {
+            "item": release.items or (),
+            "above by": release.gaps,
+            "estimate": estimates,
+            "at least": lowest,
+        }
+        notes = [
+            f"{release.answered:,} of {several(items.size, 'item')} were asked, in the order of the domain.",
+            f"With probability {percent(request.level)} the 'at least' of a listed item is empty or true, whatever "
+            "the values are. Where all items are below the threshold, those that are shown are the lucky ones.",
+            "An estimate is the threshold and the gap. Lucky noise gets items listed, so estimates are too high on "
+            "average.",
+        ]
+        more = {"estimate": estimates, "at_least": lowest, "level": request.level}
+        whole = items.whole("above by", "estimate", "at least")
+        return Report(release.title, columns, notes, release.to_dict() | items.data | more, whole)
+
+    within = noise.decisive(request.level)
+    distance = items.amount(bound(within, whole=items.counts_units))
+    sentence = (
+        f"Before the search begins, the probability is {percent(request.level)} that an item {distance} above or below "
+        "the threshold is told rightly, if the search gets to it."
+    )
+    meaning = "How far from the threshold an item is told rightly"
+    return Question(
+        mechanism,
+        reading=read_counts(request.rows, items),
+        report=report,
+        sample=items.sample,
+        accuracy=lambda units: Accuracy(within, items.number, sentence, meaning, whole=items.whole_of(units)),
+        notes=describe_weights(request),
+    )
+
+
+def choose(request: Request) -> Question:
+    """Choose one item, or k of them, best first. An item with more units, or a larger sum, is more likely.
+
+    Without --domain nobody listed the items: then a --delta pays for publishing them.
+    """
+    items, k = request.items, request["k"]
+    if not items.domain:
+        return search(request, gaps=False)
+    from lastbit.questions.reading import read_counts
+    from lastbit.questions.report import Report, bound, percent
+
+    mechanism = _ranking(request)
+    items.require_at_least(k)
+    level, reach = percent(request.level), mechanism.accuracy(items.size, request.level, k=k)
+    more = items.more(bound(reach, whole=items.counts_units))
+    sentence = f"With probability {level} no item left out has {more} than a listed item."
+
+    def report(release: lb.Ranking) -> Report:
+        listed = {"rank": range(1, k + 1), "item": release.outcomes or ()}
+        data = {"within": reach, "level": request.level}
+        return Report(release.title, listed, [sentence], release.to_dict() | items.data | data)
+
+    return Question(
+        mechanism,
+        reading=read_counts(request.rows, items),
+        report=report,
+        sample=items.sample,
+        accuracy=lambda units: Accuracy(reach, items.number, sentence, _MORE, whole=items.whole_of(units)),
+        notes=describe_weights(request),
+        prepare_values=lambda values: mechanism.ready_ranking(values, k),
+        draws_numbers=False,
+    )
+
+
+def _ranking(request: Request) -> Any:
+    """Return the mechanism that ranks k items at the cost that a person asks for."""
+    from lastbit.mechanisms.exponential import ExponentialMechanism
+
+    items, delta = request.items, request["delta"]
+    parameters = {"resolution": items.step(), **items.moves}
+    if delta is None:
+        return ExponentialMechanism(**request.cost, **parameters)
+    if request["epsilon"] is None or request["rho"] is not None:
+        raise ParameterError("--delta goes with --epsilon: a rho is a cost of its own. Leave --delta or --rho out.")
+    return ExponentialMechanism.for_ranking(request["k"], epsilon=request["epsilon"], delta=delta, **parameters)
+
+
+def measure(request: Request) -> Question:
+    """List the k items with the most units, or the largest sums, and estimate the units, or the sum, of each."""
+    import lastbit as lb
+    from lastbit.estimate.accuracy import laplace_accuracy
+    from lastbit.exact.numbers import probability
+    from lastbit.questions.reading import read_counts
+    from lastbit.questions.report import Report, bound, percent
+
+    items, k, as_set = request.items, request["k"], request["set"]
+    if request["form"] != "both" and not as_set:
+        raise ParameterError("--form says how a set is weighed: write --set too.")
+    mechanism = lb.SelectAndMeasure(
+        k=k,
+        **request.cost,
+        resolution=items.step("1" if as_set else "1/10"),
+        **items.moves,
+        selection="set" if as_set else "noise",
+        form=request["form"],
+    )
+    items.require_at_least(k)
+    level = percent(request.level)
+
+    def report(release: Any) -> Report:
+        intervals = release.intervals(request.level)
+        notes = [
+            f"Each interval holds with probability {level} or more, whoever is listed: it comes from a measurement "
+            "made after the items were chosen."
+        ]
+        if as_set:
+            columns = {"item": release.items or (), items.number: release.measurements, "interval": intervals}
+            notes.append("The items are in the order of the domain.")
+        else:
+            columns = {
+                "rank": range(1, len(release.indices) + 1),
+                "item": release.items or (),
+                items.number: release.estimates,
+                "interval": intervals,
+                "ahead of the next by": [*release.gaps, *[None] * (len(release.indices) - len(release.gaps))],
+            }
+            notes.append("The number beside it uses the gaps too, as far as they fit the measurements.")
+        more = {"interval": intervals, "level": request.level}
+        whole = items.whole("interval", "ahead of the next by")
+        return Report(release.title, columns, notes, release.to_dict() | items.data | more, whole)
+
+    off = laplace_accuracy(mechanism._measurement_rate, probability(request.level, "level"))
+    within = off * mechanism.grid.resolution
+    sentence = (
+        f"With probability {level} the measurement of a listed item is off by at most "
+        f"{items.amount(bound(within, whole=items.counts_units))}."
+    )
+    return Question(
+        mechanism,
+        reading=read_counts(request.rows, items),
+        report=report,
+        sample=items.sample,
+        accuracy=lambda units: Accuracy(within, items.number, sentence, whole=items.whole_of(units)),
+        notes=describe_weights(request),
+    )

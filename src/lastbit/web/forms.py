@@ -1,0 +1,255 @@
+"""The cards and the forms of the page: which options each card shows, in which order, under which words.
+
+What an option takes, its default, its choices and its help come from the option itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Final
+
+from lastbit.errors import ParameterError
+from lastbit.questions.domains import Domain, Domains
+from lastbit.questions.kinds import find_kind
+from lastbit.questions.option import Option
+from lastbit.questions.plan import PLAN_OPTIONS
+from lastbit.questions.value_types import Choice, Whole, describe
+
+
+@dataclass(frozen=True)
+class Field:
+    """The words around one option of a card."""
+
+    name: str
+    """The name of the option."""
+    labels: tuple[str, ...]
+    """What stands above each of its inputs: an option of two values has two."""
+    start: str = ""
+    """What the form begins with, where the option has no default; two values have a blank between them."""
+    choices: Mapping[str, str] = field(default_factory=dict)
+    """The choices that the card offers, and the words for each."""
+
+
+@dataclass(frozen=True)
+class Input:
+    """One input of a form, as the template shows it."""
+
+    name: str
+    label: str
+    value: str
+    help: str
+    control: str
+    """text, number, column, domain or choice."""
+    optional: bool
+    choices: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Topic:
+    """A card: what a person may want to find, and the kind of question that finds it."""
+
+    name: str
+    kind: str
+    label: str
+    sentence: str
+    fields: tuple[Field, ...]
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+    """Options that the card itself sets."""
+
+    @cached_property
+    def options(self) -> dict[str, Option]:
+        """The options of the question and of its plan, by name."""
+        return {option.name: option for option in (*find_kind(self.kind).options, *PLAN_OPTIONS)}
+
+    @property
+    def takes_unlisted_items(self) -> bool:
+        """Whether items may be published that nobody listed."""
+        return "delta" in (field.name for field in self.fields)
+
+    def inputs(self, form: Mapping[str, str]) -> list[Input]:
+        """Return the inputs of the form, with what a person typed before."""
+        filled = fill_form({**form, "topic": self.name})
+        inputs = []
+        for place in self.fields:
+            option = self.options[place.name]
+            start = _start(place, option)
+            inputs += [
+                Input(
+                    name,
+                    label,
+                    filled.get(name, ""),
+                    option.explain("page"),
+                    _control(option),
+                    not option.required and not any(start) and not place.choices,
+                    place.choices,
+                )
+                for name, label in zip(input_names(option), place.labels, strict=True)
+            ]
+        return inputs
+
+
+def input_names(option: Option) -> list[str]:
+    """Return the names of the inputs of an option: one for each word that it takes.
+
+    >>> from lastbit.questions.options import BOUNDS, OF
+    >>> input_names(OF), input_names(BOUNDS)
+    (['of'], ['bounds_low', 'bounds_high'])
+    """
+    if option.type.words < 2:
+        return [option.name]
+    return [f"{option.name}_{word.lower()}" for word in option.type.metavar.split()]
+
+
+def _start(place: Field, option: Option) -> list[str]:
+    """Return what each input of an option begins with: the default of the option, or what the card suggests."""
+    words = [] if option.default is None or option.required else option.type.arguments(option.default)
+    return words[0] if words else place.start.split() or [""] * option.type.words
+
+
+def _control(option: Option) -> str:
+    if isinstance(option.type, Domains):
+        return "domain"
+    if isinstance(option.type, Choice):
+        return "choice"
+    if option.type.metavar == "COLUMN":
+        return "column"
+    return "number" if isinstance(option.type, Whole) else "text"
+
+
+_BY: Final = Field("by", ("Column of items",))
+_DOMAIN: Final = Field("domain", ("Public items",))
+_DELTA: Final = Field("delta", ("Delta",))
+_K: Final = Field("k", ("How many items",))
+_OF: Final = Field("of", ("Column of numbers",))
+_BOUNDS: Final = Field("bounds", ("Lowest number", "Highest number"), "0 1000")
+_PER: Final = Field(
+    "per",
+    ("A person with several rows counts with",),
+    choices={"mean": "the mean of them", "total": "the total of them"},
+)
+_LAST: Final = (
+    Field("where", ("Only rows where",)),
+    Field("units", ("A guess how many people there are",)),
+    Field("level", ("Intervals hold with probability",)),
+)
+
+TOPICS: Final[dict[str, Topic]] = {
+    topic.name: topic
+    for topic in (
+        Topic(
+            "top",
+            "top",
+            "Top items",
+            "The items that most people have, best first, and how far each is ahead of the next.",
+            (_BY, _DOMAIN, _DELTA, _K, *_LAST),
+        ),
+        Topic(
+            "set",
+            "top",
+            "Top items as a set",
+            "The items that most people have, without ranks. It finds more of them than a ranked list does.",
+            (_BY, _DOMAIN, _K, *_LAST),
+            {"set": True},
+        ),
+        Topic(
+            "measure",
+            "measure",
+            "Top items with their numbers",
+            "The items that most people have, and an estimate of how many have each.",
+            (_BY, _DOMAIN, _K, *_LAST),
+        ),
+        Topic(
+            "above",
+            "above",
+            "Items over a threshold",
+            "The first items of a list that more people have than a number you choose, and by how many.",
+            (_BY, _DOMAIN, Field("threshold", ("Threshold",), "100"), Field("limit", ("Stop after",)), *_LAST),
+        ),
+        Topic(
+            "choose",
+            "choose",
+            "One item",
+            "The item that most people have, or a few, without numbers. It costs the least.",
+            (_BY, _DOMAIN, _DELTA, _K, *_LAST),
+        ),
+        Topic(
+            "histogram",
+            "histogram",
+            "Histogram of items",
+            "How many people each item has. With a list every item is shown, without one the common ones.",
+            (_BY, _DOMAIN, _DELTA, Field("most_items", ("Items of one person that count",)), *_LAST),
+        ),
+        Topic(
+            "bins",
+            "histogram",
+            "Histogram of numbers",
+            "How many people fall into each of a few equal ranges of a number.",
+            (_OF, _BOUNDS, Field("bins", ("Bins",), "10"), *_LAST),
+        ),
+        Topic(
+            "quantile",
+            "quantile",
+            "Quantiles",
+            "The median, the quartiles or the 95th percentile of a number.",
+            (_OF, _BOUNDS, Field("at", ("Which quantiles",), "0.25,0.5,0.75"), _PER, *_LAST),
+        ),
+        Topic(
+            "mean",
+            "mean",
+            "Mean",
+            "The mean of a number over all people who have it, and how many they are.",
+            (_OF, _BOUNDS, _PER, *_LAST),
+        ),
+        Topic("sum", "sum", "Sum", "The sum of a number over all people.", (_OF, _BOUNDS, *_LAST)),
+        Topic("count", "count", "How many people", "How many people the table has.", _LAST),
+    )
+}
+"""All cards, in the order of the page."""
+
+_USUAL_DELTA: Final = "1e-6"
+"""What publishing unknown items may cost in delta, where a person leaves it blank."""
+
+
+def find_topic(form: Mapping[str, str]) -> Topic:
+    """Return the card that a form is of."""
+    name = form.get("topic", "")
+    if name not in TOPICS:
+        raise ParameterError(f"there is nothing to find by the name {describe(name)}. Use one of {', '.join(TOPICS)}.")
+    return TOPICS[name]
+
+
+def fill_form(form: Mapping[str, str]) -> dict[str, str]:
+    """Return the form with what it begins with, for each input that is not there."""
+    topic = find_topic(form)
+    start: dict[str, str] = {}
+    for place in topic.fields:
+        option = topic.options[place.name]
+        start |= zip(input_names(option), _start(place, option), strict=True)
+    return start | dict(form)
+
+
+def read_form(form: Mapping[str, str], lists: Mapping[str, Domain]) -> dict[str, Any]:
+    """Return what a person typed for each option, as the option parses it. A blank input leaves its option out."""
+    topic, values = find_topic(form), dict[str, Any]()
+    for place in topic.fields:
+        option = topic.options[place.name]
+        texts = [form.get(name, "").strip() for name in input_names(option)]
+        if any(texts):
+            values[option.name] = texts[0] if len(texts) == 1 else texts
+    values |= topic.fixed
+    if "domain" not in (place.name for place in topic.fields):
+        return values
+    choice, column = form.get("domain_from", "typed"), values.get("by", "")
+    if choice == "list":
+        if column not in lists:
+            raise ParameterError(f"the server has no public list for {describe(column)}. Type the items.")
+        values["domain"] = lists[column]
+    elif choice == "unknown":
+        values.pop("domain", None)
+        if topic.takes_unlisted_items:
+            values.setdefault("delta", _USUAL_DELTA)
+    elif "domain" not in values:
+        raise ParameterError("Public items: type at least one, or choose another way to name them.")
+    return values

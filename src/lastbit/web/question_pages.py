@@ -1,0 +1,227 @@
+"""The pages from a question to a result: ask, plan, confirm, wait, look."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from starlette.responses import Response
+
+from lastbit.errors import LastbitError
+from lastbit.output.chart import budget
+from lastbit.output.plain import json_text
+from lastbit.questions.plan import Plan, make_plan, within_text
+from lastbit.questions.report import account_line, percent, shown
+from lastbit.web.desk import Confirmation
+from lastbit.web.forms import TOPICS, fill_form
+from lastbit.web.results import Result, find_result
+from lastbit.web.sliders import STOPS, make_slider, nearest_stop, plan_form
+from lastbit.web.tokens import may
+from lastbit.web.visit import NotThere, Visit, make_address, parse_number, redirect, safe
+
+
+def ask(visit: Visit) -> Response:
+    """What there is to find, and what is left to spend."""
+    account = visit.desk.account
+    return visit.page(
+        "ask.html",
+        here="/",
+        topics=TOPICS.values(),
+        unit=visit.desk.rows.unit,
+        bar=draw_bar(account),
+        line=account_line(account),
+    )
+
+
+def topic(visit: Visit) -> Response:
+    """The form of one topic."""
+    form = visit.query
+    if not form:
+        # A column that has a public list is the likeliest one.
+        form = {"by": next(iter(visit.desk.lists), "")}
+    return _show_form(visit, visit.part("topic"), form)
+
+
+def _show_form(visit: Visit, name: str, form: dict[str, str], error: str = "") -> Response:
+    if name not in TOPICS:
+        raise NotThere("there is nothing to find by this name.")
+    desk = visit.desk
+    columns = desk.columns.get(form.get("table", ""), next(iter(desk.columns.values())))
+    lists = [(column, len(domain.items)) for column, domain in desk.lists.items()]
+    return visit.page(
+        "topic.html",
+        here="/",
+        topic=TOPICS[name],
+        inputs=TOPICS[name].inputs(form),
+        values=form,
+        columns=columns,
+        tables=desk.tables,
+        lists=lists,
+        unit=desk.rows.unit,
+        error=error,
+        status=400 if error else 200,
+    )
+
+
+def plan(visit: Visit) -> Response:
+    """The plan of a form; the form again where it cannot be planned."""
+    form = fill_form(visit.query)
+    try:
+        shown_plan = _describe_plan(visit, form, plan_form(visit.desk, form), swap="")
+    except LastbitError as error:
+        return _show_form(visit, form["topic"], form, str(error))
+    return visit.page("plan.html", here="/", **shown_plan)
+
+
+def numbers(visit: Visit) -> Response:
+    """The part of a plan that follows the slider."""
+    form = fill_form(visit.query)
+    swap = form.get("from", "")
+    return visit.page("planned.html", **_describe_plan(visit, form, plan_form(visit.desk, form), swap=swap))
+
+
+def _describe_plan(visit: Visit, form: dict[str, str], plan: Plan, *, swap: str) -> dict[str, Any]:
+    sample, topic = plan.sample(), TOPICS[form["topic"]]
+    return {
+        "topic": topic,
+        "values": form,
+        "plan": plan,
+        "swap": swap,
+        "within": within_text(plan),
+        "stop": nearest_stop(plan),
+        "stops": len(STOPS),
+        "slider": make_slider(plan),
+        "level": percent(plan.request.level),
+        "sample": sample,
+        "chart": safe(sample.chart),
+        "back": make_address(f"/ask/{topic.name}", form),
+        "audit": _audit_address(plan),
+        "may_release": may(visit.role, "release"),
+        **_describe_account(plan),
+    }
+
+
+def _describe_account(plan: Plan) -> dict[str, Any]:
+    """The account before and after."""
+    after = {} if plan.after is None else plan.after.left
+    account: Any = plan.account
+    left = [
+        (name, shown(amount, "down"), shown(after[name], "down") if name in after else "refused")
+        for name, amount in account.left.items()
+    ]
+    return {"left": left, "bar": draw_bar(account, plan.charge or Fraction(0))}
+
+
+def draw_bar(account: Any, more: Fraction = Fraction(0)) -> Any:
+    """Return an account as a bar."""
+    spent = account.limit - account.left["rho" if account.currency == "rho" else "epsilon"]
+    return safe(budget(spent, more, account.limit, account_line(account)))
+
+
+def _audit_address(plan: Plan) -> str:
+    mechanism = plan.request.question.mechanism
+    settings = " ".join(f"{name}={value}" for name, value in mechanism.parameters.items() if str(value) != "None")
+    return make_address("/audit", {"mechanism": mechanism.name, "settings": settings, "small": "yes"})
+
+
+def confirm(visit: Visit) -> Response:
+    """A key for this question, and the page that it pays on."""
+    form = fill_form(visit.form)
+    plan = plan_form(visit.desk, form)
+    back = {name: text for name, text in form.items() if name not in ("from", "stop", "drag", "within")}
+    key = visit.desk.wait_for(Confirmation(plan.request, plan.units, make_address("/plan", back)))
+    return redirect(f"/confirm/{key}")
+
+
+def confirmation(visit: Visit) -> Response:
+    """The page that pays once. Where its key has paid, the result."""
+    key = visit.part("key")
+    entry = visit.desk.ledger.charged(key)
+    if entry is not None:
+        return redirect(f"/results/{entry.id}")
+    job = visit.desk.jobs.find(key)
+    if job is not None and not job.over:
+        return redirect(f"/work/{key}")
+    waiting = _find_waiting(visit, key)
+    plan = make_plan(waiting.request, units=waiting.units)
+    return visit.page(
+        "confirm.html",
+        here="/",
+        plan=plan,
+        key=key,
+        back=waiting.back,
+        may_release=may(visit.role, "release"),
+        **_describe_account(plan),
+    )
+
+
+def release(visit: Visit) -> Response:
+    """Spend and release, once for each key."""
+    key = visit.part("key")
+    entry = visit.desk.ledger.charged(key)
+    if entry is not None:
+        return redirect(f"/results/{entry.id}")
+    visit.desk.release(key, _find_waiting(visit, key).request)
+    return redirect(f"/work/{key}")
+
+
+def _find_waiting(visit: Visit, key: str) -> Confirmation:
+    waiting = visit.desk.find_waiting(key)
+    if waiting is None:
+        raise NotThere(
+            "this confirmation is not known here: the server was started anew since, or it is too old. Nothing was "
+            "charged with it. Plan again."
+        )
+    return waiting
+
+
+def work(visit: Visit) -> Response:
+    """How far a release is."""
+    return _show_work(visit, "work.html")
+
+
+def working(visit: Visit) -> Response:
+    """The part of the page that follows the work."""
+    answer = _show_work(visit, "working.html")
+    if answer.status_code == 303:
+        answer = Response(status_code=200, headers={"hx-redirect": answer.headers["location"]})
+    return answer
+
+
+def _show_work(visit: Visit, template: str) -> Response:
+    key = visit.part("key")
+    job = visit.desk.jobs.find(key)
+    if job is None or job.state == "done":
+        entry = visit.desk.ledger.charged(key)
+        if entry is None:
+            raise NotThere("there is no such work.")
+        return redirect(f"/results/{entry.id}")
+    return visit.page(template, job=job, here="/")
+
+
+def cancel(visit: Visit) -> Response:
+    """Stop a release that is not charged yet."""
+    job = visit.desk.jobs.find(visit.part("key"))
+    if job is None:
+        raise NotThere("there is no such work.")
+    job.cancel()
+    return redirect(f"/work/{job.key}")
+
+
+def result(visit: Visit) -> Response:
+    """A result, from the books; with an ending, to take away."""
+    name, _, ending = visit.part("entry").partition(".")
+    shown_result = find_result(visit.desk, parse_number(name))
+    if ending:
+        return _make_file(shown_result, name, ending)
+    chart = "" if shown_result.answer is None else safe(shown_result.answer.chart)
+    return visit.page("result.html", here="/", result=shown_result, chart=chart)
+
+
+def _make_file(result: Result, name: str, ending: str) -> Response:
+    kinds = {"html": "text/html; charset=utf-8", "json": "application/json", "csv": "text/csv; charset=utf-8"}
+    if ending not in kinds or result.answer is None:
+        raise NotThere("there is no such result.")
+    text = result.html if ending == "html" else result.csv if ending == "csv" else json_text(result.answer.data)
+    named = {"content-disposition": f'attachment; filename="lastbit-{name}.{ending}"'}
+    return Response(text.encode("utf-8", "backslashreplace"), 200, named, kinds[ending])

@@ -1,0 +1,48 @@
+"""Every command on the pages of counts, sums, averages, histograms, quantiles and the first release runs as written."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lastbit import cli
+
+ROOT = Path(__file__).parents[2]
+BLOCK = re.compile(r"^```(.*?)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+COMMAND = re.compile(r"^lastbit ((?:.+\\\n)*.+)$", re.MULTILINE)
+
+
+def commands(name: str) -> list[str]:
+    """The commands on a page. One that goes on in the next line is one command."""
+    blocks = BLOCK.findall((ROOT / name).read_text(encoding="utf-8"))
+    text = "\n".join(block for language, block in blocks if not language)
+    return [command.replace("\\\n", " ") for command in COMMAND.findall(text)]
+
+
+def test_the_pages_have_commands() -> None:
+    assert {command.split()[0] for command in commands("docs/numbers.md")} == {"count", "mean", "sum", "histogram"}
+    assert len(commands("docs/numbers.md")) > 15
+    assert {command.split()[0] for command in commands("docs/quantiles.md")} == {"median", "quantile"}
+
+
+@pytest.mark.usefixtures("clinic")
+@pytest.mark.parametrize("command", [*commands("docs/numbers.md"), *commands("docs/quantiles.md")])
+def test_a_command_of_a_page_runs(command: str, capsys: Any) -> None:
+    assert cli._run(shlex.split(command), debug=False) == 0
+    assert capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("clinic")
+@pytest.mark.parametrize(
+    ("page", "names"), [("README.md", ["budget", "top"]), ("docs/first-release.md", ["budget", "top", "measure"])]
+)
+def test_the_commands_of_a_page_run_one_after_the_other(page: str, names: list[str], capsys: Any) -> None:
+    listed = commands(page)
+    assert [command.split()[0] for command in listed] == names
+    for command in listed:
+        assert cli._run(shlex.split(command), debug=False) == 0, (command, capsys.readouterr().err)
+    assert "measure" not in names or Path("top.png").read_bytes().startswith(b"\x89PNG")
