@@ -44,6 +44,15 @@ def test_a_domain_is_read_once(tmp_path: Path) -> None:
     assert pipe.read_text() == "other\nitems\n"  # nobody has read it
 
 
+def test_a_file_that_changes_is_what_it_was_when_it_was_read(tmp_path: Path) -> None:
+    file = tmp_path / "items.txt"
+    file.write_text("flu\ncold\n")
+    domain = Domain.parse(str(file))
+    file.write_text("other\nitems\n")
+    assert domain.items == ("flu", "cold")
+    assert domain.digest == Domain.parse(["flu", "cold"]).digest
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="no shell with <( )")
 def test_a_list_through_a_pipe_is_charged_and_known_again(tmp_path: Path) -> None:
     (tmp_path / "visits.csv").write_text("patient,item\n" + "".join(f"{place},flu\n" for place in range(200)))
