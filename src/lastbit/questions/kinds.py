@@ -31,7 +31,7 @@ from lastbit.questions.value_types import Choice, Flag, Numbers, Rule, Text, Who
 
 _K: Final = Option("k", Whole(most=2 * 10**7), "How many items.", 10)
 _SET: Final = (
-    Option("set", Flag(), "List the k items as a set, without ranks and gaps: it finds more of them.", False),
+    Option("set", Flag(), "List the k items as a set, without ranks and gaps: it often finds more of them.", False),
     Option(
         "form",
         Choice("FORM", choices=("both", "left-out")),

@@ -149,7 +149,7 @@ TOPICS: Final[dict[str, Topic]] = {
             "set",
             "top",
             "Top items as a set",
-            "The items that most people have, without ranks. It finds more of them than a ranked list does.",
+            "The items that most people have, without ranks. It often finds more of them than a ranked list does.",
             (_BY, _DOMAIN, _K, *_LAST),
             {"set": True},
         ),
