@@ -77,25 +77,17 @@ def _charged(entry: Any, account: Any) -> str:
 
 
 def _data(entry: Any) -> dict[str, Any]:
+    from lastbit.questions.report import entry_data
+
     return {
-        "id": entry.id,
-        "time": entry.time.isoformat(),
-        "kind": entry.kind,
-        "mechanism": entry.mechanism,
-        "parameters": dict(entry.parameters),
-        "cost": entry.cost,
-        "amount": entry.amount,
+        **entry_data(entry),
         "epsilon": entry.epsilon,
         "rho": entry.rho,
         "delta": entry.delta,
-        "note": entry.note,
         "question": entry.question,
-        "about": entry.about,
         "protects": entry.protects,
         "released": None if entry.released is None else entry.released.isoformat(),
-        "published": entry.recorded,
         "adjacency": entry.adjacency,
-        "digest": entry.digest,
     }
 
 

@@ -81,11 +81,6 @@ class Domain:
                 Text(empty=True).parse(item, flag, face)
         return cls(items_of(list(value)))
 
-    @property
-    def is_text(self) -> bool:
-        """Whether a person typed a text that names the items."""
-        return bool(self.text)
-
     @cached_property
     def digest(self) -> str:
         """The digest of the items, by which the books know them."""

@@ -15,7 +15,7 @@ from lastbit.output.plain import json_text
 from lastbit.output.table import PEOPLE, cells, is_name, one_line
 
 if TYPE_CHECKING:
-    from lastbit.ledger import Account
+    from lastbit.ledger import Account, Entry
 
 _TYPED: Final = ("level", "bounds", "epsilon", "rho", "delta")
 """Numbers that commands keep as they were typed. In JSON they are numbers."""
@@ -131,6 +131,23 @@ def account_data(account: Account) -> dict[str, Any]:
         "spent_delta": account.spent_delta,
         "delta_limit": account.delta_limit,
         "delta_of_rho": account.delta_of_rho,
+    }
+
+
+def entry_data(entry: Entry) -> dict[str, Any]:
+    """Return an entry as plain data: what the command and the service both tell of it."""
+    return {
+        "id": entry.id,
+        "time": entry.time.isoformat(),
+        "kind": entry.kind,
+        "mechanism": entry.mechanism,
+        "parameters": dict(entry.parameters),
+        "cost": entry.cost,
+        "amount": entry.amount,
+        "about": entry.about,
+        "note": entry.note,
+        "published": entry.recorded,
+        "digest": entry.digest,
     }
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from lastbit.errors import ParameterError
@@ -12,6 +14,8 @@ from lastbit.questions.rules import describe_weights
 
 if TYPE_CHECKING:
     import lastbit as lb
+    from lastbit.chance.draw import Draw
+    from lastbit.mechanisms.mechanism import Mechanism
     from lastbit.questions.report import Report
     from lastbit.questions.request import Request
 
@@ -28,7 +32,6 @@ def top(request: Request) -> Question:
         return search(request, gaps=True)
     refuse_delta(request)
     import lastbit as lb
-    from lastbit.questions.reading import read_counts
     from lastbit.questions.report import Report, bound, percent
 
     mechanism = lb.NoisyTopK(k=k, **request.cost, resolution=items.step("1/10"), **items.moves)
@@ -53,21 +56,13 @@ def top(request: Request) -> Question:
         return Report(release.title, columns, notes, release.to_dict() | items.data | more, whole)
 
     sentence = f"With probability {level} {promise}, and {gaps}."
-    return Question(
-        mechanism,
-        reading=read_counts(request.rows, items),
-        report=report,
-        sample=items.sample,
-        accuracy=lambda units: Accuracy(reach, items.number, sentence, _MORE, whole=items.whole_of(units)),
-        notes=describe_weights(request),
-    )
+    return _ask_listed(request, mechanism, report, reach, sentence, _MORE)
 
 
 def _select_set(request: Request) -> Question:
     """Return the question that lists the k largest as a set."""
     import lastbit as lb
     from lastbit.output.words import nth
-    from lastbit.questions.reading import read_counts
     from lastbit.questions.report import Report, bound, percent
 
     items, k, form = request.items, request["k"], request["form"]
@@ -95,14 +90,34 @@ def _select_set(request: Request) -> Question:
         data = {"within": reach, "lead": lead, "level": request.level}
         return Report(release.title, {"item": release.items or ()}, [sentence], release.to_dict() | items.data | data)
 
+    return _ask_listed(request, mechanism, report, reach, sentence, _MORE, notes=notes, draws_numbers=False)
+
+
+def _ask_listed(
+    request: Request,
+    mechanism: Mechanism[Any],
+    report: Callable[[Any], Report],
+    within: Fraction,
+    sentence: str,
+    meaning: str = Accuracy.meaning,
+    *,
+    notes: Sequence[str] = (),
+    prepare_values: Callable[[Any], Callable[[Draw], Any]] | None = None,
+    draws_numbers: bool = True,
+) -> Question:
+    """Return the question that reads the numbers of listed items, and answers with this mechanism."""
+    from lastbit.questions.reading import read_counts
+
+    items = request.items
     return Question(
         mechanism,
         reading=read_counts(request.rows, items),
         report=report,
         sample=items.sample,
-        accuracy=lambda units: Accuracy(reach, items.number, sentence, _MORE, whole=items.whole_of(units)),
+        accuracy=lambda units: Accuracy(within, items.number, sentence, meaning, whole=items.whole_of(units)),
         notes=[*notes, *describe_weights(request)],
-        draws_numbers=False,
+        prepare_values=prepare_values,
+        draws_numbers=draws_numbers,
     )
 
 
@@ -119,7 +134,6 @@ def above(request: Request) -> Question:
     """List the first items of the domain with more units, or a larger sum, than a threshold, and how much more."""
     import lastbit as lb
     from lastbit.exact.numbers import number
-    from lastbit.questions.reading import read_counts
     from lastbit.questions.report import Report, bound, percent
 
     items = request.items
@@ -157,14 +171,7 @@ def above(request: Request) -> Question:
         "the threshold is told rightly, if the search gets to it."
     )
     meaning = "How far from the threshold an item is told rightly"
-    return Question(
-        mechanism,
-        reading=read_counts(request.rows, items),
-        report=report,
-        sample=items.sample,
-        accuracy=lambda units: Accuracy(within, items.number, sentence, meaning, whole=items.whole_of(units)),
-        notes=describe_weights(request),
-    )
+    return _ask_listed(request, mechanism, report, within, sentence, meaning)
 
 
 def choose(request: Request) -> Question:
@@ -175,7 +182,6 @@ def choose(request: Request) -> Question:
     items, k = request.items, request["k"]
     if not items.domain:
         return search(request, gaps=False)
-    from lastbit.questions.reading import read_counts
     from lastbit.questions.report import Report, bound, percent
 
     mechanism = _ranking(request)
@@ -189,13 +195,13 @@ def choose(request: Request) -> Question:
         data = {"within": reach, "level": request.level}
         return Report(release.title, listed, [sentence], release.to_dict() | items.data | data)
 
-    return Question(
+    return _ask_listed(
+        request,
         mechanism,
-        reading=read_counts(request.rows, items),
-        report=report,
-        sample=items.sample,
-        accuracy=lambda units: Accuracy(reach, items.number, sentence, _MORE, whole=items.whole_of(units)),
-        notes=describe_weights(request),
+        report,
+        reach,
+        sentence,
+        _MORE,
         prepare_values=lambda values: mechanism.ready_ranking(values, k),
         draws_numbers=False,
     )
@@ -219,7 +225,6 @@ def measure(request: Request) -> Question:
     import lastbit as lb
     from lastbit.estimate.accuracy import laplace_accuracy
     from lastbit.exact.numbers import probability
-    from lastbit.questions.reading import read_counts
     from lastbit.questions.report import Report, bound, percent
 
     items, k, as_set = request.items, request["k"], request["set"]
@@ -264,11 +269,4 @@ def measure(request: Request) -> Question:
         f"With probability {level} the measurement of a listed item is off by at most "
         f"{items.amount(bound(within, whole=items.counts_units))}."
     )
-    return Question(
-        mechanism,
-        reading=read_counts(request.rows, items),
-        report=report,
-        sample=items.sample,
-        accuracy=lambda units: Accuracy(within, items.number, sentence, whole=items.whole_of(units)),
-        notes=describe_weights(request),
-    )
+    return _ask_listed(request, mechanism, report, within, sentence)

@@ -6,7 +6,6 @@ A refusal is one line. It names the option, says what was expected, what came, a
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -436,13 +435,3 @@ class Pair:
     def schema(self) -> dict[str, Any]:
         """The JSON Schema of a list of two."""
         return {"type": "array", "minItems": 2, "maxItems": 2, "items": {"type": ["number", "string"]}}
-
-
-def join_texts(texts: Iterable[str]) -> str:
-    """Return texts as a sentence lists them.
-
-    >>> join_texts(["a"]), join_texts(["a", "b", "c"])
-    ('a', 'a, b and c')
-    """
-    *others, last = texts
-    return f"{', '.join(others)} and {last}" if others else last

@@ -11,7 +11,7 @@ from lastbit.questions.kinds import KINDS
 from lastbit.questions.option import Option, parse_options
 from lastbit.questions.options import COST, LEDGER
 from lastbit.questions.plan import PLAN_OPTIONS, Plan, describe_plan, find_cost, make_plan, require_one_cost
-from lastbit.questions.report import account_data
+from lastbit.questions.report import account_data, entry_data
 from lastbit.questions.value_types import Text, describe
 from lastbit.web.audit_pages import find_verdict
 from lastbit.web.desk import Confirmation
@@ -127,23 +127,7 @@ def accounts(visit: Visit) -> Response:
 def account(visit: Visit) -> Response:
     """One account and its history."""
     books, name = visit.desk.ledger, visit.part("dataset")
-    history = [
-        {
-            "id": entry.id,
-            "time": entry.time.isoformat(),
-            "kind": entry.kind,
-            "mechanism": entry.mechanism,
-            "parameters": dict(entry.parameters),
-            "cost": entry.cost,
-            "amount": entry.amount,
-            "about": entry.about,
-            "note": entry.note,
-            "done": entry.done,
-            "published": entry.recorded,
-            "digest": entry.digest,
-        }
-        for entry in books.history(name)
-    ]
+    history = [{**entry_data(entry), "done": entry.done} for entry in books.history(name)]
     return as_json({**account_data(books.account(name)), "history": history})
 
 

@@ -24,6 +24,7 @@ from lastbit.privacy.rate import Rate
 from lastbit.release import Interval, Release
 from lastbit.values.grid import LIMIT, Grid
 from lastbit.values.known import lies_on, unpacked
+from lastbit.values.spark_counts import SparkCounts
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -165,6 +166,16 @@ def check_enough(k: int, n: int) -> None:
             f"k must be at most the number of candidates: got k={k} and {several(n, 'candidate')}. "
             "Ask for fewer, or offer more. Nothing was drawn."
         )
+
+
+def steps_in_one(values: SparkCounts, grid: Grid) -> int:
+    """How many steps of the grid a step of the counts is, refused where the counts are not on the grid."""
+    if not lies_on(values, grid):
+        raise ParameterError(
+            f"resolution must divide that of the counts: got {grid.resolution} and {values.resolution}. Build the "
+            f"mechanism with resolution={values.resolution}. Nothing was drawn."
+        )
+    return int(Fraction(values.resolution) / grid.resolution)
 
 
 def noise_within(rate: Rate, n: int, level: Number) -> int:

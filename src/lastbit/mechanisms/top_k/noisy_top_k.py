@@ -14,8 +14,8 @@ from lastbit.errors import ParameterError
 from lastbit.estimate.accuracy import least_epsilon
 from lastbit.exact.numbers import Number, number, whole
 from lastbit.mechanisms.mechanism import chance
-from lastbit.mechanisms.top_k.mechanism import Selected, Selecting, noise_within
-from lastbit.values.known import allowed, lies_on
+from lastbit.mechanisms.top_k.mechanism import Selected, Selecting, noise_within, steps_in_one
+from lastbit.values.known import allowed
 from lastbit.values.spark_counts import SparkCounts
 
 _FURTHEST: Final = 10**30
@@ -72,12 +72,7 @@ class NoisyTopK(Selecting[TopK]):
             from lastbit.mechanisms.top_k import spark
 
             allowed(values, self._furthest, self.monotone)
-            if not lies_on(values, self.grid):
-                raise ParameterError(
-                    f"resolution must divide that of the counts: got {self.grid.resolution} and {values.resolution}. "
-                    f"Build the mechanism with resolution={values.resolution}. Nothing was drawn."
-                )
-            scaled = partial(spark.scaled, factor=int(Fraction(values.resolution) / self.grid.resolution))
+            scaled = partial(spark.scaled, factor=steps_in_one(values, self.grid))
             return self._spread(spark.selection(values.rows, scaled, self._selector, True))
         pick, _ = self._picking(values, TopK.made)
         return pick

@@ -15,11 +15,11 @@ from lastbit.estimate.subsets import steps_ahead, steps_behind
 from lastbit.exact.numbers import Number, flag, number, probability, shown, whole
 from lastbit.mechanisms.mechanism import chance
 from lastbit.mechanisms.on_grid import GridMechanism
-from lastbit.mechanisms.top_k.mechanism import check_enough
+from lastbit.mechanisms.top_k.mechanism import check_enough, steps_in_one
 from lastbit.mechanisms.top_k.set_selector import Form, SetSelector
 from lastbit.privacy import zcdp
 from lastbit.release import Release
-from lastbit.values.known import allowed, lies_on, unpacked
+from lastbit.values.known import allowed, unpacked
 from lastbit.values.spark_counts import SparkCounts
 
 _FURTHEST: Final = 10**30
@@ -114,12 +114,7 @@ class SubsetTopK(GridMechanism[TopSet]):
             from lastbit.mechanisms.top_k import spark_set
 
             allowed(values, self._furthest, self.monotone)
-            if not lies_on(values, self.grid):
-                raise ParameterError(
-                    f"resolution must divide that of the counts: got {self.grid.resolution} and {values.resolution}. "
-                    f"Build the mechanism with resolution={values.resolution}. Nothing was drawn."
-                )
-            factor = int(Fraction(values.resolution) / self.grid.resolution)
+            factor = steps_in_one(values, self.grid)
             return self._spread(spark_set.set_selection(values.rows, factor, self._selector))
         bare, items = unpacked(values, self._furthest, self.monotone)
         steps = self.grid.steps(bare)
