@@ -40,13 +40,13 @@ test: lint ## lint, then the tests and every example in the docstrings, README a
 
 quick: lint ## lint, and the tests that take least: a minute, before each commit
 	@echo "== the fast tests"
-	@$(RUN) -m pytest -q -n 2 --dist loadgroup tests/questions tests/twins tests/broken tests/unit/test_words.py \
-		tests/unit/test_cost.py tests/unit/test_grid.py tests/unit/test_structure.py tests/laws/test_laplace.py tests/laws/test_top_k.py
+	@$(RUN) -m pytest -q -n 2 --dist loadgroup tests/questions tests/twins tests/broken tests/output/test_words.py \
+		tests/privacy/test_cost.py tests/values/test_grid.py tests/docs/test_architecture.py tests/laws/test_laplace.py tests/laws/test_top_k.py
 
 fuzz: $(INSTALLED) ## much longer: hostile rows one by one, larger tables of items nobody listed, larger small models, extreme parameters
-	@LASTBIT_FUZZ=1 $(RUN) -m pytest -q -n 2 --dist loadgroup tests/stability tests/data/test_spark_retried.py \
+	@LASTBIT_FUZZ=1 $(RUN) -m pytest -q -n 2 --dist loadgroup tests/stability tests/data/spark/test_retries.py \
 		tests/laws/test_discover.py \
-		tests/unit/test_small_models.py tests/unit/test_extremes.py
+		tests/chance/test_small_models.py tests/mechanisms/test_extreme_parameters.py
 
 lint: $(INSTALLED) ## ruff, mypy, import-linter
 	@echo "== lint"

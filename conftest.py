@@ -15,7 +15,7 @@ from lastbit.mechanisms import mechanism
 from lastbit.values import bound
 from tests.fixed_words import FixedWords
 from tests.machine import missing
-from tests.server import Server
+from tests.postgres_server import Server
 
 
 @pytest.fixture(autouse=True)

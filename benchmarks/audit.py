@@ -7,7 +7,7 @@ from fractions import Fraction
 from statistics import median
 
 import lastbit as lb
-from benchmarks.measure import heading, report, shown
+from benchmarks.measure import as_time, heading, report
 from lastbit.mechanisms.mechanism import Program
 
 BRANCHES = 100_000
@@ -48,7 +48,7 @@ def run() -> None:
     for name, program, bits in PROGRAMS:
         runs = [seconds_a_branch(program, Fraction(1, 1 << bits)) for _ in range(RUNS)]
         times = sorted(each * BRANCHES for each, _ in runs)
-        spread = f"from {shown(times[0])} to {shown(times[-1])}, laws of {runs[0][1]:,} branches"
-        report(name, median(times), shown, TARGET, spread)
+        spread = f"from {as_time(times[0])} to {as_time(times[-1])}, laws of {runs[0][1]:,} branches"
+        report(name, median(times), as_time, TARGET, spread)
     each, branches = seconds_a_branch(CHOICE, Fraction(0))
-    print(f"{'ExponentialMechanism on 101':<34} {shown(each * branches):>8}  a whole law")
+    print(f"{'ExponentialMechanism on 101':<34} {as_time(each * branches):>8}  a whole law")

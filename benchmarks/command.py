@@ -7,7 +7,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from benchmarks.measure import alternate, compare, heading, report, shown
+from benchmarks.measure import alternate, as_time, compare, heading, report
 
 ROWS, UNITS, ITEMS = 10**7, 10**6, 10**4
 
@@ -60,7 +60,7 @@ def run() -> None:
             )
     heading("start")
     start, empty = alternate(lambda: _python("-m", "lastbit.cli", "--help"), lambda: _python("-c", "pass"), runs=9)
-    report("lastbit --help", start.median, shown, 0.4, f"a fresh Python, {shown(empty.median)} of it empty, 9 runs")
+    report("lastbit --help", start.median, as_time, 0.4, f"a fresh Python, {as_time(empty.median)} of it empty, 9 runs")
 
 
 def _python(*arguments: str) -> None:

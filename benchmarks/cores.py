@@ -9,7 +9,7 @@ import numpy as np
 
 import lastbit as lb
 from benchmarks.measure import compare, heading
-from lastbit.chance.cores import cores
+from lastbit.chance.parallel import core_count
 
 N = 10**7
 GAIN = 1.7
@@ -19,7 +19,7 @@ GAIN = 1.7
 def on(number: int, work: Callable[[], object]) -> Callable[[], object]:
     """The work on so many cores."""
 
-    def limited() -> None:
+    def run_limited() -> None:
         before = os.environ.get("LASTBIT_CORES")
         os.environ["LASTBIT_CORES"] = str(number)
         try:
@@ -29,12 +29,12 @@ def on(number: int, work: Callable[[], object]) -> Callable[[], object]:
             if before is not None:
                 os.environ["LASTBIT_CORES"] = before
 
-    return limited
+    return run_limited
 
 
 def run() -> None:
     sampler, records = lb.Sampler(), np.random.default_rng().normal(50, 20, N)
-    there = cores()
+    there = core_count()
     heading(f"{N:,} values on {there} cores, against one core; other work on the machine takes the gain away")
     if there < 2:
         print("One core is all there is, or LASTBIT_CORES says so: nothing to compare.")

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.measure import heading, shown
+from benchmarks.measure import as_time, heading
 
 ROWS, UNITS, ITEMS = 10**7, 10**6, 10**6
 RUNS, K = 5, 10
@@ -116,7 +116,7 @@ def side_by_side(
             if memory_target is not None:
                 verdict += f", memory {memory_target:g}: {_met(ratios[2], memory_target)}"
         print(
-            f"{label:<20} {shown(wall):>7} ±{spread:3.0%} ratio {ratios[0]:4.2f}  processor {shown(processor):>7} "
+            f"{label:<20} {as_time(wall):>7} ±{spread:3.0%} ratio {ratios[0]:4.2f}  processor {as_time(processor):>7} "
             f"±{own:3.0%} ratio {ratios[1]:4.2f}  peak {peak / 1e6:5.0f} MB ratio {ratios[2]:4.2f}{verdict}"
         )
 

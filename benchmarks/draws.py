@@ -7,9 +7,9 @@ from fractions import Fraction
 import numpy as np
 
 import lastbit as lb
-from benchmarks.measure import alternate, compare, heading, peak_beyond, report, seconds_of_command, shown
+from benchmarks.measure import alternate, as_time, compare, heading, peak_beyond, report, seconds_of_command
 from lastbit.chance.gaussian import Gaussian
-from lastbit.chance.tables import Table
+from lastbit.chance.threshold_table import ThresholdTable
 
 N = 10**6
 TARGETS = {20: (0.2, 0.2), 2_000: (0.4, 0.4), 10**6: (0.35, 0.35), 10**12: (0.9, 0.9)}
@@ -57,8 +57,8 @@ def run() -> None:
     heading("the table of a discrete Gaussian, built once for each rate")
     for deviation in (1, 70, 700, 20_000, 1 << 16):
         law = Gaussian(lb.Rate.from_epsilon(Fraction(1, 2 * deviation**2)))
-        (timing,) = alternate(lambda law=law: Table.of(law), runs=5)
-        report(f"deviation {deviation:,}", timing.median, shown, 5.0, f"±{timing.spread:.0%}, 5 runs")
+        (timing,) = alternate(lambda law=law: ThresholdTable.of(law), runs=5)
+        report(f"deviation {deviation:,}", timing.median, as_time, 5.0, f"±{timing.spread:.0%}, 5 runs")
 
     heading("memory and start")
     for scale in (20, 10**6):
@@ -73,9 +73,9 @@ def run() -> None:
         "one weighted index of three": lambda: sampler.index((1, 2, 3)),
     }.items():
         (timing,) = alternate(lambda work=work: [work() for _ in range(1000)], runs=21)
-        report(label, timing.median / 1000, shown, 10e-6, f"±{timing.spread:.0%}, 21 runs of 1,000")
+        report(label, timing.median / 1000, as_time, 10e-6, f"±{timing.spread:.0%}, 21 runs of 1,000")
     loaded, empty = seconds_of_command("-c", "import lastbit"), seconds_of_command("-c", "pass")
-    report("import lastbit", loaded.median - empty.median, shown, 0.25, "a fresh Python less an empty one, 9 runs")
+    report("import lastbit", loaded.median - empty.median, as_time, 0.25, "a fresh Python less an empty one, 9 runs")
 
     heading("10,000 Laplace draws at scale 20, against OpenDP")
     try:

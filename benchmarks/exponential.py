@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import lastbit as lb
-from benchmarks.measure import alternate, compare, heading, peak_beyond, report, shown
+from benchmarks.measure import alternate, as_time, compare, heading, peak_beyond, report
 
 N = 75_000
 MANY = 10**7
@@ -45,7 +45,7 @@ def run() -> None:
     heading(f"scores between two steps, rounded at random: {ROUNDED:,} floats")
     randomized, halves = lb.ExponentialMechanism(epsilon=1, rounding="randomized"), generator.random(ROUNDED) * 100
     (timing,) = alternate(lambda: randomized.release(halves, sampler), runs=5)
-    report("a score", timing.median / ROUNDED, shown, 0.1e-6, f"±{timing.spread:.0%}, 5 runs")
+    report("a score", timing.median / ROUNDED, as_time, 0.1e-6, f"±{timing.spread:.0%}, 5 runs")
 
     heading(f"one of {N:,} outcomes, scores in [0, 10^6) against scores in [0, 10^3)")
     near, far = (generator.integers(0, top, N) for top in (10**3, 10**6))
@@ -63,6 +63,6 @@ def run() -> None:
     mechanism = lb.ExponentialMechanism(epsilon="1/10")
     scores = generator.integers(0, 10**6, MANY)
     (timing,) = alternate(lambda: mechanism.release(scores, sampler), runs=5)
-    print(f"{'int64 scores':<34} {shown(timing.median):>8} ±{timing.spread:4.0%}  5 runs")
+    print(f"{'int64 scores':<34} {as_time(timing.median):>8} ±{timing.spread:4.0%}  5 runs")
     beyond = peak_beyond(lambda: mechanism.release(scores, sampler), 0)
     report("memory beyond the scores", beyond / 1e6, "{:.2f} MB".format, 4.0, f"{scores.nbytes / 1e6:.0f} MB of scores")

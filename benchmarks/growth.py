@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 import lastbit as lb
-from benchmarks.measure import alternate, heading, machine, peak_beyond, shown
+from benchmarks.measure import alternate, as_time, heading, machine, peak_beyond
 
 MOST = 10**6
 KS = (1, 10, 100, 1_000)
@@ -74,7 +74,7 @@ class Rows:
                 with self.kept.open("a", newline="") as file:
                     csv.writer(file).writerow([self.kind, *row])
         self.rows.append(row)
-        print(f"{name:<26} {self.kind} = {place:>17,} {shown(row[2]):>8} {row[3] / 1e6:10.3f} MB", flush=True)
+        print(f"{name:<26} {self.kind} = {place:>17,} {as_time(row[2]):>8} {row[3] / 1e6:10.3f} MB", flush=True)
 
     def _known(self, name: str, place: int) -> Row | None:
         if self.kept is None or not self.kept.exists():

@@ -24,12 +24,12 @@ from types import SimpleNamespace
 from typing import Any
 
 import lastbit as lb
-from benchmarks.measure import Work, compare, heading, machine, shown
-from lastbit.ledger import Identity, books, published
+from benchmarks.measure import Work, as_time, compare, heading, machine
+from lastbit.ledger import Identity, codec, table_rows
 from lastbit.ledger.chain import digest
-from lastbit.ledger.price import Price, written
+from lastbit.ledger.price import Price, write_terms
 from tests.machine import has_postgres
-from tests.server import Server
+from tests.postgres_server import Server
 
 MANY = 10**6
 PROCESSES = (1, 8, 50)
@@ -55,52 +55,52 @@ def commit(path: Path, journal: str) -> Work:
     return once
 
 
-def opened(place: str) -> lb.Ledger:
+def open_ledger(place: str) -> lb.Ledger:
     ledger = lb.Ledger(place)
     ledger.create("clinic", epsilon=10**9)
     return ledger
 
 
-def filled(place: str, entries: int) -> lb.Ledger:
+def fill_ledger(place: str, entries: int) -> lb.Ledger:
     """A ledger with so many releases. All but the last are written past lastbit, by the same rules."""
-    ledger = opened(place)
+    ledger = open_ledger(place)
     account, price = ledger.account("clinic"), Price.of(MECHANISM.cost)
     assert price.epsilon is not None
-    text = published.write(MECHANISM.release([120, 45])) or ""
+    text = codec.encode(MECHANISM.release([120, 45])) or ""
     line = {
         "dataset": "clinic",
         "kind": "charge",
-        "time": books.now(),
+        "time": table_rows.now(),
         "mechanism": MECHANISM.name,
         "parameters": json.dumps(MECHANISM.parameters),
         "cost": MECHANISM.cost.text,
         "amount": str(price.epsilon),
         "note": "",
         "adjacency": "add-remove",
-        "terms": written(epsilon=price.epsilon, rho=price.rho, delta=price.delta),
+        "terms": write_terms(epsilon=price.epsilon, rho=price.rho, delta=price.delta),
         "question": ASKED.text,
         "question_digest": ASKED.digest,
         "about": ASKED.about,
         "protects": ASKED.protects,
-        "released": books.now(),
+        "released": table_rows.now(),
         "published": text,
     }
     last = account.digest
 
     def rows() -> Any:
         nonlocal last
-        for each in range(2, entries + 1):
-            last = digest(last, SimpleNamespace(**line, id=each))
-            yield (each, *line.values(), last, published.digest(last, text))
+        for index in range(2, entries + 1):
+            last = digest(last, SimpleNamespace(**line, id=index))
+            yield (index, *line.values(), last, codec.digest(last, text))
 
     names = ("id", *line, "digest", "published_digest")
     (in_postgres if "://" in place else in_sqlite)(place, names, rows())
     account = replace(
         account, spent_epsilon=price.epsilon * (entries - 1), spent_rho=price.rho * (entries - 1), digest=last
     )
-    with ledger._store.transaction() as open_books:
-        books.write(
-            open_books, account.plus(price), "charge", price.epsilon, line["terms"], mechanism=MECHANISM, note=""
+    with ledger._store.transaction() as connection:
+        table_rows.add_entry(
+            connection, account.plus(price), "charge", price.epsilon, line["terms"], mechanism=MECHANISM, note=""
         )
     return ledger
 
@@ -192,11 +192,11 @@ def together(
 
 
 def show_together(place: str, name: str) -> None:
-    opened(place)
+    open_ledger(place)
     for processes in PROCESSES:
         rate, median, longest = together(place, processes)
         print(
-            f"{name:<34} {rate:7.0f} releases a second, median wait {shown(median)}, longest {shown(longest)}; "
+            f"{name:<34} {rate:7.0f} releases a second, median wait {as_time(median)}, longest {as_time(longest)}; "
             f"{processes} processes, {SECONDS:g} s"
         )
 
@@ -206,14 +206,13 @@ def show_against_bare(folder: Path) -> None:
     works = {"lastbit": spend, "bare sqlite3": spend_bare}
     rates: dict[str, list[float]] = {name: [] for name in works}
     for name in works:
-        opened(str(folder / f"{name}.db")).release("clinic", MECHANISM, [120, 45])
+        open_ledger(str(folder / f"{name}.db")).release("clinic", MECHANISM, [120, 45])
     for _ in range(3):
         for name, work in works.items():
             rate, _, longest = together(str(folder / f"{name}.db"), 8, work)
             rates[name].append(rate)
-            print(
-                f"{name:<34} {rate:7.0f} releases a second, longest wait {shown(longest)}; 8 processes, four syncs each"
-            )
+            wait = as_time(longest)
+            print(f"{name:<34} {rate:7.0f} releases a second, longest wait {wait}; 8 processes, four syncs each")
     ratio = statistics.median(rates["lastbit"]) / statistics.median(rates["bare sqlite3"])
     print(f"{'lastbit / bare sqlite3':<34} {ratio:7.2f}, wanted at least 0.5: {'yes' if ratio >= 0.5 else 'NO'}")
 
@@ -222,7 +221,7 @@ def run() -> None:
     heading("a charged release, against one durable commit of bare sqlite3 on the same disk")
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
-        ledger = opened(str(home / "budget.db"))
+        ledger = open_ledger(str(home / "budget.db"))
         for journal, target in (("DELETE", 1.2), ("WAL", None)):
             compare(
                 "charge, draw, record",
@@ -236,14 +235,14 @@ def run() -> None:
         show_against_bare(home)
         show_together(str(home / "many.db"), "SQLite, one account")
         if has_postgres():
-            with served() as address:
+            with start_server() as address:
                 show_together(address("postgres"), "PostgreSQL, one account")
-                show_filled("PostgreSQL", address("small"), address("large"))
-        show_filled("SQLite", str(home / "small.db"), str(home / "large.db"))
+                show_large_ledger("PostgreSQL", address("small"), address("large"))
+        show_large_ledger("SQLite", str(home / "small.db"), str(home / "large.db"))
 
 
 @contextmanager
-def served() -> Iterator[Callable[[str], str]]:
+def start_server() -> Iterator[Callable[[str], str]]:
     """A server with three databases, each at an address."""
     import psycopg
 
@@ -258,9 +257,9 @@ def served() -> Iterator[Callable[[str], str]]:
         server.remove()
 
 
-def show_filled(database: str, few: str, many: str) -> None:
+def show_large_ledger(database: str, few: str, many: str) -> None:
     heading(f"a ledger with {MANY:,} entries in {database}, against one with 100")
-    small, large = filled(few, 100), filled(many, MANY)
+    small, large = fill_ledger(few, 100), fill_ledger(many, MANY)
     works: tuple[tuple[str, Callable[[lb.Ledger], object]], ...] = (
         ("charge, draw, record", lambda each: each.release("clinic", MECHANISM, [120, 45])),
         ("show", lambda each: each.account("clinic")),
@@ -274,8 +273,8 @@ def show_filled(database: str, few: str, many: str) -> None:
         compare(name, partial(work, large), partial(work, small), against="100", target=None)
     before = time.perf_counter(), time.process_time()
     assert large.verify() == ()
-    print(f"{'verify':<34} {shown(time.perf_counter() - before[0]):>8}", end="")
-    print(f"  {shown(time.process_time() - before[1])} of processor time")
+    print(f"{'verify':<34} {as_time(time.perf_counter() - before[0]):>8}", end="")
+    print(f"  {as_time(time.process_time() - before[1])} of processor time")
 
 
 if __name__ == "__main__":

@@ -45,7 +45,7 @@ def alternate(*sides: Work, runs: int = 21) -> list[Timing]:
     return [Timing(taken) for taken in seconds]
 
 
-def repeated(work: Work, times: int) -> Work:
+def repeat(work: Work, times: int) -> Work:
     """The work so many times, for work that takes microseconds."""
 
     def again() -> None:
@@ -55,7 +55,7 @@ def repeated(work: Work, times: int) -> Work:
     return again
 
 
-def shown(seconds: float) -> str:
+def as_time(seconds: float) -> str:
     """Seconds in the unit a person would choose."""
     for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
         if seconds >= size:
@@ -73,7 +73,7 @@ def compare(label: str, ours: Work, theirs: Work, *, against: str, target: float
     ratio = mine.median / other.median
     verdict = "" if target is None else f"  target {target:g}: {'met' if ratio <= target else 'MISSED'}"
     print(
-        f"{label:<34} {shown(mine.median):>8} ±{mine.spread:4.0%}  {against} {shown(other.median):>8} "
+        f"{label:<34} {as_time(mine.median):>8} ±{mine.spread:4.0%}  {against} {as_time(other.median):>8} "
         f"±{other.spread:4.0%}  ratio {ratio:5.2f}  {runs} runs{verdict}"
     )
     return ratio

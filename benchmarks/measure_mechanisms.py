@@ -7,7 +7,7 @@ import time
 import numpy as np
 
 import lastbit as lb
-from benchmarks.measure import compare, heading, repeated, report, shown
+from benchmarks.measure import as_time, compare, heading, repeat, report
 
 N, RECORDS = 10**6, 10**7
 TINY = "1e-150"
@@ -47,7 +47,7 @@ def run() -> None:
             ("discrete Laplace", lambda: counted.release(42), lambda: float_laplace.randomise(42), 0.7),
             ("snapped", lambda: snapping.release(42.5), lambda: float_snapping.randomise(42.5), 1.5),
         ):
-            sides = repeated(ours, 100), repeated(other, 100)
+            sides = repeat(ours, 100), repeat(other, 100)
             compare(label, *sides, against="diffprivlib", target=target, runs=51)
 
     heading(f"exact sums of {RECORDS:,} floats, against numpy.sum of the array clipped before")
@@ -99,4 +99,4 @@ def run() -> None:
     }.items():
         start = time.perf_counter()
         work()
-        report(label, time.perf_counter() - start, shown, 1.0, "once")
+        report(label, time.perf_counter() - start, as_time, 1.0, "once")

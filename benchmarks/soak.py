@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 import lastbit as lb
-from benchmarks.measure import heading, machine, shown
+from benchmarks.measure import as_time, heading, machine
 
 QUERIES, BLOCK, LOOKS = 10**9, 10**6, 4
 """How many queries, how many at a time, and how often the memory is looked at after the first tenth."""
@@ -45,7 +45,7 @@ def run(queries: int = QUERIES) -> None:
         taken = time.process_time() - begun
         grown = held[-1] - held[0]
         print(
-            f"{kind.__name__:<22} {shown(taken)} of the processor, {grown / 1e6:.2f} MB more than after a tenth  "
+            f"{kind.__name__:<22} {as_time(taken)} of the processor, {grown / 1e6:.2f} MB more than after a tenth  "
             f"target {GROWTH / 1e6:g} MB: {'met' if grown <= GROWTH else 'MISSED'}"
         )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import lastbit as lb
-from benchmarks.measure import alternate, compare, heading, peak_beyond, report, shown
+from benchmarks.measure import alternate, as_time, compare, heading, peak_beyond, report
 
 N = 10**6
 
@@ -46,7 +46,7 @@ def run() -> None:
     for label, mechanism, target in (("SparseVector.ask", plain, 2e-6), ("AdaptiveSparseVector.ask", adaptive, 5e-6)):
         live = mechanism.start()
         (timing,) = alternate(lambda live=live: [live.ask(500) for _ in range(1000)], runs=21)
-        report(label, timing.median / 1000, shown, target, f"±{timing.spread:.0%}, 21 runs of 1,000")
+        report(label, timing.median / 1000, as_time, target, f"±{timing.spread:.0%}, 21 runs of 1,000")
     for n in (10**5, N):
         beyond = peak_beyond(lambda n=n: plain.start().ask_many(counts[:n]), 0)
         report(f"memory of a run of {n:,}", beyond / 1e6, "{:.2f} MB".format, 2.0, "at its peak, beyond the values")

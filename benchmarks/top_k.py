@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import lastbit as lb
-from benchmarks.measure import alternate, compare, heading, peak_beyond, repeated, report, shown
+from benchmarks.measure import alternate, as_time, compare, heading, peak_beyond, repeat, report
 
 N, K = 41_270, 100
 """The candidates of the paper's largest data set, Kosarak."""
@@ -48,8 +48,8 @@ def run() -> None:
         few = counts(n)
         compare(
             f"n = {n:,}",
-            repeated(lambda few=few: five.release(few), 100),
-            repeated(lambda few=few: insecure(few, 5, generator), 100),
+            repeat(lambda few=few: five.release(few), 100),
+            repeat(lambda few=few: insecure(few, 5, generator), 100),
             against="NumPy",
             target=1.0,
             runs=51,
@@ -69,7 +69,7 @@ def run() -> None:
         timing, base = alternate(lambda many=many: mechanism.release(many), lambda: mechanism.release(values), runs=3)
         growth = (timing.median / n) / (base.median / N)
         report(
-            f"n = {n:,}, time a candidate", growth, "{:.2f}".format, 1.5, f"of that at {N:,}; {shown(timing.median)}"
+            f"n = {n:,}, time a candidate", growth, "{:.2f}".format, 1.5, f"of that at {N:,}; {as_time(timing.median)}"
         )
         extra = peak_beyond(lambda many=many: mechanism.release(many), 0) / many.nbytes
         report(f"n = {n:,}, memory", extra, "{:.2f}".format, 3.0, "times the input, at the peak")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import lastbit as lb
-from benchmarks.measure import alternate, compare, heading, peak_beyond, report, shown
+from benchmarks.measure import alternate, as_time, compare, heading, peak_beyond, report
 from benchmarks.top_k import K, N, counts
 
 
@@ -31,14 +31,16 @@ def run() -> None:
                 runs=101,
             )
         (timing,) = alternate(lambda values=values: both.release(values), runs=51)
-        report(f"{name}, in all", timing.median, shown, 2e-3, f"{_pairs(values):,} pairs of counts")
+        report(f"{name}, in all", timing.median, as_time, 2e-3, f"{_pairs(values):,} pairs of counts")
 
     heading("as the counts become different: time follows the pairs of distinct counts")
     for distinct in (1_000, 10_000, N):
         values = generator.permutation(np.arange(N) % distinct)
         (timing,) = alternate(lambda values=values: both.release(values), runs=11)
         each = timing.median / _pairs(values) * 1e9
-        report(f"{distinct:,} distinct", timing.median, shown, 0.15, f"{_pairs(values):,} pairs, {each:.2g} ns a pair")
+        report(
+            f"{distinct:,} distinct", timing.median, as_time, 0.15, f"{_pairs(values):,} pairs, {each:.2g} ns a pair"
+        )
         extra = peak_beyond(lambda values=values: both.release(values), 0) / values.nbytes
         report(f"{distinct:,} distinct, memory", extra, "{:.2f}".format, 4.0, "times the counts, beyond kept tables")
 

@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 
 from experiments import harness, page
-from experiments.datasets import load, unpublished
+from experiments.datasets import load, read_unpublished
 
 TINY_ITEMS = 60
 
@@ -27,7 +27,7 @@ def main(arguments: list[str] | None = None) -> None:
         folder = Path(tempfile.mkdtemp(prefix="experiments-")) / "experiments"
         written = folder.with_suffix(".md")
     limit = TINY_ITEMS if given.tiny else None
-    others = () if given.data is None else unpublished(given.data, limit)
+    others = () if given.data is None else read_unpublished(given.data, limit)
     setting = harness.Setting(load(given.data, limit), given.tiny, given.workers, others)
     for name in [name for name in harness.EXPERIMENTS if name in (given.names or harness.EXPERIMENTS)]:
         print(f"{name}: {harness.module_of(name).TITLE}", file=sys.stderr)

@@ -63,7 +63,7 @@ class Dataset:
         upper = np.minimum(2 * k + draw.integer(6 * k, runs).astype(np.int64), len(self.counts) - 2)
         return (self.counts[upper] + self.counts[upper + 1]) // 2
 
-    def enlarged(self) -> Dataset:
+    def enlarge(self) -> Dataset:
         """The counts the published number of records would have, were they all like those that are here."""
         counts = self.counts * self.share.denominator // self.share.numerator
         return Dataset(self.name, counts, f"{self.origin}, times {float(1 / self.share):.3g}")
@@ -71,18 +71,20 @@ class Dataset:
 
 def load(folder: Path | None, limit: int | None = None) -> tuple[Dataset, ...]:
     """The data sets of a folder, or generated ones. `limit` cuts each to its largest counts, for a quick look."""
-    found = _generated() if folder is None else _published(folder) or _others(folder)
+    found = _generate() if folder is None else _read_published(folder) or _others(folder)
     if not found:
         raise SystemExit(f"no file with the columns item,count in {folder}. Leave DATA out for generated counts.")
     return tuple(Dataset(each.name, each.counts[:limit], each.origin, each.share) for each in found)
 
 
-def unpublished(folder: Path, limit: int | None = None) -> tuple[Dataset, ...]:
+def read_unpublished(folder: Path, limit: int | None = None) -> tuple[Dataset, ...]:
     """The files of at least a hundred items that no paper measured, where the papers' files are beside them."""
     prefixes = tuple(each.prefix for each in PUBLISHED)
-    if not _published(folder):
+    if not _read_published(folder):
         return ()
-    read = {path.stem: _read(path) for path in sorted(folder.glob("*.csv")) if not path.name.startswith(prefixes)}
+    read = {
+        path.stem: _read_counts(path) for path in sorted(folder.glob("*.csv")) if not path.name.startswith(prefixes)
+    }
     return tuple(
         Dataset(name.removesuffix("-counts"), counts[:limit], f"{name}: {len(counts):,} items")
         for name, counts in read.items()
@@ -90,7 +92,7 @@ def unpublished(folder: Path, limit: int | None = None) -> tuple[Dataset, ...]:
     )
 
 
-def _generated() -> list[Dataset]:
+def _generate() -> list[Dataset]:
     # The largest item of a Zipf law over as many items as the data set has, one in two records.
     return [
         Dataset(each.name, each.records // 2 // np.arange(1, each.items + 1), f"generated: Zipf counts, {each.items:,}")
@@ -98,11 +100,11 @@ def _generated() -> list[Dataset]:
     ]
 
 
-def _published(folder: Path) -> list[Dataset]:
+def _read_published(folder: Path) -> list[Dataset]:
     found = []
     for each in PUBLISHED:
         for path in sorted(folder.glob(f"{each.prefix}*.csv"))[:1]:
-            counts = _read(path)
+            counts = _read_counts(path)
             records = _records(path, each.records)
             origin = f"{path.stem}: {len(counts):,} of {each.items:,} items"
             if records < each.records:
@@ -121,12 +123,12 @@ def _records(path: Path, published: int) -> int:
 
 
 def _others(folder: Path) -> list[Dataset]:
-    read = {path.stem: _read(path) for path in sorted(folder.glob("*.csv"))}
+    read = {path.stem: _read_counts(path) for path in sorted(folder.glob("*.csv"))}
     largest = sorted(read.items(), key=lambda each: -len(each[1]))[:3]
     return [Dataset(name, counts, f"{name}: {len(counts):,} items") for name, counts in largest[::-1] if len(counts)]
 
 
-def _read(path: Path) -> Counts:
+def _read_counts(path: Path) -> Counts:
     with path.open(encoding="utf-8", newline="") as file:
         rows: Any = csv.DictReader(file)
         if not {"item", "count"} <= set(rows.fieldnames or ()):

@@ -112,7 +112,7 @@ def _rows(point: Point) -> list[Row]:
         found = [len(top.intersection(run.items)) for run in runs]
         rows.append(about | {"method": name, "found": float(np.mean(found)), "stopped": _share(runs)})
     for most in BOUNDS:
-        for name, found in _bounded(point, values, most).items():
+        for name, found in _bound_items(point, values, most).items():
             rows.append(about | {"method": name, "most_items": most, "found": float(np.mean(found))})
     return rows
 
@@ -121,7 +121,7 @@ def _share(runs: list[Any]) -> float:
     return float(np.mean([run.stopped for run in runs]))
 
 
-def _bounded(point: Point, values: dict[int, int], most: int) -> dict[str, list[float]]:
+def _bound_items(point: Point, values: dict[int, int], most: int) -> dict[str, list[float]]:
     """The true top k found in each run, by the methods that need a bound."""
     k, delta, draw, top = point.k, float(point.delta), lb.Sampler(), set(range(point.k))
     bounded = lb.Unlisted.of(values, most_items=most)
@@ -155,12 +155,12 @@ def _needed_rows() -> list[Row]:
     for delta in DELTAS:
         for most in (1, *BOUNDS):
             cost = (1.0, float(delta), most)
-            people: dict[str, Any] = {name: each.needed() for name, each in histograms(delta, most).items()}
+            people: dict[str, Any] = {name: histogram.needed() for name, histogram in histograms(delta, most).items()}
             people |= {
-                OPENDP: thresholds.needed(thresholds.opendp_laplace(*cost).kept, 0.95),
-                GOOGLE: thresholds.needed(thresholds.google_laplace(*cost).kept, 0.95),
-                GOOGLE_GAUSSIAN: thresholds.needed(thresholds.google_gaussian(*cost).kept, 0.95),
-                BEST: thresholds.needed(thresholds.best_selection(*cost), 0.95),
+                OPENDP: thresholds.needed_people(thresholds.opendp_laplace(*cost).kept, 0.95),
+                GOOGLE: thresholds.needed_people(thresholds.google_laplace(*cost).kept, 0.95),
+                GOOGLE_GAUSSIAN: thresholds.needed_people(thresholds.google_gaussian(*cost).kept, 0.95),
+                BEST: thresholds.needed_people(thresholds.best_selection(*cost), 0.95),
             }
             for name, number in people.items():
                 rows.append(
@@ -232,10 +232,10 @@ def report(rows: list[Row]) -> str:
 
 def _line(label: str, row: list[Row], k: int) -> list[list[str]]:
     """One line of a table, or none where every method finds all."""
-    cells = [_found(each) for each in row]
+    cells = [_format_found(each) for each in row]
     return [] if set(cells) == {f"{k}.0"} else [[label, *cells]]
 
 
-def _found(row: Row) -> str:
+def _format_found(row: Row) -> str:
     share = f" ({row['stopped']:.0%})" if row.get("stopped") else ""
     return f"{row['found']:.1f}{share}"

@@ -33,7 +33,7 @@ def measure(setting: Setting) -> list[Row]:
     rows: list[Row] = []
     for n in follow([*small, *large], "figure 4"):
         names = LISTINGS if n in small else ways.QUICK
-        rows += [{"n": n} | row for row in ways.timed(np.arange(1, n + 1), names, setting, SLOW)]
+        rows += [{"n": n} | row for row in ways.measure_times(np.arange(1, n + 1), names, setting, SLOW)]
     return rows
 
 

@@ -35,7 +35,7 @@ def measure(setting: Setting) -> list[Row]:
             ways.PYTHON: sufficient_precision(0, n, n, ways.ETA),
             ways.EMPIRICAL: compute_precision(0, n, n, ways.ETA),
         }
-        timed = ways.timed(np.arange(1, n + 1), (ways.LASTBIT, ways.PYTHON, ways.EMPIRICAL), setting, SLOW)
+        timed = ways.measure_times(np.arange(1, n + 1), (ways.LASTBIT, ways.PYTHON, ways.EMPIRICAL), setting, SLOW)
         rows += [{"n": n} | row | ({"bits": bits[row["way"]]} if row["way"] in bits else {}) for row in timed]
     return rows
 

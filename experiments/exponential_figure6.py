@@ -31,7 +31,7 @@ def measure(setting: Setting) -> list[Row]:
     for n in follow([*small, *large], "figure 6"):
         utilities = np.concatenate(([0], np.arange(1, outcomes) + n))
         names = LISTINGS if n in small else ways.QUICK
-        rows += [{"n": n, "outcomes": outcomes} | row for row in ways.timed(utilities, names, setting, SLOW)]
+        rows += [{"n": n, "outcomes": outcomes} | row for row in ways.measure_times(utilities, names, setting, SLOW)]
     return rows
 
 

@@ -35,7 +35,7 @@ def measure(setting: Setting) -> list[Row]:
     for power in follow(setting.size([1, 2, 3, 4, 5, 6], [0, 1]), "figure 7"):
         steps = BOUND << power
         utilities = np.abs(np.arange(-steps, steps + 1)) / (1 << power)
-        timed = ways.timed(utilities, NAMES, setting, SLOW, Fraction(1, 1 << power))
+        timed = ways.measure_times(utilities, NAMES, setting, SLOW, Fraction(1, 1 << power))
         rows += [{"outcomes": len(utilities), "power": power} | row for row in timed]
     return rows
 

@@ -60,7 +60,7 @@ def measure(setting: Setting) -> list[Row]:
         for name in names:
             choice = offered[name]()
             counted[name][choice if isinstance(choice, int) else choice.index] += 1
-    exact, grid = _unrounded(places), _on_grid(places)
+    exact, grid = _run_unrounded(places), _on_grid(places)
     rounded = _with_rounding(utilities, setting.size(20_000, 50))
     bound = rounding_error_upper(ways.ETA, [Fraction(int(abs(place)), PER_UNIT) for place in places])
     return [
@@ -74,7 +74,7 @@ def measure(setting: Setting) -> list[Row]:
     ]  # fmt: skip
 
 
-def _unrounded(places: NDArray[np.int64]) -> list[Any]:
+def _run_unrounded(places: NDArray[np.int64]) -> list[Any]:
     """The law proportional to 2^-|o|, to 300 bits."""
     with gmpy2.context(precision=300):
         weights = [gmpy2.mpfr(2) ** (-gmpy2.mpfr(abs(int(place))) / PER_UNIT) for place in places]

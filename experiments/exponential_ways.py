@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 import lastbit as lb
 from benchmarks.measure import alternate
 from experiments.harness import Row, Setting
-from experiments.page import rounded, table
+from experiments.page import format_rounded, table
 from experiments.plots import FOURTH, OTHER, OURS, QUOTED
 from lastbit.papers.base2_exponential import exponential_mechanism
 from lastbit.papers.base2_sampling import optimized_sample
@@ -91,7 +91,7 @@ def repetitions(setting: Setting, slow: int) -> str:
     return f"{quick}, of {setting.size(slow, 2)} for the others"
 
 
-def timed(
+def measure_times(
     utilities: NDArray[Any], names: tuple[str, ...], setting: Setting, slow: int, resolution: Fraction = Fraction(1)
 ) -> list[Row]:
     """A row for each way: the quick ones in turn, then the others in turn."""
@@ -121,12 +121,12 @@ def times_table(rows: list[Row], x: str, label: str) -> str:
     lines = []
     for name in dict.fromkeys(row["way"] for row in rows):
         here = {row[x]: row for row in rows if row["way"] == name}
-        lines.append([name, *(_shown(here.get(place)) for place in places)])
+        lines.append([name, *(_format_time(here.get(place)) for place in places)])
     return table(["milliseconds", *(f"{label} = {place:,}" for place in places)], lines)
 
 
-def _shown(row: Row | None) -> str:
-    return "" if row is None else f"{rounded(row['milliseconds'])} ±{row['spread']:.0%}"
+def _format_time(row: Row | None) -> str:
+    return "" if row is None else f"{format_rounded(row['milliseconds'])} ±{row['spread']:.0%}"
 
 
 def ratio(rows: list[Row], one: str, other: str, x: str) -> tuple[float, float]:

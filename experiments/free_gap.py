@@ -109,7 +109,7 @@ def best_estimates(measured: NDArray[Any], gaps: NDArray[Any], ratio: float) -> 
 def sparse_vector(point: Point) -> Row:
     """Select with half the budget, measure with the other half, weight by the inverse of the variances."""
     draw, k = lb.Sampler(), point.k
-    dataset = point.dataset.enlarged() if point.kind in (ENLARGED, AS_CODE) else point.dataset
+    dataset = point.dataset.enlarge() if point.kind in (ENLARGED, AS_CODE) else point.dataset
     mechanism = lb.SparseVector(
         threshold=dataset.threshold(),
         limit=k,

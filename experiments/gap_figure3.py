@@ -57,7 +57,7 @@ def _runs(setting: Setting, counts: str) -> int:
 
 def measure(setting: Setting) -> list[Row]:
     jobs = [
-        Point(dataset if counts == AS_THEY_ARE else dataset.enlarged(), counts, k, _runs(setting, counts))
+        Point(dataset if counts == AS_THEY_ARE else dataset.enlarge(), counts, k, _runs(setting, counts))
         for dataset in setting.datasets
         for counts in ((AS_THEY_ARE, ENLARGED, AS_CODE) if dataset.share < 1 else (AS_THEY_ARE, AS_CODE))
         for k in setting.size([2, 5, 10, 15, 20, 25], [2, 3])

@@ -100,7 +100,7 @@ def record(name: str, setting: Setting, folder: Path) -> None:
     facts: Row = {
         "machine": f"{_processor()}; {machine(*module.PACKAGES)}",
         "repetitions": module.repetitions(setting),
-        "data": [f"{each.name} ({each.origin})" for each in _used(module, setting)],
+        "data": [f"{each.name} ({each.origin})" for each in _memory_used(module, setting)],
         "load": round(os.getloadavg()[0], 2),
     }
     wall, processor, others = time.perf_counter(), time.process_time(), _children_seconds()
@@ -155,7 +155,7 @@ def _value(text: str) -> int | float | str:
     return text
 
 
-def _used(module: ModuleType, setting: Setting) -> tuple[Dataset, ...]:
+def _memory_used(module: ModuleType, setting: Setting) -> tuple[Dataset, ...]:
     """The data sets that an experiment runs on."""
     others = setting.others if getattr(module, "USES_OTHERS", False) else ()
     return (*setting.datasets, *others) if module.USES_DATA else ()

@@ -35,7 +35,7 @@ def table(names: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
 
 
-def rounded(value: float) -> str:
+def format_rounded(value: float) -> str:
     """Three digits, and no power of ten for thousands."""
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 

@@ -10,10 +10,10 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import lastbit as lb
-from benchmarks.measure import alternate, shown
+from benchmarks.measure import alternate, as_time
 from experiments.datasets import Counts
 from experiments.harness import Row, Setting, follow
-from experiments.page import rounded, table
+from experiments.page import format_rounded, table
 from experiments.plots import FOURTH, OURS, QUOTED, panels
 
 TITLE = "Against peers: OpenDP and diffprivlib on the same work"
@@ -34,7 +34,7 @@ def repetitions(setting: Setting) -> str:
 
 
 def measure(setting: Setting) -> list[Row]:
-    counts = max((each.counts for each in setting.datasets), key=len)
+    counts = max((dataset.counts for dataset in setting.datasets), key=len)
     rows: list[Row] = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -55,12 +55,12 @@ def _works(setting: Setting, counts: Counts) -> dict[str, dict[str, Work]]:
         f"Laplace noise on {len(many):,} counts, ε = 0.1": _noise(many),
         f"top {k} of {len(many):,} counts, ε = 1": _top(many, k),
         f"best of {len(some):,} candidates, ε = 1": _best(some),
-        f"one snapped value, {times} times, ε = 1, bounds 0 and 100": _repeated(_snapped(), times),
-        f"Laplace noise on one count, {times} times, ε = 0.1": _repeated(_noise(many[:1]), times),
+        f"one snapped value, {times} times, ε = 1, bounds 0 and 100": _repeat(_snap(), times),
+        f"Laplace noise on one count, {times} times, ε = 0.1": _repeat(_noise(many[:1]), times),
     }
 
 
-def _repeated(sides: dict[str, Work], times: int) -> dict[str, Work]:
+def _repeat(sides: dict[str, Work], times: int) -> dict[str, Work]:
     return {library: lambda work=work: [work() for _ in range(times)] for library, work in sides.items()}
 
 
@@ -121,7 +121,7 @@ def _best(scores: Counts) -> dict[str, Work]:
     return sides
 
 
-def _snapped() -> dict[str, Work]:
+def _snap() -> dict[str, Work]:
     draw, mechanism = lb.Sampler(), lb.Snapping(epsilon=1, bounds=(0, 100))
     sides: dict[str, Work] = {"lastbit": lambda: mechanism.release(42.5, draw)}
     if mechanisms := _diffprivlib():
@@ -143,7 +143,7 @@ def picture(rows: list[Row]) -> Figure:
         error = [row["milliseconds"] * min(row["spread"], 0.9) for row in here]
         panel.barh(heights, values, 0.25, xerr=error, color=colour, label=library, error_kw={"linewidth": 0.8})
         for height, value in zip(heights, values, strict=True):
-            panel.text(value * 1.6, height, shown(value / 1e3), va="center", fontsize=7)
+            panel.text(value * 1.6, height, as_time(value / 1e3), va="center", fontsize=7)
     panel.set_yticks(np.arange(len(works)), works)
     panel.set(xscale="log", xlabel="milliseconds")
     panel.margins(x=0.2)
@@ -159,9 +159,9 @@ def report(rows: list[Row]) -> str:
         cells = []
         for library in COLOURS:
             row = here.get(library)
-            cells.append("not offered" if row is None else f"{shown(row['milliseconds'] / 1e3)} ±{row['spread']:.0%}")
+            cells.append("not offered" if row is None else f"{as_time(row['milliseconds'] / 1e3)} ±{row['spread']:.0%}")
         ratios = [
-            rounded(here[library]["milliseconds"] / here["lastbit"]["milliseconds"]) if library in here else ""
+            format_rounded(here[library]["milliseconds"] / here["lastbit"]["milliseconds"]) if library in here else ""
             for library in ("OpenDP", "diffprivlib")
         ]
         lines.append([work, *cells, *ratios])

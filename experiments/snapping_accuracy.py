@@ -32,7 +32,9 @@ def repetitions(setting: Setting) -> str:
 def measure(setting: Setting) -> list[Row]:
     epsilons = [Fraction(each) for each in setting.size(["1/4", "1/2", "3/4", "1", "3/2", "2", "3", "4"], ["1/2", "1"])]
     halves = setting.size([2, 5, 10, 20, 50, 100], [5, 6])
-    points = [("ε", each, setting.size(20, 4)) for each in epsilons] + [("B", Fraction(1), half) for half in halves]
+    points = [("ε", epsilon, setting.size(20, 4)) for epsilon in epsilons] + [
+        ("B", Fraction(1), half) for half in halves
+    ]
     return [_row(*point, setting.size(8, 2)) for point in follow(points, "snapping accuracy")]
 
 

@@ -32,7 +32,7 @@ def measure(setting: Setting) -> list[Row]:
     half, places = setting.size(10, 3), setting.size(20, 2)
     points = [("value", Fraction(1), half, Fraction(half * i, places)) for i in range(-places, places + 1)]
     epsilons = [Fraction(each) for each in setting.size(["1/4", "1/2", "3/4", "1", "3/2", "2", "3", "4"], ["1"])]
-    points += [("ε", each, half, Fraction(half)) for each in epsilons]
+    points += [("ε", epsilon, half, Fraction(half)) for epsilon in epsilons]
     points += [("B", Fraction(1), each, Fraction(each)) for each in setting.size([2, 5, 10, 20, 50, 100], [2])]
     return [_row(*point) for point in follow(points, "snapping bias")]
 

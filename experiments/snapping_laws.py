@@ -43,7 +43,7 @@ def discrete_laplace_error(epsilon: Fraction, bounds: tuple[Fraction, Fraction] 
         return Error(0.0, _deviation(mechanism.rate), float(mechanism.accuracy("0.95")))
     start = truth / RESOLUTION
     low, high = ((bound / RESOLUTION - start).numerator for bound in bounds)
-    return error({Fraction(step) * RESOLUTION: mass for step, mass in _clamped(mechanism.rate, low, high)}, Fraction(0))
+    return error({Fraction(step) * RESOLUTION: mass for step, mass in _clamp(mechanism.rate, low, high)}, Fraction(0))
 
 
 def _deviation(rate: lb.Rate) -> float:
@@ -51,7 +51,7 @@ def _deviation(rate: lb.Rate) -> float:
     return math.sqrt(2 * r / (1 - r) ** 2) * float(RESOLUTION)
 
 
-def _clamped(rate: lb.Rate, low: int, high: int) -> list[tuple[int, Fraction]]:
+def _clamp(rate: lb.Rate, low: int, high: int) -> list[tuple[int, Fraction]]:
     """Masses on low, …, high as fractions of 200 bits: ample for a figure, and they add up to 1 all the same."""
     one, r = 1 << 200, (rate.x << 200) >> rate.y
     powers = [one]

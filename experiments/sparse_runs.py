@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from lastbit.chance.draw import Draw
 from lastbit.mechanisms.sparse_vector.noise import LARGEST, SINGLES
-from lastbit.mechanisms.sparse_vector.run import Plan
+from lastbit.mechanisms.sparse_vector.run import RunPlan
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Above:
 
 
 def ask(
-    plan: Plan,
+    plan: RunPlan,
     steps: NDArray[Any],
     orders: NDArray[np.int64],
     runs: int,
@@ -39,7 +39,7 @@ def ask(
 
     Run i compares with thresholds[i], in steps, or every run with the plan's threshold.
     """
-    drawn = plan.kind.many(draw, plan.threshold_rate, runs)
+    drawn = plan.kind.draw_many(draw, plan.threshold_rate, runs)
     given = plan.threshold if thresholds is None else thresholds
     threshold = given + drawn - plan.kind.centre(plan.threshold_rate)
     left, alive = np.full(runs, plan.units), np.arange(runs)
@@ -51,7 +51,7 @@ def ask(
         if not len(alive) or not queries.shape[1]:
             break
         noise = [
-            plan.kind.many(draw, branch.rate, len(alive) * size).reshape(-1, size) - branch.centre
+            plan.kind.draw_many(draw, branch.rate, len(alive) * size).reshape(-1, size) - branch.centre
             for branch in plan.branches
         ]
         gaps = [each[:, : queries.shape[1]] + (steps[queries] - threshold[alive, None]) for each in noise]

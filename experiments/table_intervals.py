@@ -69,7 +69,7 @@ def measure(setting: Setting) -> list[Row]:
 
 def _rows(point: Point) -> list[Row]:
     draw, values, step = lb.Sampler(), shapes(point.n)[point.name], point.resolution
-    there = [min(Fraction(100), max(Fraction(0), Fraction(each))) for each in values[~np.isnan(values)].tolist()]
+    there = [min(Fraction(100), max(Fraction(0), Fraction(value))) for value in values[~np.isnan(values)].tolist()]
     total, units = sum(there, Fraction(0)), len(there)
     counts = lb.histogram(values, bounds=BOUNDS, bins=4, missing="bin")
     parts = {
@@ -92,7 +92,9 @@ def _rows(point: Point) -> list[Row]:
         held["people"] += _within(units, released["people"].interval(LEVEL))
         held["lowest"] += _within(total / units, released["lowest"].interval(LEVEL))
         intervals = released["bins"].interval(LEVEL)
-        held["bins"] += np.mean([_within(int(c), each) for c, each in zip(counts.values, intervals, strict=True)])
+        held["bins"] += np.mean(
+            [_within(int(c), interval) for c, interval in zip(counts.values, intervals, strict=True)]
+        )
     shares = {name: count / point.runs for name, count in held.items()}
     return [{"shape": point.name, "n": point.n, "step": step, "width": float(np.median(widths)), **shares}]
 

@@ -111,7 +111,7 @@ def laplace_at_least(rate: float, steps: int) -> float:
     return rate**steps / (1 + rate) if steps > 0 else 1 - rate ** (1 - steps) / (1 + rate)
 
 
-def needed(kept: Kept, level: float) -> int:
+def needed_people(kept: Kept, level: float) -> int:
     """The least number of people with which an item is told with this probability."""
     low, high = 0, 1
     while kept(high) < level:

@@ -13,7 +13,7 @@ import lastbit as lb
 from benchmarks.measure import alternate
 from experiments.datasets import Counts
 from experiments.harness import Row, Setting, follow
-from experiments.page import rounded, table
+from experiments.page import format_rounded, table
 from experiments.plots import OTHER, OURS, QUOTED, legend_outside, panels, spread_log
 from lastbit.papers.secure_top_k import secure_top_k
 
@@ -134,7 +134,7 @@ def picture(rows: list[Row]) -> Figure:
 def report(rows: list[Row]) -> str:
     times, lines = _times(rows), []
     for (dataset, name), here in times.items():
-        shown = [f"{rounded(row['milliseconds'])} ±{row['spread']:.0%}" for row in here.values()]
+        shown = [f"{format_rounded(row['milliseconds'])} ±{row['spread']:.0%}" for row in here.values()]
         lines.append([f"{dataset}, n = {next(iter(here.values()))['n']:,}", name, *shown])
         if name == "NumPy, insecure":
             ratios = [times[dataset, "lastbit"][k]["milliseconds"] / row["milliseconds"] for k, row in here.items()]

@@ -129,7 +129,7 @@ def signed(r: Fraction, stride: int) -> Falling:
     return Falling(lambda j: (r ** (stride * j) if j >= 0 else 1 + r - r ** (1 - stride * j)) / (1 + r))
 
 
-def weighted(weights: Iterable[int | Fraction]) -> Rising:
+def categorical(weights: Iterable[int | Fraction]) -> Rising:
     sums = [Fraction(0), *accumulate(Fraction(weight) for weight in weights)]
     return Rising([part / sums[-1] for part in sums])
 

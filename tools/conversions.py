@@ -22,9 +22,9 @@ _OURS = re.compile(r"__pyx_p?f_7lastbit|lastbit_")
 """Functions that are ours, as Cython and our own C name them. All others are Cython's."""
 
 
-def found() -> dict[str, list[str]]:
-    """What gcc says of our functions, by the file that they come from."""
-    said: dict[str, set[str]] = defaultdict(set)
+def collect_warnings() -> dict[str, list[str]]:
+    """Return what gcc says of our functions, by the file that they come from."""
+    warnings: dict[str, set[str]] = defaultdict(set)
     for module in sorted(SOURCES.glob("**/_*.pyx")):
         command = ["gcc", *FLAGS, f"-I{sysconfig.get_path('include')}", str(module.with_suffix(".c"))]
         text = subprocess.run(command, capture_output=True, text=True, check=True).stderr
@@ -36,19 +36,19 @@ def found() -> dict[str, list[str]]:
                 # What all modules share is compiled into each of them, at another line.
                 shared = "6_words_" in function
                 name = "chance/_words.pxd" if shared else str(module.relative_to(SOURCES))
-                said[name].add(f"{warning[3]}: {function}{'' if shared else ':' + warning[1]}: {warning[2]}")
-    return {name: sorted(each) for name, each in sorted(said.items())}
+                warnings[name].add(f"{warning[3]}: {function}{'' if shared else ':' + warning[1]}: {warning[2]}")
+    return {name: sorted(lines) for name, lines in sorted(warnings.items())}
 
 
 def main() -> int:
-    """Print what was found."""
-    said = found()
-    for name, each in said.items():
-        print(f"{name}: {len(each)}")
+    """Print the warnings, and return whether some are of a shift."""
+    warnings = collect_warnings()
+    for name, lines in warnings.items():
+        print(f"{name}: {len(lines)}")
         if "--all" in sys.argv:
-            print(*(f"    {line}" for line in each), sep="\n")
-    shifts = [line for each in said.values() for line in each if line.startswith("shift")]
-    print(*shifts, f"{sum(map(len, said.values()))} in all, {len(shifts)} of them shifts", sep="\n")
+            print(*(f"    {line}" for line in lines), sep="\n")
+    shifts = [line for lines in warnings.values() for line in lines if line.startswith("shift")]
+    print(*shifts, f"{sum(map(len, warnings.values()))} in all, {len(shifts)} of them shifts", sep="\n")
     return 1 if shifts else 0
 
 

@@ -27,8 +27,8 @@ def run(*command: str | Path, **more: object) -> None:
     subprocess.run([*map(str, command)], check=True, **more)  # type: ignore[call-overload]
 
 
-def built() -> tuple[Path, Path]:
-    """The one sdist and the one wheel in dist/, made just now."""
+def build() -> tuple[Path, Path]:
+    """Build dist/ anew, and return its one sdist and its one wheel."""
     shutil.rmtree(DIST, ignore_errors=True)
     run(sys.executable, "-m", "build", "--outdir", DIST, ROOT, stdout=subprocess.DEVNULL)
     (source,), (wheel,) = DIST.glob("*.tar.gz"), DIST.glob("*.whl")
@@ -36,16 +36,16 @@ def built() -> tuple[Path, Path]:
 
 
 def check_contents(source: Path, wheel: Path) -> None:
-    """The sdist has every file that git knows. The wheel has the package, its compiled modules, and nothing else."""
+    """Check that the sdist has every file that git knows, and the wheel the package, compiled, and nothing else."""
     known = subprocess.run(["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True).stdout.split("\n")
-    wanted = {name for name in known if name and not name.startswith(".")}
+    expected = {name for name in known if name and not name.startswith(".")}
     with tarfile.open(source) as packed:
         there = {name.partition("/")[2] for name in packed.getnames()}
-    assert wanted <= there, f"the sdist lacks {sorted(wanted - there)}: add them to MANIFEST.in"
-    odd = {name for name in there - wanted if re.search(r"\.(so|pyd|c|pyc|db)$", name)}
+    assert expected <= there, f"the sdist lacks {sorted(expected - there)}: add them to MANIFEST.in"
+    odd = {name for name in there - expected if re.search(r"\.(so|pyd|c|pyc|db)$", name)}
     assert not odd, f"the sdist has built files: {sorted(odd)}"
 
-    package = {name.removeprefix("src/") for name in wanted if name.startswith("src/")}
+    package = {name.removeprefix("src/") for name in expected if name.startswith("src/")}
     sources = {name for name in package if re.search(r"\.(pyx|pxd)$", name)}
     there = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
     compiled = {name for name in there if re.search(r"\.(so|pyd)$", name)}
@@ -54,13 +54,13 @@ def check_contents(source: Path, wheel: Path) -> None:
 
 
 def check_metadata(source: Path, wheel: Path) -> None:
-    """The page of the package can be shown, and every Python that was tested is named."""
+    """Check that the page of the package can be shown, and that every Python that was tested is named."""
     run(sys.executable, "-m", "twine", "--no-color", "check", "--strict", source, wheel, stdout=subprocess.DEVNULL)
     packed = zipfile.ZipFile(wheel)
     (name,) = (name for name in packed.namelist() if name.endswith(".dist-info/METADATA"))
-    said = packed.read(name).decode()
+    metadata = packed.read(name).decode()
     for line in (f"Version: {__version__}", "Requires-Python: >=3.11", "Provides-Extra: all"):
-        assert f"\n{line}\n" in said, line
+        assert f"\n{line}\n" in metadata, line
     licence = name.replace("METADATA", "licenses/LICENSE")
     assert licence in packed.namelist(), licence
 
@@ -71,30 +71,30 @@ class Empty:
     def __init__(self, folder: Path) -> None:
         venv.create(folder, with_pip=True)
         self.programs = folder / ("Scripts" if os.name == "nt" else "bin")
-        kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
-        self.compiling = kept | {"PATH": f"{self.programs}{os.pathsep}{kept['PATH']}"}
-        self.alone = kept | {"PATH": str(self.programs), "CC": "cc"}
+        variables = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+        self.compiling = variables | {"PATH": f"{self.programs}{os.pathsep}{variables['PATH']}"}
+        self.alone = variables | {"PATH": str(self.programs), "CC": "cc"}
 
     def install(self, what: str, compiler: bool = False) -> subprocess.CompletedProcess[str]:
         command = [self.programs / "python", "-m", "pip", "--disable-pip-version-check", "install", "-q", what]
         settings = self.compiling if compiler else self.alone
         return subprocess.run(command, env=settings, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
-    def smoke(self, *asked: str) -> None:
-        run(self.programs / "python", "-P", ROOT / "tools/smoke.py", *asked, env=self.alone, cwd=self.programs)
+    def smoke(self, *arguments: str) -> None:
+        run(self.programs / "python", "-P", ROOT / "tools/smoke.py", *arguments, env=self.alone, cwd=self.programs)
 
 
 def check_wheel(wheel: Path, folder: Path) -> None:
-    """Without a compiler: the library alone, then with what the command needs."""
+    """Try the wheel without a compiler: the library alone, then with what the command needs."""
     empty = Empty(folder)
-    for extra, asked in (("", []), ("[cli]", ["command"])):
+    for extra, arguments in (("", []), ("[cli]", ["command"])):
         done = empty.install(f"{wheel}{extra}")
         assert done.returncode == 0, done.stdout
-        empty.smoke(*asked)
+        empty.smoke(*arguments)
 
 
 def check_source(source: Path, folder: Path) -> None:
-    """Without a compiler: one line. With one: it works."""
+    """Try the sdist: without a compiler it says so in one line, and with one it works."""
     empty = Empty(folder)
     refused = empty.install(str(source))
     assert refused.returncode != 0, "the sdist was installed without a compiler"
@@ -108,14 +108,14 @@ def check_source(source: Path, folder: Path) -> None:
 
 if __name__ == "__main__":
     print("== building", flush=True)
-    files = built()
+    files = build()
     print("== checking contents and metadata", flush=True)
     check_contents(*files)
     check_metadata(*files)
-    with tempfile.TemporaryDirectory() as place:
+    with tempfile.TemporaryDirectory() as folder:
         print("== trying the wheel, without a compiler", flush=True)
-        check_wheel(files[1], Path(place, "wheel"))
+        check_wheel(files[1], Path(folder, "wheel"))
         print("== trying the sdist, without a compiler and with one", flush=True)
-        check_source(files[0], Path(place, "source"))
-    for each in files:
-        print(f"{each.relative_to(ROOT)}  {each.stat().st_size:,} bytes")
+        check_source(files[0], Path(folder, "source"))
+    for file in files:
+        print(f"{file.relative_to(ROOT)}  {file.stat().st_size:,} bytes")

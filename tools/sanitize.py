@@ -18,28 +18,36 @@ TREE = Path(__file__).parent.parent
 SCRATCH = TREE / "build" / "sanitize"
 FLAGS = ["-O0", "-g1", "-fno-omit-frame-pointer", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
 TESTS = [
-    "tests/unit/test_kernel.py",
-    "tests/unit/test_curves.py",
-    "tests/unit/test_cores.py",
-    "tests/unit/test_small_models.py",
-    "tests/unit/test_floor_kernel.py",
-    "tests/unit/test_grid.py",
-    "tests/unit/test_grid_extremes.py",
-    "tests/unit/test_between.py",
-    "tests/unit/test_tables.py",
-    "tests/unit/test_top_k.py",
-    "tests/unit/test_compared.py",
-    "tests/unit/test_audit_enumerator.py",
-    "tests/unit/test_exponential.py",
-    "tests/unit/test_counts_of_lists.py",
+    "tests/chance/test_kernel.py",
+    "tests/chance/test_curves.py",
+    "tests/chance/test_parallel.py",
+    "tests/chance/test_small_models.py",
+    "tests/values/test_floor_kernel.py",
+    "tests/values/test_grid.py",
+    "tests/values/test_grid_extremes.py",
+    "tests/values/test_between.py",
+    "tests/chance/test_tables.py",
+    "tests/mechanisms/test_top_k.py",
+    "tests/mechanisms/test_comparison.py",
+    "tests/audit/test_enumerator.py",
+    "tests/mechanisms/test_exponential.py",
+    "tests/values/test_counts_of_lists.py",
     "tests/twins/test_classes.py",
     "tests/twins/test_powers.py",
     "tests/twins/test_scaled.py",
     "tests/twins/test_selection.py",
-    "tests/data/test_reading.py",
+    "tests/data/files/test_open_table.py",
 ]
-"""The tests that drive each compiled module to its ends; `ALL=1` takes all tests of tests/unit, twins and laws."""
-EVERY = ["tests/unit", "tests/twins", "tests/laws", "tests/data/test_reading.py", "tests/data/test_reading_anything.py"]
+"""The tests that drive each compiled module to its ends."""
+_OTHER_FOLDERS = {"broken", "cli", "data", "docs", "experiments", "ledger", "questions", "stability", "tools", "web"}
+"""Tests of other programs, of pages, and of code that runs no compiled module of its own."""
+_FOLDERS = {path.name for path in (TREE / "tests").iterdir() if path.is_dir() and path.name != "__pycache__"}
+EVERY = [
+    *(f"tests/{name}" for name in sorted(_FOLDERS - _OTHER_FOLDERS)),
+    "tests/data/files/test_open_table.py",
+    "tests/data/files/test_any_rows.py",
+]
+"""What `ALL=1` takes."""
 _LEFT_OUT = shutil.ignore_patterns(".git", ".venv*", "build", "*.egg-info", "__pycache__", ".*_cache", "*.so", "_*.c")
 
 CANARY = """
@@ -70,20 +78,20 @@ def environment() -> dict[str, str]:
     }
 
 
-def noticed(call: str, said: str) -> bool:
+def is_noticed(call: str, message: str) -> bool:
     """Whether the sanitizers end a process that makes this call of the canary, and say this."""
     code = f"import ctypes; print(ctypes.CDLL('{SCRATCH / 'canary.so'}').{call})"
     done = subprocess.run([sys.executable, "-c", code], env=environment(), capture_output=True, text=True, check=False)
-    return done.returncode != 0 and said in done.stderr
+    return done.returncode != 0 and message in done.stderr
 
 
 def plant() -> None:
     """Put a module beside ours, which the fast build would let read beyond the end of an array."""
     (SCRATCH / "src" / "lastbit" / "_canary.pyx").write_text(CANARY_MODULE)
     setup = (SCRATCH / "setup.py").read_text()
-    listed = setup.replace("modules = [\n", 'modules = [\n    compiled("lastbit._canary", **FAST),\n')
-    assert listed != setup
-    (SCRATCH / "setup.py").write_text(listed)
+    changed = setup.replace("modules = [\n", 'modules = [\n    compiled("lastbit._canary", **FAST),\n')
+    assert changed != setup
+    (SCRATCH / "setup.py").write_text(changed)
 
 
 def bounds_are_checked() -> bool:
@@ -99,7 +107,7 @@ def main() -> int:
     shutil.copytree(TREE, SCRATCH, ignore=_LEFT_OUT)
     (SCRATCH / "canary.c").write_text(CANARY)
     subprocess.run(["gcc", *FLAGS, "-shared", "-fPIC", "canary.c", "-o", "canary.so"], cwd=SCRATCH, check=True)
-    if not (noticed("beyond(4)", "heap-buffer-overflow") and noticed("shifted(40)", "shift exponent")):
+    if not (is_noticed("beyond(4)", "heap-buffer-overflow") and is_noticed("shifted(40)", "shift exponent")):
         print("The sanitizers do not notice known faults, so they can show nothing.", file=sys.stderr)
         return 1
     print("== compiling with sanitizers and with bounds checked", flush=True)
@@ -109,10 +117,10 @@ def main() -> int:
         print("An index beyond the end of an array is not noticed: bounds are not checked.", file=sys.stderr)
         return 1
     print("== tests", flush=True)
-    given = sys.argv[1:] or (EVERY if os.environ.get("ALL") else TESTS)
+    tests = sys.argv[1:] or (EVERY if os.environ.get("ALL") else TESTS)
     # A PostgreSQL that is started with the sanitizers loaded never answers.
     options = ["-q", "-n", os.environ.get("JOBS") or "2", "-k", "not postgresql", "-p", "no:cacheprovider"]
-    command = [sys.executable, "-m", "pytest", *options, *given]
+    command = [sys.executable, "-m", "pytest", *options, *tests]
     return subprocess.run(command, cwd=SCRATCH, env=environment(), check=False).returncode
 
 

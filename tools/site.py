@@ -15,7 +15,7 @@ from pathlib import Path
 from sphinx.cmd.build import main as sphinx
 
 from tests.machine import has_java, has_postgres
-from tests.server import postgres_server
+from tests.postgres_server import postgres_server
 from tools.pages import reference
 
 ROOT = Path(__file__).parents[1]
@@ -24,20 +24,20 @@ BESIDES = ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "tests/README.md", 
 FIRST = '<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0; url=docs/index.html">\n'
 
 
-def copied(source: Path) -> None:
-    """The pages as they lie in the repository, and the reference."""
+def copy_pages(source: Path) -> None:
+    """Copy the pages as they lie in the repository, and write the reference beside them."""
     shutil.rmtree(SITE, ignore_errors=True)
     shutil.copytree(ROOT / "docs", source / "docs")
     for name in BESIDES:
         (source / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, source / name)
     shutil.move(source / "docs/conf.py", source / "conf.py")
-    reference.written(source / "docs/reference")
+    reference.write(source / "docs/reference")
 
 
 def main() -> int:
     """Build, and say what could not be executed here."""
-    copied(SITE / "source")
+    copy_pages(SITE / "source")
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     left_out = []
     with ExitStack() as stack:

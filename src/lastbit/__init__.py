@@ -26,9 +26,9 @@ def __getattr__(name: str) -> object:
     if name not in _HOMES:
         raise AttributeError(f"module 'lastbit' has no attribute {name!r}")
     home = _HOMES[name]
-    found = import_module(f"lastbit.{name}") if home == "lastbit" else getattr(import_module(home), name)
-    globals()[name] = found
-    return found
+    value = import_module(f"lastbit.{name}") if home == "lastbit" else getattr(import_module(home), name)
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:

@@ -5,7 +5,7 @@ from lastbit.chance.bits import Bits, SystemBits, Tape
 from lastbit.chance.draw import Draw
 from lastbit.chance.reference import Reference
 from lastbit.chance.sampler import Sampler
-from lastbit.data.counting import count
+from lastbit.data.count import count
 from lastbit.data.per_unit import Numbers, per_unit
 from lastbit.errors import (
     AccountNotFound,
@@ -43,17 +43,17 @@ from lastbit.mechanisms.mechanism import Mechanism
 from lastbit.mechanisms.noisy_values import NoisyValues
 from lastbit.mechanisms.private_search import FoundModel, PrivateSearch
 from lastbit.mechanisms.private_selection import PrivateSelection, Winner
-from lastbit.mechanisms.quantiles.by_group import GroupQuantiles, GroupQuantileValues
-from lastbit.mechanisms.quantiles.one import Quantile, QuantileValue
-from lastbit.mechanisms.quantiles.several import Quantiles, QuantileValues
+from lastbit.mechanisms.quantiles.group_quantiles import GroupQuantiles, GroupQuantileValues
+from lastbit.mechanisms.quantiles.quantile import Quantile, QuantileValue
+from lastbit.mechanisms.quantiles.quantiles import Quantiles, QuantileValues
 from lastbit.mechanisms.snapping import SnappedValue, Snapping
 from lastbit.mechanisms.sparse_vector.adaptive import AdaptiveSparseVector
 from lastbit.mechanisms.sparse_vector.answers import Answer, Answers
 from lastbit.mechanisms.sparse_vector.mechanism import AboveThreshold
 from lastbit.mechanisms.sparse_vector.run import Run
 from lastbit.mechanisms.sparse_vector.standard import SparseVector
-from lastbit.mechanisms.top_k.maximum import Maximum, NoisyMax
-from lastbit.mechanisms.top_k.measured import MeasuredSet, MeasuredTopK
+from lastbit.mechanisms.top_k.measurements import MeasuredSet, MeasuredTopK
+from lastbit.mechanisms.top_k.noisy_max import Maximum, NoisyMax
 from lastbit.mechanisms.top_k.noisy_top_k import NoisyTopK, TopItems, TopK
 from lastbit.mechanisms.top_k.select_and_measure import SelectAndMeasure
 from lastbit.mechanisms.top_k.subset import SubsetTopK, TopSet, TopSetItems

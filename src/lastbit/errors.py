@@ -248,10 +248,10 @@ class BudgetExceeded(LedgerError):
         return BudgetExceeded, (self.dataset, self.requested, self.spent, self.limit, self.currency, str(self))
 
 
-def no_column(name: str, present: Iterable[object], hint: str = "") -> ParameterError:
-    """A table lacks a column that somebody named.
+def missing_column_error(name: str, present: Iterable[object], hint: str = "") -> ParameterError:
+    """Return the error for a table that lacks a column that somebody named.
 
-    >>> print(no_column("ward", ["patient", "diagnosis"]))
+    >>> print(missing_column_error("ward", ["patient", "diagnosis"]))
     there is no column 'ward': the table has patient, diagnosis.
     """
     return ParameterError(f"there is no column {name!r}: the table has {', '.join(map(str, present))}.{hint}")

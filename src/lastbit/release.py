@@ -22,16 +22,16 @@ from lastbit.errors import LastbitError
 from lastbit.exact.numbers import Number
 from lastbit.output import picture
 from lastbit.output.chart import chart
+from lastbit.output.json_values import SCHEMA, to_json_value
+from lastbit.output.json_values import json_text as json_text
 from lastbit.output.numbers import Interval as Interval
 from lastbit.output.numbers import are_numbers
 from lastbit.output.picture import Panel
-from lastbit.output.plain import SCHEMA, plain
-from lastbit.output.plain import json_text as json_text
 from lastbit.output.table import MOST_ROWS as MOST_ROWS
-from lastbit.output.table import PEOPLE, cells, html_table, is_name
+from lastbit.output.table import PEOPLE, format_cells, html_table, is_name
 from lastbit.output.table import one_line as one_line
 from lastbit.output.table import text_table as text_table
-from lastbit.output.words import several
+from lastbit.output.words import plural
 from lastbit.privacy.cost import Cost
 
 _FRAMES: Final = "pandas", "polars"
@@ -62,14 +62,14 @@ class Release(Compared, ABC):
         return f"{self.mechanism}, {self.cost.text}"
 
     def __str__(self) -> str:
-        return "\n".join([self.title, text_table(*self._cells()), *self._left_out()])
+        return "\n".join([self.title, text_table(*self._cells()), *self._footnotes()])
 
     def __repr__(self) -> str:
         return str(self)
 
     def to_html(self) -> str:
         """The table as HTML, as notebooks show it."""
-        return html_table(*self._cells(), " ".join([self.title, *self._left_out()]))
+        return html_table(*self._cells(), " ".join([self.title, *self._footnotes()]))
 
     def _repr_html_(self) -> str:
         # The chart is in the page, because a notebook shows one form only, and takes a page before a picture.
@@ -95,7 +95,7 @@ class Release(Compared, ABC):
         """The picture, for notebooks; None where there is no matplotlib, or nothing to draw."""
         # A cell that shows a release must show it, whatever a library for pictures does.
         with suppress(Exception):
-            if picture.is_there():
+            if picture.is_installed():
                 return picture.png(self.plot())
         return None
 
@@ -112,8 +112,8 @@ class Release(Compared, ABC):
         columns = self.columns()
         costs = {"epsilon": self.cost.amount, "rho": self.cost.rho, "delta": self.cost.delta}
         facts = {"mechanism": self.mechanism, "cost": self.cost.text, "schema": SCHEMA, "costs": costs, **self.facts()}
-        found: dict[str, Any] = plain({**facts, "columns": list(columns), **columns})
-        return found
+        document: dict[str, Any] = to_json_value({**facts, "columns": list(columns), **columns})
+        return document
 
     def to_json(self) -> str:
         """`to_dict` as JSON, in characters that every file can hold.
@@ -144,8 +144,8 @@ class Release(Compared, ABC):
         ['index', 'gap']
         """
         columns = {name: _array(column) for name, column in self.columns().items()}
-        loaded = [name for name in _FRAMES if name in sys.modules]
-        for name in [*loaded, *_FRAMES]:
+        in_use = [name for name in _FRAMES if name in sys.modules]
+        for name in [*in_use, *_FRAMES]:
             try:
                 library = import_module(name)
             except ImportError:
@@ -155,11 +155,11 @@ class Release(Compared, ABC):
             except UnicodeEncodeError:
                 # Half a character is no text for Arrow. The item stays as it is, as an object.
                 kind = getattr(library, "Object", object)
-                held = {
-                    each: library.Series(column.tolist(), dtype=kind) if column.dtype == object else column
-                    for each, column in columns.items()
+                objects = {
+                    column_name: library.Series(column.tolist(), dtype=kind) if column.dtype == object else column
+                    for column_name, column in columns.items()
                 }
-                return library.DataFrame(held)
+                return library.DataFrame(objects)
         raise LastbitError("to_frame needs pandas or Polars. Install one of them, or use to_dict().")
 
     def facts(self) -> dict[str, Any]:
@@ -198,27 +198,27 @@ class Release(Compared, ABC):
         >>> len(figure.axes[0].patches)
         2
         """
-        figure = picture.drawn(self.panels(level), self.title)
+        figure = picture.draw_figure(self.panels(level), self.title)
         if path is not None:
             figure.savefig(path)
         return figure
 
     def _cells(self) -> tuple[list[str], list[list[str]]]:
         columns = {name: column[:MOST_ROWS] for name, column in self.columns().items()}
-        shown = cells(columns, self.error_bars(most=MOST_ROWS), whole=PEOPLE)
-        return [name.replace("_", " ") for name in columns], [list(row) for row in zip(*shown, strict=True)]
+        texts = format_cells(columns, self.error_bars(most=MOST_ROWS), whole=PEOPLE)
+        return [name.replace("_", " ") for name in columns], [list(row) for row in zip(*texts, strict=True)]
 
-    def _left_out(self) -> list[str]:
+    def _footnotes(self) -> list[str]:
         rows = len(next(iter(self.columns().values())))
-        return [f"… and {several(rows - MOST_ROWS, 'more row')}"] if rows > MOST_ROWS else []
+        return [f"… and {plural(rows - MOST_ROWS, 'more row')}"] if rows > MOST_ROWS else []
 
 
 def _array(column: Sequence[Any]) -> NDArray[Any]:
     """A column as a NumPy array: whole numbers, the nearest floats of fractions, text and other items as objects."""
-    numbers = all(each is None or isinstance(each, Fraction | float | int) for each in column)
-    if numbers and any(isinstance(each, Fraction | float) for each in column):
-        return np.array([np.nan if each is None else float(each) for each in column], np.float64)
-    if all(type(each) is int and -(1 << 63) <= each < 1 << 63 for each in column):
+    numbers = all(cell is None or isinstance(cell, Fraction | float | int) for cell in column)
+    if numbers and any(isinstance(cell, Fraction | float) for cell in column):
+        return np.array([np.nan if cell is None else float(cell) for cell in column], np.float64)
+    if all(type(cell) is int and -(1 << 63) <= cell < 1 << 63 for cell in column):
         return np.array(column, np.int64)
     items = np.empty(len(column), object)
     items[:] = column

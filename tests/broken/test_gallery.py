@@ -87,13 +87,13 @@ def all_below(q, n, clamped):
 def test_an_unclamped_threshold_loses_with_every_answer():
     """A2. The longer runs by the formula that the short one confirms."""
     for mechanism, clamped in ((printed_sparse_vector.printed_disc_sv, False), (disc_sv, True)):
-        laws = [law(program, 0) for program in printed_sparse_vector.unclamped_instance(mechanism, 10)]
+        laws = [law(program, 0) for program in printed_sparse_vector.no_clamp_instance(mechanism, 10)]
         assert [found[(False,) * 10][0] for found in laws] == [all_below(q, 10, clamped) for q in (0, 1)]
     for n, figure, places in ((10, "3.37", 2), (50, "16.1", 1), (200, "64.4", 1)):
         ratio = all_below(0, n, False) / all_below(1, n, False)
         assert f"{log2(max(ratio, 1 / ratio)):.{places}f}" == figure
         assert Fraction(1, 2) <= all_below(0, n, True) / all_below(1, n, True) <= 2
-    assert loss(*printed_sparse_vector.unclamped_instance(disc_sv, 10), 0).upper <= log(2) * (1 + 2**-50)
+    assert loss(*printed_sparse_vector.no_clamp_instance(disc_sv, 10), 0).upper <= log(2) * (1 + 2**-50)
 
 
 def test_private_selection_costs_twice_the_candidate():
@@ -119,8 +119,8 @@ def test_private_selection_is_the_sum_over_its_rounds():
 
 def test_numbers_of_rounds_that_cost_more():
     """The mechanism refuses both: it draws its rounds given the cap, and no law that rises with a threshold."""
-    assert f"{bits(numbers_of_rounds.capped_instance(printed=True)):.4f}" == "4.0863"
-    assert f"{bits(numbers_of_rounds.capped_instance(printed=False)):.4f}" == "2.7644"
+    assert f"{bits(numbers_of_rounds.cap_instance(printed=True)):.4f}" == "4.0863"
+    assert f"{bits(numbers_of_rounds.cap_instance(printed=False)):.4f}" == "2.7644"
     assert f"{bits(numbers_of_rounds.rising_instance(printed=True)):.4f}" == "2.9967"
     assert f"{bits(numbers_of_rounds.rising_instance(printed=False)):.4f}" == "1.9996"
 
@@ -204,8 +204,8 @@ def test_one_sided_noise_reaches_no_value_from_below():
 
 def test_a_score_without_its_sensitivity():
     """A9."""
-    assert bits(printed_selection.scored_instance(lb.Rate.from_eta(printed_selection.SCORE_ETA)), "1e-9") > 3.99
-    right = printed_selection.scored_instance(lb.Rate.from_eta(printed_selection.SCORE_ETA, Fraction(1, 2)))
+    assert bits(printed_selection.score_instance(lb.Rate.from_eta(printed_selection.SCORE_ETA)), "1e-9") > 3.99
+    right = printed_selection.score_instance(lb.Rate.from_eta(printed_selection.SCORE_ETA, Fraction(1, 2)))
     assert compare(*right, printed_selection.SCORE_ETA).verdict == "holds"
 
 
@@ -270,7 +270,7 @@ def test_the_repaired_noisy_max_is_private_on_all_neighbours_of_a_small_grid():
 def test_the_costs_in_rho_and_delta_that_are_too_low():
     """A threshold's delta is the tail from one person below it, exactly; repaired, the delta is attained."""
     printed, fixed = (
-        [law(program, Fraction(1, 2**30)) for program in rho_and_delta.listed_instance(printed=each)]
+        [law(program, Fraction(1, 2**30)) for program in rho_and_delta.list_item_instance(printed=each)]
         for each in (True, False)
     )
     for laws, delta in ((printed, Fraction(1, 12)), (fixed, Fraction(1, 24))):

@@ -15,7 +15,7 @@ def law(value: int, *, both_ways: bool) -> lb.audit.Law:
         noise = paper.noise_as_printed_elsewhere(paper.uniform(draw, bits=4), EPSILON)
         if both_ways and draw.bernoulli("1/2"):
             noise = -noise
-        return paper.rounded(value + noise, Fraction(1, 4))
+        return paper.round_to_multiple(value + noise, Fraction(1, 4))
 
     return lb.audit.law(program, TOLERANCE)
 

@@ -30,10 +30,10 @@ def test_on_the_discrete_laplace_a_guess_is_within_epsilon(resolution: object) -
     laws = []
     for value in (0, 1):
 
-        def attacked(draw: lb.Draw, value: int = value) -> Hashable:
+        def attack(draw: lb.Draw, value: int = value) -> Hashable:
             return guess(float(mechanism.release(value, draw)), 0.0, 1.0, 1.0)
 
-        laws.append(lb.audit.law(attacked, tolerance))
+        laws.append(lb.audit.law(attack, tolerance))
     assert judge(mechanism.cost, *laws, tolerance).holds
     # And whatever it says of one value, it may say of the other.
     assert laws[0].masses.keys() == laws[1].masses.keys()

@@ -10,9 +10,9 @@ from lastbit.audit.broken.printed_sparse_vector import (
     CASES,
     TOTAL,
     gap_instance,
+    no_clamp_instance,
     printed_disc_sv,
     printed_sim_gap_sv,
-    unclamped_instance,
 )
 from lastbit.audit.verdict import judge
 from lastbit.papers.sparse_vector import disc_sv, sim_gap_sv
@@ -55,5 +55,5 @@ def test_erratum_a1_with_one_gap_the_print_is_right():
 @pytest.mark.parametrize(("n", "printed"), [(10, 3.37), (50, 16.1)])
 def test_erratum_a2_figures(n, printed):
     below = (False,) * n
-    assert abs(math.log2(bits(unclamped_instance(printed_disc_sv, n), below)) - printed) < 0.05
-    assert bits(unclamped_instance(disc_sv, n), below) <= 2
+    assert abs(math.log2(bits(no_clamp_instance(printed_disc_sv, n), below)) - printed) < 0.05
+    assert bits(no_clamp_instance(disc_sv, n), below) <= 2

@@ -251,7 +251,7 @@ def test_a_private_selection():
     best = {value: (1 - p + (1 - p) ** 2) / 2 for value, p in ((0, rate / 2), (1, Fraction(1, 2)))}
     laws = json.loads(run(*asked, "--tolerance", "0", "--table", "--json").stdout)
     for name, value in (("law", 0), ("neighbour_law", 1)):
-        masses = {each["outcome"][-1]: Fraction(each["exact"]["probability"]) for each in laws[name]}
+        masses = {law["outcome"][-1]: Fraction(law["exact"]["probability"]) for law in laws[name]}
         assert masses == {"0": best[value], "1": 1 - best[value]}
     loss = max(abs(math.log(best[0] / best[1])), abs(math.log((1 - best[0]) / (1 - best[1]))))
     assert laws["loss"]["at_least"] == pytest.approx(loss)

@@ -77,7 +77,7 @@ def test_what_one_more_release_would_leave(clinic: Path, capsys: Any) -> None:
     assert "adds up epsilon alone" in after("clinic", "--after-rho 1/100")["refusal"]
     assert after("school", "--after-rho 1/50")["left"]["exact"] == {"rho": "2/25", "delta": "0"}
     left = after("survey", "--after-epsilon 1 --after-rho 1/8 --after-delta 1e-7")["left"]["exact"]
-    rho = lb.Account.opened("x", epsilon=3, delta="1e-6").rho_limit
+    rho = lb.Account.with_limit("x", epsilon=3, delta="1e-6").rho_limit
     assert left == {"epsilon": "2", "rho": str(rho - Fraction(1, 8)) if rho else "", "delta": "1/2500000"}
     assert not after("survey", "--after-rho 1/5")["allowed"]
     assert run("budget show --ledger budget.db --after-rho 1/5") == 0
@@ -208,7 +208,7 @@ def test_a_budget_that_is_spent_still_answers_what_it_answered(clinic: Path, cap
     assert "--reuse looks for the release in a ledger" in capsys.readouterr().err
 
 
-def asked_of(source: str) -> str:
+def identity_text(source: str) -> str:
     request = KINDS["top"].parse({"source": source, "by": "item", "delta": "1e-6", "epsilon": 1})
     return json.dumps(identity_of(request))
 
@@ -217,13 +217,13 @@ def asked_of(source: str) -> str:
 def test_an_address_that_cannot_be_understood_is_no_question(password: str) -> None:
     """Many addresses would have one public form, and one answer."""
     with pytest.raises(lb.ParameterError, match="an address must look like postgresql://user@host/database") as caught:
-        asked_of(f"postgresql://anna:{password}@host/clinic")
+        identity_text(f"postgresql://anna:{password}@host/clinic")
     assert "anna" not in str(caught.value)
 
 
 @pytest.mark.parametrize("password", ["hunter2", "pa%23ss", "p?q"])
 def test_no_password_is_in_the_question(password: str) -> None:
-    question = asked_of(f"postgresql://anna:{password}@host/clinic?sslpassword={password}&host=/run")
+    question = identity_text(f"postgresql://anna:{password}@host/clinic?sslpassword={password}&host=/run")
     assert password not in question
     assert "clinic" in question
     assert "/run" in question
@@ -240,8 +240,8 @@ def test_other_tables_behind_like_addresses_are_other_questions() -> None:
         "postgresql://one/clinic?options=-csearch_path%3Dyear2026",
         "postgresql://one/clinic?hostaddr=10.0.0.1",
     ]
-    assert len({asked_of(source) for source in sources}) == len(sources)
-    assert asked_of("postgresql://anna:one@h/db") == asked_of("postgresql://anna:two@h/db")
+    assert len({identity_text(source) for source in sources}) == len(sources)
+    assert identity_text("postgresql://anna:one@h/db") == identity_text("postgresql://anna:two@h/db")
 
 
 def test_every_argument_of_a_question_counts(clinic: Path, capsys: Any) -> None:
@@ -321,7 +321,7 @@ def test_the_whole_books_are_exported(clinic: Path, capsys: Any) -> None:
     assert run("budget export clinic --ledger budget.db --format csv") == 0
     lines = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     assert [
-        {name: "" if each is None else str(each) for name, each in entry.items()} for entry in books["entries"]
+        {name: "" if value is None else str(value) for name, value in entry.items()} for entry in books["entries"]
     ] == lines
     assert books["account"]["digest"] == lb.Ledger("budget.db").account("clinic").digest
     before = ""

@@ -79,7 +79,7 @@ def test_books_that_cannot_be_read_after_a_release_do_not_hide_it(
 ) -> None:
     record = room.Ledger.record
 
-    def then_gone(self: lb.Ledger, *arguments: Any) -> None:
+    def record_and_remove(self: lb.Ledger, *arguments: Any) -> None:
         record(self, *arguments)
         monkeypatch.setattr(room.Ledger, "account", gone)
 
@@ -88,13 +88,13 @@ def test_books_that_cannot_be_read_after_a_release_do_not_hide_it(
 
     for command in (COMMANDS[0], COMMANDS[-1]):
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"1\n")))
-        monkeypatch.setattr(room.Ledger, "record", then_gone)
+        monkeypatch.setattr(room.Ledger, "record", record_and_remove)
         assert run(f"{command} {PAID}") == 0
         shown = capsys.readouterr()
         assert "What is left in the account could not be read now" in shown.out + shown.err
         monkeypatch.undo()
         monkeypatch.chdir(clinic)
-    monkeypatch.setattr(room.Ledger, "record", then_gone)
+    monkeypatch.setattr(room.Ledger, "record", record_and_remove)
     assert run(f"{COMMANDS[0]} {PAID} --json") == 0
     answer = json.loads(capsys.readouterr().out)
     assert (answer["account"], answer["charged"], len(answer["item"])) == (None, None, 2)

@@ -181,7 +181,7 @@ def test_an_unforeseen_error_shows_its_kind_only(clinic: Path, capsys: Any, monk
     def fails(*_: Any, **__: Any) -> None:
         raise KeyError("private")
 
-    monkeypatch.setattr("lastbit.data.counting.count", fails)
+    monkeypatch.setattr("lastbit.data.count.count", fails)
     assert run(f"{TOP} --epsilon 1") == 1
     assert capsys.readouterr().err == "lastbit: unexpected KeyError. Run the command again with --debug to see where.\n"
 
@@ -252,7 +252,7 @@ def test_not_even_debug_quotes_a_row(clinic: Path, capsys: Any, monkeypatch: pyt
         finally:
             raise KeyError(private)
 
-    monkeypatch.setattr("lastbit.data.counting.count", fails)
+    monkeypatch.setattr("lastbit.data.count.count", fails)
     assert cli._run(shlex.split(f"{TOP} --epsilon 1"), debug=True) == 1
     shown = capsys.readouterr()
     assert shown.err.count("Traceback") == 2

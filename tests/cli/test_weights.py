@@ -15,7 +15,7 @@ import pytest
 
 import lastbit as lb
 from lastbit import cli
-from tests.tables import count_rows, make_items, make_rows
+from tests.table_readers import count_rows, make_items, make_rows
 
 ROWS = [("a", "flu", "2.75"), ("a", "flu", "2.75"), ("a", "flu", "9"), ("b", "flu", "x"), ("b", "cold", "-3"),
         ("c", "gout", "4"), ("", "flu", "4")]  # fmt: skip
@@ -90,10 +90,10 @@ def test_the_epsilon_for_an_accuracy_of_sums(monotone: bool) -> None:
     moves: dict[str, Any] = {"sensitivity": Fraction(1000), "monotone": monotone}
     epsilon = lb.NoisyTopK.for_accuracy(20_000, 100, "0.95", k=5, resolution=1, **moves).epsilon
 
-    def reached(by: Fraction) -> Fraction:
+    def accuracy_at(by: Fraction) -> Fraction:
         return lb.NoisyTopK(k=5, epsilon=by, resolution=1, **moves).accuracy(100, "0.95")
 
-    assert reached(epsilon) <= 20_000 < reached(epsilon * Fraction(99, 100))
+    assert accuracy_at(epsilon) <= 20_000 < accuracy_at(epsilon * Fraction(99, 100))
 
 
 WRONG = {

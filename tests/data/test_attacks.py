@@ -13,7 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import lastbit as lb
-from lastbit.data.source import Wanted, opened
+from lastbit.data.duckdb.relation import ColumnSelection
+from lastbit.data.files.open_table import open_table
 
 
 @pytest.mark.parametrize("unit", [3, 1 << 62, -(1 << 62)])
@@ -58,5 +59,5 @@ def test_a_parquet_file_is_that_file_and_no_pattern(tmp_path: Path) -> None:
     folder.mkdir()
     for name, first in (("v.parquet", 1), ("w*.parquet", 10), ("wx.parquet", 20), ("[a].parquet", 30)):
         pq.write_table(pa.table({"u": [first, first + 1, first + 2], "i": [1, 1, 1]}), folder / name)
-        rows = opened(str(folder / name), Wanted(("i", "u"))).relation.project("u").fetchall()
+        rows = open_table(str(folder / name), ColumnSelection(("i", "u"))).relation.project("u").fetchall()
         assert sorted(rows) == [(first,), (first + 1,), (first + 2,)]

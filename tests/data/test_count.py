@@ -189,7 +189,7 @@ def test_columns_of_polars_may_look_like_patterns() -> None:
 
 def test_an_extra_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     visits = pl.DataFrame({"diagnosis": ["flu"]})
-    monkeypatch.setitem(sys.modules, "lastbit.data.arrow", None)
+    monkeypatch.setitem(sys.modules, "lastbit.data.memory.arrow", None)
     with pytest.raises(lb.LastbitError, match="pip install 'lastbit\\[data\\]'"):
         lb.count(visits, by="diagnosis", domain=["flu"])
 

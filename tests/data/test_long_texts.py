@@ -21,9 +21,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import lastbit as lb
-from lastbit.data import objects, parquet, parquet_texts
-from lastbit.data.long_texts import LENGTH, LONGEST, PREFIX, shorten, shorten_array, shorten_text
-from tests.tables import count_rows, make_items, make_rows
+from lastbit.data import object_keys
+from lastbit.data.files import parquet, parquet_texts
+from lastbit.data.long_texts import DIGEST_LENGTH, LONGEST_TEXT, PREFIX, shorten, shorten_array, shorten_text
+from tests.table_readers import count_rows, make_items, make_rows
 
 MANY = 2_200
 LONG = "x" * 1_000_000
@@ -200,7 +201,7 @@ def test_long_fields_of_other_files(name: str, tmp_path: Path) -> None:
 
 
 def test_a_text_that_looks_like_a_digest_is_another_text() -> None:
-    near = [FORM, FORM[:-1] + "0", PREFIX.decode() + "é" * 32, "x" * LENGTH, "x" * LONGEST]
+    near = [FORM, FORM[:-1] + "0", PREFIX.decode() + "é" * 32, "x" * DIGEST_LENGTH, "x" * LONGEST_TEXT]
     forms = {shorten_text(text) for text in (LONG, *near)}
     assert len(forms) == 1 + len(near)
     array = pa.array([LONG, None, *near, None])
@@ -228,7 +229,7 @@ def test_no_more_than_a_few_python_objects_have_one_hash() -> None:
     from decimal import Decimal
 
     for values in (whole, ratios, identifiers, [Decimal(text) for text in decimals], [(each,) for each in whole]):
-        forms = [objects.key(value) for value in values]
+        forms = [object_keys.key(value) for value in values]
         assert len({*forms}) == len(values)
         hashes = [hash(form) for form in forms]
         assert len({*hashes}) > len(values) // 2

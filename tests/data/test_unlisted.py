@@ -19,9 +19,10 @@ import pyarrow.parquet
 import pytest
 
 import lastbit as lb
-from lastbit.data.source import Opened, Wanted, opened
+from lastbit.data.duckdb.relation import ColumnSelection, OpenTable
+from lastbit.data.files.open_table import open_table
 from lastbit.values.bound import one_key
-from lastbit.values.unlisted import order
+from lastbit.values.unlisted import sort_key
 
 ENGINES: dict[str, Callable[[pa.Table], Any]] = {
     "pandas": lambda table: table.to_pandas(),
@@ -45,10 +46,10 @@ def in_duckdb(table: pa.Table, connection: Any) -> Any:
     return connection.table("kept")
 
 
-def read_again(made: Callable[[Any], Any]) -> Opened:
+def read_again(made: Callable[[Any], Any]) -> OpenTable:
     engine = duckdb.connect()
     relation = made(engine)
-    return Opened(relation, engine, again=lambda: relation)
+    return OpenTable(relation, engine, again=lambda: relation)
 
 
 def stored(kind: pa.DataType) -> Callable[[list[Any]], pa.Array]:
@@ -380,7 +381,7 @@ def test_an_item_that_is_found_is_an_item_of_the_column() -> None:
         table, items, counts = rows_of(name)
         listed = lb.count(ENGINES[engines[-1]](table), by="item", unit="unit", domain=items)
         assert (name, listed.items, listed.values.tolist()) == (name, tuple(items), counts)
-        assert sorted(items, key=order) == [item for _, item in COLUMNS[name][1]]
+        assert sorted(items, key=sort_key) == [item for _, item in COLUMNS[name][1]]
 
 
 def test_numbers_of_128_bits() -> None:
@@ -505,7 +506,7 @@ def test_files_of_the_command(name: str, tmp_path: Path) -> None:
         path.write_text("".join(f"{unit}{mark}{word}\n" for unit, word in [("unit", "word"), *rows]), "utf-8")
 
     def counted() -> lb.Unlisted:
-        source = opened(str(path), Wanted(("word", "unit"), distinct=True), table)
+        source = open_table(str(path), ColumnSelection(("word", "unit"), distinct=True), table)
         return lb.count(source.relation, by="word", unit="unit", domain=lb.UNKNOWN)
 
     # Fetched where nobody holds the connection any more.

@@ -65,7 +65,7 @@ def test_every_page_is_in_the_contents() -> None:
 def test_the_page_which_mechanism_has_every_mechanism_and_every_command() -> None:
     page = (DOCS / "learn/which-mechanism.md").read_text(encoding="utf-8")
     questions, _, costs = page.partition("## What each costs")
-    for name in (each.__name__ for each in all_mechanisms()):
+    for name in (mechanism.__name__ for mechanism in all_mechanisms()):
         assert f"`{name}`" in questions, name
         assert f"lb.{name}(" in costs, name
     for command in (*KINDS, "watch"):

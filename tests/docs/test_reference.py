@@ -20,7 +20,7 @@ PAGES = reference.pages()
 EVERYTHING = "\n".join(PAGES.values())
 
 
-def listed(path: Path) -> list[str]:
+def public_names(path: Path) -> list[str]:
     """`__all__` of a module, read as text."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     (found,) = (
@@ -34,7 +34,7 @@ def listed(path: Path) -> list[str]:
 @pytest.mark.parametrize("room", ["", "audit", "estimate", "ledger"])
 def test_every_public_name_has_an_entry(room: str) -> None:
     home = Path(lb.__file__).parent
-    names = listed(home / room / "__init__.py" if room else home / "__init__.pyi")
+    names = public_names(home / room / "__init__.py" if room else home / "__init__.pyi")
     for name in names:
         if name in ("audit", "estimate", "ledger"):
             continue

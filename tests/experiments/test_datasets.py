@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from experiments.datasets import PUBLISHED, load, unpublished
+from experiments.datasets import PUBLISHED, load, read_unpublished
 
 
 def write(path, counts):
@@ -23,7 +23,7 @@ def test_a_partial_copy_is_filled_up_and_says_so(tmp_path):
     assert kosarak.counts[:4].tolist() == [90, 7, 3, 0]
     assert len(kosarak.counts) == 41_270
     assert "3 of 41,270 items, 100,000 of 990,002 records" in kosarak.origin
-    assert kosarak.enlarged().counts[:2].tolist() == [90 * 990_002 // 100_000, 7 * 990_002 // 100_000]
+    assert kosarak.enlarge().counts[:2].tolist() == [90 * 990_002 // 100_000, 7 * 990_002 // 100_000]
 
 
 def test_any_other_folder_gives_its_three_largest_files(tmp_path):
@@ -42,8 +42,8 @@ def test_files_that_no_paper_measured_come_beside_the_papers(tmp_path):
     write(tmp_path / "names-counts.csv", range(1, 151))
     write(tmp_path / "short-counts.csv", range(1, 100))
     (tmp_path / "notes.csv").write_text("a,b\n1,2\n", encoding="utf-8")
-    assert unpublished(tmp_path) == ()
+    assert read_unpublished(tmp_path) == ()
     write(tmp_path / "kosarak-first100k-counts.csv", range(1, 201))
-    (names,) = unpublished(tmp_path, 5)
+    (names,) = read_unpublished(tmp_path, 5)
     assert (names.name, names.counts.tolist()) == ("names", [150, 149, 148, 147, 146])
     assert [each.name for each in load(tmp_path)] == ["Kosarak"]

@@ -75,7 +75,7 @@ def test_processes_give_what_one_gives(tmp_path):
         harness.spread_out(harness.read_rows, paths, harness.Setting((), workers=workers), "files")
         for workers in (1, 2)
     )
-    assert together == alone == [{"n": n} for each in range(4) for n in (each, -each)]
+    assert together == alone == [{"n": n} for index in range(4) for n in (index, -index)]
 
 
 def test_rows_survive_a_file(tmp_path):

@@ -31,14 +31,14 @@ def test_the_best_selection_uses_all_that_it_pays_for(epsilon, delta, most):
     laplace = thresholds.google_laplace(epsilon, delta, most).kept
     assert kept(0) == 0
     tight = 0
-    for n in range(thresholds.needed(kept, 1.0)):
+    for n in range(thresholds.needed_people(kept, 1.0)):
         now, more = kept(n), kept(n + 1)
         up, down = odds * now + one, 1 - (1 - now - one) / odds
         assert more <= min(up, down, 1) * (1 + 1e-9)
         tight += math.isclose(more, min(up, down, 1))
         # As good as noise and a threshold at least, where an item occurs.
         assert n == 0 or laplace(n) <= now * (1 + 1e-9)
-    assert tight >= thresholds.needed(kept, 1.0) - 1
+    assert tight >= thresholds.needed_people(kept, 1.0) - 1
 
 
 @pytest.mark.parametrize(("epsilon", "delta", "most"), COSTS)
@@ -60,10 +60,11 @@ def test_gaussian_noise_of_a_cost():
 
 
 def test_how_many_people_an_item_needs():
-    assert thresholds.needed(lambda people: people / 100, 0.95) == 95
-    assert thresholds.needed(lambda people: float(people >= 1), 0.95) == 1
+    assert thresholds.needed_people(lambda people: people / 100, 0.95) == 95
+    assert thresholds.needed_people(lambda people: float(people >= 1), 0.95) == 1
     ours = lb.DiscoverHistogram(epsilon=1, delta="1e-6", most_items=10)
     rate = float(ours.rate.fraction)
     assert (
-        thresholds.needed(lambda n: thresholds.laplace_at_least(rate, int(ours.threshold) - n), 0.95) == ours.needed()
+        thresholds.needed_people(lambda n: thresholds.laplace_at_least(rate, int(ours.threshold) - n), 0.95)
+        == ours.needed()
     )

@@ -17,13 +17,13 @@ def folded_law(rate, bound):
     r = rate.fraction
     inner = [r ** abs(k) for k in range(1 - bound, bound)]
     end = r**bound / (1 - r)
-    return distributions.weighted([end, *inner, end])
+    return distributions.categorical([end, *inner, end])
 
 
 @cache
 def folded_geometric(rate, bound):
     r = rate.fraction
-    return distributions.weighted([*(r**k for k in range(bound)), r**bound / (1 - r)])
+    return distributions.categorical([*(r**k for k in range(bound)), r**bound / (1 - r)])
 
 
 class Folding(Draw):
@@ -58,7 +58,7 @@ class Folding(Draw):
         return self._draw_below._uniforms(sizes, most)
 
 
-def folded(mechanism, values):
+def fold(mechanism, values):
     """The program of a clamped SparseVector whose gaps are off or on a grid, folded where it does not matter."""
     plan = mechanism._plan
     least, most, width = plan.clamp

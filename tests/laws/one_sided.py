@@ -47,7 +47,7 @@ class OneSided:
             self._known[asked] = self._mass(*asked)
         return self._known[asked]
 
-    def given(self, transcript, distances, z):
+    def mass_given_noise(self, transcript, distances, z):
         """P(transcript, given that the threshold noise is z)."""
         pairs = zip(transcript, distances, strict=False)
         return _product(self._value(factor, z) for pair in pairs for factor in self._factors(*pair))
@@ -56,7 +56,7 @@ class OneSided:
         start = max(0, *(distance - min(self.shifts) for distance in distances))
         s, near = self.s, mpq(0)
         for z in range(start):
-            near += (1 - s) * s**z * self.given(transcript, distances, z)
+            near += (1 - s) * s**z * self.mass_given_noise(transcript, distances, z)
         polynomial = {0: mpq(1)}
         for answer, distance in zip(transcript, distances, strict=True):
             for sign, scale, power, needed in self._factors(answer, distance):
@@ -103,6 +103,6 @@ def _times(one, other):
 
 def worst_odds(law, one, other):
     """The largest ratio of the probabilities of a transcript, between two inputs, either way."""
-    pairs = [(law.mass(each, one), law.mass(each, other)) for each in law.transcripts(len(one))]
+    pairs = [(law.mass(transcript, one), law.mass(transcript, other)) for transcript in law.transcripts(len(one))]
     assert all(p > 0 and q > 0 for p, q in pairs)
     return max(max(p / q, q / p) for p, q in pairs)

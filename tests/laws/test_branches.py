@@ -18,7 +18,9 @@ def noises_of(mechanism: lb.AdaptiveSparseVector) -> list[GapNoise]:
 
 def false_bound(noises: list[GapNoise], below: int, steps: list[int]) -> Fraction:
     """P(some branch reports a query this far below the threshold with N above its steps), exactly."""
-    return sum((noise.reported(below, most + 1) for noise, most in zip(noises, steps, strict=True)), Fraction(0))
+    return sum(
+        (noise.report_probability(below, most + 1) for noise, most in zip(noises, steps, strict=True)), Fraction(0)
+    )
 
 
 def worst(noises: list[GapNoise], steps: list[int]) -> Fraction:
@@ -28,7 +30,7 @@ def worst(noises: list[GapNoise], steps: list[int]) -> Fraction:
 @pytest.mark.parametrize(("branches", "figure"), [(2, "0.087"), (4, "0.171")])
 def test_bounds_that_each_take_the_whole_level_fail_too_often(branches: int, figure: str) -> None:
     noises = noises_of(lb.AdaptiveSparseVector(threshold=0, limit=1, epsilon=1, branches=branches))
-    alone = [noise.exceeded_by(1 - LEVEL) for noise in noises]
+    alone = [noise.tail_bound(1 - LEVEL) for noise in noises]
     assert f"{float(worst(noises, alone)):.3f}" == figure
 
 
@@ -68,7 +70,7 @@ def test_what_a_branch_reports_is_the_law_of_a_run(branches: int, noise: str) ->
             price = (1 << place) * unit
             for least in (-2, 0, 3, 6):
                 followed = chance_of(lambda gap, spent, p=price, v=value, n=least: spent == p and gap - v >= n)
-                assert followed <= each.reported(-value, least) <= followed + law.unexplored
+                assert followed <= each.report_probability(-value, least) <= followed + law.unexplored
 
 
 @pytest.mark.parametrize("noise", ["one-sided", "laplace"])
@@ -77,20 +79,20 @@ def test_the_coverage_given_a_report_is_that_of_the_branch(noise: str) -> None:
     for each in noises_of(mechanism):
         bound = each.lower_bound(10, 4, "0.9")
         for value in (4, 9, 10, 13):
-            told = each.reported(10 - value, 10 - value + each.margin)
-            missed = each.reported(10 - value, bound.steps + 1)
+            told = each.report_probability(10 - value, 10 - value + each.margin)
+            missed = each.report_probability(10 - value, bound.steps + 1)
             assert bound.coverage_given_report(value) == 1 - missed / told
     # The last branch is reached by queries that failed the first: that makes its noise another.
     last = noises_of(mechanism)[-1]
     alone = type(last)(last.threshold_rate, last.query_rate, last.resolution, last.margin)
-    assert last.reported(-4, -4) < alone.reported(-4, -4) == alone.at_least(-4)
+    assert last.report_probability(-4, -4) < alone.report_probability(-4, -4) == alone.at_least(-4)
 
 
 def test_one_branch_reports_what_the_closed_form_says() -> None:
     for noise in ("one-sided", "laplace"):
         each = lb.SparseVector(threshold=0, limit=2, epsilon=1, noise=noise).gap_noise
         for below in (-9, -1, 0, 1, 7):
-            assert each.reported(below, 3) == each.at_least(max(below, 3))
+            assert each.report_probability(below, 3) == each.at_least(max(below, 3))
 
 
 def test_a_branch_alone_does_not_say_what_is_decisive_and_a_ninth_branch_not_how_often_it_reports() -> None:

@@ -152,14 +152,14 @@ def test_a_monotone_rate_is_too_much_when_scores_move_both_ways() -> None:
 
 def test_the_printed_rounding_of_mechanism_4_is_convicted() -> None:
     # Down with probability equal to the fraction: scores just below and just above a step trade places.
-    def printed(scores: list[Fraction]) -> audit.Law:
+    def printed_law(scores: list[Fraction]) -> audit.Law:
         turned = [2 * (score.numerator // score.denominator) + 1 - score for score in scores]
         mechanism = ExponentialMechanism(eta=ETA, rounding="randomized")
         return audit.law(mechanism.program(turned), 0)
 
     low, high = Fraction(99, 100), Fraction(101, 100)
     for n in (3, 5):
-        one, other = printed([low, *[high] * (n - 1)]), printed([high, *[low] * (n - 1)])
+        one, other = printed_law([low, *[high] * (n - 1)]), printed_law([high, *[low] * (n - 1)])
         assert judge(ETA, one, other, Fraction(0)).verdict == "violated"
     corrected = ExponentialMechanism(eta=ETA, rounding="randomized")
     assert audit.check(corrected, [low, high, high], [high, low, low]).holds

@@ -84,7 +84,7 @@ def test_erratum_b3_figures():
     noise = LaplaceGapNoise(lb.Rate.from_epsilon("1/200"), lb.Rate.from_epsilon("1/400"), Fraction(1, 100))
     bound = noise.lower_bound(0, 0, "0.95")
     figures = bound.coverage, bound.coverage_given_report(0), bound.coverage_given_report(-5)
-    assert [round(float(each), 2) for each in figures] == [0.95, 0.90, 0.72]
+    assert [round(float(figure), 2) for figure in figures] == [0.95, 0.90, 0.72]
 
 
 def test_variance_weighting_is_the_best_combination():

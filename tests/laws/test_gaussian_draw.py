@@ -12,7 +12,7 @@ from gmpy2 import mpfr
 import lastbit as lb
 from lastbit.chance import _draws, distributions, gaussian
 from lastbit.chance.gaussian import MOST_DEVIATION, Gaussian
-from lastbit.chance.tables import Table
+from lastbit.chance.threshold_table import ThresholdTable
 from tests.oracle import WORD
 from tests.twins.pair import agree, edges
 
@@ -60,7 +60,7 @@ def floor(rate: lb.Rate, j: int, bits: int = 64) -> int:
 @pytest.mark.parametrize("name", RATES)
 def test_every_threshold_is_the_exact_floor(name: str) -> None:
     rate = RATES[name]
-    table = Table.of(Gaussian(rate))
+    table = ThresholdTable.of(Gaussian(rate))
     stored = table.thresholds.tolist()
     assert (stored[0], stored[-1], table.direction) == (WORD - 1, 0, 1)
     assert 0 < stored[-2] <= stored[1] < WORD - 1
@@ -86,7 +86,7 @@ def test_the_sums_are_within_their_error(name: str, bits: int) -> None:
 def test_thresholds_in_doubt_are_settled_exactly(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     exact, settled = Gaussian(RATES[name]).thresholds(), []
     monkeypatch.setattr(gaussian, "_GUARD", 3)
-    monkeypatch.setattr(gaussian, "_kept_tails", lru_cache(gaussian._tails))
+    monkeypatch.setattr(gaussian, "_cached_tails", lru_cache(gaussian._tails))
     floor = Gaussian.floor
     monkeypatch.setattr(Gaussian, "floor", lambda law, j, bits: settled.append(j) or floor(law, j, bits))
     assert np.array_equal(Gaussian(RATES[name]).thresholds(), exact)
@@ -107,7 +107,7 @@ def test_the_floors_of_the_specification(name: str) -> None:
 @pytest.mark.parametrize("sigma", [700, 1_900, MOST_DEVIATION])
 def test_long_tables(sigma: int) -> None:
     rate = lb.Rate.from_epsilon(Fraction(1, 2 * sigma**2))
-    table = Table.of(Gaussian(rate))
+    table = ThresholdTable.of(Gaussian(rate))
     stored = table.thresholds
     assert np.all(stored[1:] <= stored[:-1])
     # The kernel finds every cell: its first and its last word, and the word of its edge, which is in doubt.
@@ -208,10 +208,10 @@ def test_a_long_table_on_tapes() -> None:
 def test_too_wide_a_law_is_refused() -> None:
     widest = lb.Rate.from_epsilon(Fraction(1, 2 * MOST_DEVIATION**2))
     assert Gaussian(widest).rate == widest
-    too_wide = lb.Rate.from_epsilon(Fraction(1, 2 * MOST_DEVIATION**2 + 10**6))
+    is_too_wide = lb.Rate.from_epsilon(Fraction(1, 2 * MOST_DEVIATION**2 + 10**6))
     for draw in (lb.Sampler(lb.Tape([])), lb.Reference(lb.Tape([]))):
         with pytest.raises(lb.ParameterError, match=r"at most 2\^16 = 65,536 steps.*coarser resolution"):
-            draw.gaussian(too_wide)
+            draw.gaussian(is_too_wide)
         with pytest.raises(lb.ParameterError, match="rate must be a"):
             draw.gaussian("1/2", 3)  # type: ignore[call-overload]
 
@@ -219,7 +219,7 @@ def test_too_wide_a_law_is_refused() -> None:
 ALPHAS = [Fraction(each) for each in ("1.0001", "1.1", "1.5", "2", "7/3", "3", "3.7", "5", "10.3")]
 
 
-def rounded(mode: int) -> gmpy2.context:
+def rounding_context(mode: int) -> gmpy2.context:
     # Where (α - 1)·shift is not whole, the divergence is short of its bound by a share of e^(-π²/ln(1/r)): for
     # r = 99/100 that is about 2^-1417.
     return gmpy2.context(precision=1700, round=mode)
@@ -228,15 +228,15 @@ def rounded(mode: int) -> gmpy2.context:
 @lru_cache
 def logs(rate: lb.Rate) -> tuple[mpfr, mpfr]:
     """Bounds of ln(1/r)."""
-    with rounded(gmpy2.RoundDown):
+    with rounding_context(gmpy2.RoundDown):
         lower = gmpy2.log(mpfr(gmpy2.mpq(1 / rate.fraction)))
-    with rounded(gmpy2.RoundUp):
+    with rounding_context(gmpy2.RoundUp):
         return lower, gmpy2.log(mpfr(gmpy2.mpq(1 / rate.fraction)))
 
 
 def power(rate: lb.Rate, exponent: Fraction, upper: bool) -> mpfr:
     """A bound of r^exponent."""
-    with rounded(gmpy2.RoundUp if upper else gmpy2.RoundDown):
+    with rounding_context(gmpy2.RoundUp if upper else gmpy2.RoundDown):
         return gmpy2.exp(gmpy2.mpq(-exponent) * logs(rate)[upper == (exponent < 0)])
 
 
@@ -248,9 +248,9 @@ def moment(rate: lb.Rate, alpha: Fraction, shift: int, upper: bool) -> mpfr:
     total = mpfr(0)
     for exponent in exponents:
         each = power(rate, exponent, upper)
-        with rounded(gmpy2.RoundUp if upper else gmpy2.RoundDown):
+        with rounding_context(gmpy2.RoundUp if upper else gmpy2.RoundDown):
             total += each
-    with rounded(gmpy2.RoundUp):
+    with rounding_context(gmpy2.RoundUp):
         # From either end on, the terms fall at least as fast as powers of r.
         beyond = 2 * power(rate, min(exponents[0], exponents[-1]), True) / mpfr(gmpy2.mpq(1 - rate.fraction))
         return total + beyond if upper else total
@@ -269,7 +269,7 @@ def test_the_renyi_divergence_of_a_shift_is_at_most_alpha_rho(name: str, shift: 
         for upper in (False, True):
             claim = power(rate, -alpha * (alpha - 1) * shift**2, not upper)
             whole = moment(rate, Fraction(1), 0, not upper)
-            with rounded(gmpy2.RoundUp if upper else gmpy2.RoundDown):
+            with rounding_context(gmpy2.RoundUp if upper else gmpy2.RoundDown):
                 bounds.append(moment(rate, alpha, shift, upper) / whole / claim)
         if ((alpha - 1) * shift).denominator == 1:
             assert 1 - hair < bounds[0] <= 1 <= bounds[1] < 1 + hair

@@ -93,7 +93,7 @@ def test_whole_numbers_stay_whole_numbers(values: list[int]) -> None:
     mechanism = lb.DiscreteLaplace(eta=BITS, sensitivity=2, resolution="1/2")
     neighbours = list(mechanism.neighbours(values))
     assert len(neighbours) == 12
-    assert all(type(value) is int for each in neighbours for value in each)
+    assert all(type(value) is int for neighbour in neighbours for value in neighbour)
     assert lb.audit.check_all(mechanism, values, Fraction(1, 1 << 7)).holds
 
 

@@ -39,7 +39,7 @@ EACH = {
     **{f"uniform {n}": distributions.uniform(n) for n in (2, 3, 4, 5)},
     "uniform below 3 of 9": distributions.uniform_below(3, 9),
     **{f"bernoulli {p}": distributions.bernoulli(Fraction(p)) for p in ("1/2", "1/3", "1/4", "0", "1")},
-    **{f"weights {w}": distributions.weighted(w) for w in ([1, 1], [2, 1], [1, 2], [1, 1, 2], [2, 2, 4], [1, 1, 3])},
+    **{f"weights {w}": distributions.categorical(w) for w in ([1, 1], [2, 1], [1, 2], [1, 1, 2], [2, 2, 4], [1, 1, 3])},
     "powers one half": powers(HALF, [0, 1, 3]),
     "powers a quarter": powers(QUARTER, [0, 1, 3]),
     "powers three quarters": powers(ODD, [0, 1, 3]),

@@ -18,7 +18,7 @@ FORMS = [(1, 1), (1, 0), (0, 1)]
 Law = dict[tuple[int, ...], Fraction]
 
 
-def defined(rate: Rate, counts: tuple[int, ...], k: int, p: int, q: int) -> Law:
+def law_by_definition(rate: Rate, counts: tuple[int, ...], k: int, p: int, q: int) -> Law:
     """P(S) proportional to r^(p·c_out - q·c_in), from the definition."""
     weights = {}
     for chosen in combinations(range(len(counts)), k):
@@ -28,7 +28,7 @@ def defined(rate: Rate, counts: tuple[int, ...], k: int, p: int, q: int) -> Law:
     return {chosen: weight / total for chosen, weight in weights.items()}
 
 
-def drawn(rate: Rate, counts: tuple[int, ...], k: int, p: int, q: int) -> Law:
+def law_of_cells(rate: Rate, counts: tuple[int, ...], k: int, p: int, q: int) -> Law:
     """The law of sets of ranks that the cells and a uniform subset inside the cell give."""
     law = Layers.of(rate, k, -np.array(counts), p, q)
     found: Counter[tuple[int, ...]] = Counter()
@@ -47,7 +47,10 @@ def drawn(rate: Rate, counts: tuple[int, ...], k: int, p: int, q: int) -> Law:
 def test_the_law_is_its_definition_for_all_counts(n: int, most: int, p: int, q: int) -> None:
     for counts in combinations_with_replacement(range(most, -1, -1), n):
         for k in range(1, n):
-            assert drawn(Rate(3, 2), counts, k, p, q) == defined(Rate(3, 2), counts, k, p, q), (counts, k)
+            assert law_of_cells(Rate(3, 2), counts, k, p, q) == law_by_definition(Rate(3, 2), counts, k, p, q), (
+                counts,
+                k,
+            )
 
 
 @pytest.mark.parametrize("rate", [Rate(1, 1), Rate(255, 8), Rate.from_epsilon("1/3")])
@@ -61,7 +64,7 @@ def test_the_auditor_follows_the_cells(rate: Rate, p: int, q: int) -> None:
             rest = draw.subset(end - start, k - start, most=(law.n, k))
             return (*range(start), *(start + rest).tolist())
 
-        assert dict(audit.law(program, 0).masses) == defined(rate, counts, k, p, q)
+        assert dict(audit.law(program, 0).masses) == law_by_definition(rate, counts, k, p, q)
 
 
 @pytest.mark.parametrize(("p", "q"), FORMS)

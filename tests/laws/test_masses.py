@@ -19,8 +19,8 @@ R = Fraction(15, 16)
         (distributions.laplace(Rate(15, 4)), oracle.laplace(R)),
         (distributions.truncated_geometric(Rate(15, 4), 30), oracle.truncated(R, 30)),
         (distributions.uniform(6), oracle.Even(6)),
-        (distributions.weighted([1, 0, Fraction(1, 2), 3]), oracle.weighted([1, 0, Fraction(1, 2), 3])),
-        (distributions.weighted([3, 0]), oracle.weighted([3, 0])),
+        (distributions.categorical([1, 0, Fraction(1, 2), 3]), oracle.categorical([1, 0, Fraction(1, 2), 3])),
+        (distributions.categorical([3, 0]), oracle.categorical([3, 0])),
     ],
 )
 def test_masses(distribution: distributions.Distribution, law: oracle.Law) -> None:

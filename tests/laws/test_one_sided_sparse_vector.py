@@ -27,26 +27,29 @@ def rates_of(rates):
     return base**i, base**j
 
 
-def built(rates, limit, monotone, branches=ONE_BRANCH, **more):
+def build(rates, limit, monotone, branches=ONE_BRANCH, **more):
     """The mechanism with these rates: its cost is the sum of what they cost."""
     base, i, j = rates
     rest = j * limit * branches[-1][2] * (1 if monotone else 2)
     if len(branches) > 1:
-        kind, own = lb.AdaptiveSparseVector, {"branches": len(branches), "sigma": [each[1] for each in branches[:-1]]}
+        kind, own = (
+            lb.AdaptiveSparseVector,
+            {"branches": len(branches), "sigma": [branch[1] for branch in branches[:-1]]},
+        )
     else:
         kind, own = lb.SparseVector, {}
     eta, split = lb.Eta(*base, i + rest), Fraction(i, i + rest)
     return kind(threshold=THRESHOLD, limit=limit, eta=eta, split=split, monotone=monotone, **own, **more)
 
 
-def closed(rates, limit, branches=ONE_BRANCH, gaps=2):
+def closed_form(rates, limit, branches=ONE_BRANCH, gaps=2):
     return OneSided(*rates_of(rates), branches, limit * branches[-1][2], gaps)
 
 
 def transcript(release, mechanism):
     """Our answers as the closed form writes them."""
     units = [branch.units * mechanism._plan.unit for branch in mechanism._plan.branches]
-    return tuple((units.index(each.spent), each.gap) if each.above else BELOW for each in release.answers)
+    return tuple((units.index(answer.spent), answer.gap) if answer.above else BELOW for answer in release.answers)
 
 
 def values_at(distances):
@@ -68,14 +71,14 @@ EVERY = [
 @pytest.mark.parametrize("monotone", [False, True])
 @pytest.mark.parametrize("branches", [ONE_BRANCH, *BRANCHES], ids=str)
 def test_the_plan_has_these_rates_margins_and_shifts(rates, limit, monotone, branches):
-    plan = built(rates, limit, monotone, branches)._plan
+    plan = build(rates, limit, monotone, branches)._plan
     s, r = rates_of(rates)
     assert plan.threshold_rate.fraction == s
     assert [(branch.rate.fraction, branch.margin, branch.units) for branch in plan.branches] == [
         (r**power, margin, units) for power, margin, units in branches
     ]
     shifts = [branch.centre - plan.kind.centre(plan.threshold_rate) for branch in plan.branches]
-    assert shifts == closed(rates, limit, branches).shifts
+    assert shifts == closed_form(rates, limit, branches).shifts
 
 
 class Given(Folding):
@@ -100,8 +103,8 @@ class Given(Folding):
     ids=str,
 )
 def test_given_the_threshold_noise_the_code_has_the_law_of_the_definition(rates, branches, limit, n, gaps):
-    tested = built(rates, limit, False, branches, **({"gaps": False} if gaps == BITS else {}))
-    law = closed(rates, limit, branches, gaps)
+    tested = build(rates, limit, False, branches, **({"gaps": False} if gaps == BITS else {}))
+    law = closed_form(rates, limit, branches, gaps)
     distances = [law.shifts[-1] + each for each in (0, 1, -1)[:n]]
     program = tested.program(values_at(distances))
     for z in (0, 2):
@@ -114,7 +117,7 @@ def test_given_the_threshold_noise_the_code_has_the_law_of_the_definition(rates,
         assert found.unexplored == 0
         ours = {transcript(release, tested): mass for release, mass in found.exact.items()}
         for each in law.transcripts(n):
-            assert ours.get(each, 0) == law.given(each, distances, z)
+            assert ours.get(each, 0) == law.mass_given_noise(each, distances, z)
 
 
 @pytest.mark.parametrize(
@@ -128,7 +131,7 @@ def test_given_the_threshold_noise_the_code_has_the_law_of_the_definition(rates,
     ],
 )
 def test_the_law_that_the_auditor_finds_is_the_closed_form(rates, branches, limit, n):
-    tested, law = built(rates, limit, False, branches), closed(rates, limit, branches)
+    tested, law = build(rates, limit, False, branches), closed_form(rates, limit, branches)
     distances = (0, -1, 1)[:n]
     found = lb.audit.law(tested.program(values_at(distances)), Fraction(1, 1 << 6))
     ours = {transcript(release, tested): bounds for release, bounds in found.items()}
@@ -141,7 +144,7 @@ def test_the_law_that_the_auditor_finds_is_the_closed_form(rates, branches, limi
 @pytest.mark.parametrize("gaps", [2, BITS])
 def test_the_loss_is_within_the_claim_and_reaches_it(rates, branches, limit, n, gaps):
     """From the second gap on, all queries here have the same odds at every gap: two gaps are all gaps."""
-    law = closed(rates, limit, branches, gaps)
+    law = closed_form(rates, limit, branches, gaps)
     general = monotone = 1
     for near, move in product(steps(n), steps(n)):
         one = [law.shifts[-1] + each for each in near]
@@ -150,7 +153,7 @@ def test_the_loss_is_within_the_claim_and_reaches_it(rates, branches, limit, n, 
         if min(move) >= 0 or max(move) <= 0:
             monotone = max(monotone, odds)
     for same_way, odds in ((False, general), (True, monotone)):
-        eta = built(rates, limit, same_way, branches).eta
+        eta = build(rates, limit, same_way, branches).eta
         claim = 1 / eta.fraction
         assert odds <= claim
         if len(branches) == 1 and n > limit:
@@ -162,8 +165,8 @@ def test_the_loss_is_within_the_claim_and_reaches_it(rates, branches, limit, n, 
 @pytest.mark.parametrize("rates", RATES, ids=str)
 @pytest.mark.parametrize("monotone", [False, True])
 def test_the_loss_is_within_the_claim_far_from_the_threshold_too(rates, monotone):
-    law = closed(rates, 1, gaps=6)
-    claim = 1 / built(rates, 1, monotone).eta.fraction
+    law = closed_form(rates, 1, gaps=6)
+    claim = 1 / build(rates, 1, monotone).eta.fraction
     for one, move in product(product(range(-3, 4), repeat=2), steps(2)):
         if not monotone or min(move) >= 0 or max(move) <= 0:
             assert worst_odds(law, one, [a + b for a, b in zip(one, move, strict=True)]) <= claim
@@ -172,7 +175,7 @@ def test_the_loss_is_within_the_claim_far_from_the_threshold_too(rates, monotone
 @pytest.mark.parametrize("monotone", [False, True])
 @pytest.mark.parametrize(("limit", "distances"), [(1, (0, 0)), (1, (-1, 0, 0)), (2, (0, -1))])
 def test_the_auditor_finds_that_the_code_keeps_its_cost(limit, distances, monotone):
-    tested = built(RATES[0], limit, monotone, gaps=len(distances) < 3)
+    tested = build(RATES[0], limit, monotone, gaps=len(distances) < 3)
     found = lb.audit.check_all(tested, values_at(distances), tolerance=Fraction(1, 1 << 6))
     assert found.holds
 

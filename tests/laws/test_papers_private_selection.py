@@ -11,7 +11,7 @@ import pytest
 import lastbit as lb
 from lastbit.audit import judge, law, loss
 from lastbit.papers.private_selection import get_sample, hard_stop, least_rounds, pspc
-from tests.rounds import RARE, THIRD, as_law, best_law, summed, threshold_law
+from tests.selection_law import RARE, THIRD, as_law, best_law, sum_of_masses, threshold_law
 
 HALF = lb.Eta(1, 1, 1)
 NATS = Fraction(HALF.epsilon_upper)
@@ -30,14 +30,14 @@ def candidate(masses, scores=(0, 1, 2)):
     return run
 
 
-def stopped(gamma, rounds):
+def stop_masses(gamma, rounds):
     return [(1 - gamma) ** (k - 1) * (gamma if k < rounds else 1) for k in range(1, rounds + 1)]
 
 
 @pytest.mark.parametrize("rounds", [1, 2, 4])
 @pytest.mark.parametrize("masses", [ONE, OTHER])
 def test_the_papers_algorithms_have_the_closed_forms(masses, rounds):
-    f = summed(stopped(GAMMA, rounds))
+    f = sum_of_masses(stop_masses(GAMMA, rounds))
     with_threshold = law(lambda draw: pspc(draw, candidate(masses), 1, GAMMA, rounds))
     found = {None if outcome is None else outcome[0]: mass for outcome, mass in with_threshold.masses.items()}
     assert found == threshold_law(masses, f)
@@ -50,7 +50,7 @@ WORST = (1 - 2 * RARE - THIRD, 2 * RARE, THIRD)
 WORST_NEIGHBOUR = (1 - RARE - 2 * THIRD, RARE, 2 * THIRD)
 
 
-def stopped_sum(gamma, rounds):
+def stop_sum(gamma, rounds):
     """E x^K in closed form: the geometric sum up to the cap, and what is left at the cap."""
 
     def f(x):
@@ -65,7 +65,7 @@ def test_algorithm_6_costs_more_than_printed():
     stop, slack = Fraction(1, 1000), Fraction(1, 1000)
     rounds = least_rounds(stop, slack)
     assert rounds == 7601
-    one, other = (as_law(threshold_law(m, stopped_sum(stop, rounds))) for m in (WORST, WORST_NEIGHBOUR))
+    one, other = (as_law(threshold_law(m, stop_sum(stop, rounds))) for m in (WORST, WORST_NEIGHBOUR))
     found = loss(one, other)
     printed, right = NATS + 2 * slack, 2 * NATS + slack
     assert printed < found.lower
@@ -76,7 +76,7 @@ def test_algorithm_6_costs_more_than_printed():
 
 def test_algorithm_7_is_within_its_cost_and_tight():
     stop, slack = Fraction(1, 100), Fraction(1, 100)
-    f = stopped_sum(stop, least_rounds(stop, slack))
+    f = stop_sum(stop, least_rounds(stop, slack))
     one, other = (as_law(best_law(m, f)) for m in (WORST, WORST_NEIGHBOUR))
     right = 3 * NATS + 3 * slack
     assert judge(right, one, other, Fraction(0)).holds
@@ -92,12 +92,12 @@ def test_the_papers_cap_is_computed_with_eulers_e():
 def test_a_scored_candidate_costs_mechanism_and_score():
     """Lemma 6.1 with the sensitivity of erratum A9: quality moves by 2 steps, the output's law by a factor 2."""
 
-    def built(shift, masses, eta):
+    def build(shift, masses, eta):
         return lb.scored(
             lambda draw: draw.index(masses), lambda i: i + shift, sensitivity=2, eta=eta, bounds=(0, 6)
         )  # fmt: skip
 
-    one, other = (law(built(shift, masses, lb.Eta(1, 2, 1)), "1/100000") for shift, masses in ((0, ONE), (2, OTHER)))
+    one, other = (law(build(shift, masses, lb.Eta(1, 2, 1)), "1/100000") for shift, masses in ((0, ONE), (2, OTHER)))
     # eta 1 from the mechanism and eta 2 from the score.
     assert judge(lb.Eta(1, 1, 3), one, other, Fraction(1, 100000)).holds
     assert judge(lb.Eta(15, 6, 1), one, other, Fraction(1, 100000)).verdict == "violated"

@@ -80,7 +80,7 @@ def test_uniform(n: int) -> None:
     ],
 )
 def test_weighted(weights: list[int | Fraction]) -> None:
-    account(inversion.Weighted.of(weights), oracle.weighted(weights), 10)
+    account(inversion.Weighted.of(weights), oracle.categorical(weights), 10)
 
 
 @pytest.mark.parametrize("bits", [1, 2, 3])

@@ -31,7 +31,7 @@ EXPONENTS = [
 
 def cuts(rate: Rate, exponents: list[int]) -> list[Fraction]:
     """Where the cells begin, and 1."""
-    weights = [rate.fraction ** (each - min(exponents)) for each in exponents]
+    weights = [rate.fraction ** (exponent - min(exponents)) for exponent in exponents]
     sums = [Fraction(0), *accumulate(weights)]
     return [part / sums[-1] for part in sums]
 

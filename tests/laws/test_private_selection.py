@@ -11,7 +11,7 @@ import pytest
 import lastbit as lb
 from lastbit.audit import Law, judge, law, loss
 from lastbit.chance.rounds import Rounds
-from tests.rounds import RARE, THIRD, as_law, best_law, generating, summed, threshold_law, worst_pairs
+from tests.selection_law import RARE, THIRD, as_law, best_law, generating, sum_of_masses, threshold_law, worst_pairs
 
 HALF = lb.Eta(1, 1, 1)
 
@@ -47,7 +47,7 @@ LAWS = [
 
 
 def sum_of(most, law="uniform", stop=None):
-    return summed(list(Rounds.of(law, most, stop).masses()))
+    return sum_of_masses(list(Rounds.of(law, most, stop).masses()))
 
 
 @pytest.mark.parametrize("constant", [False, True])
@@ -123,13 +123,13 @@ def test_ties_are_broken_uniformly_among_the_rounds_that_count(constant):
 def test_with_constant_every_run_has_all_rounds():
     calls = []
 
-    def counted(draw):
+    def count_calls(draw):
         calls.append(None)
         return draw.integer(2), 1
 
     def program(draw, **options):
         calls.clear()
-        lb.PrivateSelection(candidates=[counted], candidate_cost=1, most=3, **options).release(draw=draw)
+        lb.PrivateSelection(candidates=[count_calls], candidate_cost=1, most=3, **options).release(draw=draw)
         return len(calls)
 
     for options in ({}, {"law": "-1/2"}, {"threshold": 0}, {"threshold": 2}):
@@ -207,7 +207,7 @@ def test_the_costs_hold_on_a_grid_of_neighbours(options):
     assert len(near) > 200
     mechanism, f = selection(ONE, most=10, **options), generating(Rounds.of(options["law"], 10))
     scores = [(0, 1, 2), (0, 1, 1), (1, 0, 1)]
-    best = [{masses: as_law(best_law(masses, f, each)) for masses in laws} for each in scores]
+    best = [{masses: as_law(best_law(masses, f, score)) for masses in laws} for score in scores]
     first = {masses: as_law(threshold_law(masses, f)) for masses in laws}
     bar = selection(ONE, most=10, threshold=1, **options)
     for p, q in near:
@@ -221,7 +221,7 @@ def test_stopping_at_a_cap_costs_more_than_the_law_given_the_cap():
     cut = [(1 - stop) ** (k - 1) * (stop if k < cap else 1) for k in range(1, cap + 1)]
     sixth = Fraction(1, 6)
     one, other = (1 - sixth - 2 * RARE, 2 * RARE, sixth), (1 - 2 * sixth - RARE, RARE, 2 * sixth)
-    laws = [as_law(best_law(masses, summed(cut))) for masses in (one, other)]
+    laws = [as_law(best_law(masses, sum_of_masses(cut))) for masses in (one, other)]
     assert f"{loss(*laws).lower / math.log(2):.4f}" == "4.0863"
     assert judge(lb.Eta(1, 1, 3), *laws, Fraction(0)).verdict == "violated"
     given = generating(Rounds.of("geometric", cap, stop))
@@ -231,7 +231,7 @@ def test_stopping_at_a_cap_costs_more_than_the_law_given_the_cap():
 def test_a_law_that_rises_costs_more_than_two_candidates_with_a_threshold():
     """P(K = k) in proportion to k; and the mechanism refuses laws that rise."""
     third = [(2 * THIRD, THIRD), (THIRD, 2 * THIRD)]
-    laws = [as_law(threshold_law(m, summed([Fraction(k, 5050) for k in range(1, 101)]))) for m in third]
+    laws = [as_law(threshold_law(m, sum_of_masses([Fraction(k, 5050) for k in range(1, 101)]))) for m in third]
     assert f"{loss(*laws).lower / math.log(2):.4f}" == "3.0000"
     assert judge(lb.Eta(1, 1, 2), *laws, Fraction(0)).verdict == "violated"
     with pytest.raises(lb.ParameterError, match="law must be at most 1 with a threshold"):

@@ -29,7 +29,7 @@ def data_sets(points: int, most: int) -> Iterator[tuple[int, ...]]:
         yield from combinations_with_replacement(range(points), n)
 
 
-def listed(q: Fraction, r: Fraction, values: tuple[int, ...], points: int) -> dict[int, Fraction]:
+def law_by_listing(q: Fraction, r: Fraction, values: tuple[int, ...], points: int) -> dict[int, Fraction]:
     weights = {y: r ** error(q, values, y) for y in range(points)}
     return {y: weight / sum(weights.values()) for y, weight in weights.items()}
 
@@ -73,10 +73,10 @@ def test_the_law_is_the_exponential_mechanism_on_the_listed_grid(q: Fraction) ->
     mechanism = lb.Quantile(q=q, bounds=(0, 5), eta=lb.Eta(1, 1, furthest(q)))
     assert mechanism._rank_error.rate == HALF
     for values in [(), (0,), (5, 5), (1, 1, 4), (2, 2, 2, 3), (0, 1, 2, 3, 4, 5), (0, 5, 5, 5, 5)]:
-        assert by_value(mechanism, values) == listed(q, Fraction(1, 2), values, 6)
+        assert by_value(mechanism, values) == law_by_listing(q, Fraction(1, 2), values, 6)
     by_epsilon = lb.Quantile(q=q, bounds=(0, 5), epsilon="1/3")
     rate = by_epsilon._rank_error.rate.fraction
-    assert by_value(by_epsilon, (1, 4, 4)) == listed(q, rate, (1, 4, 4), 6)
+    assert by_value(by_epsilon, (1, 4, 4)) == law_by_listing(q, rate, (1, 4, 4), 6)
     assert 1 / rate ** furthest(q) <= lb.Cost.of("1/3").odds_bounds()[0]
 
 
@@ -85,9 +85,9 @@ def test_the_loss_is_within_the_cost_on_every_neighbour(q: Fraction) -> None:
     # With rate 1/2 the odds of one value are 2 to the range; all small data sets by the listed law.
     odds = 2 ** furthest(q)
     for values in data_sets(4, 4):
-        law = listed(q, Fraction(1, 2), values, 4)
+        law = law_by_listing(q, Fraction(1, 2), values, 4)
         for more in range(4):
-            other = listed(q, Fraction(1, 2), (*values, more), 4)
+            other = law_by_listing(q, Fraction(1, 2), (*values, more), 4)
             ratios = [law[y] / other[y] for y in range(4)]
             assert max(ratios) <= odds
             assert min(ratios) >= Fraction(1, odds)
@@ -162,9 +162,9 @@ def test_a_person_with_several_values_is_within_the_cost_that_was_built_for_it()
         built = lb.Quantile(q=q, bounds=(0, 3), eta=eta, most_values=2)
         assert built._rank_error.rate == HALF
         for values in data_sets(4, 2):
-            law = listed(q, Fraction(1, 2), values, 4)
+            law = law_by_listing(q, Fraction(1, 2), values, 4)
             for more in combinations_with_replacement(range(4), 2):
-                other = listed(q, Fraction(1, 2), (*values, *more), 4)
+                other = law_by_listing(q, Fraction(1, 2), (*values, *more), 4)
                 assert all(eta.fraction <= law[y] / other[y] <= 1 / eta.fraction for y in law)
     once, twice = (lb.Quantile(bounds=(0, 40), eta=lb.Eta(1, 1, 2), most_values=most) for most in (1, 2))
     assert lb.audit.check(once, [2], [0, 0, 2], tolerance=0).verdict == "violated"
@@ -241,7 +241,7 @@ def test_numbers_on_another_grid_are_floored_to_this_one(resolution: str, fine: 
     steps = [-(1 << 60), -100, -3, -1, 0, 1, 2, 7, 71, 5000, 3**30 * 2 + 1, 1 << 60]
     grid = mechanism.grid
     right = [max(grid.step(-3), min(grid.step(9), grid.step(step * fine))) for step in steps]
-    assert mechanism.on_grid(np.array(steps), fine).tolist() == right
+    assert mechanism.floor_steps(np.array(steps), fine).tolist() == right
 
 
 @pytest.mark.parametrize("kind", ["f4", "f8"])
@@ -262,7 +262,7 @@ def test_numbers_that_were_floored_already_are_not_floored_past_a_step() -> None
     for step in range(101):
         here = Fraction(step, 10) // fine
         near = np.array([here - 3, here - 2, here - 1, here, here + 1], np.int64)
-        found = mechanism.on_grid(near, fine, 2 * fine).tolist()
+        found = mechanism.floor_steps(near, fine, 2 * fine).tolist()
         # At most two fine steps below, a number may be at the step; at a step that is on both grids, less than two.
         reached = here - 1 if here * fine == Fraction(step, 10) else here - 2
         expected = [step if each >= reached + (here * fine < Fraction(step, 10)) else step - 1 for each in near]

@@ -48,7 +48,7 @@ def halves(mechanism: lb.Quantiles, qs: list[Fraction], values: list[int], low: 
 def by_values(mechanism: lb.Quantiles, values: Any) -> Law:
     law = lb.audit.law(mechanism.program(values), 0)
     assert law.unexplored == 0
-    return {tuple(int(each) for each in release.values): mass for release, mass in law.masses.items()}
+    return {tuple(int(value) for value in release.values): mass for release, mass in law.masses.items()}
 
 
 def data_sets(points: int, most: int) -> list[list[int]]:
@@ -78,8 +78,8 @@ def test_spread_values_are_a_mixture_of_fine_ones() -> None:
     fine = lb.Quantiles(qs=["1/2", "3/4"], bounds=(0, 8), eta=lb.Eta(1, 1, 12), spread=1)
     mixed: Law = {}
     for parts in product(range(3), repeat=2):
-        for each, mass in by_values(fine, [3 * x + part for x, part in zip([1, 1], parts, strict=True)]).items():
-            floored = tuple(y // 3 for y in each)
+        for value, mass in by_values(fine, [3 * x + part for x, part in zip([1, 1], parts, strict=True)]).items():
+            floored = tuple(y // 3 for y in value)
             mixed[floored] = mixed.get(floored, Fraction(0)) + mass / 9
     assert by_values(coarse, [1, 1]) == mixed
 
@@ -133,10 +133,10 @@ def test_many_equal_values_do_not_pull_the_quantiles_above() -> None:
 def within(law: Law, values: list[int], qs: list[Fraction], ranks: tuple[Fraction, ...]) -> Fraction:
     """The probability that all values are within so many ranks of their quantiles."""
     held = Fraction(0)
-    for each, mass in law.items():
+    for value, mass in law.items():
         away = [
             max(0, sum(x < y for x in values) - q * len(values), q * len(values) - sum(x <= y for x in values))
-            for y, q in zip(each, qs, strict=True)
+            for y, q in zip(value, qs, strict=True)
         ]
         held += mass if all(a <= most for a, most in zip(away, ranks, strict=True)) else 0
     return held
@@ -158,8 +158,8 @@ def test_the_ranks_hold_where_values_are_spread() -> None:
     for part, other in product(range(0, parts, 3), repeat=2):
         fine = halves(mechanism, qs, [part, parts + other], 0, 2 * parts - 1)
         law: Law = {}
-        for each, mass in fine.items():
-            floored = tuple(y // parts for y in each)
+        for value, mass in fine.items():
+            floored = tuple(y // parts for y in value)
             law[floored] = law.get(floored, Fraction(0)) + mass
         assert within(law, [0, 1], qs, mechanism.accuracy(level)) >= level
 

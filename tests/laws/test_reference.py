@@ -113,7 +113,7 @@ PROBABILITIES = [
 
 @pytest.mark.parametrize("p", PROBABILITIES)
 def test_bernoulli(p: Fraction) -> None:
-    law = oracle.weighted([p, 1 - p])
+    law = oracle.categorical([p, 1 - p])
     check_edges(lambda draw: 0 if draw.bernoulli(p) else 1, law, [Fraction(0), p, Fraction(1)])
 
 
@@ -143,7 +143,7 @@ WEIGHTS: list[list[int | Fraction]] = [
 
 @pytest.mark.parametrize("weights", WEIGHTS)
 def test_index(weights: list[int | Fraction]) -> None:
-    law = oracle.weighted(weights)
+    law = oracle.categorical(weights)
     total = sum(weights)
     assert all(law.mass(i) == Fraction(weight) / total for i, weight in enumerate(weights))
     check_edges(lambda draw: draw.index(weights), law, law.cuts)

@@ -120,14 +120,14 @@ def test_intervals_hold_exactly_as_often_at_every_rank_whatever_the_values(value
     mechanism = lb.SelectAndMeasure(k=k, eta=lb.Eta(1, 4 * k, 1), resolution=1, monotone=True)
     level = Fraction(1, 2) if k == 2 else Fraction(9, 10)
 
-    def held(draw: lb.Draw) -> tuple[bool, ...]:
+    def intervals_hold(draw: lb.Draw) -> tuple[bool, ...]:
         release = mechanism.release(values, draw)
         return tuple(
             low <= values[index] <= high
             for index, (low, high) in zip(release.indices, release.intervals(level), strict=True)
         )
 
-    law = lb.audit.law(held, "1/500")
+    law = lb.audit.law(intervals_hold, "1/500")
     r, reach = Fraction(1, 4), laplace_accuracy(lb.Rate(1, 2), level)
     exactly = 1 - 2 * r ** (reach + 1) / (1 + r)
     assert exactly >= level > 1 - 2 * r**reach / (1 + r)
@@ -231,10 +231,17 @@ def test_the_selection_of_a_measured_set_is_that_of_the_set_alone_and_its_interv
 
     law, sets = lb.audit.law(program, "1/100000"), lb.audit.law(alone.program(counts), 0)
     for outcome, mass in sets.masses.items():
-        found = {held: share for (indices, held), share in law.masses.items() if indices == outcome.indices}
+        found = {
+            intervals_hold: share
+            for (indices, intervals_hold), share in law.masses.items()
+            if indices == outcome.indices
+        }
         assert mass - law.unexplored <= sum(found.values()) <= mass
         for place in (0, 1):
-            assert sum(share for held, share in found.items() if held[place]) >= level * mass - law.unexplored
+            assert (
+                sum(share for intervals_hold, share in found.items() if intervals_hold[place])
+                >= level * mass - law.unexplored
+            )
 
 
 def test_a_measured_set_of_the_same_words_on_both_twins() -> None:

@@ -18,7 +18,7 @@ from lastbit.exact.rounding import fraction, to_nearest
 from lastbit.mechanisms import snapping as module
 from lastbit.papers import snapping as paper
 from tests.clock import Clock
-from tests.snapped import snapped_law
+from tests.snapping_law import snapped_law
 
 Masses = dict[Fraction, Fraction]
 
@@ -34,7 +34,7 @@ SETTINGS = [
 ]
 
 
-def built(setting: tuple[str, tuple, Any], **more: Any) -> lb.Snapping:
+def build(setting: tuple[str, tuple, Any], **more: Any) -> lb.Snapping:
     epsilon, bounds, sensitivity = setting
     return lb.Snapping(epsilon=epsilon, bounds=bounds, sensitivity=sensitivity, **more)
 
@@ -53,7 +53,7 @@ def add_at_118(a: Fraction, b: Fraction) -> Fraction:
 
 def paper_law(value: Fraction, epsilon: Fraction, bound: Fraction, first: int = 1, bits: int = 52) -> Masses:
     """The law of `papers.snapping.snapping`."""
-    scale = 1 / paper.redefined(epsilon, bound)
+    scale = 1 / paper.noise_epsilon(epsilon, bound)
     step = paper.next_power(scale)
     return snapped_law(lambda u: paper.noise(u, scale), add_at_118, value, bound, step, bits, first)
 
@@ -68,7 +68,7 @@ def exceeds(masses: Masses, value: Fraction, distance: Fraction) -> Fraction:
 
 @pytest.mark.parametrize("setting", SETTINGS[:5])
 def test_the_law_is_the_definition_s(setting: tuple) -> None:
-    mechanism = built(setting)
+    mechanism = build(setting)
     precision = mechanism._precision + 8
     # From these places some noise, either way, ends exactly on the border of a cell.
     noise = paper.noise(Fraction(11, 16), mechanism._scale, precision)
@@ -91,7 +91,7 @@ def test_a_release_follows_the_law(monkeypatch: pytest.MonkeyPatch) -> None:
     # With few bits the auditor can follow every branch of the program itself.
     monkeypatch.setattr(module, "_GUARD", 0)
     for setting in SETTINGS[:3]:
-        mechanism = built(setting)
+        mechanism = build(setting)
         object.__setattr__(mechanism, "_precision", 6)
         for value in places(mechanism)[::4]:
             law = mechanism.law(value)
@@ -105,7 +105,7 @@ def test_a_release_follows_the_law(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_the_loss_is_within_epsilon(setting: tuple) -> None:
-    mechanism = built(setting)
+    mechanism = build(setting)
     for value in places(mechanism):
         law = mechanism.law(value)
         for (neighbour,) in mechanism.neighbours([value]):
@@ -124,7 +124,7 @@ def test_the_auditor_checks_it_like_any_other() -> None:
 
 @pytest.mark.parametrize("setting", SETTINGS[:6])
 def test_the_worst_loss_is_epsilon_but_for_a_hair(setting: tuple) -> None:
-    mechanism = built(setting)
+    mechanism = build(setting)
     lower = Fraction(setting[1][0])
     worst = (lower, lower + mechanism._unit)
     laws = [mechanism.law(each) for each in worst]
@@ -212,7 +212,7 @@ def test_zero_has_one_sign() -> None:
 
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_bounds_hold_whatever_comes(setting: tuple) -> None:
-    mechanism = built(setting)
+    mechanism = build(setting)
     lower, upper = (Fraction(each) for each in setting[1])
     at_lower, at_upper = mechanism.law(lower), mechanism.law(upper)
     assert min(at_lower) == lower
@@ -241,7 +241,7 @@ def test_sensitivity_scales_everything() -> None:
 @pytest.mark.parametrize("gamma", ["1/2", "1/20", "1/1000"])
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_gamma_bounds_the_chance_of_clamping(setting: tuple, gamma: str) -> None:
-    mechanism = built(setting, gamma=gamma)
+    mechanism = build(setting, gamma=gamma)
     lower, upper = (Fraction(each) for each in setting[1])
     ends = (
         mechanism._middle - mechanism._half * mechanism._unit,
@@ -256,7 +256,7 @@ def test_gamma_bounds_the_chance_of_clamping(setting: tuple, gamma: str) -> None
 @pytest.mark.parametrize("alpha", ["1/2", "1/20", "1/1000"])
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_accuracy_covers_the_exact_tail(setting: tuple, alpha: str) -> None:
-    mechanism = built(setting)
+    mechanism = build(setting)
     distance = mechanism.accuracy(1 - Fraction(alpha))
     for value in places(mechanism):
         assert exceeds(mechanism.law(value), value, distance) <= Fraction(alpha)
@@ -289,7 +289,7 @@ def test_an_accuracy_that_needs_no_data_is_refused() -> None:
 
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_bias_is_within_its_bound(setting: tuple) -> None:
-    mechanism = built(setting)
+    mechanism = build(setting)
     for value in places(mechanism):
         bias = sum(p * outcome for outcome, p in mechanism.law(value).items()) - value
         assert abs(bias) <= mechanism.bias_bound(value) <= mechanism.maximum_bias
@@ -298,7 +298,7 @@ def test_bias_is_within_its_bound(setting: tuple) -> None:
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_the_bias_bound_is_that_of_noise_shifted_by_half_a_step(setting: tuple) -> None:
     # E clamp(X) = -B + ∫ P(X > t) dt from -B to B, caught between sums over slices, as P(X > t) falls.
-    mechanism = built(setting)
+    mechanism = build(setting)
     half, scale, slices = float(mechanism._half), float(mechanism._scale), 2000
     width = 2 * half / slices
     for value in places(mechanism):
@@ -335,8 +335,8 @@ def test_the_printed_bias_is_too_small() -> None:
 @given(st.floats(allow_nan=False, allow_infinity=False), st.integers(-60, 60))
 def test_rounding_by_bits_is_exact_rounding(value: float, exponent: int) -> None:
     step = Fraction(2) ** exponent
-    exact = paper.rounded(Fraction(value), step)
-    by_bits = paper.rounded_by_bits(value, exponent)
+    exact = paper.round_to_multiple(Fraction(value), step)
+    by_bits = paper.round_by_bits(value, exponent)
     assert by_bits == exact
     assert by_bits != 0 or math.copysign(1, by_bits) == 1
 
@@ -344,13 +344,13 @@ def test_rounding_by_bits_is_exact_rounding(value: float, exponent: int) -> None
 @given(st.integers(-(2**53), 2**53), st.integers(-3, 3), st.integers(-20, 20))
 def test_rounding_by_bits_meets_ties_and_carries(whole: int, quarters: int, exponent: int) -> None:
     value = math.ldexp(whole >> 4, exponent) + math.ldexp(quarters, exponent - 2)
-    assert paper.rounded_by_bits(value, exponent) == paper.rounded(Fraction(value), Fraction(2) ** exponent)
+    assert paper.round_by_bits(value, exponent) == paper.round_to_multiple(Fraction(value), Fraction(2) ** exponent)
 
 
 def test_the_paper_s_program_runs_as_its_law_says() -> None:
     epsilon, bound, value = Fraction(1), Fraction(8), Fraction(3)
     law = snapped_law(
-        lambda u: paper.noise(u, 1 / paper.redefined(epsilon, bound)), add_at_118, value, bound, Fraction(2), 3
+        lambda u: paper.noise(u, 1 / paper.noise_epsilon(epsilon, bound)), add_at_118, value, bound, Fraction(2), 3
     )
     found = lb.audit.law(lambda draw: paper.snapping(draw, value, epsilon, bound, bits=3), Fraction(1, 1000))
     for outcome, p in law.items():
@@ -415,7 +415,7 @@ def test_the_cost_pays_for_our_bound_on_the_error() -> None:
     # 26·(1 + B/λ)·2^-(p+8) <= 2η + 12·B·η/λ, term by term.
     assert Fraction(26, 1 << module._GUARD) <= 2
     for setting in SETTINGS:
-        mechanism = built(setting)
+        mechanism = build(setting)
         eta = Fraction(1, 1 << mechanism._precision)
         assert 1 / mechanism._scale * (1 + 12 * mechanism._half * eta) + 2 * eta <= mechanism.cost.epsilon
         assert mechanism._scale <= mechanism._snap < 2 * mechanism._scale

@@ -9,7 +9,7 @@ import lastbit as lb
 from lastbit.audit.verdict import judge
 from lastbit.papers.free_gap_sparse import sparse_vector_with_gap
 from lastbit.papers.sparse_vector import Inputs, disc_sv, gap_sv, sim_gap_sv
-from tests.laws.folding import Folding, exact, folded
+from tests.laws.folding import Folding, exact, fold
 
 ETA1, ETA2, BOTH = lb.Eta(1, 2, 1), lb.Eta(1, 4, 1), lb.Eta(1, 6, 1)
 SHARE = Fraction(1, 3)  # of BOTH this is ETA1
@@ -40,7 +40,7 @@ def as_paper(release, gaps):
     return tuple((True, *(answer.gap >= gap for gap in gaps)) if answer.above else (False,) for answer in answers)
 
 
-def renamed(masses, name):
+def rename(masses, name):
     result = {}
     for outcome, mass in masses.items():
         result[name(outcome)] = result.get(name(outcome), 0) + mass
@@ -51,17 +51,17 @@ def renamed(masses, name):
 @pytest.mark.parametrize("limit", [1, 2])
 @pytest.mark.parametrize("width", [0, 1, 2, 5])
 def test_clamped_is_algorithm_2(values, limit, width):
-    ours = exact(lb.audit.law(folded(mechanism(limit, width), values), 0))
+    ours = exact(lb.audit.law(fold(mechanism(limit, width), values), 0))
     theirs = exact(lb.audit.law(lambda draw: disc_sv(draw, inputs(values, limit, width)), 0))
-    assert renamed(ours, lambda answers: tuple(answer.above for answer in answers.answers)) == theirs
+    assert rename(ours, lambda answers: tuple(answer.above for answer in answers.answers)) == theirs
 
 
 @pytest.mark.parametrize(
     ("values", "limit", "width"), [((0, 1), 1, 0), ((0, 1), 2, 1), ((1, -1), 1, 2), ((2, 0), 1, 5)]
 )
 def test_clamped_with_gaps_is_algorithm_4_and_the_corrected_5(values, limit, width):
-    folding = folded(mechanism(limit, width, GAPS), values)
-    ours = renamed(exact(lb.audit.law(folding, 0)), lambda answers: as_paper(answers, GAPS))
+    folding = fold(mechanism(limit, width, GAPS), values)
+    ours = rename(exact(lb.audit.law(folding, 0)), lambda answers: as_paper(answers, GAPS))
     given = inputs(values, limit, width, GAPS)
     bounds = {given.threshold_rate: 4 + width, given.query_rate: 4 + width + max(GAPS)}
     assert ours == exact(lb.audit.law(lambda draw: gap_sv(Folding(draw, bounds), given), 0))
@@ -69,8 +69,8 @@ def test_clamped_with_gaps_is_algorithm_4_and_the_corrected_5(values, limit, wid
 
 
 def test_three_queries_with_gaps_are_the_corrected_algorithm_5():
-    folding = folded(mechanism(2, 1, GAPS), (0, 2, 1))
-    ours = renamed(exact(lb.audit.law(folding, 0)), lambda answers: as_paper(answers, GAPS))
+    folding = fold(mechanism(2, 1, GAPS), (0, 2, 1))
+    ours = rename(exact(lb.audit.law(folding, 0)), lambda answers: as_paper(answers, GAPS))
     given = inputs((0, 2, 1), 2, 1, GAPS)
     assert ours == exact(lb.audit.law(lambda draw: sim_gap_sv(draw, given), 0))
 
@@ -78,7 +78,7 @@ def test_three_queries_with_gaps_are_the_corrected_algorithm_5():
 @pytest.mark.parametrize("noise", NOISES)
 def test_folding_changes_no_law(noise):
     clamped = mechanism(1, 1, GAPS, noise=noise)
-    finite = exact(lb.audit.law(folded(clamped, (0, 1)), 0))
+    finite = exact(lb.audit.law(fold(clamped, (0, 1)), 0))
     endless = lb.audit.law(clamped.program((0, 1)), Fraction(1, 1 << 12))
     assert set(endless.masses) <= set(finite)
     for outcome, mass in finite.items():
@@ -92,7 +92,7 @@ def test_folding_changes_no_law(noise):
 @pytest.mark.parametrize("noise", NOISES)
 def test_clamped_keeps_its_cost_on_every_neighbour(width, limit, monotone, noise):
     tested = mechanism(limit, width, monotone=monotone, noise=noise)
-    laws = {values: lb.audit.law(folded(tested, values), 0) for values in product((-1, 0, 1), repeat=2)}
+    laws = {values: lb.audit.law(fold(tested, values), 0) for values in product((-1, 0, 1), repeat=2)}
     tried = 0
     for values, law in laws.items():
         for neighbour in tested.neighbours(values):
@@ -110,7 +110,7 @@ def test_clamped_keeps_its_cost_on_every_neighbour(width, limit, monotone, noise
 @pytest.mark.parametrize("noise", NOISES)
 def test_clamped_keeps_its_cost_on_three_queries(width, limit, gaps, monotone, neighbour, noise):
     tested = mechanism(limit, width, gaps, monotone, query_range=(0, 1), noise=noise)
-    one, other = (lb.audit.law(folded(tested, values), 0) for values in ((0, 0, 1), neighbour))
+    one, other = (lb.audit.law(fold(tested, values), 0) for values in ((0, 0, 1), neighbour))
     assert judge(tested.cost, one, other, Fraction(0)).holds
 
 
@@ -122,7 +122,7 @@ def test_unclamped_is_algorithm_1_with_discrete_noise(limit, values):
         tolerance,
     )
     paper = lb.audit.law(lambda draw: sparse_vector_with_gap(draw, values, 1, limit, epsilon), tolerance)
-    gaps = renamed(ours.masses, lambda answers: tuple(answer.gap for answer in answers.answers))
+    gaps = rename(ours.masses, lambda answers: tuple(answer.gap for answer in answers.answers))
     assert (gaps, ours.unexplored) == (paper.masses, paper.unexplored)
 
 
@@ -183,5 +183,5 @@ def test_every_split_keeps_its_cost(split, noise):
 def test_half_the_noise_is_for_monotone_queries_only():
     """The cost of queries that move apart is more than what monotone ones pay: the doubling is needed."""
     monotone = mechanism(1, 2, (1,), monotone=True)
-    one, other = (lb.audit.law(folded(monotone, values), 0) for values in ((0, 1), (1, 0)))
+    one, other = (lb.audit.law(fold(monotone, values), 0) for values in ((0, 1), (1, 0)))
     assert judge(monotone.cost, one, other, Fraction(0)).verdict == "violated"

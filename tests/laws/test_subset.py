@@ -19,7 +19,7 @@ FORMS = ["both", "left-out"]
 Law = dict[tuple[int, ...], Fraction]
 
 
-def defined(r: Fraction, counts: tuple[int, ...], k: int, p: int, q: int, cut: bool = False) -> Law:
+def law_by_definition(r: Fraction, counts: tuple[int, ...], k: int, p: int, q: int, cut: bool = False) -> Law:
     """P(S) proportional to r^(p·c_out - q·c_in), from the definition; as the paper has it where it is cut at 0."""
     weights = {}
     for chosen in combinations(range(len(counts)), k):
@@ -36,7 +36,7 @@ def law_of(mechanism: lb.SubsetTopK, values: Any) -> Law:
     return {outcome.indices: mass for outcome, mass in law.masses.items()}
 
 
-def built(k: int, form: str, r: Fraction, n: int) -> tuple[lb.SubsetTopK, int, int]:
+def build(k: int, form: str, r: Fraction, n: int) -> tuple[lb.SubsetTopK, int, int]:
     """A monotone mechanism with this rate, and its p and q."""
     p, q = (0, 1) if k == 1 else (1, 0) if form == "left-out" or k == n - 1 else (1, 1)
     mechanism = lb.SubsetTopK(
@@ -50,8 +50,8 @@ def built(k: int, form: str, r: Fraction, n: int) -> tuple[lb.SubsetTopK, int, i
 def test_the_law_is_the_definition_for_all_counts(n: int, most: int, form: str) -> None:
     for counts in product(range(most + 1), repeat=n):
         for k in range(1, n):
-            mechanism, p, q = built(k, form, Fraction(3, 4), n)
-            assert law_of(mechanism, list(counts)) == defined(Fraction(3, 4), counts, k, p, q), (counts, k)
+            mechanism, p, q = build(k, form, Fraction(3, 4), n)
+            assert law_of(mechanism, list(counts)) == law_by_definition(Fraction(3, 4), counts, k, p, q), (counts, k)
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -59,8 +59,8 @@ def test_the_law_is_the_definition_for_all_counts_of_five(form: str) -> None:
     for ranked in combinations_with_replacement(range(3, -1, -1), 5):
         counts = tuple(ranked[i] for i in (3, 0, 4, 1, 2))
         for k in range(1, 5):
-            mechanism, p, q = built(k, form, HALF, 5)
-            assert law_of(mechanism, list(counts)) == defined(HALF, counts, k, p, q), (counts, k)
+            mechanism, p, q = build(k, form, HALF, 5)
+            assert law_of(mechanism, list(counts)) == law_by_definition(HALF, counts, k, p, q), (counts, k)
 
 
 def test_all_of_the_candidates_are_one_set_and_no_word() -> None:
@@ -120,9 +120,9 @@ def worst(n: int, k: int, most: int, p: int, q: int, moves: range, cut: bool = F
     """The largest loss of all counts up to `most` and all moves, in units of ln(1/r), at r = 1/2."""
     largest = Fraction(1)
     for counts in combinations_with_replacement(range(most, -1, -1), n):
-        one = defined(HALF, counts, k, p, q, cut)
+        one = law_by_definition(HALF, counts, k, p, q, cut)
         for move in product(moves, repeat=n):
-            other = defined(HALF, tuple(map(sum, zip(counts, move, strict=True))), k, p, q, cut)
+            other = law_by_definition(HALF, tuple(map(sum, zip(counts, move, strict=True))), k, p, q, cut)
             for chosen, mass in one.items():
                 largest = max(largest, mass / other[chosen], other[chosen] / mass)
     return math.log2(largest)

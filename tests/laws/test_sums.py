@@ -26,14 +26,14 @@ NAN, INFINITY = float("nan"), float("inf")
 floats = st.floats() | st.floats(-20, 20)
 
 
-def clamped(value: float, bounds: tuple[Fraction, Fraction]) -> Fraction:
+def clamp(value: float, bounds: tuple[Fraction, Fraction]) -> Fraction:
     """The public rule, said again: infinities are at the bound on their side."""
     if math.isinf(value):
         return bounds[value > 0]
     return max(bounds[0], min(bounds[1], Fraction(value)))
 
 
-def floored(value: Fraction, resolution: Fraction) -> Fraction:
+def floor(value: Fraction, resolution: Fraction) -> Fraction:
     return math.floor(value / resolution) * resolution
 
 
@@ -50,9 +50,9 @@ def variance(values: list[Fraction]) -> Fraction:
 )
 def test_sums_means_and_variances_are_exact(values: list[float], resolution: Fraction, start: int, width: int) -> None:
     bounds = (start * resolution, (start + width) * resolution)
-    there = [clamped(value, bounds) for value in values if not math.isnan(value)]
+    there = [clamp(value, bounds) for value in values if not math.isnan(value)]
     absent = [bounds[1]] * (len(values) - len(there))
-    each = [floored(value, resolution) for value in [*there, *absent]]
+    each = [floor(value, resolution) for value in [*there, *absent]]
     for given_values in (values, np.array(values)):
         more: dict[str, Any] = {"bounds": bounds, "resolution": resolution}
         # Floored once, but for parts of 2^-32 of a step of each record.
@@ -80,7 +80,7 @@ def test_the_exact_sum_is_no_further_above_than_said(resolution: Any, width: int
     step = Fraction(resolution)
     bounds = (0, min(width, (1 << 61) // step.numerator) * step)
     values = np.random.default_rng(width).random(2000) * float(1000 * step)
-    exact = sum((clamped(value, bounds) for value in values.tolist()), Fraction(0))
+    exact = sum((clamp(value, bounds) for value in values.tolist()), Fraction(0))
     for records in (values, values.tolist()):
         total = lb.exact_sum(records, bounds=bounds, resolution=step)
         mean = lb.exact_mean(records, bounds=bounds, resolution=step, missing=0)

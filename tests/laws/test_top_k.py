@@ -15,9 +15,9 @@ import pytest
 import lastbit as lb
 from lastbit.mechanisms.top_k.selector import Selector
 from lastbit.papers.free_gap_top_k import noisy_max_with_gap, noisy_top_k_with_gap
-from lastbit.papers.secure_top_k import rounded_top_k, secure_top_k
-from tests.continuous import outcomes, probability
-from tests.stopping import STOPPED, given, settled
+from lastbit.papers.secure_top_k import secure_top_k, top_k_with_rounding
+from tests.continuous_top_k import outcomes, probability
+from tests.limited_draws import STOPPED, settle_after, with_geometrics
 
 QUARTER = Fraction(1, 4)
 COST = {1: lb.Eta(1, 4, 1), 2: lb.Eta(1, 8, 1)}
@@ -116,7 +116,7 @@ def test_algorithm_4_has_the_same_law(
     [((0, 0), 1, "1/1000"), ((0, 1), 1, "1/1000"), ((0, 0, 1), 1, "1/50"), ((1, 0, 1), 2, "1/5")],
 )
 def test_algorithm_2_has_the_same_law(queries: tuple[int, ...], k: int, tolerance: str) -> None:
-    law = lb.audit.law(lambda draw: split(rounded_top_k(queries, k, COST[k], 1, draw)), tolerance)
+    law = lb.audit.law(lambda draw: split(top_k_with_rounding(queries, k, COST[k], 1, draw)), tolerance)
     assert_encloses(law, queries, k, QUARTER)
 
 
@@ -138,11 +138,11 @@ def test_no_refinement_is_needed(cells: tuple[int, ...], k: int, pruning: bool, 
     queries = (0,) * len(cells)
 
     def loop(draw: lb.Draw) -> Hashable:
-        fixed = settled(given(draw, cells), rounds)
+        fixed = settle_after(with_geometrics(draw, cells), rounds)
         return split(secure_top_k(queries, k, COST[k], 1, len(cells), fixed, early_pruning=pruning))
 
     refined = lb.audit.law(loop, 0)
-    simple = lb.audit.law(lambda draw: selection(queries, k, 0, given(draw, cells)), 0)
+    simple = lb.audit.law(lambda draw: selection(queries, k, 0, with_geometrics(draw, cells)), 0)
     assert simple.unexplored == refined.unexplored == 0
     assert simple.masses == refined.masses
 

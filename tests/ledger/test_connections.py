@@ -14,14 +14,14 @@ from pathlib import Path
 import pytest
 
 import lastbit as lb
-from lastbit.ledger.books import _KEEP
 from lastbit.ledger.forks import GATE
+from lastbit.ledger.table_rows import _SET_RELEASE
 from tests import processes
 
 MECHANISM = lb.DiscreteLaplace(epsilon="1/4")
 
 
-def opened(place: str | Path) -> lb.Ledger:
+def open_ledger(place: str | Path) -> lb.Ledger:
     ledger = lb.Ledger(place)
     ledger.create("clinic", epsilon=100)
     ledger.release("clinic", MECHANISM, [1])
@@ -36,7 +36,7 @@ def in_the_file_alone(file: Path) -> Fraction:
 
 
 def test_a_release_that_fails_leaves_its_charge_in_the_file_alone(tmp_path: Path) -> None:
-    ledger = opened(tmp_path / "budget.db")
+    ledger = open_ledger(tmp_path / "budget.db")
 
     def fails(_: object) -> None:
         raise KeyboardInterrupt
@@ -59,7 +59,7 @@ lb.Ledger(sys.argv[1]).spend("clinic", mechanism, lambda draw: os.kill(os.getpid
 def test_after_a_kill_the_log_has_the_charge_until_somebody_opens_the_ledger(tmp_path: Path) -> None:
     """As docs/books.md says of copies."""
     file = tmp_path / "budget.db"
-    opened(file)
+    open_ledger(file)
     assert processes.run([sys.executable, "-c", KILLED, str(file)], check=False).returncode == -signal.SIGKILL
     assert (tmp_path / "budget.db-wal").stat().st_size > 0
     assert in_the_file_alone(file) == Fraction(1, 4)
@@ -77,13 +77,13 @@ threading.Thread(target=lambda kept: threading.Event().wait(), args=(ledger,), d
 
 
 def test_a_program_that_ends_leaves_no_log_although_a_thread_has_the_ledger(tmp_path: Path) -> None:
-    opened(tmp_path / "budget.db")
+    open_ledger(tmp_path / "budget.db")
     processes.run([sys.executable, "-c", ENDED, str(tmp_path / "budget.db")], check=True)
-    assert [each.name for each in tmp_path.iterdir()] == ["budget.db"]
+    assert [path.name for path in tmp_path.iterdir()] == ["budget.db"]
 
 
 def test_whoever_reads_slowly_holds_up_nobody(place: str, tmp_path: Path) -> None:
-    ledger = opened(place)
+    ledger = open_ledger(place)
     _, entries = ledger.export("clinic")
     first = next(entries)
     assert GATE._under_way == 0  # a fork would wait for it
@@ -98,19 +98,19 @@ def test_whoever_reads_slowly_holds_up_nobody(place: str, tmp_path: Path) -> Non
 
 
 def test_long_releases_are_read_page_by_page(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    ledger = opened(place)
+    ledger = open_ledger(place)
     for _ in range(4):
         ledger.release("clinic", MECHANISM, [1])
     pages: list[int] = []
-    real = ledger._store.look
+    real = ledger._store.read_transaction
     for long, size, read in ((1 << 22, 500, 2), (1 << 22, 2, 4), (1, 500, 6)):  # the last page is an empty one
-        monkeypatch.setattr("lastbit.ledger.books._LONG", long)
-        monkeypatch.setattr("lastbit.ledger.books._PAGE", size)
+        monkeypatch.setattr("lastbit.ledger.table_rows._LONG", long)
+        monkeypatch.setattr("lastbit.ledger.table_rows._PAGE", size)
         _, entries = ledger.export("clinic")
         pages.clear()
         with monkeypatch.context() as counted:
-            counted.setattr(ledger._store, "look", lambda: pages.append(1) or real())
-            assert [each["id"] for each in entries] == [1, 2, 3, 4, 5, 6]
+            counted.setattr(ledger._store, "read_transaction", lambda: pages.append(1) or real())
+            assert [entry["id"] for entry in entries] == [1, 2, 3, 4, 5, 6]
         assert len(pages) == read
         assert ledger.verify() == ()
 
@@ -118,7 +118,7 @@ def test_long_releases_are_read_page_by_page(place: str, monkeypatch: pytest.Mon
 def test_another_ledger_copied_over_the_file_is_the_ledger(tmp_path: Path) -> None:
     """With `cp`, while a program keeps its connection: the file has the same inode and other pages."""
     file = tmp_path / "budget.db"
-    ledger = opened(file)
+    ledger = open_ledger(file)
     before = file.read_bytes()
     for _ in range(5):
         ledger.release("clinic", lb.NoisyTopK(k=20, epsilon="1/4"), list(range(100)))
@@ -134,21 +134,21 @@ def test_another_ledger_copied_over_the_file_is_the_ledger(tmp_path: Path) -> No
 def test_a_program_may_go_to_another_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path)
-    ledger = opened("budget.db")
+    ledger = open_ledger("budget.db")
     monkeypatch.chdir(tmp_path / "elsewhere")
     ledger.release("clinic", MECHANISM, [1])
-    opened("budget.db")
+    open_ledger("budget.db")
     assert ledger.account("clinic").spent == Fraction(1, 2)
     assert repr(ledger) == "<Ledger: budget.db>"
 
 
 def test_a_connection_to_a_file_that_is_gone_is_not_used_again(tmp_path: Path) -> None:
     """Another thread may have made a newer connection meanwhile."""
-    ledger = opened(tmp_path / "budget.db")
-    opened(tmp_path / "other.db").release("clinic", MECHANISM, [1])
-    with ledger._store.look():  # this connection is one to the old file
+    ledger = open_ledger(tmp_path / "budget.db")
+    open_ledger(tmp_path / "other.db").release("clinic", MECHANISM, [1])
+    with ledger._store.read_transaction():  # this connection is one to the old file
         (tmp_path / "other.db").replace(tmp_path / "budget.db")
-        with ledger._store.look() as newer:
+        with ledger._store.read_transaction() as newer:
             assert newer.exec_driver_sql("SELECT count(*) FROM lastbit_entries").scalar() == 3
     for _ in range(2):
         assert ledger.account("clinic").spent == Fraction(1, 2)
@@ -156,11 +156,11 @@ def test_a_connection_to_a_file_that_is_gone_is_not_used_again(tmp_path: Path) -
 
 def test_a_transaction_that_fails_leaves_nothing_to_the_next(place: str) -> None:
     """The kept connection is the same one."""
-    ledger = opened(place)
+    ledger = open_ledger(place)
 
     def fail() -> None:
-        with ledger._store.transaction() as rows:
-            _KEEP.change(rows, {"entry": 2, "released": None, "published": None, "published_digest": None})
+        with ledger._store.transaction() as connection:
+            _SET_RELEASE.change(connection, {"entry": 2, "released": None, "published": None, "published_digest": None})
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -173,7 +173,7 @@ def test_a_transaction_that_fails_leaves_nothing_to_the_next(place: str) -> None
 
 
 def test_threads_that_never_rest_do_not_hold_up_a_fork(place: str) -> None:
-    ledger = opened(place)
+    ledger = open_ledger(place)
     end = threading.Event()
 
     def look() -> None:
@@ -207,7 +207,7 @@ def test_a_ledger_is_not_copied(way: object, tmp_path: Path) -> None:
 
 
 def test_one_entry_is_found_by_its_number_and_no_number_is_too_long(place: str) -> None:
-    ledger = opened(place)
+    ledger = open_ledger(place)
     assert [ledger.entry(number) for number in (1, 2)] == [*ledger.history("clinic")]
     assert (
         ledger.entry(3) is ledger.entry(0) is ledger.entry(2**31) is ledger.entry(2**63) is ledger.entry(10**30) is None

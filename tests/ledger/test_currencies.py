@@ -13,11 +13,11 @@ import sqlalchemy as sa
 
 import lastbit as lb
 from lastbit.ledger import store
-from lastbit.ledger.price import Price, written
+from lastbit.ledger.price import Price, write_terms
 from lastbit.privacy.cost import Cost
 from lastbit.privacy.zcdp import epsilon_at, largest_rho, rho_of
 from tests.ledger.test_processes import Child
-from tests.ledger.test_verify import change, resigned
+from tests.ledger.test_verify import change, rewrite_digests
 from tests.ledger.worker import spend
 
 F = Fraction
@@ -37,7 +37,7 @@ class Priced(lb.Mechanism[int]):
         return lambda draw: draw.integer(2)
 
 
-def priced(epsilon: Any = None, rho: Any = None, delta: Any = 0) -> Priced:
+def at_cost(epsilon: Any = None, rho: Any = None, delta: Any = 0) -> Priced:
     return Priced(Cost(None if epsilon is None else F(epsilon), None if rho is None else F(rho), F(delta)))
 
 
@@ -59,7 +59,7 @@ def test_an_account_comes_back_as_it_was_created(place: str, kind: str) -> None:
     assert made.remaining == made.limit
     assert (made.spent, made.spent_epsilon, made.spent_rho, made.spent_delta) == (0, 0, 0, 0)
     assert made.delta_limit == F(KINDS[kind].get("delta", 0))
-    ledger.charge("clinic", priced(epsilon="1/7"))
+    ledger.charge("clinic", at_cost(epsilon="1/7"))
     after = ledger.account("clinic")
     assert (after.spent_epsilon, after.spent_rho) == (F(1, 7), rho_of(F(1, 7)))
     entry = ledger.history("clinic")[-1]
@@ -73,9 +73,9 @@ def test_the_filter_is_fixed_at_creation_and_in_the_books(place: str) -> None:
     assert account.delta_of_rho == F(1, 2 * 10**6)
     assert account.rho_limit == largest_rho(3, F(1, 2 * 10**6))
     assert epsilon_at(account.rho_limit, account.delta_of_rho) <= 3
-    with store.Store(place).transaction() as books:
-        terms = books.execute(sa.text("select terms from lastbit_entries")).scalar_one()
-    assert terms == written(
+    with store.Store(place).transaction() as connection:
+        terms = connection.execute(sa.text("select terms from lastbit_entries")).scalar_one()
+    assert terms == write_terms(
         epsilon=F(3), rho=account.rho_limit, delta=account.delta_limit, delta_of_rho=account.delta_of_rho
     )
     assert account.left == {"epsilon": 3, "rho": account.rho_limit, "delta": F(1, 2 * 10**6)}
@@ -87,29 +87,29 @@ TINY = F(1, 2**60)
 
 DECISIONS: list[tuple[dict[str, Any], list[Priced], Priced, bool]] = [
     # epsilon
-    ({"epsilon": 1}, [priced("1/2")], priced("1/2"), True),
-    ({"epsilon": 1}, [priced("1/2")], priced(F(1, 2) + TINY), False),
+    ({"epsilon": 1}, [at_cost("1/2")], at_cost("1/2"), True),
+    ({"epsilon": 1}, [at_cost("1/2")], at_cost(F(1, 2) + TINY), False),
     # rho
-    ({"rho": "1/10"}, [priced(rho="1/20")], priced(rho="1/20"), True),
-    ({"rho": "1/10"}, [priced(rho="1/20")], priced(rho=F(1, 20) + TINY), False),
-    ({"rho": "1/10"}, [priced(rho="1/100")] * 9, priced(rho="1/100"), True),
-    ({"rho": "1/10"}, [], priced(rho="1/100", delta="1e-9"), False),
-    ({"rho": "1/10", "delta": "1e-6"}, [priced(rho="1/100", delta="6e-7")], priced(rho="1/100", delta="4e-7"), True),
-    ({"rho": "1/10", "delta": "1e-6"}, [priced(rho="1/100", delta="6e-7")], priced(rho="1/100", delta="5e-7"), False),
+    ({"rho": "1/10"}, [at_cost(rho="1/20")], at_cost(rho="1/20"), True),
+    ({"rho": "1/10"}, [at_cost(rho="1/20")], at_cost(rho=F(1, 20) + TINY), False),
+    ({"rho": "1/10"}, [at_cost(rho="1/100")] * 9, at_cost(rho="1/100"), True),
+    ({"rho": "1/10"}, [], at_cost(rho="1/100", delta="1e-9"), False),
+    ({"rho": "1/10", "delta": "1e-6"}, [at_cost(rho="1/100", delta="6e-7")], at_cost(rho="1/100", delta="4e-7"), True),
+    ({"rho": "1/10", "delta": "1e-6"}, [at_cost(rho="1/100", delta="6e-7")], at_cost(rho="1/100", delta="5e-7"), False),
     # epsilon and delta: by the epsilons, though their rho is far too large
-    ({"epsilon": 3, "delta": "1e-6"}, [priced("3/2")], priced("3/2"), True),
-    ({"epsilon": 3, "delta": "1e-6"}, [priced("3/2")], priced(F(3, 2) + TINY), False),
-    ({"epsilon": 3, "delta": "1e-6"}, [priced("3/2")], priced("3/2", delta=HALF), True),
-    ({"epsilon": 3, "delta": "1e-6"}, [priced("3/2")], priced("3/2", delta=HALF + TINY), False),
+    ({"epsilon": 3, "delta": "1e-6"}, [at_cost("3/2")], at_cost("3/2"), True),
+    ({"epsilon": 3, "delta": "1e-6"}, [at_cost("3/2")], at_cost(F(3, 2) + TINY), False),
+    ({"epsilon": 3, "delta": "1e-6"}, [at_cost("3/2")], at_cost("3/2", delta=HALF), True),
+    ({"epsilon": 3, "delta": "1e-6"}, [at_cost("3/2")], at_cost("3/2", delta=HALF + TINY), False),
     # ... or by the rhos, though there is no epsilon, or the sum of the epsilons is too large
-    ({"epsilon": 3, "delta": "1e-6"}, [priced(rho=RHO / 2)], priced(rho=RHO / 2), True),
-    ({"epsilon": 3, "delta": "1e-6"}, [priced(rho=RHO / 2)], priced(rho=RHO / 2 + F(1, 2**50)), False),
-    ({"epsilon": 3, "delta": "1e-6"}, [priced(rho=RHO)], priced("1/1000"), False),
-    ({"epsilon": 3, "delta": "1e-6"}, [priced("1/10")] * 30, priced("1/10"), True),
-    ({"epsilon": 3, "delta": "1e-6"}, [priced("1/10")] * 35, priced("1/10"), False),
-    ({"epsilon": 3, "delta": "1e-6"}, [priced("2")], priced(rho="1/100"), False),
-    ({"epsilon": 3, "delta": "1e-6"}, [priced(rho=RHO / 2, delta=HALF)], priced(rho=RHO / 2), True),
-    ({"epsilon": 3, "delta": "1e-6"}, [priced(rho=RHO / 4, delta=HALF)], priced(rho=RHO / 4, delta=TINY), False),
+    ({"epsilon": 3, "delta": "1e-6"}, [at_cost(rho=RHO / 2)], at_cost(rho=RHO / 2), True),
+    ({"epsilon": 3, "delta": "1e-6"}, [at_cost(rho=RHO / 2)], at_cost(rho=RHO / 2 + F(1, 2**50)), False),
+    ({"epsilon": 3, "delta": "1e-6"}, [at_cost(rho=RHO)], at_cost("1/1000"), False),
+    ({"epsilon": 3, "delta": "1e-6"}, [at_cost("1/10")] * 30, at_cost("1/10"), True),
+    ({"epsilon": 3, "delta": "1e-6"}, [at_cost("1/10")] * 35, at_cost("1/10"), False),
+    ({"epsilon": 3, "delta": "1e-6"}, [at_cost("2")], at_cost(rho="1/100"), False),
+    ({"epsilon": 3, "delta": "1e-6"}, [at_cost(rho=RHO / 2, delta=HALF)], at_cost(rho=RHO / 2), True),
+    ({"epsilon": 3, "delta": "1e-6"}, [at_cost(rho=RHO / 4, delta=HALF)], at_cost(rho=RHO / 4, delta=TINY), False),
 ]
 
 
@@ -139,7 +139,7 @@ def test_an_account_takes_what_fits_and_refuses_what_does_not(tmp_path: Path, nu
     assert ledger.verify() == ()
 
 
-@pytest.mark.parametrize("mechanism", [priced(rho="1/100"), priced("1/2", delta="1e-9")])
+@pytest.mark.parametrize("mechanism", [at_cost(rho="1/100"), at_cost("1/2", delta="1e-9")])
 def test_an_account_of_epsilon_says_what_to_type_instead(tmp_path: Path, mechanism: Priced) -> None:
     ledger = lb.Ledger(tmp_path / "budget.db")
     ledger.create("clinic", epsilon=3)
@@ -150,14 +150,14 @@ def test_an_account_of_epsilon_says_what_to_type_instead(tmp_path: Path, mechani
 
 
 def test_left_is_in_each_currency_and_never_below_nothing() -> None:
-    account = lb.Account.opened("clinic", epsilon=3, delta="1e-6").charged(Cost.of(2))
+    account = lb.Account.with_limit("clinic", epsilon=3, delta="1e-6").charged(Cost.of(2))
     assert account.left == {"epsilon": 1, "rho": 0, "delta": HALF}
     assert account.spent_rho > RHO
-    by_rho = lb.Account.opened("clinic", epsilon=3, delta="1e-6").charged(Cost.zcdp("1/100"))
+    by_rho = lb.Account.with_limit("clinic", epsilon=3, delta="1e-6").charged(Cost.zcdp("1/100"))
     assert by_rho.spent_epsilon is None
     assert (by_rho.spent, by_rho.remaining) == (3, 0)
     assert by_rho.left["rho"] == RHO - F(1, 100)
-    many = lb.Account.opened("clinic", epsilon="1/2", delta="1/5")
+    many = lb.Account.with_limit("clinic", epsilon="1/2", delta="1/5")
     for _ in range(3):
         many = many.charged(Cost.of("1/5"))
     assert (many.spent_epsilon, many.spent, many.remaining) == (F(3, 5), F(1, 2), 0)
@@ -191,7 +191,7 @@ def test_a_cost_that_is_no_positive_cost_is_refused_in_every_currency(stated: tu
         object.__setattr__(forged, name, value)
     for limits in KINDS.values():
         with pytest.raises(lb.MechanismError, match="positive Cost"):
-            lb.Account.opened("clinic", **limits).charged(forged)
+            lb.Account.with_limit("clinic", **limits).charged(forged)
 
 
 @pytest.mark.parametrize(
@@ -205,7 +205,7 @@ def test_limits_that_make_no_account(tmp_path: Path, limits: dict[str, Any]) -> 
 
 
 def test_no_delta_is_an_account_of_epsilon() -> None:
-    assert lb.Account.opened("clinic", epsilon=1, delta=0).currency == "epsilon"
+    assert lb.Account.with_limit("clinic", epsilon=1, delta=0).currency == "epsilon"
 
 
 def test_limits_rise_in_their_own_currency_and_that_of_epsilon_and_delta_does_not(place: str) -> None:
@@ -229,15 +229,15 @@ def test_limits_rise_in_their_own_currency_and_that_of_epsilon_and_delta_does_no
 def test_a_release_for_add_remove_is_charged_for_two_where_neighbours_replace(tmp_path: Path) -> None:
     ledger = lb.Ledger(tmp_path / "budget.db")
     account = ledger.create("survey", rho=1, delta="1e-6", adjacency="replace")
-    ledger.charge("survey", priced(rho="1/100"), adjacency="add-remove")
+    ledger.charge("survey", at_cost(rho="1/100"), adjacency="add-remove")
     assert ledger.account("survey").spent_rho == F(4, 100)
-    ledger.charge("survey", priced("1/10", delta="1e-9"), adjacency="add-remove")
+    ledger.charge("survey", at_cost("1/10", delta="1e-9"), adjacency="add-remove")
     entry = ledger.history("survey")[-1]
-    two = priced("1/10", delta="1e-9").cost.of_two()
+    two = at_cost("1/10", delta="1e-9").cost.of_two()
     assert (entry.epsilon, entry.rho, entry.delta) == (F(1, 5), two.rho, two.delta)
     assert entry.delta > F(2, 10**9)
     with pytest.raises(lb.LedgerError, match="nothing is known of what it costs there") as caught:
-        account.charged(priced(rho="1/100", delta="1e-9").cost, "add-remove")
+        account.charged(at_cost(rho="1/100", delta="1e-9").cost, "add-remove")
     assert caught.value.__context__ is caught.value.__cause__ is None
     assert ledger.verify() == ()
 
@@ -266,10 +266,10 @@ def test_verify_decides_the_filter_again(tmp_path: Path, name: str) -> None:
     column = {"epsilon": "budget", "rho": "rho_budget"}.get(what, what)
     change(
         place,
-        f"update lastbit_entries set terms = '{written(**limits | {what: F(value)})}'",
+        f"update lastbit_entries set terms = '{write_terms(**limits | {what: F(value)})}'",
         f"update lastbit_accounts set {column} = '{value}'",
     )
-    resigned(place, "clinic")
+    rewrite_digests(place, "clinic")
     assert "entry 1 of 'clinic' is none that lastbit writes" in ledger.verify()[0]
 
 
@@ -277,11 +277,11 @@ def test_verify_follows_the_filter_charge_by_charge(tmp_path: Path) -> None:
     place = str(tmp_path / "budget.db")
     ledger = lb.Ledger(place)
     ledger.create("clinic", epsilon=3, delta="1e-6")
-    ledger.charge("clinic", priced(rho="1/100"))
-    ledger.charge("clinic", priced("1/100", delta=HALF))
-    terms = written(epsilon=F(1, 100), rho=rho_of(F(1, 100)), delta=HALF + TINY)
+    ledger.charge("clinic", at_cost(rho="1/100"))
+    ledger.charge("clinic", at_cost("1/100", delta=HALF))
+    terms = write_terms(epsilon=F(1, 100), rho=rho_of(F(1, 100)), delta=HALF + TINY)
     change(place, f"update lastbit_entries set terms = '{terms}' where id = 3")
-    resigned(place, "clinic")
+    rewrite_digests(place, "clinic")
     found = ledger.verify()
     assert any("entry 3 of 'clinic' goes over the limit" in each for each in found)
     assert any("differ in: spent delta" in each for each in found)
@@ -319,7 +319,7 @@ def test_gaussian_noise_is_paid_in_rho(tmp_path: Path) -> None:
 
 
 def test_sums_of_many_unlike_denominators_stay_short_and_never_below() -> None:
-    account, exact = lb.Account.opened("clinic", epsilon=10**6), Fraction(0)
+    account, exact = lb.Account.with_limit("clinic", epsilon=10**6), Fraction(0)
     for number in range(10**60 + 7, 10**60 + 7 + 2 * 200, 2):
         account = account.charged(lb.Cost.of(Fraction(1, number)))
         exact += Fraction(1, number)

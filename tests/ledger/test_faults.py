@@ -22,21 +22,21 @@ import pytest
 import sqlalchemy as sa
 
 import lastbit as lb
-from lastbit.ledger import Identity, books, published
+from lastbit.ledger import Identity, codec, table_rows
 from tests.machine import has_postgres
-from tests.server import Server
+from tests.postgres_server import Server
 
 MECHANISM = lb.DiscreteLaplace(epsilon="1/4")
 
 
-def opened(place: str) -> lb.Ledger:
+def open_ledger(place: str) -> lb.Ledger:
     ledger = lb.Ledger(place)
     ledger.create("clinic", epsilon=10)
     ledger.release("clinic", MECHANISM, [1])
     return ledger
 
 
-def refused(ledger: lb.Ledger, match: str = "", **options: Any) -> None:
+def assert_refused(ledger: lb.Ledger, match: str = "", **options: Any) -> None:
     """A release is refused, and nothing is drawn."""
     tape = lb.Tape([1, 2, 3])
     with pytest.raises(lb.LedgerError, match=match):
@@ -70,9 +70,9 @@ def small_disk(place: str, request: pytest.FixtureRequest) -> Iterator[int]:
 
 
 def test_a_full_disk_refuses_the_charge(place: str, request: pytest.FixtureRequest) -> None:
-    ledger = opened(place)
+    ledger = open_ledger(place)
     with small_disk(place, request) as too_long:
-        refused(ledger, match="could not be used", note=secrets.token_hex(too_long // 2))
+        assert_refused(ledger, match="could not be used", note=secrets.token_hex(too_long // 2))
     assert ledger.verify() == ()
     assert ledger.account("clinic").spent == Fraction(1, 4)
     ledger.release("clinic", MECHANISM, [1])
@@ -81,9 +81,9 @@ def test_a_full_disk_refuses_the_charge(place: str, request: pytest.FixtureReque
 def test_a_disk_that_is_full_after_the_charge_does_not_hide_the_release(
     place: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ledger = opened(place)
+    ledger = open_ledger(place)
     with small_disk(place, request) as too_long:
-        monkeypatch.setattr(published, "write", lambda _: secrets.token_hex(too_long // 2))
+        monkeypatch.setattr(codec, "encode", lambda _: secrets.token_hex(too_long // 2))
         with pytest.warns(UserWarning, match="entry 3 of the ledger is charged, and its release stands"):
             noisy = ledger.release("clinic", MECHANISM, [1])
     assert noisy.cost == MECHANISM.cost
@@ -93,34 +93,34 @@ def test_a_disk_that_is_full_after_the_charge_does_not_hide_the_release(
 
 
 def test_books_that_may_only_be_read_can_be_read(place: str) -> None:
-    before = opened(place).account("clinic")
+    before = open_ledger(place).account("clinic")
     reader = lb.Ledger(place)
     if "://" in place:
         on_server(place, f"alter database {sa.make_url(place).database} set default_transaction_read_only = on")
     else:
         engine = reader._store._connections.engine
         sa.event.listen(engine, "connect", lambda file, _: file.execute("PRAGMA query_only = ON"))
-    refused(reader, match=r"it is read-only|ReadOnlySqlTransaction")
+    assert_refused(reader, match=r"it is read-only|ReadOnlySqlTransaction")
     assert reader.account("clinic") == before
     assert [entry.done for entry in reader.history("clinic")] == ["", "yes"]
     assert reader.verify() == ()
 
 
 def test_books_that_are_gone_take_no_charge(place: str) -> None:
-    ledger = opened(place)
+    ledger = open_ledger(place)
     if "://" in place:
         on_server(place, f"drop database {sa.make_url(place).database} with (force)")
-        refused(ledger, match="could not be used: OperationalError")
+        assert_refused(ledger, match="could not be used: OperationalError")
         on_server(place, f"create database {sa.make_url(place).database}")  # another one of this name
-        refused(ledger, match="there is no ledger at")
+        assert_refused(ledger, match="there is no ledger at")
         return
     Path(place).unlink()
-    refused(ledger, match="there is no ledger at")
+    assert_refused(ledger, match="there is no ledger at")
     assert not Path(place).exists()
 
 
 def test_another_file_of_the_same_name_is_another_ledger(tmp_path: Path) -> None:
-    ledger, other = opened(str(tmp_path / "budget.db")), opened(str(tmp_path / "other.db"))
+    ledger, other = open_ledger(str(tmp_path / "budget.db")), open_ledger(str(tmp_path / "other.db"))
     other.release("clinic", MECHANISM, [1])
     del other
     (tmp_path / "other.db").replace(tmp_path / "budget.db")
@@ -130,7 +130,7 @@ def test_another_file_of_the_same_name_is_another_ledger(tmp_path: Path) -> None
 
 
 def test_a_damaged_file_is_noticed_wherever_the_damage_is(tmp_path: Path) -> None:
-    opened(str(tmp_path / "budget.db"))
+    open_ledger(str(tmp_path / "budget.db"))
     whole = (tmp_path / "budget.db").read_bytes()
     assert len(whole) % 4096 == 0
     damages = {
@@ -170,21 +170,21 @@ if has_postgres():
         postgres: Server = request.getfixturevalue("postgres")
         place = f"postgresql://lastbit@/lost{how}?host={postgres.home}"
         on_server(place, f"create database lost{how}")
-        ledger = opened(place)
+        ledger = open_ledger(place)
         at_commit(
             ledger,
             lambda backend: (
                 on_server(place, f"select pg_terminate_backend({backend})") if how == "dropped" else postgres.restart()
             ),
         )
-        refused(ledger, match="look at the history to see whether it counts")
+        assert_refused(ledger, match="look at the history to see whether it counts")
         assert ledger.account("clinic").spent == Fraction(1, 4)
         assert ledger.verify() == ()
         ledger.release("clinic", MECHANISM, [1])
         # And between two charges, nobody notices.
         if how == "dropped":
-            with ledger._store.look() as rows:
-                backend = rows.exec_driver_sql("select pg_backend_pid()").scalar_one()
+            with ledger._store.read_transaction() as connection:
+                backend = connection.exec_driver_sql("select pg_backend_pid()").scalar_one()
             on_server(place, f"select pg_terminate_backend({backend})")
         else:
             postgres.restart()
@@ -223,8 +223,8 @@ def steps(ledger: lb.Ledger, work: Callable[[], object]) -> int:
         taken[0] += 1
         return 0
 
-    with ledger._store.look() as books:
-        file: Any = books.connection.driver_connection
+    with ledger._store.read_transaction() as connection:
+        file: Any = connection.connection.driver_connection
     file.set_progress_handler(count, 1)
     try:
         work()
@@ -246,11 +246,11 @@ WORKS: dict[str, Callable[[lb.Ledger], object]] = {
 }
 
 
-def filled(place: str, entries: int) -> lb.Ledger:
+def fill_ledger(place: str, entries: int) -> lb.Ledger:
     """A ledger with so many copies of one entry besides: their digests do not fit, and nothing here looks at them."""
-    ledger = opened(place)
-    with ledger._store.transaction() as rows:
-        rows.exec_driver_sql(
+    ledger = open_ledger(place)
+    with ledger._store.transaction() as connection:
+        connection.exec_driver_sql(
             f"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {entries}) "
             f"INSERT INTO lastbit_entries ({COPIED}) SELECT {COPIED} FROM n, lastbit_entries WHERE id = 2"
         )
@@ -259,7 +259,7 @@ def filled(place: str, entries: int) -> lb.Ledger:
 
 def test_many_entries_make_nothing_slower(tmp_path: Path) -> None:
     """A million entries are in benchmarks/ledger.py; here SQLite's instructions are counted."""
-    ledgers = [filled(str(tmp_path / f"{entries}.db"), entries) for entries in (100, 10_000)]
+    ledgers = [fill_ledger(str(tmp_path / f"{entries}.db"), entries) for entries in (100, 10_000)]
     for name, work in WORKS.items():
         few, many = (steps(ledger, lambda ledger=ledger, work=work: work(ledger)) for ledger in ledgers)
         assert 0 < many <= few * 1.1, name
@@ -268,9 +268,9 @@ def test_many_entries_make_nothing_slower(tmp_path: Path) -> None:
 def test_no_work_goes_through_all_entries_of_a_server(place: str) -> None:
     if "://" not in place:
         return  # its instructions are counted above
-    ledger = filled(place, 5_000)
-    with ledger._store.transaction() as rows:
-        rows.exec_driver_sql("ANALYZE lastbit_entries")
+    ledger = fill_ledger(place, 5_000)
+    with ledger._store.transaction() as connection:
+        connection.exec_driver_sql("ANALYZE lastbit_entries")
     kept, read = ledger._store._connections, []
     asked = "select coalesce(sum(seq_tup_read), 0) from pg_stat_xact_user_tables where relname = 'lastbit_entries'"
 
@@ -284,22 +284,22 @@ def test_no_work_goes_through_all_entries_of_a_server(place: str) -> None:
         work(ledger)
         assert read, name
         assert sum(read) == 0, name
-    with ledger._store.look() as rows:
-        rows.exec_driver_sql("select max(note) from lastbit_entries")
+    with ledger._store.read_transaction() as connection:
+        connection.exec_driver_sql("select max(note) from lastbit_entries")
     assert read[-1] > 5_000  # whoever goes through all is seen
 
 
 def test_clocks_that_go_backwards_change_no_sum_and_no_order(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
     years = iter(range(2030, 2000, -1))
-    monkeypatch.setattr(books, "now", lambda: f"{next(years)}-01-01T00:00:00+00:00")
-    ledger = opened(place)
+    monkeypatch.setattr(table_rows, "now", lambda: f"{next(years)}-01-01T00:00:00+00:00")
+    ledger = open_ledger(place)
     ledger.release("clinic", MECHANISM, [1])
     assert [entry.time.year for entry in ledger.history("clinic")] == [2030, 2029, 2027]
     assert ledger.account("clinic").spent == Fraction(1, 2)
     assert ledger.verify() == ()
 
 
-def restored(place: str, tmp_path: Path) -> Callable[[], None]:
+def make_backup(place: str, tmp_path: Path) -> Callable[[], None]:
     """Make a backup; the function puts it in place of the ledger."""
     if "://" not in place:
         with sqlite3.connect(place) as file, sqlite3.connect(tmp_path / "backup.db") as copy:
@@ -323,9 +323,9 @@ def restored(place: str, tmp_path: Path) -> Callable[[], None]:
 
 def test_a_backup_that_was_restored_shows_to_a_witness_only(place: str, tmp_path: Path) -> None:
     witness = tmp_path / "witness.json"
-    ledger = opened(place)
+    ledger = open_ledger(place)
     assert ledger.verify(witness=witness) == ()
-    restore = restored(place, tmp_path)
+    restore = make_backup(place, tmp_path)
     ledger.release("clinic", MECHANISM, [1])
     later = ledger.account("clinic").digest
     assert ledger.verify(witness=witness) == ()  # what it had seen is still there, and it learns the rest
@@ -346,11 +346,11 @@ def test_a_backup_that_was_restored_shows_to_a_witness_only(place: str, tmp_path
 
 
 def test_a_witness_remembers_accounts_and_refuses_what_it_did_not_write(tmp_path: Path) -> None:
-    ledger, witness = opened(str(tmp_path / "budget.db")), tmp_path / "witness.json"
+    ledger, witness = open_ledger(str(tmp_path / "budget.db")), tmp_path / "witness.json"
     ledger.create("school", epsilon=1)
     assert ledger.verify("school", witness=witness) == ledger.verify("clinic", witness=witness) == ()
     assert [*json.loads(witness.read_text())] == ["clinic", "school"]
-    other = opened(str(tmp_path / "other.db"))
+    other = open_ledger(str(tmp_path / "other.db"))
     (problem,) = other.verify("clinic", witness=witness)
     assert problem.endswith("the entry was changed or removed.")
     assert len(other.verify(witness=witness)) == 2

@@ -17,7 +17,7 @@ import pytest
 import sqlalchemy as sa
 
 import lastbit as lb
-from lastbit.ledger import books, store
+from lastbit.ledger import store, table_rows
 from lastbit.ledger.connections import connect_args
 
 SECRET = 918_273_645
@@ -105,9 +105,9 @@ def test_a_release_that_fails_stays_charged(place: str) -> None:
 
 
 def test_the_history_tells_everything_public(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert datetime.fromisoformat(books.now()).tzinfo is UTC
+    assert datetime.fromisoformat(table_rows.now()).tzinfo is UTC
     days = (datetime(2026, 1, day, tzinfo=UTC) for day in count(1))
-    monkeypatch.setattr(books, "now", lambda: next(days).isoformat())
+    monkeypatch.setattr(table_rows, "now", lambda: next(days).isoformat())
     ledger = lb.Ledger(place)
     ledger.create("clinic", epsilon=1, note="2026")
     ledger.create("school", epsilon=5)
@@ -149,9 +149,9 @@ def test_private_values_are_in_no_book_and_no_log(place: str, caplog: pytest.Log
     with pytest.raises(RuntimeError):
         ledger.release("clinic", Failing(epsilon=1), counts.values, query="the most")
     assert str(SECRET) not in caplog.text + repr(ledger.history("clinic")) + repr(ledger)
-    with store.Store(place).transaction() as books:
+    with store.Store(place).transaction() as connection:
         for table in store.METADATA.sorted_tables:
-            assert str(SECRET) not in repr(books.execute(sa.select(table)).all())
+            assert str(SECRET) not in repr(connection.execute(sa.select(table)).all())
 
 
 def test_a_ledger_that_is_not_there_is_not_made_by_looking(tmp_path: Path) -> None:
@@ -180,8 +180,8 @@ def test_a_server_that_is_away_is_one_line_without_the_password() -> None:
 def test_nothing_of_the_driver_stays_attached_to_an_error(place: str) -> None:
     ledger = lb.Ledger(place)
     ledger.create("clinic", epsilon=1)
-    with store.Store(place).transaction() as books:
-        books.execute(sa.text("drop table lastbit_entries"))
+    with store.Store(place).transaction() as connection:
+        connection.execute(sa.text("drop table lastbit_entries"))
     with pytest.raises(lb.LedgerError) as caught:
         ledger.charge("clinic", laplace(1), note="hunter2")
     assert caught.value.__cause__ is caught.value.__context__ is None
@@ -261,7 +261,9 @@ def test_a_ledger_that_cannot_be_written_draws_nothing(file: Path) -> None:
     tape = lb.Tape([1, 2, 3])
     read_only = lb.Ledger(file)
     sa.event.listen(
-        read_only._store._connections.engine, "connect", lambda books, _: books.execute("PRAGMA query_only = ON")
+        read_only._store._connections.engine,
+        "connect",
+        lambda connection, _: connection.execute("PRAGMA query_only = ON"),
     )
     with pytest.raises(lb.LedgerError, match=r"it is read-only\. Make it writable\. Nothing was drawn"):
         read_only.release("clinic", laplace(1), [SECRET], draw=lb.Sampler(tape))
@@ -338,17 +340,19 @@ def test_a_server_with_other_defaults_still_writes_charges_to_disk(place: str) -
     ledger.create("clinic", epsilon=1)
     name = sa.make_url(place).database
     for isolation, commit in (("serializable", "off"), ("repeatable read", "off"), ("repeatable read", "local")):
-        with store.Store(place).transaction() as books:
-            books.execute(sa.text(f"alter database {name} set synchronous_commit = {commit}"))
-            books.execute(sa.text(f"alter database {name} set default_transaction_isolation = '{isolation}'"))
-        with store.Store(place).transaction() as books:
-            shown = [books.scalar(sa.text(f"show {each}")) for each in ("synchronous_commit", "transaction_isolation")]
+        with store.Store(place).transaction() as connection:
+            connection.execute(sa.text(f"alter database {name} set synchronous_commit = {commit}"))
+            connection.execute(sa.text(f"alter database {name} set default_transaction_isolation = '{isolation}'"))
+        with store.Store(place).transaction() as connection:
+            shown = [
+                connection.scalar(sa.text(f"show {each}")) for each in ("synchronous_commit", "transaction_isolation")
+            ]
         assert shown == ["on", "read committed"]
     # Stricter than on: another server has the commit too.
-    with store.Store(place).transaction() as books:
-        books.execute(sa.text(f"alter database {name} set synchronous_commit = remote_apply"))
-    with store.Store(place).transaction() as books:
-        assert books.scalar(sa.text("show synchronous_commit")) == "remote_apply"
+    with store.Store(place).transaction() as connection:
+        connection.execute(sa.text(f"alter database {name} set synchronous_commit = remote_apply"))
+    with store.Store(place).transaction() as connection:
+        assert connection.scalar(sa.text("show synchronous_commit")) == "remote_apply"
     ledger.release("clinic", laplace("1/2"), [1])
     assert ledger.account("clinic").spent == Fraction(1, 2)
 
@@ -364,8 +368,8 @@ def test_an_address_decides_its_own_settings(place: str) -> None:
     for schema in ("east", "west"):
         address = f"{place}&options=-csearch_path%3D{schema}"
         assert [account.dataset for account in lb.Ledger(address).accounts()] == [schema]
-        with store.Store(address).transaction() as books:
-            assert books.scalar(sa.text("show lock_timeout")) == "1min"
-    with store.Store(f"{place}&options=-csearch_path%3Deast%20-clock_timeout%3D5s").transaction() as books:
-        assert books.scalar(sa.text("show lock_timeout")) == "5s"
+        with store.Store(address).transaction() as connection:
+            assert connection.scalar(sa.text("show lock_timeout")) == "1min"
+    with store.Store(f"{place}&options=-csearch_path%3Deast%20-clock_timeout%3D5s").transaction() as connection:
+        assert connection.scalar(sa.text("show lock_timeout")) == "5s"
     assert "connect_timeout" not in connect_args(sa.make_url(f"{place}&connect_timeout=3"))

@@ -79,7 +79,7 @@ def test_a_kill_at_any_step_leaves_whole_books_and_no_draw_uncharged(place: str,
     log = tmp_path / "draws"
     lb.Ledger(place).create("clinic", epsilon=1000)
 
-    def killed_at(last: int) -> None:
+    def kill_at(last: int) -> None:
         left = [last]
 
         def step() -> None:
@@ -87,22 +87,22 @@ def test_a_kill_at_any_step_leaves_whole_books_and_no_draw_uncharged(place: str,
             if left[0] == 0:
                 os.kill(os.getpid(), signal.SIGKILL)
 
-        def watched(work: Callable[..., Any]) -> Callable[..., Any]:
-            def stepped(*given: Any) -> Any:
+        def count_steps(work: Callable[..., Any]) -> Callable[..., Any]:
+            def run(*arguments: Any) -> Any:
                 step()
-                found = work(*given)
+                result = work(*arguments)
                 step()
-                return found
+                return result
 
-            return stepped
+            return run
 
         for owner, name in ((Statement, "_run"), (Connections, "_commit"), (Connections, "_settle")):
-            setattr(owner, name, watched(getattr(owner, name)))
+            setattr(owner, name, count_steps(getattr(owner, name)))
         release_once(place, log)
 
     statuses, done = [], 0
     while not statuses or statuses[-1] != 0:
-        child = Child(killed_at, len(statuses) + 1)
+        child = Child(kill_at, len(statuses) + 1)
         statuses.append(child.status())
         ledger = lb.Ledger(place, verify=True)
         charges = ledger.history("clinic")[1:]

@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 
 import lastbit as lb
-from lastbit.ledger import published
+from lastbit.ledger import codec
 from lastbit.ledger.identity import Identity
-from lastbit.ledger.questions import identify_query
+from lastbit.ledger.query_identity import identify_query
 from lastbit.mechanisms.top_k.noisy_top_k import TopItems
 from lastbit.release import Release
 from tests import processes
@@ -28,7 +28,7 @@ TOP: Any = lb.NoisyTopK(k=2, epsilon=1).release(COUNTS)
 
 
 def subclasses(kind: type) -> list[type]:
-    return [each for one in kind.__subclasses__() for each in (one, *subclasses(one))]
+    return [subclass for one in kind.__subclasses__() for subclass in (one, *subclasses(one))]
 
 
 WORDS = lb.Unlisted.of({"flu": 500, "cold": 400, "rare": 1}, most_items=2)
@@ -48,7 +48,7 @@ RELEASES: dict[str, Any] = {
     "Choice": lambda: lb.ExponentialMechanism(epsilon=1).release(COUNTS),
     "Ranking": lambda: lb.ExponentialMechanism(rho="1/10").ranking(COUNTS, 2),
     "TopK": lambda: lb.NoisyTopK(k=2, epsilon=1).release(COUNTS),
-    "TopItems": lambda: TopItems(*(getattr(TOP, each.name) for each in fields(TOP))),
+    "TopItems": lambda: TopItems(*(getattr(TOP, field.name) for field in fields(TOP))),
     "Maximum": lambda: lb.NoisyMax(rho="1/10").release(COUNTS),
     "MeasuredTopK": lambda: lb.SelectAndMeasure(k=2, epsilon=1).release(COUNTS),
     "MeasuredSet": lambda: lb.SelectAndMeasure(k=2, epsilon=1, selection="set").release(COUNTS),
@@ -80,14 +80,14 @@ def same(one: Any, other: Any) -> bool:
 @pytest.mark.parametrize("name", RELEASES)
 def test_a_release_comes_back_as_it_was(name: str) -> None:
     release = RELEASES[name]()
-    text = published.write(release)
+    text = codec.encode(release)
     assert text is not None
-    assert same(published.read(text), release)
+    assert same(codec.decode(text), release)
     assert text.isascii()
 
 
 def test_no_class_of_releases_is_left_out() -> None:
-    published._load_all()
+    codec._load_all()
     own = {kind for kind in subclasses(Release) if kind.__module__.startswith("lastbit.")}
     made = {type(make()) for make in RELEASES.values()}
     concrete = {kind for kind in own if not kind.__abstractmethods__ and not kind.__subclasses__()}  # type: ignore[attr-defined]
@@ -112,9 +112,9 @@ ITEMS: list[Any] = [
 def test_items_of_every_type_come_back_as_they_were(number: int) -> None:
     item = ITEMS[number]
     release = lb.Choice("ExponentialMechanism", lb.Cost.of(1), 0, item)
-    text = published.write(release)
+    text = codec.encode(release)
     assert text is not None
-    back = published.read(text).outcome
+    back = codec.decode(text).outcome
     assert type(back) is type(item)
     if isinstance(item, int | Fraction):  # Python writes no numbers this long in decimal
         assert back == item
@@ -134,9 +134,9 @@ ARRAYS = [
 
 @pytest.mark.parametrize("array", ARRAYS)
 def test_arrays_come_back_as_they_were(array: Any) -> None:
-    text = published.write(lb.Choice("ExponentialMechanism", lb.Cost.of(1), 0, array))
+    text = codec.encode(lb.Choice("ExponentialMechanism", lb.Cost.of(1), 0, array))
     assert text is not None
-    back = published.read(text).outcome
+    back = codec.decode(text).outcome
     assert (back.dtype, back.shape, repr(back.tolist())) == (array.dtype, array.shape, repr(array.tolist()))
 
 
@@ -163,30 +163,30 @@ class Hopeless(Foreign):
 def test_what_the_codec_does_not_know_is_kept_as_it_is_shown_and_never_lost() -> None:
     cost = lb.Cost.of(1)
     later = lb.Choice("ExponentialMechanism", cost, 0, "flu")  # as a lastbit wrote it whose class has other fields
-    text = published.write(later)
+    text = codec.encode(later)
     assert text is not None
-    assert published.read(text.replace('"index"', '"place"', 1)) == later.to_dict()
+    assert codec.decode(text.replace('"index"', '"place"', 1)) == later.to_dict()
     for release in (lb.Choice("ExponentialMechanism", cost, 0, Odd()), Foreign("Mine", cost, 7)):
-        text = published.write(release)
+        text = codec.encode(release)
         assert text is not None
-        assert published.read(text) == release.to_dict()
-    assert published.write(Hopeless("Mine", cost, 7)) is None
+        assert codec.decode(text) == release.to_dict()
+    assert codec.encode(Hopeless("Mine", cost, 7)) is None
     endless: list[Any] = []
     endless.append(endless)
-    published.write(lb.Choice("ExponentialMechanism", cost, 0, endless))  # raises nothing
+    codec.encode(lb.Choice("ExponentialMechanism", cost, 0, endless))  # raises nothing
 
 
 def test_a_long_release_is_written_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(published, "_LONG", 100)
+    monkeypatch.setattr(codec, "_LONG", 100)
     release = lb.DiscreteLaplace(epsilon=1).release([1] * 500)
-    text = published.write(release)
+    text = codec.encode(release)
     assert text is not None
     assert list(json.loads(text)) == ["release"]
-    assert same(published.read(text), release)
+    assert same(codec.decode(text), release)
 
 
 def test_a_release_that_is_too_long_for_a_database_is_not_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(published, "_LARGEST", 100)
+    monkeypatch.setattr(codec, "_LARGEST", 100)
     ledger = lb.Ledger(tmp_path / "budget.db")
     ledger.create("clinic", epsilon=1)
     assert len(ledger.release("clinic", lb.DiscreteLaplace(epsilon=1), [1] * 500).values) == 500
@@ -213,7 +213,7 @@ def test_a_release_that_is_too_long_for_a_database_is_not_kept(monkeypatch: pyte
 )
 def test_text_that_nobody_wrote_is_refused(text: str) -> None:
     with pytest.raises(lb.LedgerError, match="the published release cannot be read") as caught:
-        published.read(text)
+        codec.decode(text)
     assert caught.value.__cause__ is caught.value.__context__ is None
 
 
@@ -260,8 +260,8 @@ def test_what_was_published_cannot_be_changed_unnoticed(place: str) -> None:
     ledger.create("clinic", epsilon=9)
     mechanism = lb.NoisyMax(epsilon=1)
     ledger.release("clinic", mechanism, COUNTS, query="worst")
-    (kept,) = [entry.kept for entry in ledger.history("clinic") if entry.kept]
-    for forged in (kept.replace('"flu"', '"gout"'), published.write(mechanism.release(COUNTS))):
+    (kept,) = [entry.published_text for entry in ledger.history("clinic") if entry.published_text]
+    for forged in (kept.replace('"flu"', '"gout"'), codec.encode(mechanism.release(COUNTS))):
         change(place, f"update lastbit_entries set published = '{forged}' where id = 2")
         assert ledger.verify() == ("what entry 2 of 'clinic' published does not fit its digest: it was changed.",)
         for use in (

@@ -22,7 +22,7 @@ def ledger(tmp_path: Path) -> lb.Ledger:
     return made
 
 
-def untouched(ledger: lb.Ledger) -> bool:
+def is_untouched(ledger: lb.Ledger) -> bool:
     return len(ledger.history("clinic")) == 1 and ledger.account("clinic").spent == 0 and ledger.verify() == ()
 
 
@@ -40,7 +40,7 @@ class HandMade(lb.Mechanism[int]):
         return lambda draw: draw.integer(2)
 
 
-def forged(epsilon: Any) -> Cost:
+def forge_cost(epsilon: Any) -> Cost:
     """A Cost refuses such a number itself: this one was put into it by force."""
     cost = Cost.of(1)
     object.__setattr__(cost, "epsilon", epsilon)
@@ -57,10 +57,10 @@ class Odd(Cost):
         Cost(Fraction(0)),
         Cost(Fraction(-1)),
         Cost(Fraction(-1, 10**400)),
-        forged(0.5),
-        forged(float("nan")),
-        forged(float("-inf")),
-        forged("1"),
+        forge_cost(0.5),
+        forge_cost(float("nan")),
+        forge_cost(float("-inf")),
+        forge_cost("1"),
         Odd(Fraction(1)),
         0,
         -1,
@@ -80,7 +80,7 @@ def test_a_cost_that_is_no_positive_cost_is_refused(ledger: lb.Ledger, stated: A
         with pytest.raises(lb.MechanismError, match="positive Cost"):
             use()
     assert tape.consumed == 0
-    assert untouched(ledger)
+    assert is_untouched(ledger)
 
 
 def test_a_positive_cost_of_a_mechanism_made_by_hand_is_charged(ledger: lb.Ledger) -> None:
@@ -141,7 +141,7 @@ def test_what_is_no_mechanism_is_refused(ledger: lb.Ledger, thing: Any, message:
         with pytest.raises(lb.MechanismError, match=message) as caught:
             use()
         assert "Nothing was drawn and nothing was charged." in str(caught.value)
-    assert untouched(ledger)
+    assert is_untouched(ledger)
 
 
 def test_a_class_that_was_only_registered_is_no_mechanism(ledger: lb.Ledger) -> None:
@@ -152,7 +152,7 @@ def test_a_class_that_was_only_registered_is_no_mechanism(ledger: lb.Ledger) -> 
     assert isinstance(Registered(), lb.Mechanism)
     with pytest.raises(lb.MechanismError, match="got Registered"):
         ledger.charge("clinic", Registered())  # type: ignore[arg-type]
-    assert untouched(ledger)
+    assert is_untouched(ledger)
 
 
 def test_only_a_stream_starts_and_only_a_function_is_ready(ledger: lb.Ledger) -> None:
@@ -162,7 +162,7 @@ def test_only_a_stream_starts_and_only_a_function_is_ready(ledger: lb.Ledger) ->
         ledger.spend("clinic", lb.DiscreteLaplace(epsilon=1), [1])  # type: ignore[arg-type]
     with pytest.raises(lb.MechanismError, match="positive Cost"):
         ledger.charge("clinic", NoCost())
-    assert untouched(ledger)
+    assert is_untouched(ledger)
 
 
 SPELLINGS = [
@@ -246,4 +246,4 @@ def test_text_that_a_database_would_change_is_refused(ledger: lb.Ledger, text: A
     if isinstance(text, str):
         with pytest.raises(lb.ParameterError, match="the name of a data set must be text"):
             ledger.create(text, epsilon=1)
-    assert untouched(ledger)
+    assert is_untouched(ledger)

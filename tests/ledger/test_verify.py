@@ -17,9 +17,9 @@ import sqlalchemy as sa
 
 import lastbit as lb
 from lastbit import cli
-from lastbit.ledger import published, store
+from lastbit.ledger import codec, store
 from lastbit.ledger.chain import FIELDS, SEALED
-from lastbit.ledger.price import Price, written
+from lastbit.ledger.price import Price, write_terms
 from lastbit.ledger.tables import ENTRIES
 from lastbit.privacy.cost import Cost
 from tests.ledger.test_processes import Child
@@ -30,7 +30,7 @@ def laplace(epsilon: Any) -> lb.DiscreteLaplace:
     return lb.DiscreteLaplace(epsilon=epsilon)
 
 
-def filled(place: Any) -> lb.Ledger:
+def fill_ledger(place: Any) -> lb.Ledger:
     """Two accounts: clinic with the entries 1, 2, 4, 5, 6, and school with 3."""
     ledger = lb.Ledger(place)
     ledger.create("clinic", epsilon=1, note="2026")
@@ -43,9 +43,9 @@ def filled(place: Any) -> lb.Ledger:
 
 
 def change(place: str, *statements: str) -> None:
-    with store.Store(place).transaction() as books:
+    with store.Store(place).transaction() as connection:
         for statement in statements:
-            books.execute(sa.text(statement))
+            connection.execute(sa.text(statement))
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def file(tmp_path: Path) -> str:
 
 
 def test_books_that_nobody_touched_add_up(place: str) -> None:
-    ledger = filled(place)
+    ledger = fill_ledger(place)
     assert ledger.verify() == ledger.verify("clinic") == ledger.verify("school") == ()
     assert lb.Ledger(place, verify=True).account("clinic").spent == Fraction(13, 21)
     with pytest.raises(lb.LedgerError, match="no account named 'nobody'"):
@@ -63,16 +63,16 @@ def test_books_that_nobody_touched_add_up(place: str) -> None:
 
 
 def test_a_digest_covers_all_that_an_entry_says_and_the_digest_before(place: str) -> None:
-    ledger = filled(place)
+    ledger = fill_ledger(place)
     # Every column is covered, but for the digest itself and what is filled in later.
     later = {"digest", "released", "published", "published_digest"}
     assert {*FIELDS} == {column.name for column in ENTRIES.columns} - later
     before = ""
-    with store.Store(place).transaction() as books:
-        rows = books.execute(sa.text("select * from lastbit_entries where dataset = 'clinic' order by id")).all()
+    with store.Store(place).transaction() as connection:
+        rows = connection.execute(sa.text("select * from lastbit_entries where dataset = 'clinic' order by id")).all()
     for row in rows:
-        written = json.dumps([before, *(getattr(row, name) for name in FIELDS)])
-        before = hashlib.sha256(written.encode()).hexdigest()
+        content = json.dumps([before, *(getattr(row, name) for name in FIELDS)])
+        before = hashlib.sha256(content.encode()).hexdigest()
         assert row.digest == before
     assert before == ledger.account("clinic").digest == ledger.history("clinic")[-1].digest
     assert len(rows) == 5
@@ -100,7 +100,7 @@ CHANGED = {
 @pytest.mark.parametrize("column", CHANGED)
 @pytest.mark.parametrize("entry", [2, 6])
 def test_a_change_of_any_field_of_a_charge_is_noticed(file: str, column: str, entry: int) -> None:
-    ledger = filled(file)
+    ledger = fill_ledger(file)
     change(file, f"update lastbit_entries set {column} = '{CHANGED[column]}' where id = {entry}")
     found = ledger.verify()
     assert found
@@ -111,13 +111,13 @@ def test_a_change_of_any_field_of_a_charge_is_noticed(file: str, column: str, en
 
 
 def test_the_number_of_an_entry_cannot_change(place: str) -> None:
-    ledger = filled(place)
+    ledger = fill_ledger(place)
     change(place, "update lastbit_entries set id = 70 where id = 6")
     assert "entry 70 of 'clinic' does not fit its digest" in ledger.verify("clinic")[0]
 
 
 def test_when_a_release_was_done_is_not_covered_and_changes_no_sum(place: str) -> None:
-    ledger = filled(place)
+    ledger = fill_ledger(place)
     change(place, "update lastbit_entries set released = null")
     assert ledger.verify() == ()
 
@@ -131,7 +131,7 @@ CONSISTENT = {
 
 @pytest.mark.parametrize("statement", CONSISTENT.values(), ids=CONSISTENT)
 def test_a_sum_that_was_changed_with_its_entry_is_noticed(file: str, statement: str) -> None:
-    ledger = filled(file)
+    ledger = fill_ledger(file)
     change(file, statement, "update lastbit_accounts set spent = '10/21' where dataset = 'clinic'")
     assert ledger.verify("clinic")
     assert ledger.verify("school") == ()
@@ -155,41 +155,45 @@ def test_a_sum_that_was_changed_with_its_entry_is_noticed(file: str, statement: 
     ],
 )
 def test_an_account_must_be_what_its_entries_add_up_to(file: str, assignment: str, what: str) -> None:
-    ledger = filled(file)
+    ledger = fill_ledger(file)
     change(file, f"update lastbit_accounts set {assignment} where dataset = 'clinic'")
     (problem,) = ledger.verify()
     assert problem.startswith(f"the account 'clinic' and its entries differ in: {what}.")
 
 
-def resigned(place: str, dataset: str) -> None:
+def rewrite_digests(place: str, dataset: str) -> None:
     """Rewrite all digests of an account, as somebody who knows how does."""
-    with store.Store(place).transaction() as books:
+    with store.Store(place).transaction() as connection:
         before = ""
         query = "select * from lastbit_entries where dataset = :name order by id"
-        for row in books.execute(sa.text(query), {"name": dataset}).all():
-            written = json.dumps([before, *(getattr(row, name) for name in FIELDS)])
-            before = hashlib.sha256(written.encode()).hexdigest()
-            again = None if row.published is None else published.digest(before, row.published)
-            books.execute(
+        for row in connection.execute(sa.text(query), {"name": dataset}).all():
+            content = json.dumps([before, *(getattr(row, name) for name in FIELDS)])
+            before = hashlib.sha256(content.encode()).hexdigest()
+            again = None if row.published is None else codec.digest(before, row.published)
+            connection.execute(
                 sa.text("update lastbit_entries set digest = :d, published_digest = :p where id = :i"),
                 {"d": before, "p": again, "i": row.id},
             )
-        books.execute(
+        connection.execute(
             sa.text("update lastbit_accounts set digest = :d where dataset = :n"), {"d": before, "n": dataset}
         )
-        (account,) = books.execute(sa.text("select * from lastbit_accounts where dataset = :n"), {"n": dataset}).all()
+        (account,) = connection.execute(
+            sa.text("select * from lastbit_accounts where dataset = :n"), {"n": dataset}
+        ).all()
         sealed = hashlib.sha256(json.dumps([getattr(account, name) for name in SEALED]).encode()).hexdigest()
-        books.execute(sa.text("update lastbit_accounts set seal = :s where dataset = :n"), {"s": sealed, "n": dataset})
+        connection.execute(
+            sa.text("update lastbit_accounts set seal = :s where dataset = :n"), {"s": sealed, "n": dataset}
+        )
 
 
 def terms(epsilon: str) -> str:
     """What a charge of this epsilon takes, as the books write it."""
     price = Price.of(Cost.of(epsilon))
-    return written(epsilon=price.epsilon, rho=price.rho, delta=price.delta)
+    return write_terms(epsilon=price.epsilon, rho=price.rho, delta=price.delta)
 
 
 def test_only_a_digest_written_down_notices_books_that_were_rewritten_as_a_whole(place: str) -> None:
-    ledger = filled(place)
+    ledger = fill_ledger(place)
     early, late = ledger.history("clinic")[1].digest, ledger.account("clinic").digest
     ledger.release("clinic", laplace("1/100"), [1])
     for expected in (early, late):
@@ -199,7 +203,7 @@ def test_only_a_digest_written_down_notices_books_that_were_rewritten_as_a_whole
     charges = [entry for entry in ledger.history("clinic") if entry.kind == "charge"]
     spent, rho = sum(entry.amount for entry in charges), sum(entry.rho or 0 for entry in charges)
     change(place, f"update lastbit_accounts set spent = '{spent}', spent_rho = '{rho}' where dataset = 'clinic'")
-    resigned(place, "clinic")
+    rewrite_digests(place, "clinic")
     ledger.raise_limit("clinic", epsilon=3)
     assert ledger.verify() == ()
     assert ledger.verify("clinic", expected=early) == ()  # before the change
@@ -230,28 +234,28 @@ def test_only_a_digest_written_down_notices_books_that_were_rewritten_as_a_whole
     ],
 )
 def test_entries_that_no_ledger_writes_are_noticed_with_any_digest(file: str, statement: str, problem: str) -> None:
-    ledger = filled(file)
+    ledger = fill_ledger(file)
     change(file, statement)
-    resigned(file, "clinic")
+    rewrite_digests(file, "clinic")
     found = ledger.verify("clinic")
     assert any(problem in each for each in found)
     assert not any("digest" in each for each in found)
 
 
 def test_entries_of_no_account_are_noticed(tmp_path: Path) -> None:
-    ledger = filled(tmp_path / "budget.db")
-    with sqlite3.connect(tmp_path / "budget.db") as books:  # without foreign keys
-        books.execute("delete from lastbit_accounts where dataset = 'school'")
-    books.close()
+    ledger = fill_ledger(tmp_path / "budget.db")
+    with sqlite3.connect(tmp_path / "budget.db") as connection:  # without foreign keys
+        connection.execute("delete from lastbit_accounts where dataset = 'school'")
+    connection.close()
     assert ledger.verify() == ("entry 3 belongs to no account.",)
 
 
 def test_what_was_put_there_by_hand_shows_its_type(tmp_path: Path) -> None:
-    ledger = filled(tmp_path / "budget.db")
-    with sqlite3.connect(tmp_path / "budget.db") as books:
-        books.execute("update lastbit_entries set note = cast('first' as blob) where id = 2")
-        books.execute("update lastbit_accounts set spent = cast('13/21' as blob) where dataset = 'clinic'")
-    books.close()
+    ledger = fill_ledger(tmp_path / "budget.db")
+    with sqlite3.connect(tmp_path / "budget.db") as connection:
+        connection.execute("update lastbit_entries set note = cast('first' as blob) where id = 2")
+        connection.execute("update lastbit_accounts set spent = cast('13/21' as blob) where dataset = 'clinic'")
+    connection.close()
     found = ledger.verify("clinic")
     assert [each.split(":")[0] for each in found] == [
         "entry 2 of 'clinic' does not fit its digest",
@@ -296,7 +300,7 @@ def run(command: str) -> int:
 
 def test_the_command_says_whether_the_books_add_up(tmp_path: Path, monkeypatch: Any, capsys: Any) -> None:
     monkeypatch.chdir(tmp_path)
-    ledger = filled("budget.db")
+    ledger = fill_ledger("budget.db")
     digest = ledger.account("clinic").digest
     assert run("budget verify --ledger budget.db") == 0
     shown = capsys.readouterr().out
@@ -335,7 +339,7 @@ def test_the_command_says_whether_the_books_add_up(tmp_path: Path, monkeypatch: 
 )
 def test_an_account_that_was_changed_by_hand_pays_for_nothing(place: str, statement: str) -> None:
     """A sum below the true one would give spent budget back, without a look at all entries."""
-    ledger = filled(place)
+    ledger = fill_ledger(place)
     change(place, statement + " where dataset = 'clinic'")
     tape = lb.Tape([1, 2, 3])
     for use in (

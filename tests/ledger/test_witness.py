@@ -15,10 +15,10 @@ import pytest
 import lastbit as lb
 from lastbit.ledger.witness import Witness
 from tests import processes
-from tests.ledger.test_faults import restored
+from tests.ledger.test_faults import make_backup
 from tests.ledger.test_processes import Child
 from tests.machine import has_postgres, postgres
-from tests.server import Server
+from tests.postgres_server import Server
 
 MECHANISM = lb.DiscreteLaplace(epsilon="1/4")
 
@@ -28,7 +28,7 @@ def test_a_ledger_that_lacks_what_its_witness_has_seen_is_not_opened(place: str,
     ledger = lb.Ledger(place, witness=witness)  # neither is there yet
     ledger.create("clinic", epsilon=10)
     ledger.release("clinic", MECHANISM, [1])
-    restore = restored(place, tmp_path)
+    restore = make_backup(place, tmp_path)
     ledger.release("clinic", MECHANISM, [1])
     last = ledger.account("clinic").digest
     assert json.loads(witness.read_text()) == {"clinic": {"entry": 3, "digest": last}}
@@ -138,7 +138,7 @@ def test_whoever_waited_for_a_witness_writes_to_the_newer_one(tmp_path: Path, mo
     monkeypatch.setattr("lastbit.ledger.witness.fcntl.flock", wait)
     witness.add({"clinic": (3, "c")})
     assert looked == [0]
-    assert witness.seen() == {"clinic": (3, "c"), "school": (2, "b")}
+    assert witness.read() == {"clinic": (3, "c"), "school": (2, "b")}
 
 
 def test_verify_notices_two_histories_by_what_this_program_has_seen(place: str, tmp_path: Path) -> None:
@@ -146,7 +146,7 @@ def test_verify_notices_two_histories_by_what_this_program_has_seen(place: str, 
     ledger = lb.Ledger(place)
     ledger.create("clinic", epsilon=10)
     ledger.create("school", epsilon=10) if "://" not in place else None
-    restore = restored(place, tmp_path)
+    restore = make_backup(place, tmp_path)
     ledger.release("clinic", MECHANISM, [1])
     restore()
     other = lb.Ledger(place)
@@ -162,7 +162,7 @@ def test_verify_notices_two_histories_by_what_this_program_has_seen(place: str, 
 def test_what_was_verified_is_kept_in_mind(place: str, tmp_path: Path) -> None:
     other = lb.Ledger(place)
     other.create("clinic", epsilon=10)
-    restore = restored(place, tmp_path)
+    restore = make_backup(place, tmp_path)
     other.release("clinic", MECHANISM, [1])
     del other
     ledger = lb.Ledger(place)

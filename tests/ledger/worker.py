@@ -44,17 +44,17 @@ class Logged:
         return lb.SystemBits().words(n)
 
 
-def opened(log: Path) -> int:
+def open_log(log: Path) -> int:
     return os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
 
 
 def spend(place: str, log: Path) -> None:
     """Release until the budget refuses."""
-    spend_all(lb.Ledger(place), opened(log))
+    spend_all(lb.Ledger(place), open_log(log))
 
 
 def release_once(place: str, log: Path) -> None:
-    lb.Ledger(place).release("clinic", MECHANISM, [1], draw=lb.Sampler(Logged(opened(log))))
+    lb.Ledger(place).release("clinic", MECHANISM, [1], draw=lb.Sampler(Logged(open_log(log))))
 
 
 def spend_all(ledger: lb.Ledger, log: int) -> None:
@@ -72,7 +72,7 @@ def spend_under_kills(place: str, path: Path, kills: int) -> None:
     About half of the kills come in the middle of a charge. On a machine that gives the processes too little time for
     this, further kills follow until one does: a test in which none does would try nothing.
     """
-    chance, log = random.Random(7), opened(path)
+    chance, log = random.Random(7), open_log(path)
     ledger = lb.Ledger(place)
     start = time.perf_counter()
     for _ in range(3):
@@ -91,8 +91,8 @@ def spend_under_kills(place: str, path: Path, kills: int) -> None:
         time.sleep(chance.random() * 3 * while_of_one)
         within += killed(*spenders.pop(0))
         done += 1
-    for each in spenders:
-        killed(*each)
+    for spender in spenders:
+        killed(*spender)
 
 
 def killed(process: int, watched: Watched) -> bool:

@@ -16,13 +16,13 @@ import pytest
 import lastbit as lb
 from lastbit.audit import hostile
 from tests.machine import has_postgres
-from tests.stability.judging import (
+from tests.stability.judge import (
     LONG,
     UNITS,
     Files,
     batches,
     duckdb_file,
-    judged,
+    judge,
     parquet_file,
     refusal,
     some,
@@ -102,7 +102,7 @@ def test_lines(case: str, weights: str, tmp_path: Path) -> None:
         return  # long to read, and no different
     for name in ("visits.csv", "visits.jsonl") if weights == "units" else ("visits.csv.gz", "v.jsonl.gz"):
         if PLACES[name] == kind:
-            judged(text_counter(Files(tmp_path), name, **WEIGHTS[weights]), TABLES[kind], [lines], unit=None)
+            judge(text_counter(Files(tmp_path), name, **WEIGHTS[weights]), TABLES[kind], [lines], unit=None)
 
 
 @pytest.mark.parametrize("weights", WEIGHTS if LONG else ["weights"])
@@ -111,7 +111,7 @@ def test_lines_of_the_stock(name: str, weights: str, tmp_path: Path) -> None:
     kind = PLACES[name]
     stock = list(hostile.lines(kind, NAMES, "patient", "item"))
     count = text_counter(Files(tmp_path), name, **WEIGHTS[weights])
-    judged(count, TABLES[kind], some(stock, 14 if name in ("visits.csv", "visits.jsonl") else 5), unit=None)
+    judge(count, TABLES[kind], some(stock, 14 if name in ("visits.csv", "visits.jsonl") else 5), unit=None)
 
 
 def test_a_file_of_json_lines_may_be_empty_or_hold_no_row_with_the_columns(tmp_path: Path) -> None:
@@ -172,7 +172,7 @@ def test_parquet(case: str, weights: str, tmp_path: Path) -> None:
     table = [
         {"patient": f"p{number}", "item": WORDS[number % 2], "days": 3 if number else None} for number in range(UNITS)
     ]
-    judged(count, table, batches([{"patient": "q", "item": item, "days": each} for item in strange for each in heavy]))
+    judge(count, table, batches([{"patient": "q", "item": item, "days": each} for item in strange for each in heavy]))
 
 
 SQLITE: dict[str, tuple[str, list[dict[str, Any]]]] = {
@@ -222,7 +222,7 @@ def test_sqlite(case: str, weights: str, tmp_path: Path) -> None:
         return files.count("visits.db", write, table="visits", **WEIGHTS[weights])
 
     table = [{"patient": f"p{number}", "item": "flu", "days": 3 if number else None} for number in range(UNITS)]
-    judged(count, table, batches([{"patient": "q", "item": "flu", "days": 1, **row} for row in strange]))
+    judge(count, table, batches([{"patient": "q", "item": "flu", "days": 1, **row} for row in strange]))
 
 
 DUCKDB: dict[str, tuple[str, dict[str, str], list[dict[str, Any]]]] = {
@@ -268,7 +268,7 @@ def test_duckdb(case: str, weights: str, tmp_path: Path) -> None:
     keys = [f"2024-01-01 00:{number:02}:00" if moments else f"p{number}" for number in range(UNITS)]
     table = [{"patient": key, "item": "flu", "days": None if key == keys[0] else 3} for key in keys]
     stranger = "2025-01-01 00:00:00" if moments else "q"
-    judged(count, table, batches([{"patient": stranger, "item": "flu", "days": 1, **row} for row in strange]))
+    judge(count, table, batches([{"patient": stranger, "item": "flu", "days": 1, **row} for row in strange]))
 
 
 POSTGRES: dict[str, tuple[dict[str, str], list[dict[str, Any]]]] = {
@@ -300,7 +300,7 @@ if has_postgres():
     @pytest.mark.parametrize("case", POSTGRES)
     def test_postgresql(case: str, weights: str, server: str, tmp_path: Path) -> None:
         schema, strange = POSTGRES[case]
-        judged(*postgres_case(schema, strange, server, tmp_path, WEIGHTS[weights]))
+        judge(*postgres_case(schema, strange, server, tmp_path, WEIGHTS[weights]))
 
     def postgres_case(
         schema: dict[str, str], strange: list[dict[str, Any]], server: str, folder: Path, weights: dict[str, Any]

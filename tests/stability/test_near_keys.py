@@ -27,7 +27,7 @@ import pytest
 import lastbit as lb
 from lastbit.audit.hostile import FORMS, NEAR
 from tests.machine import has_postgres
-from tests.stability.judging import ENGINES, LONG, Files, judged, load, parquet_file, sqlite_file
+from tests.stability.judge import ENGINES, LONG, Files, judge, load, parquet_file, sqlite_file
 
 UNITS = 4
 NAMES = ["patient", "item", "days"]
@@ -43,10 +43,10 @@ def check_pairs(count: Count, pairs: list[tuple[Key, Key]], usual: Callable[[int
         both = [{"patient": key, "item": "flu", "days": 1} for key in (first, second)]
         assert list(count(both, weights=False).values) == [2], (first, second)
         if place and not LONG:
-            continue  # the same code that has just been judged
+            continue  # the same code that has just been judge
         others = [{"patient": usual(number), "item": "flu", "days": 1} for number in range(UNITS)]
         one, other = ([{"patient": key, "item": "flu", "days": days}] * 9 for key, days in ((first, 1), (second, -1)))
-        judged(partial(count, weights=True), [*others, *one], [other, other[:1]])
+        judge(partial(count, weights=True), [*others, *one], [other, other[:1]])
 
 
 def check_items(count: Callable[[Rows], lb.Unlisted], pairs: list[tuple[Key, Key]]) -> None:
@@ -214,7 +214,7 @@ def test_old_times_of_parquet(tmp_path: Path) -> None:
     others = [{"patient": number, "item": "flu", "days": 1} for number in range(UNITS)]
     far = 1000 * ((1 << 64) // 1000_000)
     one, other = ([{"patient": key, "item": "flu", "days": days}] * 9 for key, days in ((0, 1), (far, -1)))
-    judged(partial(coarse, weights=True), [*others, *one], [other])
+    judge(partial(coarse, weights=True), [*others, *one], [other])
     assert list(coarse([*one, *others, *other], weights=False).values) == [UNITS]
 
 
@@ -262,7 +262,7 @@ def test_one_number_of_sqlite_is_one_unit_in_every_form(tmp_path: Path) -> None:
             # Without weights SQLite itself leaves out rows that are alike.
             assert [int(count(rows, weights=weights).values[0]) for weights in (False, True)] == [1, 1], forms
             table = [{"patient": float(number), "item": "flu", "days": 1} for number in range(10, 10 + UNITS)]
-            judged(partial(count, weights=True), table, [rows])
+            judge(partial(count, weights=True), table, [rows])
 
 
 def test_items_of_sqlite_are_written_as_python_writes_floats(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 import lastbit as lb
 from lastbit.audit import hostile, stability
-from tests.stability.judging import UNITS, Files, duckdb_file, judged, parquet_file, some, sqlite_file
+from tests.stability.judge import UNITS, Files, duckdb_file, judge, parquet_file, some, sqlite_file
 from tests.stability.test_files import NAMES, TABLES, WEIGHTS, text_counter, usual
 
 WHERE = (
@@ -36,7 +36,7 @@ def test_lines(name: str, rows: str, tmp_path: Path) -> None:
     kind = {"visits.csv": "csv", "visits.jsonl": "json"}[name]
     stock = some(list(hostile.lines(kind, NAMES, "patient", "item")), 2)
     weights = WEIGHTS["weights" if kind == "csv" else "units"]
-    judged(text_counter(Files(tmp_path), name, **weights, **ROWS[rows]), TABLES[kind], stock, unit=None)
+    judge(text_counter(Files(tmp_path), name, **weights, **ROWS[rows]), TABLES[kind], stock, unit=None)
 
 
 @pytest.mark.parametrize("rows", ROWS)
@@ -44,7 +44,7 @@ def test_values_that_every_conversion_meets(rows: str, tmp_path: Path) -> None:
     numbers = ["nan", "-inf", "1e400", "9" * 50, str(-(2**63)), "0x1", "1_0", "2026-02-30", "infinity", "epoch", "0"]
     times = ["290000-01-01", "0001-01-01 (BC)", "-infinity", "9999-12-31T23:59:60", "2026-01-01 00:00 Nowhere", "1,5"]
     lines = [f'q,"{item}","{days}"'.encode() for item in (*times, "flu") for days in (*numbers, *times)]
-    judged(text_counter(Files(tmp_path), "visits.csv", **ROWS[rows]), TABLES["csv"], [lines], unit=None)
+    judge(text_counter(Files(tmp_path), "visits.csv", **ROWS[rows]), TABLES["csv"], [lines], unit=None)
 
 
 @pytest.mark.parametrize("rows", [{"month": "item"}, {"week": "item"}, {"bin": ("item", "7")}], ids=["m", "w", "b"])
@@ -66,7 +66,7 @@ def test_dates_and_bins(rows: dict[str, Any], tmp_path: Path) -> None:
         "-0",
     ]
     lines = [f"q,{each},1".encode() for each in (*strange, "2026-01-30", "-1", "1e18", "-9223372036854775808")]
-    judged(text_counter(Files(tmp_path, items), "visits.csv", **rows), table, [lines], unit=None)
+    judge(text_counter(Files(tmp_path, items), "visits.csv", **rows), table, [lines], unit=None)
 
 
 FORMS: dict[str, dict[str, Any]] = {
@@ -81,7 +81,7 @@ def test_lines_of_other_forms(form: str, tmp_path: Path) -> None:
     lead = [bytes([byte]) for byte in (0x80, 0x81, 0x8E, 0x90, 0xA0, 0xE0, 0xFC, 0xFD, 0xFF)]
     # Bytes that begin a longer character, at the end of a line and before what separates fields.
     lines = [start + byte + end for byte in lead for start, end in ENDS]
-    judged(text_counter(Files(tmp_path), "visits.csv", **FORMS[form]), TABLES["csv"], [lines], unit=None)
+    judge(text_counter(Files(tmp_path), "visits.csv", **FORMS[form]), TABLES["csv"], [lines], unit=None)
 
 
 ENDS = [
@@ -104,7 +104,7 @@ def test_lines_with_another_separator(tmp_path: Path) -> None:
 
     table = [usual("csv", number).replace(b",", b"|") for number in range(UNITS)]
     stock = [[each.replace(b",", b"|") for each in lines] for lines in hostile.lines("csv", NAMES, "patient", "item")]
-    judged(count, table, [*some(stock, 2), [b'q|"fl|u"|1', b'q|"flu|1', b"q|flu,1", b"q|flu|1|", b"|||||"]], unit=None)
+    judge(count, table, [*some(stock, 2), [b'q|"fl|u"|1', b'q|"flu|1', b"q|flu,1", b"q|flu|1|", b"|||||"]], unit=None)
 
 
 def test_a_line_changes_nothing_in_another_file(tmp_path: Path) -> None:
@@ -117,7 +117,7 @@ def test_a_line_changes_nothing_in_another_file(tmp_path: Path) -> None:
         given: Any = [str(tmp_path / "visits.csv"), str(tmp_path / "other.csv")]
         return files.stored(given, None, where="days > 0 or days is null")
 
-    judged(count, TABLES["csv"], [[b'q,"flu,1', b"q,\xff\0,1", b'q,cold,"', b"q,flu,x"]], unit=None)
+    judge(count, TABLES["csv"], [[b'q,"flu,1', b"q,\xff\0,1", b'q,cold,"', b"q,flu,x"]], unit=None)
 
 
 FAR = [2**63 - 1, -(2**63) + 1, 2**62, 0, None]
@@ -152,7 +152,7 @@ def test_parquet(tmp_path: Path) -> None:
     usual = {"item": "flu", **{case: "1" if case == "text" else 1 for case in TYPED}}
     table = [{"patient": f"p{number}", **usual} for number in range(UNITS)]
     odd = [{"patient": "q", **usual, case: each} for case, (_, strange, _) in TYPED.items() for each in strange]
-    judged(count, table, [odd])
+    judge(count, table, [odd])
 
 
 def test_databases(tmp_path: Path) -> None:
@@ -170,7 +170,7 @@ def test_databases(tmp_path: Path) -> None:
         return files.count("visits.duckdb", write, table="visits", where=WHERE)
 
     for count in (in_sqlite, in_duckdb):
-        judged(count, table, units)
+        judge(count, table, units)
 
 
 def test_the_harness_convicts_a_filter_that_looks_at_other_rows() -> None:

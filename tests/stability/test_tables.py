@@ -1,7 +1,7 @@
 """Each way in which one person's row once changed what others count for, or raised, on a table in an engine.
 
 Fifty units have an item, and one more comes. Each case says how its column is made, of which values, and which domain
-it is counted by; the contract is the same for all: tests/stability/judging.py.
+it is counted by; the contract is the same for all: tests/stability/judge.py.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import pytest
 
 import lastbit as lb
 from lastbit.audit import hostile
-from tests.stability.judging import ENGINES, LONG, UNITS, batches, judged, load, refusal, some
+from tests.stability.judge import ENGINES, LONG, UNITS, batches, judge, load, refusal, some
 
 BERLIN = ZoneInfo("Europe/Berlin")
 HOUR = datetime.datetime(2024, 10, 27, 2, 30)
@@ -141,7 +141,7 @@ SIZES = {"a small domain": 3, "a large domain": 1_100}
 @pytest.mark.parametrize(("name", "engine"), [(name, engine) for name in CASES for engine in CASES[name].engines])
 def test_items(name: str, engine: str, size: str, monkeypatch: pytest.MonkeyPatch) -> None:
     # DuckDB looks a large domain up after it has grouped the rows.
-    monkeypatch.setattr("lastbit.data.duckdb_table._FILTERED", 1_000)
+    monkeypatch.setattr("lastbit.data.duckdb.table._FILTERED", 1_000)
     case = CASES[name]
     domain = [case.domain(number) for number in range(SIZES[size])]
 
@@ -152,7 +152,7 @@ def test_items(name: str, engine: str, size: str, monkeypatch: pytest.MonkeyPatc
 
     table = [{"patient": number, "item": case.usual} for number in range(UNITS)]
     strange = [{"patient": 900, "item": value} for value in case.strange]
-    judged(count, table, batches(strange), refusable=case.refusable)
+    judge(count, table, batches(strange), refusable=case.refusable)
 
 
 @pytest.mark.parametrize("items", ["flu", 0.0, 1])
@@ -165,7 +165,7 @@ def test_one_unit_whose_key_has_two_forms(engine: str, forms: tuple[float, ...],
         return lb.count(ENGINES[engine](table), by="item", unit="patient", domain=[items])
 
     table = [{"patient": float(number)} for number in range(1, UNITS)]
-    judged(count, table, [[{"patient": form} for form in forms], [{"patient": form} for form in forms[::-1]]])
+    judge(count, table, [[{"patient": form} for form in forms], [{"patient": form} for form in forms[::-1]]])
 
 
 COLLATED = {
@@ -194,7 +194,7 @@ def test_text_that_duckdb_takes_for_one(collation: str, unit: str, size: str) ->
     keys = ["P1", "p\u00b9", "q"] if letters else [900]
     strange = ["FLU", "Flu", "flü", "FLÜ", "flu "]
     units = [batches([{"patient": key, "item": item} for item in strange]) for key in keys]
-    judged(count, table, [batch for unit in units for batch in unit])
+    judge(count, table, [batch for unit in units for batch in unit])
 
 
 SQL_ITEMS: dict[str, tuple[str, list[Any], list[str]]] = {
@@ -241,7 +241,7 @@ def test_items_of_duckdb(name: str, size: str) -> None:
         return lb.count(connection.table("visits"), by="item", unit="patient", domain=domain)
 
     table = [{"patient": number, "item": usual[number % 2]} for number in range(UNITS)]
-    judged(count, table, batches([{"patient": 900, "item": value} for value in [*strange, None]]))
+    judge(count, table, batches([{"patient": 900, "item": value} for value in [*strange, None]]))
 
 
 HEAVY = [2**63 - 1, 2**63, 2**64 - 1, -(2**63), 2**100, -(2**127), 2**127 - 1, None, 0, 3]
@@ -274,7 +274,7 @@ def weighed(count: Callable[[list[Any]], Any], strange: list[Any], usual: Any) -
     # One unit of the table reaches the bound, so that the counts move as far as they may.
     table = [{"patient": number, "days": usual if number else None} for number in range(UNITS)]
     strange_rows = [{"patient": 900, "days": value} for value in strange]
-    judged(count, table, [strange_rows * 20, *batches(strange_rows)[1:]])
+    judge(count, table, [strange_rows * 20, *batches(strange_rows)[1:]])
 
 
 @pytest.mark.parametrize("bounds", TRIED)
@@ -329,7 +329,7 @@ def test_python_objects_in_pandas(kind: str, column: str, size: str) -> None:
     table = [{"patient": f"p{number}", "item": "flu"} for number in range(UNITS)]
     strange = [{"patient": "q", "item": "flu", column: value} for value in hostile.values(kind)]
     # Each key is another unit, and comes alone; items may come together.
-    judged(count, table, batches(strange) if column == "item" else [[row] for row in some(strange)])
+    judge(count, table, batches(strange) if column == "item" else [[row] for row in some(strange)])
 
 
 def test_the_types_of_rows_do_not_decide_whether_a_domain_is_refused() -> None:

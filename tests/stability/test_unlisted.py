@@ -21,24 +21,25 @@ from hypothesis import given
 
 import lastbit as lb
 from lastbit.audit import hostile, stability
-from lastbit.data.source import Wanted, opened
+from lastbit.data.duckdb.relation import ColumnSelection
+from lastbit.data.files.open_table import open_table
 from lastbit.values.bound import Bound
-from lastbit.values.unlisted import order
+from lastbit.values.unlisted import sort_key
 from tests.machine import has_java, has_postgres
-from tests.stability.judging import (
+from tests.stability.judge import (
     ENGINES,
     LONG,
     UNITS,
     Count,
     batches,
     duckdb_file,
-    judged,
+    judge,
     load,
     parquet_file,
     some,
     sqlite_file,
 )
-from tests.stability.test_driven import Scene, arrow, driven, scenes
+from tests.stability.test_generated_rows import Scene, arrow, driven, scenes
 from tests.stability.test_tables import CASES, COLLATED, SQL_ITEMS, pandas_objects
 
 WAYS: dict[str, dict[str, Any]] = {
@@ -58,7 +59,7 @@ def counter(build: Callable[[list[Any]], Any], way: str, **options: Any) -> Coun
         counts: Any = lb.count(build(rows), **{"by": "item", "unit": "patient", **options, **WAYS[way]})
         if isinstance(counts, lb.Unlisted):
             items, steps = counts.highest()
-            ranks = [(-step, order(item)) for item, step in zip(items, steps.tolist(), strict=True)]
+            ranks = [(-step, sort_key(item)) for item, step in zip(items, steps.tolist(), strict=True)]
             assert ranks == sorted(ranks), "out of order"
         return counts
 
@@ -81,7 +82,7 @@ def test_items(name: str, engine: str, way: str) -> None:
     table = [{"patient": number, "item": case.usual} for number in range(UNITS)]
     strange = [{"patient": 900, "item": value} for value in [case.usual, *case.strange]]
     count = counter(build, way, domain=[case.domain(number) for number in range(3)])
-    judged(count, table, batches(strange)[:1], refusable=case.refusable)
+    judge(count, table, batches(strange)[:1], refusable=case.refusable)
 
 
 @pytest.mark.parametrize("way", WAYS if LONG else BOUNDED)
@@ -97,7 +98,7 @@ def test_text_that_duckdb_takes_for_one(collation: str, way: str) -> None:
 
     table = [{"patient": f"p{number}", "item": "flu"} for number in range(UNITS)]
     strange = ["flu", "FLU", "Flu", "flü", "FLÜ", "flu "]
-    judged(
+    judge(
         counter(build, way, domain=["flu", "cold", "Flu"]),
         table,
         [[{"patient": key, "item": item} for item in strange] for key in ("P1", "p\u00b9", "q")],
@@ -115,7 +116,7 @@ def test_items_of_duckdb(name: str, way: str) -> None:
         return connection.table("visits")
 
     table = [{"patient": number, "item": usual[number % 2]} for number in range(UNITS)]
-    judged(counter(build, way), table, [[{"patient": 900, "item": value} for value in [*usual, *strange, None]]])
+    judge(counter(build, way), table, [[{"patient": 900, "item": value} for value in [*usual, *strange, None]]])
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -126,7 +127,7 @@ def test_python_objects_in_pandas(column: str, way: str) -> None:
         strange = [{"patient": "q", "item": "flu", column: value} for value in hostile.values(kind)]
         # Each key is another unit, and comes alone; items may come together.
         units = [strange] if column == "item" else [[row, {**row, "item": "cold"}] for row in some(strange, 4)]
-        judged(counter(pandas_objects, way, domain=["flu", "cold", 1]), table, units)
+        judge(counter(pandas_objects, way, domain=["flu", "cold", 1]), table, units)
 
 
 def asked(scene: Scene, way: str) -> dict[str, Any]:
@@ -149,12 +150,12 @@ def test_engines_in_this_process(engine: str, way: str) -> None:
 
 
 def tried(count: Count, scene: Scene) -> None:
-    """As `judged`, but a table in which nobody counts may come by: other bounds than the scene's own make one."""
+    """As `judge`, but a table in which nobody counts may come by: other bounds than the scene's own make one."""
     verdict = stability(count, scene.table, unit="patient", hostile=[scene.strange])
     assert verdict.holds, str(verdict)
 
 
-if has_java() and LONG:  # tests/data/test_spark.py counts such items in the short run
+if has_java() and LONG:  # tests/data/spark/test_table.py counts such items in the short run
 
     @pytest.mark.xdist_group("spark")
     @pytest.mark.filterwarnings("ignore")
@@ -168,7 +169,7 @@ if has_java() and LONG:  # tests/data/test_spark.py counts such items in the sho
             listed = [(row["patient"], row["item"]) for row in made(rows, kinds).to_pylist()]
             return session.createDataFrame(listed, "patient string, item string")
 
-        judged(counter(build, way), table, [strange])
+        judge(counter(build, way), table, [strange])
 
 
 # Files and databases, as the command opens them.
@@ -198,15 +199,15 @@ def test_files(name: str, way: str, tmp_path: Path) -> None:
         path = tmp_path / name
         path.unlink(missing_ok=True)
         written(path, rows)
-        return opened(str(path), WANTED, "visits" if WRITTEN[name] else None).relation
+        return open_table(str(path), WANTED, "visits" if WRITTEN[name] else None).relation
 
     table = [{"patient": f"p{number}", "item": "flu"} for number in range(UNITS)]
     texts = [text for text in hostile.values("text") if "\0" not in text or path_takes_zero(name)]
     strange = [[{"patient": "q", "item": item} for item in ["flu", *texts]], [{"patient": "P1", "item": "FLU"}]]
-    judged(counter(build, way, domain=["flu", "FLU", "", "cold"]), table, strange)
+    judge(counter(build, way, domain=["flu", "FLU", "", "cold"]), table, strange)
 
 
-WANTED = Wanted(("patient", "item"), distinct=True)
+WANTED = ColumnSelection(("patient", "item"), distinct=True)
 
 
 def path_takes_zero(name: str) -> bool:
@@ -226,10 +227,10 @@ if has_postgres():
                 connection.cursor().executemany(
                     "insert into unlisted values (%s, %s)", [(row["patient"], row["item"]) for row in rows]
                 )
-            return opened(place, WANTED, "unlisted").relation
+            return open_table(place, WANTED, "unlisted").relation
 
         table = [{"patient": f"p{number}", "item": "flu"} for number in range(5)]
-        judged(counter(build, way), table, [[{"patient": "q", "item": item} for item in ("flu", "FLU", "", "ä", None)]])
+        judge(counter(build, way), table, [[{"patient": "q", "item": item} for item in ("flu", "FLU", "", "ä", None)]])
 
 
 # Rules that must be convicted.
@@ -268,7 +269,7 @@ def test_rules_that_look_at_others_or_forget_the_bound_are_convicted() -> None:
 def test_a_key_for_each_table_of_a_pair_is_convicted(monkeypatch: pytest.MonkeyPatch) -> None:
     """Why the trial fixes the key: with another one, other units stay in other items."""
     keys = iter(range(10**6))
-    monkeypatch.setattr(Bound, "drawn", classmethod(lambda cls, most: Bound(most, next(keys))))
+    monkeypatch.setattr(Bound, "draw", classmethod(lambda cls, most: Bound(most, next(keys))))
     build = counter(lambda rows: made(rows, {"patient": pa.int64(), "item": pa.string()}), "two items of what occurs")
     assert not stability(build, TABLE, unit="patient", hostile=[STRANGE]).holds
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from lastbit import Draw, LastbitError, Reference, Sampler, Tape, TapeEnded
 from lastbit.chance.distributions import Distribution
 from lastbit.chance.inversion import Falling, Uniform, Weighted
-from lastbit.chance.tables import Table
+from lastbit.chance.threshold_table import ThresholdTable
 
 WORD = 1 << 64
 Step = Callable[[Draw], Any]
@@ -50,7 +50,7 @@ def edges(distribution: Distribution) -> list[list[int]]:
     """The words in doubt, for every level: those an edge of a cell runs through."""
     found = []
     for level in distribution.levels:
-        if isinstance(level, Falling) and (table := Table.of(level)) is not None:
+        if isinstance(level, Falling) and (table := ThresholdTable.of(level)) is not None:
             found.append([int(threshold) for threshold in table.thresholds])
         elif isinstance(level, Falling):
             scale = level.rate.scale // level.stride

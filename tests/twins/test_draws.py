@@ -59,13 +59,13 @@ def test_truncated_geometric(data: st.DataObject, rate: Rate, below: int, size: 
 
 @given(data=st.data(), p=PROBABILITIES, size=SIZES)
 def test_bernoulli(data: st.DataObject, p: Fraction, size: int | None) -> None:
-    words = data.draw(words_for(distributions.weighted((p, 1 - p))))
+    words = data.draw(words_for(distributions.categorical((p, 1 - p))))
     agree(words, lambda draw: draw.bernoulli(p, size))
 
 
 @given(data=st.data(), weights=WEIGHTS, size=SIZES)
 def test_index(data: st.DataObject, weights: list[int | Fraction], size: int | None) -> None:
-    words = data.draw(words_for(distributions.weighted(weights)))
+    words = data.draw(words_for(distributions.categorical(weights)))
     agree(words, lambda draw: draw.index(weights, size))
 
 

@@ -9,10 +9,10 @@ import pyarrow as pa
 import pytest
 
 import lastbit as lb
-from lastbit.chance import keyed
+from lastbit.chance import item_sampler
 from lastbit.chance.distributions import gaussian, geometric, laplace
-from lastbit.chance.keyed import SECRET, ItemSampler
-from lastbit.mechanisms.spark_draws import keyed_draws, messages
+from lastbit.chance.item_sampler import SECRET, ItemSampler
+from lastbit.mechanisms.spark_draws import make_keyed_draws, messages
 from lastbit.values.spark_rows import TOTAL
 
 SECRETS = [np.arange(start, start + SECRET, dtype=np.uint64) for start in (0, 1 << 40)]
@@ -30,12 +30,12 @@ LAWS = {
 def test_each_sample_is_that_of_the_words_of_its_item(law: str, doubtful: bool, monkeypatch: Any) -> None:
     if doubtful:
         # As where no word decides: the specification reads the words of the item one by one.
-        monkeypatch.setattr(keyed, "decide_with", lambda distribution, n: lambda start, words, out: range(n))
+        monkeypatch.setattr(item_sampler, "decide_with", lambda distribution, n: lambda start, words, out: range(n))
     for secret in SECRETS:
         drawn = ItemSampler(secret, ITEMS)._many(LAWS[law], len(ITEMS))
         words = ItemSampler(secret, ITEMS)
         for place in range(0, len(ITEMS), 37):
-            tape = lb.Tape([words.words_of(place, number) for number in range(40)])
+            tape = lb.Tape([words.word_at(place, number) for number in range(40)])
             assert int(drawn[place]) == lb.Reference(tape)._one(LAWS[law])
     both = [ItemSampler(secret, ITEMS)._many(LAWS[law], len(ITEMS)).tolist() for secret in SECRETS]
     assert both[0] != both[1]
@@ -84,7 +84,7 @@ def test_words_are_those_of_counter_mode() -> None:
         start = ((high << 64) + low).to_bytes(16, "big")
         stream = Cipher(algorithms.AES256(key), modes.CTR(start)).encryptor().update(bytes(80))
         expected = np.frombuffer(stream, "<u8").tolist()
-        assert [sampler.words_of(place, number) for number in range(10)] == expected
+        assert [sampler.word_at(place, number) for number in range(10)] == expected
         assert sampler._blocks(sampler._places, 0, 5)[place].tolist() == expected
 
 
@@ -99,7 +99,7 @@ def test_an_item_has_one_draw() -> None:
     with pytest.raises(lb.ParameterError, match="8 words"):
         ItemSampler(SECRETS[0][:4], ITEMS)
     assert "item" in repr(sampler)
-    assert not sampler.of_the_system
+    assert not sampler.uses_system_bits
 
 
 def test_no_two_items_have_one_message() -> None:
@@ -129,7 +129,7 @@ def test_no_two_items_have_one_message() -> None:
 def test_the_draws_of_a_release_carry_its_secret() -> None:
     batch = pa.record_batch([pa.array(["a", "b"]), pa.array([1, 2])], names=["item", TOTAL])
     steps, rate = np.array([1, 2]), lb.Rate.from_epsilon("1/1000000")
-    draws = keyed_draws(lb.Sampler())
+    draws = make_keyed_draws(lb.Sampler())
     first, again = (draws(batch, steps).laplace(rate, size=2).tolist() for _ in range(2))
     assert first == again
-    assert first != keyed_draws(lb.Sampler())(batch, steps).laplace(rate, size=2).tolist()
+    assert first != make_keyed_draws(lb.Sampler())(batch, steps).laplace(rate, size=2).tolist()

@@ -105,7 +105,7 @@ def test_more_cells_than_a_chunk() -> None:
     cuts = inner_cuts(rate, exponents)
     as_array = np.array(exponents)
     partition = Powers(rate, as_array)
-    chunks = -(-n // sampler._SEARCHED)
+    chunks = -(-n // sampler._SEARCH_CHUNK)
     begins = [n * i // chunks for i in (1, 2, chunks // 2, chunks - 1)]
     places = [0, 1, n - 3, n - 2, *(begin + by for begin in begins for by in (-2, -1, 0, 1))]
     for place in places:
@@ -261,13 +261,13 @@ def test_a_release_on_whole_scores_is_the_same_in_every_form() -> None:
         scores = random.integers(-90, 90, 20_000)
         for word in (5, 1 << 61, 3 << 62, WORD - 9):
             forms = scores, scores.astype(np.float64), scores.tolist(), np.asfortranarray(np.stack([scores] * 2))[0]
-            assert len({mechanism.release(each, Sampler(Tape([word, 1]))).index for each in forms}) == 1
+            assert len({mechanism.release(form, Sampler(Tape([word, 1]))).index for form in forms}) == 1
 
 
 @pytest.mark.parametrize("values", [[-5, -900, -6, -7], [900, 12, 5000, 11], [-900], [10, 0, 10, 0]])
 def test_scores_that_all_lie_beyond_a_bound_are_equal(values: list[int]) -> None:
     exponents = Descending(np.array(values), 1, 1 << 61, 0, 10, 1 << 61)
-    plain = np.array([(1 << 61) - max(0, min(10, each)) for each in values])
+    plain = np.array([(1 << 61) - max(0, min(10, value)) for value in values])
     for word in range(0, WORD, WORD // 37):
         one, other = (Sampler(Tape([word])).power_index(Rate(1, 1), each) for each in (exponents, plain))
         assert one == other == Reference(Tape([word])).power_index(Rate(1, 1), plain)

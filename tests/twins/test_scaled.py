@@ -108,7 +108,7 @@ def test_the_kernel_decides_all_but_what_lies_next_to_a_boundary() -> None:
 
 def sum_of(rows: _scaled.Rows) -> list[Fraction]:
     words, exponents = rows.sums()
-    numbers = [distributions.joined(words[3 * i : 3 * i + 3].tolist()) for i in range(len(exponents))]
+    numbers = [distributions.join_words(words[3 * i : 3 * i + 3].tolist()) for i in range(len(exponents))]
     return [Fraction(m) * Fraction(2) ** (int(e) - 126) for m, e in zip(numbers, exponents, strict=True)]
 
 

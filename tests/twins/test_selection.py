@@ -8,7 +8,7 @@ import pytest
 
 from lastbit import NoisyMax, NoisyTopK, Reference, Sampler, SelectAndMeasure, Tape, TapeEnded
 from lastbit.chance import distributions
-from lastbit.chance.bits import Ahead
+from lastbit.chance.bits import ReadAhead
 from lastbit.mechanisms.top_k import selector
 from tests.twins.pair import edges
 
@@ -46,8 +46,8 @@ def test_words_that_do_not_decide_are_settled_as_draw_by_draw(
     n: int, epsilon: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     again = []
-    exact = Sampler.after
-    monkeypatch.setattr(Sampler, "after", lambda self, words: again.append(len(words)) or exact(self, words))
+    exact = Sampler.resume
+    monkeypatch.setattr(Sampler, "resume", lambda self, words: again.append(len(words)) or exact(self, words))
     random = Random(n)
     mechanism = NoisyTopK(k=3, epsilon=epsilon)
     counts = np.array([random.randrange(40) for _ in range(n)])
@@ -98,7 +98,7 @@ def test_one_pass_and_several_select_the_same(monkeypatch: pytest.MonkeyPatch) -
 
 def test_words_read_ahead_are_given_once() -> None:
     source = Tape([7, 8, 9])
-    ahead = Ahead(np.array([1, 2, 3], np.uint64), source)
+    ahead = ReadAhead(np.array([1, 2, 3], np.uint64), source)
     first = ahead.words(2)
     assert first.tolist() == [1, 2]
     first[:] = 0

@@ -7,7 +7,7 @@ import gmpy2
 import pytest
 
 from lastbit import Sampler, Snapping, Tape
-from lastbit.mechanisms.snapping import _drawn, _power_of_two
+from lastbit.mechanisms.snapping import _draw_uniform, _power_of_two
 from tests.twins.pair import WORD, agree
 
 FIRST = [[], [0], [0, 0], [0, 1], [1], [2], [3], [WORD // 2 - 1], [WORD // 2], [WORD - 1]]
@@ -19,7 +19,7 @@ def test_the_same_exponent_and_bits(further: int) -> None:
     for first in FIRST:
         words = [*first, *(random.getrandbits(64) for _ in range(8))]
         for length in range(len(words) + 1):
-            agree(words[:length], lambda draw: _drawn(further, draw), lambda draw: draw.integer(6))
+            agree(words[:length], lambda draw: _draw_uniform(further, draw), lambda draw: draw.integer(6))
 
 
 @pytest.mark.parametrize("bounds", [(0, 100), (-1, 10**40)])
@@ -35,7 +35,7 @@ def test_the_context_of_a_program_changes_nothing() -> None:
         _power_of_two.cache_clear()
         mechanisms = [Snapping(epsilon=epsilon, bounds=(0, 100)) for epsilon in ("1", "1e-9")]
         tapes = [[first, 5, 7, 9] for first in (3, WORD - 1)]
-        return [each.release(42.5, Sampler(Tape(words))).value for each in mechanisms for words in tapes]
+        return [mechanism.release(42.5, Sampler(Tape(words))).value for mechanism in mechanisms for words in tapes]
 
     alone = values()
     # Contexts with few exponents, as that of short floats: numbers beyond them are rounded, or trapped.

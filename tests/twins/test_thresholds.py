@@ -12,7 +12,7 @@ from tests.twins.pair import WORD, agree, edges
 FULL = [("geometric", "1/20"), ("laplace", "1/20"), ("geometric", "1/1000"), ("laplace", "1/1000")]
 FULL += [("geometric", "3"), ("laplace", "3"), ("geometric", "100"), ("laplace", "100")]
 SPARSE = [("geometric", "1/200"), ("laplace", "1e-6"), ("geometric", "1e-9"), ("laplace", "1e-12")]
-"""Tables too long for Reference to visit every position in a test: unit/test_kernel.py visits them all."""
+"""Tables too long for Reference to visit every position in a test: chance/test_kernel.py visits them all."""
 
 
 def tape(levels: list[list[int]], positions: range, offsets: list[int], random: Random) -> list[int]:
@@ -96,7 +96,7 @@ def test_an_edge_a_hair_above_a_word(name: str) -> None:
 
 @pytest.mark.parametrize("weights", [[1, 0], [0, 1], [1, 0, 0, 2, 0], [1] * 2048, list(range(3000)), [3, 10**30, 5]])
 def test_every_position_of_weights(weights: list[int]) -> None:
-    [words] = edges(distributions.weighted(weights))
+    [words] = edges(distributions.categorical(weights))
     random = Random(len(weights))
     for away in (-1, 0, 1):
         block = [min(max(word + away, 0), WORD - 1) for word in words]

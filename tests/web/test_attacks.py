@@ -16,7 +16,7 @@ import lastbit as lb
 from lastbit.ledger import Identity
 from lastbit.questions.domains import Domain
 from lastbit.questions.kinds import KINDS
-from lastbit.questions.rows import RowOptions
+from lastbit.questions.row_options import RowOptions
 from lastbit.web.app import application
 from lastbit.web.desk import Desk
 from tests import processes
@@ -162,12 +162,16 @@ def test_one_file_is_read_by_two_at_once(desk: Desk) -> None:
     from concurrent.futures import ThreadPoolExecutor
     from dataclasses import replace
 
-    from lastbit.data.source import Wanted, opened
+    from lastbit.data.duckdb.relation import ColumnSelection
+    from lastbit.data.files.open_table import open_table
 
     rows = replace(desk.rows, where="patient < 10")
     with ThreadPoolExecutor(8) as pool:
         tables = list(
-            pool.map(lambda _: opened(rows.source, Wanted(("patient",)), rows.table, rows.form, rows.plan), "12345678")
+            pool.map(
+                lambda _: open_table(rows.source, ColumnSelection(("patient",)), rows.table, rows.form, rows.plan),
+                "12345678",
+            )
         )
     assert {len(table.relation.fetchall()) for table in tables} == {10}
     for table in tables:

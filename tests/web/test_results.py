@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import lastbit as lb
-from lastbit.questions.rows import RowOptions
+from lastbit.questions.row_options import RowOptions
 from lastbit.web.app import application
 from lastbit.web.desk import Desk
 from lastbit.web.results import find_result

@@ -11,7 +11,7 @@ from typing import Any
 
 import lastbit as lb
 from lastbit.questions.kinds import KINDS
-from lastbit.questions.rows import RowOptions
+from lastbit.questions.row_options import RowOptions
 from lastbit.web.app import PAGES
 from lastbit.web.openapi import describe_service
 from tests.web.conftest import Served

@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 import lastbit as lb
-from lastbit.questions.rows import RowOptions
+from lastbit.questions.row_options import RowOptions
 from lastbit.web.app import application
 from lastbit.web.desk import Desk
 from lastbit.web.tokens import Tokens

@@ -15,7 +15,7 @@ import pytest
 import lastbit as lb
 from lastbit.questions.kinds import KINDS
 from lastbit.questions.plan import PLAN_OPTIONS
-from lastbit.questions.rows import RowOptions
+from lastbit.questions.row_options import RowOptions
 from lastbit.web.app import application
 from lastbit.web.desk import Desk
 from lastbit.web.forms import TOPICS, input_names

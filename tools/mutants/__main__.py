@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from queue import Queue
 
-from tools.mutants.declared import FOLDER, TREE, Mutant, declared, rooms
+from tools.mutants.declared import FOLDER, TREE, Mutant, read_mutants, rooms
 from tools.mutants.workshop import Outcome, Workshop
 
 
@@ -32,49 +32,50 @@ def run(mutants: Sequence[Mutant], tree: Path = TREE, jobs: int = 2) -> int:
         if unfit.failed:
             print("The tests fail without any fault, so they can show nothing:", unfit.text, sep="\n")
             return 1
-        return _tried(mutants, shops, jobs)
+        return _try_all(mutants, shops, jobs)
 
 
-def _tried(mutants: Sequence[Mutant], shops: Queue[Workshop], jobs: int) -> int:
+def _try_all(mutants: Sequence[Mutant], shops: Queue[Workshop], jobs: int) -> int:
     """Try every mutant in some workshop."""
 
     def trial(mutant: Mutant) -> Outcome:
         shop = shops.get()
         try:
-            return shop.outcome(mutant)
+            return shop.try_mutant(mutant)
         finally:
             shops.put(shop)
 
     verdicts: list[tuple[Mutant, str, float]] = []
     width = max(len(mutant.name) for mutant in mutants)
     with ThreadPoolExecutor(jobs) as pool:
-        tried = {pool.submit(trial, mutant): mutant for mutant in mutants}
-        for done in as_completed(tried):
-            mutant, found = tried[done], done.result()
-            verdict, said = _judged(mutant, found)
-            spent = f"{found.seconds:5.1f} s"
-            print(f"{mutant.room:<11} {mutant.name:<{width}}  {spent}  {found.kind:<9} {said}".rstrip(), flush=True)
-            verdicts.append((mutant, verdict, found.seconds))
+        trials = {pool.submit(trial, mutant): mutant for mutant in mutants}
+        for future in as_completed(trials):
+            mutant, outcome = trials[future], future.result()
+            verdict, remark = _judge(mutant, outcome)
+            time = f"{outcome.seconds:5.1f} s"
+            print(f"{mutant.room:<11} {mutant.name:<{width}}  {time}  {outcome.kind:<9} {remark}".rstrip(), flush=True)
+            verdicts.append((mutant, verdict, outcome.seconds))
     for room in dict.fromkeys(mutant.room for mutant in mutants):
-        print(_counted(room, [each for each in verdicts if each[0].room == room]))
-    print(_counted("all", verdicts))
+        print(_count_verdicts(room, [verdict for verdict in verdicts if verdict[0].room == room]))
+    print(_count_verdicts("all", verdicts))
     return sum(verdict == "wrong" for _, verdict, _ in verdicts)
 
 
-def _counted(name: str, verdicts: Sequence[tuple[Mutant, str, float]]) -> str:
+def _count_verdicts(name: str, verdicts: Sequence[tuple[Mutant, str, float]]) -> str:
+    """Return how many mutants of a room were killed, explained and wrong, in one line."""
     kinds = [verdict for _, verdict, _ in verdicts]
     counts = ", ".join(f"{kinds.count(kind)} {kind}" for kind in ("killed", "explained", "wrong"))
     return f"{name}: {len(kinds)} mutants: {counts}; {sum(seconds for *_, seconds in verdicts):.0f} s"
 
 
-def _judged(mutant: Mutant, found: Outcome) -> tuple[str, str]:
-    """The verdict on an outcome (killed, explained or wrong), and the remark on it."""
-    if found.kind == "no code":
+def _judge(mutant: Mutant, outcome: Outcome) -> tuple[str, str]:
+    """Return the verdict on an outcome (killed, explained or wrong), and a remark on it."""
+    if outcome.kind == "no code":
         return "wrong", "DOES NOT COMPILE"
-    if found.kind == "killed":
+    if outcome.kind == "killed":
         if mutant.survives:
             return "wrong", "NOTICED, although its explanation says that no test can"
-        return "killed", f"by {found.by}" if found.by else ""
+        return "killed", f"by {outcome.by}" if outcome.by else ""
     return ("explained", "explained") if mutant.survives else ("wrong", "NOT NOTICED")
 
 
@@ -86,12 +87,12 @@ def main() -> int:
     )
     parser.add_argument("--named", default="", help="only mutants whose name holds this text")
     parser.add_argument("--jobs", type=int, default=2, help="how many run side by side, each in a copy of the tree")
-    asked = parser.parse_args()
-    chosen = [asked.only] if asked.only else rooms(FOLDER)
-    mutants = [each for room in chosen for each in declared(room) if asked.named in each.name]
+    options = parser.parse_args()
+    chosen_rooms = [options.only] if options.only else rooms(FOLDER)
+    mutants = [mutant for room in chosen_rooms for mutant in read_mutants(room) if options.named in mutant.name]
     if not mutants:
         parser.error("no mutant has such a name")
-    return 1 if run(mutants, jobs=asked.jobs) else 0
+    return 1 if run(mutants, jobs=options.jobs) else 0
 
 
 if __name__ == "__main__":

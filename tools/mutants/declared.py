@@ -23,17 +23,17 @@ class Mutant:
     tests: tuple[str, ...]
     survives: str = ""
 
-    def applied(self, tree: Path) -> str:
-        """The text of the file with the fault."""
+    def apply(self, tree: Path) -> str:
+        """Return the text of the file with the fault."""
         return (tree / self.file).read_text().replace(self.old, self.new)
 
     def misfits(self, tree: Path) -> list[str]:
-        """Why this mutant does not fit the code in a tree; empty when it does."""
+        """Return why this mutant does not fit the code in a tree; nothing when it does."""
         path = tree / self.file
         if not path.exists():
             return [f"there is no {self.file}"]
-        found = path.read_text().count(self.old)
-        wrong = [f"`old` occurs {found} times in {self.file}, and must occur once"] if found != 1 else []
+        times = path.read_text().count(self.old)
+        wrong = [f"`old` occurs {times} times in {self.file}, and must occur once"] if times != 1 else []
         if self.old == self.new:
             wrong.append("`old` and `new` are equal")
         if not self.tests:
@@ -41,21 +41,21 @@ class Mutant:
         wrong += [f"there is no test {test}" for test in self.tests if not _exists(tree, test)]
         if not wrong and path.suffix == ".py":
             try:
-                ast.parse(self.applied(tree))
+                ast.parse(self.apply(tree))
             except SyntaxError as error:
                 wrong.append(f"the changed file is not Python: {error}")
         return wrong
 
 
 def rooms(folder: Path = FOLDER) -> list[str]:
-    """The names of the files that declare mutants."""
+    """Return the names of the files that declare mutants."""
     return sorted(path.stem for path in folder.glob("*.toml"))
 
 
-def declared(room: str, folder: Path = FOLDER) -> list[Mutant]:
-    """The mutants of one room, in the order of its file."""
-    listed = tomllib.loads((folder / f"{room}.toml").read_text())["mutant"]
-    return [Mutant(room=room, **{**each, "tests": tuple(each.get("tests", ()))}) for each in listed]
+def read_mutants(room: str, folder: Path = FOLDER) -> list[Mutant]:
+    """Return the mutants of one room, in the order of its file."""
+    entries = tomllib.loads((folder / f"{room}.toml").read_text())["mutant"]
+    return [Mutant(room=room, **{**entry, "tests": tuple(entry.get("tests", ()))}) for entry in entries]
 
 
 def _exists(tree: Path, test: str) -> bool:

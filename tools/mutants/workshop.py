@@ -38,8 +38,8 @@ class Run:
     @property
     def by(self) -> str:
         """The test that failed, without its parameters; or what was printed last, where no test could end."""
-        found = re.search(r"^(?:FAILED|ERROR) ([^\s\[]+)", self.text, re.MULTILINE)
-        return found[1] if found else self.text.strip().rpartition("\n")[2]
+        failure = re.search(r"^(?:FAILED|ERROR) ([^\s\[]+)", self.text, re.MULTILINE)
+        return failure[1] if failure else self.text.strip().rpartition("\n")[2]
 
 
 @dataclass(frozen=True)
@@ -63,21 +63,21 @@ class Workshop:
         alone = {"PYTHONPATH": str(self._tree / "src"), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
         self._environment = {**os.environ, **alone}
 
-    def outcome(self, mutant: Mutant) -> Outcome:
+    def try_mutant(self, mutant: Mutant) -> Outcome:
         """Make the fault, run its tests, and mend it."""
-        begun = time.monotonic()
+        start = time.monotonic()
         path = self._tree / mutant.file
-        kept = {each: each.read_bytes() for each in [path, *self._tree.glob("src/**/*.so")]}
-        self._write(path, mutant.applied(self._tree).encode())
+        contents = {file: file.read_bytes() for file in [path, *self._tree.glob("src/**/*.so")]}
+        self._write(path, mutant.apply(self._tree).encode())
         try:
-            if path.suffix in (".pyx", ".pxd") and not self._compiles(mutant, kept):
-                return Outcome("no code", time.monotonic() - begun)
-            tried = self.run(mutant.tests)
-            return Outcome("killed" if tried.failed else "survived", time.monotonic() - begun, tried.by)
+            if path.suffix in (".pyx", ".pxd") and not self._compile(mutant, contents):
+                return Outcome("no code", time.monotonic() - start)
+            result = self.run(mutant.tests)
+            return Outcome("killed" if result.failed else "survived", time.monotonic() - start, result.by)
         finally:
-            for each, content in kept.items():
-                if each.read_bytes() != content:
-                    self._write(each, content)
+            for file, content in contents.items():
+                if file.read_bytes() != content:
+                    self._write(file, content)
 
     def run(self, tests: tuple[str, ...] | list[str]) -> Run:
         """Run tests until the first one fails."""
@@ -85,7 +85,7 @@ class Workshop:
         plugins = ["-p", "xdist", "-p", "no:cacheprovider"]
         command = [sys.executable, "-m", "pytest", "-x", "-q", "-rfE", *plugins, *tests]
         try:
-            done = self._called(command)
+            done = self._call(command)
         except subprocess.TimeoutExpired:
             return Run(failed=True, text=f"{PATIENCE} seconds without an end")
         # 2 is a module that cannot be imported any more, and below 0 the system ended the process.
@@ -99,25 +99,26 @@ class Workshop:
     def __exit__(self, *_: object) -> None:
         shutil.rmtree(self._scratch)
 
-    def _compiles(self, mutant: Mutant, kept: Mapping[Path, bytes]) -> bool:
-        """Compile what the fault changes, or take the modules of an earlier run of the same sources."""
-        sources = [each for each in sorted(self._tree.glob("src/**/*.p*")) if each.suffix in (".pyx", ".pxd")]
-        texts = [each.read_bytes() for each in (self._tree / "setup.py", *sources)]
+    def _compile(self, mutant: Mutant, contents: Mapping[Path, bytes]) -> bool:
+        """Compile what the fault changes, or take the modules of an earlier run, and return whether there are any."""
+        sources = [file for file in sorted(self._tree.glob("src/**/*.p*")) if file.suffix in (".pyx", ".pxd")]
+        texts = [file.read_bytes() for file in (self._tree / "setup.py", *sources)]
         store = _COMPILED / hashlib.sha256(b"\0".join([sys.version.encode(), *texts])).hexdigest()[:32]
         if not store.exists():
-            if self._called([sys.executable, "tools/compiled.py", "--of", mutant.file, "-O1"]).returncode:
+            if self._call([sys.executable, "tools/compiled.py", "--of", mutant.file, "-O1"]).returncode:
                 return False
-            made = self._scratch / store.name
-            for module in (each for each, old in kept.items() if each.suffix == ".so" and each.read_bytes() != old):
-                (made / module.relative_to(self._tree)).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(module, made / module.relative_to(self._tree))
+            folder = self._scratch / store.name
+            changed = (file for file, old in contents.items() if file.suffix == ".so" and file.read_bytes() != old)
+            for module in changed:
+                (folder / module.relative_to(self._tree)).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(module, folder / module.relative_to(self._tree))
             _COMPILED.mkdir(parents=True, exist_ok=True)
-            shutil.move(made, store)
+            shutil.move(folder, store)
         for module in store.glob("src/**/*.so"):
             self._write(self._tree / module.relative_to(store), module.read_bytes())
         return True
 
-    def _called(self, command: list[str]) -> subprocess.CompletedProcess[str]:
+    def _call(self, command: list[str]) -> subprocess.CompletedProcess[str]:
         piped = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "stdin": subprocess.DEVNULL}
         return subprocess.run(
             command, cwd=self._tree, env=self._environment, timeout=PATIENCE, text=True, check=False, **piped

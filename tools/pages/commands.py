@@ -23,9 +23,9 @@ def _walk(command: Any, name: str, parent: Any) -> Iterator[tuple[str, str]]:
     )
     context.info_name = name if parent is None else name.rpartition(" ")[2]
     yield name, command.get_help(context)
-    for inner, each in getattr(command, "commands", {}).items():
-        if not each.hidden:
-            yield from _walk(each, f"{name} {inner}", context)
+    for inner, value in getattr(command, "commands", {}).items():
+        if not value.hidden:
+            yield from _walk(value, f"{name} {inner}", context)
 
 
 def commands() -> str:

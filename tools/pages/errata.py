@@ -8,7 +8,7 @@ from textwrap import wrap
 
 from lastbit.audit.attacks.everything import all_attacks
 from lastbit.audit.broken.gallery import TOLERANCE, Hearing, hearings
-from lastbit.audit.laws import shown
+from lastbit.audit.laws import render_outcome
 
 _HEAD = """# Errata: published mechanisms that cost more than they claim
 
@@ -22,11 +22,11 @@ yourself: `lastbit audit --gallery`.
 
 
 def page() -> str:
-    """The whole page."""
-    heard = list(hearings())
+    """Return the whole page."""
+    trials = list(hearings())
     rows = [
-        f"| {each.case.name} | {each.published.claims} | {each.published.in_bits} | {_repaired(each)} |"
-        for each in heard
+        f"| {hearing.case.name} | {hearing.published.claims} | {hearing.published.in_bits} | {_repair_loss(hearing)} |"
+        for hearing in trials
     ]
     return "\n".join(
         [
@@ -35,7 +35,7 @@ def page() -> str:
             "| --- | --- | --- | --- |",
             *rows,
             "",
-            *(line for hearing in heard for line in _section(hearing)),
+            *(line for hearing in trials for line in _section(hearing)),
             "## Attacks",
             "",
             "An attacker sees one release and says whether it came from the first or the second of two neighbours. The",
@@ -54,7 +54,7 @@ def page() -> str:
     )
 
 
-def _repaired(hearing: Hearing) -> str:
+def _repair_loss(hearing: Hearing) -> str:
     return "" if hearing.repaired is None else hearing.repaired.in_bits
 
 
@@ -66,7 +66,7 @@ def _section(hearing: Hearing) -> Iterator[str]:
     yield ""
     more = f" and {len(verdict.witness) - 1} more" if len(verdict.witness) > 1 else ""
     first, second = (f"{float(chance):.6g}" for chance in hearing.chances)
-    yield f"Witness: `{shown(verdict.witness[0])}`{more}, probability {first} against {second}."
+    yield f"Witness: `{render_outcome(verdict.witness[0])}`{more}, probability {first} against {second}."
     yield ""
 
 

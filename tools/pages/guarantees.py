@@ -130,12 +130,12 @@ more than the stated sensitivity, and what [limitations](limitations.md) says ab
 
 
 def page() -> str:
-    """The whole page."""
-    return "\n".join([_HEAD, *(line for each in all_mechanisms() for line in _section(each))])
+    """Return the whole page."""
+    return "\n".join([_HEAD, *(line for mechanism in all_mechanisms() for line in _section(mechanism))])
 
 
 def headings_of(mechanism: type) -> dict[str, str]:
-    """The text of a docstring under each heading.
+    """Return the text of a docstring under each heading.
 
     >>> headings_of(Mechanism)
     {}
@@ -168,24 +168,24 @@ def _section(mechanism: type[Mechanism[Any]]) -> Iterator[str]:
 def _row(mechanism: type[Mechanism[Any]], instance: Instance) -> str:
     built = mechanism(**instance.parameters)
     verdicts = check_all(built, instance.values, instance.tolerance)
-    shown = ", ".join(f"{name}={_shown(value)}" for name, value in instance.parameters.items())
+    parameters = ", ".join(f"{name}={_format_parameter(value)}" for name, value in instance.parameters.items())
     delta = max(verdict.delta for verdict in verdicts.each)
     return (
-        f"| {shown} | {_listed(instance.values)} | {len(verdicts.each)} | {built.cost.in_bits} "
+        f"| {parameters} | {_format_values(instance.values)} | {len(verdicts.each)} | {built.cost.in_bits} "
         f"| {verdicts.worst.in_bits} | {float(delta):.2g} |"
     )
 
 
-def _listed(values: Any) -> str:
+def _format_values(values: Any) -> str:
     if isinstance(values, Unlisted):
         items, steps = values.highest()
         return ", ".join(f"{item}: {step}" for item, step in zip(items, steps, strict=True))
     if isinstance(values, Mapping):
-        return ", ".join(f"{name}: {each}" for name, each in values.items())
+        return ", ".join(f"{name}: {value}" for name, value in values.items())
     return ", ".join(map(str, values))
 
 
-def _shown(value: object) -> str:
+def _format_parameter(value: object) -> str:
     return f"({value.x}, {value.y}, {value.z})" if isinstance(value, Eta) else str(value)
 
 

@@ -1,6 +1,6 @@
 """The reference of the site, from docstrings and from the help of the command: nothing is written by hand.
 
-`pages()` gives the text of every page by its name. `tests/unit/test_reference.py` compares it with what is public.
+`pages()` gives the text of every page by its name. `tests/docs/test_reference.py` compares it with what is public.
 """
 
 from __future__ import annotations
@@ -37,27 +37,27 @@ ROOM: Final = re.compile(r"lastbit\.(\w+)")
 
 
 def public() -> dict[str, Any]:
-    """Every public object by its name in programs: `lastbit.NoisyTopK`, `lastbit.audit.law`."""
-    found = {f"lastbit.{name}": getattr(lastbit, name) for name in lastbit.__all__}
-    rooms = {name: each for name, each in found.items() if isinstance(each, ModuleType)}
-    seen = {id(each) for each in found.values()}
+    """Return every public object by its name in programs: `lastbit.NoisyTopK`, `lastbit.audit.law`."""
+    objects = {f"lastbit.{name}": getattr(lastbit, name) for name in lastbit.__all__}
+    rooms = {name: value for name, value in objects.items() if isinstance(value, ModuleType)}
+    known = {id(value) for value in objects.values()}
     for room, module in rooms.items():
-        found |= {
-            f"{room}.{name}": getattr(module, name) for name in module.__all__ if id(getattr(module, name)) not in seen
+        objects |= {
+            f"{room}.{name}": getattr(module, name) for name in module.__all__ if id(getattr(module, name)) not in known
         }
-    return found
+    return objects
 
 
 def pages() -> dict[str, str]:
-    """The text of every page of the reference."""
+    """Return the text of every page of the reference."""
     homes = lastbit._HOMES
     sections: dict[str, list[str]] = {page: [] for page in TITLES}
-    for name, each in sorted(public().items(), key=lambda item: item[0].lower()):
-        if isinstance(each, ModuleType) and each.__name__ in ("lastbit.audit", "lastbit.estimate", "lastbit.ledger"):
+    for name, value in sorted(public().items(), key=lambda item: item[0].lower()):
+        if isinstance(value, ModuleType) and value.__name__ in ("lastbit.audit", "lastbit.estimate", "lastbit.ledger"):
             continue
-        sections[_page(name, each, homes)].append("\n".join(_entry(name, each)))
-    made = {page: f"# {title}\n\n{about}\n\n" + "\n".join(sections[page]) for page, (title, about) in TITLES.items()}
-    return {**made, "commands": commands(), "index": _index()}
+        sections[_page(name, value, homes)].append("\n".join(_entry(name, value)))
+    texts = {page: f"# {title}\n\n{about}\n\n" + "\n".join(sections[page]) for page, (title, about) in TITLES.items()}
+    return {**texts, "commands": commands(), "index": _index()}
 
 
 def _index() -> str:
@@ -70,10 +70,10 @@ def _index() -> str:
     return f"# Reference\n\n{about}\n\n{table}\n\n{tree}\n"
 
 
-def _page(name: str, each: Any, homes: dict[str, str]) -> str:
-    if isinstance(each, type) and issubclass(each, LastbitError):
+def _page(name: str, value: Any, homes: dict[str, str]) -> str:
+    if isinstance(value, type) and issubclass(value, LastbitError):
         return "errors"
-    if isinstance(each, type) and issubclass(each, Release):
+    if isinstance(value, type) and issubclass(value, Release):
         return "releases"
     inner = name.removeprefix("lastbit.")
     room = ROOM.match(homes.get(inner, name))
@@ -81,44 +81,46 @@ def _page(name: str, each: Any, homes: dict[str, str]) -> str:
     return SAME_PAGE.get(room[1], room[1])
 
 
-def _entry(name: str, each: Any) -> Iterator[str]:
+def _entry(name: str, value: Any) -> Iterator[str]:
     """A directive for an object, with its members inside it."""
-    if isinstance(each, type):
-        kind = "exception" if issubclass(each, BaseException) else "class"
-        yield f"::::::{{py:{kind}}} {name}{'' if kind == 'exception' else _signature(each)}\n"
-        bases = [base.__name__ for base in each.__mro__[1:] if base.__name__ in lastbit.__all__]
+    if isinstance(value, type):
+        kind = "exception" if issubclass(value, BaseException) else "class"
+        yield f"::::::{{py:{kind}}} {name}{'' if kind == 'exception' else _signature(value)}\n"
+        bases = [base.__name__ for base in value.__mro__[1:] if base.__name__ in lastbit.__all__]
         if bases:
             # The nearest one: its page has the members that are not repeated here.
             yield f"A {{py:obj}}`{bases[0]} <lastbit.{bases[0]}>`.\n"
-        yield from _described(each)
-        for member in members(each):
-            yield from _member(each, member)
+        yield from _describe(value)
+        for member in members(value):
+            yield from _member(value, member)
         yield "::::::\n"
-    elif callable(each):
-        yield f"::::::{{py:function}} {name}{_signature(each)}\n"
-        yield from _described(each)
+    elif callable(value):
+        yield f"::::::{{py:function}} {name}{_signature(value)}\n"
+        yield from _describe(value)
         yield "::::::\n"
     else:
         yield f"::::::{{py:data}} {name}\n"
         text = (
-            inspect.getdoc(each) if type(each).__module__.startswith("lastbit") or isinstance(each, ModuleType) else ""
+            inspect.getdoc(value)
+            if type(value).__module__.startswith("lastbit") or isinstance(value, ModuleType)
+            else ""
         )
         yield f"{text}\n"
         yield "::::::\n"
 
 
-def members(each: type) -> list[str]:
+def members(value: type) -> list[str]:
     """The public members with a docstring that the class brings: its own, and those of bases that are not public."""
-    brought = [base for base in each.__mro__ if re.match(r"lastbit\.[a-z]", base.__module__)]  # and no compiled base
+    brought = [base for base in value.__mro__ if re.match(r"lastbit\.[a-z]", base.__module__)]  # and no compiled base
     ours: dict[str, None] = {}
     for base in brought:
-        if base is not each and base.__name__ in lastbit.__all__:
+        if base is not value and base.__name__ in lastbit.__all__:
             continue
-        ours |= {name: None for name in vars(base) if not name.startswith("_") and _documented(base, name)}
+        ours |= {name: None for name in vars(base) if not name.startswith("_") and _is_property_or_function(base, name)}
     return sorted(ours)
 
 
-def _documented(base: type, name: str) -> bool:
+def _is_property_or_function(base: type, name: str) -> bool:
     raw = vars(base)[name]
     return isinstance(raw, property | classmethod | staticmethod) or inspect.isfunction(raw)
 
@@ -130,24 +132,24 @@ def _member(owner: type, name: str) -> Iterator[str]:
     else:
         kind = {classmethod: "classmethod", staticmethod: "staticmethod"}.get(type(raw), "method")
         yield f":::::{{py:{kind}}} {name}{_signature(getattr(owner, name), bound=kind == 'method')}\n"
-    yield from _described(raw if isinstance(raw, property) else getattr(owner, name))
+    yield from _describe(raw if isinstance(raw, property) else getattr(owner, name))
     yield ":::::\n"
 
 
-def _signature(each: Any, bound: bool = False) -> str:
+def _signature(value: Any, bound: bool = False) -> str:
     """The parameters with their defaults; types are in the text where they matter."""
     try:
-        parameters = list(inspect.signature(each).parameters.values())
+        parameters = list(inspect.signature(value).parameters.values())
     except (TypeError, ValueError):
         return "()"
-    shown = [
+    parameters = [
         parameter.replace(annotation=inspect.Parameter.empty, default=_default(parameter.default))
         for parameter in parameters[1 if bound else 0 :]
     ]
-    return str(inspect.Signature(shown))
+    return str(inspect.Signature(parameters))
 
 
-class _Shown(str):
+class _Literal(str):
     __slots__ = ()
 
     def __repr__(self) -> str:
@@ -158,12 +160,12 @@ def _default(value: Any) -> Any:
     if value is inspect.Parameter.empty:
         return value
     text = str(value) if type(value).__name__ == "Fraction" else repr(value)
-    return _Shown(text if re.fullmatch(r"[\w\s'\"./()\[\],+-]*", text) else "...")
+    return _Literal(text if re.fullmatch(r"[\w\s'\"./()\[\],+-]*", text) else "...")
 
 
-def _described(each: Any) -> Iterator[str]:
-    text = inspect.getdoc(each)
-    assert text, f"{each!r} has no docstring"
+def _describe(value: Any) -> Iterator[str]:
+    text = inspect.getdoc(value)
+    assert text, f"{value!r} has no docstring"
     yield markdown(text) + "\n"
 
 
@@ -175,7 +177,7 @@ def markdown(text: str) -> str:
     blocks = []
     for block in re.split(r"\n\s*\n", text):
         lines = block.split("\n")
-        start = next((place for place, line in enumerate(lines) if line.lstrip().startswith(">>>")), len(lines))
+        start = next((index for index, line in enumerate(lines) if line.lstrip().startswith(">>>")), len(lines))
         if lines[:start]:
             blocks.append(_prose(lines[:start]))
         if lines[start:]:
@@ -188,29 +190,30 @@ def markdown(text: str) -> str:
 def _prose(lines: list[str]) -> str:
     if not HEADING.match(lines[0]):
         return _plain("\n".join(line.strip() if not line.lstrip().startswith("- ") else line for line in lines))
-    found: list[str] = []
+    items: list[str] = []
     for line in lines:
         heading = HEADING.match(line)
         if heading:
-            found.append(f"- **{heading[1]}**: {heading[2]}")
+            items.append(f"- **{heading[1]}**: {heading[2]}")
         else:
-            found[-1] += f" {line.strip()}"
-    return _plain("\n".join(found), keep="**")
+            items[-1] += f" {line.strip()}"
+    return _plain("\n".join(items), keep="**")
 
 
 def _plain(text: str, keep: str = "") -> str:
     """Stars and angle brackets mean themselves, outside of code."""
     parts = re.split(r"(``[^`]+``|`[^`]+`)", text)
-    for place in range(0, len(parts), 2):
-        part = parts[place].replace("<", "&lt;").replace("|", "\\|")
+    for index in range(0, len(parts), 2):
+        part = parts[index].replace("<", "&lt;").replace("|", "\\|")
         bold = re.split(r"(\*\*[^*]+\*\*)", part) if keep else [part]
-        parts[place] = "".join(
-            each if keep and each.startswith("**") else each.replace("*", "\\*").replace("_", "\\_") for each in bold
+        parts[index] = "".join(
+            piece if keep and piece.startswith("**") else piece.replace("*", "\\*").replace("_", "\\_")
+            for piece in bold
         )
     return "".join(parts)
 
 
-def written(folder: Path) -> None:
+def write(folder: Path) -> None:
     """Write the pages into a folder."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in pages().items():

@@ -43,7 +43,7 @@ _CAUGHT = (
 )
 
 
-class PutOff(BaseException):
+class StopRun(BaseException):
     """Ends a run from inside. It is not an Exception, because no program should catch it."""
 
 
@@ -141,12 +141,12 @@ cdef object array_of(list values):
     """An array of int64, or of Python integers where one of them does not fit."""
     cdef Py_ssize_t i
     cdef Py_buffer view
-    made = empty(len(values), INT64)
-    PyObject_GetBuffer(made, &view, PyBUF_WRITABLE)
+    values_array = empty(len(values), INT64)
+    PyObject_GetBuffer(values_array, &view, PyBUF_WRITABLE)
     try:
         for i in range(len(values)):
             (<int64_t *>view.buf)[i] = values[i]
-        return made
+        return values_array
     except OverflowError:
         return array(values, object)
     finally:
@@ -164,7 +164,7 @@ cdef class Tree:
     cdef list open, path
     cdef Node node
     cdef Py_ssize_t at, order, draws, endless, most
-    cdef readonly dict found
+    cdef readonly dict outcomes
     """The outcomes by the odd part of their masses, each with a numerator and a power of two."""
     cdef readonly object deadline
     """When the exploration must end, on the monotonic clock."""
@@ -175,7 +175,7 @@ cdef class Tree:
         self.bits, self.limit, self.unlikely = bits, limit, limit >> _UNLIKELY
         self.may_end, self.deadline = may_end, deadline
         self.by_object, self.by_law, self.uniforms = {}, {}, []
-        self.open, self.left, self.found, self.refusal = [], 0, {}, None
+        self.open, self.left, self.outcomes, self.refusal = [], 0, {}, None
         cdef Node root = Node()
         root.upper = 1 << bits
         self.begin(root)
@@ -194,7 +194,7 @@ cdef class Tree:
         numerator, odd, exponent = product(self.path, 0, len(self.path))
         cdef list known, mass = [numerator, exponent]
         try:
-            known = (<dict>self.found.setdefault(odd, {})).setdefault(outcome, mass)
+            known = (<dict>self.outcomes.setdefault(odd, {})).setdefault(outcome, mass)
         except TypeError:
             raise AuditError(
                 f"a program must return a hashable value: got {type(outcome).__name__}. Return a tuple of numbers."
@@ -212,11 +212,11 @@ cdef class Tree:
         return self.left / (1 << self.bits)
 
     @property
-    def drawn(self):
+    def draw_count(self):
         """The number of draws of the run; more if its replay drew more."""
         return len(self.path)
 
-    def again(self):
+    def rewind(self):
         """Go back to the start of the run, to play it again."""
         self.at = 0
 
@@ -241,7 +241,7 @@ cdef class Tree:
         else:
             self.endless -= heaviest.cells.endless
             self.unlikely = min(self.limit, heaviest.node.upper) >> _UNLIKELY
-            self.begin(self.taken(heaviest.node, heaviest.cells, heaviest.i))
+            self.begin(self.take(heaviest.node, heaviest.cells, heaviest.i))
         return True
 
     def one(self, distribution):
@@ -306,17 +306,17 @@ cdef class Tree:
         if self.node.upper <= self.unlikely or (self.draws % _LOOK_EVERY == 0 and monotonic() > self.deadline):
             self.leave_open(self.node.upper, self.node, None, 0)
             self.refusal = _CAUGHT
-            raise PutOff
+            raise StopRun
         if len(self.path) == _LONGEST and not self.may_end:
             self.refuse(
                 f"tolerance must be above 0 for a program that draws more than {_LONGEST:,} values in a run: got 0. "
                 "The program may never end. Give a tolerance, or seconds."
             )
-        self.node = self.taken(self.node, cells, 0)
+        self.node = self.take(self.node, cells, 0)
         self.path.append(self.node)
         return self.node
 
-    cdef Node taken(self, Node before, Cells cells, Py_ssize_t i):
+    cdef Node take(self, Node before, Cells cells, Py_ssize_t i):
         """Cell i of a draw; the cells after it are left open."""
         if len(cells.values) > i + 1 or cells.reach(i + 2):
             self.leave_open((before.upper * cells.rest[i + 1] >> self.bits) + 1, before, cells, i + 1)

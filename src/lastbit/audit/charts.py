@@ -15,29 +15,29 @@ if TYPE_CHECKING:
     from lastbit.audit.verdict import Verdict
 
 
-def of_law(outcomes: Sequence[str], masses: Sequence[Any], title: str) -> str:
-    """The likeliest outcomes as bars, as long as they are likely.
+def draw_law(outcomes: Sequence[str], masses: Sequence[Any], title: str) -> str:
+    """Draw the likeliest outcomes as bars, as long as they are likely.
 
-    >>> of_law(["heads", "tails"], [0.5, 0.5], "a coin").count('class="bar"')
+    >>> draw_law(["heads", "tails"], [0.5, 0.5], "a coin").count('class="bar"')
     2
     """
     return chart([Panel("probability", outcomes, masses)], title) if outcomes else ""
 
 
-def of_verdicts(verdicts: Sequence[Verdict], names: Sequence[str], title: str) -> str:
-    """What was found for each neighbour, and what the cost allows. A loss without an end goes on to the edge.
+def draw_verdicts(verdicts: Sequence[Verdict], names: Sequence[str], title: str) -> str:
+    """Draw the loss on each neighbour, and the loss that the cost allows. A loss without an end goes on to the edge.
 
     >>> from lastbit import audit
     >>> program = lambda value: lambda draw: value
-    >>> of_verdicts([audit.compare(program(0), program(1), 1)], ["found"], "told apart").count("<rect")
+    >>> draw_verdicts([audit.compare(program(0), program(1), 1)], ["loss"], "two laws").count("<rect")
     1
     """
     first = verdicts[0]
     plain = first.measured.claim == "epsilon" and not first.cost.delta
-    found = [verdict.loss.lower if plain else verdict.measured.found for verdict in verdicts]
-    ends = [verdict.loss.upper if plain else verdict.measured.found for verdict in verdicts]
-    heights = [None if isinf(each) else each for each in found]
-    intervals = [_interval(low, high) for low, high in zip(found, ends, strict=True)]
+    lows = [verdict.loss.lower if plain else verdict.measured.found for verdict in verdicts]
+    highs = [verdict.loss.upper if plain else verdict.measured.found for verdict in verdicts]
+    heights = [None if isinf(low) else low for low in lows]
+    intervals = [_interval(low, high) for low, high in zip(lows, highs, strict=True)]
     name = "privacy loss, in nats" if plain else first.measured.measure
     allowed = first.cost.amount if plain else first.measured.allowed
     return chart([Panel(name, [*names, "allowed"], [*heights, allowed], intervals=[*intervals, None])], title)

@@ -16,12 +16,12 @@ from typing import Final, Literal
 import gmpy2
 
 from lastbit.audit.divergence import Bound, Divergence
-from lastbit.audit.found import fraction_of
-from lastbit.audit.hockey import odds_bounds, odds_of, stick
+from lastbit.audit.hockey import hockey_stick, odds_bounds, odds_of
 from lastbit.audit.laws import Law
-from lastbit.audit.nearest import nearest
-from lastbit.audit.progress import Budget
-from lastbit.exact.rounding import shortened_upper
+from lastbit.audit.nearest import find_nearest
+from lastbit.audit.progress import TimeBudget
+from lastbit.audit.rationals import fraction_of
+from lastbit.exact.rounding import short_upper
 from lastbit.privacy import zcdp
 from lastbit.privacy.cost import Cost
 
@@ -36,7 +36,7 @@ _RAREST: Final = Fraction(1, 1 << 40)
 
 
 @dataclass(frozen=True)
-class Measured:
+class ClaimMeasurement:
     """What was measured for a claim, for certain, and where.
 
     For an epsilon, and for a rho with a delta that fails, `found` is a delta at the epsilon `at`. For a rho it is the
@@ -66,9 +66,9 @@ class Measured:
 
 @dataclass(frozen=True)
 class Finding:
-    """What two laws say to one claim."""
+    """The answer of two laws to one claim."""
 
-    measured: Measured
+    measured: ClaimMeasurement
     witness: tuple[Hashable, ...]
     """The event that proves that the claim fails; empty where nothing proves it."""
     left: gmpy2.mpq
@@ -76,17 +76,17 @@ class Finding:
     holds: bool
 
 
-def findings(cost: Cost, one: Law, other: Law, tolerance: Fraction, budget: Budget) -> Iterator[Finding]:
-    """What the laws say to each claim of a cost, within the time of a budget."""
+def findings(cost: Cost, one: Law, other: Law, tolerance: Fraction, budget: TimeBudget) -> Iterator[Finding]:
+    """Judge each claim of a cost by two laws, within the time of a budget."""
     explored = max(one.unexplored, other.unexplored) <= tolerance
     if cost.epsilon is not None:
-        yield _epsilon(cost, one, other, tolerance, explored)
+        yield _judge_epsilon(cost, one, other, tolerance, explored)
     if cost.epsilon is None or cost.stated_rho is not None:
-        yield _rho(cost, one, other, explored, budget)
+        yield _judge_rho(cost, one, other, explored, budget)
 
 
-def _epsilon(cost: Cost, one: Law, other: Law, tolerance: Fraction, explored: bool) -> Finding:
-    """The hockey sticks at epsilon against delta.
+def _judge_epsilon(cost: Cost, one: Law, other: Law, tolerance: Fraction, explored: bool) -> Finding:
+    """Compare the hockey sticks at epsilon with delta.
 
     If a hockey stick is for certain above delta, its event proves the violation. Otherwise it is above delta by no more
     than the unexplored masses allow, which is at most 1 + e^epsilon times the tolerance when enough was explored. So
@@ -95,17 +95,18 @@ def _epsilon(cost: Cost, one: Law, other: Law, tolerance: Fraction, explored: bo
     odds, delta = odds_bounds(cost), gmpy2.mpq(cost.delta)
     most, left = _NONE, _NONE
     for p, q in ((one, other), (other, one)):
-        found = stick(p, q, odds)
-        most = max(most, found.lower)
-        if witness := found.witness(delta):
+        hockey = hockey_stick(p, q, odds)
+        most = max(most, hockey.lower)
+        if witness := hockey.witness(delta):
             break
-        left = max(left, found.upper - delta)
-    measured = Measured("epsilon", "delta", None, fraction_of(most), cost.delta)
-    return Finding(measured, witness, left, not witness and explored and left <= (1 + odds[1]) * gmpy2.mpq(tolerance))
+        left = max(left, hockey.upper - delta)
+    measurement = ClaimMeasurement("epsilon", "delta", None, fraction_of(most), cost.delta)
+    holds = not witness and explored and left <= (1 + odds[1]) * gmpy2.mpq(tolerance)
+    return Finding(measurement, witness, left, holds)
 
 
-def _rho(cost: Cost, one: Law, other: Law, explored: bool, budget: Budget) -> Finding:
-    """The divergences of the nearest laws against alpha·rho.
+def _judge_rho(cost: Cost, one: Law, other: Law, explored: bool, budget: TimeBudget) -> Finding:
+    """Compare the divergences of the nearest laws with alpha·rho.
 
     They bound the true ones from below. So one that is above alpha·rho proves the violation, where there is no delta.
     Where none is, laws within the unexplored mass of the true ones keep to rho, at every alpha that was tried. With a
@@ -114,41 +115,41 @@ def _rho(cost: Cost, one: Law, other: Law, explored: bool, budget: Budget) -> Fi
     The worst alpha comes first. Where there is no time for all others, the rho does not hold.
     """
     rho, delta = cost.rho, gmpy2.mpq(cost.delta)
-    holds, measured = explored, []
+    holds, measurements = explored, []
     for p, q in ((one, other), (other, one)):
-        divergence = Divergence(nearest(p, q, delta))
+        divergence = Divergence(find_nearest(p, q, delta))
         for alpha in divergence.orders(rho):
             least, most = divergence.bounds(alpha)
-            measured.append(Measured("rho", "divergence", alpha, least, alpha * rho))
+            measurements.append(ClaimMeasurement("rho", "divergence", alpha, least, alpha * rho))
             if least > alpha * rho and not delta:
-                return Finding(measured[-1], _largest(p, q, alpha), _NONE, holds=False)
+                return Finding(measurements[-1], _divergence_witness(p, q, alpha), _NONE, holds=False)
             holds = holds and most <= alpha * rho
             if budget.over:
                 holds = False
                 break
-        if delta and (finding := _exceeded(p, q, rho, cost.delta, budget)):
+        if delta and (finding := _find_excess(p, q, rho, cost.delta, budget)):
             return finding
-    worst = max(measured, key=lambda each: each.found / each.allowed)
+    worst = max(measurements, key=lambda measurement: measurement.found / measurement.allowed)
     return Finding(worst, (), gmpy2.mpq(max(one.unexplored, other.unexplored)), holds)
 
 
-def _exceeded(p: Law, q: Law, rho: Fraction, delta: Fraction, budget: Budget) -> Finding | None:
-    """A proof that a law is not (epsilon, delta + delta')-private where every law of this rho and delta is."""
-    short = shortened_upper(rho, zcdp.BITS)
+def _find_excess(p: Law, q: Law, rho: Fraction, delta: Fraction, budget: TimeBudget) -> Finding | None:
+    """Search for a proof that a law is not (epsilon, delta + delta')-private, as each law of this rho and delta is."""
+    short = short_upper(rho, zcdp.BITS)
     far = zcdp.epsilon_at(short, _RAREST)
     for step in range(1, _STEPS + 1):
         epsilon = far * Fraction(step, _STEPS)
         allowed = delta + zcdp.delta_at(short, epsilon)
-        found = stick(p, q, odds_of(epsilon))
-        if witness := found.witness(gmpy2.mpq(allowed)):
-            measured = Measured("rho", "delta", epsilon, fraction_of(found.lower), allowed)
-            return Finding(measured, witness, _NONE, holds=False)
+        hockey = hockey_stick(p, q, odds_of(epsilon))
+        if witness := hockey.witness(gmpy2.mpq(allowed)):
+            measurement = ClaimMeasurement("rho", "delta", epsilon, fraction_of(hockey.lower), allowed)
+            return Finding(measurement, witness, _NONE, holds=False)
         if budget.over:
             break
     return None
 
 
-def _largest(p: Law, q: Law, alpha: Fraction) -> tuple[Hashable, ...]:
+def _divergence_witness(p: Law, q: Law, alpha: Fraction) -> tuple[Hashable, ...]:
     """The fewest outcomes that add half of all that raises the sum of P·(P/Q)^(alpha - 1) above 1: by floats."""
     above, unseen = float(alpha - 1), gmpy2.mpq(q.unexplored)
     shares: list[tuple[float, Hashable]] = []

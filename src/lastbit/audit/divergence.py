@@ -16,8 +16,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from lastbit.audit.found import fraction_of
-from lastbit.audit.nearest import Nearest
+from lastbit.audit.nearest import NearestLaws
+from lastbit.audit.rationals import fraction_of
 from lastbit.exact.rounding import Bounds, log_bounds, log_power_sum_bounds, log_upper, precision_for
 from lastbit.privacy.zcdp import log_of
 
@@ -41,7 +41,7 @@ _GOLDEN: Final = (math.sqrt(5) - 1) / 2
 class Divergence:
     """The Rényi divergences of P from Q, for two laws that are known exactly."""
 
-    laws: Nearest
+    laws: NearestLaws
 
     def bounds(self, alpha: Fraction) -> tuple[Bound, Bound]:
         """At or below the divergence of order alpha, and at or above it."""

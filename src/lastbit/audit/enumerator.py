@@ -19,8 +19,7 @@ import gmpy2
 import numpy as np
 from numpy.typing import NDArray
 
-from lastbit.audit._tree import NOT_A_PROGRAM, PutOff, Tree
-from lastbit.audit.found import masses, total
+from lastbit.audit._tree import NOT_A_PROGRAM, StopRun, Tree
 from lastbit.audit.progress import Progress, deadline
 from lastbit.chance import distributions
 from lastbit.chance.bits import Words
@@ -58,7 +57,7 @@ class Enumerator(Draw):
     def explore(
         self, program: Program, tolerance: Fraction, *, seconds: float | None = None
     ) -> tuple[dict[Hashable, gmpy2.mpq], gmpy2.mpq]:
-        """The mass found for each outcome, and the mass left unexplored: together exactly 1.
+        """Return the mass of each outcome that was reached, and the mass left unexplored: together exactly 1.
 
         With `seconds` the exploration stops after that time, however much is unexplored.
         """
@@ -69,11 +68,11 @@ class Enumerator(Draw):
         self._start(tolerance, seconds)
         self._running = True
         try:
-            return self._explored(program)
+            return self._follow_branches(program)
         finally:
             self._running = False
 
-    def _explored(self, program: Program) -> tuple[dict[Hashable, gmpy2.mpq], gmpy2.mpq]:
+    def _follow_branches(self, program: Program) -> tuple[dict[Hashable, gmpy2.mpq], gmpy2.mpq]:
         tree = self._tree
         with Progress() as progress:
             more = True
@@ -87,27 +86,27 @@ class Enumerator(Draw):
                 if now > progress.due:
                     progress.show(now, self.branches, tree.open_share)
                 more = now <= tree.deadline and tree.next(self.branches)
-        return masses(tree), 1 - total(tree)
+        return _outcome_masses(tree), 1 - _total_mass(tree)
 
     def _run(self, program: Program) -> tuple[Hashable] | None:
-        """The outcome of one run; None when the run was put off."""
+        """Run the program once. Return its outcome, or None when the run was put off."""
         tree = self._tree
         try:
             return (tree.outcome(program(self)),)
-        except PutOff:
+        except StopRun:
             tree.refusal = None
             return None
 
     def _repeat(self, program: Program, outcome: Hashable) -> None:
         """Run the same choices again: a program that depends on its choices alone gives the same outcome."""
         for _ in range(1 if self.branches else _REPEATS):
-            drawn = self._tree.drawn
-            self._tree.again()
+            draws = self._tree.draw_count
+            self._tree.rewind()
             try:
-                again = self._run(program)
+                replay = self._run(program)
             except AuditError:
-                again = None
-            if again is None or again[0] != outcome or drawn != self._tree.drawn:
+                replay = None
+            if replay is None or replay[0] != outcome or draws != self._tree.draw_count:
                 raise AuditError(NOT_A_PROGRAM)
             if time.monotonic() > self._tree.deadline:
                 return
@@ -119,8 +118,8 @@ class Enumerator(Draw):
         return self._tree.many(distribution, n)
 
     def _rises(self, parts: Parts) -> NDArray[np.int64]:
-        each = (self._one(distributions.rise(parts.exact(i))) for i in range(len(parts.leading)))
-        return np.fromiter(each, np.int64, len(parts.leading))
+        rises = (self._one(distributions.rise(parts.exact(i))) for i in range(len(parts.leading)))
+        return np.fromiter(rises, np.int64, len(parts.leading))
 
     def _permutation(self, n: int) -> NDArray[np.int64]:
         return self._tree.permutation(n)
@@ -129,5 +128,26 @@ class Enumerator(Draw):
         return np.array([self._one(distributions.uniform(size)) for size in sizes.tolist()], np.int64)
 
     def words(self, n: int) -> Words:
-        """Refused: a word has 2^64 branches, too many to follow."""
+        """Refuse to give words: a word has 2^64 branches, too many to follow."""
         self._tree.refuse("the auditor cannot follow a program that reads raw words. Use the other draws instead.")
+
+
+def _outcome_masses(tree: Tree) -> dict[Hashable, gmpy2.mpq]:
+    """Return the mass of each outcome of a tree. The masses become fractions only here, at the end."""
+    masses: dict[Hashable, gmpy2.mpq] = {}
+    for odd, outcomes in tree.outcomes.items():
+        first = not masses
+        for outcome, (numerator, exponent) in outcomes.items():
+            mass = gmpy2.mpq(numerator, odd << exponent)
+            masses[outcome] = mass if first else masses.get(outcome, 0) + mass
+    return masses
+
+
+def _total_mass(tree: Tree) -> gmpy2.mpq:
+    """Add up all masses of a tree: first over one power of two for each odd part, then as a fraction."""
+    total = gmpy2.mpq(0)
+    for odd, outcomes in tree.outcomes.items():
+        deepest = max(exponent for _, exponent in outcomes.values())
+        numerators = (numerator << deepest - exponent for numerator, exponent in outcomes.values())
+        total += gmpy2.mpq(sum(numerators), odd << deepest)
+    return total

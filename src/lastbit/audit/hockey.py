@@ -21,7 +21,7 @@ _ZERO = gmpy2.mpq(0)
 
 
 @dataclass(frozen=True)
-class Stick:
+class HockeyStick:
     """The smallest delta of P over Q at some odds, between two bounds, and the event that proves the lower one.
 
     Say the found masses are p and q, and the laws left u and v unexplored. The sum of max(0, p - odds·q) over all
@@ -44,8 +44,8 @@ class Stick:
         return tuple(outcome for _, outcome in enough)
 
 
-def stick(p: Law, q: Law, odds: Odds) -> Stick:
-    """The hockey stick of one law over another. odds: at or below and at or above e^epsilon."""
+def hockey_stick(p: Law, q: Law, odds: Odds) -> HockeyStick:
+    """Compute the hockey stick of one law over another. odds: at or below and at or above e^epsilon."""
     least, most = odds
     pairs = [(outcome, mass, q.exact.get(outcome, _ZERO)) for outcome, mass in p.exact.items()]
     ahead = [(most * b - a, n) for n, (_, a, b) in enumerate(pairs) if a > most * b]
@@ -54,7 +54,7 @@ def stick(p: Law, q: Law, odds: Odds) -> Stick:
     lower = -sum((short for short, _ in ahead), _ZERO) - unseen
     upper = gmpy2.mpq(p.unexplored) + sum((max(_ZERO, a - least * b) for _, a, b in pairs), _ZERO)
     event = tuple((-short, pairs[n][0]) for short, n in ahead)
-    return Stick(max(_ZERO, lower), min(upper, gmpy2.mpq(1)), event, unseen)
+    return HockeyStick(max(_ZERO, lower), min(upper, gmpy2.mpq(1)), event, unseen)
 
 
 def odds_of(epsilon: Eta | Number) -> Odds:

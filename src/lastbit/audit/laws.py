@@ -12,19 +12,19 @@ from typing import Final
 import gmpy2
 
 from lastbit._outcomes import hashable
-from lastbit.audit.charts import of_law
+from lastbit.audit.charts import draw_law
 from lastbit.audit.divergence import Divergence
 from lastbit.audit.enumerator import Enumerator
-from lastbit.audit.found import fraction_of
-from lastbit.audit.hockey import odds_of, stick
-from lastbit.audit.nearest import cap, masses_of, nearest
+from lastbit.audit.hockey import hockey_stick, odds_of
+from lastbit.audit.nearest import find_nearest, mass_pairs, ratio_cap
+from lastbit.audit.rationals import fraction_of
 from lastbit.errors import ParameterError
 from lastbit.exact.numbers import Number, number
 from lastbit.exact.rounding import float_lower, float_upper, log_float_lower, log_upper
 from lastbit.mechanisms.mechanism import Program
-from lastbit.output.numbers import texts
+from lastbit.output.numbers import format_column
 from lastbit.output.table import MOST_ROWS, html_table, text_table
-from lastbit.output.words import several
+from lastbit.output.words import plural
 from lastbit.privacy.eta import Eta
 from lastbit.release import Release
 
@@ -89,8 +89,8 @@ class Law:
         >>> one.delta_at(other, Eta(1, 1, 1)), one.delta_at(other, 0)
         ((Fraction(1, 4), Fraction(1, 4)), (Fraction(1, 2), Fraction(1, 2)))
         """
-        found = stick(self, other, odds_of(epsilon))
-        return fraction_of(found.lower), fraction_of(found.upper)
+        hockey = hockey_stick(self, other, odds_of(epsilon))
+        return fraction_of(hockey.lower), fraction_of(hockey.upper)
 
     def epsilon_at(self, other: Law, delta: Number) -> tuple[float, float]:
         """The smallest epsilon with P(S) <= e^epsilon·Q(S) + delta for every event S: rounded down, and rounded up.
@@ -104,10 +104,10 @@ class Law:
         apart = number(delta, "delta")
         if not 0 <= apart <= 1:
             raise ParameterError(f"delta must be from 0 to 1: got {delta}. It is a probability.")
-        pairs, left = masses_of(self, other), apart - self.unexplored
+        pairs, left = mass_pairs(self, other), apart - self.unexplored
         # The mass that this law lacks may add to every event; the mass that the other lacks may fall on it.
-        lower = cap(pairs, gmpy2.mpq(apart), gmpy2.mpq(other.unexplored))
-        upper = cap(pairs, gmpy2.mpq(left), gmpy2.mpq(0)) if left >= 0 else None
+        lower = ratio_cap(pairs, gmpy2.mpq(apart), gmpy2.mpq(other.unexplored))
+        upper = ratio_cap(pairs, gmpy2.mpq(left), gmpy2.mpq(0)) if left >= 0 else None
         return (
             math.inf if lower is None else log_float_lower(max(Fraction(1), fraction_of(lower))),
             math.inf if upper is None else log_upper(max(Fraction(1), fraction_of(upper))),
@@ -143,7 +143,7 @@ class Law:
         return float_lower(divergence.bounds(alpha)[0] / alpha), alpha
 
     def _divergence(self, other: Law) -> Divergence:
-        return Divergence(nearest(self, other))
+        return Divergence(find_nearest(self, other))
 
     def __len__(self) -> int:
         return len(self.exact)
@@ -156,24 +156,24 @@ class Law:
         names, rows = self._table()
         title = " ".join(self._lines())
         masses = [fraction_of(mass) for _, mass in self._likeliest()]
-        return html_table(names, rows, title) + of_law([row[0] for row in rows], masses, title)
+        return html_table(names, rows, title) + draw_law([row[0] for row in rows], masses, title)
 
     def _likeliest(self) -> list[tuple[Hashable, gmpy2.mpq]]:
         return sorted(self.exact.items(), key=lambda item: -item[1])[:MOST_ROWS]
 
     def _table(self) -> tuple[list[str], list[list[str]]]:
         likeliest = self._likeliest()
-        probabilities = texts([fraction_of(mass) for _, mass in likeliest])
+        probabilities = format_column([fraction_of(mass) for _, mass in likeliest])
         names = ["outcome", "probability", "at least" if self.unexplored else "exactly"]
         return names, [
-            [shown(outcome), probability, _short(mass)]
+            [render_outcome(outcome), probability, _short(mass)]
             for (outcome, mass), probability in zip(likeliest, probabilities, strict=True)
         ]
 
     def _lines(self) -> list[str]:
         left = f"unexplored {float(self.unexplored):.3g}" if self.unexplored else "every branch explored"
-        more = [f"… and {several(len(self) - MOST_ROWS, 'more outcome')}"] if len(self) > MOST_ROWS else []
-        return [f"{several(len(self), 'outcome')} on {several(self.branches, 'branch', 'branches')}, {left}", *more]
+        more = [f"… and {plural(len(self) - MOST_ROWS, 'more outcome')}"] if len(self) > MOST_ROWS else []
+        return [f"{plural(len(self), 'outcome')} on {plural(self.branches, 'branch', 'branches')}, {left}", *more]
 
 
 def _short(mass: gmpy2.mpq) -> str:
@@ -181,16 +181,16 @@ def _short(mass: gmpy2.mpq) -> str:
     return text if 0 < len(text) <= 24 else "…"
 
 
-def shown(outcome: Hashable) -> str:
-    """An outcome in one line: the published columns of a release, without its name and cost."""
+def render_outcome(outcome: Hashable) -> str:
+    """Write an outcome in one line: the published columns of a release, without its name and cost."""
     if isinstance(outcome, Release):
-        columns = {name: [shown(value) for value in column] for name, column in outcome.columns().items()}
+        columns = {name: [render_outcome(value) for value in column] for name, column in outcome.columns().items()}
         return " ".join(f"{name}={','.join(column)}" for name, column in columns.items())
     return str(outcome)
 
 
-def tolerated(tolerance: Number) -> Fraction:
-    """A tolerance as a fraction, refused unless it is a probability below 1."""
+def parse_tolerance(tolerance: Number) -> Fraction:
+    """Parse a tolerance into a fraction. It is refused unless it is a probability below 1."""
     exact = number(tolerance, "tolerance")
     if not 0 <= exact < 1:
         raise ParameterError(f"tolerance must be from 0 to below 1: got {tolerance}. It is a probability.")
@@ -207,7 +207,7 @@ def law(program: Program, tolerance: Number = TOLERANCE, *, seconds: float | Non
     >>> dice[7]
     (Fraction(1, 6), Fraction(1, 6))
     """
-    exact = tolerated(tolerance)
+    exact = parse_tolerance(tolerance)
     enumerator = Enumerator()
     masses, unexplored = enumerator.explore(program, exact, seconds=seconds)
     return Law(masses, fraction_of(unexplored), enumerator.branches)

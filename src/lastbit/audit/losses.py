@@ -10,13 +10,13 @@ from typing import Final
 
 import gmpy2
 
-from lastbit.audit.found import fraction_of
-from lastbit.audit.laws import TOLERANCE, Law, law, shown, tolerated
-from lastbit.audit.progress import Budget
+from lastbit.audit.laws import TOLERANCE, Law, law, parse_tolerance, render_outcome
+from lastbit.audit.progress import TimeBudget
+from lastbit.audit.rationals import fraction_of
 from lastbit.exact.numbers import Number, number
 from lastbit.exact.rounding import log_float_lower, log_upper
 from lastbit.mechanisms.mechanism import Program
-from lastbit.output.numbers import short
+from lastbit.output.numbers import format_digits
 
 SET_ASIDE: Final = 1 << 10
 """Rare outcomes may be set aside up to this many times the unexplored mass, which leaves their ratio in doubt."""
@@ -43,20 +43,20 @@ class Loss:
         return self.lower / math.log(2)
 
     def __str__(self) -> str:
-        apart = f" apart from a probability of {short(self.delta, 3, 'up')}" if self.delta else ""
-        told = self.lower and (self.witness is not None or not self.delta)
-        proof = f", witness {shown(self.witness)}" if told else ""
+        apart = f" apart from a probability of {format_digits(self.delta, 3, 'up')}" if self.delta else ""
+        has_witness = self.lower and (self.witness is not None or not self.delta)
+        proof = f", witness {render_outcome(self.witness)}" if has_witness else ""
         return f"loss from {self.at_least} to {self.at_most} nats{apart}{proof}"
 
     @property
     def at_least(self) -> str:
         """`lower` as people read it, rounded down."""
-        return short(self.lower, 9, "down")
+        return format_digits(self.lower, 9, "down")
 
     @property
     def at_most(self) -> str:
         """`upper` as people read it, rounded up."""
-        return short(self.upper, 9, "up")
+        return format_digits(self.upper, 9, "up")
 
 
 def loss(
@@ -77,20 +77,20 @@ def loss(
     >>> print(loss(lambda draw: draw.bernoulli("1/4"), lambda draw: draw.bernoulli("3/4"), delta="1/4"))
     loss from 0.69314718 to 0.693147181 nats apart from a probability of 0.25
     """
-    exact = tolerated(tolerance)
-    budget = Budget(seconds)
+    exact = parse_tolerance(tolerance)
+    budget = TimeBudget(seconds)
     one, other = (
-        each if isinstance(each, Law) else law(each, exact / SET_ASIDE, seconds=budget.share(parts))
-        for each, parts in ((program, 2), (neighbour, 1))
+        side if isinstance(side, Law) else law(side, exact / SET_ASIDE, seconds=budget.share(parts))
+        for side, parts in ((program, 2), (neighbour, 1))
     )
     apart = number(delta, "delta")
     if not apart:
-        return between(one, other, exact)
+        return loss_between(one, other, exact)
     both = one.epsilon_at(other, apart), other.epsilon_at(one, apart)
     return Loss(max(low for low, _ in both), max(high for _, high in both), None, apart)
 
 
-def between(one: Law, other: Law, tolerance: Fraction) -> Loss:
+def loss_between(one: Law, other: Law, tolerance: Fraction) -> Loss:
     """The loss between two laws. If they are not fully explored, rare outcomes up to the tolerance are set aside."""
     zero = gmpy2.mpq(0)
     p, q = one.exact, other.exact

@@ -31,7 +31,7 @@ _Pair = tuple[gmpy2.mpq, gmpy2.mpq]
 
 
 @dataclass(frozen=True)
-class Nearest:
+class NearestLaws:
     """P and Q as the mass of Q at each ratio P/Q: outcomes of one ratio count as one, which changes no divergence."""
 
     ratios: tuple[gmpy2.mpq, ...]
@@ -41,18 +41,18 @@ class Nearest:
     """Whether P has outcomes that Q has not."""
 
 
-def nearest(one: Law, other: Law, apart: gmpy2.mpq = _ZERO) -> Nearest:
-    """The nearest laws P and Q, where P may be changed by a mass of `apart` too."""
-    pairs = masses_of(one, other)
+def find_nearest(one: Law, other: Law, apart: gmpy2.mpq = _ZERO) -> NearestLaws:
+    """Find the nearest laws P and Q, where P may be changed by a mass of `apart` too."""
+    pairs = mass_pairs(one, other)
     added = gmpy2.mpq(other.unexplored)
-    high = cap(pairs, apart, added)
+    high = ratio_cap(pairs, apart, added)
     if high is None:
-        return Nearest((), (), True)
-    floor = cap(((b, a) for a, b in pairs), _ZERO, gmpy2.mpq(one.unexplored) + apart)
+        return NearestLaws((), (), True)
+    floor = ratio_cap(((b, a) for a, b in pairs), _ZERO, gmpy2.mpq(one.unexplored) + apart)
     # A mass of Q where P has none leaves no floor, so the smallest ratio is zero.
     low = _ZERO if floor is None else 1 / floor if floor else high
     if high <= low:
-        return Nearest((_ONE,), (_ONE,), False)
+        return NearestLaws((_ONE,), (_ONE,), False)
     whole = apart + high * added
     classes: dict[gmpy2.mpq, gmpy2.mpq] = {}
     for a, b in pairs:
@@ -63,17 +63,17 @@ def nearest(one: Law, other: Law, apart: gmpy2.mpq = _ZERO) -> Nearest:
         else:
             ratio, mass = max(low, a / b) if b else low, b
         classes[ratio] = classes.get(ratio, _ZERO) + mass
-    found = sorted((ratio, mass) for ratio, mass in classes.items() if ratio and mass)
-    return Nearest(tuple(ratio for ratio, _ in found), tuple(mass for _, mass in found), False)
+    ranked = sorted((ratio, mass) for ratio, mass in classes.items() if ratio and mass)
+    return NearestLaws(tuple(ratio for ratio, _ in ranked), tuple(mass for _, mass in ranked), False)
 
 
-def masses_of(one: Law, other: Law) -> list[_Pair]:
+def mass_pairs(one: Law, other: Law) -> list[_Pair]:
     """The two masses found for each outcome."""
     p, q = one.exact, other.exact
     return [(p.get(outcome, _ZERO), q.get(outcome, _ZERO)) for outcome in dict.fromkeys([*p, *q])]
 
 
-def cap(pairs: Iterable[_Pair], removed: gmpy2.mpq, added: gmpy2.mpq) -> gmpy2.mpq | None:
+def ratio_cap(pairs: Iterable[_Pair], removed: gmpy2.mpq, added: gmpy2.mpq) -> gmpy2.mpq | None:
     """The least c with sum of max(0, a - c·b) <= removed + c·added; None if no c is large enough."""
     endless = _ZERO
     finite = []

@@ -11,8 +11,8 @@ from typing import Final
 
 import gmpy2
 
-from lastbit.audit.found import fraction_of
 from lastbit.audit.laws import TOLERANCE, Law, law
+from lastbit.audit.rationals import fraction_of
 from lastbit.errors import LastbitError
 from lastbit.exact.numbers import Number
 from lastbit.mechanisms.mechanism import Program
@@ -46,10 +46,10 @@ class Point:
 class Profile:
     """The exact privacy profile of two laws.
 
-    >>> found = profile(lambda draw: draw.bernoulli("3/4"), lambda draw: draw.bernoulli("1/4"))
-    >>> [(str(point.one[0]), str(point.other[0])) for point in found.points([0, Eta(1, 1, 1), Eta(1, 1, 2)])]
+    >>> coins = profile(lambda draw: draw.bernoulli("3/4"), lambda draw: draw.bernoulli("1/4"))
+    >>> [(str(point.one[0]), str(point.other[0])) for point in coins.points([0, Eta(1, 1, 1), Eta(1, 1, 2)])]
     [('1/2', '1/2'), ('1/4', '1/4'), ('0', '0')]
-    >>> found.odds
+    >>> coins.odds
     (Fraction(3, 1),)
     """
 
@@ -59,7 +59,8 @@ class Profile:
     def points(self, epsilons: Iterable[Eta | Number]) -> list[Point]:
         """The profile at each epsilon."""
         return [
-            Point(each, self.one.delta_at(self.other, each), self.other.delta_at(self.one, each)) for each in epsilons
+            Point(epsilon, self.one.delta_at(self.other, epsilon), self.other.delta_at(self.one, epsilon))
+            for epsilon in epsilons
         ]
 
     @property
@@ -71,7 +72,7 @@ class Profile:
         p, q = self.one.exact, self.other.exact
         both = ((p[outcome], q[outcome]) for outcome in p if outcome in q)
         ratios: set[gmpy2.mpq] = {max(a / b, b / a) for a, b in both if a != b}
-        return tuple(fraction_of(each) for each in sorted(ratios))
+        return tuple(fraction_of(ratio) for ratio in sorted(ratios))
 
     def plot(self, path: str | Path, cost: Cost | Eta | Number | None = None) -> None:
         """Draw the profile into a picture, and beside it the most that a claimed cost allows. Needs matplotlib.
@@ -86,7 +87,7 @@ class Profile:
         claimed = None if cost is None else Cost.of(cost)
         epsilons = self._epsilons(claimed)
         points = self.points(epsilons)
-        places = [float(each) for each in epsilons]
+        places = [float(epsilon) for epsilon in epsilons]
         figure = Figure(figsize=(8, 4), layout="constrained")
         axes = figure.subplots()
         for name, style, bounds in (
@@ -98,7 +99,7 @@ class Profile:
             lower, upper = ([max(float(ends[side]), _SMALLEST) for ends in bounds] for side in (0, 1))
             axes.fill_between(places, lower, upper, color=line.get_color(), alpha=0.2)
         if claimed is not None:
-            allowed = [claimed.delta_at(each) or math.nan for each in epsilons]
+            allowed = [claimed.delta_at(epsilon) or math.nan for epsilon in epsilons]
             axes.plot(places, allowed, "k--", label=f"allowed by {claimed.text}")
         axes.set(xlabel="epsilon", ylabel="delta", yscale="log", ylim=(_SMALLEST, 2), title="privacy profile")
         axes.legend()
@@ -106,7 +107,7 @@ class Profile:
 
     def _epsilons(self, cost: Cost | None) -> list[Fraction]:
         """Where a picture evaluates the profile: evenly, and at the bends while they are few."""
-        bends = [Fraction(log_of(each)) for each in self.odds]
+        bends = [Fraction(log_of(ratio)) for ratio in self.odds]
         ends = [Fraction(1), *bends] if cost is None or cost.amount is None else [cost.amount, *bends]
         last = max(ends) * Fraction(11, 10)
         even = [last * step / _POINTS for step in range(_POINTS + 1)]
@@ -115,4 +116,4 @@ class Profile:
 
 def profile(one: Program | Law, other: Program | Law, tolerance: Number = TOLERANCE) -> Profile:
     """The privacy profile of two programs, or of two laws."""
-    return Profile(*(each if isinstance(each, Law) else law(each, tolerance) for each in (one, other)))
+    return Profile(*(side if isinstance(side, Law) else law(side, tolerance) for side in (one, other)))

@@ -16,17 +16,17 @@ from lastbit.errors import ParameterError
 _AFTER: Final = 1.0
 _EVERY: Final = 0.5
 _SELDOM: Final = 5.0
-_SPOKEN: Final = ContextVar("spoken", default=False)
+_ALWAYS_SHOW: Final = ContextVar("always_show", default=False)
 
 
 @contextmanager
-def spoken() -> Iterator[None]:
+def show_progress() -> Iterator[None]:
     """Show progress where standard error is no terminal, too: a line every five seconds."""
-    before = _SPOKEN.set(True)
+    before = _ALWAYS_SHOW.set(True)
     try:
         yield
     finally:
-        _SPOKEN.reset(before)
+        _ALWAYS_SHOW.reset(before)
 
 
 class Progress:
@@ -35,7 +35,7 @@ class Progress:
     def __init__(self) -> None:
         self._shown = False
         self.due = time.monotonic() + _AFTER
-        """When to write the line again."""
+        """The time at which the line is written again."""
 
     def __enter__(self) -> Progress:
         return self
@@ -53,7 +53,7 @@ class Progress:
             self._shown = True
             sys.stderr.write(f"\r\x1b[K{text}")
             sys.stderr.flush()
-        elif _SPOKEN.get():
+        elif _ALWAYS_SHOW.get():
             self.due = now + _SELDOM
             print(f"lastbit: {text}", file=sys.stderr, flush=True)
 
@@ -62,7 +62,7 @@ _SHARES: Final = 20
 """Time is split into so many shares at most: a run that gets next to no time finds nothing."""
 
 
-class Budget:
+class TimeBudget:
     """Seconds for several runs: each run gets an equal share of the time left, or a twentieth where there are more."""
 
     def __init__(self, seconds: float | None) -> None:
@@ -79,7 +79,7 @@ class Budget:
 
 
 def deadline(seconds: float | None) -> float:
-    """When a run must end, on the monotonic clock.
+    """The time at which a run must end, on the monotonic clock.
 
     >>> deadline(None)
     inf

@@ -27,7 +27,7 @@ class SelectionOnValues(Mechanism[Winner]):
     coin fell. The coin of a 1 is fair. The coin of a 0 shows 1 less often, by the candidate's whole cost.
 
     >>> selection = SelectionOnValues({"candidate_cost": 1, "most": 2})
-    >>> selection.cost, [tuple(map(int, each)) for each in selection.neighbours([0, 0])]
+    >>> selection.cost, [tuple(map(int, neighbour)) for neighbour in selection.neighbours([0, 0])]
     (Cost(epsilon=Fraction(3, 1)), [(0, 1), (1, 0), (1, 1)])
     """
 
@@ -36,7 +36,7 @@ class SelectionOnValues(Mechanism[Winner]):
     cost: Cost = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        self._derive(cost=self._on([0]).cost if self.candidates is None else self._built([_nothing]).cost)
+        self._derive(cost=self._on([0]).cost if self.candidates is None else self._build([_nothing]).cost)
 
     @property
     def name(self) -> str:
@@ -49,17 +49,17 @@ class SelectionOnValues(Mechanism[Winner]):
 
     def neighbours(self, values: Sequence[Number]) -> Iterator[tuple[Fraction, ...]]:
         """One person may change every candidate. Nobody knows the neighbours of candidates of your own."""
-        given = tuple(values)
+        own = tuple(values)
         if self.candidates is None:
-            yield from (each for each in product(map(Fraction, (0, 1)), repeat=len(given)) if each != given)
+            yield from (neighbour for neighbour in product(map(Fraction, (0, 1)), repeat=len(own)) if neighbour != own)
 
     def _on(self, values: Sequence[Number]) -> PrivateSelection:
         if self.candidates is not None:
-            return self._built(self.candidates(values))
+            return self._build(self.candidates(values))
         rate = Cost.of(self.settings.get("candidate_cost", 1)).rate(Fraction(1)).fraction
-        return self._built([_coin(Fraction(1, 2) if number(value, "a value") > 0 else rate / 2) for value in values])
+        return self._build([_coin(Fraction(1, 2) if number(value, "a value") > 0 else rate / 2) for value in values])
 
-    def _built(self, candidates: Sequence[Candidate]) -> PrivateSelection:
+    def _build(self, candidates: Sequence[Candidate]) -> PrivateSelection:
         return PrivateSelection(candidates=candidates, **self.settings)
 
 

@@ -13,12 +13,21 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final, Literal
 
-from lastbit.audit.counted import Counted, Raised, alike, broken, counted, direction, largest, said
+from lastbit.audit.exact_counts import (
+    CountFailure,
+    ExactCounts,
+    are_alike,
+    count_exactly,
+    find_violation,
+    largest_move,
+    move_direction,
+    render_value,
+)
 from lastbit.audit.hostile.tables import rows as hostile_rows
 from lastbit.errors import ParameterError
 from lastbit.exact.numbers import Number, flag, positive
 from lastbit.output.table import html_table, one_line
-from lastbit.output.words import several
+from lastbit.output.words import plural
 
 Rows = Sequence[Any]
 Unit = str | Callable[[Any], Any] | None
@@ -28,7 +37,7 @@ _REMOVED: Final = 5
 
 
 @dataclass(frozen=True)
-class Witness:
+class StabilityWitness:
     """The rows of one unit that change more than this unit's contribution.
 
     rows: all rows of the unit. place: where in the table the rows are. problem: how they change the counts.
@@ -39,8 +48,8 @@ class Witness:
     problem: str
 
     def __str__(self) -> str:
-        more = f" and {several(len(self.rows) - 1, 'more row')}" if len(self.rows) > 1 else ""
-        return f"{self.problem}; witness {said(self.rows[0])}{more}, {self.place}"
+        more = f" and {plural(len(self.rows) - 1, 'more row')}" if len(self.rows) > 1 else ""
+        return f"{self.problem}; witness {render_value(self.rows[0])}{more}, {self.place}"
 
 
 @dataclass(frozen=True)
@@ -57,7 +66,7 @@ class Stability:
     moved: Fraction
     sensitivity: Fraction
     monotone: bool
-    witness: Witness | None = None
+    witness: StabilityWitness | None = None
 
     @property
     def holds(self) -> bool:
@@ -69,7 +78,7 @@ class Stability:
             return f"violated: {self.witness}"
         way = ", all the same way" if self.monotone else ""
         moved = f"no count moved by more than {self.moved} of {self.sensitivity}"
-        return f"holds: {several(self.tried, 'neighbour')}, {moved}{way}"
+        return f"holds: {plural(self.tried, 'neighbour')}, {moved}{way}"
 
     def _repr_html_(self) -> str:
         rows = [
@@ -119,7 +128,7 @@ def stability(
     if not callable(count):
         raise ParameterError(f"count must be a function from rows to counts: got {type(count).__name__}.")
     stated = positive(sensitivity, "sensitivity", "It is how far one unit can move a count.")
-    trial = _Trial(count, list(table), _who(unit), stated, flag(monotone, "monotone"))
+    trial = _Trial(count, list(table), _unit_of(unit), stated, flag(monotone, "monotone"))
     if hostile is None:
         if not (unit is None or isinstance(unit, str)) or not all(isinstance(row, Mapping) for row in table):
             raise ParameterError(
@@ -127,9 +136,9 @@ def stability(
                 "lastbit.audit.hostile.lines."
             )
         hostile = hostile_rows(table, unit)
-    witness = trial.removals()
-    for each in () if witness else hostile:
-        witness = trial.arrival(list(each))
+    witness = trial.remove_units()
+    for unit_rows in () if witness else hostile:
+        witness = trial.add_unit(list(unit_rows))
         if witness:
             break
     return Stability(
@@ -142,7 +151,7 @@ def stability(
     )
 
 
-def _who(unit: Unit) -> Callable[[Any], Any] | None:
+def _unit_of(unit: Unit) -> Callable[[Any], Any] | None:
     if unit is None or callable(unit):
         return unit
     return lambda row: row[unit]
@@ -155,49 +164,49 @@ class _Trial:
         self,
         count: Callable[[list[Any]], Any],
         table: list[Any],
-        who: Callable[[Any], Any] | None,
+        unit_of: Callable[[Any], Any] | None,
         sensitivity: Fraction,
         monotone: bool,
     ) -> None:
         self._count, self._table, self._stated = count, table, (sensitivity, monotone)
         # Without a key each row is its own unit.
-        self._keys = [place if who is None else who(row) for place, row in enumerate(table)]
-        self._who = who
-        self._known: dict[tuple[int, ...], Counted | Raised] = {}
+        self._keys = [place if unit_of is None else unit_of(row) for place, row in enumerate(table)]
+        self._unit_of = unit_of
+        self._known: dict[tuple[int, ...], ExactCounts | CountFailure] = {}
         self._way = 0
         self.tried, self.moved = 0, Fraction(0)
         whole = self._of_table(tuple(range(len(table))))
-        if isinstance(whole, Raised):
+        if isinstance(whole, CountFailure):
             raise ParameterError(
                 f"count must take the table as it is: it raised {whole.kind}. Call count(table) to see why."
             )
         self.whole = whole
 
-    def removals(self) -> Witness | None:
-        """Take away the table's own units, one at a time."""
+    def remove_units(self) -> StabilityWitness | None:
+        """Take away the table's own units, one at a time, and return the first violation."""
         keys: list[Any] = []
         for key in self._keys:
-            if not any(alike(key, other) for other in keys):
+            if not any(are_alike(key, other) for other in keys):
                 keys.append(key)
         apart = max(1, -(-(len(keys) - 1) // (_REMOVED - 1)))
         for key in [*keys[::apart], *keys[-1:]]:
             problem = self._problem(self._of_table(self._without([key])), self.whole)
             if problem:
-                gone = tuple(row for row, other in zip(self._table, self._keys, strict=True) if alike(key, other))
-                return Witness(gone, "taken away", problem)
+                rows = tuple(row for row, other in zip(self._table, self._keys, strict=True) if are_alike(key, other))
+                return StabilityWitness(rows, "taken away", problem)
         return None
 
-    def arrival(self, rows: list[Any]) -> Witness | None:
-        """Add a unit with these rows."""
-        kept = self._without([] if self._who is None else [self._who(row) for row in rows])
+    def add_unit(self, rows: list[Any]) -> StabilityWitness | None:
+        """Add a unit with these rows, and return the first violation."""
+        others = self._without([] if self._unit_of is None else [self._unit_of(row) for row in rows])
         for place in ("at the front", "at the end", "between the others", "alone"):
-            problem = self._arrived(kept, rows, place)
+            problem = self._try_place(others, rows, place)
             if problem:
-                return self._shortest(kept, rows, place, problem)
+                return self._shortest(others, rows, place, problem)
         return None
 
-    def _arrived(self, kept: tuple[int, ...], rows: list[Any], place: str) -> str | None:
-        base = () if place == "alone" else kept
+    def _try_place(self, others: tuple[int, ...], rows: list[Any], place: str) -> str | None:
+        base = () if place == "alone" else others
         ordinary = [self._table[index] for index in base]
         if place == "at the front":
             together = rows + ordinary
@@ -206,36 +215,36 @@ class _Trial:
             together = ordinary[:half] + rows[:turn] + ordinary[half:] + rows[turn:]
         else:
             together = ordinary + rows
-        return self._problem(self._of_table(base), self._counted(together))
+        return self._problem(self._of_table(base), self._count_rows(together))
 
-    def _shortest(self, kept: tuple[int, ...], rows: list[Any], place: str, problem: str) -> Witness:
+    def _shortest(self, others: tuple[int, ...], rows: list[Any], place: str, problem: str) -> StabilityWitness:
         """A single row that violates alone, if there is one: people read a witness, so it should be short."""
         seen: set[str] = set()
         for row in rows if len(rows) > 1 else ():
-            if said(row) in seen:
+            if render_value(row) in seen:
                 continue
-            seen.add(said(row))
-            alone = self._arrived(kept, [row], place)
+            seen.add(render_value(row))
+            alone = self._try_place(others, [row], place)
             if alone:
-                return Witness((row,), place, alone)
-        return Witness(tuple(rows), place, problem)
+                return StabilityWitness((row,), place, alone)
+        return StabilityWitness(tuple(rows), place, problem)
 
-    def _problem(self, without: Counted | Raised, having: Counted | Raised) -> str | None:
+    def _problem(self, without: ExactCounts | CountFailure, having: ExactCounts | CountFailure) -> str | None:
         self.tried += 1
-        problem = broken(without, having, self.whole, self._way)
-        if problem is None and isinstance(without, Counted) and isinstance(having, Counted):
-            self._way = self._way or direction(without, having)
-            self.moved = max(self.moved, largest(without, having))
+        problem = find_violation(without, having, self.whole, self._way)
+        if problem is None and isinstance(without, ExactCounts) and isinstance(having, ExactCounts):
+            self._way = self._way or move_direction(without, having)
+            self.moved = max(self.moved, largest_move(without, having))
         return problem
 
     def _without(self, keys: Sequence[Any]) -> tuple[int, ...]:
-        return tuple(place for place, own in enumerate(self._keys) if not any(alike(own, key) for key in keys))
+        return tuple(place for place, own in enumerate(self._keys) if not any(are_alike(own, key) for key in keys))
 
-    def _of_table(self, places: tuple[int, ...]) -> Counted | Raised:
+    def _of_table(self, places: tuple[int, ...]) -> ExactCounts | CountFailure:
         if places not in self._known:
-            self._known[places] = self._counted([self._table[place] for place in places])
+            self._known[places] = self._count_rows([self._table[place] for place in places])
         return self._known[places]
 
-    def _counted(self, rows: list[Any]) -> Counted | Raised:
+    def _count_rows(self, rows: list[Any]) -> ExactCounts | CountFailure:
         # Copies, because the function may change the rows that it is given.
-        return counted(self._count, [dict(row) if isinstance(row, dict) else row for row in rows], *self._stated)
+        return count_exactly(self._count, [dict(row) if isinstance(row, dict) else row for row in rows], *self._stated)

@@ -16,9 +16,9 @@ from types import ModuleType
 from typing import Any, Final
 
 from lastbit import mechanisms
-from lastbit.audit.laws import Law, law, shown, tolerated
-from lastbit.audit.losses import Loss, between
-from lastbit.audit.progress import Budget
+from lastbit.audit.laws import Law, law, parse_tolerance, render_outcome
+from lastbit.audit.losses import Loss, loss_between
+from lastbit.audit.progress import TimeBudget
 from lastbit.audit.selections import SelectionOnValues
 from lastbit.audit.verdict import Verdict, Verdicts, check_all, judge
 from lastbit.errors import LastbitError, ParameterError
@@ -45,7 +45,7 @@ class Target:
 
     @classmethod
     def find(cls, text: str, settings: list[str], cost: Cost | None) -> Target:
-        """The target that a person named.
+        """Find the target that a person named.
 
         >>> Target.find("DiscreteLaplace", ["epsilon=1"], None).cost
         Cost(epsilon=Fraction(1, 1))
@@ -55,10 +55,10 @@ class Target:
             return cls(mechanism, None, None, mechanism.cost if cost is None else cost)
         if settings:
             raise ParameterError("--set is for mechanisms of lastbit: your program has its parameters already.")
-        module, found = _named(text)
-        if isinstance(found, Mechanism):
-            return cls(found, None, None, found.cost if cost is None else cost)
-        return cls(None, module, found, cost)
+        module, named = _load_target(text)
+        if isinstance(named, Mechanism):
+            return cls(named, None, None, named.cost if cost is None else cost)
+        return cls(None, module, named, cost)
 
     def program(self, values: str | None) -> Program:
         """The program on these values."""
@@ -72,8 +72,8 @@ class Target:
         if _takes_values(function):
             if values is None:
                 raise ParameterError("this program takes values and a Draw: pass --values, such as --values 3,1,2.")
-            given = numbers(values)
-            return lambda draw: function(given, draw)
+            exact = numbers(values)
+            return lambda draw: function(exact, draw)
         return lambda draw: function(draw)
 
     def neighbour(self, text: str) -> Program:
@@ -85,22 +85,22 @@ class Target:
 
     def check(self, values: str | None, neighbour: str | None, tolerance: str) -> None:
         """Refuse values, a neighbour or a tolerance that no run can take. No branch is followed."""
-        tolerated(tolerance)
+        parse_tolerance(tolerance)
         self.program(values)
         if neighbour is not None:
             self.neighbour(neighbour)
 
-    def laws(self, values: str | None, neighbour: str | None, tolerance: str, budget: Budget) -> list[Law]:
+    def laws(self, values: str | None, neighbour: str | None, tolerance: str, budget: TimeBudget) -> list[Law]:
         """The law of the program, and the law of the neighbour when one is given: they leave time to compare them."""
         programs = [self.program(values)] + ([] if neighbour is None else [self.neighbour(neighbour)])
         parts = 1 if neighbour is None else 3
-        return [law(each, tolerance, seconds=budget.share(parts - i)) for i, each in enumerate(programs)]
+        return [law(program, tolerance, seconds=budget.share(parts - i)) for i, program in enumerate(programs)]
 
-    def judge(self, one: Law, other: Law, tolerance: str, budget: Budget) -> Verdict | Loss:
+    def judge(self, one: Law, other: Law, tolerance: str, budget: TimeBudget) -> Verdict | Loss:
         """The verdict on two laws; their loss where no cost was claimed."""
-        exact = tolerated(tolerance)
+        exact = parse_tolerance(tolerance)
         if self.cost is None:
-            return between(one, other, exact)
+            return loss_between(one, other, exact)
         return judge(self.cost, one, other, exact, seconds=budget.share(1))
 
     def check_all(self, values: str | None, tolerance: str, seconds: float | None) -> Verdicts:
@@ -125,43 +125,43 @@ def all_mechanisms() -> Iterator[type[Mechanism[Any]]]:
     for module in walk_packages(mechanisms.__path__, f"{mechanisms.__name__}."):
         if not module.name.endswith(".spark"):  # heavy, and no mechanism
             import_module(module.name)
-    found: dict[str, type[Mechanism[Any]]] = {}
+    classes: dict[str, type[Mechanism[Any]]] = {}
     open_classes: list[type[Any]] = [Mechanism]
     while open_classes:
-        each = open_classes.pop()
-        narrower = [sub for sub in each.__subclasses__() if sub.__module__.startswith(f"{mechanisms.__name__}.")]
+        candidate = open_classes.pop()
+        narrower = [sub for sub in candidate.__subclasses__() if sub.__module__.startswith(f"{mechanisms.__name__}.")]
         open_classes += narrower
-        if not inspect.isabstract(each) and (not narrower or "Cost:" in (each.__doc__ or "")):
-            found[each.__name__] = each
-    return iter(found[name] for name in sorted(found))
+        if not inspect.isabstract(candidate) and (not narrower or "Cost:" in (candidate.__doc__ or "")):
+            classes[candidate.__name__] = candidate
+    return iter(classes[name] for name in sorted(classes))
 
 
 def _mechanism(name: str, settings: list[str]) -> Mechanism[Any]:
-    known = {each.__name__: each for each in all_mechanisms()}
-    if name not in known:
-        raise ParameterError(f"there is no mechanism named {name}. Use one of {', '.join(known)}.")
-    parameters = inspect.signature(known[name]).parameters
-    given: dict[str, Any] = {}
+    classes = {mechanism.__name__: mechanism for mechanism in all_mechanisms()}
+    if name not in classes:
+        raise ParameterError(f"there is no mechanism named {name}. Use one of {', '.join(classes)}.")
+    parameters = inspect.signature(classes[name]).parameters
+    arguments: dict[str, Any] = {}
     for setting in settings:
         key, equals, value = setting.partition("=")
         if not equals or key not in parameters:
             raise ParameterError(
                 f"--set must be NAME=VALUE: got {setting}. {name} has the parameters {', '.join(parameters)}."
             )
-        given[key] = _setting(key, value)
+        arguments[key] = _setting(key, value)
     if name == PrivateSelection.__name__:
-        candidates = given.pop("candidates", None)
-        _check_complete(name, parameters, {**given, "candidates": ()})
-        return SelectionOnValues(given, None if candidates is None else _named(candidates)[1])
-    _check_complete(name, parameters, given)
-    return known[name](**given)
+        candidates = arguments.pop("candidates", None)
+        _check_complete(name, parameters, {**arguments, "candidates": ()})
+        return SelectionOnValues(arguments, None if candidates is None else _load_target(candidates)[1])
+    _check_complete(name, parameters, arguments)
+    return classes[name](**arguments)
 
 
-def _check_complete(name: str, parameters: Mapping[str, inspect.Parameter], given: Mapping[str, Any]) -> None:
+def _check_complete(name: str, parameters: Mapping[str, inspect.Parameter], arguments: Mapping[str, Any]) -> None:
     """Refuse to build a mechanism without all of its parameters, and say which are missing."""
-    missing = [key for key, each in parameters.items() if each.default is each.empty and key not in given]
+    missing = [key for key in parameters if _is_required(parameters[key]) and key not in arguments]
     costs = [key for key in ("epsilon", "eta", "rho") if key in parameters]
-    if costs and not any(key in given for key in costs):
+    if costs and not any(key in arguments for key in costs):
         missing.append("epsilon")
     functions = [key for key in missing if key in _FUNCTIONS]
     if functions:
@@ -171,10 +171,10 @@ def _check_complete(name: str, parameters: Mapping[str, inspect.Parameter], give
         )
     if missing:
         options = " ".join(f"--set {key}={_LIKE.get(key, 'NUMBER')}" for key in missing)
-        raise ParameterError(f"{name} needs {_listed(missing)}: add {options}.")
+        raise ParameterError(f"{name} needs {_join_names(missing)}: add {options}.")
 
 
-def _listed(names: list[str]) -> str:
+def _join_names(names: list[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
@@ -193,8 +193,8 @@ def _setting(key: str, text: str) -> object:
     return int(text) if re.fullmatch(r"-?[0-9]{1,1000}", text) else text
 
 
-def _named(text: str) -> tuple[ModuleType, Any]:
-    """What FILE.py:NAME names, and the module that the file is."""
+def _load_target(text: str) -> tuple[ModuleType, Any]:
+    """Run a file FILE.py, and return its module and the program or mechanism that FILE.py:NAME names."""
     path, _, name = text.rpartition(":")
     if not path or not name:
         raise ParameterError(f"a program must be given as FILE.py:PROGRAM: got {text}.")
@@ -220,15 +220,18 @@ def _module(path: str) -> ModuleType:
 
 
 def _callable(module: ModuleType, name: str) -> Any:
-    found = getattr(module, name, None)
-    if not callable(found) and not isinstance(found, Mechanism):
+    target = getattr(module, name, None)
+    if not callable(target) and not isinstance(target, Mechanism):
         raise ParameterError(f"there is no program named {name} in {module.__file__}.")
-    return found
+    return target
 
 
 def _takes_values(function: Callable[..., Hashable]) -> bool:
-    required = [each for each in inspect.signature(function).parameters.values() if each.default is each.empty]
-    return len(required) == 2
+    return sum(map(_is_required, inspect.signature(function).parameters.values())) == 2
+
+
+def _is_required(parameter: inspect.Parameter) -> bool:
+    return parameter.default is parameter.empty
 
 
 def plot_laws(laws: list[Law], path: str) -> None:
@@ -237,17 +240,16 @@ def plot_laws(laws: list[Law], path: str) -> None:
         from matplotlib.figure import Figure
     except ImportError:
         raise LastbitError("--plot needs matplotlib. Install it with: pip install 'lastbit[plot]'") from None
-    likely = sorted(
-        dict.fromkeys(outcome for each in laws for outcome in each), key=lambda o: -max(each[o][0] for each in laws)
-    )[:40]
+    outcomes = dict.fromkeys(outcome for output_law in laws for outcome in output_law)
+    likely = sorted(outcomes, key=lambda outcome: -max(output_law[outcome][0] for output_law in laws))[:40]
     # Numbers are drawn in their order.
-    labels = [shown(outcome) for outcome in likely]
+    labels = [render_outcome(outcome) for outcome in likely]
     order = sorted(range(len(labels)), key=lambda i: (_numeric(labels[i]), labels[i]))
     figure = Figure(figsize=(8, 4), layout="constrained")
     axes = figure.subplots()
     width = 0.8 / len(laws)
-    for shift, (each, name) in enumerate(zip(laws, ("program", "neighbour"), strict=False)):
-        heights = [float(each[likely[i]][0]) for i in order]
+    for shift, (output_law, name) in enumerate(zip(laws, ("program", "neighbour"), strict=False)):
+        heights = [float(output_law[likely[i]][0]) for i in order]
         axes.bar([x + shift * width for x in range(len(order))], heights, width, label=name)
     axes.set_xticks([x + width * (len(laws) - 1) / 2 for x in range(len(order))], [labels[i] for i in order])
     axes.tick_params(axis="x", rotation=90, labelsize=7)

@@ -9,18 +9,18 @@ from itertools import islice
 from math import isinf
 from typing import Any, Final, Literal
 
-from lastbit.audit.charts import of_verdicts
-from lastbit.audit.claims import Claim, Measured, findings
-from lastbit.audit.found import fraction_of
-from lastbit.audit.laws import TOLERANCE, Law, law, shown, tolerated
-from lastbit.audit.losses import SET_ASIDE, Loss, between
-from lastbit.audit.progress import Budget
+from lastbit.audit.charts import draw_verdicts
+from lastbit.audit.claims import Claim, ClaimMeasurement, findings
+from lastbit.audit.laws import TOLERANCE, Law, law, parse_tolerance, render_outcome
+from lastbit.audit.losses import SET_ASIDE, Loss, loss_between
+from lastbit.audit.progress import TimeBudget
+from lastbit.audit.rationals import fraction_of
 from lastbit.errors import ParameterError
 from lastbit.exact.numbers import Number
 from lastbit.mechanisms.mechanism import Mechanism, Program
-from lastbit.output.numbers import short
+from lastbit.output.numbers import format_digits
 from lastbit.output.table import MOST_ROWS, html_table, one_line
-from lastbit.output.words import several
+from lastbit.output.words import plural
 from lastbit.privacy.cost import Cost
 from lastbit.privacy.eta import Eta
 
@@ -50,7 +50,7 @@ class Verdict:
     loss: Loss
     values: Any
     neighbour: Any
-    measured: Measured
+    measured: ClaimMeasurement
     """What was measured for the claim that fails, or for the first claim where none does."""
 
     @property
@@ -72,8 +72,8 @@ class Verdict:
     def in_bits(self) -> str:
         """The loss found, in base 2, and the verdict. Where the loss is not the claim: the delta or the rho found."""
         bits = self.loss.lower_bits
-        found = f"{'∞' if isinf(bits) else f'{bits:.4g}'} bits" if self._plain else self.measured.short
-        return f"{found} ({self.verdict})"
+        loss = f"{'∞' if isinf(bits) else f'{bits:.4g}'} bits" if self._plain else self.measured.short
+        return f"{loss} ({self.verdict})"
 
     @property
     def claims(self) -> str:
@@ -88,16 +88,16 @@ class Verdict:
 
     def __str__(self) -> str:
         named = ", but for" if self.cost.delta else ", delta"
-        apart = f"{named} {short(self.delta, 3, 'up')}" if self.delta else ""
+        apart = f"{named} {format_digits(self.delta, 3, 'up')}" if self.delta else ""
         more = f" and {len(self.witness) - 3:,} more" if len(self.witness) > 3 else ""
-        proof = f", witness {', '.join(map(shown, self.witness[:3]))}{more}" if self.witness else ""
-        found = "" if self._plain else f"{self.measured}; "
-        return f"{self.verdict}: {found}{self.loss}; cost {self.cost.text}{apart}{proof}"
+        proof = f", witness {', '.join(map(render_outcome, self.witness[:3]))}{more}" if self.witness else ""
+        measurement = "" if self._plain else f"{self.measured}; "
+        return f"{self.verdict}: {measurement}{self.loss}; cost {self.cost.text}{apart}{proof}"
 
     def _repr_html_(self) -> str:
         title = f"The cost: {self.verdict}"
         table = html_table(["", ""], [[name, text] for name, text in self._facts().items()], title)
-        return table + of_verdicts([self], ["found"], title)
+        return table + draw_verdicts([self], ["found"], title)
 
     def _facts(self) -> dict[str, str]:
         """The answer part by part, for a table."""
@@ -108,8 +108,8 @@ class Verdict:
             **({} if self._plain else {"measured": str(self.measured)}),
             "loss at least": f"{self.loss.at_least} nats",
             "loss at most": f"{self.loss.at_most} nats",
-            **({named: f"{short(self.delta, 3, 'up')}"} if self.delta else {}),
-            **({"witness": ", ".join(map(shown, self.witness[:3]))} if self.witness else {}),
+            **({named: f"{format_digits(self.delta, 3, 'up')}"} if self.delta else {}),
+            **({"witness": ", ".join(map(render_outcome, self.witness[:3]))} if self.witness else {}),
         }
 
 
@@ -144,21 +144,21 @@ class Verdicts:
     @property
     def tried(self) -> str:
         """How many neighbours were tried, in words."""
-        number = several(len(self.each), "neighbour")
+        number = plural(len(self.each), "neighbour")
         return number if self.complete else f"{number} (there was no time for the others)"
 
     def _repr_html_(self) -> str:
         names = ["neighbour", "verdict", "loss at least", "loss at most"]
         rows = [
-            [_named(verdict.neighbour), verdict.verdict, verdict.loss.at_least, verdict.loss.at_most]
+            [_values_text(verdict.neighbour), verdict.verdict, verdict.loss.at_least, verdict.loss.at_most]
             for verdict in self.each[:MOST_ROWS]
         ]
-        more = f" … and {several(len(self.each) - MOST_ROWS, 'more neighbour')}" if len(self.each) > MOST_ROWS else ""
-        shown = self.each[:MOST_ROWS]
-        return html_table(names, rows, f"{self}{more}") + of_verdicts(shown, [row[0] for row in rows], str(self))
+        more = f" … and {plural(len(self.each) - MOST_ROWS, 'more neighbour')}" if len(self.each) > MOST_ROWS else ""
+        verdicts = self.each[:MOST_ROWS]
+        return html_table(names, rows, f"{self}{more}") + draw_verdicts(verdicts, [row[0] for row in rows], str(self))
 
 
-def _named(values: Any) -> str:
+def _values_text(values: Any) -> str:
     """Values in one line: 1/2, 0 and not a tuple of fractions."""
     return one_line(", ".join(map(str, values)) if isinstance(values, tuple) else values)
 
@@ -179,20 +179,20 @@ def judge(
     alpha is tried, and the rho does not hold.
     """
     cost = Cost.of(cost)
-    found = []
-    for finding in findings(cost, one, other, tolerance, Budget(seconds)):
-        found.append(finding)
+    results = []
+    for finding in findings(cost, one, other, tolerance, TimeBudget(seconds)):
+        results.append(finding)
         if finding.witness:
             break
-    decisive = found[-1] if found[-1].witness else found[0]
+    decisive = results[-1] if results[-1].witness else results[0]
     verdict: Literal["holds", "violated", "undecided"] = "undecided"
     if decisive.witness:
         verdict = "violated"
-    elif all(finding.holds for finding in found):
+    elif all(finding.holds for finding in results):
         verdict = "holds"
-    left = fraction_of(max(finding.left for finding in found))
+    left = fraction_of(max(finding.left for finding in results))
     aside = min(tolerance * SET_ASIDE, max(tolerance, Fraction(1, SET_ASIDE)))
-    loss = between(one, other, aside)
+    loss = loss_between(one, other, aside)
     return Verdict(verdict, cost, left, decisive.witness, loss, values, neighbour, decisive.measured)
 
 
@@ -216,9 +216,9 @@ def compare(
     >>> compare(lambda draw: draw.bernoulli("1/4"), lambda draw: draw.bernoulli("1/9"), Cost.zcdp("1/20")).verdict
     'violated'
     """
-    exact, budget = tolerated(tolerance), Budget(seconds)
+    exact, budget = parse_tolerance(tolerance), TimeBudget(seconds)
     # To compare the laws may take as long as to follow one of them.
-    one, other = (law(each, exact, seconds=budget.share(parts)) for each, parts in ((program, 3), (neighbour, 2)))
+    one, other = (law(side, exact, seconds=budget.share(parts)) for side, parts in ((program, 3), (neighbour, 2)))
     return judge(cost, one, other, exact, seconds=budget.share(1))
 
 
@@ -263,18 +263,18 @@ def check_all(
     >>> print(lb.audit.check_all(lb.DiscreteLaplace(eta=lb.Eta(1, 1, 1)), [0], tolerance="1/1000"))
     2 neighbours, worst holds: ...
     """
-    exact, budget = tolerated(tolerance), Budget(seconds)
+    exact, budget = parse_tolerance(tolerance), TimeBudget(seconds)
     # As many as anyone has time for: there may be more neighbours than memory holds.
-    listed = list(islice(mechanism.neighbours(values), MOST_NEIGHBOURS + 1))
-    neighbours, beyond = listed[:MOST_NEIGHBOURS], listed[MOST_NEIGHBOURS:]
+    candidates = list(islice(mechanism.neighbours(values), MOST_NEIGHBOURS + 1))
+    neighbours, beyond = candidates[:MOST_NEIGHBOURS], candidates[MOST_NEIGHBOURS:]
     if not neighbours:
         raise ParameterError("values must have a neighbour to compare with: got no neighbour. Pass at least one value.")
     one = law(mechanism.program(values), exact, seconds=budget.share(2 * len(neighbours) + 1))
-    claimed, found = mechanism.cost if cost is None else cost, []
-    for before, each in enumerate(neighbours):
+    claimed, verdicts = mechanism.cost if cost is None else cost, []
+    for before, neighbour in enumerate(neighbours):
         parts = 2 * (len(neighbours) - before)
-        other = law(mechanism.program(each), exact, seconds=budget.share(parts))
-        found.append(judge(claimed, one, other, exact, values, each, seconds=budget.share(parts - 1)))
+        other = law(mechanism.program(neighbour), exact, seconds=budget.share(parts))
+        verdicts.append(judge(claimed, one, other, exact, values, neighbour, seconds=budget.share(parts - 1)))
         if budget.over and before + 1 < len(neighbours):
-            return Verdicts(tuple(found), complete=False)
-    return Verdicts(tuple(found), complete=not beyond)
+            return Verdicts(tuple(verdicts), complete=False)
+    return Verdicts(tuple(verdicts), complete=not beyond)

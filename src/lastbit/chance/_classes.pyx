@@ -32,7 +32,7 @@ cdef inline bint below(const uint64_t *one, const uint64_t *other) noexcept nogi
     )
 
 
-cdef inline void scaled(uint64_t word, const uint64_t *value, uint64_t *out, uint64_t *rest) noexcept nogil:
+cdef inline void scale_down(uint64_t word, const uint64_t *value, uint64_t *out, uint64_t *rest) noexcept nogil:
     """⌊word·value/2^64⌋, and what the division leaves."""
     cdef uint64_t low = 0, carry, lower = 0
     carry = multiply(word, value[2], rest)
@@ -110,7 +110,7 @@ cdef class ClassWeights:
         Nothing branches on a weight, and all blocks are as long, but for one class: the time tells how many classes
         there are. A class of multiplicity 0 must have an exponent too; which one does not matter.
         """
-        cdef Py_ssize_t n = exponents.shape[0], count = (n + BLOCK - 1) // BLOCK, block, i, chunk = 0, found
+        cdef Py_ssize_t n = exponents.shape[0], count = (n + BLOCK - 1) // BLOCK, block, i, chunk = 0, index
         cdef uint64_t base = <uint64_t>least, mask, rest = 0, sum
         cdef uint64_t start[3]
         cdef uint64_t stop[3]
@@ -130,10 +130,10 @@ cdef class ClassWeights:
                 sums[3 * block + 3], sums[3 * block + 4], sums[3 * block + 5] = running[0], running[1], running[2]
             # U times the true total lies in [start, stop), and a true running sum less than the error above ours:
             # start = ⌊word·total/2^64⌋ and stop = ⌈(word + 1)·(total + error)/2^64⌉.
-            scaled(word, running, start, &rest)
+            scale_down(word, running, start, &rest)
             most[0], most[1], most[2] = running[0], running[1], running[2]
             add(most, 0, error_high, error_low)
-            scaled(word, most, stop, &rest)
+            scale_down(word, most, stop, &rest)
             sum = rest + most[2]
             add(stop, 0, most[0], most[1])
             add(stop, 0, 0, sum < rest)
@@ -142,7 +142,7 @@ cdef class ClassWeights:
                 chunk += below(sums + 3 * i, stop)
             running[0], running[1], running[2] = sums[3 * chunk], sums[3 * chunk + 1], sums[3 * chunk + 2]
             before[0], before[1], before[2] = running[0], running[1], running[2]
-            found = n * chunk // count
+            index = n * chunk // count
             for i in range(n * chunk // count, n * (chunk + 1) // count):
                 self.gather(<uint64_t>exponents[i] - base, <uint64_t>times[i], running)
                 # All ones where the sum is still below the goal. Sums rise, so the last such sum is the one to keep.
@@ -150,9 +150,9 @@ cdef class ClassWeights:
                 before[0] ^= mask & (before[0] ^ running[0])
                 before[1] ^= mask & (before[1] ^ running[1])
                 before[2] ^= mask & (before[2] ^ running[2])
-                found += mask & 1
+                index += mask & 1
             inside = not below(sums + 3 * count, stop)
             add(before, 0, error_high, error_low)
-            clear = (found == 0) | (not below(start, before))
+            clear = (index == 0) | (not below(start, before))
         PyMem_Free(sums)
-        return found if inside & clear else -1
+        return index if inside & clear else -1

@@ -14,7 +14,7 @@ from libc.string cimport memcpy
 from numpy import dtype, empty
 
 from lastbit.chance._cells cimport Cells
-from lastbit.chance._words cimport hold, multiply, pick, shuffled
+from lastbit.chance._words cimport hold, multiply, pick, apply_picks
 
 cdef object INT16 = dtype("int16")
 cdef object INT64 = dtype("int64")
@@ -31,16 +31,16 @@ cdef extern from *:
     bint unlikely "LASTBIT_UNLIKELY"(bint) noexcept nogil
 
 
-def fresh(Py_ssize_t n):
+def system_words(Py_ssize_t n):
     """n words of the operating system, as an array.
 
     No Python code runs between the system's answer and the return, so no signal handler can fork in between; for up to
     32 words, 256 bytes, the system's answer itself is not interrupted.
     """
-    return words_of(os.urandom(8 * n))
+    return words_from_bytes(os.urandom(8 * n))
 
 
-cpdef words_of(bytes answer):
+cpdef words_from_bytes(bytes answer):
     """The words that bytes hold, as an array that nobody else holds."""
     cdef Py_ssize_t n = len(answer) // 8
     words = empty(n, UINT64)
@@ -200,11 +200,11 @@ def rises(const uint64_t[::1] words, const uint64_t[::1] parts, int64_t[::1] out
 
 def permutation(words, out):
     """A permutation from a word for each place but the first. Returns the picks in doubt; then out holds the picks."""
-    cdef Py_buffer given, taken
-    cdef const uint64_t *read = <const uint64_t *>hold(words, &given, False)
-    cdef int64_t *picks = <int64_t *>hold(out, &taken, True)
-    cdef Py_ssize_t k, n = taken.len // 8
-    cdef bint enough = given.len // 8 >= n - 1
+    cdef Py_buffer first_view, second_view
+    cdef const uint64_t *read = <const uint64_t *>hold(words, &first_view, False)
+    cdef int64_t *picks = <int64_t *>hold(out, &second_view, True)
+    cdef Py_ssize_t k, n = second_view.len // 8
+    cdef bint enough = first_view.len // 8 >= n - 1
     cdef list doubts = []
     if enough and n:
         picks[0] = 0
@@ -212,9 +212,9 @@ def permutation(words, out):
             if pick(read[k - 1], k + 1, picks + k):
                 doubts.append(k - 1)
         if not doubts:
-            shuffled(picks, n)
-    PyBuffer_Release(&given)
-    PyBuffer_Release(&taken)
+            apply_picks(picks, n)
+    PyBuffer_Release(&first_view)
+    PyBuffer_Release(&second_view)
     if not enough:
         raise ValueError("there must be a word for each place but the first.")
     return doubts
@@ -224,4 +224,4 @@ def shuffle(int64_t[::1] out):
     """Turn picks, out[i] in [0, i], into a permutation in place: the inside-out form of Fisher and Yates."""
     with nogil:
         if out.shape[0]:
-            shuffled(&out[0], out.shape[0])
+            apply_picks(&out[0], out.shape[0])

@@ -308,7 +308,7 @@ cdef class PowerSearch:
             )
         return chunk
 
-    cdef Py_ssize_t located(
+    cdef Py_ssize_t find_cell(
         self, const int64_t *numbers, Py_ssize_t length, Py_ssize_t chunk, Py_ssize_t begin
     ) noexcept nogil:
         cdef uint64_t *total = self.sums + 2 * self.chunks
@@ -342,7 +342,7 @@ cdef class PowerSearch:
     def locate(self, const int64_t[::1] numbers, Py_ssize_t chunk, Py_ssize_t begin):
         """The place that the word is in, of this chunk, which begins there; -1 where it is in doubt."""
         with nogil:
-            chunk = self.located(&numbers[0], numbers.shape[0], chunk, begin)
+            chunk = self.find_cell(&numbers[0], numbers.shape[0], chunk, begin)
         return chunk
 
     def among(self, const int64_t[::1] numbers, uint64_t word):
@@ -353,5 +353,5 @@ cdef class PowerSearch:
         chunk = self.aim(word)
         begin = n * chunk // self.chunks
         with nogil:
-            chunk = self.located(&numbers[begin], n * (chunk + 1) // self.chunks - begin, chunk, begin)
+            chunk = self.find_cell(&numbers[begin], n * (chunk + 1) // self.chunks - begin, chunk, begin)
         return chunk

@@ -70,7 +70,7 @@ cdef inline Scaled times(Scaled a, Scaled b) noexcept nogil:
     return out
 
 
-cdef inline void shifted(uint64_t *high, uint64_t *low, int64_t by) noexcept nogil:
+cdef inline void shift_pair(uint64_t *high, uint64_t *low, int64_t by) noexcept nogil:
     """Shift two words to the right, by 0 or more."""
     if by >= 128:
         high[0] = low[0] = 0
@@ -87,7 +87,7 @@ cdef inline Scaled plus(Scaled a, Scaled b) noexcept nogil:
     cdef uint64_t carry
     if b.e > a.e:
         out, b = b, out
-    shifted(&b.high, &b.low, out.e - b.e)
+    shift_pair(&b.high, &b.low, out.e - b.e)
     out.low += b.low
     carry = out.low < b.low
     out.high += carry
@@ -124,7 +124,7 @@ cdef class Factors:
         return (<object>self.words[2 * place] << 64) + self.words[2 * place + 1], self.exponents[place]
 
 
-def multiplied(Py_ssize_t n, uint64_t high, uint64_t middle, uint64_t low, int64_t e, bint rising):
+def running_products(Py_ssize_t n, uint64_t high, uint64_t middle, uint64_t low, int64_t e, bint rising):
     """A number of 192 bits times 1, 2, …, n, one after the other, or, falling, times n, n-1, …, 1: all n + 1 products.
 
     A product is less than n·2^-191 of itself too small, and is cut to 128 bits. Falling, the last product is at place 0.
@@ -299,7 +299,7 @@ cdef class Rows:
     ) noexcept nogil:
         """A cell in units of 2^(most - 126)."""
         product(tail.high, tail.low, self.many.words[2 * place], self.many.words[2 * place + 1], high, low)
-        shifted(high, low, most - tail.e - self.many.exponents[place])
+        shift_pair(high, low, most - tail.e - self.many.exponents[place])
 
     def sums(self):
         """For each row three words of its sum, highest first, in units of 2^(e - 126), and the e."""
@@ -364,7 +364,7 @@ cdef class Rows:
                     if i:
                         sums[place], sums[place + 1] = sums[place - 4], sums[place - 3]
                         sums[place + 2], sums[place + 3] = sums[place - 2], sums[place - 1]
-                    add_shifted(&sums[place], terms[i], most - terms[i].e)
+                    shift_and_add(&sums[place], terms[i], most - terms[i].e)
         finally:
             PyMem_Free(terms)
         return out, most - 191
@@ -375,7 +375,7 @@ cdef class Rows:
         In units of 2^(most - 126). The place is the number of cells where no sum reaches the goal. Nothing branches on
         where that is.
         """
-        cdef Py_ssize_t columns = self.tails.shape[0], begin = 0, n, j, found = 0
+        cdef Py_ssize_t columns = self.tails.shape[0], begin = 0, n, j, column = 0
         cdef int64_t start = self.starts[row]
         cdef Scaled tails[IN_HAND]
         cdef uint64_t goal[3]
@@ -401,9 +401,9 @@ cdef class Rows:
                     after[1] ^= below & (after[1] ^ sums[1])
                     after[2] ^= below & (after[2] ^ sums[2])
                     here = less(sums, goal)
-                    found += here
+                    column += here
                 begin += n
-        return found, joined(before), joined(after)
+        return column, join_words(before), join_words(after)
 
 
 cdef inline void add(uint64_t *sums, uint64_t high, uint64_t low) noexcept nogil:
@@ -439,7 +439,7 @@ cdef inline Scaled normal(const uint64_t *sums, int64_t e) noexcept nogil:
     return out
 
 
-cdef inline void add_shifted(uint64_t *sums, Scaled term, int64_t by) noexcept nogil:
+cdef inline void shift_and_add(uint64_t *sums, Scaled term, int64_t by) noexcept nogil:
     """Add a number to four words, the lowest first: 64 bits below its mantissa, and shifted to the right."""
     cdef uint64_t parts[3]
     cdef uint64_t carry
@@ -478,5 +478,5 @@ cdef inline void shift_three(uint64_t *sums, int64_t by) noexcept nogil:
         sums[0] >>= by
 
 
-cdef object joined(const uint64_t *words):
+cdef object join_words(const uint64_t *words):
     return (<object>words[0] << 128) + (<object>words[1] << 64) + words[2]

@@ -58,13 +58,13 @@ cdef extern from *:
     ) noexcept nogil
 
 
-cdef inline void *hold(object array, Py_buffer *view, bint written) except? NULL:
+cdef inline void *hold(object array, Py_buffer *view, bint writable) except? NULL:
     """Where the numbers of an array are: 64 bits each, one after the other. `PyBuffer_Release` lets go of them.
 
     For a few numbers a memoryview takes longer than the work on them. Words to read may be bytes, which begin where a
     word may.
     """
-    PyObject_GetBuffer(array, view, PyBUF_ND | (PyBUF_WRITABLE if written else 0))
+    PyObject_GetBuffer(array, view, PyBUF_ND | (PyBUF_WRITABLE if writable else 0))
     if view.itemsize != 8 and type(array) is not bytes:
         PyBuffer_Release(view)
         raise ValueError("numbers must have 64 bits.")
@@ -78,7 +78,7 @@ cdef inline bint pick(uint64_t word, uint64_t n, int64_t *out) noexcept nogil:
     return low > 0 - n
 
 
-cdef inline void shuffled(int64_t *out, Py_ssize_t n) noexcept nogil:
+cdef inline void apply_picks(int64_t *out, Py_ssize_t n) noexcept nogil:
     """Turn picks, out[i] in [0, i], into a permutation in place: the inside-out form of Fisher and Yates."""
     cdef Py_ssize_t i
     cdef int64_t place

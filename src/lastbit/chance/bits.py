@@ -16,7 +16,7 @@ import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from numpy.typing import NDArray
 
-from lastbit.chance._draws import fresh, words_of
+from lastbit.chance._draws import system_words, words_from_bytes
 from lastbit.errors import BitsError, ParameterError, TapeEnded
 
 Words = NDArray[np.uint64]
@@ -41,7 +41,7 @@ _zeros: Final = lru_cache(maxsize=64)(bytes)
 
 
 class Bits(Protocol):
-    """What a source of randomness has to offer.
+    """A source of randomness, as draws read it.
 
     >>> import lastbit as lb
     >>> class Always7:  # for a test
@@ -56,8 +56,8 @@ class Bits(Protocol):
         ...
 
 
-def checked_words(source: Bits, n: int) -> Words:
-    """n words of a source, or BitsError: a short or misshapen answer must not pass as randomness."""
+def read_words(source: Bits, n: int) -> Words:
+    """Read n words of a source. A short or misshapen answer must not pass as randomness: it raises BitsError."""
     if type(source) is SystemBits:
         return source.words(n)
     answer = source.words(n)
@@ -78,8 +78,8 @@ if hasattr(os, "register_at_fork"):  # Windows does not fork
     os.register_at_fork(after_in_child=_count_fork)
 
 
-def process() -> tuple[int, int]:
-    """Which process this is: what must not be used on both sides of a fork remembers it."""
+def current_process() -> tuple[int, int]:
+    """The identity of this process: what must not be used on both sides of a fork remembers it."""
     # The count tells processes apart when an id is used again; the id catches forks that Python did not see.
     return os.getpid(), _forks
 
@@ -90,7 +90,7 @@ class _Stream:
     __slots__ = ("_encryptor", "left", "process")
 
     def __init__(self) -> None:
-        self.process = process()
+        self.process = current_process()
         self.left = _KEY_LIFE
         self._encryptor = Cipher(algorithms.AES256(os.urandom(32)), modes.CTR(bytes(16))).encryptor()
 
@@ -131,12 +131,12 @@ class SystemBits:
     def words(self, n: int) -> Words:
         """The next n words, as an array of uint64 that nobody else holds."""
         if 0 <= n <= _FEW:
-            return fresh(n)
+            return system_words(n)
         words = self.raw(n)
-        return words_of(words) if isinstance(words, bytes) else words
+        return words_from_bytes(words) if isinstance(words, bytes) else words
 
     def raw(self, n: int) -> Words | bytes:
-        """The same, but bytes where there are not many: to make an array takes as long as to make a few words.
+        """The next n words, as bytes where there are few: to make an array takes as long as to make a few words.
 
         >>> len(SystemBits().raw(3))
         24
@@ -148,12 +148,12 @@ class SystemBits:
         if n <= _BLOCK:
             return self._take(n)
         while True:
-            begun, words = process(), np.empty(n, np.uint64)
+            owner, words = current_process(), np.empty(n, np.uint64)
             for start in range(0, n, _BLOCK):
                 part = words[start : start + _BLOCK]
                 part[:] = np.frombuffer(self._take(len(part)), np.uint64)
             # A fork between two blocks leaves those before it in both processes: drop them.
-            if begun == process():
+            if owner == current_process():
                 return words
 
     def _take(self, n: int) -> Words | bytes:
@@ -167,7 +167,7 @@ class SystemBits:
                 words = stream.take(n)
                 # A fork before this call leaves the stream in both processes, and one during it (from a signal
                 # handler) the words too: the child drops them.
-                if stream.process == process():
+                if stream.process == current_process():
                     self._pool.append(stream)
                     return words
 
@@ -207,10 +207,10 @@ class Tape:
         return f"<Tape: {self.consumed} of {len(self._words)} words consumed>"
 
 
-class Ahead:
+class ReadAhead:
     """Words that were read ahead, each once, and then those of the source that they came from.
 
-    >>> ahead = Ahead(np.array([5, 7], np.uint64), Tape([9]))
+    >>> ahead = ReadAhead(np.array([5, 7], np.uint64), Tape([9]))
     >>> ahead.words(1), ahead.words(2)
     (array([5], dtype=uint64), array([7, 9], dtype=uint64))
     """
@@ -223,4 +223,4 @@ class Ahead:
         """The next n words."""
         first, self._words = self._words[:n].copy(), self._words[n:]
         more = n - len(first)
-        return np.concatenate((first, checked_words(self._source, more))) if more else first
+        return np.concatenate((first, read_words(self._source, more))) if more else first

@@ -74,8 +74,8 @@ def _start(
 ) -> tuple[int, int, int, int, int]:
     exact = ((zeros + 1) * _LN2 - constant) / logarithm * unit
     y, first = math.floor(exact) + _BIAS, math.floor(exact / 64) + _BIAS
-    spanned = wide << (zeros + 1)
-    return y % _WORD, y // _WORD, min(_TOP, _FINE + spanned), first % _WORD, _ROUGH + spanned // 64 + 1
+    span = wide << (zeros + 1)
+    return y % _WORD, y // _WORD, min(_TOP, _FINE + span), first % _WORD, _ROUGH + span // 64 + 1
 
 
 def _log(value: Fraction) -> Fraction:
@@ -88,15 +88,15 @@ _LN2: Final = _log(Fraction(2))
 
 @lru_cache(maxsize=1)
 def _logarithms() -> Logarithms:
-    (short, logs), (long, fine_logs) = table(15), table(31)
+    (short, logs), (long, fine_logs) = logarithm_table(15), logarithm_table(31)
     inverses, fine_inverses = np.array(short, np.uint16), np.array(long, np.uint32)
     return Logarithms(inverses, np.array(logs, np.uint64), fine_inverses, np.array(fine_logs, np.uint64))
 
 
-def table(bits: int) -> tuple[list[int], list[int]]:
+def logarithm_table(bits: int) -> tuple[list[int], list[int]]:
     """The least c with M·c >= 2^bits for all M of an entry, and ⌊2^64·ln(2^bits/c)⌋; for each entry.
 
-    >>> inverses, logs = table(15)
+    >>> inverses, logs = logarithm_table(15)
     >>> inverses[:2], logs[0], inverses[1024] * 3 / 2 >= 1 << 15
     ([32768, 32753], 0, True)
     """

@@ -73,26 +73,26 @@ class Distribution:
         return self.words * len(self.levels)
 
     def value(self, block: Sequence[int], read: Callable[[], int]) -> int:
-        """The sample whose block of words this is, further words read as needed: the specification."""
+        """Find the sample whose block of words this is, and read further words as needed: the specification."""
         if not self.shifts:
-            return resolve(self.levels[0], joined(block), 64 * len(block), read)
+            return resolve(self.levels[0], join_words(block), 64 * len(block), read)
         starts = self._starts(block)
         cells = [resolve(level, u, 64 * self.words, read) for level, u in zip(self.levels, starts, strict=True)]
-        return self._combined(cells)
+        return self._combine(cells)
 
-    def decided(self, block: Sequence[int]) -> int | None:
-        """The sample whose block of words this is, or None when it takes more words to tell."""
+    def decide(self, block: Sequence[int]) -> int | None:
+        """Find the sample whose block of words this is, or None when it takes more words to tell."""
         cells = []
         for level, u in zip(self.levels, self._starts(block), strict=True):
             if (cell := level.cell(u, 64 * self.words)) is None:
                 return None
             cells.append(cell)
-        return self._combined(cells)
+        return self._combine(cells)
 
     def _starts(self, block: Sequence[int]) -> list[int]:
-        return [joined(block[i : i + self.words]) for i in range(0, len(block), self.words)]
+        return [join_words(block[i : i + self.words]) for i in range(0, len(block), self.words)]
 
-    def _combined(self, cells: list[int]) -> int:
+    def _combine(self, cells: list[int]) -> int:
         value = cells[0]
         for shift, cell in zip(self.shifts, cells[1:], strict=True):
             # Below zero the magnitude -1-value grows by the cell, so its bits are written inverted.
@@ -100,8 +100,8 @@ class Distribution:
         return value
 
 
-def joined(words: Sequence[int]) -> int:
-    """The integer whose digits in base 2^64 are these words, highest first."""
+def join_words(words: Sequence[int]) -> int:
+    """Join words into the integer whose digits in base 2^64 they are, highest first."""
     result = 0
     for word in words:
         result = result << 64 | word
@@ -193,20 +193,20 @@ def uniform_below(n: int, most: int) -> Distribution:
 
 def bernoulli(p: Fraction) -> Distribution:
     """0 with probability p, 1 otherwise."""
-    return _weighted(Weighted((p.numerator, p.denominator)), narrow=True)
+    return _from_partition(Weighted((p.numerator, p.denominator)), narrow=True)
 
 
 def rise(part: Fraction) -> Distribution:
     """1 with this probability, 0 otherwise."""
-    return _weighted(Weighted((part.denominator - part.numerator, part.denominator)))
+    return _from_partition(Weighted((part.denominator - part.numerator, part.denominator)))
 
 
-def weighted(weights: Sequence[int | Fraction]) -> Distribution:
+def categorical(weights: Sequence[int | Fraction]) -> Distribution:
     """P(X = i) proportional to the i-th weight."""
     exact = [weight if type(weight) is int else _weight(weight) for weight in weights]
     if not exact or min(exact) < 0 or max(exact) == 0:
         raise ParameterError("weights must be exact, none negative and at least one positive. Nothing was drawn.")
-    return _weighted(Weighted.of(exact))
+    return _from_partition(Weighted.of(exact))
 
 
 def _weight(weight: object) -> int | Fraction:
@@ -215,7 +215,7 @@ def _weight(weight: object) -> int | Fraction:
     raise ParameterError(f"weights must be integers or Fractions: got {type(weight).__name__}. Nothing was drawn.")
 
 
-def _weighted(partition: Weighted, narrow: bool = False) -> Distribution:
+def _from_partition(partition: Weighted, narrow: bool = False) -> Distribution:
     def masses() -> Masses:
         before, total = 0, partition.cumulative[-1]
         for i, after in enumerate(partition.cumulative):
@@ -234,7 +234,7 @@ def powers(partition: Powers) -> Distribution:
             raise AuditError(
                 "exponents must be closer together to write their masses out. Give bounds, or values nearer each other."
             )
-        weights = [rate.x**each << rate.y * (most - each) for each in exponents]
+        weights = [rate.x**exponent << rate.y * (most - exponent) for exponent in exponents]
         if partition.multiplicities is not None:
             often = map(int, partition.multiplicities)
             weights = [times * weight for times, weight in zip(often, weights, strict=True)]

@@ -87,7 +87,7 @@ class Draw(ABC):
     def index(self, weights: Sequence[int | Fraction], size: int) -> Samples: ...
     def index(self, weights: Sequence[int | Fraction], size: int | None = None) -> int | Samples:
         """i with probability proportional to the i-th exact weight, by inversion in the order given."""
-        return self._draw(distributions.weighted(weights), size)
+        return self._draw(distributions.categorical(weights), size)
 
     def power_index(
         self, rate: Rate, exponents: Exponents, multiplicities: NDArray[np.int64] | Sequence[int] | None = None
@@ -108,8 +108,8 @@ class Draw(ABC):
         whole(len(exponents), "the number of exponents")
         if exponents.dtype is not _INT64 and exponents.dtype != _INT64:
             raise ParameterError("exponents must be int64. Nothing was drawn.")
-        times = None if multiplicities is None else _checked_multiplicities(multiplicities, len(exponents))
-        return self._one(distributions.powers(Powers(_checked(rate), exponents, times)))
+        times = None if multiplicities is None else _check_multiplicities(multiplicities, len(exponents))
+        return self._one(distributions.powers(Powers(_check_rate(rate), exponents, times)))
 
     def rises(self, parts: Parts) -> NDArray[np.int64]:
         """For each part, 1 with exactly this probability, and 0 otherwise: U >= 1 - part, independently."""
@@ -121,7 +121,7 @@ class Draw(ABC):
     def geometric(self, rate: Rate, size: int) -> Samples: ...
     def geometric(self, rate: Rate, size: int | None = None) -> int | Samples:
         """P(X >= i) = r^i on 0, 1, 2, …"""
-        return self._draw(distributions.geometric(_checked(rate)), size)
+        return self._draw(distributions.geometric(_check_rate(rate)), size)
 
     @overload
     def truncated_geometric(self, rate: Rate, below: int) -> int: ...
@@ -129,7 +129,7 @@ class Draw(ABC):
     def truncated_geometric(self, rate: Rate, below: int, size: int) -> Samples: ...
     def truncated_geometric(self, rate: Rate, below: int, size: int | None = None) -> int | Samples:
         """P(X = i) proportional to r^i on 0, …, below-1."""
-        return self._draw(distributions.truncated_geometric(_checked(rate), whole(below, "below")), size)
+        return self._draw(distributions.truncated_geometric(_check_rate(rate), whole(below, "below")), size)
 
     @overload
     def laplace(self, rate: Rate) -> int: ...
@@ -137,7 +137,7 @@ class Draw(ABC):
     def laplace(self, rate: Rate, size: int) -> Samples: ...
     def laplace(self, rate: Rate, size: int | None = None) -> int | Samples:
         """Discrete Laplace, P(X = i) proportional to r^|i|: the difference of two geometrics."""
-        return self._draw(distributions.laplace(_checked(rate)), size)
+        return self._draw(distributions.laplace(_check_rate(rate)), size)
 
     @overload
     def gaussian(self, rate: Rate) -> int: ...
@@ -145,7 +145,7 @@ class Draw(ABC):
     def gaussian(self, rate: Rate, size: int) -> Samples: ...
     def gaussian(self, rate: Rate, size: int | None = None) -> int | Samples:
         """Discrete Gaussian, P(X = i) proportional to r^(i²): its variance is near 1/(2·ln(1/r))."""
-        return self._draw(distributions.gaussian(_checked(rate)), size)
+        return self._draw(distributions.gaussian(_check_rate(rate)), size)
 
     def rounds(self, law: Rounds) -> int:
         """The number of rounds of a private selection, from 1 to the law's most, in one word."""
@@ -180,10 +180,10 @@ class Draw(ABC):
         sizes = np.ones(most_k, np.int64)
         sizes[:k] = np.arange(n - k + 1, n + 1)
         picks = self._uniforms(sizes, most_n)
-        chosen: set[int] = set()
+        members: set[int] = set()
         for last, pick in enumerate(picks[:k].tolist(), start=n - k):
-            chosen.add(last if pick in chosen else pick)
-        return np.array(sorted(chosen), np.int64)
+            members.add(last if pick in members else pick)
+        return np.array(sorted(members), np.int64)
 
     @abstractmethod
     def words(self, n: int) -> Words:
@@ -211,8 +211,8 @@ class Draw(ABC):
         return self._many(distribution, whole(size, "size", least=0))
 
 
-def added(steps: Samples, noise: Samples) -> Samples:
-    """Steps and noise, in the noise: as Python integers where int64 has no room."""
+def add_exactly(steps: Samples, noise: Samples) -> Samples:
+    """Add steps to their noise, in place: as Python integers where int64 has no room."""
     if noise.dtype is steps.dtype and add(steps, noise, ROOM):
         return noise
     noise = noise.astype(object)
@@ -220,7 +220,7 @@ def added(steps: Samples, noise: Samples) -> Samples:
     return noise
 
 
-def _checked(rate: Rate) -> Rate:
+def _check_rate(rate: Rate) -> Rate:
     if not isinstance(rate, Rate):
         raise ParameterError(
             f"rate must be a lastbit.Rate: got {type(rate).__name__}. Write Rate.from_epsilon('1/20')."
@@ -228,13 +228,13 @@ def _checked(rate: Rate) -> Rate:
     return rate
 
 
-def _checked_multiplicities(multiplicities: Any, n: int) -> Multiplicities:
+def _check_multiplicities(multiplicities: Any, n: int) -> Multiplicities:
     if isinstance(multiplicities, np.ndarray) and multiplicities.dtype == np.int64:
         if multiplicities.shape == (n,) and multiplicities.min() >= 0 and 0 < total(multiplicities) < 1 << 63:
             return multiplicities
     elif isinstance(multiplicities, list | tuple):
         times = tuple(multiplicities)
-        if len(times) == n and all(type(each) is int and each >= 0 for each in times) and any(times):
+        if len(times) == n and all(type(value) is int and value >= 0 for value in times) and any(times):
             return times
     raise ParameterError(
         "multiplicities must be as many as exponents, none negative and at least one positive: an int64 array whose "

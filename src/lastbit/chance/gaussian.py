@@ -77,7 +77,7 @@ def _tails(rate: Rate, bits: int) -> Tails:
     return Tails(tails, int(error), precision)
 
 
-_kept_tails = lru_cache(maxsize=4)(_tails)
+_cached_tails = lru_cache(maxsize=4)(_tails)
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class Gaussian(Falling):
     def __post_init__(self) -> None:
         # The loss of the rate is rounded up, by less than anyone can tell.
         loss = self.rate.loss_upper
-        if too_wide(loss):
+        if is_too_wide(loss):
             raise ParameterError(
                 f"a discrete Gaussian must have a standard deviation of at most 2^16 = {MOST_DEVIATION:,} steps: got "
                 f"{(2 * loss) ** -0.5:,.0f}. Use a coarser resolution, or a larger rho."
@@ -106,7 +106,7 @@ class Gaussian(Falling):
         if j <= 0:
             lower, upper = self.bounds(1 - j, bits)
             return (1 << bits) - upper, (1 << bits) - lower
-        sums = _kept_tails(self.rate, bits)
+        sums = _cached_tails(self.rate, bits)
         low, high = sums.whole
         tail = sums.tails[j] if j < len(sums.tails) else mpz(0)
         # The upper bound is rounded up, so that it is never equal to the lower one: S(j) is no fraction.
@@ -138,7 +138,7 @@ class Gaussian(Falling):
 
         The masses are irrational. What is missing, less than 2^-200 in all, is for the auditor to count as unexplored.
         """
-        sums = _kept_tails(self.rate, _MASS_BITS)
+        sums = _cached_tails(self.rate, _MASS_BITS)
         whole = sums.whole[1]
         for i, (tail, rest) in enumerate(zip(sums.tails, sums.tails[1:], strict=False)):
             scaled = int((tail - rest << _MASS_BITS) // whole)
@@ -150,10 +150,10 @@ class Gaussian(Falling):
                 yield -i, mass
 
 
-def too_wide(loss: float | Fraction) -> bool:
+def is_too_wide(loss: float | Fraction) -> bool:
     """Whether the standard deviation 1/√(2·loss) is above 2^16 steps, for a loss of ln(1/r).
 
-    >>> too_wide(Fraction(1, 10**9)), too_wide(Fraction(1, 10**10))
+    >>> is_too_wide(Fraction(1, 10**9)), is_too_wide(Fraction(1, 10**10))
     (False, True)
     """
     return loss < LEAST_LOSS

@@ -34,7 +34,7 @@ class Partition(Protocol):
 
 
 def resolve(partition: Partition, u: int, bits: int, read: Callable[[], int]) -> int:
-    """The cell U lies in, given its first bits; reads further words only while they do not decide."""
+    """Find the cell that U lies in, from its first bits; read further words only while they do not decide."""
     while (cell := partition.cell(u, bits)) is None:
         u, bits = (u << 64) | read(), bits + 64
     return cell
@@ -89,7 +89,7 @@ class Falling(ABC):
 
     @property
     def guard(self) -> int:
-        """How many more bits than asked for a floor is looked for with first."""
+        """How many bits more than a floor has its first bounds have."""
         return 64
 
     @abstractmethod
@@ -113,7 +113,7 @@ class Falling(ABC):
             guard *= 2
 
     def cell(self, u: int, bits: int) -> int | None:
-        """By doubling steps from a guess, then by halving."""
+        """Find the cell that holds the interval: by doubling steps from a guess, then by halving."""
         # Invariant: U < S(low) for certain, U >= S(high) for certain. A straddled S(j) on the way settles it.
         low, high, stride = self.first, None if self.last is None else self.last + 1, 1
         j = self.guess(u, bits)
@@ -131,7 +131,7 @@ class Falling(ABC):
         return low
 
     def guess(self, u: int, bits: int) -> int:
-        """A place to look first: any will do, and near the cell is quicker."""
+        """The j to look at first: any will do, and near the cell is quicker."""
         return 1 if self.first is None else self.first + 1
 
 
@@ -148,18 +148,18 @@ class Line(Falling):
     def guess(self, u: int, bits: int) -> int:
         """Where the line meets the middle of the interval, in floats: they choose a place, the bounds decide."""
         try:
-            guess = int(self.crossed((2 * u + 1) / (2 << bits), _loss(self.rate) * self.stride))
+            guess = int(self.crossing((2 * u + 1) / (2 << bits), _loss(self.rate) * self.stride))
         except (OverflowError, ValueError, ZeroDivisionError):
             return super().guess(u, bits)
         return guess if self.first is None else max(guess, self.first + 1)
 
     @abstractmethod
-    def crossed(self, share: float, loss: float) -> float:
+    def crossing(self, share: float, loss: float) -> float:
         """The j with S(j) = share, for R = e^-loss."""
 
     @property
     def guard(self) -> int:
-        """As many bits more as 1 - r is small: with fewer, the bounds of 1/(1 - R^j) tell nothing."""
+        """64 bits, and as many more as 1 - r is small: with fewer, the bounds of 1/(1 - R^j) tell nothing."""
         return 64 + max(0, -math.frexp(_loss(self.rate))[1] - 64)
 
     def bounds(self, j: int, bits: int) -> Bounds:
@@ -202,7 +202,7 @@ def _parts(law: Line, bits: int) -> tuple[Bounds, tuple[Bounds, Bounds], tuple[B
 
 @lru_cache(maxsize=256)
 def _end(rate: Rate, exponent: int, bits: int) -> Bounds:
-    """`power`, kept: the step of one level is where the next finer level ends."""
+    """`power`, cached: the step of one level is where the next finer level ends."""
     return power(rate, exponent, bits)
 
 
@@ -222,11 +222,11 @@ class Geometric(Line):
     last: int | None = field(default=None, init=False)
 
     def line(self, negative: bool, bits: int) -> tuple[Bounds, Bounds]:
-        """1 and 0."""
+        """The factor is 1 and the offset 0, exactly."""
         return (1 << bits, 1 << bits), (0, 0)
 
-    def crossed(self, share: float, loss: float) -> float:
-        """-ln(U)/λ."""
+    def crossing(self, share: float, loss: float) -> float:
+        """The crossing is -ln(U)/λ."""
         return -math.log(share) / loss
 
 
@@ -240,17 +240,17 @@ class Truncated(Line):
     first: int | None = field(default=0, init=False)
 
     def line(self, negative: bool, bits: int) -> tuple[Bounds, Bounds]:
-        """1/(1 - R^(last+1)), and 1 less that."""
+        """The factor is 1/(1 - R^(last+1)), and the offset is 1 less the factor."""
         one, end = 1 << bits, _end(self.rate, self.stride * (self.last + 1), bits)
         factor = _inverse((one - end[1], one - end[0]), bits)
         return factor, (one - factor[1], one - factor[0])
 
-    def crossed(self, share: float, loss: float) -> float:
-        """-ln(1 - (1 - U)·(1 - R^(last+1)))/λ."""
+    def crossing(self, share: float, loss: float) -> float:
+        """The crossing is -ln(1 - (1 - U)·(1 - R^(last+1)))/λ."""
         return -math.log1p((1 - share) * math.expm1(-loss * (self.last + 1))) / loss
 
     def floor(self, j: int, bits: int) -> tuple[int, bool]:
-        """As always, but for an S(j) that is less than a fraction over 2^bits by next to nothing.
+        """Return the floor, also of an S(j) that is less than a fraction over 2^bits by next to nothing.
 
         S(j) = R^j - d with d = (1 - R^j)/(1/E - 1) for E = R^(last+1). Where R^j is N/2^bits exactly and 2^bits·d is
         below 1, the floor is N - 1, however many bits it would take to see d.
@@ -277,13 +277,13 @@ class Signed(Line):
     last: int | None = field(default=None, init=False)
 
     def line(self, negative: bool, bits: int) -> tuple[Bounds, Bounds]:
-        """1/(1+r) and 0, or below zero 1/(1+r) - 1 and 1."""
+        """The factor is 1/(1+r) and the offset 0; below zero they are 1/(1+r) - 1 and 1."""
         one, r = 1 << bits, power(self.rate, 1, bits)
         factor = _inverse((one + r[0], one + r[1]), bits)
         return (factor, (0, 0)) if not negative else ((factor[0] - one, factor[1] - one), (one, one))
 
-    def crossed(self, share: float, loss: float) -> float:
-        """-ln(U·(1 + r))/λ above, and the same from the other end below."""
+    def crossing(self, share: float, loss: float) -> float:
+        """The crossing is -ln(U·(1 + r))/λ above zero, and the same from the other end below."""
         r = math.exp(-loss / self.stride)
         if share * (1 + r) < 1:
             return -math.log(share * (1 + r)) / loss

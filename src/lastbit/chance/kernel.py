@@ -12,7 +12,7 @@ from lastbit.chance import _draws, curves
 from lastbit.chance._cells import Cells
 from lastbit.chance.bits import Words
 from lastbit.chance.inversion import Partition
-from lastbit.chance.tables import Table
+from lastbit.chance.threshold_table import ThresholdTable
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -29,11 +29,11 @@ class Kernel:
         # A word leaves at most 2^6 scales of the first level, where there are more.
         if shifts and sum(shifts) + curves.MOST_BITS + 6 > 63:
             return None
-        first = curves.inverter(levels[0]) or _tabled(levels[0])
-        finer = [_tabled(level) for level in levels[1:]]
+        first = curves.inverter(levels[0]) or _table_inverter(levels[0])
+        finer = [_table_inverter(level) for level in levels[1:]]
         if first is None or None in finer:
             return None
-        return cls(first, tuple(each for each in finer if each), shifts)
+        return cls(first, tuple(inverter for inverter in finer if inverter), shifts)
 
     def fill(self, words: Words | bytes, out: NDArray[np.int64]) -> list[int]:
         """Fill out with the samples that these words decide. Returns the samples in doubt, in order."""
@@ -41,12 +41,12 @@ class Kernel:
             return self.first.first(words, 1, out)
         step = 1 + len(self.shifts)
         doubts = self.first.first(words, step, out)
-        read = np.frombuffer(words, np.uint64)
+        level_words = np.frombuffer(words, np.uint64)
         for offset, (level, shift) in enumerate(zip(self.finer, self.shifts, strict=True), start=1):
-            doubts += level.finer(read, offset, step, shift, out)
+            doubts += level.finer(level_words, offset, step, shift, out)
         return sorted(set(doubts)) if doubts else doubts
 
 
-def _tabled(level: Partition) -> _draws.Inverter | None:
-    table = Table.of(level)
+def _table_inverter(level: Partition) -> _draws.Inverter | None:
+    table = ThresholdTable.of(level)
     return None if table is None else _draws.Inverter(table.thresholds, table.guide, table.origin, table.direction)

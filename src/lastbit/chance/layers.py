@@ -29,14 +29,14 @@ from numpy.typing import NDArray
 
 from lastbit.chance import _scaled
 from lastbit.chance.inversion import Bounds, power
-from lastbit.chance.powers import Bracketed, Terms, sign
+from lastbit.chance.powers import PowerSums, Terms, sign
 from lastbit.privacy.rate import Rate
 
 Runs = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Layers(Bracketed):
+class Layers(PowerSums):
     """Cell 0 holds the first k ranks alone. Cell 1 + i·columns + j holds the sets of row i and column j.
 
     >>> ranked = np.array([-9, -5, -5, 0])
@@ -106,7 +106,7 @@ class Layers(Bracketed):
 
     @cached_property
     def _column_powers(self) -> list[tuple[int, int | None]]:
-        """The same for each column."""
+        """The exponents (a, b) of r^a - r^b for each column, from its smallest one; None for no second term."""
         tails = self.tails.tolist()
         apart = [tail - tails[0] for tail in tails]
         return list(zip(apart, [*apart[1:], None], strict=True))
@@ -119,7 +119,7 @@ class Layers(Bracketed):
     def _bracket(self, u: int, bits: int) -> tuple[int, int]:
         most = math.comb(self.n, self.k)
         precision = bits + 64 + (most * len(self.starts) * len(self.ends)).bit_length()
-        columns = [self._difference(each, precision) for each in self._column_powers]
+        columns = [self._difference(exponents, precision) for exponents in self._column_powers]
         shared = power(self.rate, self.lead, precision)
         one = 1 << precision
         sums: list[Bounds] = [(0, 0), (one - shared[1], one - shared[0])]
@@ -173,7 +173,7 @@ class Layers(Bracketed):
 
     @property
     def mass_bits(self) -> int:
-        """How many bits the masses have, about."""
+        """About how many bits the masses have."""
         ends = self.lead, self._row_powers[0][0], self._column_powers[-1][0]
         return self.rate.y * sum(ends) + self.n
 
@@ -193,7 +193,7 @@ def runs_of(ranked: Runs) -> tuple[Runs, Runs]:
 
     The array is used up: the numbers of the runs are its beginning.
 
-    >>> [each.tolist() for each in runs_of(np.array([-9, -5, -5, 0]))]
+    >>> [array.tolist() for array in runs_of(np.array([-9, -5, -5, 0]))]
     [[1, 3, 4], [-9, -5, 0]]
     """
     edges, count = _scaled.runs(ranked)

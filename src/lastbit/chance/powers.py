@@ -35,13 +35,13 @@ class Exponents(Protocol):
 
     @property
     def dtype(self) -> Any:
-        """int64."""
+        """The type of the exponents, int64."""
         ...
 
     def __len__(self) -> int: ...
 
     def min(self) -> Any:
-        """The smallest of them."""
+        """The smallest exponent."""
         ...
 
     def __getitem__(self, part: slice, /) -> NDArray[np.int64]: ...
@@ -51,7 +51,7 @@ Multiplicities = NDArray[np.int64] | tuple[int, ...]
 """How often each cell counts: an array where all together are below 2^63, a tuple where they may be larger."""
 
 
-class Bracketed(ABC):
+class PowerSums(ABC):
     """Cells whose boundaries are sums of powers: bounds of the sums bracket a cell, and signs of sums decide."""
 
     def cell(self, u: int, bits: int) -> int | None:
@@ -74,7 +74,7 @@ class Bracketed(ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class Powers(Bracketed):
+class Powers(PowerSums):
     """Cells proportional to r^e, or to m·r^e. Only differences between exponents matter, so any int64 will do.
 
     >>> Powers(Rate(1, 1), np.array([0, 1])).cell(2, 2), Powers(Rate(1, 1), np.array([0, 1])).cell(3, 2)
@@ -106,8 +106,8 @@ class Powers(Bracketed):
         """The smallest exponent of all cells that have a length."""
         if self.multiplicities is None:
             return int(self.exponents.min())
-        exponents, counts = self.exponents[0 : len(self.exponents)], self._counts
-        return int(np.min(exponents, where=counts, initial=np.iinfo(np.int64).max))
+        exponents, has_length = self.exponents[0 : len(self.exponents)], self._has_length
+        return int(np.min(exponents, where=has_length, initial=np.iinfo(np.int64).max))
 
     @cached_property
     def total(self) -> int:
@@ -117,9 +117,9 @@ class Powers(Bracketed):
         return sum(self.multiplicities) if isinstance(self.multiplicities, tuple) else total(self.multiplicities)
 
     @cached_property
-    def _counts(self) -> NDArray[np.bool_]:
+    def _has_length(self) -> NDArray[np.bool_]:
         """Whether each cell has a length, where there are multiplicities."""
-        return np.array([times > 0 for times in self._listed])
+        return np.array([times > 0 for times in self._multiplicity_list])
 
     @cached_property
     def relative(self) -> tuple[int, ...]:
@@ -131,7 +131,7 @@ class Powers(Bracketed):
     @cached_property
     def _key(self) -> tuple[Rate, bytes, bytes]:
         # Differences from the smallest lie below 2^64, so wrapping tells them apart. An auditor asks on every branch.
-        times = b"" if self.multiplicities is None else repr(self._listed).encode()
+        times = b"" if self.multiplicities is None else repr(self._multiplicity_list).encode()
         return self.rate, b"".join([(chunk - self.least).tobytes() for chunk in self.chunks()]), times
 
     def __eq__(self, other: object) -> bool:
@@ -146,22 +146,22 @@ class Powers(Bracketed):
         everything = np.concatenate(list(self.chunks()))
         if self.multiplicities is not None:
             # A cell of no length may have any exponent.
-            everything = np.where(self._counts, everything, self.least)
+            everything = np.where(self._has_length, everything, self.least)
         distinct, which = np.unique(everything, return_inverse=True)
         relative = [exponent - self.least for exponent in distinct.tolist()]
-        return relative, which, self._counted(which, len(relative))
+        return relative, which, self._count_groups(which, len(relative))
 
-    def _counted(self, which: NDArray[np.intp], groups: int) -> list[int]:
-        """How often each distinct exponent counts in the first cells, given which of them each has."""
+    def _count_groups(self, which: NDArray[np.intp], groups: int) -> list[int]:
+        """Count how often each distinct exponent occurs in the first cells; `which` is the exponent of each cell."""
         if self.multiplicities is None:
             return list(np.bincount(which, minlength=groups).tolist())
         times = [0] * groups
-        for group, often in zip(which.tolist(), self._listed, strict=False):
+        for group, often in zip(which.tolist(), self._multiplicity_list, strict=False):
             times[group] += often
         return times
 
     @cached_property
-    def _listed(self) -> list[int]:
+    def _multiplicity_list(self) -> list[int]:
         """The multiplicities as Python's integers; 1 for each cell where there are none."""
         if self.multiplicities is None:
             return [1] * len(self.exponents)
@@ -175,12 +175,13 @@ class Powers(Bracketed):
         for exponent in distinct[1:]:
             bounds.append(_times_power(self.rate, exponent - last, precision, bounds[-1]))
             last = exponent
-        lower, upper = (sum(count * each[side] for count, each in zip(counts, bounds, strict=True)) for side in (0, 1))
+        pairs = list(zip(counts, bounds, strict=True))
+        lower, upper = (sum(count * bound[side] for count, bound in pairs) for side in (0, 1))
         start, stop = u * lower >> bits, -(-(u + 1) * upper >> bits)
         low = high = below = above = 0
         for start_of_chunk in range(0, len(which) - 1, CHUNK):
             part = slice(start_of_chunk, start_of_chunk + CHUNK)
-            often = repeat(1) if self.multiplicities is None else self._listed[part]
+            often = repeat(1) if self.multiplicities is None else self._multiplicity_list[part]
             for cell, (group, times) in enumerate(zip(which[part].tolist(), often, strict=False), start_of_chunk + 1):
                 below, above = below + times * bounds[group][0], above + times * bounds[group][1]
                 if above <= start:
@@ -193,7 +194,7 @@ class Powers(Bracketed):
     def _compare(self, boundary: int, v: int, bits: int) -> int:
         """The sign of B - v/2^bits, where B is the boundary below this cell."""
         distinct, which, counts = self._groups
-        before = self._counted(which[:boundary], len(distinct))
+        before = self._count_groups(which[:boundary], len(distinct))
         terms = [(d, (b << bits) - v * c) for d, b, c in zip(distinct, before, counts, strict=True)]
         return sign(self.rate, [term for term in terms if term[1]])
 

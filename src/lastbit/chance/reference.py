@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lastbit.chance import distributions
-from lastbit.chance.bits import Bits, Words, checked_words
+from lastbit.chance.bits import Bits, Words, read_words
 from lastbit.chance.distributions import Distribution
 from lastbit.chance.draw import Draw, Parts, Samples
 from lastbit.exact.numbers import whole
@@ -28,7 +28,7 @@ class Reference(Draw):
 
     def words(self, n: int) -> Words:
         """n raw words of the source."""
-        return checked_words(self._bits, whole(n, "n", least=0))
+        return read_words(self._bits, whole(n, "n", least=0))
 
     def _one(self, distribution: Distribution) -> int:
         return self._values([distribution])[0]
@@ -60,4 +60,4 @@ class Reference(Draw):
         return [law.value(block, self._read) for law, block in zip(laws, blocks, strict=True)]
 
     def _read(self) -> int:
-        return int(checked_words(self._bits, 1)[0])
+        return int(read_words(self._bits, 1)[0])

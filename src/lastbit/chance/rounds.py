@@ -12,7 +12,7 @@ from typing import Final
 import gmpy2
 
 from lastbit.errors import ParameterError
-from lastbit.exact.numbers import Number, number, positive, shown, whole
+from lastbit.exact.numbers import Number, number, positive, shorten, whole
 
 MOST: Final = 1 << 17
 """The longest table of a law that is not uniform. A uniform number needs no table."""
@@ -46,7 +46,7 @@ class Rounds:
                 raise ParameterError("law='geometric' needs stop, the chance that a round is the last: stop='1/100'.")
             keep -= positive(stop, "stop", "It is the chance that a round is the last.")
             if keep < 0:
-                raise ParameterError(f"stop must be at most 1: got {shown(1 - keep)}. It is a probability.")
+                raise ParameterError(f"stop must be at most 1: got {shorten(1 - keep)}. It is a probability.")
         elif stop is not None:
             raise ParameterError(
                 "stop is for law='geometric'. Leave it out: the uniform law misses good candidates less often, at the "
@@ -56,15 +56,15 @@ class Rounds:
             eta = number(law, "law, where it is not 'uniform' or 'geometric',")
             if not -1 < eta <= 2:
                 raise ParameterError(
-                    f"law must be above -1 and at most 2: got {shown(eta)}. The selection costs 2 + law times a "
+                    f"law must be above -1 and at most 2: got {shorten(eta)}. The selection costs 2 + law times a "
                     "candidate."
                 )
-        found = cls(cap, eta, keep)
-        if cap > MOST and not found.uniform:
+        rounds = cls(cap, eta, keep)
+        if cap > MOST and not rounds.uniform:
             raise ParameterError(
                 f"most must be at most {MOST:,} for this law: got {cap:,}. law='uniform' takes any number."
             )
-        return found
+        return rounds
 
     @property
     def uniform(self) -> bool:
@@ -93,8 +93,8 @@ class Rounds:
     def cell(self, u: int, bits: int) -> int | None:
         """The cell that holds all of [u, u+1)/2^bits, where the bounds of its ends tell."""
         lower, upper = _ends(self, bits)
-        found = bisect_right(upper, u) - 1
-        return found if u < lower[found + 1] else None
+        index = bisect_right(upper, u) - 1
+        return index if u < lower[index + 1] else None
 
     def masses(self) -> Iterator[Fraction]:
         """P(K = 1), P(K = 2), …, P(K = most)."""
@@ -169,6 +169,6 @@ def _ends(law: Rounds, bits: int) -> tuple[list[int], list[int]]:
         above, under = law.ratio(k)
         low, high = low * above // under, -(-high * above // under)
     least, most, one = lower[-1], upper[-1], 1 << bits
-    below = [(each << bits) // most for each in lower[:-1]]
-    over = [min(one, -(-(each << bits) // least)) for each in upper[:-1]]
+    below = [(bound << bits) // most for bound in lower[:-1]]
+    over = [min(one, -(-(bound << bits) // least)) for bound in upper[:-1]]
     return [*below, one], [*over, one]

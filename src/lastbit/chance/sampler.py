@@ -15,13 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lastbit.chance import _classes, _draws, _powers, distributions
-from lastbit.chance.bits import Ahead, Bits, SystemBits, Words, checked_words
-from lastbit.chance.cores import parts_of, side_by_side
+from lastbit.chance.bits import Bits, ReadAhead, SystemBits, Words, read_words
 from lastbit.chance.descending import Descending
 from lastbit.chance.distributions import Distribution
-from lastbit.chance.draw import ROOM, Draw, Parts, Samples, added
+from lastbit.chance.draw import ROOM, Draw, Parts, Samples, add_exactly
 from lastbit.chance.inversion import Uniform
 from lastbit.chance.layers import Layers
+from lastbit.chance.parallel import run_parallel, split_range
 from lastbit.chance.power_table import WIDE, PowerTable
 from lastbit.chance.powers import CHUNK, Powers
 from lastbit.chance.scaled import decide_class, decide_layer
@@ -36,7 +36,7 @@ _CHUNK: Final = 1 << 14
 _LONG: Final = 1 << 19
 """From so many words on, four times as many are in hand: the calls take longer than new memory."""
 
-_SEARCHED: Final = 1 << 9
+_SEARCH_CHUNK: Final = 1 << 9
 """Exponents in a chunk of an array: one chunk is searched, all are added up."""
 
 Decide = Callable[[int, Words, NDArray[np.int64]], Iterable[int]]
@@ -61,22 +61,22 @@ class Sampler(Draw):
         return f"Sampler({self._bits!r})"
 
     @property
-    def of_the_system(self) -> bool:
+    def uses_system_bits(self) -> bool:
         """Whether the words are those of the operating system: then every machine may draw with its own."""
         return type(self) is Sampler and type(self._bits) is SystemBits
 
     def words(self, n: int) -> Words:
         """n raw words of the source."""
-        return checked_words(self._bits, whole(n, "n", least=0))
+        return read_words(self._bits, whole(n, "n", least=0))
 
     def raw(self, n: int) -> Words | bytes:
         """n words of the source, as kernels take them."""
         bits = self._bits
-        return bits.raw(n) if type(bits) is SystemBits else checked_words(bits, n)
+        return bits.raw(n) if type(bits) is SystemBits else read_words(bits, n)
 
-    def after(self, words: Words | bytes) -> Sampler:
-        """These draws again, from words that were read ahead and did not decide all that they were read for."""
-        return Sampler(Ahead(np.frombuffer(words, np.uint64), self._bits))
+    def resume(self, words: Words | bytes) -> Sampler:
+        """Return a sampler that reads these words first: they were read ahead, and did not decide everything."""
+        return Sampler(ReadAhead(np.frombuffer(words, np.uint64), self._bits))
 
     def _one(self, distribution: Distribution) -> int:
         inverter = None if distribution.cells else distribution.inverter
@@ -84,7 +84,7 @@ class Sampler(Draw):
             first = self.raw(1)
             cell = inverter.one(first)
             return cell if cell is not None else distribution.value(_blocks(first, [0], 1)[0][1], self._read)
-        words = checked_words(self._bits, distribution.block)
+        words = read_words(self._bits, distribution.block)
         top = distribution.levels[0]
         if isinstance(top, Powers) and (index := _decide_power(top, int(words[0]))) is not None:
             return index
@@ -108,16 +108,16 @@ class Sampler(Draw):
         doubts = kernel.fill(words, out)
         return self._settle(out, _blocks(words, doubts, step), self._settler(distribution)) if doubts else out
 
-    def noised(self, law: Distribution, steps: Samples) -> Samples:
-        """Each of these steps, whole numbers within ±2^61, and a draw of its own: a few in one pass.
+    def add_noise(self, law: Distribution, steps: Samples) -> Samples:
+        """Add a draw of its own to each of these steps, whole numbers within ±2^61: a few in one pass.
 
-        As Python integers where int64 has no room.
+        The sums are Python integers where int64 has no room.
         """
         if len(steps) > _CHUNK or steps.dtype is not _INT64 or law.inverter is None:
-            return added(steps, self._many(law, len(steps)))
+            return add_exactly(steps, self._many(law, len(steps)))
         words = self.raw(len(steps))
-        found = law.inverter.onto(words, steps, ROOM)
-        return added(steps, self.after(words)._many(law, len(steps))) if found is None else found
+        noisy = law.inverter.onto(words, steps, ROOM)
+        return add_exactly(steps, self.resume(words)._many(law, len(steps))) if noisy is None else noisy
 
     def _settler(self, distribution: Distribution) -> Settle:
         return lambda _, block: distribution.value(block, self._read)
@@ -151,7 +151,7 @@ class Sampler(Draw):
         return picks
 
     def _uniforms(self, sizes: NDArray[np.int64], most: int) -> NDArray[np.int64]:
-        out, words = np.empty(len(sizes), np.int64), checked_words(self._bits, 2 * len(sizes))
+        out, words = np.empty(len(sizes), np.int64), read_words(self._bits, 2 * len(sizes))
 
         def settle(i: int, block: list[int]) -> int:
             return distributions.uniform_below(int(sizes[i]), most).value(block, self._read)
@@ -159,16 +159,16 @@ class Sampler(Draw):
         return self._settle(out, _blocks(words, _draws.below(words, sizes, out), 2), settle)
 
     def _read(self) -> int:
-        return int(checked_words(self._bits, 1)[0])
+        return int(read_words(self._bits, 1)[0])
 
     def _fill(self, out: Samples, step: int, decide: Decide, settle: Settle) -> Samples:
         chunk = max(1, (_CHUNK if len(out) * step < _LONG else 4 * _CHUNK) // step)
 
-        def filled(samples: range) -> list[tuple[int, list[int]]]:
+        def fill_part(samples: range) -> list[tuple[int, list[int]]]:
             doubtful: list[tuple[int, list[int]]] = []
             for start in range(samples.start, samples.stop, chunk):
                 part = out[start : min(start + chunk, samples.stop)]
-                words = checked_words(self._bits, len(part) * step)
+                words = read_words(self._bits, len(part) * step)
                 wide = part if part.itemsize == 8 else np.empty(len(part), np.int64)
                 doubtful += _blocks(words, decide(start, words, wide), step, start)
                 if wide is not part:
@@ -176,8 +176,8 @@ class Sampler(Draw):
             return doubtful
 
         # Fresh words have no order, so that every core may take its own. Those of a tape are read in sample order.
-        parts = parts_of(len(out), chunk) if self.of_the_system else [range(len(out))]
-        return self._settle(out, list(chain.from_iterable(side_by_side(filled, parts))), settle)
+        parts = split_range(len(out), chunk) if self.uses_system_bits else [range(len(out))]
+        return self._settle(out, list(chain.from_iterable(run_parallel(fill_part, parts))), settle)
 
     def _settle(self, out: Samples, doubtful: list[tuple[int, list[int]]], settle: Settle) -> Samples:
         for i, block in doubtful:
@@ -190,8 +190,8 @@ class Sampler(Draw):
 
 def _blocks(words: Words | bytes, doubts: Iterable[int], step: int, start: int = 0) -> list[tuple[int, list[int]]]:
     """The samples in doubt of a chunk that begins there, and their words."""
-    read = np.frombuffer(words, np.uint64)
-    return [(start + k, read[k * step : (k + 1) * step].tolist()) for k in doubts]
+    array = np.frombuffer(words, np.uint64)
+    return [(start + k, array[k * step : (k + 1) * step].tolist()) for k in doubts]
 
 
 def is_small(value: int) -> bool:
@@ -200,7 +200,7 @@ def is_small(value: int) -> bool:
 
 
 def decide_with(distribution: Distribution, n: int) -> Decide:
-    """The quickest way to decide n samples by their blocks of words."""
+    """Choose the quickest way to decide n samples by their blocks of words."""
     partition = distribution.levels[0]
     if isinstance(partition, Uniform) and partition.n <= 1 << 63:
         size = partition.n
@@ -214,7 +214,7 @@ def decide_with(distribution: Distribution, n: int) -> Decide:
 def _decide_one_by_one(distribution: Distribution, words: list[int], out: NDArray[np.int64]) -> list[int]:
     doubts = []
     for k in range(len(out)):
-        value = distribution.decided(words[k * distribution.block : (k + 1) * distribution.block])
+        value = distribution.decide(words[k * distribution.block : (k + 1) * distribution.block])
         if value is None or not is_small(value):
             doubts.append(k)
         else:
@@ -236,9 +236,9 @@ def _classes_of(rate: Rate) -> tuple[_classes.ClassWeights, int]:
 
 def _decide_class(powers: Powers, times: NDArray[np.int64], word: int) -> int | None:
     """The class of a word from weights of 127 bits, or None where it is in doubt."""
-    weights, each = _classes_of(powers.rate)
+    weights, weight_error = _classes_of(powers.rate)
     weights.warm()
-    error = divmod(each * powers.total, 1 << 64)
+    error = divmod(weight_error * powers.total, 1 << 64)
     exponents = powers.exponents[0 : len(powers.exponents)]
     index = weights.place(np.ascontiguousarray(exponents), np.ascontiguousarray(times), powers.least, *error, word)
     return None if index < 0 else index
@@ -251,7 +251,7 @@ def _decide_power(powers: Powers, word: int) -> int | None:
             return decide_class(powers, powers.multiplicities, [word])
         return _decide_class(powers, powers.multiplicities, word)
     exponents, n, weights = powers.exponents, len(powers.exponents), _weights_of(powers.rate)
-    chunks = -(-n // _SEARCHED)
+    chunks = -(-n // _SEARCH_CHUNK)
     if isinstance(exponents, Descending):
         numbers = np.ascontiguousarray(exponents.values)
         search = _powers.PowerSearch(weights, 0, n, chunks)
@@ -265,8 +265,8 @@ def _decide_power(powers: Powers, word: int) -> int | None:
         # Their chunks are long, as one of them is made again to be searched.
         search = _powers.PowerSearch(weights, powers.least, n, len(powers.cuts) - 1)
         search.warm()
-        for each in powers.chunks():
-            search.add(each)
+        for part in powers.chunks():
+            search.add(part)
         chunk = search.aim(word)
         begin, end = powers.cuts[chunk], powers.cuts[chunk + 1]
         index = search.locate(exponents[begin:end], chunk, begin)

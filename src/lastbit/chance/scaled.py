@@ -14,7 +14,7 @@ import numpy as np
 from gmpy2 import mpz
 
 from lastbit.chance import _scaled
-from lastbit.chance.distributions import joined
+from lastbit.chance.distributions import join_words
 from lastbit.chance.layers import Layers
 from lastbit.chance.powers import Powers
 from lastbit.privacy.rate import Rate
@@ -44,8 +44,8 @@ def scaled_powers(rate: Rate) -> _scaled.ScaledPowers:
     for _ in range(_DIGITS):
         one = mpz(1) << bits - 1, 1 - bits
         for _ in range(256):
-            powers.append(_cut(*one))
-            rests.append(_cut(*_rest(*one, bits)))
+            powers.append(_to_number(*one))
+            rests.append(_to_number(*_rest(*one, bits)))
             one = _normal(one[0] * mantissa, one[1] + exponent, bits)
         mantissa, exponent = one
     return _scaled.ScaledPowers(_factors(powers), _factors(rests))
@@ -66,7 +66,7 @@ def _rest(mantissa: mpz, exponent: int, bits: int) -> tuple[mpz, int]:
     return (rest, exponent) if rest == 0 else (rest - (rest >> 300) - 1, exponent)
 
 
-def _cut(mantissa: mpz, exponent: int) -> Number:
+def _to_number(mantissa: mpz, exponent: int) -> Number:
     size = mantissa.bit_length()
     if size == 0 or exponent + size < _LOWEST:
         return 0, _NOWHERE
@@ -85,28 +85,28 @@ _ONE: Final = _factors([(1 << _UNIT, 0)])
 @lru_cache(maxsize=4)
 def factorials(n: int) -> tuple[_scaled.Factors, _scaled.Factors]:
     """0!, 1!, …, n!, and 1 over each: less than 2 and less than 8 units too small."""
-    rising = _scaled.multiplied(n, 1 << 63, 0, 0, 0, True)
+    rising = _scaled.running_products(n, 1 << 63, 0, 0, 0, True)
     mantissa, exponent = rising[n]
     # n! is below mantissa + 4.
     inverse = (1 << 319) // (mantissa + 4)
     short = 192 - inverse.bit_length()
     inverse <<= max(0, short)
     words = inverse >> 128, inverse >> 64 & (1 << 64) - 1, inverse & (1 << 64) - 1
-    return rising, _scaled.multiplied(n, *words, -exponent - 1 - short, False)
+    return rising, _scaled.running_products(n, *words, -exponent - 1 - short, False)
 
 
 def decide_layer(law: Layers, words: list[int]) -> int | None:
-    """The cell of two words, or None where the error of the weights, or the words themselves, leave that in doubt."""
+    """Find the cell of two words, or None where the error of the weights, or the words themselves, leave a doubt."""
     powers, (many, shared) = scaled_powers(law.rate), factorials(law.n)
     rows = _scaled.Rows(powers, many, shared, law.starts, law.ends, law.tails, law.k, int(law.tails[0]))
     # What the rows have in common, and the first k ranks alone.
     common, alone = powers(law.lead)
-    found = _search(rows, powers.heads(law.heads, law.starts, law.k, shared), len(law.ends), common, alone, words)
-    return None if found is None else 1 + found
+    cell = _search(rows, powers.heads(law.heads, law.starts, law.k, shared), len(law.ends), common, alone, words)
+    return None if cell is None else 1 + cell
 
 
 def decide_class(powers: Powers, times: tuple[int, ...], words: list[int]) -> int | None:
-    """The class of a word among multiplicities of any size, or None where that is in doubt."""
+    """Find the class of a word among multiplicities of any size, or None where that is in doubt."""
     n = len(times)
     exponents = np.ascontiguousarray(powers.exponents[0:n])
     rows = _scaled.Rows(
@@ -118,7 +118,7 @@ def decide_class(powers: Powers, times: tuple[int, ...], words: list[int]) -> in
 def _search(
     rows: _scaled.Rows, heads: _scaled.Factors, columns: int, common: Number, alone: Number, words: list[int]
 ) -> int | None:
-    """The place of a cell among all cells of all rows; -1 for what stands alone before them; None for a doubt.
+    """Find the place of a cell among all cells of all rows; -1 for what stands alone before them; None for a doubt.
 
     Everything is a whole number of units of 2^unit, rounded down; `lost` bounds how much is missing.
     """
@@ -131,7 +131,7 @@ def _search(
         return int.from_bytes(sums[32 * place : 32 * place + 32], "little")
 
     lost, last = _LOST + 4 * (columns + 64), len(exponents)
-    total, bits, u = after(last), 64 * len(words), joined(words)
+    total, bits, u = after(last), 64 * len(words), join_words(words)
     # U times the true total lies in [start, stop).
     start, stop = u * total >> bits, -(-(u + 1) * _upper(total, lost, last) >> bits)
     place = bisect_left(range(last + 1), stop, key=after)
@@ -145,16 +145,16 @@ def _search(
     # In units of the row: a cell is found where the sum reaches the goal.
     (mantissa, e), most = heads[row], int(exponents[row])
     weight, shift = mantissa * common[0], e + common[1] + most - 2 * _UNIT - 126 - unit
-    goal = -(-_shifted_up(stop - before, -shift) // weight)
+    goal = -(-_shift_up(stop - before, -shift) // weight)
     if goal >> 192:
         return None
-    found, less, more = rows.locate(row, most, goal >> 128, goal >> 64 & _WORD, goal & _WORD)
-    if found == columns or before + _shifted(more * weight, shift) < stop:
+    column, less, more = rows.locate(row, most, goal >> 128, goal >> 64 & _WORD, goal & _WORD)
+    if column == columns or before + _shift(more * weight, shift) < stop:
         return None
     # Each cell before this one in its row has lost less than a unit of the row, however small it is.
-    if found and _upper(before + _shifted((less + found) * weight, shift), lost, place + 1) > start:
+    if column and _upper(before + _shift((less + column) * weight, shift), lost, place + 1) > start:
         return None
-    return row * columns + found
+    return row * columns + column
 
 
 def _parts(number: Number) -> tuple[int, int, int]:
@@ -166,9 +166,9 @@ def _upper(lower: int, lost: int, parts: int) -> int:
     return lower + (lower * lost >> _UNIT) + 2 * parts + 1
 
 
-def _shifted(number: int, by: int) -> int:
+def _shift(number: int, by: int) -> int:
     return number << by if by >= 0 else number >> -by
 
 
-def _shifted_up(number: int, by: int) -> int:
+def _shift_up(number: int, by: int) -> int:
     return number << by if by >= 0 else -(-number >> -by)

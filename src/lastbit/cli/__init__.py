@@ -36,15 +36,15 @@ def main() -> None:
 
 def _run(arguments: list[str], *, debug: bool) -> int:
     try:
-        from lastbit.cli.app import app_for, complete
-        from lastbit.cli.completion import answer_a_shell
+        from lastbit.cli.app import app_for, expand_arguments
+        from lastbit.cli.completion import prepare_completion
     except ModuleNotFoundError as error:
         if error.name is None or error.name.startswith("lastbit"):
             raise
         return _say(f"the command needs {error.name}. Install it with: pip install 'lastbit[cli]'", USAGE)
     try:
-        answer_a_shell()
-        arguments = complete(arguments)
+        prepare_completion()
+        arguments = expand_arguments(arguments)
         code = app_for(arguments)(args=arguments, prog_name="lastbit", standalone_mode=False)
         if code == INTERRUPTED:
             raise KeyboardInterrupt

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from lastbit.cli import audit, budget, completion, history, plan, serving, watching
+from lastbit.cli import audit, budget, completion, history, plan, serve, watch
 from lastbit.cli.commands import question_command
 from lastbit.cli.completion import VARIABLE
 from lastbit.questions.kinds import KINDS, WATCH
@@ -40,7 +40,7 @@ _PLANS = {
     "quantile": ("plan quantile --at 0.25,0.5,0.75 --bounds 0 1000 --epsilon 1",),
     "watch": ("plan watch --limit 3 --sensitivity 5 --within 100",),
 }
-_SHORT = {
+_SUMMARIES = {
     **{kind.name: kind.summary for kind in (*KINDS.values(), WATCH)},
     "serve": "A page in the browser to plan, release and watch.",
     "completion": "A script for the Tab key.",
@@ -67,8 +67,8 @@ plans = typer.Typer(
 app.add_typer(plans, name="plan")
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
+def _print_version(show: bool) -> None:
+    if show:
         from lastbit import __version__
 
         print(f"lastbit {__version__}")
@@ -78,21 +78,21 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def _options(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
     pass
 
 
-def _add(to: typer.Typer, name: str, function: Callable[..., None], *examples: str) -> None:
+def _add(parent: typer.Typer, name: str, function: Callable[..., None], *examples: str) -> None:
     lines = "\n".join(f"  lastbit {example}" for example in examples)
-    to.command(name, short_help=_SHORT.get(name), epilog=f"\b\nExample:\n{lines}")(function)
+    parent.command(name, short_help=_SUMMARIES.get(name), epilog=f"\b\nExample:\n{lines}")(function)
 
 
 for _kind in KINDS.values():
     _add(app, _kind.name, question_command(_kind), *_kind.examples)
-_add(app, "watch", watching.command(), *WATCH.examples)
-for _kind in plan.PLANNED:
+_add(app, "watch", watch.watch_command(), *WATCH.examples)
+for _kind in plan.PLAN_KINDS:
     _add(plans, _kind.name, plan.plan_command(_kind), *_PLANS.get(_kind.name, ()))
 _add(
     accounts,
@@ -118,22 +118,22 @@ _add(
     "budget export clinic --ledger budget.db --format json",
 )
 _add(accounts, "verify", budget.verify, "budget verify clinic --ledger budget.db", "budget verify --ledger budget.db")
-_add(accounts, "raise", budget.raise_, "budget raise clinic --ledger budget.db --epsilon 4 --note 'agreed in May'")
+_add(accounts, "raise", budget.raise_limit, "budget raise clinic --ledger budget.db --epsilon 4 --note 'agreed in May'")
 audit.register(app)
 _add(
     app,
     "serve",
-    serving.command(),
+    serve.serve_command(),
     f"serve visits.csv --unit patient {_BUDGET}",
     f"serve visits.csv --unit patient {_BUDGET} --domain diagnosis=diagnoses.txt --port 0 --no-open",
 )
 _add(app, "completion", completion.completion, "completion bash", "completion fish")
 
 
-def complete(arguments: list[str]) -> list[str]:
+def expand_arguments(arguments: list[str]) -> list[str]:
     """Return the words of a command in full: `plan` without a question plans `top`.
 
-    >>> complete(["plan", "-k", "3"]), complete(["plan", "count"])
+    >>> expand_arguments(["plan", "-k", "3"]), expand_arguments(["plan", "count"])
     (['plan', 'top', '-k', '3'], ['plan', 'count'])
     """
     if arguments[:1] == ["plan"] and len(arguments) > 1 and arguments[1].startswith("-") and arguments[1] != "--help":
@@ -142,20 +142,22 @@ def complete(arguments: list[str]) -> list[str]:
 
 
 def app_for(arguments: list[str]) -> typer.Typer:
-    """The app, with nothing but the command that these words name: to make the options of all of them takes longer.
+    """Return an app with only the command that these words name: to make the options of all commands takes longer.
 
     >>> [command.name for command in app_for(["top", "visits.csv"]).registered_commands]
     ['top']
     """
     if VARIABLE in os.environ:
         return app
-    one = copy(app)
-    one.registered_commands = [command for command in app.registered_commands if command.name in arguments[:1]]
-    one.registered_groups = []
+    single = copy(app)
+    single.registered_commands = [command for command in app.registered_commands if command.name in arguments[:1]]
+    single.registered_groups = []
     if arguments[:1] == ["plan"] and len(arguments) > 1:
-        of_plan = copy(plans)
-        of_plan.registered_commands = [command for command in plans.registered_commands if command.name == arguments[1]]
-        if of_plan.registered_commands:
-            one.registered_groups = [copy(group) for group in app.registered_groups if group.typer_instance is plans]
-            one.registered_groups[0].typer_instance = of_plan
-    return one if one.registered_commands or one.registered_groups else app
+        single_plan = copy(plans)
+        single_plan.registered_commands = [
+            command for command in plans.registered_commands if command.name == arguments[1]
+        ]
+        if single_plan.registered_commands:
+            single.registered_groups = [copy(group) for group in app.registered_groups if group.typer_instance is plans]
+            single.registered_groups[0].typer_instance = single_plan
+    return single if single.registered_commands or single.registered_groups else app

@@ -10,13 +10,13 @@ import typer
 
 from lastbit.cli.files import check_outputs, replace_file
 from lastbit.cli.streams import say
-from lastbit.cli.verdicts import Unit, explored, law_data, written
+from lastbit.cli.verdicts import Unit, describe_branches, law_data, texts_of
 from lastbit.errors import LastbitError, ParameterError
 from lastbit.questions.report import print_json
 
 if TYPE_CHECKING:
     from lastbit.audit.laws import Law
-    from lastbit.audit.progress import Budget
+    from lastbit.audit.progress import TimeBudget
     from lastbit.audit.target import Target
     from lastbit.audit.verdict import Verdict
     from lastbit.privacy.cost import Cost
@@ -83,33 +83,34 @@ def audit(
     """Follow every branch of a program with exact probabilities. Say whether its privacy loss is within its cost."""
     measure = Unit(unit)
     if gallery:
-        _gallery(measure, as_json)
+        _run_gallery(measure, as_json)
         return
     if target is None:
         raise ParameterError("audit needs a mechanism, FILE.py:PROGRAM, or --gallery.")
     from lastbit.audit.profile import Profile
-    from lastbit.audit.progress import Budget, spoken
+    from lastbit.audit.progress import TimeBudget, show_progress
     from lastbit.audit.target import Target, plot_laws
 
     if profile is not None and (every or neighbour is None):
         raise ParameterError("--profile compares two laws: pass --neighbour, and not --all.")
     if every and (neighbour is not None or table or plot is not None):
         raise ParameterError("--all compares many laws, and shows none. Leave out --neighbour, --table and --plot.")
-    Budget(seconds)  # refuses what is no time
-    found = Target.find(target, settings or [], _cost(epsilon, eta, rho, delta))
-    read = [text.partition("=")[2] for text in settings or []]
+    TimeBudget(seconds)  # refuses what is no time
+    subject = Target.find(target, settings or [], _parse_cost(epsilon, eta, rho, delta))
+    setting_files = [text.partition("=")[2] for text in settings or []]
     check_outputs(
-        {"--plot": plot, "--profile": profile}, [name.rpartition(":")[0] for name in (target, *read) if ":" in name]
+        {"--plot": plot, "--profile": profile},
+        [name.rpartition(":")[0] for name in (target, *setting_files) if ":" in name],
     )
     if not every:
-        found.check(values, neighbour, tolerance)
+        subject.check(values, neighbour, tolerance)
     say(f"following the branches of {target}, for at most {seconds:g} s (--seconds)")
-    with spoken():
+    with show_progress():
         if every:
-            _every(found, values, tolerance, seconds, measure, as_json=as_json)
-        budget = Budget(seconds)
-        laws = found.laws(values, neighbour, tolerance, budget)
-    answer, line, data = _judged(found, laws, tolerance, budget, measure)
+            _audit_all(subject, values, tolerance, seconds, measure, as_json=as_json)
+        budget = TimeBudget(seconds)
+        laws = subject.laws(values, neighbour, tolerance, budget)
+    answer, line, data = _judge(subject, laws, tolerance, budget, measure)
     data |= {"branches": sum(law.branches for law in laws), "unexplored": max(float(law.unexplored) for law in laws)}
     if table or len(laws) == 1:
         names = ("law", "neighbour_law")
@@ -117,21 +118,21 @@ def audit(
     if as_json:
         print_json(data)
     else:
-        shown = "\n\n".join(map(str, laws)) if table or len(laws) == 1 else explored(laws)
-        print(f"{line}\n{shown}" if line else shown)
+        body = "\n\n".join(map(str, laws)) if table or len(laws) == 1 else describe_branches(laws)
+        print(f"{line}\n{body}" if line else body)
     if plot is not None:
-        with _picture("--plot", plot) as name:
+        with _replace_picture("--plot", plot) as name:
             plot_laws(laws, name)
     if profile is not None:
-        with _picture("--profile", profile) as name:
-            Profile(laws[0], laws[1]).plot(name, found.cost)
+        with _replace_picture("--profile", profile) as name:
+            Profile(laws[0], laws[1]).plot(name, subject.cost)
     if answer == "undecided":
-        _undecided(tolerance, seconds)
+        _say_undecided(tolerance, seconds)
     raise typer.Exit(EXIT[answer])
 
 
 @contextmanager
-def _picture(option: str, path: str) -> Iterator[str]:
+def _replace_picture(option: str, path: str) -> Iterator[str]:
     """Give the name to draw into. A full disk takes nothing away: the verdict is printed already."""
     try:
         with replace_file(option, path) as name:
@@ -140,10 +141,10 @@ def _picture(option: str, path: str) -> Iterator[str]:
         raise LastbitError(f"the picture {path} could not be written: {error.strerror}.") from None
 
 
-def _judged(
-    found: Target, laws: list[Law], tolerance: str, budget: Budget, unit: Unit
+def _judge(
+    subject: Target, laws: list[Law], tolerance: str, budget: TimeBudget, unit: Unit
 ) -> tuple[str, str, dict[str, Any]]:
-    """The verdict, its line and its data; without a neighbour there is nothing to judge."""
+    """Return the verdict, its line and its data; without a neighbour there is nothing to judge."""
     from lastbit.audit.losses import Loss
 
     if len(laws) == 1:
@@ -151,35 +152,37 @@ def _judged(
     outcomes = sum(map(len, laws))
     if outcomes > MANY:
         say(f"comparing {outcomes:,} outcomes")
-    judged = found.judge(laws[0], laws[1], tolerance, budget)
-    if isinstance(judged, Loss):
-        return "holds", f"{unit.loss(judged)}; no cost was claimed", {"verdict": None, **unit.loss_data(judged)}
-    return judged.verdict, unit.verdict(judged), unit.verdict_data(judged)
+    judgement = subject.judge(laws[0], laws[1], tolerance, budget)
+    if isinstance(judgement, Loss):
+        return "holds", f"{unit.loss(judgement)}; no cost was claimed", {"verdict": None, **unit.loss_data(judgement)}
+    return judgement.verdict, unit.verdict(judgement), unit.verdict_data(judgement)
 
 
-def _every(found: Target, values: str | None, tolerance: str, seconds: float, unit: Unit, *, as_json: bool) -> None:
+def _audit_all(
+    subject: Target, values: str | None, tolerance: str, seconds: float, unit: Unit, *, as_json: bool
+) -> None:
     """Judge every neighbour, and leave with the worst verdict."""
-    verdicts = found.check_all(values, tolerance, seconds)
+    verdicts = subject.check_all(values, tolerance, seconds)
     worst = verdicts.worst
     if as_json:
         counts = {"neighbours": len(verdicts.each), "complete": verdicts.complete}
         print_json({**unit.verdict_data(worst), "verdict": verdicts.verdict, **counts})
     else:
         print(f"{verdicts.verdict} on {verdicts.tried}")
-        print(f"worst, on {', '.join(written(worst.neighbour) or [])}: {unit.verdict(worst)}")
+        print(f"worst, on {', '.join(texts_of(worst.neighbour) or [])}: {unit.verdict(worst)}")
     if verdicts.verdict == "undecided":
-        _undecided(tolerance, seconds)
+        _say_undecided(tolerance, seconds)
     raise typer.Exit(EXIT[verdicts.verdict])
 
 
-def _undecided(tolerance: str, seconds: float) -> None:
+def _say_undecided(tolerance: str, seconds: float) -> None:
     say(
         f"{seconds:g} s or a tolerance of {tolerance} were not enough. To go on longer: --seconds {10 * seconds:g}. "
         "Fewer branches: smaller values, a coarser grid (--set resolution=1), or --tolerance 1e-3."
     )
 
 
-def _cost(epsilon: str | None, eta: str | None, rho: str | None, delta: str | None) -> Cost | None:
+def _parse_cost(epsilon: str | None, eta: str | None, rho: str | None, delta: str | None) -> Cost | None:
     from lastbit.exact.numbers import whole
     from lastbit.privacy.cost import Cost
     from lastbit.privacy.eta import Eta
@@ -191,14 +194,14 @@ def _cost(epsilon: str | None, eta: str | None, rho: str | None, delta: str | No
     parts = None if eta is None else [whole(part, "eta") for part in eta.split(",")]
     if parts is not None and len(parts) != 3:
         raise ParameterError(f"eta must be X,Y,Z: got {eta}.")
-    apart = Cost.zcdp(1 if rho is None else rho, 0 if delta is None else delta)
+    zcdp_cost = Cost.zcdp(1 if rho is None else rho, 0 if delta is None else delta)
     if epsilon is None and parts is None:
-        return apart
-    pure = Cost.asked(epsilon, None if parts is None else Eta(*parts))
-    return Cost(pure.epsilon, None if rho is None else apart.stated_rho, apart.delta)
+        return zcdp_cost
+    pure_cost = Cost.asked(epsilon, None if parts is None else Eta(*parts))
+    return Cost(pure_cost.epsilon, None if rho is None else zcdp_cost.stated_rho, zcdp_cost.delta)
 
 
-def _gallery(unit: Unit, as_json: bool) -> None:
+def _run_gallery(unit: Unit, as_json: bool) -> None:
     from lastbit.audit.attacks.everything import all_attacks
     from lastbit.audit.broken.gallery import GALLERY, hear
     from lastbit.release import text_table
@@ -207,8 +210,8 @@ def _gallery(unit: Unit, as_json: bool) -> None:
     for place, case in enumerate(GALLERY, start=1):
         say(f"{place} of {len(GALLERY)}: {case.name}")
         hearing = hear(case)
-        repaired = "" if hearing.repaired is None else _short(hearing.repaired, unit)
-        rows.append([case.name, unit.claim(hearing.published.cost), _short(hearing.published, unit), repaired])
+        repaired = "" if hearing.repaired is None else _short_text(hearing.repaired, unit)
+        rows.append([case.name, unit.claim(hearing.published.cost), _short_text(hearing.published, unit), repaired])
         fixed = None if hearing.repaired is None else unit.verdict_data(hearing.repaired)
         cases.append({"name": case.name, "published": unit.verdict_data(hearing.published), "repaired": fixed})
         wrong += hearing.published.verdict != "violated" or bool(hearing.repaired and not hearing.repaired.holds)
@@ -218,14 +221,14 @@ def _gallery(unit: Unit, as_json: bool) -> None:
     for attack in all_attacks():
         if not as_json:
             print(attack, flush=True)
-        attacks.append({"attack": str(attack), "succeeds": attack.succeeds, "withstood": attack.withstood})
-        wrong += not (attack.succeeds and attack.withstood)
+        attacks.append({"attack": str(attack), "succeeds": attack.succeeds, "withstood": attack.fails_on_ours})
+        wrong += not (attack.succeeds and attack.fails_on_ours)
     if as_json:
         print_json({"cases": cases, "attacks": attacks})
     raise typer.Exit(1 if wrong else 0)
 
 
-def _short(verdict: Verdict, unit: Unit) -> str:
+def _short_text(verdict: Verdict, unit: Unit) -> str:
     plain = verdict.measured.claim == "epsilon" and not verdict.cost.delta
-    found = unit.text(verdict.loss.lower, "down") if plain else verdict.measured.short
-    return f"{found} ({verdict.verdict})"
+    amount = unit.text(verdict.loss.lower, "down") if plain else verdict.measured.short
+    return f"{amount} ({verdict.verdict})"

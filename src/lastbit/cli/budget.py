@@ -18,7 +18,7 @@ def check_text(parameter: typer.CallbackParam, value: str | None) -> str | None:
     return None if value is None else Text(parameter.metavar or "TEXT", empty=True).parse(value, flag, "command")
 
 
-Place = Annotated[
+LedgerAddress = Annotated[
     str,
     typer.Option("--ledger", metavar="FILE", help="A file, or a postgresql:// address.", callback=check_text),
 ]
@@ -33,7 +33,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text."
 
 def create(
     dataset: Dataset,
-    ledger: Place,
+    address: LedgerAddress,
     epsilon: Epsilon = None,
     rho: Rho = None,
     delta: Annotated[
@@ -51,16 +51,16 @@ def create(
 ) -> None:
     """Open an account with a limit in epsilon, in rho, or in epsilon and delta. The first account makes the file."""
     from lastbit.ledger import Ledger
-    from lastbit.values.adjacency import named
+    from lastbit.values.adjacency import parse_adjacency
 
-    account = Ledger(ledger).create(
-        dataset, epsilon=epsilon, rho=rho, delta=delta, adjacency=named(adjacency), note=note
+    account = Ledger(address).create(
+        dataset, epsilon=epsilon, rho=rho, delta=delta, adjacency=parse_adjacency(adjacency), note=note
     )
-    _show(account, as_json)
+    _show_account(account, as_json)
 
 
 def show(
-    ledger: Place,
+    address: LedgerAddress,
     dataset: Annotated[
         str | None,
         typer.Argument(metavar="[DATASET]", help="The account. Leave it out to see all.", callback=check_text),
@@ -78,26 +78,26 @@ def show(
     from lastbit.ledger import Ledger
     from lastbit.questions.report import Report, account_data
 
-    books = Ledger(ledger)
-    accounts = books.accounts() if dataset is None else (books.account(dataset),)
-    cost = _one_more(after_epsilon, after_rho, after_delta)
-    after = [None if cost is None else _after(account, cost) for account in accounts]
+    ledger = Ledger(address)
+    accounts = ledger.accounts() if dataset is None else (ledger.account(dataset),)
+    cost = _parse_next_cost(after_epsilon, after_rho, after_delta)
+    after = [None if cost is None else _account_after(account, cost) for account in accounts]
     data = [
-        account_data(account) | ({} if each is None else {"after": _after_data(each)})
-        for account, each in zip(accounts, after, strict=True)
+        account_data(account) | ({} if outcome is None else {"after": _after_data(outcome)})
+        for account, outcome in zip(accounts, after, strict=True)
     ]
-    rows = [row for account, each in zip(accounts, after, strict=True) for row in _rows(account, each)]
-    alone = all(account.currency == "epsilon" for account in accounts)
+    rows = [row for account, outcome in zip(accounts, after, strict=True) for row in _rows(account, outcome)]
+    only_epsilon = all(account.currency == "epsilon" for account in accounts)
     names = ["dataset", "currency", "limit", "spent", "left", *(["after"] if cost is not None else []), "neighbours"]
-    columns = {name: [row[name] for row in rows] for name in names if not (alone and name == "currency")}
-    title = "Budgets, in epsilon" if alone else "Budgets"
+    columns = {name: [row[name] for row in rows] for name in names if not (only_epsilon and name == "currency")}
+    title = "Budgets, in epsilon" if only_epsilon else "Budgets"
     Report(title, columns, [line for account in accounts for line in _notes(account)], {"accounts": data}).show(
         as_json=as_json
     )
 
 
-def _one_more(epsilon: str | None, rho: str | None, delta: str | None) -> Any:
-    """The cost of one more release; None where nobody asks."""
+def _parse_next_cost(epsilon: str | None, rho: str | None, delta: str | None) -> Any:
+    """Return the cost of one more release; None where nobody asks."""
     from lastbit.exact.numbers import number
     from lastbit.privacy.cost import Cost, positive_rho
 
@@ -105,13 +105,13 @@ def _one_more(epsilon: str | None, rho: str | None, delta: str | None) -> Any:
         if delta is not None:
             raise ParameterError("--after-delta goes with --after-epsilon or --after-rho: give one of them too.")
         return None
-    apart = Fraction(0) if delta is None else number(delta, "--after-delta")
-    pure = None if epsilon is None else Cost.of(epsilon).epsilon
-    return Cost(pure, None if rho is None else positive_rho(rho), apart)
+    exact_delta = Fraction(0) if delta is None else number(delta, "--after-delta")
+    exact_epsilon = None if epsilon is None else Cost.of(epsilon).epsilon
+    return Cost(exact_epsilon, None if rho is None else positive_rho(rho), exact_delta)
 
 
-def _after(account: Any, cost: Any) -> Any:
-    """The account after one more release of people who come or go, or why it is refused."""
+def _account_after(account: Any, cost: Any) -> Any:
+    """Return the account after one more release of people who come or go, or the text of its refusal."""
     from lastbit.errors import LedgerError
 
     try:
@@ -127,8 +127,8 @@ def _after_data(after: Any) -> dict[str, Any]:
 
 
 def _rows(account: Any, after: Any) -> list[dict[str, Any]]:
-    """A row for each currency that the account has a limit in."""
-    from lastbit.questions.report import shown
+    """Return a row for each currency that the account has a limit in."""
+    from lastbit.questions.report import format_value
 
     # Amounts in several currencies are no numbers of one column: each is written on its own.
     limits = {
@@ -140,14 +140,14 @@ def _rows(account: Any, after: Any) -> list[dict[str, Any]]:
         {
             "dataset": account.dataset,
             "currency": name,
-            "limit": shown(limits[name][0], "down"),
-            "spent": "no sum" if limits[name][1] is None else shown(limits[name][1], "up"),
-            "left": shown(left, "down"),
+            "limit": format_value(limits[name][0], "down"),
+            "spent": "no sum" if limits[name][1] is None else format_value(limits[name][1], "up"),
+            "left": format_value(left, "down"),
             "after": "refused"
             if isinstance(after, str)
             else None
             if after is None
-            else shown(after.left[name], "down"),
+            else format_value(after.left[name], "down"),
             "neighbours": account.adjacency,
         }
         for name, left in account.left.items()
@@ -157,26 +157,26 @@ def _rows(account: Any, after: Any) -> list[dict[str, Any]]:
 def _notes(account: Any) -> list[str]:
     if account.currency != "epsilon and delta":
         return []
-    from lastbit.ledger.price import above
+    from lastbit.ledger.price import format_up
     from lastbit.privacy.cost import Cost
 
     lines = [
         f"{account.dataset} promises {account.text} for all its releases together. It takes a release while the deltas "
         "fit and, besides, the epsilons fit or the rhos fit. Another delta of "
-        f"{above(account.delta_of_rho)} turns the rhos into epsilon."
+        f"{format_up(account.delta_of_rho)} turns the rhos into epsilon."
     ]
     if account.spent_rho:
         sums = Cost(account.spent_epsilon, account.spent_rho, account.spent_delta)
         lines.append(
             f"So far {account.dataset} adds up to epsilon {sums.epsilon_at(account.delta_limit):.4g} at delta "
-            f"{above(account.delta_limit)}. This is for orientation only, as it is no odometer: where releases are "
+            f"{format_up(account.delta_limit)}. This is for orientation only, as it is no odometer: where releases are "
             "chosen by earlier releases, only the limit is promised."
         )
     return lines
 
 
 def verify(
-    ledger: Place,
+    address: LedgerAddress,
     dataset: Annotated[
         str | None, typer.Argument(metavar="[DATASET]", help="One account; all without it.", callback=check_text)
     ] = None,
@@ -200,12 +200,12 @@ def verify(
     from lastbit.ledger import Ledger
     from lastbit.questions.report import Report, account_data
 
-    books = Ledger(ledger)
-    problems = books.verify(dataset, expected=expected, witness=witness)
+    ledger = Ledger(address)
+    problems = ledger.verify(dataset, expected=expected, witness=witness)
     if problems:
         Report("The books do not add up.", {}, problems, {"problems": problems}).show(as_json=as_json)
         raise typer.Exit(1)
-    accounts = books.accounts() if dataset is None else (books.account(dataset),)
+    accounts = ledger.accounts() if dataset is None else (ledger.account(dataset),)
     columns: dict[str, list[Any]] = {
         "dataset": [account.dataset for account in accounts],
         "last digest": [account.digest for account in accounts],
@@ -220,16 +220,21 @@ def verify(
     Report("The books add up.", columns, notes, data).show(as_json=as_json)
 
 
-def raise_(
-    dataset: Dataset, ledger: Place, epsilon: Epsilon = None, rho: Rho = None, note: Note = "", as_json: Json = False
+def raise_limit(
+    dataset: Dataset,
+    address: LedgerAddress,
+    epsilon: Epsilon = None,
+    rho: Rho = None,
+    note: Note = "",
+    as_json: Json = False,
 ) -> None:
     """Set a higher limit, in the account's own currency. The history records the change."""
     from lastbit.ledger import Ledger
 
-    _show(Ledger(ledger).raise_limit(dataset, epsilon=epsilon, rho=rho, note=note), as_json)
+    _show_account(Ledger(address).raise_limit(dataset, epsilon=epsilon, rho=rho, note=note), as_json)
 
 
-def _show(account: Any, as_json: bool) -> None:
+def _show_account(account: Any, as_json: bool) -> None:
     from lastbit.questions.report import Report, account_data, account_line
 
     Report(account_line(account), {}, [], {"account": account_data(account)}).show(as_json=as_json)

@@ -18,9 +18,9 @@ def make_command(
 ) -> Callable[..., None]:
     """Return a command with these options, which calls `run` with what was typed, by name."""
 
-    def command(**typed: Any) -> None:
+    def command(**arguments: Any) -> None:
         # An option that takes a list is an empty one where it is not given, and a flag is False.
-        values = {key: value for key, value in typed.items() if value not in (None, False, [], ())}
+        values = {key: value for key, value in arguments.items() if value not in (None, False, [], ())}
         _refuse_flags(options, values)
         run(values)
 
@@ -77,8 +77,8 @@ def _help(option: Option) -> str:
 def _refuse_flags(options: Sequence[Option], values: dict[str, Any]) -> None:
     """Refuse the name of an option where the value of another one belongs, as in `--epsilon --domain items.txt`."""
     flags = {option.flag for option in options}
-    spelled = {option.name: option.flag for option in options}
+    flag_of = {option.name: option.flag for option in options}
     for name, value in values.items():
         for word in value if isinstance(value, list | tuple) else [value]:
             if word in flags:
-                raise ParameterError(f"{spelled[name]} needs a value: got the option {word}. Nothing was read.")
+                raise ParameterError(f"{flag_of[name]} needs a value: got the option {word}. Nothing was read.")

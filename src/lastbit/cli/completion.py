@@ -30,7 +30,7 @@ def completion(
     print(get_completion_script(prog_name="lastbit", complete_var=VARIABLE, shell=shell))
 
 
-def answer_a_shell() -> None:
+def prepare_completion() -> None:
     """Get ready to answer when a shell asks for words."""
     if VARIABLE in os.environ:
         from typer._completion_classes import completion_init

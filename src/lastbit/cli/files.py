@@ -32,7 +32,7 @@ _PICTURES: Final[dict[str, tuple[bytes, ...]]] = {
     "svgz": (b"\x1f\x8b",),
 }
 """The kinds of pictures, and how a file of each kind begins."""
-_BESIDE: Final = ("", "-wal", "-shm", "-journal", ".wal")
+_SUFFIXES: Final = ("", "-wal", "-shm", "-journal", ".wal")
 """What a database puts behind its own name to name the files beside it."""
 _ADVICE: Final = "Name another file. Nothing was spent."
 
@@ -42,34 +42,38 @@ def check_outputs(outputs: dict[str, str | None], inputs: Iterable[str]) -> None
     paths = {option: path for option, path in outputs.items() if path is not None}
     if not paths:
         return
-    read = [_identity(f"{place}{ending}") for place in inputs for ending in _BESIDE]
+    input_identities = [_file_identity(f"{source}{ending}") for source in inputs for ending in _SUFFIXES]
     with suppress(AttributeError, OSError, ValueError):  # standard input may be closed, or be no file
         state = os.fstat(sys.stdin.fileno())
-        read += [(state.st_dev, state.st_ino)] if stat.S_ISREG(state.st_mode) else []
-    written: dict[object, str] = {}
+        input_identities += [(state.st_dev, state.st_ino)] if stat.S_ISREG(state.st_mode) else []
+    options_by_file: dict[object, str] = {}
     for option, path in paths.items():
         if option != "--html":
             _check_picture(option, path)
         _check_folder(option, path)
-        identity = _identity(path)
-        if identity in read:
+        identity = _file_identity(path)
+        if identity in input_identities:
             raise ParameterError(f"{option} must be a file of its own: got {path}, which the command reads. {_ADVICE}")
-        if identity in written:
-            raise ParameterError(f"{option} and {written[identity]} must be two files: got {path} for both. {_ADVICE}")
-        written[identity] = option
-        if _holds_else(option, path):
-            raise ParameterError(f"{option} must be a new file, or an earlier {_noun(option)}: got {path}. {_ADVICE}")
+        if identity in options_by_file:
+            raise ParameterError(
+                f"{option} and {options_by_file[identity]} must be two files: got {path} for both. {_ADVICE}"
+            )
+        options_by_file[identity] = option
+        if _holds_other_content(option, path):
+            raise ParameterError(
+                f"{option} must be a new file, or an earlier {_kind_of_file(option)}: got {path}. {_ADVICE}"
+            )
 
 
 def inputs_of(request: Request) -> list[str]:
     """Return the files that a request reads or charges."""
-    from lastbit.data.places import expanded
+    from lastbit.data.files.paths import expand_paths
 
     domains = [domain.text for domain in request.values.get("domain") or () if domain.text]
     sources = [name for name in request.values.get("source") or () if name != "-" and "://" not in name]
     ledger = (request.values.get("ledger") or "").removeprefix("sqlite:///")
     with suppress(LastbitError):  # a pattern without a file is refused where the table is read
-        sources = [*sources, *expanded(sources)]
+        sources = [*sources, *expand_paths(sources)]
     return [*sources, *domains, *([ledger] if ledger and "://" not in ledger else [])]
 
 
@@ -89,7 +93,7 @@ def replace_file(option: str, path: str) -> Iterator[str]:
     try:
         os.close(handle)
         yield temporary
-        if _holds_else(option, path):  # somebody has written it since it was checked
+        if _holds_other_content(option, path):  # somebody has written it since it was checked
             raise FileExistsError(errno.EEXIST, "it has become another file")
         os.chmod(temporary, _default_mode() if before is None else stat.S_IMODE(before.st_mode))
         with open(temporary, "r+b") as file:
@@ -107,7 +111,7 @@ def _default_mode() -> int:
     return 0o666 & ~mask
 
 
-def _noun(option: str) -> str:
+def _kind_of_file(option: str) -> str:
     return "report" if option == "--html" else "picture"
 
 
@@ -142,7 +146,7 @@ def _state(path: str) -> os.stat_result | None:
         return None
 
 
-def _identity(path: str) -> object:
+def _file_identity(path: str) -> object:
     """Return what two names of one file share: its place on the disk, or the name where it is not there yet."""
     try:
         state = os.stat(path)
@@ -151,8 +155,8 @@ def _identity(path: str) -> object:
     return state.st_dev, state.st_ino
 
 
-def _holds_else(option: str, path: str) -> bool:
-    """Whether there is a file that would be lost: neither empty, nor of the kind that the option writes."""
+def _holds_other_content(option: str, path: str) -> bool:
+    """Return whether there is a file that would be lost: neither empty, nor of the kind that the option writes."""
     from lastbit.output.page import is_report
 
     try:

@@ -12,10 +12,13 @@ from lastbit.questions.kinds import KINDS, WATCH
 from lastbit.questions.option import Option
 from lastbit.questions.plan import PLAN_OPTIONS
 from lastbit.questions.request import Kind, Request
-from lastbit.questions.value_types import Number, Whole
+from lastbit.questions.value_types import Number, WholeNumber
 
 _ITEMS: Final = Option(
-    "items", Whole("NUMBER"), "How many items the domain has, where the items are not listed here.", spelling="--items"
+    "items",
+    WholeNumber("NUMBER"),
+    "How many items the domain has, where the items are not listed here.",
+    spelling="--items",
 )
 _LARGEST: Final = Option(
     "largest",
@@ -33,9 +36,9 @@ _HELP: Final = """Show how accurate `lastbit {name}` will be at a cost, or the e
 
 def plan_command(kind: Kind) -> Callable[..., None]:
     """Return the command that plans this kind of question."""
-    listed = any(option.name == "domain" for option in kind.options)
+    has_domain = any(option.name == "domain" for option in kind.options)
     selects = any(option.name == "set" for option in kind.options)
-    own = (*PLAN_OPTIONS, *([_ITEMS] if listed else []), *([_LARGEST] if selects else []))
+    plan_options = (*PLAN_OPTIONS, *([_ITEMS] if has_domain else []), *([_LARGEST] if selects else []))
     options = [
         replace(option, default=None) if option.name in ("source", "by", "of", "threshold", "at") else option
         for option in kind.options
@@ -43,16 +46,23 @@ def plan_command(kind: Kind) -> Callable[..., None]:
     ]
 
     def run(values: dict[str, Any]) -> None:
-        given = {option.name: option.parse(values.pop(option.name, None), "command") for option in own}
-        _show(kind, values, given["within"], given["units"], given.get("items"), given.get("largest"))
+        plan_values = {option.name: option.parse(values.pop(option.name, None), "command") for option in plan_options}
+        _show_plan(
+            kind,
+            values,
+            plan_values["within"],
+            plan_values["units"],
+            plan_values.get("items"),
+            plan_values.get("largest"),
+        )
 
-    return make_command([*options, *own], run, kind.name, _HELP.format(name=kind.name))
+    return make_command([*options, *plan_options], run, kind.name, _HELP.format(name=kind.name))
 
 
-PLANNED: Final = (*KINDS.values(), WATCH)
+PLAN_KINDS: Final = (*KINDS.values(), WATCH)
 
 
-def _show(
+def _show_plan(
     kind: Kind, values: dict[str, Any], within: str | None, units: int, items: int | None, largest: str | None
 ) -> None:
     from lastbit.questions.plan import compare_selections, find_cost, make_plan, require_one_cost
@@ -63,30 +73,32 @@ def _show(
         request = find_cost(request, within, units)
     plan = make_plan(request, units=units)
     report = plan.report
-    siblings = _compare(request, values, units, items)
-    found = None if largest is None else compare_selections(request, largest)
-    more: dict[str, Any] = {} if found is None else {"found": found.data}
+    siblings = _compare_siblings(request, values, units, items)
+    comparison = None if largest is None else compare_selections(request, largest)
+    more: dict[str, Any] = {} if comparison is None else {"found": comparison.data}
     more |= {"compared": {name: accuracy.within for name, accuracy in siblings.items()}} if siblings else {}
     notes = [
         *report.notes,
-        *([] if found is None else [found.sentence]),
+        *([] if comparison is None else [comparison.sentence]),
         *(f"`{name}`: {accuracy.sentence}" for name, accuracy in siblings.items()),
     ]
     replace(report, notes=notes, data={**report.data, **more}).show(as_json=request["as_json"])
 
 
-def _compare(request: Request, values: dict[str, Any], units: int, items: int | None) -> dict[str, Any]:
+def _compare_siblings(request: Request, values: dict[str, Any], units: int, items: int | None) -> dict[str, Any]:
     """Return the accuracy of questions that answer nearly the same, at the same cost; none of those that cannot."""
-    compared = {}
+    accuracies = {}
     cost = {name: request[name] for name in ("epsilon", "rho") if request[name] is not None}
     for name in _SIBLINGS.get(request.kind.name, ()):
-        known = {option.name for option in KINDS[name].options}
-        asked = {**values, **cost}
-        if "k" in known:
-            asked["k"] = request["k"]
+        option_names = {option.name for option in KINDS[name].options}
+        sibling_values = {**values, **cost}
+        if "k" in option_names:
+            sibling_values["k"] = request["k"]
         try:
-            sibling = KINDS[name].parse_plan({key: asked[key] for key in asked if key in known}, "command", items=items)
-            compared[f"{name} -k {request['k']}" if "k" in known else name] = sibling.question.accuracy(units)
+            sibling = KINDS[name].parse_plan(
+                {key: sibling_values[key] for key in sibling_values if key in option_names}, "command", items=items
+            )
+            accuracies[f"{name} -k {request['k']}" if "k" in option_names else name] = sibling.question.accuracy(units)
         except LastbitError:
             continue
-    return compared
+    return accuracies

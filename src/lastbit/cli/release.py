@@ -14,11 +14,11 @@ import typer
 
 from lastbit.cli import REFUSED
 from lastbit.cli.files import check_outputs, inputs_of, replace_file
-from lastbit.cli.streams import say, say_if_lost
+from lastbit.cli.streams import add_loss_sentence, say
 from lastbit.errors import ParameterError
 from lastbit.questions.answer import Payer, answer
 from lastbit.questions.plan import Plan, make_plan
-from lastbit.questions.rendering import UNREAD, account_after, render_answer
+from lastbit.questions.rendering import UNREAD, read_account_after, render_answer
 from lastbit.questions.report import account_line
 from lastbit.release import Release
 
@@ -46,13 +46,13 @@ def run_request(request: Request) -> None:
         raise ParameterError(f"--plot draws numbers, and {name} publishes items without a number. Leave it out.")
     check_outputs({"--html": request["html"], "--plot": request["plot"]}, inputs_of(request))
     if request["dry_run"]:
-        _dry_run(request)
+        _show_dry_run(request)
         return
     payer = Payer.of(request)
     entry = payer.find_answer(request) if payer is not None and request["reuse"] else None
     if payer is not None:
         history = shlex.join(["lastbit", "budget", "history", payer.dataset])
-        say_if_lost(f"The release is in the books: {history} lists it, and with --release shows it again.")
+        add_loss_sentence(f"The release is in the books: {history} lists it, and with --release shows it again.")
     with _show_warnings(payer):
         published = answer(request, payer) if entry is None else entry.published
     result = render_answer(request, payer, published, entry=entry)
@@ -60,17 +60,17 @@ def run_request(request: Request) -> None:
         say(_ROWS_ONLY)
     if payer is None:
         say(_NOT_CHARGED)
-    result.whole.show(as_json=request["as_json"])
+    result.full_report.show(as_json=request["as_json"])
     if request["html"] is not None:
         write_html(request["html"], result.page)
     if request["plot"] is not None and isinstance(published, Release):
         _plot(published, request["plot"])
 
 
-def _dry_run(request: Request) -> None:
+def _show_dry_run(request: Request) -> None:
     plan = make_plan(request, units=request["units"])
     reading = request.question.reading
-    if plan.answered is None and reading is not None:
+    if plan.previous_entry is None and reading is not None:
         reading.check_columns()
     show_plan(plan)
 
@@ -79,11 +79,11 @@ def show_plan(plan: Plan) -> None:
     """Print a plan; the exit code says where the budget does not allow it."""
     report = plan.report
     if "-" in plan.request.values.get("source", ()):
-        used = "What came through standard input is used up: send it again for the release."
-        report = replace(report, notes=[*report.notes, used])
+        hint = "What came through standard input is used up: send it again for the release."
+        report = replace(report, notes=[*report.notes, hint])
     report.show(as_json=plan.request["as_json"])
-    reused = plan.answered is not None and plan.request.values.get("reuse", False)
-    if plan.refusal and not reused:
+    is_reuse = plan.previous_entry is not None and plan.request.values.get("reuse", False)
+    if plan.refusal and not is_reuse:
         raise typer.Exit(REFUSED)
 
 
@@ -93,18 +93,18 @@ def _show_warnings(payer: Payer | None) -> Iterator[None]:
     if payer is None:
         yield
         return
-    from lastbit.ledger.ledger import NotKept
+    from lastbit.ledger.ledger import NotRecordedWarning
 
     with warnings.catch_warnings():
-        warnings.simplefilter("always", NotKept)
-        others = warnings.showwarning
+        warnings.simplefilter("always", NotRecordedWarning)
+        show_other = warnings.showwarning
 
         def show(message: Any, category: Any, *where: Any) -> None:
-            if category is NotKept:
-                say_if_lost("The charge stays, and the books could not keep the release.")
+            if category is NotRecordedWarning:
+                add_loss_sentence("The charge stays, and the books could not keep the release.")
                 say(str(message))
             else:
-                others(message, category, *where)
+                show_other(message, category, *where)
 
         warnings.showwarning = cast(Any, show)
         yield
@@ -146,14 +146,14 @@ def start_stream(request: Request, ends: str) -> Run | None:
     payer = Payer.of(request)
     if payer is None:
         run: Run = mechanism.start()
-        paid = _NOT_CHARGED
+        payment = _NOT_CHARGED
     else:
         with _show_warnings(payer):
             run = payer.ledger.spend(
                 payer.dataset, mechanism, mechanism.start, note=payer.note, question=payer.identity
             )  # fmt: skip
-        account = account_after(payer)
-        paid = UNREAD if account is None else f"{account_line(account)}."
-    for line in (f"{mechanism.name}, {mechanism.cost.text}: it ends after {ends}.", paid, *question.notes):
+        account = read_account_after(payer)
+        payment = UNREAD if account is None else f"{account_line(account)}."
+    for line in (f"{mechanism.name}, {mechanism.cost.text}: it ends after {ends}.", payment, *question.notes):
         say(line)
     return run

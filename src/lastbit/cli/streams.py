@@ -86,7 +86,7 @@ def _finish(output: Output, notes: Notes, code: ExitCode) -> ExitCode:
     with suppress(OSError):  # it is remembered
         output.flush()
     if output.failure is not None:
-        code = _say_lost(output, code)
+        code = _report_loss(output, code)
     notes.flush()
     if notes.failure is not None:
         notes.discard()
@@ -94,7 +94,7 @@ def _finish(output: Output, notes: Notes, code: ExitCode) -> ExitCode:
     return code
 
 
-def _say_lost(output: Output, code: ExitCode) -> ExitCode:
+def _report_loss(output: Output, code: ExitCode) -> ExitCode:
     failure = output.failure
     output.discard()
     if isinstance(failure, BrokenPipeError):  # whoever reads has seen enough
@@ -105,11 +105,11 @@ def _say_lost(output: Output, code: ExitCode) -> ExitCode:
 
 
 def is_lost_output(error: BaseException) -> bool:
-    """Whether this is the failure of standard output, of which the command speaks at its end."""
+    """Return whether this is the failure of standard output, of which the command speaks at its end."""
     return isinstance(sys.stdout, Output) and error is sys.stdout.failure
 
 
-def say_if_lost(sentence: str) -> None:
+def add_loss_sentence(sentence: str) -> None:
     """Add this sentence where standard output turns out to be lost."""
     if isinstance(sys.stdout, Output):
         sys.stdout.sentence = sentence

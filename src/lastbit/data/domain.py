@@ -16,7 +16,7 @@ from math import prod
 from pathlib import Path
 from typing import Any, Final
 
-from lastbit.data.kinds import TEXT, Kind
+from lastbit.data.column_types import TEXT, ColumnType
 from lastbit.errors import ParameterError
 
 
@@ -45,12 +45,12 @@ _MOST_COMBINATIONS: Final = 10**7
 """Combinations of items of several columns: each is a tuple in memory, of some 200 bytes with what is kept about it."""
 
 
-def items_of(domain: object) -> Items:
-    """The items of one column: nulls and blank lines left out, each item once, in the order given.
+def read_items(domain: object) -> Items:
+    """Return the items of one column: nulls and blank lines left out, each item once, in the order given.
 
     An item in a file has no spaces or tabs around it. Give items with spaces as a list.
 
-    >>> items_of(["flu", "cold", None, "flu"]), items_of(range(3))
+    >>> read_items(["flu", "cold", None, "flu"]), read_items(range(3))
     (('flu', 'cold'), (0, 1, 2))
     """
     if domain is None:
@@ -58,7 +58,7 @@ def items_of(domain: object) -> Items:
     if isinstance(domain, Items):
         return domain
     try:
-        once = dict.fromkeys(_listed(domain))
+        once = dict.fromkeys(_list_items(domain))
     except TypeError:
         raise ParameterError(
             "domain must be a list of items such as text, numbers or dates: got a list or another container inside it. "
@@ -79,17 +79,17 @@ def _check_size(size: int) -> None:
         )
 
 
-def _told_apart(item: Any) -> Any:
-    """The item; in UTC where Python takes it for the hour before, which has the same name as clocks are set back."""
+def _resolve_fold(item: Any) -> Any:
+    """Return the item; in UTC where Python takes it for the hour before, as clocks are set back."""
     if type(item) is datetime.datetime and item.fold and item.tzinfo is not None:
         return item.astimezone(datetime.UTC)
     return item
 
 
-def checked_range(domain: range) -> range:
-    """A range of whole numbers that can be a domain: neither empty nor longer than memory holds.
+def check_range(domain: range) -> range:
+    """Return a range of whole numbers that can be a domain: neither empty nor longer than memory holds.
 
-    >>> checked_range(range(1, 13))
+    >>> check_range(range(1, 13))
     range(1, 13)
     """
     if not domain:
@@ -99,13 +99,13 @@ def checked_range(domain: range) -> range:
     return domain
 
 
-def _listed(domain: object) -> Iterable[Any]:
+def _list_items(domain: object) -> Iterable[Any]:
     if isinstance(domain, str | os.PathLike):
         return _lines(Path(domain))
     if isinstance(domain, range):
-        return checked_range(domain)
+        return check_range(domain)
     if isinstance(domain, list | tuple):
-        return map(_told_apart, domain)
+        return map(_resolve_fold, domain)
     if isinstance(domain, set | frozenset):
         raise ParameterError("domain must have an order: got a set. Pass sorted(domain).")
     import narwhals as nw
@@ -120,7 +120,7 @@ def _listed(domain: object) -> Iterable[Any]:
             )
         table = table[table.columns[0]]
     if isinstance(table, nw.Series):
-        return map(_told_apart, table.drop_nulls().to_list())
+        return map(_resolve_fold, table.drop_nulls().to_list())
     raise ParameterError(
         f"domain must be a list, a range, a file or a column: got {type(domain).__name__}. Pass a column of a "
         "lazy table as a table of one column: table[['name']]."
@@ -145,10 +145,10 @@ def _lines(path: Path) -> list[str]:
     return [item for line in text.split("\n") if (item := line.strip(" \t"))]
 
 
-def domains_of(domain: object, columns: Sequence[str]) -> list[Items]:
-    """One domain for each column: for one column the domain itself, for several a list or a mapping of domains."""
+def read_domains(domain: object, columns: Sequence[str]) -> list[Items]:
+    """Read one domain for each column: for one column the domain itself, for several a list or a mapping."""
     if len(columns) == 1 and not isinstance(domain, Mapping):
-        return [items_of(domain)]
+        return [read_items(domain)]
     if domain is None:
         raise ParameterError(NO_DOMAIN)
     if isinstance(domain, Mapping):
@@ -156,13 +156,13 @@ def domains_of(domain: object, columns: Sequence[str]) -> list[Items]:
             raise ParameterError(
                 f"domain must have one entry for each of {', '.join(columns)}: got {', '.join(domain)}."
             )
-        return [items_of(domain[column]) for column in columns]
+        return [read_items(domain[column]) for column in columns]
     if not isinstance(domain, list | tuple) or len(domain) != len(columns):
         raise ParameterError(
             f"domain must be a list of {len(columns)} domains, one for each of {', '.join(columns)}. "
             "The items are all their combinations."
         )
-    return [items_of(each) for each in domain]
+    return [read_items(items) for items in domain]
 
 
 def check_combinations(sizes: Iterable[int]) -> None:
@@ -170,19 +170,19 @@ def check_combinations(sizes: Iterable[int]) -> None:
 
     >>> check_combinations([400, 400])
     """
-    listed = list(sizes)
-    if len(listed) > 1 and prod(listed) > _MOST_COMBINATIONS:
-        each = " x ".join(f"{size:,}" for size in listed)
+    lengths = list(sizes)
+    if len(lengths) > 1 and prod(lengths) > _MOST_COMBINATIONS:
+        product = " x ".join(f"{size:,}" for size in lengths)
         raise ParameterError(
-            f"domain must have at most {_MOST_COMBINATIONS:,} combinations: got {each}. Name fewer items, or fewer "
+            f"domain must have at most {_MOST_COMBINATIONS:,} combinations: got {product}. Name fewer items, or fewer "
             "columns."
         )
 
 
-def combined(domains: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
-    """The items of a product domain: bare for one column, tuples for several.
+def combine_domains(domains: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
+    """Return the items of a product domain: bare for one column, tuples for several.
 
-    >>> combined([("a", "b"), (1, 2)])
+    >>> combine_domains([("a", "b"), (1, 2)])
     (('a', 1), ('a', 2), ('b', 1), ('b', 2))
     """
     check_combinations(map(len, domains))
@@ -190,31 +190,31 @@ def combined(domains: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
 
 
 @dataclass(frozen=True)
-class Domain:
+class ColumnDomain:
     """Items, and the normal form of each: None where no row can have it."""
 
     items: Items
     keys: Sequence[Hashable | None]
 
 
-def typed(items: Items, kind: Kind, column: str) -> Domain:
-    """The items as the column has them, so that text from a file meets whole numbers or dates.
+def convert_items(items: Items, column_type: ColumnType, column: str) -> ColumnDomain:
+    """Return the items as the column has them, so that text from a file meets whole numbers or dates.
 
     Two items with one normal form are one item given twice: the first of them stays.
     """
     try:
-        converted = list(map(kind.item, items))
+        converted = list(map(column_type.parse, items))
     except (ValueError, TypeError, OverflowError, LookupError, ArithmeticError, AttributeError):
         raise ParameterError(
-            f"domain must hold {kind.holds}, as the column {column!r} does. "
+            f"domain must hold {column_type.description}, as the column {column!r} does. "
             "Give its items in that form, or change the type of the column."
         ) from None
-    if kind is TEXT and set(map(type, items)) == {str}:
-        return Domain(items, _Encoded(items))
-    kept: dict[Any, Any] = {}
-    for item, key in zip(converted, map(kind.key, converted), strict=True):
-        kept.setdefault(_Never(item) if key is None else key, item)
-    return Domain(Items(kept.values()), [None if type(key) is _Never else key for key in kept])
+    if column_type is TEXT and set(map(type, items)) == {str}:
+        return ColumnDomain(items, _Encoded(items))
+    items_by_key: dict[Any, Any] = {}
+    for item, key in zip(converted, map(column_type.key, converted), strict=True):
+        items_by_key.setdefault(_Never(item) if key is None else key, item)
+    return ColumnDomain(Items(items_by_key.values()), [None if type(key) is _Never else key for key in items_by_key])
 
 
 class _Encoded(Sequence[Hashable | None]):
@@ -226,8 +226,8 @@ class _Encoded(Sequence[Hashable | None]):
     def __len__(self) -> int:
         return len(self._texts)
 
-    def __getitem__(self, place: Any) -> Any:
-        return TEXT.key(self._texts[place])
+    def __getitem__(self, index: Any) -> Any:
+        return TEXT.key(self._texts[index])
 
     def __iter__(self) -> Iterator[Hashable | None]:
         return map(TEXT.key, self._texts)

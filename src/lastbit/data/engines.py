@@ -7,55 +7,35 @@ Tables in memory are counted here. Of all others the columns named are fetched f
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
-from lastbit.errors import DataError, LastbitError, ParameterError, no_column
-from lastbit.values.spark_rows import quiet
+from lastbit.errors import DataError, LastbitError, ParameterError, missing_column_error
+from lastbit.values.spark_rows import silence_pyspark
 
 try:
     import narwhals as nw
 except ImportError:
     raise LastbitError("count needs narwhals. Install it with: pip install 'lastbit[data]'") from None
 
-from lastbit.data.columns import Keys
-from lastbit.data.kinds import Kind
-from lastbit.data.relation import Opened
-from lastbit.data.task import Occurring, Task
+from lastbit.data.column_types import ColumnType
+from lastbit.data.duckdb.relation import OpenTable
+from lastbit.data.table import Table
 
 Result = TypeVar("Result")
 
 
-def columns_of(by: object) -> list[str]:
-    """The names of the columns that hold the items."""
+def parse_columns(by: object) -> list[str]:
+    """Return the names of the columns that hold the items, from what a person gave; refuse anything else."""
     columns = [by] if isinstance(by, str) else list(by) if isinstance(by, Sequence) else []
-    if not columns or not all(isinstance(each, str) for each in columns):
+    if not columns or not all(isinstance(column, str) for column in columns):
         raise ParameterError("by must be the name of a column, or a list of such names. Write by='diagnosis'.")
     return columns
 
 
-class Table(Protocol):
-    """A table in its own engine."""
-
-    def kind(self, name: str) -> Kind | None:
-        """The kind of a column by its declared type; None where the type cannot be counted by."""
-
-    def totals(self, task: Task, keys: Sequence[Keys]) -> NDArray[np.int64]:
-        """The count of each item of the product of domains, or its sum in steps."""
-
-    def numbers(self, task: Task, keys: Sequence[Keys]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The number of each unit in steps, and the place of its item."""
-
-    def occurring(self, task: Task) -> Callable[[int | None], Occurring]:
-        """The items that occur, largest first, when they are asked for."""
-
-
-def table_of(frame: Any, wanted: list[str]) -> Table:
-    """The table, with every column that is wanted."""
+def wrap_frame(frame: Any, columns: list[str]) -> Table:
+    """Return the table of the engine that has this frame; refuse a frame without one of these columns."""
     try:
-        known: Any = nw.from_native(frame.relation if isinstance(frame, Opened) else frame)
+        known: Any = nw.from_native(frame.relation if isinstance(frame, OpenTable) else frame)
         # Names only: of pandas, Narwhals would look at rows to say more.
         present = known.columns if isinstance(known, nw.DataFrame) else known.collect_schema().names()
     except nw.exceptions.DuplicateError:
@@ -65,76 +45,96 @@ def table_of(frame: Any, wanted: list[str]) -> Table:
             f"frame must be a table that Narwhals knows: got {type(frame).__name__}. "
             "Pass a table of pandas, Polars, PyArrow, DuckDB, PySpark, Ibis or Dask. lastbit.ask reads files."
         ) from None
-    for column in wanted:
+    for column in columns:
         if column not in present:
-            raise no_column(column, present)
-    if not wanted or len(set(wanted)) != len(wanted):
-        raise ParameterError(f"by, unit and weights must be different columns: got {', '.join(wanted) or 'none'}.")
-    return _in_its_engine(known, wanted, frame if isinstance(frame, Opened) else None)
+            raise missing_column_error(column, present)
+    if not columns or len(set(columns)) != len(columns):
+        raise ParameterError(f"by, unit and weights must be different columns: got {', '.join(columns) or 'none'}.")
+    return _wrap_native(known, columns, frame if isinstance(frame, OpenTable) else None)
 
 
-def _in_its_engine(known: Any, wanted: list[str], opened: Opened | None = None) -> Table:
-    engine, native = known.implementation, known.to_native()
+def _wrap_native(frame: Any, columns: list[str], source: OpenTable | None = None) -> Table:
+    engine, native = frame.implementation, frame.to_native()
     if engine.is_duckdb():
-        from lastbit.data.duckdb_table import DuckDBTable
+        from lastbit.data.duckdb.table import DuckDBTable
 
-        return DuckDBTable(native, opened)
+        return DuckDBTable(native, source)
     if engine.is_pyspark() or engine.is_pyspark_connect():
-        from lastbit.data.spark_table import SparkTable
+        from lastbit.data.spark.table import SparkTable
 
         return SparkTable(native)
     if engine.is_ibis():
-        from lastbit.data.ibis_table import own_table
-
-        own = own_table(native)
-        if own is not None:
-            return _in_its_engine(nw.from_native(own), wanted)
-    from lastbit.data.memory import Memory
+        unwrapped = _unwrap_ibis(native)
+        if unwrapped is not None:
+            return _wrap_native(nw.from_native(unwrapped), columns)
+    from lastbit.data.memory.table import MemoryTable
 
     if engine.is_pandas() or engine.is_polars() or engine.is_pyarrow():
-        return Memory(native, engine)
+        return MemoryTable(native, engine)
     # Tables like those of pandas have columns of objects: Arrow would fail on values of two types.
     form = nw.Implementation.PANDAS if engine.is_pandas_like() or engine.is_dask() else nw.Implementation.PYARROW
-    fetched = Memory(known.select(*wanted).lazy().collect(form).to_native(), form)
+    table = MemoryTable(frame.select(*columns).lazy().collect(form).to_native(), form)
     if engine.is_dask():
-        _check_declared(native.dtypes, fetched, wanted)
-    return fetched
+        _check_dask_types(native.dtypes, table, columns)
+    return table
 
 
-def _check_declared(types: Any, fetched: Table, wanted: list[str]) -> None:
+def _unwrap_ibis(table: Any) -> Any | None:
+    """Return an Ibis table as its engine's own library has it, with nothing read yet; None where that cannot be.
+
+    Ibis hands a table of this process (`ibis.memtable`) or a function of the user's to an engine only when Ibis itself
+    runs the query. The engine alone does not know them, or knows another table of that name.
+    """
+    from ibis.expr import operations
+
+    if table.op().find((operations.InMemoryTable, operations.ScalarUDF, operations.AggUDF)):
+        return None
+    backend = table.get_backend()
+    if backend.name == "duckdb":
+        return backend.con.sql(backend.compile(table))
+    if backend.name == "pyspark":
+        return backend.raw_sql(backend.compile(table))
+    return backend.compile(table) if backend.name == "polars" else None
+
+
+def _check_dask_types(types: Any, table: Table, columns: list[str]) -> None:
     """Refuse rows of another type than Dask declares: the type of a column must not follow from its rows."""
     import pandas as pd
 
-    from lastbit.data.memory import Memory
+    from lastbit.data.memory.table import MemoryTable
 
-    declared = Memory(pd.DataFrame({name: pd.Series(dtype=types[name]) for name in wanted}), nw.Implementation.PANDAS)
-    for name in wanted:
-        if declared.kind(name) is not fetched.kind(name):
+    empty = pd.DataFrame({name: pd.Series(dtype=types[name]) for name in columns})
+    declared = MemoryTable(empty, nw.Implementation.PANDAS)
+    for name in columns:
+        if declared.column_type(name) is not table.column_type(name):
             raise DataError(
                 f"the column {name!r} is declared as {types[name]}, and its rows are of another type. Give it the type "
                 f"that it should have: frame.astype({{{name!r}: ...}})."
             )
 
 
-def kinds_of(table: Table, columns: Sequence[str]) -> list[Kind]:
-    """The kinds of the columns, by their declared types."""
-    found = []
+def require_column_types(table: Table, columns: Sequence[str]) -> dict[str, ColumnType]:
+    """Return the declared type of each column; refuse a column whose type cannot be counted by."""
+    types = {}
     for column in columns:
-        kind = table.kind(column)
-        if kind is None:
+        column_type = table.column_type(column)
+        if column_type is None:
             raise ParameterError(
                 f"the column {column!r} must hold single values: text, numbers, dates or times. "
                 "Its type is another one. Make a column of such a type from it."
             )
-        found.append(kind)
-    return found
+        types[column] = column_type
+    return types
 
 
-def or_kind(work: Callable[..., Result], *given: Any) -> Result:
-    """The result of an engine; of its errors only the kind, because the message may quote a row."""
+def call_engine(work: Callable[..., Result], *arguments: Any) -> Result:
+    """Return the result of an engine; of its errors pass on only the type, because the message may quote a row.
+
+    This is no context manager: what a context manager raises keeps the error that it replaces.
+    """
     try:
-        with quiet():
-            return work(*given)
+        with silence_pyspark():
+            return work(*arguments)
     except LastbitError:
         raise  # our own words, which quote nothing
     except ImportError as error:

@@ -11,24 +11,24 @@ from typing import Any, Final
 
 import numpy as np
 
-LONGEST: Final = 10_000
+LONGEST_TEXT: Final = 10_000
 """Bytes of the longest text that stands for itself."""
 
-PREFIX: Final = f"text of more than {LONGEST:,} bytes, SHA-256 ".encode()
-LENGTH: Final = len(PREFIX) + 64
+PREFIX: Final = f"text of more than {LONGEST_TEXT:,} bytes, SHA-256 ".encode()
+DIGEST_LENGTH: Final = len(PREFIX) + 64
 """Bytes of a digest in words."""
 
-_BEHIND: Final = PREFIX[:-1] + bytes([PREFIX[-1] + 1])
+PREFIX_END: Final = PREFIX[:-1] + bytes([PREFIX[-1] + 1])
 """The first bytes that are behind all bytes with the prefix."""
 
-_PREFIX_TEXT: Final = PREFIX.decode()
+PREFIX_TEXT: Final = PREFIX.decode()
 
 _VIEW: Final = np.dtype([("length", "<i4"), ("start", "<i4"), ("buffer", "<i4"), ("offset", "<i4")])
 """What an array of views holds for each long value: its length, its first bytes, and where it lies."""
 
 
 def shorten(data: bytes) -> bytes:
-    """Bytes in their normal form.
+    """Return bytes in their normal form.
 
     >>> shorten(b"flu"), len(shorten(b"x" * 10_000)), shorten(b"x" * 10_001)[:45]
     (b'flu', 10000, b'text of more than 10,000 bytes, SHA-256 6e54d')
@@ -36,23 +36,23 @@ def shorten(data: bytes) -> bytes:
     >>> shorten(form) == form
     False
     """
-    if len(data) <= LONGEST and not (len(data) == LENGTH and data.startswith(PREFIX)):
+    if len(data) <= LONGEST_TEXT and not (len(data) == DIGEST_LENGTH and data.startswith(PREFIX)):
         return data
     return digest(data)
 
 
 def digest(data: bytes) -> bytes:
-    """The digest of long bytes, in words."""
+    """Return the digest of long bytes, in words."""
     return PREFIX + sha256(data).hexdigest().encode()
 
 
 def shorten_text(text: str) -> str:
-    """A text in its normal form: that of its UTF-8, in which half a character stands for itself.
+    """Return a text in its normal form: that of its UTF-8, in which half a character stands for itself.
 
     >>> shorten_text("flu"), shorten_text("é" * 5_001) == shorten(("é" * 5_001).encode()).decode()
     ('flu', True)
     """
-    if 4 * len(text) <= LONGEST and not text.startswith(_PREFIX_TEXT):
+    if 4 * len(text) <= LONGEST_TEXT and not text.startswith(PREFIX_TEXT):
         return text
     data = text.encode("utf-8", "surrogatepass")
     short = shorten(data)
@@ -60,7 +60,7 @@ def shorten_text(text: str) -> str:
 
 
 def shorten_array(array: Any) -> Any:
-    """The values of an Arrow array of text or bytes, with offsets of 32 or 64 bits, in their normal form.
+    """Return the values of an Arrow array of text or bytes, with offsets of 32 or 64 bits, in their normal form.
 
     >>> import pyarrow as pa
     >>> [len(value) for value in shorten_array(pa.array(["x" * 20_000, "flu", "x" * 10_000])).to_pylist()]
@@ -74,22 +74,22 @@ def shorten_array(array: Any) -> Any:
         return array
     ends = np.frombuffer(array.buffers()[1], width)[array.offset :][: len(array) + 1]
     lengths = np.diff(ends)
-    unusual = np.flatnonzero((lengths > LONGEST) | (lengths == LENGTH))
+    unusual = np.flatnonzero((lengths > LONGEST_TEXT) | (lengths == DIGEST_LENGTH))
     if not len(unusual):
         return array
     known = np.asarray(pc.is_valid(array))
     data = memoryview(array.buffers()[2] or b"")
-    forms, places = [], []
-    for place in unusual[known[unusual]].tolist():
-        value = data[int(ends[place]) : int(ends[place + 1])]
-        if len(value) > LONGEST or bytes(value[: len(PREFIX)]) == PREFIX:
+    forms, rows = [], []
+    for row in unusual[known[unusual]].tolist():
+        value = data[int(ends[row]) : int(ends[row + 1])]
+        if len(value) > LONGEST_TEXT or bytes(value[: len(PREFIX)]) == PREFIX:
             forms.append(PREFIX + sha256(value).hexdigest().encode())
-            places.append(place)
-    return _replaced(array, places, forms) if places else array
+            rows.append(row)
+    return _replace(array, rows, forms) if rows else array
 
 
 def shorten_views(array: Any) -> Any:
-    """The values of an Arrow array of views, as bytes in their normal form. A long text of many rows is not copied.
+    """Return the values of an Arrow array of views, as bytes in their normal form. No long text is copied.
 
     >>> import pyarrow as pa
     >>> shorten_views(pa.array(["flu", None, "x" * 20_000], pa.string_view())).to_pylist()[:2]
@@ -100,54 +100,34 @@ def shorten_views(array: Any) -> Any:
 
     buffers = array.buffers()
     views = np.frombuffer(buffers[1] or b"", _VIEW)[array.offset :][: len(array)]
-    long = np.flatnonzero((views["length"] > LONGEST) & np.asarray(pc.is_valid(array)))
+    long = np.flatnonzero((views["length"] > LONGEST_TEXT) & np.asarray(pc.is_valid(array)))
     if not len(long):
         return shorten_array(array.cast(pa.large_binary()))
     known: dict[tuple[int, int, int], bytes] = {}
     forms = []
     for length, _, buffer, start in views[long].tolist():
-        place = buffer, start, length
-        if place not in known:
-            known[place] = PREFIX + sha256(memoryview(buffers[2 + buffer])[start : start + length]).hexdigest().encode()
-        forms.append(known[place])
+        location = buffer, start, length
+        if location not in known:
+            known[location] = (
+                PREFIX + sha256(memoryview(buffers[2 + buffer])[start : start + length]).hexdigest().encode()
+            )
+        forms.append(known[location])
     emptied = views.copy()
     emptied[long] = 0
     # Without the offset of the array, which the validity still has.
     valid = pa.py_buffer(np.packbits(np.asarray(pc.is_valid(array)), bitorder="little"))
     short = pa.Array.from_buffers(array.type, len(array), [valid, pa.py_buffer(emptied), *buffers[2:]])
-    return _replaced(shorten_array(short.cast(pa.large_binary())), long.tolist(), forms)
+    return _replace(shorten_array(short.cast(pa.large_binary())), long.tolist(), forms)
 
 
-def _replaced(array: Any, places: list[int], forms: list[bytes]) -> Any:
-    """The array with other values at these places: of the values that were there nothing is copied."""
+def _replace(array: Any, rows: list[int], forms: list[bytes]) -> Any:
+    """Return the array with other values in these rows: of the values that were there nothing is copied."""
     import pyarrow as pa
 
-    kept = np.delete(np.arange(len(array)), places)
-    short = array.take(pa.array(kept))
+    others = np.delete(np.arange(len(array)), rows)
+    short = array.take(pa.array(others))
     both = pa.concat_arrays([short, pa.array(forms, pa.binary()).cast(array.type)])
     order = np.empty(len(array), np.int64)
-    order[kept] = np.arange(len(kept))
-    order[places] = len(kept) + np.arange(len(places))
+    order[others] = np.arange(len(others))
+    order[rows] = len(others) + np.arange(len(rows))
     return both.take(pa.array(order))
-
-
-def duckdb_form(data: str) -> str:
-    """Bytes in their normal form, in the SQL of DuckDB."""
-    first, behind = (f"CAST('{text.decode()}' AS BLOB)" for text in (PREFIX, _BEHIND))
-    like = f"octet_length({data}) = {LENGTH} AND {data} >= {first} AND {data} < {behind}"
-    form = f"encode('{_PREFIX_TEXT}' || sha256({data}))"
-    return f"CASE WHEN octet_length({data}) > {LONGEST} OR ({like}) THEN {form} ELSE {data} END"
-
-
-def duckdb_text(text: str) -> str:
-    """A text in its normal form, in the SQL of DuckDB."""
-    like = f"strlen({text}) = {LENGTH} AND starts_with({text}, '{_PREFIX_TEXT}')"
-    form = f"'{_PREFIX_TEXT}' || sha256({text})"
-    return f"CASE WHEN strlen({text}) > {LONGEST} OR ({like}) THEN {form} ELSE {text} END"
-
-
-def spark_form(data: str) -> str:
-    """Bytes in their normal form, in the SQL of Spark."""
-    like = f"octet_length({data}) = {LENGTH} AND {data} >= X'{PREFIX.hex()}' AND {data} < X'{_BEHIND.hex()}'"
-    form = f"CAST(concat('{_PREFIX_TEXT}', sha2({data}, 256)) AS BINARY)"
-    return f"CASE WHEN octet_length({data}) > {LONGEST} OR ({like}) THEN {form} ELSE {data} END"

@@ -16,17 +16,17 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from lastbit.data.domain import combined, domains_of, typed
-from lastbit.data.engines import columns_of, kinds_of, or_kind, table_of
-from lastbit.data.kinds import WHOLE
-from lastbit.data.task import WAYS, Per, Task
+from lastbit.data.column_types import INTEGER
+from lastbit.data.domain import combine_domains, convert_items, read_domains
+from lastbit.data.engines import call_engine, parse_columns, require_column_types, wrap_frame
+from lastbit.data.table import WAYS, Per, Task
 from lastbit.data.weights import Weights
 from lastbit.errors import LastbitError, ParameterError
 from lastbit.exact.numbers import Number, number, whole
 from lastbit.values.bound import Bound
+from lastbit.values.bounds import parse_bounds
 from lastbit.values.grid import Grid
 from lastbit.values.missing import LEAVE_OUT, Missing, step_of_missing
-from lastbit.values.span import span
 from lastbit.values.statistic import MeanSums, Statistic, centred_sums, steps_above
 
 _FINE: Final = 40
@@ -70,7 +70,7 @@ class Numbers:
         return ((upper << 32) + lower) * self.resolution - len(self) * raised
 
     def total(self, resolution: Number) -> Statistic:
-        """The sum of the numbers, on a grid, with how far one unit moves it."""
+        """Return the sum of the numbers, on a grid, with how far one unit moves it."""
         step = Grid(resolution).resolution
         low, high = self.bounds
         furthest = self.most * max(abs(low), abs(high))
@@ -78,13 +78,13 @@ class Numbers:
         return Statistic(self.sum, furthest, step, low >= 0 or high <= 0, above=above)
 
     def mean(self, resolution: Number) -> MeanSums:
-        """The two sums behind the mean of the numbers, for `NoisyMean` with the same bounds and resolution."""
+        """Return the two sums behind the mean of the numbers, for `NoisyMean` with the same bounds and resolution."""
         floored = self.floored or (Fraction(0) if self._exact(Grid(resolution).resolution) else self.resolution)
         facts: dict[str, Any] = {"bounds": self.bounds, "resolution": resolution, "floored": floored}
         return centred_sums(self.sum, len(self), **facts, most=self.most)
 
     def _exact(self, step: Fraction) -> bool:
-        """Whether sums of the numbers are whole steps: numbers that are not floored are whole numbers."""
+        """Tell whether sums of the numbers are whole steps: numbers that are not floored are whole numbers."""
         return self.floored == 0 and step.numerator == 1
 
     @property
@@ -93,9 +93,9 @@ class Numbers:
         return Grid(self.resolution).values(self.steps)
 
     def of(self, place: int) -> Numbers:
-        """The numbers of one item."""
-        kept = self.places == place
-        return Numbers(self.steps[kept], self.places[kept], (), self.resolution, self.bounds, self.most, self.floored)
+        """Return the numbers of one item."""
+        mask = self.places == place
+        return Numbers(self.steps[mask], self.places[mask], (), self.resolution, self.bounds, self.most, self.floored)
 
     def __len__(self) -> int:
         return len(self.steps)
@@ -123,7 +123,7 @@ def per_unit(
     missing: Missing = LEAVE_OUT,
     resolution: Number | None = None,
 ) -> Numbers:
-    """One number for each unit of a table, between public bounds.
+    """Return one number for each unit of a table, between public bounds.
 
     of: the column of numbers. A row whose number is missing (null, NaN) is left out, unless `missing` says what a
     missing number counts as: "lowest", or a number between the bounds.
@@ -150,34 +150,34 @@ def per_unit(
             "per='latest' and latest_by go together: latest_by names the column, such as a date, whose largest value "
             "says which row of a unit is the latest."
         )
-    columns = columns_of(by) if by else []
-    bound, most = _bounded(per, unit, most_rows, most_items if columns else 1)
+    columns = parse_columns(by) if by else []
+    bound, most = _draw_bound(per, unit, most_rows, most_items if columns else 1)
     grid, low, high, exact = _grid(bounds, resolution)
-    step = _missing_step(missing, grid, low, high, span(bounds))
+    step = _missing_step(missing, grid, low, high, parse_bounds(bounds))
     amount = Weights(grid, low, high, step)
     if per == "total":
         furthest = _FURTHEST // grid.numerator
         amount = Weights(grid, -furthest, furthest, step)
-    wanted = [*columns, *(name for name in (unit, of, latest_by) if name is not None)]
-    table = or_kind(table_of, frame, wanted)
-    kinds = dict(zip(wanted, or_kind(kinds_of, table, wanted), strict=True))
-    amount.check(kinds[of], of)
-    domains = domains_of(domain, columns) if columns else []
-    listed = [typed(items, kinds[name], name) for name, items in zip(columns, domains, strict=True)]
+    read = [*columns, *(name for name in (unit, of, latest_by) if name is not None)]
+    table = call_engine(wrap_frame, frame, read)
+    types = call_engine(require_column_types, table, read)
+    amount.check(types[of], of)
+    domains = read_domains(domain, columns) if columns else []
+    converted = [convert_items(items, types[name], name) for name, items in zip(columns, domains, strict=True)]
     task = Task(tuple(columns), unit, of, amount, bound, per, latest_by, (low, high))
-    items = combined([each.items for each in listed]) if listed else ()
-    places, steps = or_kind(table.numbers, task, [each.keys for each in listed])
+    items = combine_domains([column.items for column in converted]) if converted else ()
+    positions, steps = call_engine(table.compute_numbers, task, [column.keys for column in converted])
     # A mean of floors is floored once more, and a sum is less by what a lower bound between two steps is raised.
-    known = exact and kinds[of] is WHOLE and grid.numerator == 1 and (per != "mean" or unit is None)
+    known = exact and types[of] is INTEGER and grid.numerator == 1 and (per != "mean" or unit is None)
     known = known and ((step or 0) * grid.resolution).denominator == 1
     floored = Fraction(0) if known else 3 * grid.resolution
-    return Numbers(steps, places, items, grid.resolution, span(bounds), most or max(len(items), 1), floored)
+    return Numbers(steps, positions, items, grid.resolution, parse_bounds(bounds), most or max(len(items), 1), floored)
 
 
-def _bounded(
+def _draw_bound(
     per: Per, unit: str | None, most_rows: int | None, most_items: int | None
 ) -> tuple[Bound | None, int | None]:
-    """The bound on the rows or the items of a unit, and how many numbers one unit has at most."""
+    """Return the bound on the rows or the items of a unit, and how many numbers one unit has at most."""
     if most_rows is not None and (per != "row" or unit is None):
         raise ParameterError("most_rows goes with per='row' and a unit: otherwise a unit has one number anyway.")
     if unit is None:
@@ -189,15 +189,15 @@ def _bounded(
                 "one unit moves a result. Write most_rows=10, or per='mean'."
             )
         most = whole(most_rows, "most_rows")
-        return Bound.drawn(most), most
+        return Bound.draw(most), most
     if most_items is None:
         return None, None
     most = whole(most_items, "most_items")
-    return Bound.drawn(most), most
+    return Bound.draw(most), most
 
 
 def _missing_step(missing: Missing, grid: Grid, low: int, high: int, bounds: tuple[Fraction, Fraction]) -> int | None:
-    """The step that a missing number counts as: on a fine grid a number may lie between two steps."""
+    """Return the step that a missing number counts as: on a fine grid a number may lie between two steps."""
     try:
         exact = number(missing, "missing")
     except ParameterError:
@@ -208,8 +208,8 @@ def _missing_step(missing: Missing, grid: Grid, low: int, high: int, bounds: tup
 
 
 def _grid(bounds: tuple[Number, Number], resolution: Number | None) -> tuple[Grid, int, int, bool]:
-    """The grid, the bounds in its steps, inwards where they are between two steps, and whether they are not."""
-    lower, upper = span(bounds)
+    """Return the grid, the bounds in its steps, inwards where they are between two steps, and whether they are not."""
+    lower, upper = parse_bounds(bounds)
     if resolution is not None:
         grid = Grid(resolution)
         low, high = grid.count(lower, "the lower bound"), grid.count(upper, "the upper bound")
@@ -229,8 +229,8 @@ def _grid(bounds: tuple[Number, Number], resolution: Number | None) -> tuple[Gri
 
 
 def _power(size: Fraction) -> int:
-    """The least power of two, by its exponent, that is at or above this size."""
-    found = size.numerator.bit_length() - size.denominator.bit_length()
-    while Fraction(2) ** found < size:
-        found += 1
-    return found
+    """Return the least power of two, by its exponent, that is at or above this size."""
+    power = size.numerator.bit_length() - size.denominator.bit_length()
+    while Fraction(2) ** power < size:
+        power += 1
+    return power

@@ -6,7 +6,7 @@ import datetime
 import re
 from typing import Any, Final
 
-from lastbit.data.domain import checked_range
+from lastbit.data.domain import check_range
 from lastbit.errors import ParameterError
 
 _NUMBERS: Final = re.compile(r"(-?\d{1,400})\.\.(-?\d{1,400})(?::(\d{1,400}))?", re.ASCII)
@@ -17,12 +17,12 @@ _TIMES: Final = {
 }
 
 
-def range_of(text: str) -> Any:
-    """The items from one end to the other, both in; None where the text is no range.
+def parse_range(text: str) -> Any:
+    """Return the items from one end to the other, both in; None where the text is no range.
 
-    >>> range_of("1..3"), list(range_of("0..90:30")), range_of("2025-11..2026-01")
+    >>> parse_range("1..3"), list(parse_range("0..90:30")), parse_range("2025-11..2026-01")
     (range(1, 4), [0, 30, 60, 90], ('2025-11', '2025-12', '2026-01'))
-    >>> range_of("2026-W01..2026-W03"), range_of("diagnoses.txt")
+    >>> parse_range("2026-W01..2026-W03"), parse_range("diagnoses.txt")
     (('2026-W01', '2026-W02', '2026-W03'), None)
     """
     ends = _NUMBERS.fullmatch(text)
@@ -30,7 +30,7 @@ def range_of(text: str) -> Any:
         step = int(ends[3] or 1)
         if step < 1:
             raise ParameterError(f"--domain must have a step from 1 on: got {text}. Write 0..90:10.")
-        return checked_range(range(int(ends[1]), int(ends[2]) + 1, step))
+        return check_range(range(int(ends[1]), int(ends[2]) + 1, step))
     for form, pattern in _TIMES.items():
         ends = pattern.fullmatch(text)
         if ends:
@@ -39,12 +39,12 @@ def range_of(text: str) -> Any:
 
 
 def _periods(first: str, last: str, form: str) -> tuple[str, ...]:
-    start, end = (_day(each, form) for each in (first, last))
-    days = (datetime.date.fromordinal(each) for each in range(start.toordinal(), end.toordinal() + 1))
-    found = tuple(dict.fromkeys(day.strftime(form) if day.year > 999 else "" for day in days))
-    if not found or "" in found:
+    start, end = (_day(text, form) for text in (first, last))
+    days = (datetime.date.fromordinal(text) for text in range(start.toordinal(), end.toordinal() + 1))
+    labels = tuple(dict.fromkeys(day.strftime(form) if day.year > 999 else "" for day in days))
+    if not labels or "" in labels:
         raise ParameterError(f"--domain must be a range from an earlier to a later time: got {first}..{last}.")
-    return found
+    return labels
 
 
 def _day(text: str, form: str) -> datetime.date:

@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from lastbit.data.kinds import NUMBERS, WHOLE, Kind
+from lastbit.data.column_types import INTEGER, NUMBERS, ColumnType
 from lastbit.errors import ParameterError
 from lastbit.exact.numbers import Number, number
 from lastbit.values.counts import Counts
@@ -40,7 +40,7 @@ class Weights:
 
     @classmethod
     def of(cls, bounds: Sequence[Number] | None, resolution: Number, missing: Missing = LEAVE_OUT) -> Weights:
-        """From bounds as a person gives them."""
+        """Check bounds as a person gives them, and return them in steps."""
         if bounds is None:
             raise ParameterError("weights need public bounds=(lower, upper): they are how far one unit moves a sum.")
         if not isinstance(bounds, Sequence) or isinstance(bounds, str) or len(bounds) != 2:
@@ -63,25 +63,28 @@ class Weights:
         """Whether a unit that comes moves all sums the same way."""
         return self.low >= 0 or self.high <= 0
 
-    def check(self, kind: Kind, column: str) -> None:
+    def check(self, column_type: ColumnType, column: str) -> None:
         """Refuse a column whose type cannot be added up exactly on this grid."""
         step = self.grid.resolution
-        if kind not in NUMBERS:
+        if column_type not in NUMBERS:
             raise ParameterError(
-                f"weights must be numbers: the column {column!r} holds {kind.holds}. Name a column of numbers."
+                f"weights must be numbers: the column {column!r} holds {column_type.description}. "
+                "Name a column of numbers."
             )
-        if kind is not WHOLE and (step.numerator & (step.numerator - 1) or step.denominator & (step.denominator - 1)):
+        if column_type is not INTEGER and (
+            step.numerator & (step.numerator - 1) or step.denominator & (step.denominator - 1)
+        ):
             raise ParameterError(
                 f"resolution must be a power of two for weights that are not whole: got {step}. No other is exact in "
                 "an engine's floats. Use resolution='1/128', or a column of whole numbers such as cents."
             )
 
     def fits(self, scale: int) -> bool:
-        """Whether 64 bits hold the bounds as decimals with this many digits after the point, with room to spare."""
+        """Tell whether 64 bits hold the bounds as decimals with so many digits after the point, with room to spare."""
         return max(abs(self.low), abs(self.high), 1) * (self.grid.resolution * Fraction(10) ** scale).numerator < LIMIT
 
     def steps_of(self, values: Any, missing: NDArray[np.bool_] | None, scale: int = 0) -> NDArray[np.int64]:
-        """Weights in steps, exactly: whole numbers of any size, floats, or decimals without their point."""
+        """Return weights in steps, exactly: whole numbers of any size, floats, or decimals without their point."""
         step = self.grid.resolution * Fraction(10) ** scale
         if self.fits(scale):
             steps = np.clip(Grid(step).steps(values), self.low, self.high)
@@ -89,14 +92,14 @@ class Weights:
             # Python's whole numbers have no end.
             above, below = step.numerator, step.denominator
             whole = (int(value) * below // above for value in values)
-            steps = np.fromiter((max(self.low, min(self.high, each)) for each in whole), np.int64, len(values))
+            steps = np.fromiter((max(self.low, min(self.high, step)) for step in whole), np.int64, len(values))
         if missing is not None:
             # Rows that are left out have any step: nobody adds it up.
             steps[missing] = self.low if self.missing is None else self.missing
         return steps
 
     def counts(self, items: tuple[Any, ...], totals: Any, most_items: int | None = None) -> Counts:
-        """Sums in steps as Counts."""
+        """Return sums in steps as Counts."""
         step = self.grid.resolution
         values = totals if step == 1 else tuple(int(total) * step for total in totals)
         facts: dict[str, Any] = {"sensitivity": self.sensitivity, "monotone": self.monotone, "resolution": step}

@@ -5,7 +5,7 @@ from lastbit.estimate.blue import blue, error_bounds, variance_left
 from lastbit.estimate.finding import Found, expected_found, zipf_counts
 from lastbit.estimate.gap_laws import LaplaceGapNoise, OneSidedGapNoise
 from lastbit.estimate.gaps import Estimate, GapNoise, LowerBound, measured, variance_weighted
-from lastbit.estimate.selection_plan import Option, SelectionPlan, selection_plan
+from lastbit.estimate.selection_plan import SelectionOption, SelectionPlan, selection_plan
 from lastbit.estimate.tempered import tempered
 
 __all__ = [
@@ -15,7 +15,7 @@ __all__ = [
     "LaplaceGapNoise",
     "LowerBound",
     "OneSidedGapNoise",
-    "Option",
+    "SelectionOption",
     "SelectionPlan",
     "blue",
     "error_bounds",

@@ -37,7 +37,7 @@ def power_at_most(rate: Rate, exponent: int, limit: Fraction) -> bool:
     """
     # Logarithms decide at once, unless r^exponent is all but equal to the limit.
     precision = 128 + rate.y + exponent.bit_length()
-    one_step, whole_way = (log_bounds(mpq(1 / each), precision) for each in (rate.fraction, limit))
+    one_step, whole_way = (log_bounds(mpq(1 / value), precision) for value in (rate.fraction, limit))
     if exponent * fraction(one_step[0]) >= fraction(whole_way[1]):
         return True
     if exponent * fraction(one_step[1]) < fraction(whole_way[0]):
@@ -46,10 +46,10 @@ def power_at_most(rate: Rate, exponent: int, limit: Fraction) -> bool:
     bits = 128
     while True:
         lower, upper = power(rate, exponent, bits)
-        scaled = limit * (1 << bits)
-        if upper <= scaled:
+        product = limit * (1 << bits)
+        if upper <= product:
             return True
-        if lower > scaled:
+        if lower > product:
             return False
         bits *= 2
 
@@ -81,14 +81,14 @@ def least_enough(enough: Callable[[int], bool], near: int = 0) -> int:
     >>> least_enough(lambda number: number * number >= 30), least_enough(lambda number: number * number >= 30, near=7)
     (6, 6)
     """
-    low, high, stride, tried = -1, None, 1, near
+    low, high, stride, trial = -1, None, 1, near
     while high is None or high - low > 1:
-        if tried <= low or (high is not None and tried >= high):
-            tried = low + stride if high is None else (low + high) // 2
-        if enough(tried):
-            high, tried = tried, tried - stride
+        if trial <= low or (high is not None and trial >= high):
+            trial = low + stride if high is None else (low + high) // 2
+        if enough(trial):
+            high, trial = trial, trial - stride
         else:
-            low, tried = tried, tried + stride
+            low, trial = trial, trial + stride
         stride *= 2
     return high
 
@@ -176,8 +176,8 @@ def least_epsilon(meets: Callable[[Fraction], bool], digits: int = DIGITS, near:
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if middle * unit >= _LARGEST or meets(middle * unit) else (middle, high)
-    found: Fraction = min(high * unit, _LARGEST)
-    return found
+    epsilon: Fraction = min(high * unit, _LARGEST)
+    return epsilon
 
 
 def least_near(meets: Callable[[Fraction], bool], guess: float, digits: int = DIGITS) -> tuple[Fraction, Fraction]:
@@ -195,19 +195,19 @@ def least_near(meets: Callable[[Fraction], bool], guess: float, digits: int = DI
         return Fraction(first + beyond) * _power_of_ten(exponent)
 
     @cache
-    def met(place: int) -> bool:
+    def meets_at(place: int) -> bool:
         return meets(number(place))
 
     exponent = math.floor(math.log10(guess)) - digits + 1
     low = 9 * first * exponent + int(Fraction(guess) / _power_of_ten(exponent)) - first
     high, stride = low + 1, 1
-    while met(low):
+    while meets_at(low):
         low, high, stride = low - stride, low, 2 * stride
-    while not met(high):
+    while not meets_at(high):
         low, high, stride = high, high + stride, 2 * stride
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if met(middle) else (middle, high)
+        low, high = (low, middle) if meets_at(middle) else (middle, high)
     return number(low), number(high)
 
 

@@ -42,8 +42,8 @@ def blue(measurements: Sequence[Fraction], gaps: Sequence[Fraction], ratio: Frac
     first = (sum(measurements, Fraction(0)) + sum(ahead, Fraction(0))) / k
     weight = ratio / (1 + ratio)
     return tuple(
-        first - before + weight * (measured - first + before)
-        for measured, before in zip(measurements, ahead, strict=True)
+        first - before + weight * (measurement - first + before)
+        for measurement, before in zip(measurements, ahead, strict=True)
     )
 
 
@@ -98,8 +98,8 @@ class _ErrorLaw:
         own = others + float(ratio) / (1 + float(ratio))
         loss, r = _loss(selection), float(measurement.fraction)
         # The variance of this very law. At a large loss a step of noise hardly ever comes, and fractions of one do.
-        measured = float(measurement.laplace_variance) * (own**2 + (k - 1) * others**2)
-        self._end = self._REACH * math.sqrt(measured + k * (k - 1) * (others / loss) ** 2)
+        variance = float(measurement.laplace_variance) * (own**2 + (k - 1) * others**2)
+        self._end = self._REACH * math.sqrt(variance + k * (k - 1) * (others / loss) ** 2)
         step = math.pi / self._end
         self._times = t = (np.arange(self._POINTS) + 0.5) * step
         spectrum = _laplace_spectrum(r, own * t) * _laplace_spectrum(r, others * t) ** (k - 1)

@@ -47,14 +47,14 @@ def sum_of_products(factors: Sequence[Factor]) -> Fraction:
     >>> sum_of_products([(half, 0)]), sum_of_products([(half, 0), (half, -1)])
     (Fraction(2, 1), Fraction(2, 3))
     """
-    total = _summed(list(factors), (None, None), [])
+    total = _sum_over(list(factors), (None, None), [])
     return Fraction(int(total.numerator), int(total.denominator))
 
 
-def _summed(factors: Sequence[Factor], within: _Range, chosen: list[tuple[Piece, int]]) -> mpq:
+def _sum_over(factors: Sequence[Factor], within: _Range, choices: list[tuple[Piece, int]]) -> mpq:
     """The sum over this range, with one piece chosen for each factor before these."""
     if not factors:
-        return _between(within, chosen)
+        return _between(within, choices)
     (pieces, offset), *rest = factors
     total = mpq(0)
     for piece in pieces:
@@ -64,18 +64,18 @@ def _summed(factors: Sequence[Factor], within: _Range, chosen: list[tuple[Piece,
         if piece.last is not None:
             last = piece.last - offset if last is None else min(last, piece.last - offset)
         if first is None or last is None or first <= last:
-            total += _summed(rest, (first, last), [*chosen, (piece, offset)])
+            total += _sum_over(rest, (first, last), [*choices, (piece, offset)])
     return total
 
 
-def _between(within: _Range, chosen: Sequence[tuple[Piece, int]]) -> mpq:
+def _between(within: _Range, choices: Sequence[tuple[Piece, int]]) -> mpq:
     """The sum where every factor is one piece: a geometric series for each choice of constants and powers."""
     first, last = within
     upward = first is not None
     anchor = first if first is not None else last or 0
     # Every term as its value at the anchor, and the factor by which it changes with each step away from it.
     terms = [(mpq(1), mpq(1))]
-    for piece, offset in chosen:
+    for piece, offset in choices:
         base = mpq(piece.base)
         power = mpq(piece.coefficient) * base ** (anchor + offset)
         ratio = base if upward else 1 / base

@@ -75,39 +75,40 @@ def expected_found(counts: Any, k: int, cost: Cost, *, sensitivity: Number = 1, 
     >>> expected_found([5, 4, 3, 1, 1, 1, 0, 0], 3, Cost.of(1)).best
     'noise'
     """
-    ranked = np.negative(np.asarray(counts, np.int64))
-    ranked.sort()
-    n, k = len(ranked), whole(k, "k")
+    negatives = np.negative(np.asarray(counts, np.int64))
+    negatives.sort()
+    n, k = len(negatives), whole(k, "k")
     if not k < n:
         raise ParameterError(f"k must be less than the number of counts: got {k} of {n}.")
-    found = int(np.searchsorted(ranked, ranked[k - 1], side="right"))
-    values = -ranked.astype(np.float64)
+    targets = int(np.searchsorted(negatives, negatives[k - 1], side="right"))
+    values = -negatives.astype(np.float64)
     apart = float(positive(sensitivity, "sensitivity", "It is how far one person can move a count.")) * (
         2 - flag(monotone, "monotone")
     )
     pure = float(cost.amount or Fraction(0))
-    ranged = float(zcdp.range_epsilon_for(cost.rho)) if cost.in_rho else pure
-    edges, turned = runs_of(ranked)
+    range_epsilon = float(zcdp.range_epsilon_for(cost.rho)) if cost.in_rho else pure
+    edges, negative_counts = runs_of(negatives)
 
     def of_set(p: int, q: int) -> float:
         if k == 1 or k == n - 1:
             p, q = (0, 1) if k == 1 else (1, 0)
-        return _found_by_set(edges, turned, k, found, p, q, ranged / (apart * (p + q)))
+        loss = range_epsilon / (apart * (p + q))
+        return _hits_by_set(edges, negative_counts, k, targets=targets, p=p, q=q, loss=loss)
 
-    return Found(k, _found_by_noise(values, k, found, pure / (apart * k)), of_set(1, 1), of_set(1, 0))
+    return Found(k, _hits_by_noise(values, k, targets, pure / (apart * k)), of_set(1, 1), of_set(1, 0))
 
 
-def _found_by_set(
-    edges: NDArray[np.int64], turned: NDArray[np.int64], k: int, found: int, p: int, q: int, loss: float
+def _hits_by_set(
+    edges: NDArray[np.int64], negative_counts: NDArray[np.int64], k: int, *, targets: int, p: int, q: int, loss: float
 ) -> float:
-    """The expected number of the first `found` ranks in a set: from the law of the cells of `chance.layers`."""
+    """The expected number of the first `targets` ranks in a set: from the law of the cells of `chance.layers`."""
     last = int(np.searchsorted(edges, k))
     first = last + int(edges[last] == k)
     starts = np.append(0, edges[:last]) if p else np.zeros(1, np.int64)
-    heads = turned[: last + 1] if p else np.zeros(1, np.int64)
+    heads = negative_counts[: last + 1] if p else np.zeros(1, np.int64)
     ends = edges[first:] if q else edges[-1:]
-    tails = turned[first:] if q else np.zeros(1, np.int64)
-    lead = loss * (p + q) * float(turned[first] - turned[last])
+    tails = negative_counts[first:] if q else np.zeros(1, np.int64)
+    lead = loss * (p + q) * float(negative_counts[first] - negative_counts[last])
     factorials = np.append(0.0, np.cumsum(np.log(np.arange(1, edges[-1] + 1))))
     rows = -loss * (heads[-1] - heads) + _log_rest(np.append(np.inf, np.diff(heads) * loss)) - factorials[k - starts]
     columns = -loss * (tails - tails[0]) + _log_rest(np.append(np.diff(tails) * loss, np.inf)) - factorials[ends - k]
@@ -117,7 +118,7 @@ def _found_by_set(
         weights = row + columns + factorials[ends - start] - lead
         most = float(weights.max())
         shares = np.exp(weights - most)
-        hits = start + (k - start) * (found - start) / (ends - start)
+        hits = start + (k - start) * (targets - start) / (ends - start)
         total = float(shares.sum())
         parts.append((most + math.log(total), float((shares * hits).sum()) / total))
     most = max(weight for weight, _ in parts)
@@ -131,8 +132,8 @@ def _log_rest(losses: Floats) -> Floats:
         return np.log(-np.expm1(-losses))
 
 
-def _found_by_noise(values: Floats, k: int, found: int, loss: float) -> float:
-    """The expected number of the first `found` ranks that are above where the noisy values are cut for k."""
+def _hits_by_noise(values: Floats, k: int, targets: int, loss: float) -> float:
+    """The expected number of the first `targets` ranks that are above where the noisy values are cut for k."""
 
     def above(cut: float) -> Floats:
         return np.exp(-loss * np.maximum(0, cut - values))
@@ -141,4 +142,4 @@ def _found_by_noise(values: Floats, k: int, found: int, loss: float) -> float:
     for _ in range(100):
         middle = (low + high) / 2
         low, high = (middle, high) if above(middle).sum() > k else (low, middle)
-    return float(above(high)[:found].sum())
+    return float(above(high)[:targets].sum())

@@ -11,7 +11,7 @@ from lastbit.chance.inversion import power
 from lastbit.errors import ParameterError
 from lastbit.estimate.accuracy import near_exponent
 from lastbit.estimate.branches import Piece
-from lastbit.estimate.gaps import GapNoise, confident, least
+from lastbit.estimate.gaps import GapNoise, least, parse_level
 from lastbit.exact.numbers import Number, number
 from lastbit.exact.rounding import log_lower, precision_for
 from lastbit.privacy.rate import Rate
@@ -56,12 +56,12 @@ class OneSidedGapNoise(GapNoise):
 
     @property
     def mean(self) -> Fraction:
-        """E X - E Z - shift: at most half a step either way."""
+        """The mean of N, E X - E Z - shift: at most half a step either way."""
         return (self.query_rate.geometric_mean - self.threshold_rate.geometric_mean - self.shift) * self.resolution
 
     @property
     def variance(self) -> Fraction:
-        """r/(1-r)² + s/(1-s)², half of what Laplace noise of these rates has."""
+        """The variance of threshold + gap: r/(1-r)² + s/(1-s)² squared steps, half of that of Laplace noise."""
         return (self.query_rate.geometric_variance + self.threshold_rate.geometric_variance) * self.resolution**2
 
     def at_least(self, steps: int) -> Fraction:
@@ -86,14 +86,14 @@ class OneSidedGapNoise(GapNoise):
         >>> noise.listed_bound(100, 20, level="0.95"), noise.listed_bound(100, 10, level="0.95")
         (Fraction(112, 1), None)
         """
-        allowed = 1 - confident(level)
+        allowed = 1 - parse_level(level)
         steps = least(
             lambda t: t >= 0 and not self._power_more_than(t + 1, allowed), near_exponent(self.query_rate, allowed)
         )
-        start, told = number(threshold, "threshold"), number(gap, "gap")
-        if told < (self.margin + steps + 1) * self.resolution:
+        start, exact_gap = number(threshold, "threshold"), number(gap, "gap")
+        if exact_gap < (self.margin + steps + 1) * self.resolution:
             return None
-        return start + told + (self.shift - steps) * self.resolution
+        return start + exact_gap + (self.shift - steps) * self.resolution
 
     @property
     def _threshold_pieces(self) -> tuple[Piece, ...]:
@@ -114,17 +114,17 @@ class OneSidedGapNoise(GapNoise):
             return near_exponent(self.threshold_rate, chance * (1 - r * s) / (1 - r)) + self.shift - 1
         return near_exponent(self.query_rate, chance * (1 - r * s) / (1 - s)) - self.shift
 
-    def _tail(self, t: int, raised: Fraction) -> Fraction:
+    def _tail(self, t: int, side_power: Fraction) -> Fraction:
         """P(X - Z >= t), from the power of its side: rising in it for t >= 0, falling below."""
         r, s = self.query_rate.fraction, self.threshold_rate.fraction
-        return (1 - s) / (1 - r * s) * raised if t >= 0 else 1 - (1 - r) / (1 - r * s) * raised
+        return (1 - s) / (1 - r * s) * side_power if t >= 0 else 1 - (1 - r) / (1 - r * s) * side_power
 
     def _more_than(self, t: int, level: Fraction) -> bool:
         t += self.shift
         rate, exponent = self._side(t)
         bits = 512 + level.denominator.bit_length()
         while True:
-            tails = sorted(self._tail(t, Fraction(each, 1 << bits)) for each in power(rate, exponent, bits))
+            tails = sorted(self._tail(t, Fraction(bound, 1 << bits)) for bound in power(rate, exponent, bits))
             if tails[0] > level or tails[1] <= level:
                 return tails[0] > level
             bits *= 2
@@ -133,7 +133,7 @@ class OneSidedGapNoise(GapNoise):
         """Whether r^exponent > level."""
         bits = 512 + level.denominator.bit_length()
         while True:
-            lower, upper = (Fraction(each, 1 << bits) for each in power(self.query_rate, exponent, bits))
+            lower, upper = (Fraction(bound, 1 << bits) for bound in power(self.query_rate, exponent, bits))
             if lower > level or upper <= level:
                 return lower > level
             bits *= 2
@@ -150,12 +150,12 @@ class LaplaceGapNoise(GapNoise):
 
     @property
     def mean(self) -> Fraction:
-        """0."""
+        """The mean of N is 0: the law is symmetric."""
         return Fraction(0)
 
     @property
     def variance(self) -> Fraction:
-        """2r/(1-r)² + 2s/(1-s)²."""
+        """The variance of threshold + gap: 2r/(1-r)² + 2s/(1-s)² squared steps."""
         return (self.threshold_rate.laplace_variance + self.query_rate.laplace_variance) * self.resolution**2
 
     def at_least(self, steps: int) -> Fraction:
@@ -211,11 +211,11 @@ class LaplaceGapNoise(GapNoise):
         one = 1 << precision
         for _ in range(precision.bit_length()):
             powers = (tuple(Fraction(power(rate, t + i, precision)[0], one) for rate in (slow, fast)) for i in (1, 2))
-            here, next_one = (self._tail(t + i, *each) for i, each in enumerate(powers))
-            if not 0 < next_one < here or here == chance or t < 0:
+            tail, next_tail = (self._tail(t + i, *pair) for i, pair in enumerate(powers))
+            if not 0 < next_tail < tail or tail == chance or t < 0:
                 break
-            more = log_lower(max(here / chance, chance / here), precision) / log_lower(here / next_one, precision)
-            t += int(more) if here > chance else -int(more)
+            more = log_lower(max(tail / chance, chance / tail), precision) / log_lower(tail / next_tail, precision)
+            t += int(more) if tail > chance else -int(more)
             if more < 1:
                 break
         return max(t, 0)

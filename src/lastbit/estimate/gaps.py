@@ -40,10 +40,10 @@ def variance_weighted(*estimates: Estimate) -> Estimate:
     >>> variance_weighted(Estimate(Fraction(10), Fraction(1)), Estimate(Fraction(14), Fraction(3)))
     Estimate(value=Fraction(11, 1), variance=Fraction(3, 4))
     """
-    if not estimates or any(each.variance <= 0 for each in estimates):
+    if not estimates or any(estimate.variance <= 0 for estimate in estimates):
         raise ParameterError("estimates must not be empty, and each must have a variance above 0.")
-    weight = sum((1 / each.variance for each in estimates), Fraction(0))
-    total = sum((each.value / each.variance for each in estimates), Fraction(0))
+    weight = sum((1 / estimate.variance for estimate in estimates), Fraction(0))
+    total = sum((estimate.value / estimate.variance for estimate in estimates), Fraction(0))
     return Estimate(total / weight, 1 / weight)
 
 
@@ -151,10 +151,10 @@ class GapNoise(ABC):
             raise ParameterError(
                 "decisive is for a query, and here several branches can report it. Use decisive of the mechanism."
             )
-        wanted = confident(level)
+        exact_level = parse_level(level)
         return self.resolution * max(
-            least(lambda t: self._more_than(-t, wanted), self._near(1 - wanted, below=True)),
-            least(lambda t: not self._more_than(t, 1 - wanted), self._near(1 - wanted)),
+            least(lambda t: self._more_than(-t, exact_level), self._near(1 - exact_level, below=True)),
+            least(lambda t: not self._more_than(t, 1 - exact_level), self._near(1 - exact_level)),
         )
 
     def _near(self, chance: Fraction, *, below: bool = False) -> int:
@@ -169,33 +169,33 @@ class GapNoise(ABC):
         >>> bound.value, float(bound.coverage)
         (Fraction(111, 1), 0.961...)
         """
-        wanted = confident(level)
+        exact_level = parse_level(level)
         # Every branch may be too high with an equal share of 1 - level: together they are at most 1 - level, for any
         # value, whichever branch reports it.
-        steps = self.exceeded_by((1 - wanted) / len(self.branches))
+        steps = self.tail_bound((1 - exact_level) / len(self.branches))
         start = number(threshold, "threshold")
-        return LowerBound(start + number(gap, "gap") - steps * self.resolution, start, wanted, steps, self)
+        return LowerBound(start + number(gap, "gap") - steps * self.resolution, start, exact_level, steps, self)
 
-    def exceeded_by(self, chance: Fraction) -> int:
+    def tail_bound(self, chance: Fraction) -> int:
         """The least number of steps that N exceeds with this probability at most.
 
         value >= threshold + gap - steps exactly when N <= steps.
 
         >>> from lastbit.estimate.gap_laws import OneSidedGapNoise
         >>> noise = OneSidedGapNoise(Rate(1, 1), Rate(1, 1), Fraction(1))
-        >>> noise.exceeded_by(Fraction(1, 20)), float(noise.at_least(4)), float(noise.at_least(3))
+        >>> noise.tail_bound(Fraction(1, 20)), float(noise.at_least(4)), float(noise.at_least(3))
         (3, 0.041666666666666664, 0.08333333333333333)
         """
         return least(lambda t: not self._more_than(t + 1, chance), self._near(chance))
 
-    def reported(self, below: int, at_least: int) -> Fraction:
+    def report_probability(self, below: int, at_least: int) -> Fraction:
         """P(this branch reports the query, with N of at least so many steps), for a value this far below the threshold.
 
         The branches before must fail. Exact, with all branches on the same noisy threshold.
 
         >>> from lastbit.estimate.gap_laws import OneSidedGapNoise
         >>> noise = OneSidedGapNoise(Rate(1, 1), Rate(1, 1), Fraction(1))
-        >>> noise.reported(0, 0) == noise.at_least(0), noise.reported(2, 0) == noise.at_least(2)
+        >>> noise.report_probability(0, 0) == noise.at_least(0), noise.report_probability(2, 0) == noise.at_least(2)
         (True, True)
         """
         if len(self.before) > MOST_BEFORE:
@@ -211,12 +211,12 @@ class GapNoise(ABC):
         return sum_of_products(factors)
 
 
-def confident(level: Number) -> Fraction:
+def parse_level(level: Number) -> Fraction:
     """The level of a bound, refused below 1/2: nobody means less."""
-    wanted = probability(level, "level")
-    if wanted < Fraction(1, 2):
+    exact_level = probability(level, "level")
+    if exact_level < Fraction(1, 2):
         raise ParameterError(f"level must be at least 1/2: got {level}. Write 0.95 for 95%.")
-    return wanted
+    return exact_level
 
 
 def least(enough: Callable[[int], bool], near: int = 0) -> int:
@@ -225,14 +225,14 @@ def least(enough: Callable[[int], bool], near: int = 0) -> int:
     >>> least(lambda t: t * t * t >= -30), least(lambda t: t * t * t >= -30, near=5)
     (-3, -3)
     """
-    low, high, stride, tried = None, None, 1, near
+    low, high, stride, trial = None, None, 1, near
     while low is None or high is None or high - low > 1:
-        if low is not None and high is not None and not low < tried < high:
-            tried = (low + high) // 2
-        if enough(tried):
-            high, tried = tried, tried - stride
+        if low is not None and high is not None and not low < trial < high:
+            trial = (low + high) // 2
+        if enough(trial):
+            high, trial = trial, trial - stride
         else:
-            low, tried = tried, tried + stride
+            low, trial = trial, trial + stride
         stride *= 2
     return high
 
@@ -272,7 +272,7 @@ class LowerBound:
         """
         noises = self.noise.branches
         share = (1 - self.level) / len(noises)
-        return 1 - sum((noise.at_least(noise.exceeded_by(share) + 1) for noise in noises), Fraction(0))
+        return 1 - sum((noise.at_least(noise.tail_bound(share) + 1) for noise in noises), Fraction(0))
 
     def coverage_given_report(self, value: Number) -> Fraction:
         """P(bound <= value, given that this branch reports the query above), exactly, if the query has this value.
@@ -286,5 +286,5 @@ class LowerBound:
         if below.denominator != 1:
             raise ParameterError(f"value must be on the grid of {self.noise.resolution}: got {value}.")
         steps = below.numerator + self.noise.margin
-        missed = self.noise.reported(below.numerator, self.steps + 1)
-        return 1 - missed / self.noise.reported(below.numerator, steps)
+        misses = self.noise.report_probability(below.numerator, self.steps + 1)
+        return 1 - misses / self.noise.report_probability(below.numerator, steps)

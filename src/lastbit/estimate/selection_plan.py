@@ -10,7 +10,7 @@ from typing import Final
 
 from lastbit.chance.rounds import MOST, Rounds
 from lastbit.errors import ParameterError
-from lastbit.exact.numbers import Number, number, probability, shown, whole
+from lastbit.exact.numbers import Number, number, probability, shorten, whole
 from lastbit.privacy.cost import Cost
 from lastbit.privacy.eta import Eta
 from lastbit.release import text_table
@@ -23,7 +23,7 @@ _LONGEST: Final = 1 << 23
 
 
 @dataclass(frozen=True)
-class Option:
+class SelectionOption:
     """A law of the number of rounds, the costs, and for each share the chance that no run is among the best."""
 
     rounds: Rounds
@@ -54,23 +54,23 @@ class SelectionPlan:
 
     budget: Cost
     shares: tuple[Fraction, ...]
-    options: tuple[Option, ...]
+    options: tuple[SelectionOption, ...]
 
     @property
-    def best(self) -> Option:
+    def best(self) -> SelectionOption:
         """The option that is least likely to miss the smallest share of best candidates."""
         return self.options[0]
 
     def columns(self) -> dict[str, Sequence[object]]:
         """The table, column by column: exact fractions."""
         return {
-            "law": [each.law for each in self.options],
-            "most": [each.most for each in self.options],
-            "mean": [each.rounds.mean for each in self.options],
-            "candidate": [each.candidate_cost.text for each in self.options],
-            "selection": [each.cost.text for each in self.options],
+            "law": [option.law for option in self.options],
+            "most": [option.most for option in self.options],
+            "mean": [option.rounds.mean for option in self.options],
+            "candidate": [option.candidate_cost.text for option in self.options],
+            "selection": [option.cost.text for option in self.options],
             **{
-                f"misses top {_percent(share)}": [each.misses[place] for each in self.options]
+                f"misses top {_percent(share)}": [option.misses[place] for option in self.options]
                 for place, share in enumerate(self.shares)
             },
         }
@@ -78,7 +78,7 @@ class SelectionPlan:
     def __str__(self) -> str:
         columns = self.columns()
         rows = [
-            [_shown(name, cell) for name, cell in zip(columns, row, strict=True)]
+            [_cell_text(name, cell) for name, cell in zip(columns, row, strict=True)]
             for row in zip(*columns.values(), strict=True)
         ]
         return f"Private selection within {self.budget.text}:\n{text_table(list(columns), rows)}"
@@ -119,58 +119,58 @@ def selection_plan(
             "Write mean=100."
         )
     total = _pure(budget, "budget")
-    each = None if candidate_cost is None else _pure(candidate_cost, "candidate_cost")
+    candidate = None if candidate_cost is None else _pure(candidate_cost, "candidate_cost")
     exact = tuple(probability(share, "a share") for share in shares)
     if not exact:
         raise ParameterError("shares must have at least one share, such as '1/100' for the best 1% of runs.")
     rarest = min(range(len(exact)), key=lambda place: exact[place])
     cap = _LONGEST // max(share.denominator for share in exact).bit_length()
-    given = Fraction(whole(most, "most")) if mean is None else number(mean, "mean")
-    if given < 1:
-        raise ParameterError(f"mean must be at least 1: got {shown(given)}. At least one candidate runs.")
-    affordable = list(_affordable(total, each))
+    target = Fraction(whole(most, "most")) if mean is None else number(mean, "mean")
+    if target < 1:
+        raise ParameterError(f"mean must be at least 1: got {shorten(target)}. At least one candidate runs.")
+    affordable = list(_affordable(total, candidate))
     if not affordable:
         raise ParameterError(
             f"budget must be more than the cost of a candidate: got {total.text}. The selection costs more than one "
             "candidate."
         )
-    found = [
-        Option(rounds, one, one.widened(2 + eta), tuple(rounds.misses(share) for share in exact))
+    options = [
+        SelectionOption(rounds, one, one.widened(2 + eta), tuple(rounds.misses(share) for share in exact))
         for eta, one in affordable
-        if (rounds := _rounds(eta, given, cap, average=mean is not None)) is not None
+        if (rounds := _rounds(eta, target, cap, average=mean is not None)) is not None
     ]
-    if not found:
+    if not options:
         raise ParameterError(
-            f"{'most' if mean is None else 'mean'} must be smaller: got {shown(given)}. No law that the budget pays "
+            f"{'most' if mean is None else 'mean'} must be smaller: got {shorten(target)}. No law that the budget pays "
             f"for takes so many rounds: the uniform law takes up to {cap:,} here, others up to {min(cap, MOST):,}."
         )
-    return SelectionPlan(total, exact, tuple(sorted(found, key=lambda option: option.misses[rarest])))
+    return SelectionPlan(total, exact, tuple(sorted(options, key=lambda option: option.misses[rarest])))
 
 
-def _affordable(total: Cost, each: Cost | None) -> Iterator[tuple[Fraction, Cost]]:
+def _affordable(total: Cost, candidate: Cost | None) -> Iterator[tuple[Fraction, Cost]]:
     """The laws by their eta, with the cost of a candidate."""
     budget = total.amount or Fraction(0)
-    if each is None:
+    if candidate is None:
         for eta in _LAWS:
             yield eta, Cost(budget / (2 + eta))
         return
     # In nats that are rounded up the quotient of two etas can be off: what does not fit is left out.
-    spends = min(_LARGEST, budget / (each.amount or budget) - 2)
-    for eta in sorted({*_LAWS, *([spends] if spends > -1 else [])}):
-        if (each.widened(2 + eta).amount or budget) <= budget:
-            yield eta, each
+    largest_eta = min(_LARGEST, budget / (candidate.amount or budget) - 2)
+    for eta in sorted({*_LAWS, *([largest_eta] if largest_eta > -1 else [])}):
+        if (candidate.widened(2 + eta).amount or budget) <= budget:
+            yield eta, candidate
 
 
-def _rounds(eta: Fraction, given: Fraction, cap: int, *, average: bool) -> Rounds | None:
+def _rounds(eta: Fraction, target: Fraction, cap: int, *, average: bool) -> Rounds | None:
     """The law with this most, or with the least that has this mean; None where that would be too many."""
     cap = cap if eta == 1 else min(cap, MOST)
-    if given > cap:
+    if target > cap:
         return None
     if not average:
-        return Rounds(int(given), eta)
+        return Rounds(int(target), eta)
     if eta != 1:
-        return _least(eta, given, cap)
-    most = ceil(2 * given - 1)
+        return _least(eta, target, cap)
+    most = ceil(2 * target - 1)
     return Rounds(most, eta) if most <= cap else None
 
 
@@ -203,7 +203,7 @@ def _percent(share: Fraction) -> str:
     return f"{float(100 * share):g}%"
 
 
-def _shown(name: str, cell: object) -> str:
+def _cell_text(name: str, cell: object) -> str:
     if name == "mean" and isinstance(cell, Fraction):
         return f"{float(cell):.5g}"
     return f"{float(cell):.3f}" if name.startswith("misses") and isinstance(cell, Fraction) else str(cell)

@@ -30,15 +30,15 @@ def tempered(
     `ratio` is the variance of the noise that selected over that of the measurements.
 
     >>> ten, ratio = [Fraction(10 * place) for place in range(9, -1, -1)], Fraction(1, 2)
-    >>> tempered([each + (-1) ** i for i, each in enumerate(ten)], [Fraction(10)] * 9, ratio, Fraction(2))[:2]
+    >>> tempered([value + (-1) ** i for i, value in enumerate(ten)], [Fraction(10)] * 9, ratio, Fraction(2))[:2]
     (Fraction(271, 3), Fraction(239, 3))
     >>> tempered(ten, [Fraction(50)] * 9, ratio, Fraction(2))[:2]           # gaps that the measurements contradict
     (Fraction(49521, 550), Fraction(132049, 1650))
     """
     line = blue(measurements, gaps, Fraction(0))
-    apart = [measured - place for measured, place in zip(measurements, line, strict=True)]
-    square = sum((each * each for each in apart), Fraction(0))
-    trusted = max(0, 2 * len(measurements) - 6) * variance
+    apart = [measurement - place for measurement, place in zip(measurements, line, strict=True)]
+    square = sum((distance * distance for distance in apart), Fraction(0))
+    allowance = max(0, 2 * len(measurements) - 6) * variance
     # Where S is zero the measurements are the line.
-    weight = max(ratio / (1 + ratio), 1 - trusted / square) if square else Fraction(1)
-    return tuple(place + weight * each for place, each in zip(line, apart, strict=True))
+    weight = max(ratio / (1 + ratio), 1 - allowance / square) if square else Fraction(1)
+    return tuple(place + weight * distance for place, distance in zip(line, apart, strict=True))

@@ -38,7 +38,7 @@ def number(value: object, name: str) -> Fraction:
     elif isinstance(value, Rational):
         result = Fraction(int(value.numerator), int(value.denominator))
     else:
-        result = _from_text(_text_of(value, name), name)
+        result = _parse_text(_text_of(value, name), name)
     if max(abs(result.numerator), result.denominator).bit_length() > MAX_BITS:
         raise ParameterError(f"{name} must fit in {MAX_BITS} bits above and below the fraction bar. Round it.")
     return result
@@ -56,7 +56,7 @@ def _text_of(value: object, name: str) -> str:
     )
 
 
-def _from_text(text: str, name: str) -> Fraction:
+def _parse_text(text: str, name: str) -> Fraction:
     if len(text) > _MAX_TEXT:
         raise ParameterError(f"{name} must be a number of at most {_MAX_TEXT} characters. Round it.")
     if _RATIO.fullmatch(text):
@@ -66,8 +66,8 @@ def _from_text(text: str, name: str) -> Fraction:
         return Fraction(int(above), int(below))
     match = _DECIMAL.fullmatch(text)
     if match is None:
-        shown = repr(text[:40]) if text else "empty text"
-        raise ParameterError(f"{name} must be a finite number: got {shown}. Write it like '0.1', '1e-3' or '1/3'.")
+        excerpt = repr(text[:40]) if text else "empty text"
+        raise ParameterError(f"{name} must be a finite number: got {excerpt}. Write it like '0.1', '1e-3' or '1/3'.")
     if match[2] and abs(int(match[2][1:])) * 3 > MAX_BITS:
         raise ParameterError(f"{name} must fit in {MAX_BITS} bits: got {text}. Round it.")
     return Fraction(text)
@@ -77,7 +77,7 @@ def positive(value: object, name: str, why: str) -> Fraction:
     """`number`, refused unless above zero; `why` is the last sentence of the refusal."""
     result = number(value, name)
     if result <= 0:
-        raise ParameterError(f"{name} must be positive: got {shown(result)}. {why}")
+        raise ParameterError(f"{name} must be positive: got {shorten(result)}. {why}")
     return result
 
 
@@ -87,7 +87,7 @@ def whole(value: object, name: str, *, least: int = 1) -> int:
         return value
     result = number(value, name)
     if result.denominator != 1 or result < least:
-        raise ParameterError(f"{name} must be a whole number of at least {least}: got {shown(result)}.")
+        raise ParameterError(f"{name} must be a whole number of at least {least}: got {shorten(result)}.")
     return result.numerator
 
 
@@ -106,14 +106,14 @@ def probability(value: object, name: str) -> Fraction:
     """
     exact = number(value, name)
     if not 0 < exact < 1:
-        raise ParameterError(f"{name} must be above 0 and below 1: got {shown(exact)}. It is a probability.")
+        raise ParameterError(f"{name} must be above 0 and below 1: got {shorten(exact)}. It is a probability.")
     return exact
 
 
-def shown(value: Fraction) -> str:
-    """A parameter as an error message shows it: short, however long the number is.
+def shorten(value: Fraction) -> str:
+    """Write a parameter as an error message shows it: short, however long the number is.
 
-    >>> shown(Fraction(1, 3)), shown(Fraction(10) ** 400)
+    >>> shorten(Fraction(1, 3)), shorten(Fraction(10) ** 400)
     ('1/3', 'a huge number')
     """
     text = str(value)

@@ -82,10 +82,10 @@ def to_nearest(precision: int) -> gmpy2.context:
     return _rounding(gmpy2.RoundToNearest, precision)
 
 
-def shortened_upper(value: Fraction, precision: int = 53) -> Fraction:
+def short_upper(value: Fraction, precision: int = 53) -> Fraction:
     """The least number of this many bits at or above a value.
 
-    >>> shortened_upper(Fraction(1, 3), 4)
+    >>> short_upper(Fraction(1, 3), 4)
     Fraction(11, 32)
     """
     with rounding_up(precision):

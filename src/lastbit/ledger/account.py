@@ -8,19 +8,19 @@ from typing import Final, Literal
 
 from lastbit.errors import ASK_FOR_LESS, BudgetExceeded, LedgerError, ParameterError
 from lastbit.exact.numbers import Number, number, positive, probability
-from lastbit.exact.rounding import shortened_upper
-from lastbit.ledger.price import Price, above, below
+from lastbit.exact.rounding import short_upper
+from lastbit.ledger.price import Price, format_down, format_up
 from lastbit.privacy import zcdp
 from lastbit.privacy.cost import Cost
-from lastbit.values.adjacency import Adjacency, named
+from lastbit.values.adjacency import Adjacency, parse_adjacency
 
 Currency = Literal["epsilon", "rho", "epsilon and delta"]
 
-_NONE: Final = Fraction(0)
+_ZERO: Final = Fraction(0)
 
-_LONGEST: Final = 8192
+_LONGEST_BITS: Final = 8192
 """The bits of a denominator that a sum keeps: some 2,500 digits, as databases and Python write them."""
-_OF_NO_USE: Final = "An account that allows nothing is of no use."
+_USELESS: Final = "An account that allows nothing is of no use."
 
 
 @dataclass(frozen=True, repr=False)
@@ -33,7 +33,7 @@ class Account:
     >>> account = Account("clinic", Fraction(3), Fraction(1), "replace")
     >>> account.remaining, account.price(Cost.of(1)), account.price(Cost.of(1), "add-remove")
     (Fraction(2, 1), Fraction(1, 1), Fraction(2, 1))
-    >>> Account.opened("clinic", rho="1/10").charged(Cost.zcdp("1/50")).left
+    >>> Account.with_limit("clinic", rho="1/10").charged(Cost.zcdp("1/50")).left
     {'rho': Fraction(2, 25), 'delta': Fraction(0, 1)}
     """
 
@@ -48,15 +48,15 @@ class Account:
     """The digest of the last entry: whoever writes it down elsewhere can check later that nothing before it changed."""
     rho_limit: Fraction | None = None
     """What the rhos may add up to; None in an account of epsilon alone."""
-    delta_limit: Fraction = _NONE
+    delta_limit: Fraction = _ZERO
     """The delta that the account was created with."""
-    delta_of_rho: Fraction = _NONE
+    delta_of_rho: Fraction = _ZERO
     """The part of `delta_limit` that turns the rhos into an epsilon. The deltas may add up to the rest."""
-    spent_rho: Fraction = _NONE
-    spent_delta: Fraction = _NONE
+    spent_rho: Fraction = _ZERO
+    spent_delta: Fraction = _ZERO
 
     @classmethod
-    def opened(
+    def with_limit(
         cls,
         dataset: str,
         *,
@@ -65,12 +65,12 @@ class Account:
         delta: Number | None = None,
         adjacency: Adjacency = "add-remove",
     ) -> Account:
-        """A new account with a limit in epsilon, in rho, or in epsilon and delta; rho may come with a delta.
+        """Return a new account with a limit in epsilon, in rho, or in epsilon and delta; rho may come with a delta.
 
         Half of the delta of an (epsilon, delta) goes to the conversion: `rho_limit` is the largest rho that proves
         epsilon at this half. Both are fixed here, once, before anything was published.
 
-        >>> account = Account.opened("clinic", epsilon=3, delta="1e-6")
+        >>> account = Account.with_limit("clinic", epsilon=3, delta="1e-6")
         >>> account.text, float(account.rho_limit), account.delta_of_rho
         ('epsilon 3, delta 1/1000000', 0.17574990868935..., Fraction(1, 2000000))
         """
@@ -79,14 +79,14 @@ class Account:
                 "an account has a limit in epsilon or in rho, each with a delta or without. Write exactly one of "
                 "epsilon=3, rho='1/10'; and delta='1e-6' where releases may have a delta or no epsilon."
             )
-        apart = _NONE if delta is None or number(delta, "delta") == 0 else probability(delta, "delta")
-        own = cls(dataset, None, _NONE, named(adjacency), delta_limit=apart)
+        delta_limit = _ZERO if delta is None or number(delta, "delta") == 0 else probability(delta, "delta")
+        account = cls(dataset, None, _ZERO, parse_adjacency(adjacency), delta_limit=delta_limit)
         if epsilon is None:
-            return replace(own, rho_limit=positive(rho, "rho", _OF_NO_USE))
-        own = replace(own, epsilon_limit=positive(epsilon, "epsilon", _OF_NO_USE))
-        if not apart:
-            return own
-        return replace(own, delta_of_rho=apart / 2, rho_limit=zcdp.largest_rho(epsilon, apart / 2))
+            return replace(account, rho_limit=positive(rho, "rho", _USELESS))
+        account = replace(account, epsilon_limit=positive(epsilon, "epsilon", _USELESS))
+        if not delta_limit:
+            return account
+        return replace(account, delta_of_rho=delta_limit / 2, rho_limit=zcdp.largest_rho(epsilon, delta_limit / 2))
 
     @property
     def within(self) -> bool:
@@ -115,7 +115,7 @@ class Account:
     def text(self) -> str:
         """The limit in words.
 
-        >>> Account.opened("clinic", rho="1/10").text
+        >>> Account.with_limit("clinic", rho="1/10").text
         'rho 1/10'
         """
         loss = "rho" if self.currency == "rho" else "epsilon"
@@ -125,7 +125,7 @@ class Account:
     def limit(self) -> Fraction:
         """The limit in the account's own currency."""
         limit = self.rho_limit if self.epsilon_limit is None else self.epsilon_limit
-        return _NONE if limit is None else limit
+        return _ZERO if limit is None else limit
 
     @property
     def spent(self) -> Fraction:
@@ -149,26 +149,26 @@ class Account:
     def left(self) -> dict[str, Fraction]:
         """What is left in each currency that has a limit. Where epsilon and rho are named, one of the two must fit.
 
-        >>> Account.opened("clinic", epsilon=3).left
+        >>> Account.with_limit("clinic", epsilon=3).left
         {'epsilon': Fraction(3, 1)}
         """
-        found = {}
+        amounts = {}
         if self.epsilon_limit is not None:
-            found["epsilon"] = self.remaining
+            amounts["epsilon"] = self.remaining
         if self.rho_limit is not None:
-            found["rho"] = max(_NONE, self.rho_limit - self.spent_rho)
-            found["delta"] = self.delta_limit - self.delta_of_rho - self.spent_delta
-        return found
+            amounts["rho"] = max(_ZERO, self.rho_limit - self.spent_rho)
+            amounts["delta"] = self.delta_limit - self.delta_of_rho - self.spent_delta
+        return amounts
 
     def prices(self, cost: Cost | None, adjacency: Adjacency | None = None) -> Price:
-        """What a release costs here in each currency; `cost` holds for neighbours of this adjacency, None: our own.
+        """Return what a release costs here in each currency; `cost` holds for neighbours of `adjacency`, None: our own.
 
         To replace a record is to remove one and to add one: a cost for add-remove counts twice where neighbours
         replace (`Cost.of_two`). The other way round nothing is promised, and the release is refused. An account of
         epsilon alone refuses costs with a delta or without an epsilon. See docs/budget.md.
         """
         price = Price.of(cost)
-        if adjacency is not None and named(adjacency) != self.adjacency:
+        if adjacency is not None and parse_adjacency(adjacency) != self.adjacency:
             if self.adjacency == "add-remove":
                 raise LedgerError(
                     f"the account {self.dataset!r} adds up what is promised when a person comes or goes (add-remove). "
@@ -177,7 +177,7 @@ class Account:
                     "replaces=True, mean_sums with NoisyMean), or an account created with adjacency='replace'. Nothing "
                     "was drawn and nothing was charged."
                 )
-            price = self._of_two(cost)
+            price = self._price_of_two(cost)
         if self.currency == "epsilon" and (price.epsilon is None or price.delta):
             raise LedgerError(
                 f"the account {self.dataset!r} adds up epsilon alone, and this release costs {price.text}. Use a "
@@ -187,7 +187,7 @@ class Account:
             )
         return price
 
-    def _of_two(self, cost: Cost | None) -> Price:
+    def _price_of_two(self, cost: Cost | None) -> Price:
         try:
             return Price.of(cost.of_two() if isinstance(cost, Cost) else cost)
         except ParameterError:
@@ -199,54 +199,54 @@ class Account:
         )
 
     def price(self, cost: Cost | None, adjacency: Adjacency | None = None) -> Fraction:
-        """What a release costs here, in the account's own currency: see `prices`.
+        """Return what a release costs here, in the account's own currency: see `prices`.
 
         In an account of epsilon and delta: its epsilon, or its rho where it has no epsilon.
         """
-        return self.own(self.prices(cost, adjacency))
+        return self.amount_of(self.prices(cost, adjacency))
 
-    def own(self, price: Price) -> Fraction:
-        """A price in the account's own currency."""
+    def amount_of(self, price: Price) -> Fraction:
+        """Return a price in the account's own currency."""
         return price.rho if self.currency == "rho" or price.epsilon is None else price.epsilon
 
     def allows(self, cost: Cost | None, adjacency: Adjacency | None = None) -> bool:
-        """Whether the limit leaves room for a cost."""
+        """Return whether the limit leaves room for a cost."""
         return self.plus(self.prices(cost, adjacency)).within
 
     def charged(self, cost: Cost | None, adjacency: Adjacency | None = None) -> Account:
-        """The account as it would be after a charge, or BudgetExceeded. This writes nothing."""
-        return self.paid(self.prices(cost, adjacency))
+        """Return the account as it would be after a charge, or raise BudgetExceeded. This writes nothing."""
+        return self.after_price(self.prices(cost, adjacency))
 
-    def paid(self, price: Price) -> Account:
-        """The account after a price was taken from it, or BudgetExceeded."""
+    def after_price(self, price: Price) -> Account:
+        """Return the account after a price was taken from it, or raise BudgetExceeded."""
         account = self.plus(price)
         if not account.within:
             raise self._refusal(price)
         return account
 
     def plus(self, price: Price) -> Account:
-        """The account with a price added to its sums, whether it fits or not."""
+        """Return the account with a price added to its sums, whether it fits or not."""
         epsilons = self.spent_epsilon, price.epsilon
         return replace(
             self,
-            spent_epsilon=None if None in epsilons else total(*(each for each in epsilons if each is not None)),
+            spent_epsilon=None if None in epsilons else total(*(term for term in epsilons if term is not None)),
             spent_rho=total(self.spent_rho, price.rho),
             spent_delta=total(self.spent_delta, price.delta),
         )
 
-    def raised(self, *, epsilon: Number | None = None, rho: Number | None = None) -> Account:
-        """The account with a higher limit, in its own currency."""
+    def with_higher_limit(self, *, epsilon: Number | None = None, rho: Number | None = None) -> Account:
+        """Return the account with a higher limit, in its own currency."""
         if self.currency == "epsilon and delta":
             raise LedgerError(
                 f"the limit of {self.dataset!r} is {self.text}, and such a limit cannot be raised: which sums it "
                 "allows was decided when it was created, before anything was published. Open another account; its "
                 "limit adds to this one."
             )
-        given = {"epsilon": epsilon, "rho": rho}
-        wanted = given.pop(self.currency)
-        if wanted is None or any(each is not None for each in given.values()):
+        limits = {"epsilon": epsilon, "rho": rho}
+        own_limit = limits.pop(self.currency)
+        if own_limit is None or any(other is not None for other in limits.values()):
             raise ParameterError(f"the limit of {self.dataset!r} is in {self.currency}: give {self.currency} alone.")
-        limit = positive(wanted, self.currency, _OF_NO_USE)
+        limit = positive(own_limit, self.currency, _USELESS)
         if limit <= self.limit:
             raise LedgerError(
                 f"the limit of {self.dataset!r} is {self.limit}: the new one must be above that, got {limit}."
@@ -254,27 +254,29 @@ class Account:
         return replace(self, epsilon_limit=limit) if self.currency == "epsilon" else replace(self, rho_limit=limit)
 
     def _refusal(self, price: Price) -> BudgetExceeded:
-        """Why a price does not fit, in the currency that it does not fit in."""
+        """Return the error that says why a price does not fit, in the currency that it does not fit in."""
         if self.currency == "epsilon" and price.epsilon is not None:
             return BudgetExceeded(self.dataset, price.epsilon, self.spent, self.limit)
-        room, most = self.delta_limit - self.delta_of_rho, self.rho_limit or _NONE
-        if self.spent_delta + price.delta > room:
+        delta_room, rho_limit = self.delta_limit - self.delta_of_rho, self.rho_limit or _ZERO
+        if self.spent_delta + price.delta > delta_room:
             advice = "" if self.delta_limit else " An account that allows a delta is created with one."
-            return self._exceeded("delta", price.delta, self.spent_delta, room, f"Ask for less.{advice}")
+            return self._refusal_in("delta", price.delta, self.spent_delta, delta_room, f"Ask for less.{advice}")
         if self.currency == "rho":
-            return self._exceeded("rho", price.rho, self.spent_rho, most, ASK_FOR_LESS)
-        either = ""
+            return self._refusal_in("rho", price.rho, self.spent_rho, rho_limit, ASK_FOR_LESS)
+        hint = ""
         if price.epsilon is not None and self.spent_epsilon is not None:
-            either = f"Nor do the epsilons fit: requested {above(price.epsilon)}, {below(self.remaining)} left. "
-        return self._exceeded("rho", price.rho, self.spent_rho, most, f"{either}Ask for less.")
+            hint = (
+                f"Nor do the epsilons fit: requested {format_up(price.epsilon)}, {format_down(self.remaining)} left. "
+            )
+        return self._refusal_in("rho", price.rho, self.spent_rho, rho_limit, f"{hint}Ask for less.")
 
-    def _exceeded(
+    def _refusal_in(
         self, currency: str, requested: Fraction, spent: Fraction, limit: Fraction, advice: str
     ) -> BudgetExceeded:
-        left = below(max(_NONE, limit - spent))
+        left = format_down(max(_ZERO, limit - spent))
         message = (
-            f"the budget of {self.dataset!r} allows no more than {currency} {left}: requested {above(requested)}, "
-            f"spent {above(spent)}, limit {below(limit)}. Nothing was drawn and nothing was charged. {advice}"
+            f"the budget of {self.dataset!r} allows no more than {currency} {left}: requested {format_up(requested)}, "
+            f"spent {format_up(spent)}, limit {format_down(limit)}. Nothing was drawn and nothing was charged. {advice}"
         )
         return BudgetExceeded(self.dataset, requested, spent, limit, currency, message)
 
@@ -282,11 +284,11 @@ class Account:
         if self.currency == "epsilon":
             sums = f"limit={self.limit!r}, spent={self.spent!r}"
         else:
-            sums = f"limit={self.text!r}, left={ {name: below(each) for name, each in self.left.items()}!r}"
+            sums = f"limit={self.text!r}, left={ {name: format_down(amount) for name, amount in self.left.items()}!r}"
         return f"Account(dataset={self.dataset!r}, {sums}, adjacency={self.adjacency!r})"
 
 
 def total(*terms: Fraction) -> Fraction:
-    """The exact sum; rounded up where it is too long to be written down, as of thousands of unlike denominators."""
-    exact = sum(terms, _NONE)
-    return exact if exact.denominator.bit_length() <= _LONGEST else shortened_upper(exact, _LONGEST // 2)
+    """Return the exact sum, or a sum rounded up where thousands of unlike denominators make it too long to store."""
+    exact = sum(terms, _ZERO)
+    return exact if exact.denominator.bit_length() <= _LONGEST_BITS else short_upper(exact, _LONGEST_BITS // 2)

@@ -12,16 +12,16 @@ import sqlalchemy as sa
 
 from lastbit.errors import EntryNotFound, LedgerError, LedgerNotFound
 from lastbit.exact.numbers import Number, positive, whole
-from lastbit.ledger import books, chain, keys, names, refusals
-from lastbit.ledger import published as codec
+from lastbit.ledger import chain, keys, names, table_rows, validation
 from lastbit.ledger.account import Account
+from lastbit.ledger.codec import decode
 from lastbit.ledger.entry import Entry
 from lastbit.ledger.history import History
-from lastbit.ledger.price import written
+from lastbit.ledger.price import write_terms
 from lastbit.ledger.store import Store
 from lastbit.ledger.tables import ACCOUNTS, ENTRIES
-from lastbit.ledger.witness import Last, Witness, not_as_seen, not_as_written
-from lastbit.values.adjacency import Adjacency, named
+from lastbit.ledger.witness import LastEntry, Witness, two_histories_problem, witness_problem
+from lastbit.values.adjacency import Adjacency, parse_adjacency
 
 
 class Accounts:
@@ -35,31 +35,38 @@ class Accounts:
         witness: str | os.PathLike[str] | None = None,
     ) -> None:
         self._store = Store(place)
-        self._seen: dict[str, Last] = {}
+        self._latest: dict[str, LastEntry] = {}
         """The last entry of each account that this program has written or verified."""
         self._witness = None if witness is None else Witness(witness)
         if self._witness is not None:
-            self._ask(self._witness)
-        if verify and (found := self.verify()):
-            more = f" And {len(found) - 1} more: see verify()." if len(found) > 1 else ""
-            raise LedgerError(f"the books of the ledger do not add up: {found[0]}{more} Nothing was drawn.")
+            self._check_witness(self._witness)
+        if verify and (problems := self.verify()):
+            more = f" And {len(problems) - 1} more: see verify()." if len(problems) > 1 else ""
+            raise LedgerError(f"the books of the ledger do not add up: {problems[0]}{more} Nothing was drawn.")
 
-    def _ask(self, witness: Witness) -> None:
+    def _check_witness(self, witness: Witness) -> None:
         """Refuse books that lack what the witness has seen, and tell the witness what they have."""
-        seen, newest = witness.seen(), {}
-        with suppress(LedgerNotFound) if not seen else nullcontext(), self._store.look() as rows:
-            lost = [not_as_seen(witness, name, last) for name, last in seen.items() if not books.has(rows, name, *last)]
-            if lost:
-                raise LedgerError(f"{lost[0]} Nothing was drawn and nothing was charged.")
-            for name in rows.scalars(sa.select(ACCOUNTS.c.dataset)).all():
-                account, last = books.state_of(rows, name)
+        witness_entries, newest = witness.read(), {}
+        with (
+            suppress(LedgerNotFound) if not witness_entries else nullcontext(),
+            self._store.read_transaction() as connection,
+        ):
+            problems = [
+                witness_problem(witness, name, last)
+                for name, last in witness_entries.items()
+                if not table_rows.has_entry(connection, name, *last)
+            ]
+            if problems:
+                raise LedgerError(f"{problems[0]} Nothing was drawn and nothing was charged.")
+            for name in connection.scalars(sa.select(ACCOUNTS.c.dataset)).all():
+                account, last = table_rows.read_account_state(connection, name)
                 newest[name] = (last, str(account.digest))
         if newest:
             witness.add(newest)
 
-    def _remember(self, dataset: str, last: Last) -> None:
+    def _remember(self, dataset: str, last: LastEntry) -> None:
         """Keep in mind what was written, and tell the witness before anything is drawn."""
-        self._seen[dataset] = max(last, self._seen.get(dataset, last))
+        self._latest[dataset] = max(last, self._latest.get(dataset, last))
         if self._witness is not None:
             self._witness.add({dataset: last})
 
@@ -94,46 +101,48 @@ class Accounts:
         >>> ledger.create("clinic", rho="1/10").text, ledger.create("school", epsilon=3, delta="1e-6").text
         ('rho 1/10', 'epsilon 3, delta 1/1000000')
         """
-        account = Account.opened(
-            refusals.name_of(dataset), epsilon=epsilon, rho=rho, delta=delta, adjacency=named(adjacency)
+        account = Account.with_limit(
+            validation.check_name(dataset), epsilon=epsilon, rho=rho, delta=delta, adjacency=parse_adjacency(adjacency)
         )
-        note = refusals.text_of(note, "note")
-        with self._store.transaction(create=True) as rows:
-            self._store.lock(rows)  # of two who create the same account at once, the second sees the first
-            taken = names.same(dataset, rows.scalars(sa.select(ACCOUNTS.c.dataset)))
-            if taken is None:
-                first = books.columns_of(account)
-                rows.execute(
-                    ACCOUNTS.insert().values(dataset=dataset, adjacency=account.adjacency, digest="", seal="", **first)
+        note = validation.check_text(note, "note")
+        with self._store.transaction(create=True) as connection:
+            self._store.lock(connection)  # of two who create the same account at once, the second sees the first
+            existing = names.find_same_name(dataset, connection.scalars(sa.select(ACCOUNTS.c.dataset)))
+            if existing is None:
+                columns = table_rows.account_columns(account)
+                connection.execute(
+                    ACCOUNTS.insert().values(
+                        dataset=dataset, adjacency=account.adjacency, digest="", seal="", **columns
+                    )
                 )
-                terms = written(
+                terms = write_terms(
                     epsilon=account.epsilon_limit,
                     rho=account.rho_limit,
                     delta=account.delta_limit,
                     delta_of_rho=account.delta_of_rho,
                 )
-                last = books.write(rows, account, "create", account.limit, terms, note=note)
-        if taken is not None:
-            spelled = "" if taken == dataset else f", and {dataset!r} is the same name in another spelling"
+                last = table_rows.add_entry(connection, account, "create", account.limit, terms, note=note)
+        if existing is not None:
+            hint = "" if existing == dataset else f", and {dataset!r} is the same name in another spelling"
             raise LedgerError(
-                f"there is an account named {taken!r} already{spelled}. Raise its limit, or choose another name."
+                f"there is an account named {existing!r} already{hint}. Raise its limit, or choose another name."
             )
         self._remember(dataset, last)
         return replace(account, digest=last[1])
 
     def account(self, dataset: str) -> Account:
-        """The state of one account."""
-        with self._store.look() as rows:
-            return books.account_of(books.row_of(rows, dataset))
+        """Return the state of one account."""
+        with self._store.read_transaction() as connection:
+            return table_rows.parse_account(table_rows.find_account_row(connection, dataset))
 
     def accounts(self) -> tuple[Account, ...]:
-        """The state of all accounts, by name."""
-        with self._store.look() as rows:
-            found = rows.execute(sa.select(ACCOUNTS).order_by(ACCOUNTS.c.dataset)).all()
-        return tuple(books.account_of(row) for row in found)
+        """Return the state of all accounts, by name."""
+        with self._store.read_transaction() as connection:
+            account_rows = connection.execute(sa.select(ACCOUNTS).order_by(ACCOUNTS.c.dataset)).all()
+        return tuple(table_rows.parse_account(row) for row in account_rows)
 
     def history(self, dataset: str, *, last: int | None = None, before: int | None = None) -> History:
-        """What happened to an account, oldest first: a tuple of entries, and a table in a notebook.
+        """Return what happened to an account, oldest first: a tuple of entries, and a table in a notebook.
 
         All of it, or a page: the `last` so many entries, of those `before` an entry's id. What an entry published is
         read when somebody asks for `entry.published`.
@@ -148,13 +157,13 @@ class Accounts:
         """
         last = None if last is None else whole(last, "last", least=1)
         before = None if before is None else whole(before, "before", least=1)
-        with self._store.look() as rows:
-            books.row_of(rows, dataset)
-            found = books.lines_of(rows, dataset, last=last, before=before)
-        return History(books.entry_of(row, self._kept) for row in found)
+        with self._store.read_transaction() as connection:
+            table_rows.find_account_row(connection, dataset)
+            entry_rows = table_rows.read_history(connection, dataset, last=last, before=before)
+        return History(table_rows.parse_entry(row, self._read_published) for row in entry_rows)
 
     def entry(self, number: int) -> Entry | None:
-        """The entry with this id, of any account; None where there is none.
+        """Return the entry with this id, of any account; None where there is none.
 
         >>> import tempfile, lastbit as lb
         >>> ledger = lb.Ledger(tempfile.mkdtemp() + "/budget.db")
@@ -162,27 +171,27 @@ class Accounts:
         >>> ledger.entry(1).kind, ledger.entry(2)
         ('create', None)
         """
-        with self._store.look() as rows:
-            row = books.line_row(rows, whole(number, "number", least=0))
-        return None if row is None else books.entry_of(row, self._kept)
+        with self._store.read_transaction() as connection:
+            row = table_rows.find_history_row(connection, whole(number, "number", least=0))
+        return None if row is None else table_rows.parse_entry(row, self._read_published)
 
     def export(self, dataset: str) -> tuple[dict[str, Any], Iterator[dict[str, Any]]]:
-        """The whole books of an account: its row and the rows of its entries, exactly as they are kept.
+        """Return the whole books of an account: its row and the rows of its entries, exactly as they are kept.
 
         Numbers are exact, as text. The entries are read while you go through them. Whoever has this can compute every
         digest again: docs/books.md says how.
         """
-        with self._store.look() as rows:
-            account, last = books.state_of(rows, dataset)
-        entries = books.pages_of(self._store, dataset, last)
+        with self._store.read_transaction() as connection:
+            account, last = table_rows.read_account_state(connection, dataset)
+        entries = table_rows.read_entries(self._store, dataset, last)
         return {name: account._mapping[name] for name in account._fields if name != "last"}, (
-            dict(each._mapping) for each in entries
+            dict(entry._mapping) for entry in entries
         )
 
     def verify(
         self, dataset: str | None = None, *, expected: str | None = None, witness: str | os.PathLike[str] | None = None
     ) -> tuple[str, ...]:
-        """What is wrong with the books of one account, or of all: nothing when the result is empty.
+        """Return what is wrong with the books of one account, or of all: nothing when the result is empty.
 
         Every entry must fit the running hash over the entries before it, and the account must be, exactly, what its
         entries add up to. Every entry that this program has written or verified must still be there. Other books that
@@ -204,39 +213,39 @@ class Accounts:
         >>> ledger.verify(witness=folder + "/witness.json")
         ()
         """
-        found: list[str] = []
-        asked = self._witness if witness is None else Witness(witness)
-        seen = {} if asked is None else asked.seen()
-        with self._store.look() as rows:
+        problems: list[str] = []
+        observer = self._witness if witness is None else Witness(witness)
+        witness_entries = {} if observer is None else observer.read()
+        with self._store.read_transaction() as connection:
             if dataset is None:
-                found += self._store.damages(rows)
-                wanted = list(rows.scalars(sa.select(ACCOUNTS.c.dataset).order_by(ACCOUNTS.c.dataset)))
-                of_nobody = sa.select(ENTRIES.c.id).where(ENTRIES.c.dataset.not_in(sa.select(ACCOUNTS.c.dataset)))
-                found += [f"entry {each} belongs to no account." for each in rows.scalars(of_nobody)]
-                found += keys.problems(rows)
+                problems += self._store.file_problems(connection)
+                datasets = list(connection.scalars(sa.select(ACCOUNTS.c.dataset).order_by(ACCOUNTS.c.dataset)))
+                orphans = sa.select(ENTRIES.c.id).where(ENTRIES.c.dataset.not_in(sa.select(ACCOUNTS.c.dataset)))
+                problems += [f"entry {entry_id} belongs to no account." for entry_id in connection.scalars(orphans)]
+                problems += keys.find_problems(connection)
             else:
-                wanted = [books.row_of(rows, dataset).dataset]
+                datasets = [table_rows.find_account_row(connection, dataset).dataset]
         newest = {}
-        for name in wanted:
-            with self._store.look() as rows:
+        for name in datasets:
+            with self._store.read_transaction() as connection:
                 # Both of one moment: somebody may charge the account meanwhile.
-                account, last = books.state_of(rows, name)
+                account, last = table_rows.read_account_state(connection, name)
             newest[name] = (last, str(account.digest))
-            found += chain.problems(account, books.pages_of(self._store, name, last))
-        with self._store.look() as rows:
-            if expected is not None and not books.has_digest(rows, wanted, expected):
-                found.append(f"no entry has the digest {expected}: the entry that had it was changed or removed.")
-            for name, entry in self._seen.items():
-                if dataset in (None, name) and not books.has(rows, name, *entry):
-                    found.append(not_as_written(name, entry))
-            for name, entry in seen.items():
-                if asked is not None and dataset in (None, name) and not books.has(rows, name, *entry):
-                    found.append(not_as_seen(asked, name, entry))
-        if not found:
-            self._seen |= newest
-            if asked is not None:
-                asked.add(newest)
-        return tuple(found)
+            problems += chain.find_problems(account, table_rows.read_entries(self._store, name, last))
+        with self._store.read_transaction() as connection:
+            if expected is not None and not table_rows.has_digest(connection, datasets, expected):
+                problems.append(f"no entry has the digest {expected}: the entry that had it was changed or removed.")
+            for name, entry in self._latest.items():
+                if dataset in (None, name) and not table_rows.has_entry(connection, name, *entry):
+                    problems.append(two_histories_problem(name, entry))
+            for name, entry in witness_entries.items():
+                if observer and dataset in (None, name) and not table_rows.has_entry(connection, name, *entry):
+                    problems.append(witness_problem(observer, name, entry))
+        if not problems:
+            self._latest |= newest
+            if observer is not None:
+                observer.add(newest)
+        return tuple(problems)
 
     def raise_limit(
         self, dataset: str, *, epsilon: Number | None = None, rho: Number | None = None, note: str = ""
@@ -246,18 +255,19 @@ class Accounts:
         The limit of an account of epsilon and delta cannot be raised: which sums it allows was decided when it was
         created, before anything was published.
         """
-        note = refusals.text_of(note, "note")
-        for given, name in ((epsilon, "epsilon"), (rho, "rho")):
-            if given is not None:
-                positive(given, name, "An account that allows nothing is of no use.")
-        with self._store.transaction() as rows:
-            account = books.account_of(books.row_of(rows, dataset, lock=True)).raised(epsilon=epsilon, rho=rho)
-            last = books.write(rows, account, "raise", account.limit, "{}", note=note)
+        note = validation.check_text(note, "note")
+        for limit, name in ((epsilon, "epsilon"), (rho, "rho")):
+            if limit is not None:
+                positive(limit, name, "An account that allows nothing is of no use.")
+        with self._store.transaction() as connection:
+            row = table_rows.find_account_row(connection, dataset, lock=True)
+            account = table_rows.parse_account(row).with_higher_limit(epsilon=epsilon, rho=rho)
+            last = table_rows.add_entry(connection, account, "raise", account.limit, "{}", note=note)
         self._remember(dataset, last)
         return replace(account, digest=last[1])
 
     def published(self, entry: int) -> Any:
-        """What the entry with this id published, as it was; its `to_dict()` where its class is unknown.
+        """Return what the entry with this id published, as it was; its `to_dict()` where its class is unknown.
 
         >>> import tempfile, lastbit as lb
         >>> ledger = lb.Ledger(tempfile.mkdtemp() + "/budget.db")
@@ -266,13 +276,13 @@ class Accounts:
         >>> ledger.published(ledger.history("clinic")[-1].id) == noisy
         True
         """
-        return codec.read(self._kept(entry))
+        return decode(self._read_published(entry))
 
-    def _kept(self, entry: int) -> str:
-        with self._store.look() as rows:
-            row = books.entry_row(rows, entry)
+    def _read_published(self, entry: int) -> str:
+        with self._store.read_transaction() as connection:
+            row = table_rows.find_entry_row(connection, entry)
         if row is None:
             raise EntryNotFound(f"there is no entry {entry} in the books. The history lists all of them.")
         if row.published is None:
             raise LedgerError(f"entry {entry} has no published release in the books. The history lists those that do.")
-        return str(books.whole(row).published)
+        return str(table_rows.check_published(row).published)

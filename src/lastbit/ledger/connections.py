@@ -31,11 +31,11 @@ class Connections:
     """The connections of one ledger in this process."""
 
     def __init__(self, url: sa.URL) -> None:
-        self._file = _File(url.database or "") if url.get_backend_name() == "sqlite" else None
+        self._file = _SQLiteFile(url.database or "") if url.get_backend_name() == "sqlite" else None
         try:
             self.engine = sa.create_engine(
                 url,
-                poolclass=sa.pool.NullPool,  # `_kept` is a pool of one, without the work of a large one
+                poolclass=sa.pool.NullPool,  # `_idle` is a pool of one, without the work of a large one
                 hide_parameters=True,
                 connect_args=connect_args(url),
                 # A server whose default is stricter would end most of two transactions at once; row locks are enough.
@@ -45,33 +45,33 @@ class Connections:
             raise LastbitError("this ledger needs psycopg. Install it with: pip install 'lastbit[postgres]'") from None
         if self._file is not None:
             sa.event.listen(self.engine, "connect", self._file.prepare)
-        self._kept: list[sa.Connection] = []
+        self._idle: list[sa.Connection] = []
         self.error: Final[type[Exception]] = self.engine.dialect.loaded_dbapi.Error
-        GATE.watch(self)
+        GATE.register(self)
         # At the end of the program too: whoever closes a SQLite file last leaves one file and no log beside it.
-        finalize(self, _close, self._kept)
+        finalize(self, _close, self._idle)
 
     @contextmanager
     def begin(self, *, write: bool, durable: bool = True, settle: bool = True) -> Iterator[sa.Connection]:
-        """A transaction: to read or to write; on disk when it ends (`durable`), or soon.
+        """Run a transaction that reads or writes. It is on disk when it ends (`durable`), or soon after.
 
         With `settle` everything is in SQLite's main file then, and the log beside it is empty: people copy, move and
         restore the file alone.
         """
-        with GATE.inside():
-            books, turn = self._open(write, durable, settle)
-            whole = False
+        with GATE.transaction():
+            connection, turn = self._open(write, durable, settle)
+            usable = False
             try:
                 with turn:
                     try:
-                        yield books
-                        self._commit(driver_of(books))
+                        yield connection
+                        self._commit(driver_of(connection))
                         if settle:
-                            self._settle(driver_of(books))
+                            self._settle(driver_of(connection))
                     finally:
-                        whole = _undo(books)
+                        usable = _roll_back(connection)
             finally:
-                self._keep(books, whole)
+                self._keep_idle(connection, usable)
 
     def settle(self) -> None:
         """Bring what a transaction without `settle` wrote into SQLite's main file."""
@@ -79,43 +79,43 @@ class Connections:
             pass
 
     def _open(self, write: bool, durable: bool, settle: bool) -> tuple[sa.Connection, ExitStack]:
-        """A connection with a new transaction, and its turn: the kept connection, or another where that is lost."""
+        """Return a connection in a new transaction, and its turn: the idle connection, or a new one."""
         while True:
-            kept = None
+            idle = None
             with suppress(IndexError):
-                kept = self._kept.pop()
-            books, turn = self.engine.connect() if kept is None else kept, ExitStack()
+                idle = self._idle.pop()
+            connection, turn = self.engine.connect() if idle is None else idle, ExitStack()
             # The driver begins and ends transactions: SQLAlchemy takes longer for that than a transaction takes.
             try:
                 if self._file is None:
-                    _begin_postgres(driver_of(books), durable)
-                    return books, turn
-                self._file.enter(books, turn, write or settle)
-                if driver_of(books).inode == self._file.inode():
-                    _begin_sqlite(driver_of(books), write, durable or not books.info["wal"])
-                    return books, turn
+                    _begin_postgres(driver_of(connection), durable)
+                    return connection, turn
+                self._file.enter(connection, turn, write or settle)
+                if driver_of(connection).inode == self._file.inode():
+                    _begin_sqlite(driver_of(connection), write, durable or not connection.info["wal"])
+                    return connection, turn
             except self.error:
                 turn.close()
-                _drop(books)
-                if kept is None or self._file is not None:
+                _discard(connection)
+                if idle is None or self._file is not None:
                     raise
                 continue  # the server may have been restarted since the last transaction
             except BaseException:
                 turn.close()
-                _drop(books)
+                _discard(connection)
                 raise
             turn.close()
-            _drop(books)  # another file, or none, has the name now
+            _discard(connection)  # another file, or none, has the name now
 
     def _commit(self, driver: Any) -> None:
         driver.commit()
 
-    def _keep(self, books: sa.Connection, whole: bool) -> None:
+    def _keep_idle(self, connection: sa.Connection, usable: bool) -> None:
         """Keep the connection for the next transaction unless it is lost."""
-        if whole and not self._kept:
-            self._kept.append(books)
+        if usable and not self._idle:
+            self._idle.append(connection)
         else:
-            _drop(books)
+            _discard(connection)
 
     def _settle(self, driver: Any) -> None:
         """Bring the log into the file, unless others are at it: they, or the next transaction, will."""
@@ -125,48 +125,48 @@ class Connections:
                 driver.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
             driver.execute(f"PRAGMA busy_timeout = {1000 * BUSY_SECONDS}")
 
-    def forget(self) -> None:
+    def close_idle(self) -> None:
         """Close the kept connection."""
-        _close(self._kept)
+        _close(self._idle)
 
 
-class _File:
+class _SQLiteFile:
     """A SQLite file, and how a connection to it is made ready."""
 
     def __init__(self, path: str) -> None:
         self._path = os.path.abspath(path)  # the program may go to another folder
 
     def inode(self) -> Inode | None:
-        """Which file has the name now; None where there is none."""
+        """Return the inode of the file that has the name now; None where there is no file."""
         with suppress(OSError):
             return inode_of(os.stat(self._path))
         return None
 
-    def enter(self, books: sa.Connection, turn: ExitStack, write: bool) -> None:
+    def enter(self, connection: sa.Connection, turn: ExitStack, write: bool) -> None:
         """Refuse a file that has got other names since it was opened, and wait for the turn to write."""
-        hold = driver_of(books).hold
+        hold = driver_of(connection).hold
         if hold is not None:
             hold.check_one_name()
             if write:
                 turn.enter_context(hold.turn(BUSY_SECONDS))
 
-    def prepare(self, connection: Any, record: Any) -> None:
+    def prepare(self, driver: Any, record: Any) -> None:
         # Python's driver must not begin transactions of its own.
-        connection.isolation_level = None
-        connection.execute("PRAGMA foreign_keys = ON")
-        (mode,) = connection.execute("PRAGMA journal_mode").fetchone()
-        wanted = "wal" if is_local(self._path) else "delete"
-        ledgers = connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (SCHEMA.name,)).fetchall()
-        if mode != wanted and ledgers:
+        driver.isolation_level = None
+        driver.execute("PRAGMA foreign_keys = ON")
+        (mode,) = driver.execute("PRAGMA journal_mode").fetchone()
+        journal = "wal" if is_local(self._path) else "delete"
+        ledgers = driver.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (SCHEMA.name,)).fetchall()
+        if mode != journal and ledgers:
             # A file that is read-only, or that others hold, stays as it is.
             with suppress(sqlite3.OperationalError):
-                (mode,) = connection.execute(f"PRAGMA journal_mode = {wanted}").fetchone()
-        if mode == "wal" and wanted != "wal":
+                (mode,) = driver.execute(f"PRAGMA journal_mode = {journal}").fetchone()
+        if mode == "wal" and journal != "wal":
             raise sqlite3.OperationalError("a log in memory that other machines do not share")
         record.info["wal"] = mode == "wal"
 
 
-class _Held(sqlite3.Connection):
+class _HeldConnection(sqlite3.Connection):
     """A connection to a file, and the hold on the file for as long as it is open."""
 
     def __init__(self, path: str, *arguments: Any, **options: Any) -> None:
@@ -174,7 +174,7 @@ class _Held(sqlite3.Connection):
         try:
             super().__init__(path, *arguments, **options)
         except BaseException:
-            self._let_go()
+            self._release_hold()
             raise
 
     @property
@@ -184,40 +184,40 @@ class _Held(sqlite3.Connection):
 
     def close(self) -> None:
         super().close()
-        self._let_go()
+        self._release_hold()
 
-    def _let_go(self) -> None:
+    def _release_hold(self) -> None:
         hold, self.hold = self.hold, None
         if hold is not None:
             release(hold)
 
 
-def _undo(books: sa.Connection) -> bool:
+def _roll_back(connection: sa.Connection) -> bool:
     """Undo what was not committed, and say whether the connection is whole."""
     with suppress(Exception):
-        if not books.invalidated:
-            driver_of(books).rollback()
-            books.rollback()  # SQLAlchemy has begun, in its own view, with the first statement that it ran
+        if not connection.invalidated:
+            driver_of(connection).rollback()
+            connection.rollback()  # SQLAlchemy has begun, in its own view, with the first statement that it ran
             return True
     return False
 
 
-def _close(kept: list[sa.Connection]) -> None:
-    while kept:
-        kept.pop().close()
+def _close(idle: list[sa.Connection]) -> None:
+    while idle:
+        idle.pop().close()
 
 
-def _drop(books: sa.Connection) -> None:
+def _discard(connection: sa.Connection) -> None:
     """Close a connection that may be lost already."""
     with suppress(Exception):
-        books.invalidate()
-    books.close()
+        connection.invalidate()
+    connection.close()
 
 
 def connect_args(url: sa.URL) -> dict[str, Any]:
-    """What the driver is told besides the address."""
+    """Return the arguments that the driver takes besides the address."""
     if url.get_backend_name() == "sqlite":
-        return {"timeout": BUSY_SECONDS, "factory": _Held}
+        return {"timeout": BUSY_SECONDS, "factory": _HeldConnection}
     # What the address says stays: its options may name the schema that holds the books.
     return {} if "connect_timeout" in url.query else {"connect_timeout": BUSY_SECONDS}
 
@@ -237,12 +237,12 @@ _SETTINGS: Final = (
     "AS wanted (name, old, new) WHERE current_setting(name) = old"
 )
 """What this transaction has instead of a value that the server gave."""
-_WANTED: Final = ("synchronous_commit", "off", "on", "synchronous_commit", "local", "on")
+_COMMIT_SETTINGS: Final = ("synchronous_commit", "off", "on", "synchronous_commit", "local", "on")
 
 
 def _begin_postgres(driver: Any, durable: bool) -> None:
     # A commit must be on the disk before noise is drawn, and on that of a synchronous standby, whatever the server's
     # default is. Stricter settings stay, and so does a time to wait for locks that somebody chose.
-    driver.execute(_SETTINGS, (*_WANTED, "lock_timeout", "0", f"{BUSY_SECONDS}s"))
+    driver.execute(_SETTINGS, (*_COMMIT_SETTINGS, "lock_timeout", "0", f"{BUSY_SECONDS}s"))
     if not durable:
         driver.execute("SET LOCAL synchronous_commit = off")

@@ -17,7 +17,7 @@ _LOCAL: Final = frozenset(
 
 
 def is_local(path: str | os.PathLike[str]) -> bool:
-    """Whether only this machine can open the file; False where nobody can say.
+    """Return whether only this machine can open the file; False where nobody can say.
 
     >>> is_local("/proc/self/mountinfo")
     False
@@ -26,7 +26,7 @@ def is_local(path: str | os.PathLike[str]) -> bool:
 
 
 def is_mount_point(path: str | os.PathLike[str]) -> bool:
-    """Whether something is mounted at this very path, as a single file is into a container; False if nobody can say.
+    """Return whether something is mounted at this very path, as a file is into a container; False if nobody can say.
 
     >>> is_mount_point("/proc"), is_mount_point("/proc/self/mountinfo")
     (True, False)
@@ -36,7 +36,7 @@ def is_mount_point(path: str | os.PathLike[str]) -> bool:
 
 
 def _mount_of(place: str) -> tuple[str, str]:
-    """Where the disk is mounted that a real path lies on, and the kind of its file system."""
+    """Return where the disk of a real path is mounted, and the kind of its file system."""
     try:
         lines = _MOUNTS.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
     except OSError:

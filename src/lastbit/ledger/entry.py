@@ -9,8 +9,8 @@ from fractions import Fraction
 from typing import Any
 
 from lastbit.errors import LedgerError
-from lastbit.ledger import published
 from lastbit.ledger.account import Account
+from lastbit.ledger.codec import decode
 from lastbit.values.adjacency import Adjacency
 
 
@@ -72,11 +72,11 @@ class Entry:
 
         None where nothing was kept: for runs of sparse vectors, and for what is no Release.
         """
-        text = self.kept
-        return None if text is None else published.read(text)
+        text = self.published_text
+        return None if text is None else decode(text)
 
     @property
-    def kept(self) -> str | None:
+    def published_text(self) -> str | None:
         """The published release as the books keep it; None where none was kept."""
         if not self.recorded:
             return None

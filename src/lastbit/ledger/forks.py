@@ -9,14 +9,14 @@ from contextlib import contextmanager
 from typing import Final, Protocol
 from weakref import WeakSet
 
-from lastbit.ledger.holds import forget_inherited
+from lastbit.ledger.holds import close_inherited
 
 
-class Forgetful(Protocol):
-    """What can close its connections."""
+class Closable(Protocol):
+    """An object that can close its idle connections."""
 
-    def forget(self) -> None:
-        """Close the connections that are kept."""
+    def close_idle(self) -> None:
+        """Close the idle connections."""
 
 
 class Gate:
@@ -26,19 +26,19 @@ class Gate:
         self._turn = threading.Condition()
         self._under_way = 0
         self._forks = 0
-        self._own = threading.local()
-        self._all: WeakSet[Forgetful] = WeakSet()
+        self._thread = threading.local()
+        self._all: WeakSet[Closable] = WeakSet()
 
-    def watch(self, connections: Forgetful) -> None:
+    def register(self, connections: Closable) -> None:
         """Have these connections closed before each fork."""
         with self._turn:  # nobody adds to the set while a fork goes through it
             self._all.add(connections)
 
     @contextmanager
-    def inside(self) -> Iterator[None]:
-        """A transaction under way: it waits for forks, and forks wait for it."""
+    def transaction(self) -> Iterator[None]:
+        """Run a transaction: it waits for forks, and forks wait for it."""
         with self._turn:
-            while self._forks and not self._held():
+            while self._forks and not self._own_transactions():
                 self._turn.wait()
             self._count(1)
         try:
@@ -49,21 +49,21 @@ class Gate:
                 self._turn.notify_all()
 
     def _count(self, more: int) -> None:
-        self._own.count = self._held() + more
+        self._thread.count = self._own_transactions() + more
         self._under_way += more
 
-    def _held(self) -> int:
-        """The transactions of this thread."""
-        return int(getattr(self._own, "count", 0))
+    def _own_transactions(self) -> int:
+        """Return the number of transactions of this thread."""
+        return int(getattr(self._thread, "count", 0))
 
     def close(self) -> None:
         """Wait for the others, and let nobody in."""
         self._turn.acquire()
         self._forks += 1
-        while self._under_way > self._held():
+        while self._under_way > self._own_transactions():
             self._turn.wait()
         for connections in self._all:
-            connections.forget()
+            connections.close_idle()
 
     def open(self) -> None:
         """Let transactions in again."""
@@ -72,8 +72,8 @@ class Gate:
         self._turn.release()
 
     def open_in_child(self) -> None:
-        """The same where no other thread is, and so no other fork under way."""
-        forget_inherited()
+        """Let transactions in again in a child, where no other thread is, and so no other fork under way."""
+        close_inherited()
         self._forks = 1
         self.open()
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from lastbit.ledger.entry import Entry
-from lastbit.output.table import cells, html_table, text_table
+from lastbit.output.table import format_cells, html_table, text_table
 
 _LATEST: Final = 100
 """Rows of the table in a notebook."""
@@ -25,7 +25,7 @@ class History(tuple[Entry, ...]):
     __slots__ = ()
 
     def columns(self) -> dict[str, Sequence[Any]]:
-        """The table, column by column."""
+        """Return the table, column by column."""
         return {
             "id": [entry.id for entry in self],
             "time": [entry.time.isoformat(" ", "seconds") for entry in self],
@@ -49,10 +49,10 @@ class History(tuple[Entry, ...]):
         return html_table(*self._table())
 
     def _table(self) -> tuple[list[str], list[list[str]], str]:
-        """The names of the columns that hold something, the latest rows, and a title."""
+        """Return the names of the columns that hold something, the latest rows, and a title."""
         latest = History(self[-_LATEST:]).columns()
-        empty = {name for name, column in latest.items() if self and all(each in (None, "") for each in column)}
+        empty = {name for name, column in latest.items() if self and all(value in (None, "") for value in column)}
         columns = {name: column for name, column in latest.items() if name not in empty}
-        rows = [list(row) for row in zip(*cells(columns), strict=True)]
+        rows = [list(row) for row in zip(*format_cells(columns), strict=True)]
         part = f": the latest {_LATEST} of {len(self):,} entries" if len(self) > _LATEST else ""
         return list(columns), rows, f"History of {self[0].dataset if self else 'nothing'}{part}"

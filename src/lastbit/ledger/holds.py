@@ -26,7 +26,7 @@ from typing import Any, Final
 
 from lastbit.errors import LedgerError
 from lastbit.ledger.disks import is_local, is_mount_point
-from lastbit.ledger.logs import check_log
+from lastbit.ledger.write_ahead_log import check_log
 
 try:
     import fcntl
@@ -35,8 +35,8 @@ except ImportError:  # Windows: SQLite's log is not used there, and its own lock
 
 Inode = tuple[int, int]
 
-_FIRST: Final = 1 << 60
-_LAST: Final = (1 << 61) - 1
+_FIRST_OFFSET: Final = 1 << 60
+_LAST_OFFSET: Final = (1 << 61) - 1
 """The places that stand for names, far behind those that SQLite locks. A lock may lie behind the end of a file."""
 
 _FLOCK: Final = "hhqqi4x"
@@ -46,14 +46,14 @@ _FLOCK: Final = "hhqqi4x"
 class Hold:
     """A descriptor of one file, for all connections that this process has to the file under one name."""
 
-    def __init__(self, path: str, place: int | None, descriptor: int) -> None:
+    def __init__(self, path: str, offset: int | None, descriptor: int) -> None:
         self.path = path
-        self.place = place
+        self.offset = offset
         """The lock that stands for the name; None where SQLite's own locks are on the file itself."""
         self.descriptors = [descriptor]
         self.users = 0
         self.inode = inode_of(os.fstat(descriptor))
-        self._agreed = self._others = False
+        self._name_locked = self._other_name_locked = False
         self._mutex = threading.Lock()
         self._turn = threading.Lock()
 
@@ -67,45 +67,45 @@ class Hold:
                 "Nothing was drawn and nothing was charged."
             )
 
-    def agree(self, end: float) -> None:
+    def lock_name(self, deadline: float) -> None:
         """Hold the lock of the name, while nobody holds that of another name: until then, wait."""
-        if self.place is None or _wait(self._try_to_agree, end):
+        if self.offset is None or _wait_until(self._try_to_lock_name, deadline):
             return
-        raise _another_name(self.path) if self._others else sqlite_error(sqlite3.SQLITE_BUSY)
+        raise _another_name_error(self.path) if self._other_name_locked else sqlite_error(sqlite3.SQLITE_BUSY)
 
-    def _try_to_agree(self) -> bool:
+    def _try_to_lock_name(self) -> bool:
         descriptor = self.descriptors[0]
         with self._mutex:
-            if self._agreed or self.place is None:
+            if self._name_locked or self.offset is None:
                 return True
             # Whoever is first looks at the log before others of the same name come.
             if not _try_flock(descriptor):
                 return False
             try:
-                _set_lock(descriptor, fcntl.F_RDLCK, self.place)
-                others = (_FIRST, self.place - _FIRST), (self.place + 1, _LAST - self.place)
-                self._others = any(_is_locked(descriptor, *places) for places in others)
-                if not self._others:
-                    if not _is_locked(descriptor, self.place, 1):
+                _set_lock(descriptor, fcntl.F_RDLCK, self.offset)
+                ranges = (_FIRST_OFFSET, self.offset - _FIRST_OFFSET), (self.offset + 1, _LAST_OFFSET - self.offset)
+                self._other_name_locked = any(_is_locked(descriptor, *offsets) for offsets in ranges)
+                if not self._other_name_locked:
+                    if not _is_locked(descriptor, self.offset, 1):
                         check_log(self.path, descriptor)
-                    self._agreed = True
+                    self._name_locked = True
             finally:
-                if not self._agreed:
-                    _set_lock(descriptor, fcntl.F_UNLCK, self.place)
+                if not self._name_locked:
+                    _set_lock(descriptor, fcntl.F_UNLCK, self.offset)
                 fcntl.flock(descriptor, fcntl.LOCK_UN)
-            return self._agreed
+            return self._name_locked
 
     @contextmanager
     def turn(self, seconds: float) -> Iterator[None]:
-        """The turn to write, one thread and one process after the other: SQLite alone lets some wait for long."""
-        if self.place is None:
+        """Hold the turn to write, one thread and one process after the other: SQLite alone lets some wait for long."""
+        if self.offset is None:
             yield
             return
-        end = time.monotonic() + seconds
+        deadline = time.monotonic() + seconds
         if not self._turn.acquire(timeout=seconds):
             raise sqlite_error(sqlite3.SQLITE_BUSY)
         try:
-            if not _wait(lambda: _try_flock(self.descriptors[0]), end):
+            if not _wait_until(lambda: _try_flock(self.descriptors[0]), deadline):
                 raise sqlite_error(sqlite3.SQLITE_BUSY)
             try:
                 yield
@@ -141,7 +141,7 @@ class _Holds:
                 self.guard.release()
 
     def find(self, path: str) -> Hold | None:
-        """The hold on the file at a path, which is made where there is none yet; None for what is no file."""
+        """Return the hold on the file at a path, and make it where there is none yet; None for what is no file."""
         try:
             state = os.stat(path)
         except FileNotFoundError:
@@ -154,7 +154,7 @@ class _Holds:
             if inode_of(state) in self._all:
                 return self._all[inode_of(state)]
         try:
-            hold = Hold(path, place_of(path), os.open(path, os.O_RDONLY | os.O_CREAT | os.O_NONBLOCK, 0o644))
+            hold = Hold(path, lock_offset(path), os.open(path, os.O_RDONLY | os.O_CREAT | os.O_NONBLOCK, 0o644))
         except OSError:
             raise sqlite_error(sqlite3.SQLITE_CANTOPEN) from None
         if hold.inode in self._all:  # the name has just moved: to close the descriptor would free SQLite's locks
@@ -168,7 +168,7 @@ class _Holds:
         while hold.descriptors:
             os.close(hold.descriptors.pop())
 
-    def forget(self) -> None:
+    def close_all(self) -> None:
         """Close what a child has inherited: it would share the locks of its parent."""
         self.guard = threading.Lock()
         self._released.clear()
@@ -177,40 +177,40 @@ class _Holds:
 
 
 _HOLDS: Final = _Holds()
-forget_inherited: Final = _HOLDS.forget
+close_inherited: Final = _HOLDS.close_all
 
 
 def take(path: str, seconds: float) -> Hold | None:
-    """A hold on the file at a path, which is made where there is none; None for what is no file.
+    """Take a hold on the file at a path, which is made where there is none; return None for what is no file.
 
     Whoever knows the file by another name is waited for. After this time the file is refused.
     """
-    end = time.monotonic() + seconds
+    deadline = time.monotonic() + seconds
     if is_mount_point(path):
         raise LedgerError(
             f"the ledger at {path} is mounted by itself, as a single file into a container or another folder. SQLite "
             "keeps its log beside it, where the others do not see it. Mount the folder that holds the ledger instead. "
             "Nothing was drawn and nothing was charged."
         )
-    held: list[Hold | None] = []
+    result: list[Hold | None] = []
 
     def try_to_hold() -> bool:
         with _HOLDS.guard:
             hold = _HOLDS.find(path)
-            if hold is None or hold.users == 0 or hold.place == place_of(path):
-                held.append(hold)
+            if hold is None or hold.users == 0 or hold.offset == lock_offset(path):
+                result.append(hold)
                 if hold is not None:
                     hold.users += 1
         _HOLDS.settle()
-        return bool(held)
+        return bool(result)
 
-    if not _wait(try_to_hold, end):  # another thread has the file open by another name
-        raise _another_name(path)
-    hold = held[0]
+    if not _wait_until(try_to_hold, deadline):  # another thread has the file open by another name
+        raise _another_name_error(path)
+    hold = result[0]
     if hold is not None:
         try:
             hold.check_one_name()
-            hold.agree(end)
+            hold.lock_name(deadline)
         except BaseException:
             release(hold)
             raise
@@ -222,37 +222,37 @@ def release(hold: Hold) -> None:
     _HOLDS.release(hold)
 
 
-def place_of(path: str) -> int | None:
-    """A number for where SQLite puts the log, the folder and the name in it; None where the log is not used."""
+def lock_offset(path: str) -> int | None:
+    """Return a number for the folder and the name beside which SQLite puts the log; None where it uses no log."""
     if fcntl is None or not is_local(path):
         return None
     real = os.path.realpath(path)
     folder = os.stat(os.path.dirname(real))
     text = f"{folder.st_dev} {folder.st_ino} {os.path.basename(real)}"
     digest = hashlib.sha256(text.encode("utf-8", "surrogateescape")).digest()
-    return _FIRST + 1 + int.from_bytes(digest[:8], "big") % (_LAST - _FIRST - 1)
+    return _FIRST_OFFSET + 1 + int.from_bytes(digest[:8], "big") % (_LAST_OFFSET - _FIRST_OFFSET - 1)
 
 
 def inode_of(state: os.stat_result) -> Inode:
-    """Which file this is, whatever its name."""
+    """Return the numbers that say which file this is, whatever its name."""
     return state.st_dev, state.st_ino
 
 
 def sqlite_error(code: int) -> sqlite3.OperationalError:
-    """An error as SQLite would raise it."""
+    """Return an error as SQLite would raise it."""
     error = sqlite3.OperationalError("the file is held by others, or cannot be opened")
     error.sqlite_errorcode = code
     return error
 
 
-def _set_lock(descriptor: int, kind: int, place: int) -> None:
-    fcntl.fcntl(descriptor, fcntl.F_OFD_SETLK, struct.pack(_FLOCK, kind, os.SEEK_SET, place, 1, 0))
+def _set_lock(descriptor: int, kind: int, offset: int) -> None:
+    fcntl.fcntl(descriptor, fcntl.F_OFD_SETLK, struct.pack(_FLOCK, kind, os.SEEK_SET, offset, 1, 0))
 
 
 def _is_locked(descriptor: int, start: int, length: int) -> bool:
-    """Whether another descriptor has a lock there."""
-    asked: Any = struct.pack(_FLOCK, fcntl.F_WRLCK, os.SEEK_SET, start, length, 0)
-    return bool(struct.unpack(_FLOCK, fcntl.fcntl(descriptor, fcntl.F_OFD_GETLK, asked))[0] != fcntl.F_UNLCK)
+    """Return whether another descriptor has a lock there."""
+    request: Any = struct.pack(_FLOCK, fcntl.F_WRLCK, os.SEEK_SET, start, length, 0)
+    return bool(struct.unpack(_FLOCK, fcntl.fcntl(descriptor, fcntl.F_OFD_GETLK, request))[0] != fcntl.F_UNLCK)
 
 
 def _try_flock(descriptor: int) -> bool:
@@ -263,16 +263,16 @@ def _try_flock(descriptor: int) -> bool:
     return True
 
 
-def _wait(work: Callable[[], bool], end: float) -> bool:
+def _wait_until(work: Callable[[], bool], deadline: float) -> bool:
     """Try until it works or the time is over, each time after a moment that is not the same for any two."""
     while not work():
-        if time.monotonic() >= end:
+        if time.monotonic() >= deadline:
             return False
         time.sleep((1 + secrets.randbelow(9)) / 10_000)
     return True
 
 
-def _another_name(path: str) -> LedgerError:
+def _another_name_error(path: str) -> LedgerError:
     return LedgerError(
         f"the ledger at {path} is open under another name: another program uses the same file by another path. SQLite "
         "keeps its log beside a name, so two names can spend one budget. Use one name everywhere, or end the other "

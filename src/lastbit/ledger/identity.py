@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from lastbit.errors import ParameterError
-from lastbit.ledger.refusals import text_of
+from lastbit.ledger.validation import check_text
 
 Protects = Literal["person", "row", ""]
 
@@ -23,10 +23,10 @@ class Identity:
     the question as people read it, and `protects` says whether it protects a person with all rows, or a single row:
     both are shown and never compared.
 
-    >>> asked = Identity({"version": 1, "command": "top", "by": ["diagnosis"], "k": 3})
-    >>> asked.text
+    >>> question = Identity({"version": 1, "command": "top", "by": ["diagnosis"], "k": 3})
+    >>> question.text
     '{"by":["diagnosis"],"command":"top","k":3,"version":1}'
-    >>> asked.text == Identity({"k": 3, "by": ("diagnosis",), "command": "top", "version": 1}, "the top three").text
+    >>> question.text == Identity({"k": 3, "by": ("diagnosis",), "command": "top", "version": 1}, "the top three").text
     True
     """
 
@@ -44,8 +44,8 @@ class Identity:
             )
         if self.protects not in ("person", "row", ""):
             raise ParameterError(f"protects must be person, row or empty: got {self.protects!r}. Nothing was charged.")
-        object.__setattr__(self, "text", _written(self.facts))
-        object.__setattr__(self, "about", text_of(self.about or str(self.facts.get("query", "")), "about"))
+        object.__setattr__(self, "text", _write_facts(self.facts))
+        object.__setattr__(self, "about", check_text(self.about or str(self.facts.get("query", "")), "about"))
 
     @property
     def digest(self) -> str:
@@ -54,7 +54,7 @@ class Identity:
 
 
 def check_identity(question: Identity | None) -> Identity | None:
-    """The question, refused unless it is an Identity or nobody said what is asked."""
+    """Return the question, or raise ParameterError where it is neither an Identity nor None."""
     if question is None or isinstance(question, Identity):
         return question
     raise ParameterError(
@@ -64,7 +64,7 @@ def check_identity(question: Identity | None) -> Identity | None:
 
 
 def digest_of(text: str) -> str:
-    """The digest by which the books find a question; "" where nobody said what was asked.
+    """Return the digest by which the books find a question; "" where nobody said what was asked.
 
     >>> digest_of("")
     ''
@@ -72,7 +72,7 @@ def digest_of(text: str) -> str:
     return hashlib.sha256(text.encode("ascii")).hexdigest() if text else ""
 
 
-def _written(facts: Mapping[str, Any]) -> str:
+def _write_facts(facts: Mapping[str, Any]) -> str:
     try:
         if all(isinstance(name, str) for name in facts):
             return json.dumps(dict(facts), sort_keys=True, separators=(",", ":"), allow_nan=False)

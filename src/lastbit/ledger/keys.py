@@ -14,31 +14,31 @@ from lastbit.errors import AlreadyCharged
 from lastbit.ledger.tables import ENTRIES, ONCE
 
 
-def entry_of(books: sa.Connection, key: str) -> int | None:
-    """The entry that a key has paid for; None where it has paid for none."""
-    found = books.execute(sa.select(ONCE.c.entry).where(ONCE.c.key == key)).scalar_one_or_none()
-    return None if found is None else int(found)
+def find_entry(connection: sa.Connection, key: str) -> int | None:
+    """Find the entry that a key has paid for; None where it has paid for none."""
+    entry = connection.execute(sa.select(ONCE.c.entry).where(ONCE.c.key == key)).scalar_one_or_none()
+    return None if entry is None else int(entry)
 
 
-def check_unused(books: sa.Connection, key: str) -> None:
+def check_unused(connection: sa.Connection, key: str) -> None:
     """Refuse a key that has paid."""
-    found = entry_of(books, key)
-    if found is not None:
+    entry = find_entry(connection, key)
+    if entry is not None:
         raise AlreadyCharged(
-            f"this key has paid for entry {found} already. Nothing was drawn and nothing was charged.", found
+            f"this key has paid for entry {entry} already. Nothing was drawn and nothing was charged.", entry
         )
 
 
-def use(books: sa.Connection, key: str, entry: int) -> None:
+def use(connection: sa.Connection, key: str, entry: int) -> None:
     """Write down what a key has paid for. Two who use one key at once cannot both come to the end of this."""
-    books.execute(ONCE.insert().values(key=key, entry=entry))
+    connection.execute(ONCE.insert().values(key=key, entry=entry))
 
 
-def problems(books: sa.Connection) -> Iterator[str]:
-    """What is wrong with the keys: each has paid for a charge, and no two for the same one."""
-    paid = sa.select(ENTRIES.c.id).where(ENTRIES.c.kind == "charge")
-    for entry in books.scalars(sa.select(ONCE.c.entry).where(ONCE.c.entry.not_in(paid)).order_by(ONCE.c.entry)):
+def find_problems(connection: sa.Connection) -> Iterator[str]:
+    """Yield what is wrong with the keys: each must have paid for a charge, and no two for the same one."""
+    charges = sa.select(ENTRIES.c.id).where(ENTRIES.c.kind == "charge")
+    for entry in connection.scalars(sa.select(ONCE.c.entry).where(ONCE.c.entry.not_in(charges)).order_by(ONCE.c.entry)):
         yield f"a key that pays once names entry {entry}, which is no charge: somebody changed the key or the entries."
-    several = sa.select(ONCE.c.entry).group_by(ONCE.c.entry).having(sa.func.count() > 1).order_by(ONCE.c.entry)
-    for entry in books.scalars(several):
+    plural = sa.select(ONCE.c.entry).group_by(ONCE.c.entry).having(sa.func.count() > 1).order_by(ONCE.c.entry)
+    for entry in connection.scalars(plural):
         yield f"several keys that pay once name entry {entry}: somebody added or changed a key."

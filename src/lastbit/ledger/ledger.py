@@ -10,13 +10,12 @@ from typing import Any, TypeVar
 from lastbit.chance.draw import Draw
 from lastbit.errors import LedgerError, MechanismError, ParameterError
 from lastbit.exact.numbers import Number, flag
-from lastbit.ledger import books, keys, questions, refusals
-from lastbit.ledger import published as codec
+from lastbit.ledger import codec, keys, query_identity, table_rows, validation
 from lastbit.ledger.accounts import Accounts
 from lastbit.ledger.entry import Charge, Entry
 from lastbit.ledger.identity import Identity, check_identity
-from lastbit.ledger.price import written
-from lastbit.mechanisms.mechanism import Mechanism, chance
+from lastbit.ledger.price import write_terms
+from lastbit.mechanisms.mechanism import Mechanism, resolve_draw
 from lastbit.mechanisms.sparse_vector.mechanism import StreamMechanism
 from lastbit.mechanisms.sparse_vector.run import Run
 from lastbit.mechanisms.tick import Tick
@@ -27,7 +26,7 @@ from lastbit.values.known import Known
 Published = TypeVar("Published")
 
 
-class NotKept(UserWarning):
+class NotRecordedWarning(UserWarning):
     """A release is charged and drawn, and the books could not keep it."""
 
 
@@ -84,39 +83,39 @@ class Ledger(Accounts):
         *,
         settle: bool,
     ) -> Charge:
-        cost, note = getattr(refusals.mechanism_of(mechanism), "cost", None), refusals.text_of(note, "note")
-        question, once = check_identity(question), refusals.text_of(once, "once")
-        adjacency = refusals.common(mechanism.adjacency, adjacency)
-        with self._store.transaction(settle=settle) as rows:
+        cost, note = getattr(validation.check_mechanism(mechanism), "cost", None), validation.check_text(note, "note")
+        question, once = check_identity(question), validation.check_text(once, "once")
+        adjacency = validation.common_adjacency(mechanism.adjacency, adjacency)
+        with self._store.transaction(settle=settle) as connection:
             if once:
                 # Before the account: all who hold the two take them in this order.
-                self._store.lock(rows)
-                keys.check_unused(rows, once)
-            before = books.account_of(books.row_of(rows, dataset, lock=True))
+                self._store.lock(connection)
+                keys.check_unused(connection, once)
+            before = table_rows.parse_account(table_rows.find_account_row(connection, dataset, lock=True))
             price = before.prices(cost, adjacency)
-            account = before.paid(price)
-            entry, digest = books.write(
-                rows,
+            account = before.after_price(price)
+            entry, entry_digest = table_rows.add_entry(
+                connection,
                 account,
                 "charge",
-                account.own(price),
-                written(epsilon=price.epsilon, rho=price.rho, delta=price.delta),
+                account.amount_of(price),
+                write_terms(epsilon=price.epsilon, rho=price.rho, delta=price.delta),
                 adjacency=adjacency,
                 mechanism=mechanism,
                 note=note,
                 question=question,
             )
             if once:
-                keys.use(rows, once, entry)
+                keys.use(connection, once, entry)
         try:
-            self._remember(dataset, (entry, digest))
+            self._remember(dataset, (entry, entry_digest))
         except BaseException:
             self._store.settle()  # it is charged, and nothing will follow that would do it
             raise
-        return Charge(entry, replace(account, digest=digest))
+        return Charge(entry, replace(account, digest=entry_digest))
 
     def charged(self, once: str) -> Entry | None:
-        """The entry of the charge that was made with a key that pays once; None where there is none.
+        """Return the entry of the charge that was made with a key that pays once; None where there is none.
 
         >>> import tempfile, lastbit as lb
         >>> ledger = Ledger(tempfile.mkdtemp() + "/budget.db")
@@ -128,10 +127,10 @@ class Ledger(Accounts):
         >>> ledger.charged("a key").id == charge.id, ledger.charged("another key"), ledger.account("clinic").spent
         (True, None, Fraction(1, 4))
         """
-        with self._store.look() as rows:
-            found = keys.entry_of(rows, once)
-            row = None if found is None else books.line_row(rows, found)
-        return None if row is None else books.entry_of(row, self._kept)
+        with self._store.read_transaction() as connection:
+            entry = keys.find_entry(connection, once)
+            row = None if entry is None else table_rows.find_history_row(connection, entry)
+        return None if row is None else table_rows.parse_entry(row, self._read_published)
 
     def record(self, charge: Charge, published: object = None) -> None:
         """Note that the release of a charge was done, and keep what was published: it is public.
@@ -139,10 +138,10 @@ class Ledger(Accounts):
         Only a Release is kept. `published(charge.id)` gives it back. Every program sees it at once. It is on disk with
         the next charge at the latest: what a failing machine loses is this note, and never the charge.
         """
-        kept = codec.write(published) if isinstance(published, Release) else None
-        made = None if kept is None else codec.digest(charge.account.digest, kept)
-        with self._store.transaction(durable=False) as rows:
-            books.record(rows, charge.id, kept, made)
+        text = codec.encode(published) if isinstance(published, Release) else None
+        text_digest = None if text is None else codec.digest(charge.account.digest, text)
+        with self._store.transaction(durable=False) as connection:
+            table_rows.mark_released(connection, charge.id, text, text_digest)
 
     def answer(
         self,
@@ -152,7 +151,7 @@ class Ledger(Accounts):
         question: Identity | None,
         adjacency: Adjacency | None = None,
     ) -> Entry | None:
-        """The last entry of a release by an equal mechanism that answered this very question; None where there is none.
+        """Return the last entry by an equal mechanism that answered this very question; None where there is none.
 
         Two questions are the same where all their facts are. Nothing is charged here.
 
@@ -160,19 +159,19 @@ class Ledger(Accounts):
         >>> from lastbit.ledger import Identity
         >>> ledger = Ledger(tempfile.mkdtemp() + "/budget.db")
         >>> account, mechanism = ledger.create("clinic", epsilon=1), lb.DiscreteLaplace(epsilon="1/4")
-        >>> asked = Identity({"version": 1, "of": "beds"}, about="how many beds")
-        >>> noisy = ledger.spend("clinic", mechanism, mechanism.ready([120]), question=asked)
-        >>> entry = ledger.answer("clinic", mechanism, question=asked)
+        >>> question = Identity({"version": 1, "of": "beds"}, about="how many beds")
+        >>> noisy = ledger.spend("clinic", mechanism, mechanism.ready([120]), question=question)
+        >>> entry = ledger.answer("clinic", mechanism, question=question)
         >>> entry.about, entry.published == noisy
         ('how many beds', True)
         """
-        adjacency = refusals.common(refusals.mechanism_of(mechanism).adjacency, adjacency)
+        adjacency = validation.common_adjacency(validation.check_mechanism(mechanism).adjacency, adjacency)
         question = check_identity(question)
         if question is None:
             return None
-        with self._store.look() as rows:
-            row = books.answer_to(rows, dataset, mechanism, adjacency, question)
-        return None if row is None else books.entry_of(row, self._kept)
+        with self._store.read_transaction() as connection:
+            row = table_rows.find_answer_row(connection, dataset, mechanism, adjacency, question)
+        return None if row is None else table_rows.parse_entry(row, self._read_published)
 
     def spend(
         self,
@@ -198,12 +197,12 @@ class Ledger(Accounts):
         >>> ledger.spend("clinic", mechanism, mechanism.ready_ranking([0, 1000, 500], 2)).indices
         (1, 2)
         """
-        refusals.mechanism_of(mechanism)
+        validation.check_mechanism(mechanism)
         if not callable(ready):
             raise ParameterError(
                 "ready must be a function of a Draw, such as mechanism.ready(values). Nothing was drawn."
             )
-        draw = chance(draw)
+        draw = resolve_draw(draw)
         charge = self._charge(dataset, mechanism, adjacency, note, question, once, settle=False)
         try:
             published = ready(draw)
@@ -223,7 +222,7 @@ class Ledger(Accounts):
             warnings.warn(
                 f"entry {charge.id} of the ledger is charged, and its release stands, but the books could not be "
                 "written again to keep the release. Save the release yourself, and check the disk or the database.",
-                NotKept,
+                NotRecordedWarning,
                 stacklevel=2,
             )
         return published
@@ -267,19 +266,19 @@ class Ledger(Accounts):
         (Fraction(1, 8), 1)
         """
         if flag(reuse, "reuse"):
-            questions.check_reuse(refusals.mechanism_of(mechanism), query, values, options)
+            query_identity.check_reuse(validation.check_mechanism(mechanism), query, values, options)
         tick = None if hold is None else Tick(hold)
-        known = (each.adjacency for each in (*values, *options.values()) if isinstance(each, Known))
-        adjacency = refusals.common(refusals.mechanism_of(mechanism).adjacency, adjacency, *known)
-        question = None if query is None else questions.identify_query(query, values, options)
-        found = self.answer(dataset, mechanism, question=question, adjacency=adjacency) if reuse else None
-        if found is None:
+        known = (value.adjacency for value in (*values, *options.values()) if isinstance(value, Known))
+        adjacency = validation.common_adjacency(validation.check_mechanism(mechanism).adjacency, adjacency, *known)
+        question = None if query is None else query_identity.identify_query(query, values, options)
+        entry = self.answer(dataset, mechanism, question=question, adjacency=adjacency) if reuse else None
+        if entry is None:
             ready = mechanism.ready(*values, **options)
             published = self.spend(
                 dataset, mechanism, ready, adjacency=adjacency, note=note, draw=draw, question=question
             )
         else:
-            published = found.published
+            published = entry.published
         if tick is not None:
             tick.wait()
         return published
@@ -307,12 +306,12 @@ class Ledger(Accounts):
         >>> run.ask(2000).above, ledger.account("clinic").remaining, ledger.history("clinic")[-1].about
         (True, Fraction(1, 2), 'visits each minute')
         """
-        if not isinstance(refusals.mechanism_of(mechanism), StreamMechanism):
+        if not isinstance(validation.check_mechanism(mechanism), StreamMechanism):
             raise MechanismError(
                 f"start takes a mechanism that answers a stream, such as SparseVector: got {type(mechanism).__name__}. "
                 "Use release. Nothing was drawn and nothing was charged."
             )
-        question = None if query is None else questions.identify_query(query, (), {})
+        question = None if query is None else query_identity.identify_query(query, (), {})
         return self.spend(
             dataset, mechanism, mechanism.start, adjacency=adjacency, note=note, draw=draw, question=question
         )

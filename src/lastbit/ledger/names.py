@@ -7,22 +7,22 @@ from collections.abc import Iterable
 
 
 def normal_form(name: str) -> str:
-    """The name without what the eye does not see: Unicode form, case, spaces around and runs of spaces inside.
+    """Return the name without what the eye does not see: Unicode form, case, spaces around it and runs of spaces.
 
     >>> normal_form("  The\\tClinic ") == normal_form("ｔｈｅ clinic")
     True
     """
-    seen = "".join(letter for letter in name if unicodedata.category(letter) != "Cf")  # zero width, direction
+    visible = "".join(letter for letter in name if unicodedata.category(letter) != "Cf")  # zero width, direction
     # Before folding marks come in their order; folding may undo a normal form, so that it is made again.
-    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", seen).casefold())
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", visible).casefold())
     return " ".join(folded.split())
 
 
-def same(name: str, others: Iterable[str]) -> str | None:
-    """The first of the others that is this name in another spelling, or the same; None where there is none.
+def find_same_name(name: str, others: Iterable[str]) -> str | None:
+    """Return the first of the others that is this name, in any spelling; None where there is none.
 
-    >>> same("CLINIC", ["school", "Clinic"])
+    >>> find_same_name("CLINIC", ["school", "Clinic"])
     'Clinic'
     """
-    wanted = normal_form(name)
-    return next((other for other in others if normal_form(other) == wanted), None)
+    form = normal_form(name)
+    return next((other for other in others if normal_form(other) == form), None)

@@ -10,10 +10,10 @@ from numbers import Rational
 from typing import Any, Final
 
 from lastbit.errors import MechanismError
-from lastbit.exact.rounding import shortened_upper
+from lastbit.exact.rounding import short_upper
 from lastbit.privacy.cost import Cost
 
-_TYPED: Final = 64
+_TYPED_BITS: Final = 64
 """A denominator of so many bits is one that a person types."""
 
 
@@ -34,13 +34,13 @@ class Price:
 
     @classmethod
     def of(cls, cost: object) -> Price:
-        """The price of a cost. An epsilon stays as it is; a long rho or delta is rounded up: sums stay short."""
+        """Return the price of a cost. An epsilon stays as it is; a long rho or delta is rounded up: sums stay short."""
         if isinstance(cost, Cost):
             epsilon, delta = cost.amount, cost.delta
             if (epsilon is None or _positive(epsilon)) and (delta == 0 or _positive(delta)) and delta < 1:
                 rho = cost.rho
                 if _positive(rho):
-                    return cls(None if epsilon is None else Fraction(epsilon), _term(rho), _term(delta))
+                    return cls(None if epsilon is None else Fraction(epsilon), _short_upper(rho), _short_upper(delta))
         raise MechanismError(
             "a mechanism's cost must be a positive Cost. A release that costs nothing cannot use the data. Build "
             "it with Cost.of(epsilon) or Cost.zcdp(rho). Nothing was drawn and nothing was charged."
@@ -49,32 +49,32 @@ class Price:
     @property
     def text(self) -> str:
         """The price in words: its epsilon, or its rho where no epsilon holds, and its delta."""
-        loss = f"rho {above(self.rho)}" if self.epsilon is None else f"epsilon {above(self.epsilon)}"
-        return f"{loss}, delta {above(self.delta)}" if self.delta else loss
+        loss = f"rho {format_up(self.rho)}" if self.epsilon is None else f"epsilon {format_up(self.epsilon)}"
+        return f"{loss}, delta {format_up(self.delta)}" if self.delta else loss
 
 
 def _positive(value: object) -> bool:
     return isinstance(value, Rational) and Fraction(value) > 0
 
 
-def _term(value: Rational) -> Fraction:
+def _short_upper(value: Rational) -> Fraction:
     exact = Fraction(value)
-    return exact if exact.denominator.bit_length() <= _TYPED else shortened_upper(exact, 96)
+    return exact if exact.denominator.bit_length() <= _TYPED_BITS else short_upper(exact, 96)
 
 
-def above(value: Fraction) -> str:
-    """A number as people read it: exactly where that is short, and else rounded up.
+def format_up(value: Fraction) -> str:
+    """Return a number as people read it: exactly where that is short, and else rounded up.
 
-    >>> above(Fraction(1, 3)), above(Fraction(10**30 + 1, 3 * 10**30))
+    >>> format_up(Fraction(1, 3)), format_up(Fraction(10**30 + 1, 3 * 10**30))
     ('1/3', '0.3333334')
     """
     return _short(value, ROUND_CEILING)
 
 
-def below(value: Fraction) -> str:
-    """A number as people read it: exactly where that is short, and else rounded down.
+def format_down(value: Fraction) -> str:
+    """Return a number as people read it: exactly where that is short, and else rounded down.
 
-    >>> below(Fraction(2, 3)), below(Fraction(2 * 10**30 - 1, 3 * 10**30))
+    >>> format_down(Fraction(2, 3)), format_down(Fraction(2 * 10**30 - 1, 3 * 10**30))
     ('2/3', '0.6666666')
     """
     return _short(value, ROUND_FLOOR)
@@ -89,20 +89,20 @@ def _short(value: Fraction, rounding: str) -> str:
     return f"{digits.divide(Decimal(value.numerator), Decimal(value.denominator)):g}"
 
 
-def written(**numbers: Fraction | None) -> str:
-    """Exact numbers by name, as the books keep them.
+def write_terms(**numbers: Fraction | None) -> str:
+    """Return exact numbers by name as the text that the books keep.
 
-    >>> written(epsilon=None, rho=Fraction(1, 2))
+    >>> write_terms(epsilon=None, rho=Fraction(1, 2))
     '{"epsilon": null, "rho": "1/2"}'
     """
-    return json.dumps({name: None if each is None else str(each) for name, each in sorted(numbers.items())})
+    return json.dumps({name: None if value is None else str(value) for name, value in sorted(numbers.items())})
 
 
-def parsed(text: str, *names: str) -> dict[str, Any] | None:
-    """Exact numbers by name, as `written` wrote exactly these; None where it did not."""
+def parse_terms(text: str, *names: str) -> dict[str, Any] | None:
+    """Return the exact numbers in a text that `write_terms` wrote for exactly these names; None for any other text."""
     try:
-        found = json.loads(text)
-        numbers = {name: None if found[name] is None else Fraction(found[name]) for name in names}
+        data = json.loads(text)
+        numbers = {name: None if data[name] is None else Fraction(data[name]) for name in names}
     except (KeyError, TypeError, ValueError, ZeroDivisionError):
         return None
-    return numbers if written(**numbers) == text else None
+    return numbers if write_terms(**numbers) == text else None

@@ -35,20 +35,20 @@ _LOCK: Final = 0x6C617374626974  # "lastbit": whoever makes tables or accounts i
 
 
 class Store:
-    """A database, and transactions on it."""
+    """The database of a ledger, and its transactions."""
 
     def __init__(self, place: str | os.PathLike[str]) -> None:
         self.url = _url(place)
         self._sqlite = self.url.get_backend_name() == "sqlite"
-        self._shown = self.url.database or "" if self._sqlite else public_address(os.fspath(place))
+        self._label = self.url.database or "" if self._sqlite else public_address(os.fspath(place))
         self._file = os.path.abspath(self.url.database or "")  # the program may go to another folder
         self._connections = Connections(self.url)
 
     def __repr__(self) -> str:
-        return self._shown
+        return self._label
 
     @property
-    def missing(self) -> bool:
+    def is_missing(self) -> bool:
         """Whether there is no file yet."""
         return self._sqlite and not os.path.exists(self._file)
 
@@ -56,38 +56,38 @@ class Store:
     def transaction(
         self, *, create: bool = False, durable: bool = True, settle: bool = True
     ) -> Iterator[sa.Connection]:
-        """All or nothing, with the tables there and up to date: see `Connections.begin` for `durable` and `settle`."""
-        with self._told():
-            if self.missing and not create:
-                raise self._not_there()
-            with self._connections.begin(write=True, durable=durable, settle=settle) as books:
-                self._update(books, create)
-                yield books
+        """Run a transaction that writes, with all tables up to date: see `Connections.begin` for the options."""
+        with self._translate_errors():
+            if self.is_missing and not create:
+                raise self._not_found_error()
+            with self._connections.begin(write=True, durable=durable, settle=settle) as connection:
+                self._update(connection, create)
+                yield connection
             if create:
-                self._connections.forget()  # the next connection finds a ledger, for which it may use SQLite's log
+                self._connections.close_idle()  # the next connection finds a ledger, for which it may use SQLite's log
 
     def settle(self) -> None:
         """Bring what a transaction without `settle` wrote into SQLite's main file, if that can be done."""
-        with suppress(LedgerError), self._told():
+        with suppress(LedgerError), self._translate_errors():
             self._connections.settle()
 
     @contextmanager
-    def look(self) -> Iterator[sa.Connection]:
-        """A look at the books. In SQLite it sees one moment; in PostgreSQL each of its statements does."""
-        with self._told():
-            if self.missing:
-                raise self._not_there()
-            with self._connections.begin(write=False, settle=False) as books:
-                if self._version(books) == VERSION:
-                    yield books
+    def read_transaction(self) -> Iterator[sa.Connection]:
+        """Run a transaction that reads. In SQLite it sees one moment; in PostgreSQL each of its statements does."""
+        with self._translate_errors():
+            if self.is_missing:
+                raise self._not_found_error()
+            with self._connections.begin(write=False, settle=False) as connection:
+                if self._version(connection) == VERSION:
+                    yield connection
                     return
-            with self._connections.begin(write=True) as books:
-                self._update(books, create=False)
-                yield books
+            with self._connections.begin(write=True) as connection:
+                self._update(connection, create=False)
+                yield connection
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
-        """What the database says goes no further."""
+    def _translate_errors(self) -> Iterator[None]:
+        """Raise a LedgerError instead of an error of the database, whose message goes no further."""
         problem = ""
         try:
             yield
@@ -108,7 +108,7 @@ class Store:
                 refusal.__context__ = None
                 raise
 
-    def _not_there(self) -> LedgerNotFound:
+    def _not_found_error(self) -> LedgerNotFound:
         return LedgerNotFound(
             f"there is no ledger at {self!r}. Make one by creating an account in it: lastbit budget create NAME "
             "--ledger FILE --epsilon 3, or ledger.create(NAME, epsilon=3). Nothing was drawn."
@@ -119,8 +119,8 @@ class Store:
         if not self._sqlite:
             connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
 
-    def damages(self, connection: sa.Connection) -> list[str]:
-        """What SQLite finds wrong with its file. A server has its own checks: `pg_checksums`, `pg_amcheck`."""
+    def file_problems(self, connection: sa.Connection) -> list[str]:
+        """Return what SQLite finds wrong with its file. A server has its own checks: `pg_checksums`, `pg_amcheck`."""
         if not self._sqlite or connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar() == "ok":
             return []
         return ["the file is damaged: SQLite's own check fails (PRAGMA integrity_check). Restore it from a copy."]
@@ -138,7 +138,7 @@ class Store:
                     "another file; the first account makes it."
                 )
             if not create:
-                raise self._not_there()
+                raise self._not_found_error()
             METADATA.create_all(connection)
             connection.execute(SCHEMA.insert().values(version=VERSION))
             return

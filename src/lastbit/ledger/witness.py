@@ -15,7 +15,7 @@ try:
 except ImportError:  # Windows: of two who write at once, one may be forgotten until the next time
     fcntl = None  # type: ignore[assignment]
 
-Last = tuple[int, str]
+LastEntry = tuple[int, str]
 """The id and the digest of the last entry of an account."""
 
 
@@ -24,13 +24,13 @@ class Witness:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(os.path.abspath(path))  # the program may go to another folder
-        self._shown = os.fspath(path)
+        self._label = os.fspath(path)
 
     def __str__(self) -> str:
-        return self._shown
+        return self._label
 
-    def seen(self) -> dict[str, Last]:
-        """The last entries that the witness remembers, by account; none where the file is not there yet."""
+    def read(self) -> dict[str, LastEntry]:
+        """Read the last entries that the witness remembers, by account; none where the file is not there yet."""
         try:
             text = self.path.read_text(encoding="utf-8") or "{}"
             return {str(name): (int(last["entry"]), str(last["digest"])) for name, last in json.loads(text).items()}
@@ -43,18 +43,18 @@ class Witness:
             "new witness knows nothing of the past."
         )
 
-    def add(self, last: Mapping[str, Last]) -> None:
+    def add(self, last: Mapping[str, LastEntry]) -> None:
         """Write later entries into the witness, all or nothing. When this returns, they are on disk."""
-        beside = Path(f"{self.path}.new")
-        with suppress(OSError), self._alone():
-            known = self.seen()
+        new_file = Path(f"{self.path}.new")
+        with suppress(OSError), self._lock():
+            known = self.read()
             known |= {name: later for name, later in last.items() if later[0] >= known.get(name, later)[0]}
             data = {name: {"entry": entry, "digest": digest} for name, (entry, digest) in sorted(known.items())}
-            with beside.open("w", encoding="utf-8") as file:
+            with new_file.open("w", encoding="utf-8") as file:
                 file.write(json.dumps(data, indent=1) + "\n")
                 file.flush()
                 os.fsync(file.fileno())
-            beside.replace(self.path)
+            new_file.replace(self.path)
             return
         raise LedgerError(
             f"the witness {self} cannot be written. What the books say stands, and nothing was drawn. Check the folder "
@@ -62,7 +62,7 @@ class Witness:
         )
 
     @contextmanager
-    def _alone(self) -> Iterator[None]:
+    def _lock(self) -> Iterator[None]:
         """Hold the file, so that nobody else writes meanwhile what would be forgotten."""
         while True:
             descriptor = os.open(self.path, os.O_RDONLY | os.O_CREAT, 0o644)
@@ -77,16 +77,16 @@ class Witness:
                 os.close(descriptor)
 
 
-def not_as_seen(witness: Witness, dataset: str, last: Last) -> str:
-    """What to say where the books do not have an entry as the witness has seen it."""
+def witness_problem(witness: Witness, dataset: str, last: LastEntry) -> str:
+    """Return the sentence for books that do not have an entry as the witness has seen it."""
     return (
         f"the witness {witness} has seen entry {last[0]} of {dataset!r}, and the books do not have it as it was: an "
         "older copy of the ledger was put in its place, or the entry was changed or removed."
     )
 
 
-def not_as_written(dataset: str, last: Last) -> str:
-    """What to say where the books do not have an entry that this very program has written or verified."""
+def two_histories_problem(dataset: str, last: LastEntry) -> str:
+    """Return the sentence for books that do not have an entry that this very program has written or verified."""
     return (
         f"this program has seen entry {last[0]} of {dataset!r}, and the books do not have it as it was: they have two "
         "histories. An older copy of the ledger was put in its place, or the file was used under two names."

@@ -44,12 +44,12 @@ class Try:
     @classmethod
     def run(cls, candidate: Candidate, place: int, draw: Draw) -> Try:
         """Run a candidate. Whatever it raises counts as the lowest score, unless it ends the whole run."""
-        watched = WatchedDraw(draw)
+        watched_draw = WatchedDraw(draw)
         try:
-            output, score = candidate(watched)
+            output, score = candidate(watched_draw)
             return cls(place, output, _rank(score))
         except BaseException as error:
-            if isinstance(error, KeyboardInterrupt) or watched.ended_by(error):
+            if isinstance(error, KeyboardInterrupt) or watched_draw.comes_from_draw(error):
                 raise
             # Whatever a candidate raises may depend on the data, so nobody may see it.
             return cls(place)
@@ -86,10 +86,10 @@ def _rank(score: Any) -> Rank:
     return 1, max(-_LARGEST, min(_LARGEST, Fraction(above, below)))
 
 
-def unfit(function: Callable[..., Any], arguments: int) -> inspect.Signature | None:
+def wrong_signature(function: Callable[..., Any], arguments: int) -> inspect.Signature | None:
     """The signature of a function that so many arguments cannot call: in a run it would only look like one that fails.
 
-    >>> unfit(lambda draw: draw, 1), str(unfit(lambda draw: draw, 2))
+    >>> wrong_signature(lambda draw: draw, 1), str(wrong_signature(lambda draw: draw, 2))
     (None, '(draw)')
     """
     try:

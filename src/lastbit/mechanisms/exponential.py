@@ -16,17 +16,17 @@ from lastbit.chance.powers import Exponents
 from lastbit.errors import ParameterError
 from lastbit.estimate.accuracy import least_exponent
 from lastbit.exact.numbers import Number, flag, probability, whole
-from lastbit.mechanisms.mechanism import chance
-from lastbit.mechanisms.on_grid import GridMechanism
+from lastbit.mechanisms.grid_mechanism import GridMechanism
+from lastbit.mechanisms.mechanism import resolve_draw
 from lastbit.privacy import zcdp
 from lastbit.privacy.cost import Cost
 from lastbit.privacy.rate import Rate
 from lastbit.release import Release
 from lastbit.values.between import Between
 from lastbit.values.grid import LIMIT, Grid, Steps
-from lastbit.values.known import unpacked
+from lastbit.values.known import unpack_values
 from lastbit.values.raw import highest, is_plain
-from lastbit.values.statistic import ends, span
+from lastbit.values.statistic import ends, parse_bounds
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -66,8 +66,8 @@ class Ranking(Release):
 
     def columns(self) -> dict[str, Sequence[Any]]:
         """Rank, place, and the outcomes where there are any."""
-        shown: dict[str, Sequence[Any]] = {"rank": range(1, len(self.indices) + 1), "index": self.indices}
-        return shown | ({} if self.outcomes is None else {"outcome": self.outcomes})
+        table: dict[str, Sequence[Any]] = {"rank": range(1, len(self.indices) + 1), "index": self.indices}
+        return table | ({} if self.outcomes is None else {"outcome": self.outcomes})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,11 +112,11 @@ class ExponentialMechanism(GridMechanism[Choice]):
             lowest, highest = ends(self.bounds, self.grid)
             if max(-lowest, highest) > LIMIT:
                 raise ParameterError(f"bounds must rise within ±2^61 steps: got {' and '.join(map(str, self.bounds))}.")
-            self._derive(bounds=span(self.bounds))
+            self._derive(bounds=parse_bounds(self.bounds))
         self._derive(rate=self._rate(1), _lowest=lowest, _highest=highest)
 
-    def _pay(self) -> None:
-        super()._pay()
+    def _set_cost(self) -> None:
+        super()._set_cost()
         if self.rho is not None:
             # The picks of a ranking share the rho, so that more of them have a larger epsilon together.
             self._derive(cost=Cost.zcdp(self.rho))
@@ -127,20 +127,20 @@ class ExponentialMechanism(GridMechanism[Choice]):
         apart = (1 if self.monotone else 2) * self._reach
         if self.rho is None:
             return self.cost.rate(Fraction(1, apart * picks))
-        each = self.cost.rho / picks
-        epsilon = zcdp.range_epsilon_for(each) if self.rounding == "floor" else zcdp.epsilon_for(each)
+        pick_rho = self.cost.rho / picks
+        epsilon = zcdp.range_epsilon_for(pick_rho) if self.rounding == "floor" else zcdp.epsilon_for(pick_rho)
         return Rate.from_epsilon(epsilon / apart)
 
     def ready(self, values: Any, *, outcomes: Iterable[Any] | None = None) -> Callable[[Draw], Choice]:
         """The place of the picked score; the outcome there too, where outcomes are passed or the scores are Counts."""
-        scores, named, _ = self._given(values, outcomes)
+        scores, labels, _ = self._unpack_scores(values, outcomes)
         exponents = self._exponents(scores)
 
-        def choice(draw: Draw) -> Choice:
+        def draw_choice(draw: Draw) -> Choice:
             index = draw.power_index(self.rate, exponents(draw))
-            return Choice.made(self.name, self.cost, index, None if named is None else named[index])
+            return Choice.made(self.name, self.cost, index, None if labels is None else labels[index])
 
-        return choice
+        return draw_choice
 
     def choose(self, outcomes: Iterable[Any], utility: Callable[[Any], Any], draw: Draw | None = None) -> Choice:
         """One of a public list of outcomes, scored by a function that may look at the data. It is called on every one.
@@ -151,12 +151,12 @@ class ExponentialMechanism(GridMechanism[Choice]):
         >>> ExponentialMechanism(epsilon=1).choose(["a", "b"], lambda outcome: 200 if outcome == "b" else 0).outcome
         'b'
         """
-        return self.ready_choice(outcomes, utility)(chance(draw))
+        return self.ready_choice(outcomes, utility)(resolve_draw(draw))
 
     def ready_choice(self, outcomes: Iterable[Any], utility: Callable[[Any], Any]) -> Callable[[Draw], Choice]:
         """`choose` before the draw, for a ledger that charges in between."""
-        listed = list(outcomes)
-        return self.ready([utility(outcome) for outcome in listed], outcomes=listed)
+        choices = list(outcomes)
+        return self.ready([utility(outcome) for outcome in choices], outcomes=choices)
 
     def ranking(
         self, scores: Any, k: int, draw: Draw | None = None, *, outcomes: Iterable[Any] | None = None
@@ -170,27 +170,27 @@ class ExponentialMechanism(GridMechanism[Choice]):
         >>> ExponentialMechanism(epsilon=1).ranking([0, 1000, 500], 2).indices
         (1, 2)
         """
-        return self.ready_ranking(scores, k, outcomes=outcomes)(chance(draw))
+        return self.ready_ranking(scores, k, outcomes=outcomes)(resolve_draw(draw))
 
     def ready_ranking(self, scores: Any, k: int, *, outcomes: Iterable[Any] | None = None) -> Callable[[Draw], Ranking]:
         """`ranking` before the draw, for a ledger that charges in between."""
-        scores, named, n = self._given(scores, outcomes)
+        scores, labels, n = self._unpack_scores(scores, outcomes)
         k = whole(k, "k")
         if k > n:
             raise ParameterError(f"k must be at most the number of scores: got {k} of {n}. Nothing was drawn.")
-        rate, rounded = self._rate(k), self._exponents(scores)
+        rate, draw_exponents = self._rate(k), self._exponents(scores)
 
-        def ranked(draw: Draw) -> Ranking:
-            exponents, places = rounded(draw)[0:n], np.arange(n)
-            picked: list[int] = []
+        def draw_ranking(draw: Draw) -> Ranking:
+            exponents, places = draw_exponents(draw)[0:n], np.arange(n)
+            picks: list[int] = []
             for _ in range(k):
                 index = draw.power_index(rate, exponents)
-                picked.append(int(places[index]))
+                picks.append(int(places[index]))
                 exponents, places = np.delete(exponents, index), np.delete(places, index)
-            names = None if named is None else tuple(named[i] for i in picked)
-            return Ranking(self.name, self.cost, tuple(picked), names)
+            names = None if labels is None else tuple(labels[i] for i in picks)
+            return Ranking(self.name, self.cost, tuple(picks), names)
 
-        return ranked
+        return draw_ranking
 
     @classmethod
     def for_ranking(cls, k: int, *, epsilon: Number, delta: Number, **parameters: Any) -> ExponentialMechanism:
@@ -206,7 +206,7 @@ class ExponentialMechanism(GridMechanism[Choice]):
         k = whole(k, "k")
         pure = cls(epsilon=epsilon, **parameters)
         composed = cls(rho=zcdp.largest_rho(epsilon, delta), **parameters)
-        return min(pure, composed, key=lambda each: each._rate(k).fraction)
+        return min(pure, composed, key=lambda mechanism: mechanism._rate(k).fraction)
 
     def accuracy(self, n: int, level: Number = "0.95", *, k: int = 1) -> Fraction:
         """How far above a picked outcome one left out of n can be, at most, with at least this probability.
@@ -234,44 +234,44 @@ class ExponentialMechanism(GridMechanism[Choice]):
         parts = [self.grid.beyond(value, step) for value, step in zip(values, steps, strict=True)]
         finer = replace(self, resolution=self.grid.resolution / 2, bounds=None, rounding="floor")
         for move in finer.neighbours([0] * len(steps)):
-            moved = zip(steps, parts, move, strict=True)
-            yield tuple((step + part) * self.grid.resolution + by for step, part, by in moved)
+            rows = zip(steps, parts, move, strict=True)
+            yield tuple((step + part) * self.grid.resolution + by for step, part, by in rows)
 
-    def _given(self, scores: Any, outcomes: Iterable[Any] | None) -> tuple[Any, Sequence[Any] | None, int]:
+    def _unpack_scores(self, scores: Any, outcomes: Iterable[Any] | None) -> tuple[Any, Sequence[Any] | None, int]:
         """The bare scores, the outcomes by their places, and how many there are, which is public."""
-        found, items = unpacked(scores, self._furthest, self.monotone)
+        numbers, items = unpack_values(scores, self._furthest, self.monotone)
         try:
-            n = found.size if isinstance(found, np.ndarray) else len(found)
+            n = numbers.size if isinstance(numbers, np.ndarray) else len(numbers)
         except TypeError:
             raise ParameterError(f"scores must be an array or a sequence: got {type(scores).__name__}.") from None
         if n == 0:
             raise ParameterError("scores must have at least one value: got none. Nothing was drawn.")
-        named = items if outcomes is None else outcomes if isinstance(outcomes, list | range) else tuple(outcomes)
-        if named is not None and len(named) != n:
-            raise ParameterError(f"outcomes must be as many as scores: got {len(named)} and {n}. Nothing was drawn.")
-        return found, named, n
+        labels = items if outcomes is None else outcomes if isinstance(outcomes, list | range) else tuple(outcomes)
+        if labels is not None and len(labels) != n:
+            raise ParameterError(f"outcomes must be as many as scores: got {len(labels)} and {n}. Nothing was drawn.")
+        return numbers, labels, n
 
     def _exponents(self, scores: Any) -> Callable[[Draw], Exponents]:
         """The exponents of these scores, which take chance only where rounding is randomized."""
         if self.rounding == "randomized":
-            return self._rounded(scores)
+            return self._round_at_random(scores)
         if is_plain(scores):
             flat, lowest, highest = scores.ravel(), self._lowest, self._highest
             scaling, exponents = self.grid.scaling(flat), _Exponents(self.grid, flat, lowest, highest)
             if scaling is not None:
                 return lambda _: Descending(flat, *scaling[:2], lowest, highest, LIMIT)
             return lambda _: exponents
-        turned = _turned(self.grid.steps(scores), self._lowest, self._highest)
-        return lambda _: turned
+        steps = _to_exponents(self.grid.steps(scores), self._lowest, self._highest)
+        return lambda _: steps
 
-    def _rounded(self, scores: Any) -> Callable[[Draw], Steps]:
+    def _round_at_random(self, scores: Any) -> Callable[[Draw], Steps]:
         between = Between.of(self.grid, scores, self._lowest, self._highest)
 
-        def rounded(draw: Draw) -> Steps:
+        def round_scores(draw: Draw) -> Steps:
             # A word is drawn whatever the score is. What is above the upper bound then is clamped with the rest.
-            return _turned(between.steps + draw.rises(between), self._lowest, self._highest)
+            return _to_exponents(between.steps + draw.rises(between), self._lowest, self._highest)
 
-        return rounded
+        return round_scores
 
 
 @dataclass(frozen=True, eq=False)
@@ -299,10 +299,10 @@ class _Exponents:
         return int(self._of(highest(self.scores))[0])
 
     def _of(self, scores: NDArray[Any]) -> Steps:
-        return _turned(self.grid.steps(scores), self.lowest, self.highest)
+        return _to_exponents(self.grid.steps(scores), self.lowest, self.highest)
 
 
-def _turned(steps: Steps, lowest: int, highest: int) -> Steps:
+def _to_exponents(steps: Steps, lowest: int, highest: int) -> Steps:
     """Scores as exponents, in place: the highest score has the lowest one."""
     if (lowest, highest) != (-LIMIT, LIMIT):
         np.clip(steps, lowest, highest, out=steps)

@@ -11,18 +11,18 @@ from statistics import NormalDist
 from typing import Any, Final, Self
 
 from lastbit.chance.draw import Draw
-from lastbit.chance.gaussian import LEAST_LOSS, MOST_DEVIATION, too_wide
+from lastbit.chance.gaussian import LEAST_LOSS, MOST_DEVIATION, is_too_wide
 from lastbit.errors import ParameterError
 from lastbit.estimate.accuracy import gaussian_accuracy, gaussian_within, least_near
-from lastbit.exact.numbers import Number, number, positive, probability, shown, whole
+from lastbit.exact.numbers import Number, number, positive, probability, shorten, whole
+from lastbit.mechanisms.grid_mechanism import MOST_STEPS
 from lastbit.mechanisms.mechanism import Mechanism
-from lastbit.mechanisms.noisy_values import NoisyValues, moved, noisy_release, read
-from lastbit.mechanisms.on_grid import MOST_STEPS
+from lastbit.mechanisms.noisy_values import NoisyValues, neighbours_within, noisy_release, read_values
 from lastbit.privacy.cost import Cost, positive_rho
 from lastbit.privacy.rate import Rate
 from lastbit.values.grid import Grid
-from lastbit.values.known import Known, within_squared
-from lastbit.values.statistic import ends, listed, span
+from lastbit.values.known import Known, unpack_within_squared
+from lastbit.values.statistic import as_list, ends, parse_bounds
 
 _LARGEST: Final = Fraction(2048)
 """The largest loss of a step that a rate can have."""
@@ -82,7 +82,7 @@ class DiscreteGaussian(Mechanism[NoisyValues]):
         self._derive(sensitivity=root if whole_root else None, squared_sensitivity=None if whole_root else squared)
         self._derive(rate=self._rate(None))
         if self.bounds is not None:
-            self._derive(_ends=ends(self.bounds, grid), bounds=span(self.bounds))
+            self._derive(_ends=ends(self.bounds, grid), bounds=parse_bounds(self.bounds))
 
     @classmethod
     def of(cls, values: Known, **parameters: Any) -> Self:
@@ -98,8 +98,8 @@ class DiscreteGaussian(Mechanism[NoisyValues]):
         )
 
     @classmethod
-    def _known(cls, values: Known) -> dict[str, Any]:
-        facts = {**super()._known(values), "squared_sensitivity": values.each * values.total}
+    def _parameters_for(cls, values: Known) -> dict[str, Any]:
+        facts = {**super()._parameters_for(values), "squared_sensitivity": values.each * values.total}
         return {name: fact for name, fact in facts.items() if name != "sensitivity"}
 
     def ready(self, values: Any) -> Callable[[Draw], NoisyValues]:
@@ -108,13 +108,10 @@ class DiscreteGaussian(Mechanism[NoisyValues]):
         >>> len(DiscreteGaussian(rho=1, bounds=(0, 100)).release([10, 20]).values)
         2
         """
-        steps, single, on_grid, above, items = read(
-            values, self.grid, lambda given: within_squared(given, self._squared)
-        )
-        rate = self.rate if on_grid else self._rate(len(steps))
-        exact, above = on_grid and not above, above or 1
+        in_steps = read_values(values, self.grid, lambda raw: unpack_within_squared(raw, self._squared))
+        rate = self.rate if in_steps.on_grid else self._rate(len(in_steps.steps))
         return noisy_release(
-            self.name, self.cost, single, self.grid, steps, rate, "gaussian", self._ends, exact, above, items
+            self.name, self.cost, in_steps, grid=self.grid, noise="gaussian", rate=rate, ends=self._ends
         )
 
     def accuracy(self, level: Number = "0.95", n: int | None = None) -> Fraction:
@@ -137,13 +134,13 @@ class DiscreteGaussian(Mechanism[NoisyValues]):
         loss = self.cost.rho / most_squared_steps(squared, n)
         if loss > _LARGEST:
             raise ParameterError(
-                f"rho must be at most 2^11 for each squared step: got {shown(loss)}. Use a finer resolution, or less."
+                f"rho must be at most 2^11 for each squared step: got {shorten(loss)}. Use a finer resolution, or less."
             )
-        if too_wide(loss):
+        if is_too_wide(loss):
             deviation = Fraction(isqrt(ceil(1 / (2 * loss))))
             raise ParameterError(
                 f"resolution must be so coarse that the noise has a standard deviation of at most 2^16 steps: got "
-                f"resolution {self.grid.resolution}, where it has {shown(deviation)} steps. Use {self._coarser(n)}."
+                f"resolution {self.grid.resolution}, where it has {shorten(deviation)} steps. Use {self._coarser(n)}."
             )
         return _rate_of(loss)
 
@@ -151,7 +148,7 @@ class DiscreteGaussian(Mechanism[NoisyValues]):
         """Parameters that help where the noise has too many steps."""
         resolution = self.grid.resolution
         while (resolution := 2 * resolution) ** 2 <= self._squared:
-            if not too_wide(self.cost.rho / most_squared_steps(self._squared / resolution**2, n)):
+            if not is_too_wide(self.cost.rho / most_squared_steps(self._squared / resolution**2, n)):
                 return f"resolution='{resolution}', or a larger rho"
         return "a larger rho"
 
@@ -162,20 +159,22 @@ class DiscreteGaussian(Mechanism[NoisyValues]):
         >>> DiscreteGaussian.for_accuracy(20, "0.95").rho
         Fraction(228348307, 50000000000)
         """
-        wish, wanted = number(accuracy, "accuracy"), probability(level, "level")
-        if wish < 0:
+        target, exact_level = number(accuracy, "accuracy"), probability(level, "level")
+        if target < 0:
             raise ParameterError(f"accuracy must not be negative: got {accuracy}. It is a distance.")
         grid = Grid(parameters.get("resolution", 1))
-        given = _squared_sensitivity(parameters.get("sensitivity"), parameters.get("squared_sensitivity"), grid)
-        steps, squared = wish // grid.resolution, most_squared_steps(given / grid.resolution**2)
+        squared_distance = _squared_sensitivity(
+            parameters.get("sensitivity"), parameters.get("squared_sensitivity"), grid
+        )
+        steps, squared = target // grid.resolution, most_squared_steps(squared_distance / grid.resolution**2)
 
         def meets(loss: Fraction) -> bool:
             if loss > _LARGEST:
                 raise ParameterError("accuracy must be one that some rho can give. Ask for less, or use a finer grid.")
-            return not too_wide(loss) and gaussian_within(Rate.from_epsilon(loss), steps, wanted)
+            return not is_too_wide(loss) and gaussian_within(Rate.from_epsilon(loss), steps, exact_level)
 
         # Nearly normal: P(|X| > t) is about that of t + 1/2 deviations.
-        deviations = NormalDist().inv_cdf(max(1e-300, float((1 - wanted) / 2)))
+        deviations = NormalDist().inv_cdf(max(1e-300, float((1 - exact_level) / 2)))
         guess = max(deviations**2, 1e-9) / (2 * (min(steps, MOST_DEVIATION**2) + 0.5) ** 2)
         if guess < 2 * LEAST_LOSS and meets(LEAST_LOSS):
             raise ParameterError(
@@ -191,12 +190,14 @@ class DiscreteGaussian(Mechanism[NoisyValues]):
         Whole numbers on the grid stay whole numbers. Other values move to a step, or to just below one, as long as
         some value is floored elsewhere.
         """
-        n, unit = len(listed(values)[0]), self.grid.resolution
+        n, unit = len(as_list(values)[0]), self.grid.resolution
         squared = self._squared / unit**2
         # So little below a step that squares of whole moves below the squared sensitivity stay below it.
         below = unit / (2 * max(n, 1) * ceil(squared) * squared.denominator)
         reach = isqrt(ceil(squared)) + 1
-        return moved(values, self.grid, reach, below, lambda moves: sum(move**2 for move in moves) <= self._squared)
+        return neighbours_within(
+            values, self.grid, reach, below, lambda moves: sum(move**2 for move in moves) <= self._squared
+        )
 
 
 def most_squared_steps(squared: Fraction, n: int | None = None) -> int:
@@ -230,7 +231,7 @@ def _squared_sensitivity(sensitivity: Number | None, squared: Number | None, gri
     if not 1 <= exact / grid.resolution**2 <= MOST_STEPS**2:
         raise ParameterError(
             "sensitivity must be from 1 to 2^48 steps of the resolution: got the root of "
-            f"{shown(exact)} and resolution {shown(grid.resolution)}. Use another resolution."
+            f"{shorten(exact)} and resolution {shorten(grid.resolution)}. Use another resolution."
         )
     return exact
 

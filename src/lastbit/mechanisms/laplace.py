@@ -12,12 +12,12 @@ from lastbit.chance.draw import Draw
 from lastbit.errors import ParameterError
 from lastbit.estimate.accuracy import laplace_accuracy, laplace_within, least_epsilon
 from lastbit.exact.numbers import Number, number, probability, whole
-from lastbit.mechanisms.noisy_values import NoisyValues, moved, noisy_release, read
-from lastbit.mechanisms.on_grid import GridMechanism
+from lastbit.mechanisms.grid_mechanism import GridMechanism
+from lastbit.mechanisms.noisy_values import NoisyValues, neighbours_within, noisy_release, read_values
 from lastbit.privacy.cost import Cost
 from lastbit.privacy.rate import Rate
-from lastbit.values.known import Known, within
-from lastbit.values.statistic import ends, listed, span
+from lastbit.values.known import Known, unpack_within
+from lastbit.values.statistic import as_list, ends, parse_bounds
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,11 +55,11 @@ class DiscreteLaplace(GridMechanism[NoisyValues]):
         super().__post_init__()
         self._derive(rate=self.cost.rate(Fraction(1, self._reach)), _ends=None)
         if self.bounds is not None:
-            self._derive(_ends=ends(self.bounds, self.grid), bounds=span(self.bounds))
+            self._derive(_ends=ends(self.bounds, self.grid), bounds=parse_bounds(self.bounds))
 
     @classmethod
-    def _known(cls, values: Known) -> dict[str, Any]:
-        return {**super()._known(values), "sensitivity": values.total}
+    def _parameters_for(cls, values: Known) -> dict[str, Any]:
+        return {**super()._parameters_for(values), "sensitivity": values.total}
 
     def ready(self, values: Any) -> Callable[[Draw], NoisyValues]:
         """The values, each with its own noise.
@@ -67,11 +67,10 @@ class DiscreteLaplace(GridMechanism[NoisyValues]):
         >>> len(DiscreteLaplace(epsilon=1, bounds=(0, 100)).release([10, 20]).values)
         2
         """
-        steps, single, on_grid, above, items = read(values, self.grid, lambda given: within(given, self._furthest))
-        rate = self.rate if on_grid else self._rate(len(steps))
-        exact, above = on_grid and not above, above or 1
+        in_steps = read_values(values, self.grid, lambda raw: unpack_within(raw, self._furthest))
+        rate = self.rate if in_steps.on_grid else self._rate(len(in_steps.steps))
         return noisy_release(
-            self.name, self.cost, single, self.grid, steps, rate, "laplace", self._ends, exact, above, items
+            self.name, self.cost, in_steps, grid=self.grid, noise="laplace", rate=rate, ends=self._ends
         )
 
     def accuracy(self, level: Number = "0.95", n: int = 1) -> Fraction:
@@ -98,14 +97,14 @@ class DiscreteLaplace(GridMechanism[NoisyValues]):
         >>> DiscreteLaplace.for_accuracy(30, "0.95").epsilon
         Fraction(490906199, 5000000000)
         """
-        wish, wanted = number(accuracy, "accuracy"), probability(level, "level")
+        target, exact_level = number(accuracy, "accuracy"), probability(level, "level")
         model = cls(epsilon=1, **parameters)
-        if wish < 0:
+        if target < 0:
             raise ParameterError(f"accuracy must not be negative: got {accuracy}. It is a distance.")
-        steps = wish // model.grid.resolution
+        steps = target // model.grid.resolution
 
         def meets(epsilon: Fraction) -> bool:
-            return laplace_within(Rate.from_epsilon(epsilon / model._reach), steps, wanted)
+            return laplace_within(Rate.from_epsilon(epsilon / model._reach), steps, exact_level)
 
         return cls(epsilon=least_epsilon(meets), **parameters)
 
@@ -116,8 +115,8 @@ class DiscreteLaplace(GridMechanism[NoisyValues]):
         some value is floored elsewhere.
         """
         # So little below a step that all values together, each just below one, go no further than half a step.
-        below = self.grid.resolution / (2 * len(listed(values)[0]) or 1)
-        return moved(
+        below = self.grid.resolution / (2 * len(as_list(values)[0]) or 1)
+        return neighbours_within(
             values, self.grid, self._reach, below, lambda moves: sum(map(abs, moves), Fraction(0)) <= self._furthest
         )
 

@@ -13,13 +13,13 @@ from lastbit.chance.draw import Draw
 from lastbit.errors import ParameterError
 from lastbit.estimate.accuracy import laplace_accuracy
 from lastbit.exact.numbers import Number, probability, whole
-from lastbit.mechanisms.on_grid import GridMechanism
+from lastbit.mechanisms.grid_mechanism import GridMechanism
 from lastbit.output.picture import Panel
 from lastbit.privacy.rate import Rate
 from lastbit.release import Interval, Release
 from lastbit.values.grid import Grid
-from lastbit.values.known import Known, lies_on, within
-from lastbit.values.statistic import MeanSums, ends, mean_sums, span
+from lastbit.values.known import Known, lies_on, unpack_within
+from lastbit.values.statistic import MeanSums, ends, mean_sums, parse_bounds
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -49,7 +49,7 @@ class MeanAndUnits(Release):
         if second <= 0:
             return sum(self.bounds, Fraction(0)) / 2
         # A sum that was floored is too low by half of that on average.
-        return self._clamped((first + Fraction(self._above, 2)) / second)
+        return self._clamp((first + Fraction(self._above, 2)) / second)
 
     @cached_property
     def units(self) -> Fraction:
@@ -73,7 +73,7 @@ class MeanAndUnits(Release):
         ends = [Fraction(first + by, second + to) for by in (-reach, reach + self._above) for to in (-reach, reach)]
         # Numbers whose bounds lie between two steps may be too high as well as too low.
         below = self.floored if self.once else Fraction(0)
-        return self._clamped(min(ends), -below), self._clamped(max(ends), self.floored)
+        return self._clamp(min(ends), -below), self._clamp(max(ends), self.floored)
 
     def units_interval(self, level: Number = "0.95") -> Interval:
         """From and to for the number of units. It holds together with `interval` with at least this probability."""
@@ -107,7 +107,7 @@ class MeanAndUnits(Release):
         """How many half steps the exact first sum may lie above the one that was floored."""
         return 2 if self.once and self.floored else 0
 
-    def _clamped(self, centred: Fraction, more: Fraction = Fraction(0)) -> Fraction:
+    def _clamp(self, centred: Fraction, more: Fraction = Fraction(0)) -> Fraction:
         low, high = self.bounds
         return max(low, min(high, (low + high) / 2 + self._half * centred + more))
 
@@ -142,7 +142,7 @@ class NoisyMean(GridMechanism[MeanAndUnits]):
     rate: Rate = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        lower, upper = span(self.bounds)
+        lower, upper = parse_bounds(self.bounds)
         step = Grid(self.resolution).resolution
         ends((lower, upper), Grid(step))
         # Half steps: the midpoint of two bounds on the grid may lie between two steps.
@@ -152,30 +152,30 @@ class NoisyMean(GridMechanism[MeanAndUnits]):
         self._derive(resolution=step, rate=self.cost.rate(Fraction(1, self._reach)))
 
     @classmethod
-    def _known(cls, values: Known) -> dict[str, Any]:
+    def _parameters_for(cls, values: Known) -> dict[str, Any]:
         return {}
 
     def ready(self, values: Any) -> Callable[[Draw], MeanAndUnits]:
         """The mean of one number for each unit, or of the sums that `mean_sums` gives."""
         if not isinstance(values, Known):
             values = mean_sums(values, bounds=self.bounds, resolution=self.resolution)
-        own = span(self.bounds)
-        if not isinstance(values, MeanSums) or values.bounds != own or not lies_on(values, self.grid):
+        bounds = parse_bounds(self.bounds)
+        if not isinstance(values, MeanSums) or values.bounds != bounds or not lies_on(values, self.grid):
             raise ParameterError(
                 "values must be one number for each unit, or mean_sums of them with the same bounds and resolution as "
                 f"the mechanism: got {type(values).__name__}. Nothing was drawn."
             )
-        within(values, self._furthest)
+        unpack_within(values, self._furthest)
         # Exact, and not clamped as other values are: a sum may be long.
-        first, second = (math.floor(each / self.grid.resolution) for each in values.values)
-        floored = values.floored
+        first, second = (math.floor(value / self.grid.resolution) for value in values.values)
+        flooring = values.floored
         name, cost, half_step, rate = self.name, self.cost, self.grid.resolution, self.rate
 
-        def measured(draw: Draw) -> MeanAndUnits:
+        def measure(draw: Draw) -> MeanAndUnits:
             one, other = draw.laplace(rate, 2).tolist()
-            return MeanAndUnits.made(name, cost, (first + one, second + other), half_step, own, rate, floored, True)
+            return MeanAndUnits.made(name, cost, (first + one, second + other), half_step, bounds, rate, flooring, True)
 
-        return measured
+        return measure
 
     def neighbours(self, values: Sequence[Number]) -> Iterator[tuple[Any, ...]]:
         """Without any one of these numbers, with one that is missing or another; and with more: as many as a unit has.
@@ -183,10 +183,10 @@ class NoisyMean(GridMechanism[MeanAndUnits]):
         The others are at a bound or in the middle.
         """
         numbers = tuple(values)
-        lower, upper = span(self.bounds)
+        lower, upper = parse_bounds(self.bounds)
         others = (lower, (lower + upper) / 2, upper)
         for place in range(len(numbers)):
-            for other in ((), (None,), *((each,) for each in others)):
+            for other in ((), (None,), *((number,) for number in others)):
                 yield (*numbers[:place], *other, *numbers[place + 1 :])
         for more in others:
             yield (*numbers, *[more] * self.most_rows)

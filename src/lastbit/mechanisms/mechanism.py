@@ -38,7 +38,7 @@ class Mechanism(ABC, Generic[Released]):
     """
 
     cost: Cost
-    told_apart: ClassVar[bool] = True
+    parameters_identify: ClassVar[bool] = True
     """Whether two mechanisms with equal `parameters` ask the same: not where a parameter is a function."""
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -75,10 +75,10 @@ class Mechanism(ABC, Generic[Released]):
             ready = self.ready(*(() if values is _NOTHING else (values,)), **options)
         else:
             ready = self.ready(values)  # without a detour that shows in the time of a small release
-        published = ready(_SYSTEM if draw is None else chance(draw))
+        result = ready(_SYSTEM if draw is None else resolve_draw(draw))
         if tick is not None:
             tick.wait()
-        return published
+        return result
 
     @final
     def program(self, *values: Any) -> Program:
@@ -113,11 +113,12 @@ class Mechanism(ABC, Generic[Released]):
                 f"of takes Counts or a Statistic: got {type(values).__name__}. Count a table with lastbit.count first; "
                 f"for bare numbers pass sensitivity= and resolution= to {cls.__name__} instead."
             )
-        known = {each.name for each in fields(cls) if each.init}  # type: ignore[arg-type]  # mechanisms are dataclasses
-        return cls(**{name: value for name, value in cls._known(values).items() if name in known} | parameters)
+        # Mechanisms are dataclasses.
+        names = {parameter.name for parameter in fields(cls) if parameter.init}  # type: ignore[arg-type]
+        return cls(**{name: value for name, value in cls._parameters_for(values).items() if name in names} | parameters)
 
     @classmethod
-    def _known(cls, values: Known) -> dict[str, Any]:
+    def _parameters_for(cls, values: Known) -> dict[str, Any]:
         """The parameters that follow from what is known about values."""
         facts = {"sensitivity": values.each, "monotone": values.monotone}
         return facts if values.resolution is None else {**facts, "resolution": values.resolution}
@@ -138,8 +139,8 @@ class Mechanism(ABC, Generic[Released]):
     @property
     def parameters(self) -> dict[str, str]:
         """The public parameters as text, for a ledger."""
-        given = {each.name: getattr(self, each.name) for each in fields(self) if each.init}  # type: ignore[arg-type]
-        return {name: _written(value) for name, value in given.items() if value is not None}
+        values = {parameter.name: getattr(self, parameter.name) for parameter in fields(self) if parameter.init}  # type: ignore[arg-type]
+        return {name: _text_of(value) for name, value in values.items() if value is not None}
 
     def _derive(self, **values: object) -> None:
         """Set fields computed from the parameters, while the object is being built."""
@@ -147,7 +148,7 @@ class Mechanism(ABC, Generic[Released]):
             object.__setattr__(self, name, value)
 
 
-def _written(value: object) -> str:
+def _text_of(value: object) -> str:
     return f"({', '.join(map(str, value))})" if isinstance(value, tuple) else str(value)
 
 
@@ -155,7 +156,7 @@ _SYSTEM: Final = Sampler()
 """One for all, as a new key is slow to make. It remembers only its SystemBits, which threads and forks may share."""
 
 
-def chance(draw: Draw | None) -> Draw:
+def resolve_draw(draw: Draw | None) -> Draw:
     """The draw a release uses: system randomness when nobody passed one."""
     if draw is None:
         return _SYSTEM
@@ -164,9 +165,9 @@ def chance(draw: Draw | None) -> Draw:
     return draw
 
 
-def drawn_elsewhere(draw: Draw) -> None:
+def require_system_draw(draw: Draw) -> None:
     """Refuse a draw that other machines cannot replace: a tape, or a branch of the auditor."""
-    if not (isinstance(draw, Sampler) and draw.of_the_system):
+    if not (isinstance(draw, Sampler) and draw.uses_system_bits):
         raise ParameterError(
             "draw must be left out: other machines draw the noise, from a secret of the release. To replay or audit a "
             "release, bring the values to one machine. Nothing was drawn."

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, partial
 from itertools import product
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from lastbit.chance.distributions import gaussian, laplace
-from lastbit.chance.draw import Draw, Samples, added
+from lastbit.chance.draw import Draw, Samples, add_exactly
 from lastbit.chance.sampler import Sampler
 from lastbit.estimate.accuracy import gaussian_accuracy, laplace_accuracy
 from lastbit.exact.numbers import Number, probability
@@ -20,14 +20,25 @@ from lastbit.privacy.cost import Cost
 from lastbit.privacy.rate import Rate
 from lastbit.release import Interval, Measurement
 from lastbit.values.grid import Grid, Steps
-from lastbit.values.known import floored_by, lies_on, names_of
-from lastbit.values.statistic import listed
+from lastbit.values.known import lies_on, names_of, steps_lost
+from lastbit.values.statistic import as_list
 
 Noise = Literal["laplace", "gaussian"]
 """The law of the noise: the draw of that name."""
 
-Reading = tuple[Steps, bool, bool, int, Sequence[Any] | None]
-"""The steps, whether they were one number, whether they lie on the grid, how far above they may lie, and the items."""
+
+class ValuesInSteps(NamedTuple):
+    """Values as a release reads them: in whole steps of a grid."""
+
+    steps: Steps
+    single: bool
+    """Whether the values were one number."""
+    on_grid: bool
+    """Whether the values are known to lie on the grid."""
+    above: int
+    """How many steps higher the exact values may lie, where the values say so of themselves; else 0."""
+    items: Sequence[Any] | None
+    """The public items that the values belong to."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -95,57 +106,57 @@ def accuracy_of(noise: Noise, rate: Rate, level: Fraction) -> int:
     return laplace_accuracy(rate, level) if noise == "laplace" else gaussian_accuracy(rate, level)
 
 
-def noised(noise: Noise, rate: Rate, steps: Steps, draw: Draw) -> Samples:
+def add_noise(noise: Noise, rate: Rate, steps: Steps, draw: Draw) -> Samples:
     """Steps, each with its own noise."""
     if type(draw) is Sampler:
-        return draw.noised(laplace(rate) if noise == "laplace" else gaussian(rate), steps)
-    return added(steps, draw.laplace(rate, len(steps)) if noise == "laplace" else draw.gaussian(rate, len(steps)))
+        return draw.add_noise(laplace(rate) if noise == "laplace" else gaussian(rate), steps)
+    return add_exactly(steps, draw.laplace(rate, len(steps)) if noise == "laplace" else draw.gaussian(rate, len(steps)))
 
 
 def noisy_release(
     name: str,
     cost: Cost,
-    single: bool,
+    values: ValuesInSteps,
+    *,
     grid: Grid,
-    steps: Steps,
-    rate: Rate,
     noise: Noise,
+    rate: Rate,
     ends: tuple[int, int] | None,
-    on_grid: bool,
-    above: int = 1,
-    items: Sequence[Any] | None = None,
 ) -> Callable[[Draw], NoisyValues]:
-    """The second half of a release: steps, each with its own noise, clamped to the ends."""
-    resolution = grid.resolution
+    """Return the second half of a release: it adds noise to each value, clamps to the ends, and publishes."""
+    steps, single, on_grid, above, items = values
+    on_grid, above, resolution = on_grid and not above, above or 1, grid.resolution
 
-    def noisy(draw: Draw) -> NoisyValues:
-        noisy = noised(noise, rate, steps, draw)
+    def publish(draw: Draw) -> NoisyValues:
+        noisy = add_noise(noise, rate, steps, draw)
         if ends is not None:
-            noisy = _clamped(noisy, *ends)
+            noisy = _clamp(noisy, *ends)
         if noisy.dtype is not steps.dtype:
-            noisy = _settled(noisy)
+            noisy = _to_int64(noisy)
         noisy.setflags(write=False)
         return NoisyValues.made(name, cost, single, resolution, noisy, rate, noise, ends, on_grid, above, items)
 
-    return noisy
+    return publish
 
 
-def read(values: Any, grid: Grid, bare: Callable[[Any], Any]) -> Reading:
-    """Values as a release reads them, once; `bare` gives the values themselves, or refuses them.
+def read_values(values: Any, grid: Grid, unpack: Callable[[Any], Any]) -> ValuesInSteps:
+    """Read the values of a release, once; `unpack` gives the values themselves, or refuses them.
 
-    >>> read(7, Grid("1/2"), lambda values: values)
-    (array([14]), True, True, 0, None)
+    >>> read_values(7, Grid("1/2"), lambda values: values)
+    ValuesInSteps(steps=array([14]), single=True, on_grid=True, above=0, items=None)
     """
     if type(values) is int or type(values) is float:
         # One number of Python's own has no labels, no type that it declares, and nothing known about it.
-        return grid.steps((values,)), True, type(values) is int and grid.numerator == 1, 0, None
+        return ValuesInSteps(grid.steps((values,)), True, type(values) is int and grid.numerator == 1, 0, None)
     if type(values) is np.ndarray and values.ndim:
-        return grid.steps(values), False, lies_on(values, grid), 0, None  # nor has an array of NumPy's own labels
-    raw, single = listed(bare(values))
-    return grid.steps(raw), single, lies_on(values, grid), floored_by(values, grid), names_of(values)
+        # Nor has an array of NumPy's own labels.
+        return ValuesInSteps(grid.steps(values), False, lies_on(values, grid), 0, None)
+    raw, single = as_list(unpack(values))
+    on_grid, above = lies_on(values, grid), steps_lost(values, grid)
+    return ValuesInSteps(grid.steps(raw), single, on_grid, above, names_of(values))
 
 
-def moved(
+def neighbours_within(
     values: Sequence[Number], grid: Grid, reach: int, below: Fraction, near: Callable[[list[Fraction]], bool]
 ) -> Iterator[tuple[Any, ...]]:
     """Every other vector that one person could have turned these values into: `near` says so of the moves.
@@ -153,17 +164,17 @@ def moved(
     Whole numbers on the grid stay whole numbers. Other values move to a step, or to `below` a step, as long as some
     value is floored elsewhere.
     """
-    raw, _ = listed(values)
-    kept = lies_on(raw, grid)
-    start: list[Any] = [int(value) if kept else Fraction(value) for value in raw]
+    raw, _ = as_list(values)
+    whole = lies_on(raw, grid)
+    start: list[Any] = [int(value) if whole else Fraction(value) for value in raw]
     seen = {tuple(grid.steps(start).tolist())}
-    for targets in product(*(_targets(value, grid, reach, Fraction(0) if kept else below) for value in start)):
+    for targets in product(*(_targets(value, grid, reach, Fraction(0) if whole else below) for value in start)):
         if not near([b - a for a, b in zip(start, targets, strict=True)]):
             continue
         floors = tuple(grid.steps(targets).tolist())
         if floors not in seen:
             seen.add(floors)
-            yield tuple(map(int, targets)) if kept else targets
+            yield tuple(map(int, targets)) if whole else targets
 
 
 def _targets(value: Fraction | int, grid: Grid, reach: int, below: Fraction) -> Iterator[Fraction]:
@@ -178,15 +189,15 @@ def _targets(value: Fraction | int, grid: Grid, reach: int, below: Fraction) -> 
             yield place * unit
 
 
-def _settled(noisy: Samples) -> Samples:
-    """As int64 where all values fit: the type tells no more than the values do."""
+def _to_int64(noisy: Samples) -> Samples:
+    """The values as int64 where all of them fit: the type tells no more than the values do."""
     if all(-(1 << 63) <= value < 1 << 63 for value in noisy):
         return noisy.astype(np.int64)
     return noisy
 
 
-def _clamped(noisy: Samples, low: int, high: int) -> Samples:
-    """Into these ends, in place where they fit."""
+def _clamp(noisy: Samples, low: int, high: int) -> Samples:
+    """Clamp values to these ends, in place where the ends fit."""
     if low < -(1 << 63) or high >= 1 << 63:
         noisy = noisy.astype(object)
     # np.clip takes three times as long on a few values.

@@ -14,7 +14,7 @@ import numpy as np
 from lastbit.chance.draw import Draw
 from lastbit.errors import ParameterError
 from lastbit.exact.numbers import Number
-from lastbit.mechanisms.candidates import Candidate, unfit
+from lastbit.mechanisms.candidates import Candidate, wrong_signature
 from lastbit.mechanisms.mechanism import Mechanism
 from lastbit.mechanisms.private_selection import PrivateSelection, Winner
 from lastbit.privacy.cost import Cost
@@ -89,7 +89,7 @@ class PrivateSearch(Mechanism[FoundModel]):
               earlier fit, as a warm start, a cache or an incremental fit does. Each fit gets its own copy of the
               parameters. The grid is public. A fit that raises counts as the
               lowest score, unseen: try fit_score on made-up data first.
-    Checked:  tests/unit/test_private_search.py: the law is that of PrivateSelection, exactly.
+    Checked:  tests/mechanisms/test_private_search.py: the law is that of PrivateSelection, exactly.
     Speed:    that of PrivateSelection: as many fits as it draws rounds, or `most` with `constant`.
 
     >>> import lastbit as lb
@@ -108,25 +108,25 @@ class PrivateSearch(Mechanism[FoundModel]):
     stop: Number | None = None
     threshold: Number | None = None
     constant: bool = False
-    kept: tuple[dict[str, Any], ...] = field(init=False, repr=False, compare=False)
+    _points: tuple[dict[str, Any], ...] = field(init=False, repr=False, compare=False)
     """The points that no fit sees: every fit and every reader gets copies."""
     selection: PrivateSelection = field(init=False, repr=False, compare=False)
     cost: Cost = field(init=False, repr=False, compare=False)
-    told_apart: ClassVar[bool] = False
+    parameters_identify: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if not callable(self.fit_score):
             raise ParameterError(
                 f"fit_score must be a function of parameters and a Draw: got {type(self.fit_score).__name__}."
             )
-        if (takes := unfit(self.fit_score, 2)) is not None:
+        if (signature := wrong_signature(self.fit_score, 2)) is not None:
             raise ParameterError(
-                f"fit_score must take two arguments, the parameters and a Draw: it takes {takes}. Write def "
+                f"fit_score must take two arguments, the parameters and a Draw: it takes {signature}. Write def "
                 "fit_score(parameters, draw), and bind other arguments first, for example with functools.partial."
             )
-        kept = _copied(expanded(self.grid))
+        points = _copy_points(expand_grid(self.grid))
         selection = PrivateSelection(
-            candidates=[_candidate(self.fit_score, point) for point in kept],
+            candidates=[_candidate(self.fit_score, point) for point in points],
             candidate_cost=self.candidate_cost,
             most=self.most,
             law=self.law,
@@ -135,28 +135,28 @@ class PrivateSearch(Mechanism[FoundModel]):
             constant=self.constant,
         )
         names = ("candidate_cost", "most", "law", "stop", "threshold", "constant")
-        chosen = {name: getattr(selection, name) for name in names}
-        self._derive(kept=kept, selection=selection, cost=selection.cost, **chosen)
+        settings = {name: getattr(selection, name) for name in names}
+        self._derive(_points=points, selection=selection, cost=selection.cost, **settings)
 
     @property
     def points(self) -> tuple[dict[str, Any], ...]:
         """The parameters of each candidate, in their order."""
-        return deepcopy(self.kept)
+        return deepcopy(self._points)
 
     @property
     def parameters(self) -> dict[str, str]:
         """The public parameters as text, for a ledger: of the grid its size, and no code."""
-        given = {name: text for name, text in super().parameters.items() if name != "fit_score"}
-        return {**given, "grid": f"{len(self.kept)} points"}
+        texts = {name: text for name, text in super().parameters.items() if name != "fit_score"}
+        return {**texts, "grid": f"{len(self._points)} points"}
 
     def ready(self, values: None = None) -> Callable[[Draw], FoundModel]:
         """This search: all that is left is chance."""
         select = self.selection.ready(values)
-        return lambda draw: self._found(select(draw))
+        return lambda draw: self._publish(select(draw))
 
-    def _found(self, winner: Winner) -> FoundModel:
+    def _publish(self, winner: Winner) -> FoundModel:
         place = winner.candidate
-        pairs = None if place is None else tuple(self.kept[place].items())
+        pairs = None if place is None else tuple(self._points[place].items())
         return FoundModel(self.name, self.cost, place, pairs, winner.output, winner.score)
 
 
@@ -165,7 +165,7 @@ def _candidate(fit_score: FitScore, point: dict[str, Any]) -> Candidate:
     return lambda draw: fit_score(deepcopy(point), draw)
 
 
-def _copied(points: tuple[dict[str, Any], ...]) -> tuple[dict[str, Any], ...]:
+def _copy_points(points: tuple[dict[str, Any], ...]) -> tuple[dict[str, Any], ...]:
     try:
         return deepcopy(points)
     except Exception as error:
@@ -175,31 +175,31 @@ def _copied(points: tuple[dict[str, Any], ...]) -> tuple[dict[str, Any], ...]:
         ) from None
 
 
-def expanded(grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Any]]) -> tuple[dict[str, Any], ...]:
+def expand_grid(grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Any]]) -> tuple[dict[str, Any], ...]:
     """All points of a grid, in the order of scikit-learn's ParameterGrid.
 
     A mapping stands for all combinations of its lists. In a list every mapping whose values are all lists or tuples is
     such a grid, and every other mapping is a point.
 
-    >>> expanded({"depth": [2, 3], "alpha": [0.1, 1]})[:3]
+    >>> expand_grid({"depth": [2, 3], "alpha": [0.1, 1]})[:3]
     ({'alpha': 0.1, 'depth': 2}, {'alpha': 0.1, 'depth': 3}, {'alpha': 1, 'depth': 2})
-    >>> expanded([{"alpha": 0.1}, {"alpha": 1, "depth": 3}])
+    >>> expand_grid([{"alpha": 0.1}, {"alpha": 1, "depth": 3}])
     ({'alpha': 0.1}, {'alpha': 1, 'depth': 3})
     """
     if isinstance(grid, Mapping):
         for name, values in grid.items():
-            if not _listed(values):
+            if not _is_list(values):
                 raise ParameterError(
                     f"grid must map each name to a list: got {type(values).__name__} for {name!r}. Write "
                     f"{{{name!r}: [...]}}, or pass a list of parameters."
                 )
         names = sorted(grid)
         points = tuple(dict(zip(names, values, strict=True)) for values in product(*(grid[name] for name in names)))
-    elif isinstance(grid, Sequence) and not isinstance(grid, str) and all(isinstance(each, Mapping) for each in grid):
+    elif isinstance(grid, Sequence) and not isinstance(grid, str) and all(isinstance(part, Mapping) for part in grid):
         points = tuple(
             point
-            for each in grid
-            for point in (expanded(each) if each and all(map(_listed, each.values())) else (dict(each),))
+            for part in grid
+            for point in (expand_grid(part) if part and all(map(_is_list, part.values())) else (dict(part),))
         )
     else:
         raise ParameterError(
@@ -211,6 +211,6 @@ def expanded(grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Any]]) ->
     return points
 
 
-def _listed(values: object) -> bool:
+def _is_list(values: object) -> bool:
     """Whether the values are a list, a tuple or an array of several."""
     return isinstance(values, list | tuple | range) or (isinstance(values, np.ndarray) and values.ndim == 1)

@@ -13,7 +13,7 @@ from lastbit.chance.rounds import Rounds
 from lastbit.errors import ParameterError
 from lastbit.estimate.selection_plan import SelectionPlan, selection_plan
 from lastbit.exact.numbers import Number, flag, number
-from lastbit.mechanisms.candidates import Candidate, Try, unfit
+from lastbit.mechanisms.candidates import Candidate, Try, wrong_signature
 from lastbit.mechanisms.mechanism import Mechanism
 from lastbit.privacy.cost import Cost
 from lastbit.privacy.eta import Eta
@@ -40,11 +40,11 @@ class Winner(Release):
 
     def columns(self) -> dict[str, Sequence[Any]]:
         """One row, or none."""
-        found = self.candidate is not None
+        has_winner = self.candidate is not None
         return {
-            "candidate": [self.candidate] if found else [],
-            "output": [self.output] if found else [],
-            "score": [self.score] if found else [],
+            "candidate": [self.candidate] if has_winner else [],
+            "output": [self.output] if has_winner else [],
+            "score": [self.score] if has_winner else [],
         }
 
 
@@ -90,16 +90,16 @@ class PrivateSelection(Mechanism[Winner]):
     rounds: Rounds = field(init=False, repr=False, compare=False)
     """The law of the number of rounds, with its mean and its chance to miss the best candidates."""
     cost: Cost = field(init=False, repr=False, compare=False)
-    told_apart: ClassVar[bool] = False
+    parameters_identify: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         candidates = tuple(self.candidates)
-        if not candidates or not all(callable(each) for each in candidates):
+        if not candidates or not all(callable(candidate) for candidate in candidates):
             raise ParameterError("candidates must be callables that take a Draw, at least one. Pass a list of them.")
         for place, candidate in enumerate(candidates):
-            if (takes := unfit(candidate, 1)) is not None:
+            if (signature := wrong_signature(candidate, 1)) is not None:
                 raise ParameterError(
-                    f"candidates must take one argument, a Draw: candidate {place} takes {takes}. Bind the others "
+                    f"candidates must take one argument, a Draw: candidate {place} takes {signature}. Bind the others "
                     "first, for example with functools.partial."
                 )
         rounds = Rounds.of(self.law, self.most, self.stop)
@@ -109,15 +109,15 @@ class PrivateSelection(Mechanism[Winner]):
                 f"law must be at most 1 with a threshold: got {rounds.eta}. Write law='uniform', which costs two "
                 "candidates there, and to find as much a larger most, which costs nothing."
             )
-        each = Cost.of(self.candidate_cost)
-        if each.epsilon is None or each.delta:
+        one_candidate = Cost.of(self.candidate_cost)
+        if one_candidate.epsilon is None or one_candidate.delta:
             raise ParameterError(
-                f"candidates must have a pure cost, an epsilon or an eta without a delta: got {each.text}. Give each "
-                "candidate an epsilon."
+                "candidates must have a pure cost, an epsilon or an eta without a delta: got "
+                f"{one_candidate.text}. Give each candidate an epsilon."
             )
         self._derive(
             candidates=candidates,
-            candidate_cost=each.epsilon,
+            candidate_cost=one_candidate.epsilon,
             most=rounds.most,
             law="geometric" if self.law == "geometric" else "uniform" if rounds.uniform else rounds.eta,
             stop=None if self.stop is None else 1 - rounds.keep,
@@ -125,7 +125,7 @@ class PrivateSelection(Mechanism[Winner]):
             constant=flag(self.constant, "constant"),
             rounds=rounds,
             # No composition: of what it adds up only the epsilon is known.
-            cost=each.widened(rounds.times(threshold=bar is not None)),
+            cost=one_candidate.widened(rounds.times(threshold=bar is not None)),
         )
 
     @staticmethod
@@ -175,24 +175,24 @@ class PrivateSelection(Mechanism[Winner]):
     def _best(self, draw: Draw) -> Winner:
         # Before anything else: how often the candidates run must not depend on them.
         last = draw.rounds(self.rounds)
-        chosen = best = Try()
+        winner = best = Try()
         tied = 0
         for turn in range(1, (self.most if self.constant else last) + 1):
             place = draw.integer(len(self.candidates))
-            latest = Try.run(self.candidates[place], place, draw)
+            attempt = Try.run(self.candidates[place], place, draw)
             if self.threshold is not None:
-                if best.lowest and latest.reaches(Fraction(self.threshold)):
-                    best = latest
-            elif latest.rank > best.rank:
-                best, tied = latest, 1
-            elif latest.rank == best.rank and not best.lowest:
+                if best.lowest and attempt.reaches(Fraction(self.threshold)):
+                    best = attempt
+            elif attempt.rank > best.rank:
+                best, tied = attempt, 1
+            elif attempt.rank == best.rank and not best.lowest:
                 tied += 1
                 # Each of m equals stays with probability 1/m.
-                best = latest if draw.integer(tied) == 0 else best
+                best = attempt if draw.integer(tied) == 0 else best
             # Rounds after the last do the same work, and nothing of them is kept.
-            chosen = best if turn <= last else chosen
+            winner = best if turn <= last else winner
             if self.threshold is not None and not self.constant and not best.lowest:
                 break
-        if chosen.lowest:
+        if winner.lowest:
             return Winner(self.name, self.cost, None, None, None)
-        return Winner(self.name, self.cost, chosen.candidate, chosen.output, chosen.score)
+        return Winner(self.name, self.cost, winner.candidate, winner.output, winner.score)

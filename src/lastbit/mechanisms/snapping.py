@@ -12,23 +12,23 @@ from typing import Any, Final
 import gmpy2
 import numpy as np
 
-from lastbit.chance.distributions import joined
+from lastbit.chance.distributions import join_words
 from lastbit.chance.draw import Draw
 from lastbit.chance.sampler import Sampler
 from lastbit.errors import ParameterError
 from lastbit.estimate.accuracy import least_epsilon
 from lastbit.exact.numbers import Number, positive, probability
-from lastbit.exact.rounding import exp_bounds, fraction, log_lower, shortened_upper, to_nearest
+from lastbit.exact.rounding import exp_bounds, fraction, log_lower, short_upper, to_nearest
+from lastbit.mechanisms.grid_mechanism import GridMechanism
 from lastbit.mechanisms.mechanism import Program
-from lastbit.mechanisms.on_grid import GridMechanism
-from lastbit.mechanisms.snapping_cells import Cells
 from lastbit.mechanisms.snapping_outcomes import Outcomes
+from lastbit.mechanisms.snapping_units import SnappingUnits
 from lastbit.privacy.rate import Rate
 from lastbit.release import Interval, Measurement
 from lastbit.values.grid import Grid
-from lastbit.values.known import Known, within
+from lastbit.values.known import Known, unpack_within
 from lastbit.values.raw import exact_ratio
-from lastbit.values.statistic import listed, span
+from lastbit.values.statistic import as_list, parse_bounds
 
 _COIN: Final = Rate(1, 1)
 
@@ -113,13 +113,13 @@ class Snapping(GridMechanism[SnappedValue]):
     """The scale once more, below zero, as MPFR multiplies it."""
     _snap: Fraction = field(init=False, repr=False, compare=False)
     """The power of two that values are rounded to (the paper's Λ')."""
-    _cells: Cells = field(init=False, repr=False, compare=False)
+    _units: SnappingUnits = field(init=False, repr=False, compare=False)
     """The same in whole numbers."""
 
     def __post_init__(self) -> None:
         unit = positive(self.sensitivity, "sensitivity", "It is how far one person can move a value.")
-        lower, upper = span(self.bounds)
-        self._pay()
+        lower, upper = parse_bounds(self.bounds)
+        self._set_cost()
         self._derive(bounds=(lower, upper), sensitivity=unit)
         epsilon = self.cost.nats_lower
         precision = max(_LEAST_PRECISION, _bits(1 / epsilon) + 2)
@@ -130,12 +130,12 @@ class Snapping(GridMechanism[SnappedValue]):
             self._derive(gamma=gamma)
         precision = max(precision, _bits(half) + 52)
         eta = Fraction(1, 1 << precision)
-        scale = shortened_upper((1 + 12 * half * eta) / (epsilon - 2 * eta), precision)
+        scale = short_upper((1 + 12 * half * eta) / (epsilon - 2 * eta), precision)
         snap = Fraction(1 << (scale.numerator - 1).bit_length(), scale.denominator)
         self._derive(grid=Grid(snap * unit), resolution=snap * unit, _furthest=unit, _reach=math.ceil(1 / snap))
         middle = (lower + upper) / 2
         self._derive(_unit=unit, _middle=middle, _half=half, _precision=precision, _scale=scale, _snap=snap)
-        self._derive(_cells=Cells.of(middle, unit, half, snap, precision + _GUARD))
+        self._derive(_units=SnappingUnits.of(middle, unit, half, snap, precision + _GUARD))
         with to_nearest(precision + _GUARD):
             self._derive(_negated=gmpy2.mpfr(gmpy2.mpq(-scale)))
 
@@ -148,11 +148,11 @@ class Snapping(GridMechanism[SnappedValue]):
         >>> audit.check(Snapping(epsilon=1, bounds=(0, 8)), 3, 4).holds
         True
         """
-        given = self._given(values)
-        return _Ready(self, given, self._cells.place(given))
+        number = self._only_value(values)
+        return _SnappingRelease(self, number, self._units.place(number))
 
     @classmethod
-    def _known(cls, values: Known) -> dict[str, Any]:
+    def _parameters_for(cls, values: Known) -> dict[str, Any]:
         return {"sensitivity": values.total}
 
     def law(self, value: Any) -> dict[Fraction, Fraction]:
@@ -164,14 +164,14 @@ class Snapping(GridMechanism[SnappedValue]):
         >>> sum(law.values()), {int(outcome): round(float(p), 3) for outcome, p in law.items()}
         (Fraction(1, 1), {0: 0.025, 2: 0.159, 4: 0.632, 6: 0.159, 8: 0.025})
         """
-        law, cells = dict[Fraction, Fraction](), self._cells
+        law, units = dict[Fraction, Fraction](), self._units
         for step, mass in sorted(self._outcomes(self._start(value)).masses()):
-            outcome = cells.outcome(step + cells.most)
+            outcome = units.outcome(step + units.most)
             law[outcome] = law.get(outcome, Fraction(0)) + mass
         return law
 
     def _outcomes(self, start: Fraction) -> Outcomes:
-        return Outcomes(self._at_least, start, self._snap, self._cells.most)
+        return Outcomes(self._at_least, start, self._snap, self._units.most)
 
     def accuracy(self, level: Number = "0.95") -> Fraction:
         """A distance that the released value keeps to a value within the bounds, with at least this probability.
@@ -184,7 +184,7 @@ class Snapping(GridMechanism[SnappedValue]):
         logarithm = -log_lower(1 - probability(level, "level"), self._precision + _GUARD)
         slack = 1 + Fraction(1, 1 << self._precision)
         reach = self._scale * (logarithm * slack + slack - 1) + self._snap / 2
-        return shortened_upper(min(reach, 2 * self._half) * self._unit)
+        return short_upper(min(reach, 2 * self._half) * self._unit)
 
     @classmethod
     def for_accuracy(cls, accuracy: Number, level: Number = "0.95", **parameters: Any) -> Snapping:
@@ -193,8 +193,8 @@ class Snapping(GridMechanism[SnappedValue]):
         >>> float(Snapping.for_accuracy(4, "0.95", bounds=(0, 100)).epsilon)
         0.998577425
         """
-        wish = positive(accuracy, "accuracy", "It is a distance, and values are rounded.")
-        epsilon = least_epsilon(lambda each: cls(epsilon=each, **parameters).accuracy(level) <= wish)
+        target = positive(accuracy, "accuracy", "It is a distance, and values are rounded.")
+        epsilon = least_epsilon(lambda epsilon: cls(epsilon=epsilon, **parameters).accuracy(level) <= target)
         return cls(epsilon=epsilon, **parameters)
 
     def bias_bound(self, guess: Number) -> Fraction:
@@ -212,7 +212,7 @@ class Snapping(GridMechanism[SnappedValue]):
         _, above = exp_bounds(-far, -far, self._precision)
         away = self._snap / 2 if centre >= -half else start + half
         bound = away + scale / 2 * (fraction(above) - fraction(below)) + scale / (1 << self._precision)
-        return shortened_upper(bound * self._unit)
+        return short_upper(bound * self._unit)
 
     @property
     def maximum_bias(self) -> Fraction:
@@ -223,27 +223,27 @@ class Snapping(GridMechanism[SnappedValue]):
         """The value moved by the sensitivity, either way, within the bounds."""
         start = self._start(values)
         for move in (-1, 1):
-            moved = max(-self._half, min(self._half, start + move))
-            if moved != start:
-                yield (self._middle + moved * self._unit,)
+            position = max(-self._half, min(self._half, start + move))
+            if position != start:
+                yield (self._middle + position * self._unit,)
 
     @property
     def _further(self) -> int:
         """How many bits of U follow its leading one."""
         return self._precision + _GUARD - 1
 
-    def _given(self, values: Any) -> Any:
-        """The one value."""
+    def _only_value(self, values: Any) -> Any:
+        """The one number that is passed, refused where there are several."""
         if type(values) is float or type(values) is int:
             return values
-        raw, _ = listed(within(values, self._unit))
+        raw, _ = as_list(unpack_within(values, self._unit))
         if not isinstance(raw, Sequence | np.ndarray) or isinstance(raw, str | bytes) or len(raw) != 1:
             raise ParameterError("values must be one number, or a list of one. Release several one by one.")
         return raw[0]
 
     def _start(self, values: Any) -> Fraction:
         """The value in units of the sensitivity, from the middle, clamped. NaN counts as the lower bound."""
-        above, below = exact_ratio(self._given(values))
+        above, below = exact_ratio(self._only_value(values))
         if below == 0:
             return self._half if above > 0 else -self._half
         return max(-self._half, min(self._half, (Fraction(above, below) - self._middle) / self._unit))
@@ -256,8 +256,8 @@ class Snapping(GridMechanism[SnappedValue]):
         u = nearest.mul(leading, _power_of_two((index >> further) - further, further + 1))
         return nearest.mul(self._negated, nearest.log(u))
 
-    def _release(self, published: Fraction) -> SnappedValue:
-        return SnappedValue.made(self.name, self.cost, True, published, self)
+    def _release(self, value: Fraction) -> SnappedValue:
+        return SnappedValue.made(self.name, self.cost, True, value, self)
 
     def _at_least(self, distance: Fraction) -> Fraction:
         """P(noise, either way, is at least this)."""
@@ -266,7 +266,7 @@ class Snapping(GridMechanism[SnappedValue]):
             return self._below(lambda noise: gmpy2.mpq(noise) < edge, distance) / 2
         return 1 - self._below(lambda noise: gmpy2.mpq(noise) <= edge, -distance) / 2
 
-    def _below(self, reached: Callable[[gmpy2.mpfr], bool], distance: Fraction) -> Fraction:
+    def _below(self, is_reached: Callable[[gmpy2.mpfr], bool], distance: Fraction) -> Fraction:
         """The least u whose noise has come down to this distance: P(U < u) = u."""
         further = self._further
         with to_nearest(further + 1):
@@ -275,41 +275,41 @@ class Snapping(GridMechanism[SnappedValue]):
         exponent += near * (1 << exponent) < 1
         guess = min(-1, math.floor((near * (1 << exponent) - 1) * (1 << further)) - (exponent << further))
         low, high, stride = guess, guess, 1
-        while reached(self._noise(low)):
+        while is_reached(self._noise(low)):
             low, stride = low - stride, stride * 2
         stride = 1
-        while high < 0 and not reached(self._noise(high)):
+        while high < 0 and not is_reached(self._noise(high)):
             high, stride = min(0, high + stride), stride * 2
         while high - low > 1:
             middle = (low + high) // 2
-            low, high = (low, middle) if reached(self._noise(middle)) else (middle, high)
+            low, high = (low, middle) if is_reached(self._noise(middle)) else (middle, high)
         return Fraction((1 << further) | (high & ((1 << further) - 1)), 1 << further - (high >> further))
 
 
-class _Ready:
+class _SnappingRelease:
     """A release of one value, which is at this place."""
 
-    __slots__ = ("given", "mechanism", "place")
+    __slots__ = ("mechanism", "number", "place")
 
-    def __init__(self, mechanism: Snapping, given: Any, place: gmpy2.mpz) -> None:
-        self.mechanism, self.given, self.place = mechanism, given, place
+    def __init__(self, mechanism: Snapping, number: Any, place: gmpy2.mpz) -> None:
+        self.mechanism, self.number, self.place = mechanism, number, place
 
     def __call__(self, draw: Draw) -> SnappedValue:
-        mechanism, cells, further = self.mechanism, self.mechanism._cells, self.mechanism._further
-        exponent, bits = _drawn(further, draw)
+        mechanism, units, further = self.mechanism, self.mechanism._units, self.mechanism._further
+        exponent, bits = _draw_uniform(further, draw)
         noise = mechanism._noise((bits >> 1) - (exponent << further))
-        whole = _nearest(further + 1).mul(noise, _power_of_two(cells.noise_bits, further + 1))
-        return mechanism._release(cells.published(self.place, gmpy2.mpz(whole), 1 - 2 * (bits & 1)))
+        whole = _nearest(further + 1).mul(noise, _power_of_two(units.noise_bits, further + 1))
+        return mechanism._release(units.snap(self.place, gmpy2.mpz(whole), 1 - 2 * (bits & 1)))
 
     @property
     def by_law(self) -> Program:
         """For the auditor: the exact law in place of the 2^125 branches of a release."""
-        mechanism, cells = self.mechanism, self.mechanism._cells
-        law = mechanism._outcomes(mechanism._start([self.given])).distribution
-        return lambda draw: mechanism._release(cells.outcome(draw._one(law) + cells.most))
+        mechanism, units = self.mechanism, self.mechanism._units
+        law = mechanism._outcomes(mechanism._start([self.number])).distribution
+        return lambda draw: mechanism._release(units.outcome(draw._one(law) + units.most))
 
 
-def _drawn(further: int, draw: Draw) -> tuple[int, int]:
+def _draw_uniform(further: int, draw: Draw) -> tuple[int, int]:
     """The exponent of U, from 1 on, and so many further bits of U before one for the side."""
     if type(draw) is Sampler:
         # The words of both draws at once, in the order in which they read them.
@@ -317,8 +317,8 @@ def _drawn(further: int, draw: Draw) -> tuple[int, int]:
         first, *rest = np.frombuffer(words, np.uint64).tolist()
         if first:
             # U < 2^-j for as many j as the word has leading zeros, and ⌊U·2^m⌋ is the first m bits.
-            return 65 - first.bit_length(), joined(rest) >> 64 * len(rest) - further - 1
-        draw = draw.after(words)
+            return 65 - first.bit_length(), join_words(rest) >> 64 * len(rest) - further - 1
+        draw = draw.resume(words)
     return draw.geometric(_COIN) + 1, draw.integer(2 << further)
 
 
@@ -343,4 +343,4 @@ def _bits(value: Fraction) -> int:
 def _widening(epsilon: Fraction, gamma: Fraction) -> Fraction:
     """How far beyond the values the bounds must lie, for a clamping probability of gamma: section 6.5, rounded up."""
     coarsest = (2 + Fraction(24, 1 << 52)) / epsilon
-    return shortened_upper(coarsest / 2 * (1 - 2 * log_lower(gamma, 128)))
+    return short_upper(coarsest / 2 * (1 - 2 * log_lower(gamma, 128)))

@@ -31,7 +31,7 @@ class Outcomes:
         return Distribution((self,), (), self.masses, cells=1)
 
     def above(self, step: int) -> Fraction:
-        """P(outcome >= step)."""
+        """The probability P(outcome >= step)."""
         if step <= -self.most:
             return Fraction(1)
         return Fraction(0) if step > self.most else self.at_least((step - _HALF) * self.snap - self.start)

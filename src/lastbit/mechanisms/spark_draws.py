@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from lastbit.chance.draw import Draw
-from lastbit.chance.keyed import SECRET, ItemSampler
+from lastbit.chance.item_sampler import SECRET, ItemSampler
 from lastbit.values.grid import Steps
 from lastbit.values.spark_rows import TOTAL
 
@@ -19,7 +19,7 @@ Draws: TypeAlias = Callable[["pa.RecordBatch", Steps], Draw]
 """From the items of a batch, and their values in steps, to the draw that gives each of them its noise."""
 
 
-def keyed_draws(draw: Draw) -> Draws:
+def make_keyed_draws(draw: Draw) -> Draws:
     """The draws of one release, in any process: they carry a secret that is drawn here, once.
 
     An item whose value has changed has other noise. With the same noise, both values would tell by how much.
@@ -63,5 +63,5 @@ def _cells(column: pa.Array) -> list[bytes]:
 def _has_bytes(kind: pa.DataType) -> bool:
     import pyarrow as pa
 
-    known = pa.types.is_string, pa.types.is_large_string, pa.types.is_binary, pa.types.is_large_binary
-    return any(matches(kind) for matches in known)
+    predicates = pa.types.is_string, pa.types.is_large_string, pa.types.is_binary, pa.types.is_large_binary
+    return any(matches(kind) for matches in predicates)

@@ -26,7 +26,7 @@ class WatchedDraw(Draw):
     >>> try:
     ...     watched.integer(2)
     ... except lb.TapeEnded as error:
-    ...     watched.ended_by(error), watched.ended_by(lb.TapeEnded())
+    ...     watched.comes_from_draw(error), watched.comes_from_draw(lb.TapeEnded())
     (True, False)
     """
 
@@ -34,7 +34,7 @@ class WatchedDraw(Draw):
         self._below = draw
         self._raised: BaseException | None = None
 
-    def ended_by(self, error: BaseException) -> bool:
+    def comes_from_draw(self, error: BaseException) -> bool:
         """Whether this error says that the draw below can go no further: no words, or an auditor that ends the run.
 
         Other errors of a draw follow from what it was asked for, such as a size that no memory holds.
@@ -61,9 +61,9 @@ class WatchedDraw(Draw):
     def _uniforms(self, sizes: NDArray[np.int64], most: int) -> NDArray[np.int64]:
         return self._watch(lambda: self._below._uniforms(sizes, most))
 
-    def _watch(self, drawn: Callable[[], Drawn]) -> Drawn:
+    def _watch(self, work: Callable[[], Drawn]) -> Drawn:
         try:
-            return drawn()
+            return work()
         except BaseException as error:
             self._raised = error
             raise

@@ -61,6 +61,6 @@ def _spell(address: re.Match[str]) -> str:
         where = f"{host}{':' if port else ''}{port}"
     else:
         parts |= {"host": host} | ({"port": port} if port else {})
-    signed = f"{quote(user, safe='')}@" if user else ""
+    login = f"{quote(user, safe='')}@" if user else ""
     more = urlencode(sorted(parts.items()), safe="/")
-    return f"postgresql://{signed}{where}/{quote(name, safe='')}{'?' if more else ''}{more}"
+    return f"postgresql://{login}{where}/{quote(name, safe='')}{'?' if more else ''}{more}"

@@ -12,9 +12,9 @@ from fractions import Fraction
 from html import escape
 from typing import Any, Final
 
-from lastbit.output.numbers import Format, Interval, texts
+from lastbit.output.numbers import Format, Interval, format_column
 from lastbit.output.picture import Panel
-from lastbit.output.table import one_line, wide
+from lastbit.output.table import display_width, one_line
 
 MOST_BARS: Final = 60
 _LONGEST: Final = 28
@@ -25,51 +25,52 @@ _BLUE, _OTHER = "#3b6fd4", "#c2570c"
 
 
 def chart(panels: Sequence[Panel], title: str) -> str:
-    """The panels below each other, as one SVG element.
+    """Draw the panels below each other, as one SVG element.
 
-    >>> drawn = chart([Panel("units", ["flu", "<b>"], [12, 5], "item", [(10, 14), None])], "two & more")
-    >>> drawn.startswith('<svg class="chart" role="img" aria-label="two &amp; more: flu 12, &lt;b&gt; 5"')
+    >>> svg = chart([Panel("units", ["flu", "<b>"], [12, 5], "item", [(10, 14), None])], "two & more")
+    >>> svg.startswith('<svg class="chart" role="img" aria-label="two &amp; more: flu 12, &lt;b&gt; 5"')
     True
     """
-    parts, top, said = [], 0.0, []
+    parts, top, descriptions = [], 0.0, []
     for panel in panels:
         rows = _rows(panel)
-        said += [f"{label} {value}" for label, value, *_ in rows]
-        drawn, height = _panel(panel, rows, top)
-        parts.append(drawn)
+        descriptions += [f"{label} {value}" for label, value, *_ in rows]
+        svg, height = _panel(panel, rows, top)
+        parts.append(svg)
         top += height
-    return _svg(parts, top, f"{title}: {', '.join(said)}")
+    return _svg(parts, top, f"{title}: {', '.join(descriptions)}")
 
 
-def pairs(labels: Sequence[object], first: Sequence[Any], second: Sequence[Any], names: tuple[str, str]) -> str:
-    """Two lists of numbers of the same labels, in pairs of bars: the laws of two neighbours.
+def draw_pairs(labels: Sequence[object], first: Sequence[Any], second: Sequence[Any], names: tuple[str, str]) -> str:
+    """Draw two lists of numbers of the same labels in pairs of bars: the laws of two neighbours.
 
-    >>> pairs(["0", "1"], [Fraction(2, 3), Fraction(1, 3)], [Fraction(1, 3), Fraction(2, 3)], ("a", "b")).count("<rect")
+    >>> likely, rare = Fraction(2, 3), Fraction(1, 3)
+    >>> draw_pairs(["0", "1"], [likely, rare], [rare, likely], ("a", "b")).count("<rect")
     6
     """
-    shown = [_cut(one_line(label)) for label in labels[:MOST_BARS]]
-    left, room = _room(shown, texts([*first, *second]))
-    most = max((_float(each) for each in (*first, *second)), default=1.0) or 1.0
+    short_labels = [_shorten(one_line(label)) for label in labels[:MOST_BARS]]
+    left, room = _room(short_labels, format_column([*first, *second]))
+    most = max((_float(value) for value in (*first, *second)), default=1.0) or 1.0
     parts, top = [], 26.0
     for place, name in enumerate(names):
         x = left + place * (room / 2)
         parts.append(f'<rect class="{_mark(place)}" x="{x:.1f}" y="6" width="12" height="12" fill="{_colour(place)}"/>')
         parts.append(_text(x + 18, 16, name))
-    for place, label in enumerate(shown):
+    for place, label in enumerate(short_labels):
         parts.append(_text(left - 8, top + 16, label, "end", title=str(labels[place])))
         for which, numbers in enumerate((first, second)):
             long = max(0.0, _float(numbers[place]) / most * room)
             mark = f'class="{_mark(which)}" fill="{_colour(which)}"'
             parts.append(f'<rect {mark} x="{left}" y="{top + 2 + 10 * which:.1f}" width="{long:.1f}" height="9"/>')
-            parts.append(_text(left + long + 4, top + 10.5 + 10 * which, texts([numbers[place]])[0], size=9))
+            parts.append(_text(left + long + 4, top + 10.5 + 10 * which, format_column([numbers[place]])[0], size=9))
         top += _ROW
     return _svg(parts, top + 4, f"{names[0]} and {names[1]}")
 
 
-def budget(spent: Any, more: Any, limit: Any, said: str) -> str:
-    """A budget as one bar: what is spent, what one more release takes, and what is left.
+def draw_budget(spent: Any, more: Any, limit: Any, label: str) -> str:
+    """Draw a budget as one bar: what is spent, what one more release takes, and what is left.
 
-    >>> budget(1, Fraction(1, 2), 3, "1 of 3 spent").count("<rect")
+    >>> draw_budget(1, Fraction(1, 2), 3, "1 of 3 spent").count("<rect")
     3
     """
     whole = _float(limit) or 1.0
@@ -80,14 +81,14 @@ def budget(spent: Any, more: Any, limit: Any, said: str) -> str:
         f'<rect class="bar" width="{first:.1f}" height="14" rx="4" fill="{_BLUE}"/>',
         f'<rect class="bar other" x="{first:.1f}" width="{second:.1f}" height="14" fill="{_OTHER}"/>',
     ]
-    return _svg(parts, 14, said)
+    return _svg(parts, 14, label)
 
 
 def _rows(panel: Panel) -> list[tuple[str, str, float | None, float, Interval | None]]:
     """Of each bar: its label, its number in words, its length, where it begins, and its interval."""
     n = min(len(panel.heights), MOST_BARS)
     intervals = [*panel.intervals, *[None] * n][:n]
-    numbers = texts(panel.heights[:n], intervals)
+    numbers = format_column(panel.heights[:n], intervals)
     return [
         (
             one_line(panel.labels[place]),
@@ -101,8 +102,8 @@ def _rows(panel: Panel) -> list[tuple[str, str, float | None, float, Interval | 
 
 
 def _panel(panel: Panel, rows: list[Any], top: float) -> tuple[str, float]:
-    shown = [_cut(label) for label, *_ in rows]
-    left, room = _room(shown, [value for _, value, *_ in rows])
+    short_labels = [_shorten(label) for label, *_ in rows]
+    left, room = _room(short_labels, [value for _, value, *_ in rows])
     spots = [0.0]
     for _, _, long, start, interval in rows:
         spots += [] if long is None else [start, start + long]
@@ -125,7 +126,7 @@ def _panel(panel: Panel, rows: list[Any], top: float) -> tuple[str, float]:
         parts.append(_text(x(tick), foot + 14, words, "middle", size=10))
     for place, (label, value, long, start, interval) in enumerate(rows):
         y = head + place * _ROW
-        parts.append(_text(left - 8, y + 17, shown[place], "end", title=label))
+        parts.append(_text(left - 8, y + 17, short_labels[place], "end", title=label))
         far = x(0)
         if long is not None:
             a, b = sorted((x(start), x(start + long)))
@@ -158,7 +159,7 @@ def _whisker(interval: Interval, start: float, x: Any, edges: tuple[float, float
 
 def _room(labels: Sequence[str], numbers: Sequence[str]) -> tuple[float, float]:
     """Where the bars begin, and how long the longest may be."""
-    left = min(max((wide(label) for label in labels), default=0) * _LETTER + 14, 0.42 * _WIDE)
+    left = min(max((display_width(label) for label in labels), default=0) * _LETTER + 14, 0.42 * _WIDE)
     right = max((len(number) for number in numbers), default=0) * 6.4 + 16
     return round(left, 1), _WIDE - left - right
 
@@ -169,11 +170,11 @@ def _ticks(low: float, high: float) -> list[tuple[float, str]]:
     if reach <= 0 or not math.isfinite(reach):
         return []
     step = 10.0 ** math.floor(math.log10(reach / 4))
-    step = next(step * each for each in (1, 2, 5, 10, 20) if reach / (step * each) <= 5)
+    step = next(step * factor for factor in (1, 2, 5, 10, 20) if reach / (step * factor) <= 5)
     first = math.ceil(low / step)
-    found = [Fraction(str(step)) * place for place in range(first, math.floor(high / step) + 1)]
-    form = Format.of(found)
-    return [(float(each), form.text(each)) for each in found]
+    ticks = [Fraction(str(step)) * place for place in range(first, math.floor(high / step) + 1)]
+    form = Format.of(ticks)
+    return [(float(tick), form.text(tick)) for tick in ticks]
 
 
 def _text(
@@ -186,9 +187,9 @@ def _text(
     )
 
 
-def _svg(parts: Sequence[str], height: float, said: str) -> str:
+def _svg(parts: Sequence[str], height: float, label: str) -> str:
     return (
-        f'<svg class="chart" role="img" aria-label="{escape(said)}" viewBox="0 0 {_WIDE} {height:.0f}" '
+        f'<svg class="chart" role="img" aria-label="{escape(label)}" viewBox="0 0 {_WIDE} {height:.0f}" '
         f'width="{_WIDE}" height="{height:.0f}" font-family="system-ui, sans-serif" fill="currentColor">'
         f"{''.join(parts)}</svg>"
     )
@@ -202,7 +203,7 @@ def _colour(place: int) -> str:
     return _BLUE if place == 0 else _OTHER
 
 
-def _cut(label: str) -> str:
+def _shorten(label: str) -> str:
     return label if len(label) <= _LONGEST else f"{label[: _LONGEST - 1]}…"
 
 

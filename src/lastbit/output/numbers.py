@@ -25,7 +25,7 @@ _ROUNDINGS: Final = {"nearest": ROUND_HALF_EVEN, "down": ROUND_FLOOR, "up": ROUN
 
 @dataclass(frozen=True)
 class Format:
-    """How all numbers of a column are written: with so many decimals, or (None) as powers of ten."""
+    """The way to write all numbers of a column: with so many decimals, or (None) as powers of ten."""
 
     decimals: int | None
     digits: int = _DIGITS
@@ -42,9 +42,9 @@ class Format:
         >>> Format.of([mean, 1]).decimals, Format.of([Fraction(1, 2), 1]).decimals, Format.of([10**20]).decimals
         (2, 1, None)
         """
-        given = [*numbers, *(end for each in intervals if is_interval(each) for end in each)]
-        exact = [abs(_fraction(each)) for each in given if is_number(each) and _is_finite(each)]
-        ends = [(_fraction(each[0]), _fraction(each[1])) for each in intervals if _has_ends(each)]
+        values = [*numbers, *(end for interval in intervals if is_interval(interval) for end in interval)]
+        exact = [abs(_fraction(value)) for value in values if is_number(value) and _is_finite(value)]
+        ends = [(_fraction(interval[0]), _fraction(interval[1])) for interval in intervals if _has_ends(interval)]
         largest = max(exact, default=Fraction(0))
         halves = [(high - low) / 2 for low, high in ends if high > low]
         # The places of digits, as exponents of ten: of the largest number, and of the last digit that is justified.
@@ -52,15 +52,15 @@ class Format:
         last = min(map(_exponent, halves)) - 1 if halves else first - _DIGITS + 1
         if whole and largest < _LARGE:
             return cls(0)
-        smallest = min((each for each in exact if each), default=largest)
+        smallest = min((number for number in exact if number), default=largest)
         # Among probabilities a small one is not nothing. Among amounts it is.
         lost = not halves and largest <= 1 and smallest * 10**_DIGITS < largest
         if largest >= _LARGE or 0 < largest < _SMALL or lost:
             return cls(None, max(1, min(first - last + 1, _DIGITS)))
-        return cls(min(max(0, -last), _needed(exact)))
+        return cls(min(max(0, -last), _exact_decimals(exact)))
 
     def text(self, value: Any, rounding: Rounding = "nearest") -> str:
-        """A number in this format.
+        """Write a number in this format.
 
         >>> Format(1).text(Fraction(12345678, 10)), Format(None).text(Fraction(10) ** 400), Format(0).text(-0.2)
         ('1,234,567.8', '1e+400', '0')
@@ -80,7 +80,7 @@ class Format:
         return f"{'-' if rounded < 0 else ''}{above:,}" + (f".{below:0{self.decimals}}" if self.decimals else "")
 
     def interval(self, ends: Interval) -> str:
-        """From and to, rounded outwards: the interval that people read holds whenever the exact one does.
+        """Write an interval, rounded outwards: the interval that people read holds whenever the exact one does.
 
         >>> Format(0).interval((Fraction(5, 2), Fraction(7, 2))), Format(0).interval((Fraction(5), None))
         ('2 to 4', '5 or more')
@@ -93,11 +93,13 @@ class Format:
         return f"{self.text(low, 'down')} to {self.text(high, 'up')}"
 
 
-def short(value: float | Fraction, digits: int, rounding: Rounding = "nearest") -> str:
-    """A number with so many digits. A bound says which way it is rounded, so that what people read is a bound too.
+def format_digits(value: float | Fraction, digits: int, rounding: Rounding = "nearest") -> str:
+    """Write a number with so many digits. A bound says which way it is rounded, so what people read is a bound too.
 
-    >>> short(2 / 3, 3), short(2 / 3, 3, "down"), short(2e-7 / 3, 3, "up"), short(math.inf, 3, "up")
-    ('0.667', '0.666', '6.67e-08', 'inf')
+    >>> format_digits(2 / 3, 3), format_digits(2 / 3, 3, "down")
+    ('0.667', '0.666')
+    >>> format_digits(2e-7 / 3, 3, "up"), format_digits(math.inf, 3, "up")
+    ('6.67e-08', 'inf')
     """
     if not _is_finite(value):
         return f"{value}"
@@ -117,36 +119,36 @@ def is_number(value: object) -> TypeGuard[Any]:
 
 def is_interval(value: object) -> TypeGuard[Interval]:
     """Whether a cell is an interval: two numbers, or None in place of an end."""
-    return isinstance(value, tuple) and len(value) == 2 and all(each is None or is_number(each) for each in value)
+    return isinstance(value, tuple) and len(value) == 2 and all(end is None or is_number(end) for end in value)
 
 
 def are_numbers(column: Sequence[object]) -> bool:
     """Whether a column holds numbers, and nothing where a number is missing."""
-    return any(each is not None for each in column) and all(each is None or is_number(each) for each in column)
+    return any(value is not None for value in column) and all(value is None or is_number(value) for value in column)
 
 
 def are_intervals(column: Sequence[object]) -> bool:
     """Whether a column holds intervals, and nothing where an interval is missing."""
-    return any(each is not None for each in column) and all(each is None or is_interval(each) for each in column)
+    return any(value is not None for value in column) and all(value is None or is_interval(value) for value in column)
 
 
-def texts(
+def format_column(
     column: Sequence[object],
     intervals: Sequence[object] = (),
     *,
     whole: bool = False,
     rounding: Rounding = "nearest",
 ) -> list[str]:
-    """A column of numbers or of intervals in one format; "" where there is none. Intervals are rounded outwards.
+    """Write a column of numbers or of intervals in one format; "" where there is none. Intervals are rounded outwards.
 
-    >>> texts([Fraction(12300), None, 1.5]), texts([(Fraction(1, 3), Fraction(1000))])
+    >>> format_column([Fraction(12300), None, 1.5]), format_column([(Fraction(1, 3), Fraction(1000))])
     (['12,300.0', '', '1.5'], ['0 to 1,000'])
     """
     if are_intervals(column):
         form = Format.of((), column, whole=whole)
-        return ["" if not is_interval(each) else form.interval(each) for each in column]
+        return ["" if not is_interval(value) else form.interval(value) for value in column]
     form = Format.of(column, intervals, whole=whole)
-    return ["" if each is None else form.text(each, rounding) for each in column]
+    return ["" if value is None else form.text(value, rounding) for value in column]
 
 
 def _fraction(value: Any) -> Fraction:
@@ -169,7 +171,7 @@ def _exponent(value: Fraction) -> int:
     """The power of ten of the first digit."""
     if not value:
         return 0
-    exponent = len(str(value.numerator)) - len(str(value.denominator)) if _is_short(value) else _far(value)
+    exponent = len(str(value.numerator)) - len(str(value.denominator)) if _is_short(value) else _long_exponent(value)
     return exponent if value >= Fraction(10) ** exponent else exponent - 1
 
 
@@ -177,12 +179,12 @@ def _is_short(value: Fraction) -> bool:
     return max(value.numerator.bit_length(), value.denominator.bit_length()) < 4096
 
 
-def _far(value: Fraction) -> int:
+def _long_exponent(value: Fraction) -> int:
     context = Context(prec=6, rounding=ROUND_CEILING, Emax=MAX_EMAX, Emin=MIN_EMIN)
     return context.divide(Decimal(value.numerator), Decimal(value.denominator)).adjusted()
 
 
-def _needed(numbers: Sequence[Fraction]) -> int:
+def _exact_decimals(numbers: Sequence[Fraction]) -> int:
     """The decimals that write all numbers exactly, where six or fewer do; otherwise many."""
     for decimals in range(_DIGITS + 1):
         if all(10**decimals % number.denominator == 0 for number in numbers):

@@ -21,31 +21,31 @@ class Page:
     """The parts of a report, in the order in which people read them. All texts are text, and no HTML."""
 
     title: str
-    said: Sequence[str]
+    summary: Sequence[str]
     """The answer in words."""
     chart: str = ""
     """An SVG element; "" where there is nothing to draw."""
     names: Sequence[str] = ()
     rows: Sequence[Sequence[str]] = ()
-    paid: Sequence[str] = ()
+    price: Sequence[str] = ()
     """What the release cost, and who paid."""
     texts: Sequence[tuple[str, str]] = field(default=())
     """Headings, and the text under each as it is: a command, a program, JSON."""
 
     def html(self) -> str:
-        """The whole page.
+        """Render the whole page.
 
         >>> page = Page("Top <3>", ["All is well."], names=["item"], rows=[["flu"]]).html()
         >>> "<h1>Top &lt;3&gt;</h1>" in page, "<td>flu</td>" in page, "src=" in page
         (True, True, False)
         """
-        parts = [f"<h1>{escape(self.title)}</h1>", *map(_paragraph, self.said)]
+        parts = [f"<h1>{escape(self.title)}</h1>", *map(_paragraph, self.summary)]
         if self.chart:
             parts.append(f'<figure class="wide" tabindex="0">{self.chart}</figure>')
         if self.names:
             parts.append(f'<div class="wide">{html_table(self.names, self.rows, "The release")}</div>')
-        if self.paid:
-            parts += ["<h2>The price</h2>", *map(_paragraph, self.paid)]
+        if self.price:
+            parts += ["<h2>The price</h2>", *map(_paragraph, self.price)]
         for heading, text in self.texts:
             parts += [f"<h2>{escape(heading)}</h2>", f"<pre>{escape(text)}</pre>"]
         parts.append(_END)
@@ -55,7 +55,7 @@ class Page:
             f"{_HEAD}{escape(self.title)}</title>"
             f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
             '<meta name="viewport" content="width=device-width, initial-scale=1">'
-            f"<style>\n{style()}</style></head>\n<body><main>{''.join(parts)}{_CLOSE}"
+            f"<style>\n{style_sheet()}</style></head>\n<body><main>{''.join(parts)}{_CLOSE}"
         )
 
 
@@ -70,7 +70,7 @@ def is_report(head: bytes, tail: bytes) -> bool:
 
 
 @cache
-def style() -> str:
+def style_sheet() -> str:
     """The style sheet of reports and pages."""
     return files("lastbit.output").joinpath("report.css").read_text("utf-8")
 

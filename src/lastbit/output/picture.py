@@ -33,13 +33,13 @@ class Panel:
     bottoms: Sequence[Any] = ()
 
 
-def is_there() -> bool:
+def is_installed() -> bool:
     """Whether matplotlib is installed. It is not loaded."""
     return find_spec("matplotlib") is not None
 
 
-def drawn(panels: Sequence[Panel], title: str, note: str = "") -> Any:
-    """A figure with the panels side by side."""
+def draw_figure(panels: Sequence[Panel], title: str, note: str = "") -> Any:
+    """Draw a figure with the panels side by side."""
     try:
         from matplotlib.figure import Figure
     except ImportError:
@@ -65,14 +65,16 @@ def _draw(axes: Any, panel: Panel) -> None:
     bottoms = [float(panel.bottoms[row]) if panel.bottoms else 0.0 for row in there]
     axes.bar(there, [float(panel.heights[row]) for row in there], bottom=bottoms)
     ends = [panel.intervals[row] for row in there] if panel.intervals else []
-    known = [(row, bottom, pair) for row, bottom, pair in zip(there, bottoms, ends, strict=False) if pair is not None]
+    whiskers = [
+        (row, bottom, pair) for row, bottom, pair in zip(there, bottoms, ends, strict=False) if pair is not None
+    ]
     edges = axes.get_ylim()
-    for row, bottom, (low, high) in known:
+    for row, bottom, (low, high) in whiskers:
         # An interval without an end goes on to the edge of the picture.
         bounds = [edge if end is None else bottom + float(end) for end, edge in zip((low, high), edges, strict=True)]
         middle, half = sum(bounds) / 2, abs(bounds[1] - bounds[0]) / 2
         axes.errorbar([row], [middle], yerr=[half], fmt="none", ecolor="black", capsize=3)
-    families, labels = _fonts(tuple(_cut(one_line(panel.labels[row])) for row in rows))
+    families, labels = _fonts(tuple(_shorten(one_line(panel.labels[row])) for row in rows))
     slant: dict[str, Any] = {"rotation": 45, "ha": "right"} if len(rows) > 1 else {}
     axes.set_xticks(list(rows), labels, parse_math=False, fontfamily=families, **slant)
     axes.set_xlim(-0.6, len(rows) - 0.4)
@@ -83,16 +85,16 @@ def _draw(axes: Any, panel: Panel) -> None:
     _write(axes.set_ylabel(""), panel.name)
 
 
-def _cut(text: str) -> str:
+def _shorten(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
 def _write(place: Any, text: str) -> None:
     """Set a text as it is: a dollar is a dollar, and a character that no font on this machine has is written out."""
-    families, (shown,) = _fonts((one_line(text),))
+    families, (label,) = _fonts((one_line(text),))
     place.set_parse_math(False)
     place.set_fontfamily(list(families))
-    place.set_text(shown)
+    place.set_text(label)
 
 
 @cache
@@ -105,15 +107,15 @@ def _fonts(texts: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     missing = {character for text in texts for character in text if ord(character) not in _characters(usual)}
     families = list(rcParams["font.family"])
     for font in fontManager.ttflist if missing else ():
-        found = {character for character in missing if ord(character) in _characters(font.fname)}
+        characters = {character for character in missing if ord(character) in _characters(font.fname)}
         # A font that only stands in for others has a box for every character.
-        if found and "last" not in font.name.lower():
+        if characters and "last" not in font.name.lower():
             families.append(font.name)
-            missing -= found
+            missing -= characters
         if not missing:
             break
-    written = {ord(character): character.encode("unicode_escape").decode("ascii") for character in missing}
-    return tuple(families), tuple(text.translate(written) for text in texts)
+    escapes = {ord(character): character.encode("unicode_escape").decode("ascii") for character in missing}
+    return tuple(families), tuple(text.translate(escapes) for text in texts)
 
 
 @cache

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from lastbit.output.numbers import Rounding, are_intervals, are_numbers, texts
+from lastbit.output.numbers import Rounding, are_intervals, are_numbers, format_column
 
 MOST_ROWS: Final = 40
 
@@ -25,48 +25,51 @@ def is_name(column: str) -> bool:
     return column in _NAMES or column.startswith(_PARAMETER)
 
 
-def cells(
+def format_cells(
     columns: Mapping[str, Sequence[Any]],
     intervals: Mapping[str, Sequence[Any]] | None = None,
     whole: Sequence[str] = (),
 ) -> list[list[str]]:
-    """The columns of a table as texts: each in one format, with the digits that its intervals justify.
+    """Write the columns of a table as texts: each in one format, with the digits that its intervals justify.
 
     `intervals` gives the intervals of a column by its name. Without it, a column of intervals says how many digits the
     numbers in the column before it have. The columns named in `whole` count people, and are whole numbers.
 
-    >>> cells({"item": [2026], "units": [1200.4], "interval": [(1150.2, 1250.9)]}, whole=["units", "interval"])
+    >>> format_cells({"item": [2026], "units": [1200.4], "interval": [(1150.2, 1250.9)]}, whole=["units", "interval"])
     [['2026'], ['1,200'], ['1,150 to 1,251']]
     """
-    shown, names = [], list(columns)
+    text_columns, names = [], list(columns)
     for name, after in zip(names, [*names[1:], None], strict=True):
         column = columns[name]
         if is_name(name) or not (are_numbers(column) or are_intervals(column)):
-            shown.append([one_line(value) for value in column])
+            text_columns.append([one_line(value) for value in column])
             continue
-        known: Sequence[Any] = () if intervals is None else intervals.get(name, ())
+        own_intervals: Sequence[Any] = () if intervals is None else intervals.get(name, ())
         if intervals is None and after is not None and are_intervals(columns[after]):
-            known = columns[after]
-        shown.append(texts(column, known, whole=name in whole, rounding=_BOUNDS.get(name, "nearest")))
-    return shown
+            own_intervals = columns[after]
+        text_columns.append(
+            format_column(column, own_intervals, whole=name in whole, rounding=_BOUNDS.get(name, "nearest"))
+        )
+    return text_columns
 
 
 def text_table(names: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Columns aligned to the right, for a terminal.
+    """Render a table for a terminal, its columns aligned to the right.
 
     >>> print(text_table(["item", "gap"], [["flu", "12"]]))
     item  gap
      flu   12
     """
-    widths = [max(map(wide, column)) for column in zip(names, *rows, strict=True)]
+    widths = [max(map(display_width, column)) for column in zip(names, *rows, strict=True)]
     lines = [
-        [" " * (width - wide(cell)) + cell for cell, width in zip(row, widths, strict=True)] for row in (names, *rows)
+        [" " * (width - display_width(cell)) + cell for cell, width in zip(row, widths, strict=True)]
+        for row in (names, *rows)
     ]
     return "\n".join("  ".join(line) for line in lines)
 
 
 def html_table(names: Sequence[str], rows: Sequence[Sequence[str]], caption: str) -> str:
-    """The same for a notebook. Text in it stays text.
+    """Render a table for a notebook. Text in it stays text.
 
     >>> html_table(["item"], [["<b>"]], "one & all").split("<thead>")[0]
     '<table><caption>one &amp; all</caption>'
@@ -78,23 +81,29 @@ def html_table(names: Sequence[str], rows: Sequence[Sequence[str]], caption: str
 
 
 def one_line(value: object) -> str:
-    """A value in one line of text. Characters that would move the cursor of a terminal are written out."""
+    """Write a value in one line of text. Characters that would move the cursor of a terminal are written out."""
     text = "" if value is None else str(value)
-    return text if text.isprintable() else "".join(each if each.isprintable() else _escaped(each) for each in text)
+    if text.isprintable():
+        return text
+    return "".join(character if character.isprintable() else _escape(character) for character in text)
 
 
-def wide(text: str) -> int:
+def display_width(text: str) -> int:
     """How many places of a terminal a text takes: characters of Chinese, Japanese and Korean take two.
 
-    >>> wide("flu"), wide("流感")
+    >>> display_width("flu"), display_width("流感")
     (3, 4)
     """
     if text.isascii():
         return len(text)
-    return sum(
-        0 if unicodedata.combining(each) else 2 if unicodedata.east_asian_width(each) in "WF" else 1 for each in text
-    )
+    return sum(map(_character_width, text))
 
 
-def _escaped(character: str) -> str:
+def _character_width(character: str) -> int:
+    if unicodedata.combining(character):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def _escape(character: str) -> str:
     return character.encode("unicode_escape").decode("ascii")

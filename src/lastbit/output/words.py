@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 
-def several(number: int, one: str, more: str = "") -> str:
-    """A number and its noun.
+def plural(number: int, one: str, more: str = "") -> str:
+    """Write a number and its noun.
 
-    >>> several(1, "item"), several(1200, "item"), several(0, "query", "queries")
+    >>> plural(1, "item"), plural(1200, "item"), plural(0, "query", "queries")
     ('1 item', '1,200 items', '0 queries')
     """
     return f"{number:,} {one if number == 1 else more or one + 's'}"
 
 
 def nth(number: int) -> str:
-    """The place of one among others.
+    """Write a place in an order, such as 1st.
 
     >>> [nth(number) for number in (1, 2, 3, 11, 31, 112, 1001)]
     ['1st', '2nd', '3rd', '11th', '31st', '112th', '1,001st']

@@ -87,7 +87,7 @@ def rounding_error_upper(eta: Eta, utilities: Sequence[Fraction]) -> tuple[Fract
     In print the first term of equation 6 has ⌈u⌉ where it needs ⌊u⌋. The bound depends on the utilities: if they are
     private, the bound is private.
 
-    >>> [float(each) for each in rounding_error_upper(Eta(1, 1, 1), [Fraction(0), Fraction(3)])]
+    >>> [float(mass) for mass in rounding_error_upper(Eta(1, 1, 1), [Fraction(0), Fraction(3)])]
     [0.0, 0.0]
     """
     b = eta.fraction
@@ -105,7 +105,7 @@ def rounding_error_upper(eta: Eta, utilities: Sequence[Fraction]) -> tuple[Fract
     lower, upper = (sum(weight[side] for weight in weights) for side in (0, 1))
     unrounded = [(low / upper, high / lower) for low, high in weights]
     pairs = zip(unrounded, q, strict=True)
-    return tuple(a + max(abs(low - each), abs(high - each)) for (low, high), each in pairs)
+    return tuple(a + max(abs(low - mass), abs(high - mass)) for (low, high), mass in pairs)
 
 
 def _power_bounds(b: Fraction, utility: Fraction) -> tuple[Fraction, Fraction]:

@@ -111,15 +111,15 @@ def get_random_value(draw: Draw, p: int, t: Real, k: int = 1, *, tries: int | No
     0.375
     """
     g = _least_power_above(t)
-    found, c = None, 0
-    while (found is None or c < k) and (tries is None or c < tries):
+    sample, c = None, 0
+    while (sample is None or c < k) and (tries is None or c < tries):
         bits = [draw.integer(2) for _ in range(p)]
         with exact_arithmetic(p):
             s = sum((r * gmpy2.mpfr(2) ** (g - i) for i, r in enumerate(bits, start=1) if r), start=gmpy2.mpfr(0))
-        if found is None and s < t:
-            found = s
+        if sample is None and s < t:
+            sample = s
         c += 1
-    return found
+    return sample
 
 
 def normalized_sample(

@@ -48,11 +48,11 @@ def _compare_fractions(a: _Exponential, b: _Exponential) -> int:
     return a.digit(i) - b.digit(i)
 
 
-def rounded_top_k(queries: Sequence[int], k: int, cost: Cost, per_unit: int, draw: Draw) -> Answer:
+def top_k_with_rounding(queries: Sequence[int], k: int, cost: Cost, per_unit: int, draw: Draw) -> Answer:
     """Algorithm 2, which is Algorithm 1 with queries and gaps rounded down: continuous noise, drawn digit by digit.
 
     >>> from lastbit import Sampler
-    >>> [j for j, gap in rounded_top_k([500, 0, 900], 2, Fraction(1), 1, Sampler())]
+    >>> [j for j, gap in top_k_with_rounding([500, 0, 900], 2, Fraction(1), 1, Sampler())]
     [2, 0]
     """
     noise = [_Exponential(cost, k, per_unit, draw) for _ in queries]

@@ -55,10 +55,10 @@ def noise_as_printed_elsewhere(u: Fraction, epsilon: Fraction, precision: int = 
     return noise(1 - u, epsilon / 2, precision)
 
 
-def redefined(epsilon: Fraction, bound: Fraction, precision: int = PRECISION) -> Fraction:
+def noise_epsilon(epsilon: Fraction, bound: Fraction, precision: int = PRECISION) -> Fraction:
     """epsilon', section 5: the epsilon of the noise, so that the whole mechanism costs epsilon.
 
-    >>> redefined(Fraction(1), Fraction(100)) < 1
+    >>> noise_epsilon(Fraction(1), Fraction(100)) < 1
     True
     """
     eta = Fraction(1, 1 << precision)
@@ -75,10 +75,10 @@ def next_power(scale: Fraction) -> Fraction:
     return next(power for e in (exponent - 1, exponent, exponent + 1) if (power := Fraction(2) ** e) >= scale)
 
 
-def rounded(value: Fraction, step: Fraction) -> Fraction:
+def round_to_multiple(value: Fraction, step: Fraction) -> Fraction:
     """The nearest multiple of Λ, ties toward +∞ (section 2.2).
 
-    >>> rounded(Fraction(5, 2), Fraction(1)), rounded(Fraction(-5, 2), Fraction(1))
+    >>> round_to_multiple(Fraction(5, 2), Fraction(1)), round_to_multiple(Fraction(-5, 2), Fraction(1))
     (Fraction(3, 1), Fraction(-2, 1))
     """
     return math.floor(value / step + Fraction(1, 2)) * step
@@ -96,31 +96,31 @@ def snapping(
     >>> -8 <= snapping(lb.Sampler(), Fraction(3), Fraction(1), Fraction(8)) <= 8
     True
     """
-    scale = 1 / redefined(epsilon, bound)
+    scale = 1 / noise_epsilon(epsilon, bound)
     sign = 1 if draw.bernoulli(Fraction(1, 2)) else -1
     shift = sign * noise(uniform(draw, first_exponent, bits), scale)
     with to_nearest(PRECISION):
-        noisy = fraction(gmpy2.mpfr(gmpy2.mpq(clamped(value, bound))) + gmpy2.mpfr(gmpy2.mpq(shift)))
-    return clamped(rounded(noisy, next_power(scale)), bound)
+        noisy = fraction(gmpy2.mpfr(gmpy2.mpq(clamp(value, bound))) + gmpy2.mpfr(gmpy2.mpq(shift)))
+    return clamp(round_to_multiple(noisy, next_power(scale)), bound)
 
 
-def clamped(value: Fraction, bound: Fraction) -> Fraction:
+def clamp(value: Fraction, bound: Fraction) -> Fraction:
     """clamp_B of section 2.2.
 
-    >>> clamped(Fraction(9), Fraction(8))
+    >>> clamp(Fraction(9), Fraction(8))
     Fraction(8, 1)
     """
     return max(-bound, min(bound, value))
 
 
-def rounded_by_bits(value: float, exponent: int) -> float:
+def round_by_bits(value: float, exponent: int) -> float:
     """Section 4.2: a double rounded to a multiple of Λ = 2^exponent by its bits alone.
 
     Erratum B5: the test whether a carry reaches the exponent is about the first y bits only. And ties go up, below zero
     too, where the printed recipe rounds them away from zero. Zero and subnormal numbers round to zero here, which is
     right for every Λ from 2^-1021 on.
 
-    >>> rounded_by_bits(2.5, 0), rounded_by_bits(-2.5, 0), rounded_by_bits(-0.3, 0)
+    >>> round_by_bits(2.5, 0), round_by_bits(-2.5, 0), round_by_bits(-0.3, 0)
     (3.0, -2.0, 0.0)
     """
     (bits,) = struct.unpack("<Q", struct.pack("<d", value))
@@ -134,10 +134,10 @@ def rounded_by_bits(value: float, exponent: int) -> float:
         # A size from 1/2 up to 1 rounds to 1, or below zero to -1. Only the tie -1/2 goes up to 0.
         whole = 0 if sign and mantissa == 0 else 1
     else:
-        kept, rest = mantissa >> 52 - y, mantissa & (1 << 52 - y) - 1
+        leading, rest = mantissa >> 52 - y, mantissa & (1 << 52 - y) - 1
         half = 1 << 51 - y
         up = rest > half if sign else rest >= half
-        whole = (1 << y | kept) + up
+        whole = (1 << y | leading) + up
     return 0.0 if whole == 0 else math.ldexp(-whole if sign else whole, exponent)
 
 

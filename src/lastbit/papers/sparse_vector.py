@@ -58,7 +58,7 @@ class Inputs:
             raise ParameterError(f"every value must be a multiple of the granularity {self.gamma}: got {amount}.")
         return steps.numerator
 
-    def clamped_rho(self, draw: Draw) -> int:
+    def draw_clamped_rho(self, draw: Draw) -> int:
         """CLAMPEDDISCLAP(η₁/Δ, γ, Q_min - w, Q_max + w)."""
         return clamped_disc_lap(draw, self.threshold_rate.fraction, self.q_min - self.w, self.q_max + self.w)
 
@@ -67,7 +67,7 @@ def disc_sv(draw: Draw, inputs: Inputs) -> tuple[bool, ...]:
     """DISCSV, Algorithm 2, with η₁ and η₂ given instead of η/2 each: the answers until the limit is reached."""
     answers: list[bool] = []
     base = inputs.query_rate.fraction
-    rho = inputs.clamped_rho(draw)
+    rho = inputs.draw_clamped_rho(draw)
     count = 0
     for query in inputs.queries:
         rho_i = clamp(rho, query, inputs.w)
@@ -105,7 +105,7 @@ def sim_gap_sv(draw: Draw, inputs: Inputs) -> tuple[Gaps, ...]:
     """
     answers: list[Gaps] = []
     base = inputs.query_rate.fraction
-    rho = inputs.clamped_rho(draw)
+    rho = inputs.draw_clamped_rho(draw)
     count = 0
     for query in inputs.queries:
         rho_i = clamp(rho, query, inputs.w)

@@ -9,8 +9,8 @@ from fractions import Fraction
 from typing import Any, Final
 
 from lastbit.errors import ParameterError
-from lastbit.exact.numbers import Number, flag, number, positive, probability, shown
-from lastbit.exact.rounding import exp_bounds, float_upper, fraction, log_lower, log_upper, shortened_upper
+from lastbit.exact.numbers import Number, flag, number, positive, probability, shorten
+from lastbit.exact.rounding import exp_bounds, float_upper, fraction, log_lower, log_upper, short_upper
 from lastbit.privacy import zcdp
 from lastbit.privacy.dyadic import MAX_RATE_BITS, positive_epsilon
 from lastbit.privacy.eta import Eta
@@ -72,7 +72,7 @@ class Cost:
         >>> Cost.zcdp("1/2").epsilon_at("1e-6")
         5.2215344445301...
         """
-        return cls(None, positive_rho(rho), _checked_delta(delta), in_rho=True)
+        return cls(None, positive_rho(rho), _parse_delta(delta), in_rho=True)
 
     @classmethod
     def asked(cls, epsilon: Number | None, eta: Eta | None, rho: Number | None = None) -> Cost:
@@ -85,7 +85,7 @@ class Cost:
         >>> float(Cost.asked(None, None, "1/200").epsilon)
         0.100041...
         """
-        if sum(each is not None for each in (epsilon, eta, rho)) != 1:
+        if sum(parameter is not None for parameter in (epsilon, eta, rho)) != 1:
             raise ParameterError(
                 "exactly one of epsilon, eta and rho must be given. Write epsilon=1, or eta=lastbit.Eta(1, 1, 1), or "
                 "rho='1/100'."
@@ -191,12 +191,12 @@ class Cost:
         >>> Cost.of(1).epsilon_at(0), Cost.zcdp(1).epsilon_at(0)
         (1.0, inf)
         """
-        apart = _checked_delta(delta) - self.delta
+        apart = _parse_delta(delta) - self.delta
         if apart < 0:
             return math.inf
         best = [] if self.amount is None else [_pure_epsilon(self.amount, apart)]
         if apart > 0:
-            best.append(zcdp.epsilon_at(shortened_upper(self.rho, zcdp.BITS), apart))
+            best.append(zcdp.epsilon_at(short_upper(self.rho, zcdp.BITS), apart))
         return float_upper(min(best)) if best else math.inf
 
     def delta_at(self, epsilon: Number) -> float:
@@ -205,12 +205,12 @@ class Cost:
         >>> Cost.of(1).delta_at(1), Cost.zcdp("1/10").delta_at(2)
         (0.0, 4.325...e-06)
         """
-        wanted = number(epsilon, "epsilon")
-        if wanted < 0:
+        target = number(epsilon, "epsilon")
+        if target < 0:
             raise ParameterError(f"epsilon must not be negative: got {epsilon}.")
-        best = zcdp.delta_at(shortened_upper(self.rho, zcdp.BITS), min(wanted, _FAR))
+        best = zcdp.delta_at(short_upper(self.rho, zcdp.BITS), min(target, _FAR))
         if self.amount is not None:
-            best = min(best, _pure_delta(self.amount, wanted))
+            best = min(best, _pure_delta(self.amount, target))
         return min(1.0, float_upper(best + self.delta))
 
     def of_two(self) -> Cost:
@@ -225,11 +225,11 @@ class Cost:
         if not self.delta:
             rho = None if self.stated_rho is None else 4 * self.stated_rho
             return Cost(None if self.epsilon is None else self._times(2).epsilon, rho, in_rho=self.in_rho)
-        delta = shortened_upper(self.delta * (1 + self.odds_bounds()[1]), zcdp.BITS)
+        delta = short_upper(self.delta * (1 + self.odds_bounds()[1]), zcdp.BITS)
         return Cost(self._times(2).epsilon, None, min(delta, Fraction(1)))
 
     def widened(self, times: int | Fraction) -> Cost:
-        """So many times the epsilon, and no more known: for a release that is no composition of parts of this cost.
+        """The cost of so many times the epsilon, and nothing else known: for a release that is no composition of parts.
 
         An epsilon stays exact, and so does an eta where its z times that is whole; otherwise an eta becomes nats,
         rounded up.
@@ -247,7 +247,7 @@ class Cost:
             return Cost(self._pure * times)
         z = Fraction(loss.z) * times
         if z.denominator == 1:
-            return _repeated(loss, z.numerator)
+            return _with_z(loss, z.numerator)
         return Cost(Fraction(log_upper(Fraction(1 << loss.y, loss.x), times=z)))
 
     def __add__(self, other: Cost) -> Cost:
@@ -287,11 +287,11 @@ def positive_rho(value: object) -> Fraction:
     """A rho that a person asks for: between 2^-1000 and 2^1000."""
     rho = positive(value, "rho", "A release that costs nothing cannot use the data.")
     if not _RHO_RANGE[0] <= rho <= _RHO_RANGE[1]:
-        raise ParameterError(f"rho must be between 2^-1000 and 2^1000: got {shown(rho)}. Choose another rho.")
+        raise ParameterError(f"rho must be between 2^-1000 and 2^1000: got {shorten(rho)}. Choose another rho.")
     return rho
 
 
-def _checked_delta(value: object) -> Fraction:
+def _parse_delta(value: object) -> Fraction:
     exact = number(value, "delta")
     return exact if exact == 0 else probability(exact, "delta")
 
@@ -300,15 +300,15 @@ def _pure_rho(epsilon: Fraction | Eta) -> Fraction:
     return zcdp.rho_of(Fraction(epsilon.epsilon_upper) if isinstance(epsilon, Eta) else epsilon)
 
 
-def _pure_delta(epsilon: Fraction, wanted: Fraction) -> Fraction:
+def _pure_delta(epsilon: Fraction, target: Fraction) -> Fraction:
     """The delta of randomized response, the worst release of this epsilon, at another epsilon, rounded up."""
-    if wanted >= epsilon:
+    if target >= epsilon:
         return _NONE
     # (e^epsilon - e^wanted)/(e^epsilon + 1) rises with the first exponential and falls with the second.
     above = fraction(exp_bounds(epsilon, epsilon, 256)[1]) if epsilon < 1 << 14 else None
     if above is None:
         return Fraction(1)
-    return shortened_upper((above - fraction(exp_bounds(wanted, wanted, 256)[0])) / (above + 1), zcdp.BITS)
+    return short_upper((above - fraction(exp_bounds(target, target, 256)[0])) / (above + 1), zcdp.BITS)
 
 
 def _pure_epsilon(epsilon: Fraction, delta: Fraction) -> Fraction:
@@ -319,7 +319,7 @@ def _pure_epsilon(epsilon: Fraction, delta: Fraction) -> Fraction:
     odds = above - delta * (above + 1)
     if odds <= 1:
         return _NONE
-    return min(epsilon, shortened_upper(-log_lower(1 / odds, 256), zcdp.BITS))
+    return min(epsilon, short_upper(-log_lower(1 / odds, 256), zcdp.BITS))
 
 
 def _short(value: Fraction) -> str:
@@ -327,7 +327,7 @@ def _short(value: Fraction) -> str:
     if value.denominator.bit_length() < 200 and len(text := str(value)) <= 24:
         return text
     # Short first: a number may be too long for Decimal.
-    short = shortened_upper(value, 60)
+    short = short_upper(value, 60)
     rounded = Context(prec=7, rounding=ROUND_CEILING).divide(Decimal(short.numerator), Decimal(short.denominator))
     return f"{rounded:g}"
 
@@ -336,12 +336,12 @@ def _sum(one: Fraction | Eta | None, two: Fraction | Eta | None) -> Fraction | E
     if one is None or two is None:
         return None
     if isinstance(one, Eta) and isinstance(two, Eta) and (one.x, one.y) == (two.x, two.y):
-        return _repeated(one, one.z + two.z).epsilon
+        return _with_z(one, one.z + two.z).epsilon
     # An eta and an epsilon have no common exact form: the eta becomes nats, rounded up.
-    return sum((Fraction(each.epsilon_upper) if isinstance(each, Eta) else each for each in (one, two)), _NONE)
+    return sum((Fraction(loss.epsilon_upper) if isinstance(loss, Eta) else loss for loss in (one, two)), _NONE)
 
 
-def _repeated(eta: Eta, z: int) -> Cost:
+def _with_z(eta: Eta, z: int) -> Cost:
     """The eta with another z; in nats, rounded up, where z is too large for an eta."""
     if eta.y * z <= MAX_RATE_BITS:
         return Cost(Eta(eta.x, eta.y, z))

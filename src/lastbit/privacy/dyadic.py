@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Final
 
 from lastbit.errors import ParameterError
-from lastbit.exact.numbers import positive, shown
+from lastbit.exact.numbers import positive, shorten
 
 MAX_RATE_BITS: Final = 1 << 16
 """The largest power of two under a rate: the largest y·z of an eta, and the largest y of a rate."""
@@ -20,7 +20,7 @@ def positive_epsilon(value: object) -> Fraction:
     epsilon = positive(value, "epsilon", "A release that costs nothing cannot use the data.")
     if not _LOSS_RANGE[0] <= epsilon <= _LOSS_RANGE[1]:
         raise ParameterError(
-            f"epsilon must be between 2^-512 and 2^11 per step: got {shown(epsilon)}. "
+            f"epsilon must be between 2^-512 and 2^11 per step: got {shorten(epsilon)}. "
             "Choose a finer or a coarser resolution, or another epsilon."
         )
     return epsilon

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from lastbit.errors import ParameterError
-from lastbit.exact.numbers import MAX_BITS, Number, shown, whole
+from lastbit.exact.numbers import MAX_BITS, Number, shorten, whole
 from lastbit.exact.rounding import exp_upper, log_upper
 from lastbit.privacy.dyadic import MAX_RATE_BITS, bits_for, lowest_terms, positive_epsilon
 
@@ -34,7 +34,7 @@ class Eta:
             )
         if self.x >= 1 << self.y:
             raise ParameterError(
-                f"eta must be positive, so x must be below 2^y: got x={shown(Fraction(self.x))}, y={self.y}. "
+                f"eta must be positive, so x must be below 2^y: got x={shorten(Fraction(self.x))}, y={self.y}. "
                 "A release that costs nothing cannot use the data."
             )
 

@@ -15,7 +15,7 @@ from typing import Final
 
 from lastbit.errors import ParameterError
 from lastbit.exact.numbers import Number, probability
-from lastbit.exact.rounding import exp_bounds, expm1_upper, fraction, log_lower, precision_for, shortened_upper
+from lastbit.exact.rounding import exp_bounds, expm1_upper, fraction, log_lower, precision_for, short_upper
 from lastbit.privacy.dyadic import positive_epsilon
 
 BITS: Final = 96
@@ -45,9 +45,9 @@ def rho_of(epsilon: Fraction) -> Fraction:
     (0.46211715726000..., 0.00499583749578...)
     """
     if epsilon >= _LARGE:
-        return shortened_upper(epsilon, BITS)
+        return short_upper(epsilon, BITS)
     odds = expm1_upper(epsilon, 2 * BITS)
-    return shortened_upper(epsilon * odds / (odds + 2), BITS)
+    return short_upper(epsilon * odds / (odds + 2), BITS)
 
 
 @lru_cache(maxsize=256)
@@ -70,7 +70,7 @@ def range_rho(epsilon: Fraction) -> Fraction:
     >>> range_rho(Fraction(1))
     Fraction(1, 8)
     """
-    return shortened_upper(epsilon * epsilon / 8, BITS)
+    return short_upper(epsilon * epsilon / 8, BITS)
 
 
 def range_epsilon_for(rho: Fraction) -> Fraction:
@@ -110,7 +110,7 @@ def epsilon_at(rho: Fraction, delta: Fraction) -> Fraction:
     precision = 256 + precision_for(alpha)
     # Divided by an exact positive number, an upper bound stays one, whatever its sign.
     far_upper = -log_lower(alpha * delta, precision) / above
-    return shortened_upper(max(Fraction(0), alpha * rho + far_upper - log_lower(alpha / above, precision)), BITS)
+    return short_upper(max(Fraction(0), alpha * rho + far_upper - log_lower(alpha / above, precision)), BITS)
 
 
 @lru_cache(maxsize=256)
@@ -130,7 +130,7 @@ def delta_at(rho: Fraction, epsilon: Fraction) -> Fraction:
     exponent = max(above * (alpha * rho - epsilon) - shrinks, Fraction(_RAREST))
     if exponent >= 0:
         return Fraction(1)
-    return shortened_upper(fraction(exp_bounds(exponent, exponent, 256)[1]), BITS)
+    return short_upper(fraction(exp_bounds(exponent, exponent, 256)[1]), BITS)
 
 
 def log_of(value: Fraction) -> float:

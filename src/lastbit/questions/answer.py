@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from lastbit.errors import ParameterError
 from lastbit.questions.identity import identity_of
-from lastbit.questions.question import COUNTED
+from lastbit.questions.question import TABLE_ADJACENCY
 
 if TYPE_CHECKING:
     from lastbit.ledger import Account, Entry, Identity, Ledger
@@ -30,14 +30,14 @@ class Payer:
     @classmethod
     def of(cls, request: Request) -> Payer | None:
         """Return the account that a request names; None where nobody pays."""
-        place, dataset = request["ledger"], request["dataset"]
+        location, dataset = request["ledger"], request["dataset"]
         reuse = request.values.get("reuse", False)
-        if (place is None) != (dataset is None):
+        if (location is None) != (dataset is None):
             raise ParameterError(
                 "--ledger and --dataset must be given together: got only one of them. --ledger names the file, "
                 "--dataset the account to charge."
             )
-        if place is None:
+        if location is None:
             if reuse:
                 raise ParameterError(
                     "--reuse looks for the release in a ledger: pass --ledger FILE --dataset NAME too."
@@ -49,13 +49,13 @@ class Payer:
                 "--reuse needs a table that has a name: through - comes another table each time. Save it as a file "
                 "first, or leave --reuse out."
             )
-        _refuse_same_file(place, sources)
+        _refuse_same_file(location, sources)
         from lastbit.ledger import Identity, Ledger
 
         unit = request.values.get("unit") or request.values.get("counts")
         protects: Any = ("person" if unit else "row") if "source" in request.values else ""
         identity = Identity(identity_of(request), request.about, protects)
-        return cls(Ledger(place), dataset, identity, request["note"])
+        return cls(Ledger(location), dataset, identity, request["note"])
 
     @property
     def account(self) -> Account:
@@ -65,7 +65,7 @@ class Payer:
     def find_answer(self, request: Request) -> Entry | None:
         """Return the entry that has answered this very question before, of the same files, by whatever name."""
         return self.ledger.answer(
-            self.dataset, request.question.mechanism, adjacency=COUNTED, question=self.identity
+            self.dataset, request.question.mechanism, adjacency=TABLE_ADJACENCY, question=self.identity
         )  # fmt: skip
 
 
@@ -81,19 +81,19 @@ def answer(
 
     `once` is a key that pays once: see `Ledger.charge`. `watcher` is told how far the reading is.
     """
-    from lastbit.mechanisms.mechanism import chance
+    from lastbit.mechanisms.mechanism import resolve_draw
 
     question = request.question
     if question.reading is None:
         raise ParameterError(f"{request.kind.name} reads a stream: use the command, or SparseVector.start().")
     if payer is not None:
         # Reading may take long, so a budget that is too small refuses first. The charge checks the budget again.
-        payer.account.charged(question.mechanism.cost, COUNTED)
+        payer.account.charged(question.mechanism.cost, TABLE_ADJACENCY)
     values = question.reading.run(watcher)
     ready = question.prepare(values)
     last_moment()
     if payer is None:
-        return ready(chance(None))
+        return ready(resolve_draw(None))
     return payer.ledger.spend(
         payer.dataset,
         question.mechanism,

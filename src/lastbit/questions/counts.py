@@ -6,16 +6,16 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from lastbit.errors import ParameterError
-from lastbit.output.words import several
+from lastbit.output.words import plural
 from lastbit.questions.discovery import count_items
 from lastbit.questions.question import Accuracy, Question
-from lastbit.questions.rules import describe_most
+from lastbit.questions.reading_notes import describe_most
 
 if TYPE_CHECKING:
     import lastbit as lb
     from lastbit.questions.report import Report
     from lastbit.questions.request import Request
-    from lastbit.questions.rows import RowOptions
+    from lastbit.questions.row_options import RowOptions
 
 
 def count(request: Request) -> Question:
@@ -25,7 +25,7 @@ def count(request: Request) -> Question:
     """
     from lastbit.questions import samples
     from lastbit.questions.reading import read_everybody
-    from lastbit.questions.report import Report, bound, percent
+    from lastbit.questions.report import Report, format_bound, format_percent
 
     rows, items, most_rows = request.rows, request.items, request["most_rows"]
     if items.by:
@@ -45,8 +45,8 @@ def count(request: Request) -> Question:
             "number. Write --rows --most-rows 10."
         )
     most, noun = most_rows or 1, "rows" if request["rows"] else "units"
-    mechanism = _noise(request, most, most**2)
-    level, within = percent(request.level), mechanism.accuracy(request.level)
+    mechanism = _choose_mechanism(request, most, most**2)
+    level, within = format_percent(request.level), mechanism.accuracy(request.level)
 
     def report(release: lb.NoisyValues) -> Report:
         interval: Any = release.interval(request.level)
@@ -55,19 +55,19 @@ def count(request: Request) -> Question:
         notes = [f"The interval holds with probability {level}."]
         return Report(release.title, columns, notes, release.to_dict() | more)
 
-    sentence = f"With probability {level} the count is off by at most {bound(within, whole=True)} {noun}."
-    of_each = [f"Of each unit at most {several(most, 'row counts', 'rows count')}."] if request["rows"] else []
+    sentence = f"With probability {level} the count is off by at most {format_bound(within, whole=True)} {noun}."
+    row_notes = [f"Of each unit at most {plural(most, 'row counts', 'rows count')}."] if request["rows"] else []
     return Question(
         mechanism,
         reading=read_everybody(rows, most_rows),
         report=report,
-        sample=lambda units: samples.make_bell(units, ["everyone"], sensitivity=most, monotone=True),
-        accuracy=lambda units: Accuracy(within, noun, sentence, whole=Fraction(units)),
-        notes=[*of_each, f"Rows without {rows.unit} are left out."],
+        sample=lambda units: samples.make_bin_counts(units, ["everyone"], sensitivity=most, monotone=True),
+        accuracy=lambda units: Accuracy(within, noun, sentence, total=Fraction(units)),
+        notes=[*row_notes, f"Rows without {rows.unit} are left out."],
     )
 
 
-def _noise(request: Request, total: int, squared: int) -> Any:
+def _choose_mechanism(request: Request, total: int, squared: int) -> Any:
     """Return the mechanism for counts of which one unit moves all by `total` together, in squares by `squared`."""
     import lastbit as lb
 
@@ -85,7 +85,7 @@ def histogram(request: Request) -> Question:
     """
     items, rows, of, every = request.items, request.rows, request["of"], request["every"]
     if not items.by:
-        rows, of, every = _dates(request)
+        rows, of, every = _find_dates(request)
     bins, edges = request["bins"], request["edges"]
     if of is None:
         if bins is not None or edges is not None or every is not None:
@@ -98,25 +98,25 @@ def histogram(request: Request) -> Question:
     return _count_bins(request, rows, of, every)
 
 
-def _dates(request: Request) -> tuple[RowOptions, str | None, str | None]:
+def _find_dates(request: Request) -> tuple[RowOptions, str | None, str | None]:
     """Return the column of dates that --day, --week, --month or --year names, where it is the one to count by."""
     rows, of, every = request.rows, request["of"], request["every"]
-    named = {period: column for period, column in rows.periods.items() if of in (None, column)}
-    if not named:
+    periods = {period: column for period, column in rows.periods.items() if of in (None, column)}
+    if not periods:
         return rows, of, every
-    if len(named) > 1 or every is not None:
+    if len(periods) > 1 or every is not None:
         raise ParameterError("a histogram is by one of days, weeks, months and years. Leave the others out.")
-    ((period, column),) = named.items()
+    ((period, column),) = periods.items()
     # Read as it is: the bins need the day.
     return rows.without(period), column, period
 
 
-def name_histogram(facts: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+def canonicalize_histogram(facts: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """Return the one name of a histogram: by items it is a count, and --month date is --of date --every month.
 
-    >>> name_histogram({"month": "date", "bounds": ["2024-01", "2024-12"]})
+    >>> canonicalize_histogram({"month": "date", "bounds": ["2024-01", "2024-12"]})
     ('histogram', {'bounds': ['2024-01', '2024-12'], 'of': 'date', 'every': 'month'})
-    >>> name_histogram({"by": ["diagnosis"]})
+    >>> canonicalize_histogram({"by": ["diagnosis"]})
     ('count', {'by': ['diagnosis']})
     """
     if "by" in facts:
@@ -130,9 +130,9 @@ def name_histogram(facts: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     return "histogram", facts
 
 
-def _bins_of(request: Request, every: str | None) -> Any:
+def _build_bins(request: Request, every: str | None) -> Any:
     """Return the bins that the options ask for."""
-    from lastbit.data.binning import Periods
+    from lastbit.data.duckdb.bins import Periods
     from lastbit.values.bins import Bins
 
     bounds, bins, edges = request["bounds"], request["bins"], request["edges"]
@@ -147,39 +147,42 @@ def _bins_of(request: Request, every: str | None) -> Any:
 
 
 def _count_bins(request: Request, rows: RowOptions, of: str, every: str | None) -> Question:
+    """Return the question that counts units, or rows, by bins of a column."""
     from lastbit.questions import samples
     from lastbit.questions.reading import read_bins
-    from lastbit.questions.report import Report, bound, percent
+    from lastbit.questions.report import Report, format_bound, format_percent
 
-    items, bins = request.items, _bins_of(request, every)
+    items, bins = request.items, _build_bins(request, every)
     labels = (*bins.labels, "missing") if items.missing == "bin" else bins.labels
     most = min(items.most_items or len(labels), len(labels))
     if items.resolution is not None:
         raise ParameterError("--resolution is for sums: bins count units, which are whole. Leave it out.")
-    moved = 1 if rows.unit is None else most  # a row is in one bin
-    mechanism = _noise(request, moved, moved)
-    level, within, noun = percent(request.level), mechanism.accuracy(request.level), rows.noun
-    lost = {"leave-out": "are left out", "bin": "have a bin of their own"}.get(items.missing)
+    bins_of_unit = 1 if rows.unit is None else most  # a row is in one bin
+    mechanism = _choose_mechanism(request, bins_of_unit, bins_of_unit)
+    level, within, noun = format_percent(request.level), mechanism.accuracy(request.level), rows.noun
+    missing_rule = {"leave-out": "are left out", "bin": "have a bin of their own"}.get(items.missing)
     notes = [
         *describe_most(rows.unit, items.most_items, len(labels), "bin"),
-        f"Rows whose {of} is missing {lost or f'count as {items.missing}'}.",
+        f"Rows whose {of} is missing {missing_rule or f'count as {items.missing}'}.",
         "Days outside the bounds are left out." if every else "Numbers outside count in the first or last bin.",
     ]
 
     def report(release: lb.NoisyValues) -> Report:
         intervals: Any = release.interval(request.level)
-        named = noun if items.most_items is None or rows.unit is None else "units counted"
-        columns = {of: labels, named: release.columns()["value"], "interval": intervals}
+        heading = noun if items.most_items is None or rows.unit is None else "units counted"
+        columns = {of: labels, heading: release.columns()["value"], "interval": intervals}
         more = {"of": of, "item": labels, "missing": items.missing, "interval": intervals, "level": request.level}
-        said = [f"Each interval holds with probability {level} or more."]
-        return Report(release.title, columns, said, release.to_dict() | more)
+        holds = [f"Each interval holds with probability {level} or more."]
+        return Report(release.title, columns, holds, release.to_dict() | more)
 
-    sentence = f"With probability {level} the count of a bin is off by at most {bound(within, whole=True)} {noun}."
+    sentence = (
+        f"With probability {level} the count of a bin is off by at most {format_bound(within, whole=True)} {noun}."
+    )
     return Question(
         mechanism,
         reading=read_bins(rows, of, bins, labels, items.missing, most),
         report=report,
-        sample=lambda units: samples.make_bell(units, labels, monotone=True, most_items=most),
-        accuracy=lambda units: Accuracy(within, noun, sentence, whole=Fraction(units)),
+        sample=lambda units: samples.make_bin_counts(units, labels, monotone=True, most_items=most),
+        accuracy=lambda units: Accuracy(within, noun, sentence, total=Fraction(units)),
         notes=notes,
     )

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from lastbit.errors import ParameterError
-from lastbit.output.words import nth, several
+from lastbit.output.words import nth, plural
 from lastbit.questions.question import Accuracy, Question
-from lastbit.questions.rules import describe_most, describe_weights
+from lastbit.questions.reading_notes import describe_most, describe_weights
 
 if TYPE_CHECKING:
     from lastbit.questions.report import Report
@@ -27,22 +27,22 @@ def _require_delta(request: Request) -> str:
     return delta
 
 
-def search(request: Request, *, gaps: bool) -> Question:
+def ask_unlisted_items(request: Request, *, gaps: bool) -> Question:
     """Find the k items with the most units, or the largest sums, among items that nobody listed."""
     import lastbit as lb
     from lastbit.questions import samples
-    from lastbit.questions.reading import read_unlisted
-    from lastbit.questions.report import Report, bound, percent
+    from lastbit.questions.reading import read_unlisted_items
+    from lastbit.questions.report import Report, format_bound, format_percent
 
     rows, items, k = request.rows, request.items, request["k"]
     kind: Any = lb.DiscoverTopK if gaps else lb.DiscoverRanking
-    moves = items.unlisted(rows.unit, of_counts="1/10" if gaps else "1")
-    mechanism = kind(k=k, delta=_require_delta(request), **request.cost, **moves)
-    level, needed = percent(request.level), mechanism.needed(request.level)
-    enough = items.more(bound(needed, whole=items.counts_units))
+    parameters = items.discovery_parameters(rows.unit, of_counts="1/10" if gaps else "1")
+    mechanism = kind(k=k, delta=_require_delta(request), **request.cost, **parameters)
+    level, needed = format_percent(request.level), mechanism.needed(request.level)
+    enough = items.more(format_bound(needed, whole=items.counts_units))
     sentence = (
         f"An item with {enough} than the {nth(mechanism.candidates + 1)} of all items is listed with "
-        f"probability {level}, unless the noise puts {several(k, 'other item')} ahead of it."
+        f"probability {level}, unless the noise puts {plural(k, 'other item')} ahead of it."
     )
 
     def report(release: Any) -> Report:
@@ -53,15 +53,15 @@ def search(request: Request, *, gaps: bool) -> Question:
         if release.stopped:
             notes.insert(0, "The search stopped: no other item is far enough above the items that few people have.")
         more = {"needed": needed, "level": request.level}
-        whole = items.whole("ahead of the next by")
+        whole = items.whole_columns("ahead of the next by")
         return Report(release.title, columns, notes, release.to_dict() | items.data | more, whole)
 
     return Question(
         mechanism,
-        reading=read_unlisted(rows, items, mechanism.candidates + 1),
+        reading=read_unlisted_items(rows, items, mechanism.candidates + 1),
         report=report,
-        sample=lambda units: samples.make_unlisted(units, items.bounds, **moves),
-        accuracy=lambda units: Accuracy(needed, items.number, sentence, _NEEDED, whole=items.whole_of(units)),
+        sample=lambda units: samples.make_unlisted_items(units, items.bounds, **parameters),
+        accuracy=lambda units: Accuracy(needed, items.number, sentence, _NEEDED, total=items.total_of(units)),
         notes=describe_weights(request),
         draws_numbers=gaps,
     )
@@ -69,66 +69,68 @@ def search(request: Request, *, gaps: bool) -> Question:
 
 def count_items(request: Request) -> Question:
     """List items with the number of their units, or their sum: of a public domain all, otherwise the common ones."""
-    return _count_listed(request) if request.items.domain else _count_unlisted(request)
+    return _count_listed_items(request) if request.items.domain else _count_unlisted_items(request)
 
 
-def _count_listed(request: Request) -> Question:
+def _count_listed_items(request: Request) -> Question:
     import lastbit as lb
     from lastbit.questions.reading import read_counts
-    from lastbit.questions.report import Report, bound, percent
+    from lastbit.questions.report import Report, format_bound, format_percent
 
     rows, items = request.rows, request.items
     if request["delta"] is not None:
         raise ParameterError("--delta is for items that nobody listed. Leave --delta or --domain out.")
     # A row is in one item at most; a unit may be in all.
     most = 1 if rows.unit is None and items.counts is None else min(items.size, items.most_items or items.size)
-    step, single = items.step(), items.moves["sensitivity"]
+    step, single = items.step(), items.mechanism_parameters["sensitivity"]
     if request["rho"] is None:
         mechanism: Any = lb.DiscreteLaplace(**request.cost, resolution=step, sensitivity=single * most)
     else:
         mechanism = lb.DiscreteGaussian(**request.cost, resolution=step, squared_sensitivity=single * most * single)
-    level, within = percent(request.level), mechanism.accuracy(request.level)
+    level, within = format_percent(request.level), mechanism.accuracy(request.level)
 
     def report(release: Any) -> Report:
         intervals = release.interval(request.level)
         columns = {"item": items.names, items.bounded_number: release.columns()["value"], "interval": intervals}
         more = {"item": items.names, "interval": intervals, "level": request.level}
         notes = [f"Each interval holds with probability {level} or more."]
-        return Report(release.title, columns, notes, release.to_dict() | items.data | more, items.whole("interval"))
+        return Report(
+            release.title, columns, notes, release.to_dict() | items.data | more, items.whole_columns("interval")
+        )
 
-    off = items.amount(bound(within, whole=items.counts_units))
+    off = items.amount(format_bound(within, whole=items.counts_units))
     sentence = f"With probability {level} the number of an item is off by at most {off}."
     return Question(
         mechanism,
         reading=read_counts(rows, items),
         report=report,
         sample=items.sample,
-        accuracy=lambda units: Accuracy(within, items.number, sentence, whole=items.whole_of(units)),
+        accuracy=lambda units: Accuracy(within, items.number, sentence, total=items.total_of(units)),
         notes=[*describe_most(rows.unit, items.most_items, items.size, "item"), *describe_weights(request)],
     )
 
 
-def _count_unlisted(request: Request) -> Question:
+def _count_unlisted_items(request: Request) -> Question:
     import lastbit as lb
     from lastbit.exact.numbers import probability
     from lastbit.questions import samples
-    from lastbit.questions.reading import read_unlisted
-    from lastbit.questions.report import Report, percent, shown
+    from lastbit.questions.reading import read_unlisted_items
+    from lastbit.questions.report import Report, format_percent, format_value
 
     rows, items = request.rows, request.items
-    moves = items.unlisted(rows.unit)
-    if moves["most_items"] is None:
+    parameters = items.discovery_parameters(rows.unit)
+    if parameters["most_items"] is None:
         raise ParameterError(
             "without --domain a histogram needs --most-items, the number of items that one unit counts in. Write "
             "--most-items 10. Nothing was read."
         )
-    mechanism = lb.DiscoverHistogram(delta=_require_delta(request), **request.cost, **moves)
-    level, needed = percent(request.level), mechanism.needed(request.level)
+    mechanism = lb.DiscoverHistogram(delta=_require_delta(request), **request.cost, **parameters)
+    level, needed = format_percent(request.level), mechanism.needed(request.level)
     sentence = (
-        f"Items are listed from a noisy number of {shown(mechanism.threshold)} on: an item needs {shown(needed, 'up')} "
-        f"to be listed with probability {level}."
+        f"Items are listed from a noisy number of {format_value(mechanism.threshold)} on: "
+        f"an item needs {format_value(needed, 'up')} to be listed with probability {level}."
     )
-    misses = percent(1 - probability(request.level, "level"))
+    misses = format_percent(1 - probability(request.level, "level"))
 
     def report(release: Any) -> Report:
         intervals = release.intervals(request.level)
@@ -137,13 +139,15 @@ def _count_unlisted(request: Request) -> Question:
         notes = [
             f"{sentence} An item is listed with an interval that does not hold with a probability of at most {misses}."
         ]
-        return Report(release.title, columns, notes, release.to_dict() | items.data | more, items.whole("interval"))
+        return Report(
+            release.title, columns, notes, release.to_dict() | items.data | more, items.whole_columns("interval")
+        )
 
     return Question(
         mechanism,
-        reading=read_unlisted(rows, items, None),
+        reading=read_unlisted_items(rows, items, None),
         report=report,
-        sample=lambda units: samples.make_unlisted(units, items.bounds, **moves),
-        accuracy=lambda units: Accuracy(needed, items.number, sentence, _NEEDED, whole=items.whole_of(units)),
+        sample=lambda units: samples.make_unlisted_items(units, items.bounds, **parameters),
+        accuracy=lambda units: Accuracy(needed, items.number, sentence, _NEEDED, total=items.total_of(units)),
         notes=[*describe_most(rows.unit, items.most_items, None, "item"), *describe_weights(request)],
     )

@@ -43,8 +43,8 @@ class Domain:
     @classmethod
     def parse(cls, value: Any, flag: str = "--domain", face: Face = "command") -> Domain:
         """Read the items that a text or a list names. Whoever asks a server cannot name its files."""
-        from lastbit.data.domain import items_of
-        from lastbit.data.ranges import range_of
+        from lastbit.data.domain import read_items
+        from lastbit.data.ranges import parse_range
 
         if isinstance(value, Domain):
             return value
@@ -54,24 +54,24 @@ class Domain:
             value = os.fspath(value)
             if not isinstance(value, str):
                 raise ParameterError(f"{flag} must be {_EXPECTED}: got a path of bytes.")
-            return cls(items_of(Path(_checked(value, flag, face))), _name_again(value))
+            return cls(read_items(Path(_validate_text(value, flag, face))), _reusable_name(value))
         if isinstance(value, str):
-            text = _checked(value, flag, face).strip()
-            items = range_of(text)
+            text = _validate_text(value, flag, face).strip()
+            items = parse_range(text)
             if items is None and face == "service":
                 raise ParameterError(f"{flag} must be a list of items, or a range such as 1..12: got {describe(text)}.")
             if items is None and "," in text and not os.path.exists(text):  # a Path raises where a name is too long
-                items = items_of([item for item in map(str.strip, text.split(",")) if item])
-            return cls(items_of(Path(text)), _name_again(text)) if items is None else cls(items, text)
+                items = read_items([item for item in map(str.strip, text.split(",")) if item])
+            return cls(read_items(Path(text)), _reusable_name(text)) if items is None else cls(items, text)
         if isinstance(value, range):
             value = list(value) if len(value) <= 1000 else value
-            return cls(items_of(value))
+            return cls(read_items(value))
         if not isinstance(value, list | tuple):
             if isinstance(value, Mapping | set | frozenset | bytes | bool | Real | Decimal) or value is None:
                 raise ParameterError(f"{flag} must be {_EXPECTED}, or a list of items: got {describe(value)}.")
-            return cls(items_of(value))  # a column of a table
-        if len(value) == 1 and isinstance(value[0], str) and range_of(value[0]) is not None:
-            return cls(range_of(value[0]), value[0])
+            return cls(read_items(value))  # a column of a table
+        if len(value) == 1 and isinstance(value[0], str) and parse_range(value[0]) is not None:
+            return cls(parse_range(value[0]), value[0])
         for item in value:
             if not isinstance(item, str | Real | Decimal | datetime.date | datetime.time | None) or _is_nan(item):
                 raise ParameterError(
@@ -79,7 +79,7 @@ class Domain:
                 )
             if isinstance(item, str):
                 Text(empty=True).parse(item, flag, face)
-        return cls(items_of(list(value)))
+        return cls(read_items(list(value)))
 
     @cached_property
     def digest(self) -> str:
@@ -118,7 +118,7 @@ def split_lines(text: str) -> list[str]:
     return [line for line in lines if line]
 
 
-def _name_again(file: str) -> str:
+def _reusable_name(file: str) -> str:
     """Return the name of a file that can be read again; "" for a pipe, whose items are gone once they are read."""
     return file if os.path.isfile(file) else ""
 
@@ -127,7 +127,7 @@ def _is_nan(item: Any) -> bool:
     return item.is_nan() if isinstance(item, Decimal) else bool(item != item)
 
 
-def _checked(value: str, flag: str, face: Face) -> str:
+def _validate_text(value: str, flag: str, face: Face) -> str:
     text = Text("FILE").parse(value, flag, face)
     if text.startswith("--"):
         raise ParameterError(f"{flag} must be {_EXPECTED}: got the option {describe(text)}. Nothing was read.")
@@ -163,12 +163,12 @@ class Domains:
 
     def plain(self, value: tuple[Domain, ...]) -> Any:
         """Return the text or the items of one domain; of several, by their columns."""
-        listed = [domain.text or _values(domain.items) for domain in value]
-        if len(listed) == 1:
-            return listed[0]
+        items = [domain.text or _plain_values(domain.items) for domain in value]
+        if len(items) == 1:
+            return items[0]
         if all(domain.column for domain in value):
-            return dict(zip((domain.column for domain in value), listed, strict=True))
-        return [[text] if isinstance(text, str) else text for text in listed]
+            return dict(zip((domain.column for domain in value), items, strict=True))
+        return [[text] if isinstance(text, str) else text for text in items]
 
     def fact(self, value: tuple[Domain, ...]) -> Any:
         """Return the digests."""
@@ -180,7 +180,7 @@ class Domains:
         return {"type": ["array", "object", "string"], "items": {}}
 
 
-def _values(items: Sequence[Any]) -> list[Any]:
+def _plain_values(items: Sequence[Any]) -> list[Any]:
     """Return items as Python and JSON write them: an infinite number is text, and NumPy's are Python's own."""
     plain = [item.item() if isinstance(item, np.generic) else item for item in items]
     return [

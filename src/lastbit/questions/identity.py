@@ -36,7 +36,7 @@ def identity_of(request: Request) -> dict[str, Any]:
     """
     facts = {
         option.name: option.type.fact(value)
-        for option, value in request.given
+        for option, value in request.explicit_options
         if option.part in ("table", "question") and option.name != "source"
     }
     if facts.pop("one_each", False):
@@ -44,18 +44,18 @@ def identity_of(request: Request) -> dict[str, Any]:
     if "domain" in facts:
         facts["domain"] = [domain.digest for domain in request.items.domains]
     name = request.kind.name
-    if request.kind.canonical is not None:
-        name, facts = request.kind.canonical(facts)
-    table = [*map(_identify_place, request.values.get("source", ()))]
+    if request.kind.canonicalize is not None:
+        name, facts = request.kind.canonicalize(facts)
+    table = [*map(_identify_source, request.values.get("source", ()))]
     return {"version": VERSION, "question": name, "table": table, "options": facts}
 
 
-def read_identity(text: str) -> dict[str, Any]:
+def parse_identity(text: str) -> dict[str, Any]:
     """Return the facts that the books keep of a question; none where somebody put it in words of their own.
 
-    >>> read_identity('{"version": 1, "question": "count", "table": [], "options": {"unit": "patient"}}')["options"]
+    >>> parse_identity('{"version": 1, "question": "count", "table": [], "options": {"unit": "patient"}}')["options"]
     {'unit': 'patient'}
-    >>> read_identity('{"version": 1, "query": "how many?"}')
+    >>> parse_identity('{"version": 1, "query": "how many?"}')
     {}
     """
     try:
@@ -76,8 +76,8 @@ def rebuild_request(
     """
     from lastbit.questions.kinds import find_kind
 
-    facts = read_identity(text)
-    if not facts or facts["table"] != [*map(_identify_place, source)]:
+    facts = parse_identity(text)
+    if not facts or facts["table"] != [*map(_identify_source, source)]:
         return None
     options = dict(facts["options"])
     if "domain" in options:
@@ -92,10 +92,10 @@ def rebuild_request(
         return None
 
 
-def _identify_place(place: str) -> str:
+def _identify_source(source: str) -> str:
     """Return the digest of a file's path, the same from every folder and through every link; or a public address."""
-    if place == "-" or "://" in place:
-        address = public_address(place)
+    if source == "-" or "://" in source:
+        address = public_address(source)
         if address.endswith(UNREADABLE):
             raise ParameterError(
                 "an address must look like postgresql://user@host/database, with other characters written as %40 for @ "
@@ -103,7 +103,7 @@ def _identify_place(place: str) -> str:
             )
         return address
     try:
-        path = os.fsencode(os.path.realpath(place))
+        path = os.fsencode(os.path.realpath(source))
     except ValueError:  # no file has such a name: whoever opens it says so
-        return place
+        return source
     return f"sha256:{hashlib.sha256(path).hexdigest()}"

@@ -8,7 +8,8 @@ from typing import Final
 from lastbit.errors import ParameterError
 from lastbit.questions import counts, quantiles, selection, streams, sums
 from lastbit.questions.option import Option
-from lastbit.questions.options import (
+from lastbit.questions.request import Kind
+from lastbit.questions.shared_options import (
     AT,
     DELTA,
     DOMAIN,
@@ -26,15 +27,14 @@ from lastbit.questions.options import (
     TABLE,
     THRESHOLD,
 )
-from lastbit.questions.request import Kind
-from lastbit.questions.value_types import Choice, Flag, Numbers, Rule, Text, Whole
+from lastbit.questions.value_types import Flag, NumberList, OneOf, Rule, Text, WholeNumber
 
-_K: Final = Option("k", Whole(most=2 * 10**7), "How many items.", 10)
+_K: Final = Option("k", WholeNumber(most=2 * 10**7), "How many items.", 10)
 _SET: Final = (
     Option("set", Flag(), "List the k items as a set, without ranks and gaps: it often finds more of them.", False),
     Option(
         "form",
-        Choice("FORM", choices=("both", "left-out")),
+        OneOf("FORM", choices=("both", "left-out")),
         "With --set: weigh a set by the best item left out and the worst one listed, or by the first alone.",
         "both",
     ),
@@ -42,7 +42,7 @@ _SET: Final = (
 _STEP_OF_ANSWERS: Final = replace(
     STEP, help="The step between two answers. Without it the step follows from the bounds."
 )
-_GROUPED: Final = (
+_GROUP_OPTIONS: Final = (
     _STEP_OF_ANSWERS,
     replace(GROUPS_BY, help="The column that holds the groups. Repeat it for combinations."),
     replace(
@@ -62,17 +62,17 @@ _MISSING_OF_BINS: Final = replace(
 )
 _BINS: Final = (
     Option("of", Text("COLUMN"), "A column of numbers or dates, to count by bins."),
-    Option("bins", Whole(), "So many equal bins between the --bounds."),
-    Option("edges", Numbers("A,B,C"), "The edges of the bins, instead of --bounds and --bins."),
+    Option("bins", WholeNumber(), "So many equal bins between the --bounds."),
+    Option("edges", NumberList("A,B,C"), "The edges of the bins, instead of --bounds and --bins."),
     Option(
         "every",
-        Choice("PERIOD", choices=("day", "week", "month", "year")),
+        OneOf("PERIOD", choices=("day", "week", "month", "year")),
         "For dates: one bin for each day, week, month or year.",
     ),
 )
 
-_LISTED: Final = "visits.csv --by diagnosis --unit patient --domain diagnoses.txt"
-_SUMS: Final = f"{_LISTED} --weights cost --bounds 0 1000"
+_LISTED_ITEMS: Final = "visits.csv --by diagnosis --unit patient --domain diagnoses.txt"
+_SUMS: Final = f"{_LISTED_ITEMS} --weights cost --bounds 0 1000"
 _BUDGET: Final = "--ledger budget.db --dataset clinic"
 _COST: Final = "visits.csv --of cost --unit patient"
 
@@ -85,13 +85,13 @@ KINDS: Final[dict[str, Kind]] = {
             selection.top,
             "The k most common items, and how far each is ahead.",
             (
-                f"top {_LISTED} -k 3 --epsilon 1",
-                f"top {_LISTED} -k 3 --epsilon 0.5 {_BUDGET} --note weekly --json",
+                f"top {_LISTED_ITEMS} -k 3 --epsilon 1",
+                f"top {_LISTED_ITEMS} -k 3 --epsilon 0.5 {_BUDGET} --note weekly --json",
                 f"top {_SUMS} -k 3 --epsilon 1",
-                f"top {_LISTED} -k 3 --rho 1/10",
-                f"top {_LISTED} -k 3 --set --epsilon 1",
+                f"top {_LISTED_ITEMS} -k 3 --rho 1/10",
+                f"top {_LISTED_ITEMS} -k 3 --set --epsilon 1",
                 "top visits.csv --by diagnosis --unit patient -k 3 --epsilon 1 --delta 1e-6",
-                f"top {_LISTED} --where 'cost >= 100 and month(date) <= 6' -k 3 --epsilon 1",
+                f"top {_LISTED_ITEMS} --where 'cost >= 100 and month(date) <= 6' -k 3 --epsilon 1",
             ),
         ),
         Kind(
@@ -100,7 +100,7 @@ KINDS: Final[dict[str, Kind]] = {
             selection.above,
             "The first items of a list that are above a threshold.",
             (
-                f"above {_LISTED} --threshold 50 --limit 3 --epsilon 1",
+                f"above {_LISTED_ITEMS} --threshold 50 --limit 3 --epsilon 1",
                 f"above {_SUMS} --threshold 20000 --limit 3 --epsilon 1",
             ),
         ),
@@ -122,9 +122,9 @@ KINDS: Final[dict[str, Kind]] = {
             selection.choose,
             "The best item, or the k best, without gaps.",
             (
-                f"choose {_LISTED} --epsilon 0.1",
+                f"choose {_LISTED_ITEMS} --epsilon 0.1",
                 f"choose {_SUMS} --epsilon 0.1",
-                f"choose {_LISTED} -k 3 --epsilon 1 --delta 1e-6",
+                f"choose {_LISTED_ITEMS} -k 3 --epsilon 1 --delta 1e-6",
             ),
         ),
         Kind(
@@ -133,8 +133,8 @@ KINDS: Final[dict[str, Kind]] = {
             selection.measure,
             "The k most common items, with their numbers.",
             (
-                f"measure {_LISTED} -k 3 --epsilon 1 {_BUDGET}",
-                f"measure {_LISTED} -k 3 --set --epsilon 1",
+                f"measure {_LISTED_ITEMS} -k 3 --epsilon 1 {_BUDGET}",
+                f"measure {_LISTED_ITEMS} -k 3 --set --epsilon 1",
                 f"measure {_SUMS} -k 3 --epsilon 1",
             ),
         ),
@@ -150,14 +150,14 @@ KINDS: Final[dict[str, Kind]] = {
             counts.histogram,
             "How many units have each item, or are in each bin.",
             (
-                f"histogram {_LISTED} --most-items 3 --epsilon 1",
+                f"histogram {_LISTED_ITEMS} --most-items 3 --epsilon 1",
                 "histogram visits.csv --by diagnosis --unit patient --most-items 3 --epsilon 1 --delta 1e-6",
-                f"histogram {_LISTED} --rho 1/10",
+                f"histogram {_LISTED_ITEMS} --rho 1/10",
                 f"histogram {_COST} --bounds 0 1000 --bins 10 --epsilon 1",
                 f"histogram {_COST} --edges 0,50,100,500 --missing bin --epsilon 1",
                 "histogram visits.csv --month date --unit patient --bounds 2024-01 2024-12 --most-items 3 --epsilon 1",
             ),
-            counts.name_histogram,
+            counts.canonicalize_histogram,
         ),
         Kind(
             "count",
@@ -174,7 +174,7 @@ KINDS: Final[dict[str, Kind]] = {
             (
                 "count visits.csv --unit patient --epsilon 1",
                 "count visits.csv --unit patient --rows --most-rows 10 --epsilon 1",
-                f"count {_LISTED} --one-each --epsilon 1",
+                f"count {_LISTED_ITEMS} --one-each --epsilon 1",
                 "count visits.csv --unit patient --by diagnosis --domain 'influenza,common cold' --most-items 2 "
                 "--epsilon 1",
             ),
@@ -185,7 +185,7 @@ KINDS: Final[dict[str, Kind]] = {
             sums.sum_,
             "The sum of a number over all units.",
             (f"sum {_COST} --bounds 0 1000 --epsilon 1",),
-            lambda facts: ("sum", sums.name_rule(facts, "total")),
+            lambda facts: ("sum", sums.canonicalize_rule(facts, "total")),
         ),
         Kind(
             "mean",
@@ -197,22 +197,22 @@ KINDS: Final[dict[str, Kind]] = {
                 f"mean {_COST} --per latest --latest-by date --bounds 0 1000 --epsilon 1",
                 f"mean {_COST} --per row --most-rows 5 --bounds 0 1000 --epsilon 1",
             ),
-            lambda facts: ("mean", sums.name_rule(facts)),
+            lambda facts: ("mean", sums.canonicalize_rule(facts)),
         ),
         Kind(
             "median",
-            (*TABLE, *PAYMENT, *NUMBERS, *_GROUPED),
+            (*TABLE, *PAYMENT, *NUMBERS, *_GROUP_OPTIONS),
             quantiles.median,
             "The median of a number over all units, or by group.",
             (
                 f"median {_COST} --bounds 0 1000 --epsilon 1",
                 f"median {_COST} --bounds 0 1000 --by diagnosis --domain diagnoses.txt --one-each --epsilon 1",
             ),
-            quantiles.name_median,
+            quantiles.canonicalize_median,
         ),
         Kind(
             "quantile",
-            (*TABLE, *PAYMENT, *NUMBERS, *_GROUPED, AT),
+            (*TABLE, *PAYMENT, *NUMBERS, *_GROUP_OPTIONS, AT),
             quantiles.quantile,
             "Quantiles of a number, such as quartiles.",
             (
@@ -220,7 +220,7 @@ KINDS: Final[dict[str, Kind]] = {
                 f"quantile {_COST} --at 0.95 --per total --bounds 0 5000 --resolution 10 --epsilon 1",
                 f"quantile {_COST} --at 0.5,0.9 --per row --most-rows 3 --bounds 0 1000 --rho 1/10",
             ),
-            quantiles.name_quantile,
+            quantiles.canonicalize_quantile,
         ),
     )
 }

@@ -23,7 +23,7 @@ Part = Literal["table", "question", "cost", "account", "output"]
 
 
 class _Required:
-    """In the place of a default: the option must be given."""
+    """Stands in the place of a default where the option must be given."""
 
     def __repr__(self) -> str:
         return "REQUIRED"
@@ -93,7 +93,7 @@ class Option:
     def usage(self) -> str:
         """How a command line gives the option.
 
-        >>> from lastbit.questions.options import OF, SOURCE
+        >>> from lastbit.questions.shared_options import OF, SOURCE
         >>> OF.usage, SOURCE.usage
         ('--of COLUMN', 'FILE...')
         """
@@ -129,8 +129,8 @@ class Option:
     def arguments(self, value: Any) -> list[str]:
         """Return the words of a command line that give this value.
 
-        >>> from lastbit.questions.value_types import Pair, Texts
-        >>> Option("by", Texts(), "").arguments(("ward", "sex"))
+        >>> from lastbit.questions.value_types import Pair, TextList
+        >>> Option("by", TextList(), "").arguments(("ward", "sex"))
         ['--by', 'ward', '--by', 'sex']
         >>> Option("bounds", Pair(), "").arguments(("0", "10"))
         ['--bounds', '0', '10']

@@ -14,9 +14,9 @@ from lastbit.errors import LedgerError, ParameterError
 from lastbit.exact.numbers import number
 from lastbit.questions.answer import Payer
 from lastbit.questions.option import Option
-from lastbit.questions.rendering import Answer, describe_price, released_at, render_answer
-from lastbit.questions.report import Report, account_data, account_line, shown
-from lastbit.questions.value_types import Share, Whole
+from lastbit.questions.rendering import AnswerView, describe_price, release_time, render_answer
+from lastbit.questions.report import Report, account_data, account_line, format_value
+from lastbit.questions.value_types import Share, WholeNumber
 
 if TYPE_CHECKING:
     from lastbit.ledger import Account, Entry
@@ -29,7 +29,7 @@ PLAN_OPTIONS: Final = (
     Option("within", Share(), "Show the epsilon of this accuracy: a number such as 50, or a share such as 2%."),
     Option(
         "units",
-        Whole(),
+        WholeNumber(),
         "A guess how many units there are. Some accuracies depend on it.",
         UNITS,
         "output",
@@ -48,7 +48,7 @@ class Plan:
     after: Account | None
     refusal: str
     """Why the account does not allow it; "" where it does, or where nobody pays."""
-    answered: Entry | None
+    previous_entry: Entry | None
     """The entry that has answered this very question before."""
 
     @property
@@ -91,8 +91,8 @@ class Plan:
             data |= {"account": account_data(self.account), "charged": self.charge, "allowed": not self.refusal}
             data |= {"refusal": self.refusal, "left": self.account.left}
             data["left_after"] = None if self.after is None else self.after.left
-        if self.answered is not None:
-            entry = {"entry": self.answered.id, "released": released_at(self.answered)}
+        if self.previous_entry is not None:
+            entry = {"entry": self.previous_entry.id, "released": release_time(self.previous_entry)}
             data["answered"] = entry
             if self.request.values.get("reuse"):
                 data |= {"charged": Fraction(0), "reused": entry}
@@ -106,19 +106,19 @@ class Plan:
         if self.account is not None:
             notes += [account_line(self.account), *describe_price(self.account, mechanism)]
             notes.append("The budget does not allow it." if self.refusal else "The budget allows it.")
-        if self.answered is not None:
-            when = released_at(self.answered, "seconds")
+        if self.previous_entry is not None:
+            when = release_time(self.previous_entry, "seconds")
             notes.append(f"The books have this answer, of {when}: with --reuse it costs nothing.")
         columns = {"parameter": list(mechanism.parameters), "value": list(mechanism.parameters.values())}
         title = f"{mechanism.name} would cost {mechanism.cost.text}. No row was read and nothing was spent."
         return Report(title, columns, notes, self.data)
 
-    def sample(self) -> Answer:
+    def sample(self) -> AnswerView:
         """Release values that nobody has: public, drawn anew each time, and charged to nobody."""
-        from lastbit.mechanisms.mechanism import chance
+        from lastbit.mechanisms.mechanism import resolve_draw
 
         question = self.request.question
-        published = question.prepare(question.sample(self.units))(chance(None))
+        published = question.prepare(question.sample(self.units))(resolve_draw(None))
         return render_answer(self.request, None, published)
 
 
@@ -132,8 +132,8 @@ def make_plan(request: Request, *, units: int | None = None) -> Plan:
             after = account.charged(question.mechanism.cost, question.adjacency)
         except LedgerError as error:
             refusal = str(error)
-    answered = None if payer is None or question.reading is None else payer.find_answer(request)
-    return Plan(request, UNITS if units is None else units, account, after, refusal, answered)
+    previous_entry = None if payer is None or question.reading is None else payer.find_answer(request)
+    return Plan(request, UNITS if units is None else units, account, after, refusal, previous_entry)
 
 
 def require_one_cost(epsilon: object, rho: object, within: object) -> None:
@@ -148,7 +148,7 @@ def require_one_cost(epsilon: object, rho: object, within: object) -> None:
 def find_cost(request: Request, within: str, units: int | None = None, *, digits: int = 4) -> Request:
     """Return the request at the least epsilon, to so many digits, at which it has the accuracy asked for.
 
-    The accuracy is a number such as 50, or a share such as 2% of what `Accuracy.whole` says.
+    The accuracy is a number such as 50, or a share such as 2% of what `Accuracy.total` says.
     """
     from lastbit.estimate.accuracy import least_epsilon
     from lastbit.exact.numbers import positive
@@ -156,22 +156,22 @@ def find_cost(request: Request, within: str, units: int | None = None, *, digits
     request = request.change(epsilon=None, rho=None)
     guess = UNITS if units is None else units
     text = str(within).strip()
-    wish = positive(text.removesuffix("%"), "--within", "It is how far off an answer may be.")
+    target = positive(text.removesuffix("%"), "--within", "It is how far off an answer may be.")
     if text.endswith("%"):
-        whole = request.change(epsilon="1").question.accuracy(guess).whole
-        if whole is None:
+        total = request.change(epsilon="1").question.accuracy(guess).total
+        if total is None:
             raise ParameterError(f"--within must be a number here, without %: got {text}. Nobody knows what 100% is.")
-        wish = wish * whole / 100
+        target = target * total / 100
 
     def is_enough(epsilon: Fraction) -> bool:
-        return request.change(epsilon=epsilon).question.accuracy(guess).within <= wish
+        return request.change(epsilon=epsilon).question.accuracy(guess).within <= target
 
     return request.change(epsilon=least_epsilon(is_enough, digits=digits))
 
 
-def within_text(plan: Plan) -> str:
+def format_accuracy(plan: Plan) -> str:
     """Return the accuracy of a plan as a person types it."""
-    return shown(plan.accuracy.within, "up").replace(",", "")
+    return format_value(plan.accuracy.within, "up").replace(",", "")
 
 
 def describe_plan(plan: Plan) -> Mapping[str, Any]:
@@ -180,8 +180,8 @@ def describe_plan(plan: Plan) -> Mapping[str, Any]:
     A key of the service pays for a new release, whatever the books have: `charged` is what the release costs.
     """
     texts = {"command": plan.request.command, "python": plan.request.python}
-    answered = None if plan.answered is None else plan.answered.id
-    return {**plan.data, "charged": plan.charge, "answered_by": answered, **texts}
+    previous_entry = None if plan.previous_entry is None else plan.previous_entry.id
+    return {**plan.data, "charged": plan.charge, "answered_by": previous_entry, **texts}
 
 
 _MOST_ITEMS: Final = 2 * 10**6
@@ -213,13 +213,13 @@ def compare_selections(request: Request, largest: str) -> Selections:
     price = number(amount, name) / (2 if request.kind.name == "measure" else 1)  # half of it measures
     ranked: Any = lb.NoisyTopK
     cost = ranked(k=k, **{name: price}).cost
-    found = expected_found(zipf_counts(items.size, largest), k, cost, **items.moves)
-    ways = {"noise": found.noise, "both": found.both, "left-out": found.left_out}
+    comparison = expected_found(zipf_counts(items.size, largest), k, cost, **items.mechanism_parameters)
+    ways = {"noise": comparison.noise, "both": comparison.both, "left-out": comparison.left_out}
     names = {"noise": "a ranked list", "both": "--set", "left-out": "--set --form left-out"}
-    top = shown(number(largest, "--largest"))
+    top = format_value(number(largest, "--largest"))
     sentence = (
         f"If the largest number is {top} and the others fall as 1/2, 1/3 and so on, then of the {k:,} largest items "
         + ", ".join(f"{names[way]} finds about {value:.1f}" for way, value in ways.items())
-        + f": {names[found.best]} finds most. This is a guess from the numbers you typed."
+        + f": {names[comparison.best]} finds most. This is a guess from the numbers you typed."
     )
-    return Selections(sentence, {"k": k, **ways, "best": found.best})
+    return Selections(sentence, {"k": k, **ways, "best": comparison.best})

@@ -25,7 +25,7 @@ Watcher = Callable[[Callable[[], float], Callable[[], None]], None]
 Result = TypeVar("Result")
 
 
-def run_watched(
+def run_with_progress(
     work: Callable[[], Result],
     progress: Callable[[], float],
     *,
@@ -67,6 +67,7 @@ def run_watched(
 
 
 def _show_bar(future: Future[Any], progress: Callable[[], float], console: Console | None) -> None:
+    """Show a progress bar until the work is done."""
     from rich.console import Console as NewConsole
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 

@@ -7,10 +7,10 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from lastbit.errors import ParameterError
-from lastbit.questions.items import ItemOptions
+from lastbit.questions.item_options import ItemOptions
 from lastbit.questions.question import Accuracy, Question
-from lastbit.questions.rules import describe_most, describe_numbers
-from lastbit.questions.sums import choose_rule, name_rule
+from lastbit.questions.reading_notes import describe_most, describe_numbers
+from lastbit.questions.sums import canonicalize_rule, choose_rule
 from lastbit.values.adjacency import Adjacency
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class _Ranked:
+class _RankedNumbers:
     """The numbers of a table in steps of the mechanism's grid: private, and never shown."""
 
     steps: Any
@@ -32,7 +32,7 @@ def quantile(request: Request) -> Question:
     A unit with several rows has one number: the mean of its rows, unless --per says otherwise. With --by each group
     has its own quantiles.
     """
-    return _quantiles(request, request["at"])
+    return _ask_quantiles(request, request["at"])
 
 
 def median(request: Request) -> Question:
@@ -40,30 +40,31 @@ def median(request: Request) -> Question:
 
     A unit with several rows has one number: the mean of its rows, unless --per says otherwise.
     """
-    return _quantiles(request, ("1/2",))
+    return _ask_quantiles(request, ("1/2",))
 
 
-def name_median(facts: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+def canonicalize_median(facts: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """Return the one name of a median: it is the quantile at one half."""
-    return "quantile", {**name_rule(facts), "at": ["1/2"]}
+    return "quantile", {**canonicalize_rule(facts), "at": ["1/2"]}
 
 
-def name_quantile(facts: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+def canonicalize_quantile(facts: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """Return the facts of quantiles in their order, in which they are released.
 
-    >>> name_quantile({"at": ["3/4", "1/2"]})
+    >>> canonicalize_quantile({"at": ["3/4", "1/2"]})
     ('quantile', {'per': 'mean', 'at': ['1/2', '3/4']})
     """
-    return "quantile", {**name_rule(facts), "at": sorted(facts["at"], key=Fraction)}
+    return "quantile", {**canonicalize_rule(facts), "at": sorted(facts["at"], key=Fraction)}
 
 
-def _quantiles(request: Request, at: tuple[str, ...]) -> Question:
+def _ask_quantiles(request: Request, at: tuple[str, ...]) -> Question:
+    """Return the question for these quantiles, of all units or of each group."""
     import lastbit as lb
     from lastbit.exact.numbers import number
     from lastbit.questions import samples
     from lastbit.questions.reading import read_numbers
     from lastbit.questions.report import Report
-    from lastbit.values.span import usual_step
+    from lastbit.values.bounds import default_step
 
     rows, of, bounds, missing = request.rows, request["of"], request["bounds"], request["missing"]
     rule = choose_rule(request, "mean")
@@ -76,31 +77,31 @@ def _quantiles(request: Request, at: tuple[str, ...]) -> Question:
         most = min(groups.most_items or groups.size, groups.size)
     if most is None:
         raise ParameterError("--per row needs --most-rows, the number of rows of one unit that count: --most-rows 10.")
-    step = usual_step(bounds) if request["resolution"] is None else request["resolution"]
-    shared = {**request.cost, "bounds": bounds, "resolution": step, "missing": missing, "most_values": most}
+    step = default_step(bounds) if request["resolution"] is None else request["resolution"]
+    parameters = {**request.cost, "bounds": bounds, "resolution": step, "missing": missing, "most_values": most}
     mechanism: Any
     if groups is not None:
-        mechanism = lb.GroupQuantiles(groups=tuple(groups.names), qs=qs, **shared)
+        mechanism = lb.GroupQuantiles(groups=tuple(groups.names), qs=qs, **parameters)
     else:
-        mechanism = lb.Quantile(q=qs[0], **shared) if len(qs) == 1 else lb.Quantiles(qs=qs, **shared)
+        mechanism = lb.Quantile(q=qs[0], **parameters) if len(qs) == 1 else lb.Quantiles(qs=qs, **parameters)
     sentence, ranks = _describe_accuracy(mechanism, request.level)
     within = max(ranks) if isinstance(ranks, list) else ranks
 
-    def on_grid(numbers: Any) -> _Ranked:
-        steps = mechanism.on_grid(numbers.steps, numbers.resolution, numbers.floored)
+    def floor_steps(numbers: Any) -> _RankedNumbers:
+        steps = mechanism.floor_steps(numbers.steps, numbers.resolution, numbers.floored)
         if groups is None:
-            return _Ranked(steps)
-        return _Ranked([steps[numbers.places == place] for place in range(len(mechanism.groups))])
+            return _RankedNumbers(steps)
+        return _RankedNumbers([steps[numbers.places == group] for group in range(len(mechanism.groups))])
 
     def report(release: Any) -> Report:
         if isinstance(release, lb.GroupQuantileValues):
             # A group is a row, and a quantile a column.
             columns: dict[str, Any] = {"group": release.items}
-            for place, q in enumerate(release.qs):
-                columns[f"{of} at {_decimal(q)}"] = [row[place] for row in release.values]
+            for index, q in enumerate(release.qs):
+                columns[f"{of} at {_format_quantile(q)}"] = [row[index] for row in release.values]
         else:
-            shown = release.columns()
-            columns = {"quantile": [_decimal(q) for q in shown["quantile"]], of: shown["value"]}
+            published = release.columns()
+            columns = {"quantile": [_format_quantile(q) for q in published["quantile"]], of: published["value"]}
         more = {"of": of, "per": rule, "missing": missing, "within_ranks": ranks, "level": request.level}
         return Report(release.title, columns, [sentence], release.to_dict() | more)
 
@@ -113,21 +114,21 @@ def _quantiles(request: Request, at: tuple[str, ...]) -> Question:
     size = 1 if groups is None else len(mechanism.groups)
     return Question(
         mechanism,
-        reading=reading.then(on_grid),
+        reading=reading.then(floor_steps),
         report=report,
-        sample=lambda units: on_grid(samples.make_numbers(units, bounds, step, most, size)),
+        sample=lambda units: floor_steps(samples.make_numbers(units, bounds, step, most, size)),
         accuracy=lambda units: Accuracy(
-            within, "ranks", sentence, "How many ranks a value may be off", whole=Fraction(units)
+            within, "ranks", sentence, "How many ranks a value may be off", total=Fraction(units)
         ),
         notes=[*describe_numbers(request, rule), *_describe_groups(request, groups, rule)],
         prepare_values=lambda values: mechanism.ready_steps(values.steps),
     )
 
 
-def _decimal(q: Fraction) -> str:
+def _format_quantile(q: Fraction) -> str:
     """Return a quantile as a short decimal, or as the fraction that it is.
 
-    >>> _decimal(Fraction(1, 4)), _decimal(Fraction(1, 3))
+    >>> _format_quantile(Fraction(1, 4)), _format_quantile(Fraction(1, 3))
     ('0.25', '1/3')
     """
     short = f"{float(q):g}"
@@ -167,19 +168,19 @@ def _describe_groups(request: Request, groups: ItemOptions | None, rule: str) ->
 
 def _describe_accuracy(mechanism: Any, level: str) -> tuple[str, Any]:
     """Return how near the answers are, in a sentence and in ranks."""
-    from lastbit.questions.report import bound, percent, shown
+    from lastbit.questions.report import format_bound, format_percent, format_value
 
     accuracy = mechanism.accuracy(level)
     ranks = max(accuracy) if isinstance(accuracy, tuple) else accuracy
-    several = isinstance(accuracy, tuple) and len(accuracy) > 1
+    plural = isinstance(accuracy, tuple) and len(accuracy) > 1
     who = "In each group, with" if hasattr(mechanism, "groups") else "With"
-    what = "all values are within" if several else "the value is within"
-    reach = bound(ranks, whole=False)
-    sentence = f"{who} probability {percent(level)} {what} {reach} ranks of the quantile{'s' if several else ''}"
-    if several:
+    what = "all values are within" if plural else "the value is within"
+    reach = format_bound(ranks, whole=False)
+    sentence = f"{who} probability {format_percent(level)} {what} {reach} ranks of the quantile{'s' if plural else ''}"
+    if plural:
         sentence += ", if no two numbers fall on the same step"
     sentence += (
         f". If all numbers stood in order, a value would stand at most {reach} places from the place that was asked "
-        f"for. This is for numbers clamped to the bounds and floored to steps of {shown(mechanism.resolution)}."
+        f"for. This is for numbers clamped to the bounds and floored to steps of {format_value(mechanism.resolution)}."
     )
     return sentence, list(accuracy) if isinstance(accuracy, tuple) else accuracy

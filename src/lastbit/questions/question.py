@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from lastbit.questions.report import Report
     from lastbit.values.adjacency import Adjacency
 
-COUNTED: Final[Adjacency] = "add-remove"
+TABLE_ADJACENCY: Final[Adjacency] = "add-remove"
 """What every question reads: units come or go, and how many there are is private."""
 
 
@@ -29,7 +29,7 @@ class Accuracy:
     """The same in words, with the probability that it holds."""
     meaning: str = "How far off an answer may be"
     """What `within` measures, as a heading."""
-    whole: Fraction | None = None
+    total: Fraction | None = None
     """What 100% is, where an accuracy is asked for in percent."""
 
 
@@ -58,7 +58,7 @@ class Question:
     @property
     def adjacency(self) -> Adjacency | None:
         """The neighbours that the cost is for. Of a table units come or go; a stream's are those of its mechanism."""
-        return self.mechanism.adjacency if self.reading is None else COUNTED
+        return self.mechanism.adjacency if self.reading is None else TABLE_ADJACENCY
 
     def prepare(self, values: Any) -> Callable[[Draw], Any]:
         """Return the release of these values, ready for the draw."""

@@ -7,16 +7,17 @@ from dataclasses import dataclass, replace
 from math import prod
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
-from lastbit.data.source import Opened, Wanted, list_columns, opened
+from lastbit.data.duckdb.relation import ColumnSelection, OpenTable
+from lastbit.data.files.open_table import list_columns, open_table
 from lastbit.errors import LastbitError, ParameterError
-from lastbit.questions.items import ItemOptions
-from lastbit.questions.progress import Watcher, run_watched
-from lastbit.questions.rows import RowOptions
+from lastbit.questions.item_options import ItemOptions
+from lastbit.questions.progress import Watcher, run_with_progress
+from lastbit.questions.row_options import RowOptions
 from lastbit.values.counts import Counts
 from lastbit.values.unlisted import UNKNOWN, Unlisted
 
 if TYPE_CHECKING:
-    from lastbit.data.binning import Periods
+    from lastbit.data.duckdb.bins import Periods
     from lastbit.data.per_unit import Numbers
     from lastbit.questions.domains import Domain
     from lastbit.values.bins import Bins
@@ -32,13 +33,13 @@ class Reading(Generic[Result]):
     """The columns that a question wants of a table, and the work on them. To make one reads nothing."""
 
     rows: RowOptions
-    wanted: Wanted
-    work: Callable[[Opened], Result]
+    columns: ColumnSelection
+    work: Callable[[OpenTable], Result]
     """Counts the rows. What it returns is exact and private."""
 
     def run(self, watcher: Watcher | None = None) -> Result:
         """Open the table and count. On a terminal, a progress bar appears after a second."""
-        tables: list[Opened] = []
+        tables: list[OpenTable] = []
 
         def open_and_work() -> Result:
             tables.append(self._open())
@@ -57,66 +58,68 @@ class Reading(Generic[Result]):
             for table in tables:
                 table.connection.interrupt()
 
-        return run_watched(
+        return run_with_progress(
             open_and_work, lambda: tables[0].progress() if tables else -1.0, stop=stop, watcher=watcher
         )  # fmt: skip
 
     def check_columns(self) -> None:
         """Open the table, and refuse it where a column is not there. No row is read."""
-        run_watched(lambda: self._open(rows_wanted=False).connection.close(), lambda: -1.0)
+        run_with_progress(lambda: self._open(with_rows=False).connection.close(), lambda: -1.0)
 
     def then(self, change: Callable[[Result], Other]) -> Reading[Other]:
         """Return the same reading, with a change of what it counts."""
         work = self.work
-        return Reading(self.rows, self.wanted, lambda table: change(work(table)))
+        return Reading(self.rows, self.columns, lambda table: change(work(table)))
 
-    def _open(self, *, rows_wanted: bool = True) -> Opened:
+    def _open(self, *, with_rows: bool = True) -> OpenTable:
         rows = self.rows
-        return opened(rows.source, self.wanted, rows.table, rows.form, rows.plan, rows_wanted=rows_wanted)
+        return open_table(rows.source, self.columns, rows.table, rows.form, rows.plan, with_rows=with_rows)
 
 
 def read_counts(rows: RowOptions, items: ItemOptions) -> Reading[Counts]:
     """Read the counts of listed items."""
 
-    def work(table: Opened) -> Counts:
-        counts: Counts = _count(table, rows, items, _domain_of(items.domains, table, items.by))
+    def work(table: OpenTable) -> Counts:
+        counts: Counts = _count(table, rows, items, _match_domain(items.domains, table, items.by))
         _refuse_twins(counts.items, items.domains)
         return counts
 
-    return Reading(rows, _wanted(rows, items), work)
+    return Reading(rows, _select_columns(rows, items), work)
 
 
-def read_unlisted(rows: RowOptions, items: ItemOptions, most: int | None) -> Reading[Unlisted]:
+def read_unlisted_items(rows: RowOptions, items: ItemOptions, most: int | None) -> Reading[Unlisted]:
     """Read the items that nobody listed: so many with the largest numbers, or all."""
 
-    def work(table: Opened) -> Unlisted:
+    def work(table: OpenTable) -> Unlisted:
         unlisted: Unlisted = _count(table, rows, items, UNKNOWN)
         # The table is closed afterwards: all that the mechanism asks for is read now.
         largest = unlisted.highest(most)
         return replace(unlisted, fetch=lambda n: (largest[0][:n], largest[1][:n]))
 
-    return Reading(rows, _wanted(rows, items), work)
+    return Reading(rows, _select_columns(rows, items), work)
 
 
-def _wanted(rows: RowOptions, items: ItemOptions) -> Wanted:
+def _select_columns(rows: RowOptions, items: ItemOptions) -> ColumnSelection:
+    """Return the columns that a question about items reads."""
     if items.counts is not None:
-        wanted = Wanted((*items.by, items.counts))
+        columns = ColumnSelection((*items.by, items.counts))
         if rows.plan is not None and items.counts not in items.by:
-            rows.plan.check_counts(items.counts, wanted)
-        return wanted
-    columns = (*items.by, *([] if rows.unit is None else [rows.unit]))
+            rows.plan.check_counts(items.counts, columns)
+        return columns
+    names = (*items.by, *([] if rows.unit is None else [rows.unit]))
     # Two equal rows count once where units are counted, and twice where weights are added up.
-    return Wanted(columns, weights=items.weights, distinct=rows.unit is not None and items.weights is None)
+    return ColumnSelection(names, weights=items.weights, distinct=rows.unit is not None and items.weights is None)
 
 
-def _count(table: Opened, rows: RowOptions, items: ItemOptions, domain: Any) -> Any:
-    from lastbit.data.aggregated import aggregated
-    from lastbit.data.counting import count
+def _count(table: OpenTable, rows: RowOptions, items: ItemOptions, domain: Any) -> Any:
+    """Count the items of a table, or take the counts that one of its columns states."""
+    from lastbit.data.aggregates import read_aggregates
+    from lastbit.data.count import count
 
     by = list(items.by)
     if items.counts is not None:
-        stated = {**items.moves, "most_items": items.most_items, "comma": rows.decimal_comma}
-        return aggregated(table, by=by, counts=items.counts, domain=domain, **stated)
+        parameters = {**items.mechanism_parameters, "most_items": items.most_items, "comma": rows.decimal_comma}
+        return read_aggregates(table, by=by, counts=items.counts, domain=domain, **parameters)
     return count(
         table,
         by=by,
@@ -149,20 +152,20 @@ def read_numbers(
     if of in columns:
         raise ParameterError(f"--of must be another column than --unit, --by and --latest-by: got {of!r} for two.")
 
-    def work(table: Opened) -> Numbers:
+    def work(table: OpenTable) -> Numbers:
         from lastbit.data.per_unit import per_unit
 
-        chosen: Any = per
+        rule: Any = per
         numbers = per_unit(
             table,
             of=of,
             unit=rows.unit,
             bounds=bounds,
-            per=chosen,
+            per=rule,
             latest_by=latest_by,
             most_rows=most_rows,
             by=list(by),
-            domain=_domain_of(domains, table, by) if by else None,
+            domain=_match_domain(domains, table, by) if by else None,
             most_items=most_items,
             missing=missing,
             resolution=resolution,
@@ -171,67 +174,67 @@ def read_numbers(
             _refuse_twins(numbers.items, domains)
         return numbers
 
-    return Reading(rows, Wanted(columns, weights=of), work)
+    return Reading(rows, ColumnSelection(columns, weights=of), work)
 
 
 def read_everybody(rows: RowOptions, most_rows: int | None = None) -> Reading[Counts]:
     """Read how many units a table has; with `most_rows`, how many rows, of which so many of a unit count."""
-    from lastbit.data.sorting import quoted
+    from lastbit.data.sql import quote_identifier
 
     unit = rows.unit or ""
     # Names of our own, because a column may be called anything.
-    chosen = f"'{_EVERYONE}' AS {_EVERYONE}, {quoted(unit)} AS who, 1 AS one"
-    facts: dict[str, Any] = {"by": _EVERYONE, "unit": "who", "domain": [_EVERYONE]}
+    projection = f"'{_EVERYONE}' AS {_EVERYONE}, {quote_identifier(unit)} AS who, 1 AS one"
+    parameters: dict[str, Any] = {"by": _EVERYONE, "unit": "who", "domain": [_EVERYONE]}
     if most_rows is not None:
-        facts |= {"weights": "one", "bounds": (0, most_rows)}
+        parameters |= {"weights": "one", "bounds": (0, most_rows)}
 
-    def work(table: Opened) -> Counts:
-        from lastbit.data.counting import count
+    def work(table: OpenTable) -> Counts:
+        from lastbit.data.count import count
 
-        counts: Counts = count(table.changed(lambda relation: relation.project(chosen)), **facts)
+        counts: Counts = count(table.transform(lambda relation: relation.project(projection)), **parameters)
         return counts
 
-    return Reading(rows, Wanted((unit,), distinct=most_rows is None), work)
+    return Reading(rows, ColumnSelection((unit,), distinct=most_rows is None), work)
 
 
 def read_bins(
     rows: RowOptions, of: str, bins: Bins | Periods, labels: Sequence[str], missing: str, most: int
 ) -> Reading[Counts]:
     """Read how many units, or rows where nobody named the unit, each bin of a column has."""
-    from lastbit.data.binning import Periods
+    from lastbit.data.duckdb.bins import Periods
 
     if of == rows.unit:
         raise ParameterError(f"--of and --unit must be different columns: got {of!r} for both.")
-    own = () if rows.unit is None else (rows.unit,)
+    units = () if rows.unit is None else (rows.unit,)
     # Dates are read as text where a file is text, numbers as numbers.
-    wanted = Wanted((*own, of)) if isinstance(bins, Periods) else Wanted(own, weights=of)
+    columns = ColumnSelection((*units, of)) if isinstance(bins, Periods) else ColumnSelection(units, weights=of)
 
-    def work(table: Opened) -> Counts:
-        from lastbit.data.binning import label_of
-        from lastbit.data.counting import count
-        from lastbit.data.sorting import quoted
+    def work(table: OpenTable) -> Counts:
+        from lastbit.data.count import count
+        from lastbit.data.duckdb.bins import bin_label
+        from lastbit.data.sql import quote_identifier
 
-        chosen = f"{label_of(table.relation, of, bins, missing)} AS bin"
+        label = f"{bin_label(table.relation, of, bins, missing)} AS bin"
         if rows.unit is None:
-            return count(table.changed(lambda relation: relation.project(chosen)), by="bin", domain=labels)
-        both = f"{chosen}, {quoted(rows.unit)} AS who"
+            return count(table.transform(lambda relation: relation.project(label)), by="bin", domain=labels)
+        label_and_unit = f"{label}, {quote_identifier(rows.unit)} AS who"
         return count(
-            table.changed(lambda relation: relation.project(both)),
+            table.transform(lambda relation: relation.project(label_and_unit)),
             by="bin",
             unit="who",
             domain=labels,
             most_items=most,
         )
 
-    return Reading(rows, wanted, work)
+    return Reading(rows, columns, work)
 
 
-def columns_of(rows: RowOptions) -> list[str]:
+def read_column_names(rows: RowOptions) -> list[str]:
     """List the columns that a table declares; none where only its rows name them. No row is read."""
     return list_columns(rows.source, rows.table, rows.form)
 
 
-def _domain_of(domains: Sequence[Domain], table: Opened, by: Sequence[str]) -> Any:
+def _match_domain(domains: Sequence[Domain], table: OpenTable, by: Sequence[str]) -> Any:
     """Return the items as `count` takes them. A range is text where the column is text, as it is in text files."""
     types = dict(zip(table.relation.columns, table.relation.types, strict=True))
     items = [

@@ -8,12 +8,12 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
 from lastbit.errors import LedgerError
+from lastbit.output.json_values import json_text
 from lastbit.output.page import Page
-from lastbit.output.plain import json_text
-from lastbit.output.table import PEOPLE, cells
+from lastbit.output.table import PEOPLE, format_cells
 from lastbit.questions.answer import Payer
-from lastbit.questions.question import COUNTED
-from lastbit.questions.report import Report, account_data, account_line, as_numbers, shown
+from lastbit.questions.question import TABLE_ADJACENCY
+from lastbit.questions.report import Report, account_data, account_line, convert_numbers, format_value
 
 if TYPE_CHECKING:
     from lastbit.ledger import Account, Entry
@@ -25,7 +25,7 @@ UNREAD: Final = "What is left in the account could not be read now. To see it: l
 
 
 @dataclass(frozen=True)
-class Answer:
+class AnswerView:
     """A release and all that is said about it."""
 
     published: Any
@@ -37,7 +37,7 @@ class Answer:
     level: str = "0.95"
 
     @property
-    def whole(self) -> Report:
+    def full_report(self) -> Report:
         """The report with the price among its notes."""
         return replace(self.report, notes=[*self.report.notes, *self.paid])
 
@@ -49,13 +49,13 @@ class Answer:
     @property
     def table(self) -> tuple[list[str], list[list[str]]]:
         """The names of the columns, and the rows as people read them."""
-        columns = cells(self.report.columns, whole=(*PEOPLE, *self.report.whole))
+        columns = format_cells(self.report.columns, whole=(*PEOPLE, *self.report.whole_columns))
         return list(self.report.columns), [list(row) for row in zip(*columns, strict=True)]
 
     @property
     def data(self) -> Mapping[str, Any]:
         """The same for programs: numbers are numbers."""
-        return as_numbers(self.report.data)
+        return convert_numbers(self.report.data)
 
     @property
     def page(self) -> Page:
@@ -65,7 +65,7 @@ class Answer:
         return Page(self.report.title, self.report.notes, self.chart, names, rows, self.paid, texts)
 
 
-def render_answer(request: Request, payer: Payer | None, published: Any, *, entry: Entry | None = None) -> Answer:
+def render_answer(request: Request, payer: Payer | None, published: Any, *, entry: Entry | None = None) -> AnswerView:
     """Return all that is said about a release; `entry` is that of an answer that comes from the books."""
     question = request.question
     report = question.report(published)
@@ -73,17 +73,17 @@ def render_answer(request: Request, payer: Payer | None, published: Any, *, entr
     data = {**report.data, "notes": list(notes)}  # the account has keys of its own
     paid: list[str] = []
     if payer is not None:
-        account = account_after(payer)
+        account = read_account_after(payer)
         line = UNREAD if account is None else account_line(account)
         if entry is None:
             paid = [line, *([] if account is None else describe_price(account, question.mechanism))]
-            data["charged"] = None if account is None else account.price(question.mechanism.cost, COUNTED)
+            data["charged"] = None if account is None else account.price(question.mechanism.cost, TABLE_ADJACENCY)
         else:
             paid = [_from_the_books(entry), line]
-            data |= {"charged": Fraction(0), "reused": {"entry": entry.id, "released": released_at(entry)}}
+            data |= {"charged": Fraction(0), "reused": {"entry": entry.id, "released": release_time(entry)}}
         data["account"] = None if account is None else account_data(account)
     report = replace(report, notes=notes, data=data)
-    return Answer(published, report, paid, spell_out(request), request.level)
+    return AnswerView(published, report, paid, spell_out(request), request.level)
 
 
 def spell_out(request: Request) -> list[tuple[str, str]]:
@@ -91,7 +91,7 @@ def spell_out(request: Request) -> list[tuple[str, str]]:
     return [("The same as a command", request.command), ("The same in Python", request.python)]
 
 
-def account_after(payer: Payer) -> Account | None:
+def read_account_after(payer: Payer) -> Account | None:
     """Return the account after a release; None where the books cannot be read now: a release is shown still."""
     try:
         return payer.account
@@ -101,10 +101,10 @@ def account_after(payer: Payer) -> Account | None:
 
 def describe_price(account: Account, mechanism: Mechanism[Any]) -> list[str]:
     """Return a line on what a release costs in this account, where that is not its own cost."""
-    if account.adjacency == COUNTED:
+    if account.adjacency == TABLE_ADJACENCY:
         return []
-    price = account.prices(mechanism.cost, COUNTED)
-    text = shown(price.epsilon, "up") if account.currency == "epsilon" else price.text
+    price = account.prices(mechanism.cost, TABLE_ADJACENCY)
+    text = format_value(price.epsilon, "up") if account.currency == "epsilon" else price.text
     return [
         f"{account.dataset} is charged {text} for {mechanism.cost.text}: in this account neighbours replace a record, "
         "which is one removed and one added."
@@ -112,13 +112,13 @@ def describe_price(account: Account, mechanism: Mechanism[Any]) -> list[str]:
 
 
 def _from_the_books(entry: Entry) -> str:
-    when = released_at(entry, "seconds")
+    when = release_time(entry, "seconds")
     return (
         f"From the books: this answer was released on {when} (entry {entry.id}). The table was not read, nothing was "
         "drawn, and nothing was charged."
     )
 
 
-def released_at(entry: Entry, precision: str = "auto") -> str:
+def release_time(entry: Entry, precision: str = "auto") -> str:
     """Return the time of a release, as people read it."""
     return (entry.released or entry.time).isoformat(" ", precision)

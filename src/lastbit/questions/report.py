@@ -10,15 +10,15 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
 from lastbit.exact.numbers import Number, number, probability
+from lastbit.output.json_values import json_text
 from lastbit.output.numbers import Format, Rounding, are_intervals, are_numbers, is_number
-from lastbit.output.plain import json_text
-from lastbit.output.table import PEOPLE, cells, is_name, one_line
+from lastbit.output.table import PEOPLE, format_cells, is_name, one_line
 
 if TYPE_CHECKING:
     from lastbit.ledger import Account, Entry
 
-_TYPED: Final = ("level", "bounds", "epsilon", "rho", "delta")
-"""Numbers that commands keep as they were typed. In JSON they are numbers."""
+_NUMERIC_KEYS: Final = ("level", "bounds", "epsilon", "rho", "delta")
+"""Keys whose values commands keep as they were typed. In JSON they are numbers."""
 
 
 @dataclass(frozen=True)
@@ -26,19 +26,19 @@ class Report:
     """The answer of a command: a table with a title above and notes below, and the same as plain data.
 
     Each column has one format. A column of intervals says how many digits the numbers before it have. The columns named
-    in `whole` count people.
+    in `whole_columns` count people.
     """
 
     title: str
     columns: Mapping[str, Sequence[Any]]
     notes: Sequence[str] = ()
     data: Mapping[str, Any] = field(default_factory=dict)
-    whole: Collection[str] = ()
+    whole_columns: Collection[str] = ()
 
     def show(self, *, as_json: bool) -> None:
         """Print the report."""
         if as_json:
-            print_json(as_numbers(self.data))
+            print_json(convert_numbers(self.data))
             return
         from rich.console import Console
         from rich.table import Table
@@ -53,7 +53,7 @@ class Report:
                 numbers = not is_name(name) and (are_numbers(column) or are_intervals(column))
                 # On a narrow terminal words break, so that nothing is cut off.
                 table.add_column(Text(one_line(name)), justify="right" if numbers else "left", overflow="fold")
-            for row in zip(*cells(self.columns, whole=(*PEOPLE, *self.whole)), strict=True):
+            for row in zip(*format_cells(self.columns, whole=(*PEOPLE, *self.whole_columns)), strict=True):
                 table.add_row(*map(Text, row))
             console.print(table)
         for note in self.notes:
@@ -70,52 +70,54 @@ def print_json(data: object) -> None:
     print(text)
 
 
-def as_numbers(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Data with its typed numbers as numbers."""
+def convert_numbers(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the data with numbers in the place of the texts that a person typed for them."""
 
-    def typed(value: Any) -> Any:
+    def convert(value: Any) -> Any:
         if isinstance(value, list | tuple):
-            return [typed(each) for each in value]
+            return [convert(part) for part in value]
         return number(value, "a number") if isinstance(value, str) else value
 
-    return {name: typed(each) if name in _TYPED else each for name, each in data.items()}
+    return {name: convert(value) if name in _NUMERIC_KEYS else value for name, value in data.items()}
 
 
-def shown(value: object, rounding: Rounding = "nearest") -> str:
-    """A value as people read it: exact where it is short, to six digits where it is not. Bounds say which way.
+def format_value(value: object, rounding: Rounding = "nearest") -> str:
+    """Return a value as people read it: exact where it is short, to six digits where it is not. Bounds say which way.
 
-    >>> shown(Fraction(5, 2)), shown(Fraction(1, 3)), shown(Fraction(12345678, 10)), shown(Fraction(1, 10**400))
-    ('2.5', '0.333333', '1,234,568', '1e-400')
+    >>> format_value(Fraction(5, 2)), format_value(Fraction(1, 3)), format_value(Fraction(1, 10**400))
+    ('2.5', '0.333333', '1e-400')
+    >>> format_value(Fraction(12345678, 10))
+    '1,234,568'
     """
     if is_number(value):
         return Format.of([value]).text(value, rounding)
     return "" if value is None else str(value)
 
 
-def bound(value: Fraction, *, whole: bool) -> str:
-    """An upper bound in a sentence, rounded up, so that it stays true: of people, the next whole number.
+def format_bound(value: Fraction, *, whole: bool) -> str:
+    """Return an upper bound for a sentence, rounded up, so that it stays true: of people, the next whole number.
 
-    >>> bound(Fraction(1221, 10), whole=True), bound(Fraction(1, 3), whole=False)
+    >>> format_bound(Fraction(1221, 10), whole=True), format_bound(Fraction(1, 3), whole=False)
     ('123', '0.333334')
     """
-    return shown(Fraction(math.ceil(value)) if whole else value, "up")
+    return format_value(Fraction(math.ceil(value)) if whole else value, "up")
 
 
 def account_line(account: Account) -> str:
-    """What an account has spent and has left, in one line."""
+    """Return what an account has spent and has left, in one line."""
     if account.currency != "epsilon":
-        from lastbit.ledger.price import below
+        from lastbit.ledger.price import format_down
 
-        *losses, delta = (f"{name} {below(each)}" for name, each in account.left.items())
+        *losses, delta = (f"{name} {format_down(amount)}" for name, amount in account.left.items())
         return f"{account.dataset} ({account.text}): {' or '.join(losses)} left, and {delta}"
     return (
-        f"{account.dataset}: spent {shown(account.spent, 'up')} of {shown(account.limit, 'down')}, "
-        f"{shown(account.remaining, 'down')} left (epsilon)"
+        f"{account.dataset}: spent {format_value(account.spent, 'up')} of {format_value(account.limit, 'down')}, "
+        f"{format_value(account.remaining, 'down')} left (epsilon)"
     )
 
 
 def account_data(account: Account) -> dict[str, Any]:
-    """An account as plain data."""
+    """Return an account as plain data."""
     return {
         "dataset": account.dataset,
         "limit": account.limit,
@@ -135,7 +137,7 @@ def account_data(account: Account) -> dict[str, Any]:
 
 
 def entry_data(entry: Entry) -> dict[str, Any]:
-    """Return an entry as plain data: what the command and the service both tell of it."""
+    """Return an entry as plain data: what the command and the service both say of it."""
     return {
         "id": entry.id,
         "time": entry.time.isoformat(),
@@ -151,14 +153,14 @@ def entry_data(entry: Entry) -> dict[str, Any]:
     }
 
 
-def percent(level: Number) -> str:
-    """A level as people read it, refused unless it is a probability.
+def format_percent(level: Number) -> str:
+    """Return a level as people read it, and refuse it unless it is a probability.
 
-    >>> percent("0.95")
+    >>> format_percent("0.95")
     '95%'
-    >>> percent("0.9999999999"), percent("0.9499999999")
+    >>> format_percent("0.9999999999"), format_percent("0.9499999999")
     ('more than 99.9999%', '94.9999%')
     """
     exact = probability(level, "level") * 100
     # No more is promised than holds.
-    return "more than 99.9999%" if exact > Fraction(999999, 10000) else f"{shown(exact, 'down')}%"
+    return "more than 99.9999%" if exact > Fraction(999999, 10000) else f"{format_value(exact, 'down')}%"

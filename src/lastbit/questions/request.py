@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any, Final
 from lastbit.errors import ParameterError
 from lastbit.output.addresses import public_address
 from lastbit.questions.domains import Domain
-from lastbit.questions.items import ItemOptions
+from lastbit.questions.item_options import ItemOptions
 from lastbit.questions.option import REQUIRED, Face, Option, parse_options
-from lastbit.questions.options import SOURCE
-from lastbit.questions.rows import PERIODS, RowOptions
+from lastbit.questions.row_options import PERIODS, RowOptions
+from lastbit.questions.shared_options import SOURCE
 
 if TYPE_CHECKING:
     from lastbit.questions.question import Question
 
-_SHOWN: Final = ("reuse", "as_json", "plot", "html", "dry_run", "units")
+_DISPLAY_OPTIONS: Final = ("reuse", "as_json", "plot", "html", "dry_run", "units")
 """Options that change how a release is shown, and not the question."""
 _NO_COMMAND: Final = (
     "# A command cannot name these items: some are empty, have blanks at their ends, or have several lines. Use Python."
@@ -41,7 +41,7 @@ class Kind:
     """One line, for lists."""
     examples: tuple[str, ...] = ()
     """Commands, without `lastbit` in front."""
-    canonical: Callable[[dict[str, Any]], tuple[str, dict[str, Any]]] | None = None
+    canonicalize: Callable[[dict[str, Any]], tuple[str, dict[str, Any]]] | None = None
     """The name and the facts of the same question in its other spelling, where it has one."""
 
     @property
@@ -138,13 +138,15 @@ class Request:
         >>> KINDS["count"].parse({"source": "v.csv", "where": "age > 60 or ill"}).narrow("agreed")["where"]
         '(agreed) and (age > 60 or ill)'
         """
-        from lastbit.data.query.parsing import joined
+        from lastbit.data.query.parsing import join_conditions
 
         own = self.values["where"]
-        return Request(self.kind, {**self.values, "where": joined(where, *([] if own is None else [own]))}, self.face)
+        return Request(
+            self.kind, {**self.values, "where": join_conditions(where, *([] if own is None else [own]))}, self.face
+        )
 
     @property
-    def given(self) -> Iterator[tuple[Option, Any]]:
+    def explicit_options(self) -> Iterator[tuple[Option, Any]]:
         """The options that do not have their defaults."""
         for option in self.kind.options:
             value = self.values[option.name]
@@ -156,13 +158,13 @@ class Request:
         """The command that asks this question.
 
         >>> from lastbit.questions.kinds import KINDS
-        >>> asked = {"source": "a b.csv", "by": "item", "domain": ["flu", "cold"], "k": 2, "epsilon": "1/2"}
-        >>> KINDS["top"].parse(asked).command
+        >>> options = {"source": "a b.csv", "by": "item", "domain": ["flu", "cold"], "k": 2, "epsilon": "1/2"}
+        >>> KINDS["top"].parse(options).command
         "lastbit top 'a b.csv' --by item --domain flu,cold --epsilon 1/2 -k 2"
         """
         files: list[str] = []
         words = ["lastbit", self.kind.name]
-        for option, value in self._spelled:
+        for option, value in self._public_options:
             if option.name != "domain":
                 words += map(_as_argument, value) if option is SOURCE else option.arguments(value)
                 continue
@@ -180,7 +182,7 @@ class Request:
     def about(self) -> str:
         """The question in the words of a command, without its cost, for the books."""
         words = [self.kind.name]
-        for option, value in self._spelled:
+        for option, value in self._public_options:
             if option.part not in ("table", "question"):
                 continue
             if option.name == "domain":
@@ -207,18 +209,18 @@ class Request:
         print(release)
         """
         lines = [f"    {_literal(self.kind.name)},"]
-        for option, value in self._spelled:
+        for option, value in self._public_options:
             if option is SOURCE:
-                lines += [f"    {_literal(place)}," for place in value]
+                lines += [f"    {_literal(source)}," for source in value]
             else:
                 lines.append(f"    {option.name}={_literal(option.type.plain(value))},")
         return "\n".join(["import lastbit as lb", "", "release = lb.ask(", *lines, ")", "print(release)"])
 
     @property
-    def _spelled(self) -> Iterator[tuple[Option, Any]]:
+    def _public_options(self) -> Iterator[tuple[Option, Any]]:
         """The options that a person would type again, without passwords."""
-        for option, value in self.given:
-            if option.name in _SHOWN:
+        for option, value in self.explicit_options:
+            if option.name in _DISPLAY_OPTIONS:
                 continue
             if option.name == "source":
                 yield option, tuple(map(public_address, value))
@@ -239,9 +241,9 @@ def _with_columns(domains: Sequence[Domain], by: Sequence[str]) -> tuple[Domain,
     return tuple(Domain(domain.items, domain.text, column) for domain, column in zip(ordered, by, strict=True))
 
 
-def _as_argument(place: str) -> str:
-    """Return a place that a command does not take for an option."""
-    return f"./{place}" if place.startswith("-") and place != "-" else place
+def _as_argument(source: str) -> str:
+    """Return a source that a command does not take for an option."""
+    return f"./{source}" if source.startswith("-") and source != "-" else source
 
 
 def _fits_a_line(item: str) -> bool:

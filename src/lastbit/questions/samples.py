@@ -21,55 +21,55 @@ _NUMBERS: Final = 100_000
 """More made-up numbers than these show nothing new, and take time."""
 
 
-def make_falling(units: int, n: int, worth: Fraction = Fraction(1)) -> list[int]:
-    """Numbers of n items as they often fall: the second item has half of the first, the third a third.
+def make_falling_numbers(units: int, n: int, worth: Fraction = Fraction(1)) -> list[int]:
+    """Return numbers of n items as they often fall: the second has half of the first, the third a third.
 
-    >>> make_falling(1000, 4)
+    >>> make_falling_numbers(1000, 4)
     [400, 200, 133, 100]
     """
-    return [int(Fraction(2 * units, 5) / place * worth) for place in range(1, n + 1)]
+    return [int(Fraction(2 * units, 5) / position * worth) for position in range(1, n + 1)]
 
 
 def make_counts(units: int, items: Sequence[Any], bounds: tuple[str, str] | None, **facts: Any) -> Counts:
-    """Counts of public items, or sums where weights have bounds."""
-    return Counts(items=items, values=np.array(make_falling(units, len(items), _worth(bounds))), **facts)
+    """Return counts of public items, or sums where weights have bounds."""
+    return Counts(items=items, values=np.array(make_falling_numbers(units, len(items), _worth(bounds))), **facts)
 
 
-def make_unlisted(units: int, bounds: tuple[str, str] | None, **facts: Any) -> Unlisted:
-    """Numbers of items with made-up names."""
-    values = make_falling(units, _ITEMS, _worth(bounds))
-    return Unlisted.of({f"item {place}": value for place, value in enumerate(values, start=1)}, **facts)
+def make_unlisted_items(units: int, bounds: tuple[str, str] | None, **facts: Any) -> Unlisted:
+    """Return numbers of items with made-up names."""
+    values = make_falling_numbers(units, _ITEMS, _worth(bounds))
+    return Unlisted.of({f"item {position}": value for position, value in enumerate(values, start=1)}, **facts)
 
 
-def make_bell(units: int, labels: Sequence[str], **facts: Any) -> Counts:
-    """Counts of bins: few at both ends, most in the middle.
+def make_bin_counts(units: int, labels: Sequence[str], **facts: Any) -> Counts:
+    """Return counts of bins: few at both ends, most in the middle.
 
-    >>> make_bell(100, ["a", "b", "c"]).values.tolist()
+    >>> make_bin_counts(100, ["a", "b", "c"]).values.tolist()
     [25, 50, 25]
     """
     n = len(labels)
-    heights = [min(place, n + 1 - place) for place in range(1, n + 1)]
+    heights = [min(position, n + 1 - position) for position in range(1, n + 1)]
     values = np.array([units * height // sum(heights) for height in heights])
     return Counts(items=labels, values=values, **facts)
 
 
 def make_numbers(units: int, bounds: tuple[str, str], step: Any, most: int = 1, groups: int = 1) -> Numbers:
-    """One number for each unit, between the bounds: many small ones and few large ones."""
+    """Return one number for each unit, between the bounds: many small ones and few large ones."""
     from lastbit.data.per_unit import Numbers
     from lastbit.exact.numbers import number
-    from lastbit.values.span import span
+    from lastbit.values.bounds import parse_bounds
 
-    low, high = span(bounds)
+    low, high = parse_bounds(bounds)
     n, grid = max(1, min(units, _NUMBERS)), Fraction(number(step, "resolution"))
-    values = [low + (high - low) * Fraction(2 * place + 1, 2 * n) ** 2 for place in range(n)]
+    values = [low + (high - low) * Fraction(2 * position + 1, 2 * n) ** 2 for position in range(n)]
     steps = np.array([int(value / grid) for value in values], np.int64)
     return Numbers(steps, np.arange(n) % groups, (), grid, (low, high), most)
 
 
 def _worth(bounds: tuple[str, str] | None) -> Fraction:
-    """What a unit adds to an item: itself, or the middle of the bounds of a weight."""
+    """Return what a unit adds to an item: itself, or the middle of the bounds of a weight."""
     if bounds is None:
         return Fraction(1)
-    from lastbit.values.span import span
+    from lastbit.values.bounds import parse_bounds
 
-    return Fraction(sum(span(bounds))) / 2
+    return Fraction(sum(parse_bounds(bounds))) / 2

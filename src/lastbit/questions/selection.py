@@ -7,10 +7,10 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from lastbit.errors import ParameterError
-from lastbit.output.words import several
-from lastbit.questions.discovery import search
+from lastbit.output.words import plural
+from lastbit.questions.discovery import ask_unlisted_items
 from lastbit.questions.question import Accuracy, Question
-from lastbit.questions.rules import describe_weights
+from lastbit.questions.reading_notes import describe_weights
 
 if TYPE_CHECKING:
     import lastbit as lb
@@ -29,41 +29,41 @@ def top(request: Request) -> Question:
     if request["set"] or request["form"] != "both":
         return _select_set(request)
     if not items.domain:
-        return search(request, gaps=True)
+        return ask_unlisted_items(request, gaps=True)
     refuse_delta(request)
     import lastbit as lb
-    from lastbit.questions.report import Report, bound, percent
+    from lastbit.questions.report import Report, format_bound, format_percent
 
-    mechanism = lb.NoisyTopK(k=k, **request.cost, resolution=items.step("1/10"), **items.moves)
+    mechanism = lb.NoisyTopK(k=k, **request.cost, resolution=items.step("1/10"), **items.mechanism_parameters)
     items.require_at_least(k)
-    level = percent(request.level)
+    level = format_percent(request.level)
     reach = mechanism.accuracy(items.size, request.level)
-    promise = f"no item left out has {items.more(bound(reach, whole=items.counts_units))} than a listed item"
-    gaps = f"every gap is off by less than {bound(reach, whole=items.counts_units)}"
+    promise = f"no item left out has {items.more(format_bound(reach, whole=items.counts_units))} than a listed item"
+    gaps = f"every gap is off by less than {format_bound(reach, whole=items.counts_units)}"
 
     def report(release: lb.TopK) -> Report:
-        lonely = [None] * (len(release.indices) - len(release.gaps))  # the last item of all has no next item
-        ranges = [*release.gap_intervals(request.level), *lonely]
+        no_next = [None] * (len(release.indices) - len(release.gaps))  # the last item of all has no next item
+        ranges = [*release.gap_intervals(request.level), *no_next]
         columns = {
             "rank": range(1, len(release.indices) + 1),
             "item": release.items or (),
-            "ahead of the next by": [*release.gaps, *lonely],
+            "ahead of the next by": [*release.gaps, *no_next],
             "true gap": ranges,
         }
         notes = [f"With probability {level} all true gaps are in their ranges, and {promise}."]
         more = {"true_gap": ranges, "level": request.level, "within": reach}
-        whole = items.whole("ahead of the next by", "true gap")
+        whole = items.whole_columns("ahead of the next by", "true gap")
         return Report(release.title, columns, notes, release.to_dict() | items.data | more, whole)
 
     sentence = f"With probability {level} {promise}, and {gaps}."
-    return _ask_listed(request, mechanism, report, reach, sentence, _MORE)
+    return _ask_listed_items(request, mechanism, report, reach, sentence, _MORE)
 
 
 def _select_set(request: Request) -> Question:
     """Return the question that lists the k largest as a set."""
     import lastbit as lb
     from lastbit.output.words import nth
-    from lastbit.questions.report import Report, bound, percent
+    from lastbit.questions.report import Report, format_bound, format_percent
 
     items, k, form = request.items, request["k"], request["form"]
     if not request["set"]:
@@ -71,13 +71,13 @@ def _select_set(request: Request) -> Question:
     refuse_delta(request)
     if not items.domain:
         raise ParameterError("--set needs --domain: a set is selected among items that are listed. Nothing was read.")
-    mechanism = lb.SubsetTopK(k=k, **request.cost, resolution=items.step(), form=form, **items.moves)
+    mechanism = lb.SubsetTopK(k=k, **request.cost, resolution=items.step(), form=form, **items.mechanism_parameters)
     items.require_at_least(k)
-    level, n = percent(request.level), items.size
+    level, n = format_percent(request.level), items.size
     reach, lead = mechanism.accuracy(n, request.level), mechanism.lead(n, request.level)
-    more = items.more(bound(reach, whole=items.counts_units))
+    more = items.more(format_bound(reach, whole=items.counts_units))
     than = "a listed item" if form == "both" else f"the {nth(k + 1)} of all items"
-    ahead = items.amount(bound(lead, whole=items.counts_units))
+    ahead = items.amount(format_bound(lead, whole=items.counts_units))
     sentence = (
         f"With probability {level} no item left out has {more} than {than}. Where the {nth(k)} of all items is ahead "
         f"of the next by {ahead}, the set is exactly the {k:,} largest with probability {level}."
@@ -90,10 +90,10 @@ def _select_set(request: Request) -> Question:
         data = {"within": reach, "lead": lead, "level": request.level}
         return Report(release.title, {"item": release.items or ()}, [sentence], release.to_dict() | items.data | data)
 
-    return _ask_listed(request, mechanism, report, reach, sentence, _MORE, notes=notes, draws_numbers=False)
+    return _ask_listed_items(request, mechanism, report, reach, sentence, _MORE, notes=notes, draws_numbers=False)
 
 
-def _ask_listed(
+def _ask_listed_items(
     request: Request,
     mechanism: Mechanism[Any],
     report: Callable[[Any], Report],
@@ -114,7 +114,7 @@ def _ask_listed(
         reading=read_counts(request.rows, items),
         report=report,
         sample=items.sample,
-        accuracy=lambda units: Accuracy(within, items.number, sentence, meaning, whole=items.whole_of(units)),
+        accuracy=lambda units: Accuracy(within, items.number, sentence, meaning, total=items.total_of(units)),
         notes=[*notes, *describe_weights(request)],
         prepare_values=prepare_values,
         draws_numbers=draws_numbers,
@@ -134,15 +134,20 @@ def above(request: Request) -> Question:
     """List the first items of the domain with more units, or a larger sum, than a threshold, and how much more."""
     import lastbit as lb
     from lastbit.exact.numbers import number
-    from lastbit.questions.report import Report, bound, percent
+    from lastbit.questions.report import Report, format_bound, format_percent
 
     items = request.items
     mechanism = lb.SparseVector(
-        threshold=request["threshold"], limit=request["limit"], **request.cost, resolution=items.step(), **items.moves
+        threshold=request["threshold"],
+        limit=request["limit"],
+        **request.cost,
+        resolution=items.step(),
+        **items.mechanism_parameters,
     )
     base, noise = number(request["threshold"], "threshold"), mechanism.gap_noise
     noise.listed_bound(base, 0, request.level)  # refuses a level that allows no bound, before anything is spent
     items.require_at_least(1)
+    level = format_percent(request.level)
 
     def report(release: lb.AboveThreshold) -> Report:
         estimates = [noise.estimate(base, gap or 0).value for gap in release.gaps]
@@ -154,24 +159,24 @@ def above(request: Request) -> Question:
             "at least": lowest,
         }
         notes = [
-            f"{release.answered:,} of {several(items.size, 'item')} were asked, in the order of the domain.",
-            f"With probability {percent(request.level)} the 'at least' of a listed item is empty or true, whatever "
-            "the values are. Where all items are below the threshold, those that are shown are the lucky ones.",
+            f"{release.answered:,} of {plural(items.size, 'item')} were asked, in the order of the domain.",
+            f"With probability {level} the 'at least' of a listed item is empty or true, whatever the values are. "
+            "Where all items are below the threshold, those that are shown are the lucky ones.",
             "An estimate is the threshold and the gap. Lucky noise gets items listed, so estimates are too high on "
             "average.",
         ]
         more = {"estimate": estimates, "at_least": lowest, "level": request.level}
-        whole = items.whole("above by", "estimate", "at least")
+        whole = items.whole_columns("above by", "estimate", "at least")
         return Report(release.title, columns, notes, release.to_dict() | items.data | more, whole)
 
     within = noise.decisive(request.level)
-    distance = items.amount(bound(within, whole=items.counts_units))
+    distance = items.amount(format_bound(within, whole=items.counts_units))
     sentence = (
-        f"Before the search begins, the probability is {percent(request.level)} that an item {distance} above or below "
+        f"Before the search begins, the probability is {level} that an item {distance} above or below "
         "the threshold is told rightly, if the search gets to it."
     )
     meaning = "How far from the threshold an item is told rightly"
-    return _ask_listed(request, mechanism, report, within, sentence, meaning)
+    return _ask_listed_items(request, mechanism, report, within, sentence, meaning)
 
 
 def choose(request: Request) -> Question:
@@ -181,21 +186,21 @@ def choose(request: Request) -> Question:
     """
     items, k = request.items, request["k"]
     if not items.domain:
-        return search(request, gaps=False)
-    from lastbit.questions.report import Report, bound, percent
+        return ask_unlisted_items(request, gaps=False)
+    from lastbit.questions.report import Report, format_bound, format_percent
 
-    mechanism = _ranking(request)
+    mechanism = _choose_mechanism(request)
     items.require_at_least(k)
-    level, reach = percent(request.level), mechanism.accuracy(items.size, request.level, k=k)
-    more = items.more(bound(reach, whole=items.counts_units))
+    level, reach = format_percent(request.level), mechanism.accuracy(items.size, request.level, k=k)
+    more = items.more(format_bound(reach, whole=items.counts_units))
     sentence = f"With probability {level} no item left out has {more} than a listed item."
 
     def report(release: lb.Ranking) -> Report:
-        listed = {"rank": range(1, k + 1), "item": release.outcomes or ()}
+        columns = {"rank": range(1, k + 1), "item": release.outcomes or ()}
         data = {"within": reach, "level": request.level}
-        return Report(release.title, listed, [sentence], release.to_dict() | items.data | data)
+        return Report(release.title, columns, [sentence], release.to_dict() | items.data | data)
 
-    return _ask_listed(
+    return _ask_listed_items(
         request,
         mechanism,
         report,
@@ -207,12 +212,12 @@ def choose(request: Request) -> Question:
     )
 
 
-def _ranking(request: Request) -> Any:
+def _choose_mechanism(request: Request) -> Any:
     """Return the mechanism that ranks k items at the cost that a person asks for."""
     from lastbit.mechanisms.exponential import ExponentialMechanism
 
     items, delta = request.items, request["delta"]
-    parameters = {"resolution": items.step(), **items.moves}
+    parameters = {"resolution": items.step(), **items.mechanism_parameters}
     if delta is None:
         return ExponentialMechanism(**request.cost, **parameters)
     if request["epsilon"] is None or request["rho"] is not None:
@@ -225,7 +230,7 @@ def measure(request: Request) -> Question:
     import lastbit as lb
     from lastbit.estimate.accuracy import laplace_accuracy
     from lastbit.exact.numbers import probability
-    from lastbit.questions.report import Report, bound, percent
+    from lastbit.questions.report import Report, format_bound, format_percent
 
     items, k, as_set = request.items, request["k"], request["set"]
     if request["form"] != "both" and not as_set:
@@ -234,12 +239,12 @@ def measure(request: Request) -> Question:
         k=k,
         **request.cost,
         resolution=items.step("1" if as_set else "1/10"),
-        **items.moves,
+        **items.mechanism_parameters,
         selection="set" if as_set else "noise",
         form=request["form"],
     )
     items.require_at_least(k)
-    level = percent(request.level)
+    level = format_percent(request.level)
 
     def report(release: Any) -> Report:
         intervals = release.intervals(request.level)
@@ -260,13 +265,13 @@ def measure(request: Request) -> Question:
             }
             notes.append("The number beside it uses the gaps too, as far as they fit the measurements.")
         more = {"interval": intervals, "level": request.level}
-        whole = items.whole("interval", "ahead of the next by")
+        whole = items.whole_columns("interval", "ahead of the next by")
         return Report(release.title, columns, notes, release.to_dict() | items.data | more, whole)
 
     off = laplace_accuracy(mechanism._measurement_rate, probability(request.level, "level"))
     within = off * mechanism.grid.resolution
     sentence = (
         f"With probability {level} the measurement of a listed item is off by at most "
-        f"{items.amount(bound(within, whole=items.counts_units))}."
+        f"{items.amount(format_bound(within, whole=items.counts_units))}."
     )
-    return _ask_listed(request, mechanism, report, within, sentence)
+    return _ask_listed_items(request, mechanism, report, within, sentence)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from lastbit.exact.numbers import number, probability
 from lastbit.questions.option import Option
-from lastbit.questions.options import COST, LEDGER, LIMIT, OUTPUT, THRESHOLD
 from lastbit.questions.question import Accuracy, Question
+from lastbit.questions.shared_options import COST, LEDGER, LIMIT, OUTPUT, THRESHOLD
 from lastbit.questions.value_types import Flag, Number, Text
 
 if TYPE_CHECKING:
@@ -58,14 +58,14 @@ class Stream:
     def of(cls, *, threshold: str, level: str, adaptive: bool = False, **parameters: Any) -> Stream:
         """Return the stream with these parameters, refused before anything is spent where they cannot work."""
         import lastbit as lb
-        from lastbit.estimate.gaps import confident
+        from lastbit.estimate.gaps import parse_level
 
         kind: Any = lb.AdaptiveSparseVector if adaptive else lb.SparseVector
         mechanism = kind(threshold=threshold, **parameters)
-        confident(level)
+        parse_level(level)
         return cls(mechanism, number(threshold, "threshold"), level)
 
-    def describe(self, place: int, answer: Answer) -> dict[str, Any]:
+    def describe(self, query: int, answer: Answer) -> dict[str, Any]:
         """Return an answer as data: where it is above, with its gap, an estimate, and a bound that holds at the level.
 
         >>> stream = Stream.of(threshold="100", level="0.95", limit=1, epsilon=1)
@@ -74,11 +74,11 @@ class Stream:
         ({'query': 1, 'above': False}, ['above', 'at_least', 'estimate', 'gap', 'level', 'query'])
         """
         if answer.gap is None:
-            return {"query": place, "above": False}
+            return {"query": query, "above": False}
         kind: Any = self.mechanism.gap_noise
         noise = kind(answer) if callable(kind) else kind
         return {
-            "query": place,
+            "query": query,
             "above": True,
             "gap": answer.gap,
             "estimate": noise.estimate(self.threshold, answer.gap).value,
@@ -87,7 +87,7 @@ class Stream:
         }
 
 
-def stream_of(request: Request) -> Stream:
+def build_stream(request: Request) -> Stream:
     """Return the stream that a request asks for."""
     names = ("threshold", "level", "adaptive", "limit", "sensitivity", "monotone", "resolution")
     return Stream.of(**{name: request[name] for name in names}, **request.cost)
@@ -100,13 +100,13 @@ def watch(request: Request) -> Question:
     above is told with its gap, and the run ends after the last answer that was paid for. A line without a number
     counts as the lowest number there is. No line is ever shown.
     """
-    from lastbit.questions.report import bound, percent
+    from lastbit.questions.report import format_bound, format_percent
 
-    stream = stream_of(request)
+    stream = build_stream(request)
     within = stream.mechanism.decisive(request.level)
     sentence = (
-        f"Before the run begins, the probability is {percent(request.level)} that a number that is "
-        f"{bound(within, whole=False)} above or below the threshold is told rightly, if the run gets to it."
+        f"Before the run begins, the probability is {format_percent(request.level)} that a number that is "
+        f"{format_bound(within, whole=False)} above or below the threshold is told rightly, if the run gets to it."
     )
     meaning = "How far from the threshold a number is told rightly"
 

@@ -7,9 +7,9 @@ from math import ceil, floor
 from typing import TYPE_CHECKING, Any
 
 from lastbit.errors import ParameterError
-from lastbit.output.words import several
+from lastbit.output.words import plural
 from lastbit.questions.question import Accuracy, Question
-from lastbit.questions.rules import describe_numbers
+from lastbit.questions.reading_notes import describe_numbers
 
 if TYPE_CHECKING:
     import lastbit as lb
@@ -29,10 +29,10 @@ def choose_rule(request: Request, usual: str) -> str:
     return rule
 
 
-def name_rule(facts: dict[str, Any], usual: str = "mean") -> dict[str, Any]:
+def canonicalize_rule(facts: dict[str, Any], usual: str = "mean") -> dict[str, Any]:
     """Return the facts with the rule that `choose_rule` takes, whether it was said or follows from the others.
 
-    >>> name_rule({"latest_by": "date"}), name_rule({"per": "mean"}) == name_rule({})
+    >>> canonicalize_rule({"latest_by": "date"}), canonicalize_rule({"per": "mean"}) == canonicalize_rule({})
     ({'per': 'latest', 'latest_by': 'date'}, True)
     """
     implied = "latest" if "latest_by" in facts else "row" if "most_rows" in facts else usual
@@ -46,14 +46,14 @@ def mean(request: Request) -> Question:
     """
     import lastbit as lb
     from lastbit.questions import samples
-    from lastbit.questions.report import Report, bound, percent, shown
+    from lastbit.questions.report import Report, format_bound, format_percent, format_value
 
     rows, of, bounds = request.rows, request["of"], request["bounds"]
     rule = choose_rule(request, "mean")
-    most = _numbers_of_one_unit(request, rule)
+    most = _most_numbers_per_unit(request, rule)
     step = _choose_step(request, most)
     mechanism = lb.NoisyMean(**request.cost, bounds=bounds, resolution=step, most_rows=most)
-    level, noun = percent(request.level), "rows" if rule == "row" else rows.noun
+    level, noun = format_percent(request.level), "rows" if rule == "row" else rows.noun
 
     def report(release: lb.MeanAndUnits) -> Report:
         fewest, most_units = release.units_interval(request.level)
@@ -76,19 +76,19 @@ def mean(request: Request) -> Question:
     def accuracy(units: int) -> Accuracy:
         off, units_off = _mean_accuracy(mechanism, units, request.level)
         low, high = (Fraction(end) for end in mechanism.bounds)
-        people = several(units, noun.removesuffix("s"))
+        people = plural(units, noun.removesuffix("s"))
         sentence = (
-            f"With probability {level} the mean of {people} is off by about {shown(off)} at most where it is in the "
-            f"middle of the bounds, by twice that at a bound, and the number of {noun} by at most "
-            f"{bound(units_off, whole=True)}."
+            f"With probability {level} the mean of {people} is off by about {format_value(off)} at most where it is in "
+            f"the middle of the bounds, by twice that at a bound, and the number of {noun} by at most "
+            f"{format_bound(units_off, whole=True)}."
             if off < high - low
             else f"Nothing is known about the mean of {people}. Ask with more of them, or with a larger --epsilon."
         )
-        return Accuracy(off, of, sentence, whole=high - low)
+        return Accuracy(off, of, sentence, total=high - low)
 
     return Question(
         mechanism,
-        reading=_read(request, rule).then(lambda numbers: numbers.mean(step)),
+        reading=_read_numbers(request, rule).then(lambda numbers: numbers.mean(step)),
         report=report,
         sample=lambda units: samples.make_numbers(units, bounds, step, most).mean(step),
         accuracy=accuracy,
@@ -115,20 +115,20 @@ def sum_(request: Request) -> Question:
     """
     import lastbit as lb
     from lastbit.questions import samples
-    from lastbit.questions.report import Report, bound, percent
-    from lastbit.values.span import span
+    from lastbit.questions.report import Report, format_bound, format_percent
+    from lastbit.values.bounds import parse_bounds
 
     of, bounds = request["of"], request["bounds"]
     rule = choose_rule(request, "total")
-    most = _numbers_of_one_unit(request, rule)
+    most = _most_numbers_per_unit(request, rule)
     step = _choose_step(request, most)
-    low, high = span(bounds)
+    low, high = parse_bounds(bounds)
     furthest = most * max(abs(low), abs(high))
     if request["rho"] is None:
         mechanism: Any = lb.DiscreteLaplace(**request.cost, sensitivity=furthest, resolution=step)
     else:
         mechanism = lb.DiscreteGaussian(**request.cost, squared_sensitivity=furthest**2, resolution=step)
-    level = percent(request.level)
+    level = format_percent(request.level)
 
     def report(release: lb.NoisyValues) -> Report:
         interval: Any = release.interval(request.level)
@@ -145,28 +145,28 @@ def sum_(request: Request) -> Question:
     # The sum may have been floored by less than a step.
     within = mechanism.accuracy(request.level) + mechanism.grid.resolution
     sentence = (
-        f"With probability {level} the sum is off by at most {bound(within, whole=False)}, for numbers clamped to the "
-        "bounds."
+        f"With probability {level} the sum is off by at most {format_bound(within, whole=False)}, for numbers clamped "
+        "to the bounds."
     )
     return Question(
         mechanism,
-        reading=_read(request, rule).then(lambda numbers: numbers.total(step)),
+        reading=_read_numbers(request, rule).then(lambda numbers: numbers.total(step)),
         report=report,
         sample=lambda units: samples.make_numbers(units, bounds, step, most).total(step),
-        accuracy=lambda units: Accuracy(within, of, sentence, whole=units * furthest),
+        accuracy=lambda units: Accuracy(within, of, sentence, total=units * furthest),
         notes=describe_numbers(request, rule),
     )
 
 
 def _choose_step(request: Request, most: int) -> Any:
     """Return the step of the noise: as it is said, or as the bounds say."""
-    from lastbit.mechanisms.on_grid import MOST_STEPS
-    from lastbit.values.span import span, usual_step
+    from lastbit.mechanisms.grid_mechanism import MOST_STEPS
+    from lastbit.values.bounds import default_step, parse_bounds
 
     if request["resolution"] is not None:
         return request["resolution"]
     bounds = request["bounds"]
-    step, (low, high) = usual_step(bounds), span(bounds)
+    step, (low, high) = default_step(bounds), parse_bounds(bounds)
     # A mean takes half steps.
     if 2 * most * max(high - low, abs(low), abs(high)) > step * MOST_STEPS:
         raise ParameterError(
@@ -176,7 +176,7 @@ def _choose_step(request: Request, most: int) -> Any:
     return step
 
 
-def _numbers_of_one_unit(request: Request, rule: str) -> int:
+def _most_numbers_per_unit(request: Request, rule: str) -> int:
     """Return how many numbers one unit has at most."""
     most_rows: int | None = request["most_rows"]
     if rule != "row" or request.rows.unit is None:
@@ -191,7 +191,8 @@ def _numbers_of_one_unit(request: Request, rule: str) -> int:
     return most_rows
 
 
-def _read(request: Request, rule: str) -> Reading[Any]:
+def _read_numbers(request: Request, rule: str) -> Reading[Any]:
+    """Return how the table is read: one number of each unit, or of each row."""
     from lastbit.questions.reading import read_numbers
 
     names = ("latest_by", "most_rows", "missing")

@@ -38,7 +38,8 @@ def describe(value: object) -> str:
     return f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"
 
 
-def _refuse(flag: str, expected: str, value: object, advice: str = "") -> ParameterError:
+def _wrong_value(flag: str, expected: str, value: object, advice: str = "") -> ParameterError:
+    """Return the error that says what was expected, what came, and what to write."""
     return ParameterError(f"{flag} must be {expected}: got {describe(value)}.{' ' if advice else ''}{advice}")
 
 
@@ -59,7 +60,7 @@ class Text:
     def parse(self, value: Any, flag: str, face: Face) -> str:
         """Return the text."""
         if not isinstance(value, str):
-            raise _refuse(flag, "text", value)
+            raise _wrong_value(flag, "text", value)
         if not value and not self.empty:
             raise ParameterError(f"{flag} must not be empty. Write {flag} {self.metavar}, or leave it out.")
         if len(value) > LONGEST:
@@ -109,7 +110,7 @@ def _path_text(value: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class Choice(Text):
+class OneOf(Text):
     """One of a few words."""
 
     choices: tuple[str, ...] = ()
@@ -118,7 +119,7 @@ class Choice(Text):
         """Return the word."""
         if not isinstance(value, str) or value not in self.choices:
             *others, last = self.choices
-            raise _refuse(flag, f"{', '.join(others)} or {last}", value)
+            raise _wrong_value(flag, f"{', '.join(others)} or {last}", value)
         return str(value)
 
     @property
@@ -136,9 +137,9 @@ class Number(Text):
     def parse(self, value: Any, flag: str, face: Face) -> str:
         """Return the number as text."""
         if not isinstance(value, str) and not _is_number(value):
-            raise _refuse(flag, "a number", value, "Write it like 0.1, 1e-3 or 1/3.")
+            raise _wrong_value(flag, "a number", value, "Write it like 0.1, 1e-3 or 1/3.")
         if isinstance(value, str) and (value.startswith("--") or len(value) > 2048):
-            raise _refuse(flag, "a number", value, "Write it like 0.1, 1e-3 or 1/3.")
+            raise _wrong_value(flag, "a number", value, "Write it like 0.1, 1e-3 or 1/3.")
         exact = number(value, flag)
         if isinstance(value, str):
             return value.strip()
@@ -191,7 +192,7 @@ class Scalar(Number):
             return super().parse(value, flag, face)
         text = Text.parse(self, value, flag, face).strip()
         if text.startswith("--"):
-            raise _refuse(flag, "a value", value)
+            raise _wrong_value(flag, "a value", value)
         return text
 
     def fact(self, value: str) -> Any:
@@ -215,12 +216,12 @@ class Rule(Scalar):
             if text not in self.rules:
                 number(text, flag)
         except ParameterError:
-            raise _refuse(flag, f"{', '.join(map(repr, self.rules))} or a number", value) from None
+            raise _wrong_value(flag, f"{', '.join(map(repr, self.rules))} or a number", value) from None
         return text
 
 
 @dataclass(frozen=True)
-class Whole:
+class WholeNumber:
     """A whole number from `least` on, below 2^63 or up to `most`."""
 
     metavar: str = "NUMBER"
@@ -236,13 +237,13 @@ class Whole:
         if isinstance(value, str):
             text = value.strip()
             if not text.removeprefix("-").isascii() or not text.removeprefix("-").isdigit() or len(text) > 4000:
-                raise _refuse(flag, expected, value, advice)
+                raise _wrong_value(flag, expected, value, advice)
             value = int(text)
-        whole = _whole_of(value)
+        whole = _to_whole(value)
         if whole is None:
-            raise _refuse(flag, expected, value, advice)
+            raise _wrong_value(flag, expected, value, advice)
         if whole < self.least:
-            raise _refuse(flag, expected, whole, advice)
+            raise _wrong_value(flag, expected, whole, advice)
         if whole >= 1 << 63:
             raise ParameterError(f"{flag} must be below 2^63: got {describe(whole)}. Choose a smaller number.")
         if whole > self.most:
@@ -267,7 +268,7 @@ class Whole:
         return {"type": "integer", "minimum": self.least}
 
 
-def _whole_of(value: Any) -> int | None:
+def _to_whole(value: Any) -> int | None:
     """Return a whole number as Python's own; None for anything else, and for a Decimal that memory may not hold."""
     if not _is_number(value) or (isinstance(value, Decimal) and not (value.is_finite() and value.adjusted() < 5000)):
         return None
@@ -278,7 +279,7 @@ def _whole_of(value: Any) -> int | None:
 
 
 @dataclass(frozen=True)
-class WholeOrAll(Whole):
+class WholeNumberOrAll(WholeNumber):
     """A whole number, or `all`, which is the same as nothing said."""
 
     metavar: str = "NUMBER|all"
@@ -304,7 +305,7 @@ class Flag:
     def parse(self, value: Any, flag: str, face: Face) -> bool:
         """Return the truth value."""
         if not isinstance(value, bool | np.bool_):
-            raise _refuse(flag, "true or false, without quotes", value)
+            raise _wrong_value(flag, "true or false, without quotes", value)
         return bool(value)
 
     def arguments(self, value: bool) -> list[list[str]]:
@@ -326,7 +327,7 @@ class Flag:
 
 
 @dataclass(frozen=True)
-class Texts:
+class TextList:
     """Names: one, or a list of them. The option may be repeated."""
 
     of: Text = Text("COLUMN")
@@ -341,10 +342,10 @@ class Texts:
     def parse(self, value: Any, flag: str, face: Face) -> tuple[str, ...]:
         """Return the names."""
         value = _path_text(value)
-        listed = [value] if isinstance(value, str) else _items(value)
-        if listed is None:
-            raise _refuse(flag, "text, or a list of texts", value)
-        return tuple(self.of.parse(item, flag, face) for item in listed)
+        values = [value] if isinstance(value, str) else _list_items(value)
+        if values is None:
+            raise _wrong_value(flag, "text, or a list of texts", value)
+        return tuple(self.of.parse(item, flag, face) for item in values)
 
     def arguments(self, value: tuple[str, ...]) -> list[list[str]]:
         """Return one word for each time that the flag is given."""
@@ -364,7 +365,7 @@ class Texts:
         return {"type": ["string", "array"], "items": self.of.schema}
 
 
-def _items(value: Any) -> list[Any] | None:
+def _list_items(value: Any) -> list[Any] | None:
     """Return the items of a list or an array; None for anything else, a mapping and a set included."""
     if isinstance(value, list | tuple | range | np.ndarray):
         return list(value.tolist() if isinstance(value, np.ndarray) else value)
@@ -372,17 +373,17 @@ def _items(value: Any) -> list[Any] | None:
 
 
 @dataclass(frozen=True)
-class Numbers(Number):
+class NumberList(Number):
     """One number or several: a list, or text with commas between them."""
 
     metavar: str = "A,B,C"
 
     def parse(self, value: Any, flag: str, face: Face) -> Any:
         """Return the numbers as texts."""
-        listed = value.split(",") if isinstance(value, str) else [value] if _is_number(value) else _items(value)
-        if listed is None or not listed:
-            raise _refuse(flag, "numbers with commas between them, or a list of numbers", value)
-        return tuple(Number.parse(self, item, flag, face) for item in listed)
+        values = value.split(",") if isinstance(value, str) else [value] if _is_number(value) else _list_items(value)
+        if values is None or not values:
+            raise _wrong_value(flag, "numbers with commas between them, or a list of numbers", value)
+        return tuple(Number.parse(self, item, flag, face) for item in values)
 
     def arguments(self, value: Any) -> list[list[str]]:
         """Return the numbers with commas between them."""
@@ -414,10 +415,10 @@ class Pair:
 
     def parse(self, value: Any, flag: str, face: Face) -> tuple[str, str]:
         """Return both values."""
-        listed = _items(value)
-        if listed is None or len(listed) != 2:
-            raise _refuse(flag, f"two values, {self.metavar}", value)
-        return self.first.parse(listed[0], flag, face), self.second.parse(listed[1], flag, face)
+        values = _list_items(value)
+        if values is None or len(values) != 2:
+            raise _wrong_value(flag, f"two values, {self.metavar}", value)
+        return self.first.parse(values[0], flag, face), self.second.parse(values[1], flag, face)
 
     def arguments(self, value: tuple[str, str]) -> list[list[str]]:
         """Return both words."""

@@ -12,10 +12,10 @@ Adjacency = Literal["add-remove", "replace"]
 ADJACENCIES: Final[tuple[str, ...]] = get_args(Adjacency)
 
 
-def named(adjacency: object, *, monotone: bool = False) -> Adjacency:
+def parse_adjacency(adjacency: object, *, monotone: bool = False) -> Adjacency:
     """An adjacency by its name. Only values that one person adds to or removes from can be monotone.
 
-    >>> named("replace")
+    >>> parse_adjacency("replace")
     'replace'
     """
     if adjacency not in ADJACENCIES:

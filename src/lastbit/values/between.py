@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from lastbit.values import _parts
 from lastbit.values.grid import LIMIT, Grid, Steps
-from lastbit.values.raw import bare, bits, is_plain
+from lastbit.values.raw import bits, is_plain, unwrap
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +33,7 @@ class Between:
     @classmethod
     def of(cls, grid: Grid, values: Any, lowest: int, highest: int) -> Between:
         """These values on a grid, clamped to these steps."""
-        values = bare(values)
+        values = unwrap(values)
         if isinstance(values, np.ndarray):
             values = values.ravel()
         if is_plain(values) and max(grid.numerator, grid.denominator) <= LIMIT:

@@ -13,9 +13,9 @@ import numpy as np
 
 from lastbit.errors import ParameterError
 from lastbit.exact.numbers import Number, number, whole
+from lastbit.values.bounds import parse_bounds
 from lastbit.values.grid import LIMIT, Grid, Steps, common
 from lastbit.values.missing import Missing, floats_among
-from lastbit.values.span import span
 
 MISSING_BIN: Final = "missing"
 """The label of the bin for values that are missing."""
@@ -69,7 +69,7 @@ class Bins:
                 "bins need bounds and the number of bins, or edges. Write bounds=(0, 100) and bins=10, or "
                 "edges=[0, 18, 65] (for the command: --bounds 0 100 --bins 10, or --edges 0,18,65)."
             )
-        lower, upper = span(bounds)
+        lower, upper = parse_bounds(bounds)
         n = whole(bins, "bins")
         if n > _MOST:
             raise ParameterError(f"bins must be at most {_MOST:,}: got {n:,}.")
@@ -80,7 +80,7 @@ class Bins:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """From and to of each bin."""
+        """The label of each bin: from where to where it goes."""
         return tuple(f"{_text(low)} to {_text(high)}" for low, high in pairwise(self.edges))
 
     @cached_property
@@ -94,11 +94,11 @@ class Bins:
 
     def places(self, values: Any) -> Steps:
         """The bin of each value; the first for those that are missing."""
-        found: Steps = np.searchsorted(self._steps, self._grid.steps(values), side="right").astype(np.int64)
+        bins: Steps = np.searchsorted(self._steps, self._grid.steps(values), side="right").astype(np.int64)
         floats = floats_among(values)
         at = np.searchsorted(np.array(self.floats(floats.dtype.name), floats.dtype), floats, side="right")
         # The float nearest to an edge may lie below it, and then it is at the edge all the same.
-        return np.maximum(found, np.where(np.isnan(floats), 0, at))
+        return np.maximum(bins, np.where(np.isnan(floats), 0, at))
 
     def place_of_missing(self, missing: Missing | str) -> int:
         """The bin that missing values count in: the first, or that of a number."""
@@ -125,9 +125,9 @@ class Bins:
 def _text(edge: Fraction) -> str:
     """An edge as people read it: exact as a decimal where it has one of few digits, as a fraction where not."""
     for digits in range(10):
-        scaled = edge * 10**digits
-        if scaled.denominator == 1:
-            whole_part, rest = divmod(abs(scaled.numerator), 10**digits)
+        product = edge * 10**digits
+        if product.denominator == 1:
+            whole_part, rest = divmod(abs(product.numerator), 10**digits)
             fraction = f".{rest:0{digits}}" if digits else ""
             return f"{'-' if edge < 0 else ''}{whole_part:,}{fraction}"
     return str(edge)

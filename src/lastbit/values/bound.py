@@ -27,10 +27,10 @@ class Bound:
     key: int
 
     @classmethod
-    def drawn(cls, most: int) -> Bound:
-        """With a new key, so that nobody knows beforehand which items stay.
+    def draw(cls, most: int) -> Bound:
+        """Draw a new key, so that nobody knows beforehand which items stay.
 
-        >>> Bound.drawn(3).most
+        >>> Bound.draw(3).most
         3
         """
         fixed = _FIXED.get()
@@ -42,7 +42,7 @@ def one_key(key: int = 1) -> Iterator[None]:
     """All bounds drawn inside have this key: counts of two tables are compared by the rule that both would have had.
 
     >>> with one_key(5):
-    ...     Bound.drawn(3).key
+    ...     Bound.draw(3).key
     5
     """
     before = _FIXED.set(key)

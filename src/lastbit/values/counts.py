@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from lastbit.errors import ParameterError
 from lastbit.exact.numbers import Number, flag, positive, whole
-from lastbit.output.words import several
-from lastbit.values.adjacency import Adjacency, named
+from lastbit.output.words import plural
+from lastbit.values.adjacency import Adjacency, parse_adjacency
 from lastbit.values.grid import Grid
 from lastbit.values.known import Known
-from lastbit.values.raw import bare
+from lastbit.values.raw import unwrap
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -54,18 +54,18 @@ class Counts(Known):
         values = _exact(self.values)
         if len(items) != len(values):
             raise ParameterError(
-                f"items and values must be of one length: got {several(len(items), 'item')} and "
-                f"{several(len(values), 'value')}."
+                f"items and values must be of one length: got {plural(len(items), 'item')} and "
+                f"{plural(len(values), 'value')}."
             )
         if not isinstance(items, range) and not _all_different(items):
             raise ParameterError("items must be different, and hashable: two that are alike have one count.")
         object.__setattr__(self, "monotone", flag(self.monotone, "monotone"))
-        named(self.adjacency, monotone=self.monotone)
+        parse_adjacency(self.adjacency, monotone=self.monotone)
         sensitivity = positive(self.sensitivity, "sensitivity", "It is how far one person can move a value.")
         if self.resolution is not None:
             grid = Grid(self.resolution)
             grid.count(sensitivity, "sensitivity")
-            values = grid.floored(values)
+            values = grid.floor(values)
             object.__setattr__(self, "resolution", grid.resolution)
         else:
             object.__setattr__(self, "resolution", _step(values))
@@ -87,8 +87,8 @@ class Counts(Known):
     def total(self) -> Fraction:
         """One person may be in every item that a bound allows; whoever replaces another moves the items of both."""
         people = 1 if self.adjacency == "add-remove" else 2
-        moved = len(self) if self.most_items is None else min(len(self), people * self.most_items)
-        return moved * self.each
+        most = len(self) if self.most_items is None else min(len(self), people * self.most_items)
+        return most * self.each
 
     @property
     def names(self) -> Sequence[Any]:
@@ -97,9 +97,9 @@ class Counts(Known):
 
     def __repr__(self) -> str:
         way = "monotone" if self.monotone else "not monotone"
-        told = "" if self.adjacency == "add-remove" else f", {self.adjacency}"
-        bound = "" if self.most_items is None else f", at most {several(self.most_items, 'item')} a unit"
-        return f"<Counts: {several(len(self), 'item')}, sensitivity {self.sensitivity}, {way}{told}{bound}>"
+        change = "" if self.adjacency == "add-remove" else f", {self.adjacency}"
+        bound = "" if self.most_items is None else f", at most {plural(self.most_items, 'item')} a unit"
+        return f"<Counts: {plural(len(self), 'item')}, sensitivity {self.sensitivity}, {way}{change}{bound}>"
 
 
 def _step(values: NDArray[np.int64] | tuple[Fraction, ...]) -> Fraction | None:
@@ -117,15 +117,15 @@ def _all_different(items: tuple[Any, ...]) -> bool:
 def _exact(values: Any) -> NDArray[np.int64] | tuple[Fraction, ...]:
     if isinstance(values, Sequence) and not isinstance(values, str | bytes | list | tuple):
         values = tuple(values)
-    values = bare(values)
+    values = unwrap(values)
     if not isinstance(values, list | tuple) and (not isinstance(values, np.ndarray) or values.ndim != 1):
         raise ParameterError("values of Counts must be a sequence with one exact number for each item.")
     if isinstance(values, np.ndarray) and values.dtype.kind in "biu":
         # No count reaches 2^63: the clamp only keeps a wrong one from turning negative.
         least = np.minimum(values, np.uint64((1 << 63) - 1)) if values.dtype == np.uint64 else values
-        kept: NDArray[np.int64] = least.astype(np.int64)
-        kept.flags.writeable = False
-        return kept
+        integers: NDArray[np.int64] = least.astype(np.int64)
+        integers.flags.writeable = False
+        return integers
     # NumPy calls a time span a whole number.
     if not all(isinstance(value, Rational) and not isinstance(value, np.timedelta64) for value in values):
         raise ParameterError("values of Counts must be exact: whole numbers or Fractions, not floats.")

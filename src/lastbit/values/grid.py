@@ -18,11 +18,11 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from lastbit.chance.cores import parts_of, side_by_side
+from lastbit.chance.parallel import run_parallel, split_range
 from lastbit.errors import ParameterError
 from lastbit.exact.numbers import Number, flag, positive
 from lastbit.values import _floors
-from lastbit.values.raw import bare, bits, exact_ratio, is_plain
+from lastbit.values.raw import bits, exact_ratio, is_plain, unwrap
 
 Steps = NDArray[np.int64]
 
@@ -81,7 +81,7 @@ class Grid:
         """Values in steps, one for each: an array, or a sequence of numbers. A float means its exact value."""
         if type(values) is list or type(values) is tuple:
             return _floors.listed(values, self.step, *self._listing)
-        values = bare(values)
+        values = unwrap(values)
         if is_plain(values):
             return self._steps_of_array(values.ravel())
         if isinstance(values, np.ndarray):
@@ -103,10 +103,10 @@ class Grid:
             return None
         return self._scaling
 
-    def floored(self, values: Any) -> Any:
+    def floor(self, values: Any) -> Any:
         """Values as multiples of the resolution: whole numbers on a grid of 1/q as they are, others floored.
 
-        >>> Grid(2).floored((Fraction(7, 2), Fraction(4)))
+        >>> Grid(2).floor((Fraction(7, 2), Fraction(4)))
         (Fraction(2, 1), Fraction(4, 1))
         """
         if isinstance(values, np.ndarray) and values.dtype.kind in "biu" and self.numerator == 1:
@@ -115,14 +115,14 @@ class Grid:
         if isinstance(values, Rational) and not isinstance(values, np.timedelta64):
             return Fraction(int(values.numerator), int(values.denominator)) // self.resolution * self.resolution
         if isinstance(values, tuple):
-            return tuple(self.floored(v) if isinstance(v, Rational) else self.value(self.step(v)) for v in values)
+            return tuple(self.floor(v) if isinstance(v, Rational) else self.value(self.step(v)) for v in values)
         return self.values(self.steps(values))
 
     def step(self, value: object) -> int:
         """One value in steps."""
         factor = self.denominator
-        scaled = value * factor if type(value) is int else _scaled(value, factor)
-        return max(-LIMIT, min(LIMIT, scaled)) // self.numerator
+        product = value * factor if type(value) is int else _scale(value, factor)
+        return max(-LIMIT, min(LIMIT, product)) // self.numerator
 
     def value(self, step: int) -> Fraction:
         """One step as an exact value.
@@ -139,8 +139,8 @@ class Grid:
         Fraction(1, 2)
         """
         above, below = exact_ratio(value)
-        scaled = Fraction(above * self.denominator, below) if below else Fraction(above * LIMIT)
-        part = max(Fraction(-LIMIT), min(Fraction(LIMIT), scaled)) / self.numerator - step
+        product = Fraction(above * self.denominator, below) if below else Fraction(above * LIMIT)
+        part = max(Fraction(-LIMIT), min(Fraction(LIMIT), product)) / self.numerator - step
         return part if 0 <= part < 1 else Fraction(0)
 
     def around(
@@ -182,11 +182,11 @@ class Grid:
         >>> Grid("1/10").total([0.31, float("nan"), 10**9], 0, 20)
         23
         """
-        values = bare(values)
+        values = unwrap(values)
         if not is_plain(values):
             return _sum(np.clip(self.steps(values), least, most))
-        if values.dtype.kind == "f" and (found := self.total_of_floats(values, least, most)) is not None:
-            return found[0]
+        if values.dtype.kind == "f" and (sums := self.total_of_floats(values, least, most)) is not None:
+            return sums[0]
         return sum(_sum(np.clip(self._steps_of_array(block), least, most)) for block in _blocks(values.ravel()))
 
     def total_of_floats(self, values: NDArray[Any], least: int, most: int) -> tuple[int, int] | None:
@@ -204,19 +204,19 @@ class Grid:
             return None
         flat = values.ravel()
 
-        def added(part: range) -> tuple[int, int]:
-            found = [floor.total(bits(block), divisor) for block in _blocks(flat[part.start : part.stop])]
-            return sum(total for total, _ in found), sum(missing for _, missing in found)
+        def add_part(part: range) -> tuple[int, int]:
+            sums = [floor.total(bits(block), divisor) for block in _blocks(flat[part.start : part.stop])]
+            return sum(total for total, _ in sums), sum(missing for _, missing in sums)
 
-        found = side_by_side(added, parts_of(len(flat), _BLOCK, _QUICK))
-        return sum(total for total, _ in found), sum(missing for _, missing in found)
+        sums = run_parallel(add_part, split_range(len(flat), _BLOCK, _QUICK))
+        return sum(total for total, _ in sums), sum(missing for _, missing in sums)
 
     def _steps_of_array(self, values: NDArray[Any]) -> Steps:
         factor, divisor = self.denominator, self.numerator
-        scaled = _scaled_floats(values, factor) if values.dtype.kind == "f" else _scaled_whole(values, factor)
+        steps = _scale_floats(values, factor) if values.dtype.kind == "f" else _scale_whole(values, factor)
         if divisor > 1:
-            np.floor_divide(scaled, divisor, out=scaled) if divisor <= LIMIT else np.right_shift(scaled, 63, out=scaled)
-        return scaled
+            np.floor_divide(steps, divisor, out=steps) if divisor <= LIMIT else np.right_shift(steps, 63, out=steps)
+        return steps
 
 
 @lru_cache(maxsize=4096)
@@ -244,7 +244,7 @@ def _sum(steps: Steps) -> int:
     return (int((steps >> 32).sum()) << 32) + int((steps & 0xFFFFFFFF).sum())
 
 
-def _scaled(value: object, factor: int) -> int:
+def _scale(value: object, factor: int) -> int:
     """⌊value·factor⌋ of any number, clamped where it is not finite."""
     above, below = exact_ratio(value)
     return above * factor // below if below else above * LIMIT
@@ -255,7 +255,7 @@ def _largest(dtype: np.dtype[Any]) -> int:
     return 1 if dtype.kind == "b" else int(np.iinfo(dtype).max)
 
 
-def _scaled_whole(values: NDArray[Any], factor: int) -> Steps:
+def _scale_whole(values: NDArray[Any], factor: int) -> Steps:
     """⌊v·factor⌋ of whole values, clamped."""
     edge, largest = LIMIT // factor, _largest(values.dtype)
     if largest < edge:
@@ -267,11 +267,11 @@ def _scaled_whole(values: NDArray[Any], factor: int) -> Steps:
     return _floors.scaled(np.ascontiguousarray(values, np.int64), min(factor, LIMIT), edge, LIMIT)
 
 
-def _scaled_floats(values: NDArray[Any], factor: int, least: int = -LIMIT, most: int = LIMIT) -> Steps:
+def _scale_floats(values: NDArray[Any], factor: int, least: int = -LIMIT, most: int = LIMIT) -> Steps:
     """⌊v·factor⌋ of floats, clamped to [least, most]."""
     floor = _floor(factor, least, most)
     if floor is None:
-        exact = (_scaled(value, factor) for value in values.tolist())
+        exact = (_scale(value, factor) for value in values.tolist())
         return np.fromiter((max(least, min(most, value)) for value in exact), np.int64, len(values))
     return floor.each(bits(values))
 

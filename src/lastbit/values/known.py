@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -13,8 +13,10 @@ from lastbit.errors import LastbitError, ParameterError
 from lastbit.values import _floors
 from lastbit.values.adjacency import Adjacency
 from lastbit.values.grid import Grid
-from lastbit.values.labelled import labelled
-from lastbit.values.raw import bare, is_missing
+from lastbit.values.raw import is_missing, unwrap
+
+_COUNT: Final = "count"
+"""The name that value_counts() gives to the counts. By this name alone are labels told from other indices."""
 
 
 class Known:
@@ -53,7 +55,7 @@ class Known:
         )
 
 
-def allowed(values: Known, sensitivity: Fraction, monotone: bool = False) -> None:
+def check_sensitivity(values: Known, sensitivity: Fraction, monotone: bool = False) -> None:
     """Refuse values that one person can move further than a mechanism with this sensitivity allows for.
 
     Or in another way, where the mechanism was built for values that are monotone.
@@ -70,25 +72,48 @@ def allowed(values: Known, sensitivity: Fraction, monotone: bool = False) -> Non
         )
 
 
-def unpacked(values: Any, sensitivity: Fraction, monotone: bool = False) -> tuple[Any, Sequence[Any] | None]:
+def unpack_values(values: Any, sensitivity: Fraction, monotone: bool = False) -> tuple[Any, Sequence[Any] | None]:
     """The bare values, and the items where the values have them.
 
-    Values are refused where they are not `allowed`. Values about which nothing is known are taken as they are.
+    `check_sensitivity` refuses values that move too far. Values about which nothing is known are taken as they are.
     """
     if type(values) is np.ndarray:
-        return bare(values), None
+        return unwrap(values), None
     if not isinstance(values, Known):
-        given, items = labelled(values)
-        return bare(given), items
-    allowed(values, sensitivity, monotone)
+        raw, items = split_labels(values)
+        return unwrap(raw), items
+    check_sensitivity(values, sensitivity, monotone)
     return values.values, values.names
+
+
+def split_labels(values: Any) -> tuple[Any, Sequence[Any] | None]:
+    """The bare values, and the labels that a count of pandas or Polars has for them; None for all other values.
+
+    The labels of value_counts() are published where they are selected. Only what occurs has a label, and what occurs is
+    private: give the counts of a public list, value_counts().reindex(items, fill_value=0), or use `count`.
+
+    >>> import pandas
+    >>> visits = pandas.Series(["flu", "cold", "flu"]).value_counts().reindex(["cold", "flu", "gout"], fill_value=0)
+    >>> split_labels(visits)[1], split_labels([1, 2])[1]
+    (['cold', 'flu', 'gout'], None)
+    """
+    kind = type(values).__name__
+    if kind == "Series" and getattr(values, "name", None) == _COUNT and hasattr(values, "index"):
+        # An index that only numbers the rows is no label.
+        return values, None if type(values.index).__name__ == "RangeIndex" else values.index.tolist()
+    if kind == "DataFrame":
+        names = list(values.columns)
+        if len(names) == 2 and names[1] == _COUNT:
+            first = values[names[0]]
+            return values[_COUNT], first.to_list() if hasattr(first, "to_list") else list(first)
+    return values, None
 
 
 def names_of(values: Any) -> Sequence[Any] | None:
     """The public items that values belong to; None where they have no names."""
     if isinstance(values, Known):
         return values.names
-    labels = labelled(values)[1]
+    labels = split_labels(values)[1]
     return None if labels is None else tuple(labels)
 
 
@@ -109,32 +134,34 @@ def lies_on(values: Any, grid: Grid) -> bool:
         return False
     if type(values) is int:
         return True
-    values, _ = labelled(values)
+    values, _ = split_labels(values)
     # The type that an array or a Series declares; Arrow calls it `type`.
-    declared = getattr(values, "dtype", None) or getattr(values, "type", None)
-    if declared is not None and not isinstance(values, np.generic) and str(declared) != "object":
-        return str(declared).lower().startswith(("int", "uint", "bool"))
+    declared_type = getattr(values, "dtype", None) or getattr(values, "type", None)
+    if declared_type is not None and not isinstance(values, np.generic) and str(declared_type) != "object":
+        return str(declared_type).lower().startswith(("int", "uint", "bool"))
     if (type(values) is list or type(values) is tuple) and _floors.whole_only(values):
         return True
-    values = bare(values)
-    each = values if isinstance(values, Sequence) else values.flat if isinstance(values, np.ndarray) else [values]
-    return all(isinstance(value, int | np.integer | np.bool_) or is_missing(value) for value in each)
+    values = unwrap(values)
+    numbers = values if isinstance(values, Sequence) else values.flat if isinstance(values, np.ndarray) else [values]
+    return all(isinstance(value, int | np.integer | np.bool_) or is_missing(value) for value in numbers)
 
 
-def floored_by(values: Any, grid: Grid) -> int:
+def steps_lost(values: Any, grid: Grid) -> int:
     """How many steps of a grid the exact values may lie above values that say so of themselves; else 0.
 
-    >>> floored_by([0.5], Grid(1))
+    >>> steps_lost([0.5], Grid(1))
     0
     """
-    known = isinstance(values, Known) and values.above > 0
-    return math.ceil(values.above * values.resolution / grid.resolution) if known else 0
+    if not isinstance(values, Known) or values.above <= 0:
+        return 0
+    steps: int = math.ceil(values.above * values.resolution / grid.resolution)
+    return steps
 
 
-def within(values: Any, sensitivity: Fraction) -> Any:
+def unpack_within(values: Any, sensitivity: Fraction) -> Any:
     """The bare values, refused where one person can move all of them together further than this."""
     if not isinstance(values, Known):
-        return labelled(values)[0]
+        return split_labels(values)[0]
     if values.total > sensitivity:
         raise ParameterError(
             f"one person can move the values by {values.total} in all, the mechanism was built for sensitivity "
@@ -144,13 +171,13 @@ def within(values: Any, sensitivity: Fraction) -> Any:
     return values.values
 
 
-def within_squared(values: Any, squared: Fraction) -> Any:
+def unpack_within_squared(values: Any, squared: Fraction) -> Any:
     """The bare values, refused where the squares of one person's moves may add up to more than this.
 
     No move is above `each`, and all moves add up to `total` at most: so their squares add up to at most each·total.
     """
     if not isinstance(values, Known):
-        return labelled(values)[0]
+        return split_labels(values)[0]
     if values.each * values.total > squared:
         raise ParameterError(
             f"one person can move the values by {values.each} each and {values.total} in all, so that the squares add "

@@ -18,7 +18,7 @@ from lastbit.errors import ParameterError
 from lastbit.exact.numbers import Number, number
 from lastbit.values.grid import Grid
 from lastbit.values.known import lies_on
-from lastbit.values.raw import bare, is_plain
+from lastbit.values.raw import is_plain, unwrap
 
 Missing = Literal["leave-out", "lowest"] | Number
 """What a missing value counts as: nothing at all, the lower bound, or a number between the bounds."""
@@ -60,9 +60,9 @@ def can_be_missing(values: Any) -> bool:
     >>> can_be_missing(np.array([1, 2])), can_be_missing(np.array([1.5])), can_be_missing([1, 2])
     (False, True, True)
     """
-    declared = getattr(values, "dtype", None)
+    declared_type = getattr(values, "dtype", None)
     masked = isinstance(values, np.ma.MaskedArray)
-    return masked or not (isinstance(declared, np.dtype) and declared.kind in "biu")
+    return masked or not (isinstance(declared_type, np.dtype) and declared_type.kind in "biu")
 
 
 def numbers_of(values: Any) -> Any:
@@ -71,10 +71,10 @@ def numbers_of(values: Any) -> Any:
     >>> numbers_of([3, "n/a", None, 2.5])
     [3, None, None, 2.5]
     """
-    declared = getattr(values, "dtype", None) or getattr(values, "type", None)
-    if not isinstance(declared, np.dtype) and str(declared).lower().startswith(_TEXT):
-        raise ParameterError(f"records must be numbers: got a column of {declared}. Pass numbers.")
-    values = bare(values)
+    declared_type = getattr(values, "dtype", None) or getattr(values, "type", None)
+    if not isinstance(declared_type, np.dtype) and str(declared_type).lower().startswith(_TEXT):
+        raise ParameterError(f"records must be numbers: got a column of {declared_type}. Pass numbers.")
+    values = unwrap(values)
     if is_plain(values):
         return values.ravel()
     if isinstance(values, np.ndarray):
@@ -107,7 +107,7 @@ def floats_among(values: Any) -> NDArray[np.floating[Any]]:
     """
     if isinstance(values, np.ndarray):
         return values if values.dtype.kind == "f" else np.full(len(values), np.nan)
-    return np.fromiter((each if isinstance(each, float) else np.nan for each in values), np.float64, len(values))
+    return np.fromiter((value if isinstance(value, float) else np.nan for value in values), np.float64, len(values))
 
 
 def whole_by_type(values: Any, grid: Grid) -> bool:

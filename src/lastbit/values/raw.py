@@ -33,7 +33,7 @@ def is_plain(values: object) -> TypeGuard[NDArray[Any]]:
     return values.dtype.kind in "biuf" and values.dtype.itemsize <= 8
 
 
-def bare(values: Any) -> Any:
+def unwrap(values: Any) -> Any:
     """The values of a Series, a masked array, or a list of Python's ints or floats, as an array; else as they are.
 
     Masked values are missing.
@@ -45,26 +45,26 @@ def bare(values: Any) -> Any:
         numbers = _floors.packed(values)
         return values if numbers is None else numbers
     if isinstance(values, np.ma.MaskedArray):
-        held = np.asarray(values.data).astype(object)
-        held[np.ma.getmaskarray(values)] = None
-        return held
+        objects = np.asarray(values.data).astype(object)
+        objects[np.ma.getmaskarray(values)] = None
+        return objects
     if isinstance(values, np.ndarray):
-        return bare(np.asarray(values))  # a subclass such as a matrix may never be flat
+        return unwrap(np.asarray(values))  # a subclass such as a matrix may never be flat
     if not hasattr(values, "to_numpy"):
         return values
     if isinstance(getattr(values, "dtype", None), np.dtype):
-        return bare(values.to_numpy())
+        return unwrap(values.to_numpy())
     # Whole numbers with one missing would all become floats, and be rounded: then they are taken one by one.
-    for nulls, listed in (("isna", "to_list"), ("null_count", "to_list"), ("null_count", "to_pylist")):
-        if hasattr(values, nulls) and hasattr(values, listed):
-            missing = getattr(values, nulls)
+    for null_method, list_method in (("isna", "to_list"), ("null_count", "to_list"), ("null_count", "to_pylist")):
+        if hasattr(values, null_method) and hasattr(values, list_method):
+            missing = getattr(values, null_method)
             missing = missing() if callable(missing) else missing
             if np.any(missing):
-                return getattr(values, listed)()
+                return getattr(values, list_method)()
             try:
-                return bare(np.asarray(values))
+                return unwrap(np.asarray(values))
             except Exception:  # a type of the library that NumPy has none for, such as integers of 128 bits
-                return getattr(values, listed)()
+                return getattr(values, list_method)()
     return values
 
 
@@ -111,8 +111,8 @@ def highest(values: NDArray[Any]) -> NDArray[Any]:
     if values.dtype.kind != "f":
         return np.asarray(values.max(keepdims=True))
     blocks = (values[start : start + _BLOCK] for start in range(0, len(values), _BLOCK))
-    each = np.array([_floors.highest(bits(block)) for block in blocks], np.int64).view(np.float64)
-    return each if len(each) == 1 else np.array([_floors.highest(bits(each))], np.int64).view(np.float64)
+    maxima = np.array([_floors.highest(bits(block)) for block in blocks], np.int64).view(np.float64)
+    return maxima if len(maxima) == 1 else np.array([_floors.highest(bits(maxima))], np.int64).view(np.float64)
 
 
 def bits(values: NDArray[Any]) -> NDArray[np.uint64]:

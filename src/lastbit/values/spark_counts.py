@@ -8,12 +8,12 @@ from typing import Any
 
 from lastbit.errors import ParameterError
 from lastbit.exact.numbers import Number, flag
-from lastbit.output.words import several
+from lastbit.output.words import plural
 from lastbit.values.adjacency import Adjacency
 from lastbit.values.counts import Counts
 from lastbit.values.known import Known
 from lastbit.values.spark_rows import TOTAL, SparkRows
-from lastbit.values.unlisted import order
+from lastbit.values.unlisted import sort_key
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -55,9 +55,9 @@ class SparkCounts(Known):
 
     def collect(self) -> Counts:
         """All items and their values as `Counts` on this machine, in the fixed order of items."""
-        found = zip(*self.rows.fetched(self.rows.frame, TOTAL), strict=True)
+        pairs = zip(*self.rows.fetch(self.rows.frame, TOTAL), strict=True)
         # Spark's own order depends on all rows, and places are published.
-        rows = sorted(found, key=lambda row: order(row[0]))
+        rows = sorted(pairs, key=lambda row: sort_key(row[0]))
         unit = Fraction(self.resolution)
         return Counts(
             items=[item for item, _ in rows],
@@ -70,5 +70,5 @@ class SparkCounts(Known):
 
     def __repr__(self) -> str:
         way = "monotone" if self.monotone else "not monotone"
-        bound = "" if self.most_items is None else f", at most {several(self.most_items, 'item')} a unit"
+        bound = "" if self.most_items is None else f", at most {plural(self.most_items, 'item')} a unit"
         return f"<SparkCounts: sensitivity {self.sensitivity}, {way}{bound}>"

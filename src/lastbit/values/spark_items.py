@@ -18,16 +18,16 @@ _ITEMS: Final = (
 _PARTS: Final = ("DAY", "HOUR", "MINUTE", "SECOND")
 
 
-def items_in(dtype: str) -> bool:
+def can_be_items(dtype: str) -> bool:
     """Whether the values of a column of this type can be items.
 
-    >>> items_in("string"), items_in("interval year to month"), items_in("array<int>")
+    >>> can_be_items("string"), can_be_items("interval year to month"), can_be_items("array<int>")
     (True, False, False)
     """
     return re.fullmatch(_ITEMS, dtype) is not None
 
 
-def readable(dtype: str, key: str) -> str:
+def readable_condition(dtype: str, key: str) -> str:
     """Whether Python has an item for a value, in SQL; true for null, which is an item here."""
     if re.fullmatch(_TEXT, dtype):
         from pyspark.sql import functions as f
@@ -45,7 +45,7 @@ def readable(dtype: str, key: str) -> str:
     return "true"
 
 
-def reading(dtype: str, key: str) -> tuple[str, Callable[[Any], Any]]:
+def item_reader(dtype: str, key: str) -> tuple[str, Callable[[Any], Any]]:
     """A value as Python reads it, in SQL, and the item of what Python reads: times with a zone are in UTC."""
     if dtype == "timestamp":
         return f"unix_micros({key})", _after(_EPOCH_UTC)

@@ -41,18 +41,18 @@ class SparkRows:
         """The columns of the parts."""
         return [name for name in self.frame.columns if name != TOTAL]
 
-    def mapped(self, work: Callable[[Iterable[Any]], Iterable[Any]], column: str) -> Any:
+    def map_batches(self, work: Callable[[Iterable[Any]], Iterable[Any]], column: str) -> Any:
         """The parts of items and a new column of text that the executors make of the rows, batch by batch."""
         from pyspark.sql.types import StringType, StructField, StructType
 
-        kept = [each for each in self.frame.schema.fields if each.name != TOTAL]
-        with quiet():
-            return self.frame.mapInArrow(work, StructType([*kept, StructField(column, StringType())]))
+        fields = [field for field in self.frame.schema.fields if field.name != TOTAL]
+        with silence_pyspark():
+            return self.frame.mapInArrow(work, StructType([*fields, StructField(column, StringType())]))
 
-    def fetched(self, frame: Any, column: str) -> tuple[list[Any], list[Any]]:
+    def fetch(self, frame: Any, column: str) -> tuple[list[Any], list[Any]]:
         """The items of a frame with the parts of items, and another column, both as Python has them."""
-        rows = answered(lambda: frame.selectExpr(*(sql for sql, _ in self.read), column).collect())
-        parts = [[made(row[place]) for row in rows] for place, (_, made) in enumerate(self.read)]
+        rows = run_spark(lambda: frame.selectExpr(*(sql for sql, _ in self.read), column).collect())
+        parts = [[convert(row[place]) for row in rows] for place, (_, convert) in enumerate(self.read)]
         items = parts[0] if len(parts) == 1 else list(zip(*parts, strict=True))
         return items, [row[-1] for row in rows]
 
@@ -61,7 +61,7 @@ class SparkRows:
 
 
 @contextmanager
-def quiet() -> Iterator[None]:
+def silence_pyspark() -> Iterator[None]:
     """Keep PySpark's Python from writing beside an answer.
 
     It logs errors with the rows that they quote. And it warns of newer pandas at each call that sends rows to Python,
@@ -82,10 +82,10 @@ def quiet() -> Iterator[None]:
             log.disabled = disabled
 
 
-def answered(work: Callable[[], Result]) -> Result:
+def run_spark(work: Callable[[], Result]) -> Result:
     """What Spark answers; of its errors only the kind, because the message may quote a row."""
     try:
-        with quiet():
+        with silence_pyspark():
             return work()
     except LastbitError:
         raise  # our own words, which quote nothing

@@ -21,8 +21,9 @@ import numpy as np
 
 from lastbit.errors import ParameterError
 from lastbit.exact.numbers import Number, flag, positive
-from lastbit.values.adjacency import Adjacency, named
+from lastbit.values.adjacency import Adjacency, parse_adjacency
 from lastbit.values.bins import MISSING_BIN, Bins
+from lastbit.values.bounds import parse_bounds as parse_bounds
 from lastbit.values.counts import Counts
 from lastbit.values.grid import LIMIT, Grid, Steps
 from lastbit.values.known import Known
@@ -36,7 +37,6 @@ from lastbit.values.missing import (
     whole_by_type,
 )
 from lastbit.values.raw import is_missing
-from lastbit.values.span import span as span
 
 _BLOCK: Final = 1 << 13
 _ROWS: Final = 1 << 18
@@ -68,15 +68,15 @@ class Statistic(Known):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "monotone", flag(self.monotone, "monotone"))
-        named(self.adjacency, monotone=self.monotone)
+        parse_adjacency(self.adjacency, monotone=self.monotone)
         sensitivity = positive(self.sensitivity, "sensitivity", "It is how far one person can move the values.")
         grid = Grid(self.resolution)
         grid.count(sensitivity, "sensitivity")
         object.__setattr__(self, "sensitivity", sensitivity)
         object.__setattr__(self, "resolution", grid.resolution)
-        given, single = (self.values, False) if isinstance(self.values, Rational) else listed(self.values)
-        floored = grid.floored(given)
-        object.__setattr__(self, "values", floored[0] if single else floored)
+        raw, single = (self.values, False) if isinstance(self.values, Rational) else as_list(self.values)
+        values = grid.floor(raw)
+        object.__setattr__(self, "values", values[0] if single else values)
 
     @property
     def each(self) -> Fraction:
@@ -113,8 +113,8 @@ def exact_sum(
     (Fraction(71, 4), Fraction(10, 1))
     >>> noisy = lb.DiscreteLaplace(epsilon=1, sensitivity=10, resolution="1/4").release(total)
     """
-    adjacency = _one(replaces)
-    grid, least, most = _bounded(bounds, resolution)
+    adjacency = _adjacency_of(replaces)
+    grid, least, most = _grid_and_ends(bounds, resolution)
     counted_as = step_of_missing(missing, grid, least, most)
     furthest = max(abs(least), abs(most))
     if adjacency == "replace":
@@ -142,8 +142,8 @@ def exact_mean(
     >>> exact_mean([1.5, None, 6], bounds=(0, 10), missing=5).values
     Fraction(4, 1)
     """
-    grid, least, most = _bounded(bounds, resolution)
-    counted_as = _replaced(values, missing, grid, least, most)
+    grid, least, most = _grid_and_ends(bounds, resolution)
+    counted_as = _step_for_missing(values, missing, grid, least, most)
     n = _count(values, least=1)
     unit = grid.resolution / n
     whole = whole_by_type(values, grid)
@@ -166,8 +166,8 @@ def exact_variance(
     >>> variance.values, variance.sensitivity
     (Fraction(7, 1), Fraction(100, 3))
     """
-    grid, least, most = _bounded(bounds, resolution)
-    counted_as = _replaced(values, missing, grid, least, most)
+    grid, least, most = _grid_and_ends(bounds, resolution)
+    counted_as = _step_for_missing(values, missing, grid, least, most)
     n = _count(values, least=2)
     total = squares = 0
     for block in _blocks(values):
@@ -206,7 +206,7 @@ def mean_sums(
     >>> mean_sums([1, 2, 6, None], bounds=(0, 10)).values
     (Fraction(-6, 1), Fraction(15, 1))
     """
-    grid, least, most = _bounded(bounds, resolution)
+    grid, least, most = _grid_and_ends(bounds, resolution)
     counted_as = step_of_missing(missing, grid, least, most)
     whole = whole_by_type(values, grid)
     total, units = _total(values, grid, least, most, counted_as, whole)
@@ -238,11 +238,11 @@ def centred_sums(
     >>> centred_sums(Fraction(9), 3, bounds=(0, 10)).sensitivity
     Fraction(10, 1)
     """
-    low, high = span(bounds)
+    low, high = parse_bounds(bounds)
     values = total - (low + high) / 2 * units, (high - low) / 2 * units
     step = Grid(resolution).resolution
     return MeanSums(
-        values, most * (high - low), step / 2, bounds=(low, high), floored=floored, adjacency=_one(replaces)
+        values, most * (high - low), step / 2, bounds=(low, high), floored=floored, adjacency=_adjacency_of(replaces)
     )
 
 
@@ -275,18 +275,18 @@ def histogram(
     >>> counts.values, counts.items
     (array([2, 2, 1]), ('0 to 0.5', '0.5 to 1', 'missing'))
     """
-    adjacency, named = _one(replaces), Bins.of(bounds=bounds, bins=bins, edges=edges)
-    own = missing == "bin"
-    counted_as = None if own or missing == LEAVE_OUT else named.place_of_missing(missing)
-    counts = np.zeros(len(named) + 1, np.int64)
+    adjacency, all_bins = _adjacency_of(replaces), Bins.of(bounds=bounds, bins=bins, edges=edges)
+    own_bin = missing == "bin"
+    counted_as = None if own_bin or missing == LEAVE_OUT else all_bins.place_of_missing(missing)
+    counts = np.zeros(len(all_bins) + 1, np.int64)
     for block in _blocks(values):
-        places = named.places(block)
-        places[missing_among(block)] = len(named) if counted_as is None else counted_as
+        places = all_bins.places(block)
+        places[missing_among(block)] = len(all_bins) if counted_as is None else counted_as
         counts += np.bincount(places, minlength=len(counts))
-    labels = (*named.labels, MISSING_BIN) if own else named.labels
+    labels = (*all_bins.labels, MISSING_BIN) if own_bin else all_bins.labels
     return Counts(
         items=labels,
-        values=counts if own else counts[:-1],
+        values=counts if own_bin else counts[:-1],
         monotone=adjacency == "add-remove",
         adjacency=adjacency,
         most_items=1,
@@ -299,14 +299,14 @@ def ends(bounds: object, grid: Grid) -> tuple[int, int]:
     >>> ends((0, "1/2"), Grid("1/4"))
     (0, 2)
     """
-    lower, upper = span(bounds)
+    lower, upper = parse_bounds(bounds)
     return grid.count(lower, "the lower bound"), grid.count(upper, "the upper bound")
 
 
-def listed(values: Any) -> tuple[Any, bool]:
+def as_list(values: Any) -> tuple[Any, bool]:
     """Values as a list or an array, and whether they were one number rather than that.
 
-    >>> listed(3), listed([3])
+    >>> as_list(3), as_list([3])
     (([3], True), ([3], False))
     """
     if isinstance(values, Real | Decimal | np.bool_) or is_missing(values):
@@ -316,12 +316,12 @@ def listed(values: Any) -> tuple[Any, bool]:
     return values, False
 
 
-def _one(replaces: object) -> Adjacency:
+def _adjacency_of(replaces: object) -> Adjacency:
     """What one person may change."""
     return "replace" if flag(replaces, "replaces") else "add-remove"
 
 
-def _bounded(bounds: object, resolution: Number) -> tuple[Grid, int, int]:
+def _grid_and_ends(bounds: object, resolution: Number) -> tuple[Grid, int, int]:
     grid = Grid(resolution)
     least, most = ends(bounds, grid)
     if max(abs(least), abs(most)) * grid.numerator > LIMIT:
@@ -370,17 +370,17 @@ def _total(values: Any, grid: Grid, least: int, most: int, counted_as: int | Non
     finer = grid.resolution / fine.resolution
     low, high = int(least * finer), int(most * finer)
     floats = isinstance(flat, np.ndarray) and flat.dtype.kind == "f"
-    found = fine.total_of_floats(flat, low, high) if floats else None
-    if found is None:
+    sums = fine.total_of_floats(flat, low, high) if floats else None
+    if sums is None:
         absent = sum(int(np.count_nonzero(missing_among(flat[i : i + _ROWS]))) for i in range(0, len(flat), _ROWS))
-        found = fine.total(flat, low, high), absent
-    total, absent = found
+        sums = fine.total(flat, low, high), absent
+    total, absent = sums
     # A missing record was added up as the lowest.
     steps = math.floor(total / finer) + absent * ((counted_as or 0) - least)
     return steps, len(flat) - (absent if counted_as is None else 0)
 
 
-def _replaced(values: Any, missing: object, grid: Grid, least: int, most: int) -> int:
+def _step_for_missing(values: Any, missing: object, grid: Grid, least: int, most: int) -> int:
     """The step that a missing record counts as, where none can be left out."""
     if missing is None and not can_be_missing(values):
         return least

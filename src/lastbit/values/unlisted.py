@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from lastbit.errors import ParameterError
 from lastbit.exact.numbers import Number, positive, whole
-from lastbit.output.words import several
+from lastbit.output.words import plural
 from lastbit.values.adjacency import Adjacency
 from lastbit.values.grid import Grid
 from lastbit.values.known import Known
@@ -48,7 +48,7 @@ _EPOCH: Final = datetime.datetime(1970, 1, 1)
 _EPOCH_UTC: Final = _EPOCH.replace(tzinfo=datetime.UTC)
 _MICROSECOND: Final = datetime.timedelta(microseconds=1)
 
-Found = tuple[Sequence[Any], NDArray[np.int64]]
+ItemsAndSteps = tuple[Sequence[Any], NDArray[np.int64]]
 """Items, and the value of each in steps of the resolution."""
 
 
@@ -56,7 +56,7 @@ Found = tuple[Sequence[Any], NDArray[np.int64]]
 class Unlisted(Known):
     """The values of the items that occur. Items and values are private: only mechanisms that pay a delta release them.
 
-    fetch: the items with the largest values, largest first; of equal values the first in `order`. Values are whole
+    fetch: the items with the largest values, largest first; of equal values the first in `sort_key`. Values are whole
         steps of the resolution, above zero. At most so many are asked for; None asks for all.
     sensitivity: the furthest one person can move any single value; one who comes moves them up.
     most_items: the number of items that one person counts in, at most; None where there is no bound.
@@ -68,7 +68,7 @@ class Unlisted(Known):
     ('apple', 'pear')
     """
 
-    fetch: Callable[[int | None], Found] = field(repr=False)
+    fetch: Callable[[int | None], ItemsAndSteps] = field(repr=False)
     sensitivity: Number = 1
     most_items: int | None = None
     resolution: Number = 1
@@ -88,15 +88,17 @@ class Unlisted(Known):
         """The values of items in a mapping: exact numbers, floored to the resolution. Only those above zero occur."""
         grid = Grid(facts.get("resolution", 1))
         steps = {item: grid.step(value) for item, value in values.items()}
-        rows = sorted(((-step, order(item), item) for item, step in steps.items() if step > 0), key=lambda row: row[:2])
-        items, found = tuple(row[2] for row in rows), np.array([-row[0] for row in rows], np.int64)
+        rows = sorted(
+            ((-step, sort_key(item), item) for item, step in steps.items() if step > 0), key=lambda row: row[:2]
+        )
+        items, totals = tuple(row[2] for row in rows), np.array([-row[0] for row in rows], np.int64)
 
-        def fetch(most: int | None) -> Found:
-            return items[:most], found[:most]
+        def fetch(most: int | None) -> ItemsAndSteps:
+            return items[:most], totals[:most]
 
         return cls(fetch=fetch, **facts)
 
-    def highest(self, most: int | None = None) -> Found:
+    def highest(self, most: int | None = None) -> ItemsAndSteps:
         """The items with the largest values, and the values in steps: at most so many. They are private."""
         items, steps = self.fetch(most)
         return items, steps
@@ -128,18 +130,18 @@ class Unlisted(Known):
     total = values
 
     def __repr__(self) -> str:
-        bound = "" if self.most_items is None else f", at most {several(self.most_items, 'item')} a unit"
+        bound = "" if self.most_items is None else f", at most {plural(self.most_items, 'item')} a unit"
         return f"<Unlisted: sensitivity {self.sensitivity}{bound}>"
 
 
-def order(item: Any) -> Any:
+def sort_key(item: Any) -> Any:
     """A key that puts items in one fixed order, the same on every engine.
 
     Families come one after the other: truth values, numbers by their value, text by the bytes of its UTF-8, bytes,
     dates, times without a zone, times with one by their instant, times of the day, spans of time, UUIDs by their
     number, tuples entry by entry, all others.
 
-    >>> sorted(["b", "a", "B", "", 3, 2.5, True], key=order)
+    >>> sorted(["b", "a", "B", "", 3, 2.5, True], key=sort_key)
     [True, 2.5, 3, '', 'B', 'a', 'b']
     """
     if isinstance(item, bool | np.bool_):
@@ -155,8 +157,9 @@ def order(item: Any) -> Any:
     if isinstance(item, bytes):
         return 3, item
     if isinstance(item, datetime.datetime):
-        aware = item.utcoffset() is not None
-        return (6, _elapsed(item, _EPOCH_UTC)) if aware else (5, _elapsed(item.replace(tzinfo=None), _EPOCH))
+        if item.utcoffset() is not None:
+            return 6, _nanoseconds_since(item, _EPOCH_UTC)
+        return 5, _nanoseconds_since(item.replace(tzinfo=None), _EPOCH)
     if isinstance(item, datetime.date):
         return 4, item.toordinal()
     if isinstance(item, datetime.time):
@@ -166,11 +169,11 @@ def order(item: Any) -> Any:
     if isinstance(item, uuid.UUID):
         return 9, item.int
     if isinstance(item, tuple):
-        return 10, tuple(order(each) for each in item)
+        return 10, tuple(sort_key(part) for part in item)
     return 11, type(item).__name__, repr(item)
 
 
-def _elapsed(moment: datetime.datetime, start: datetime.datetime) -> int:
-    """Nanoseconds: a Timestamp of pandas is finer than microseconds."""
+def _nanoseconds_since(moment: datetime.datetime, start: datetime.datetime) -> int:
+    """The nanoseconds from a start to a moment: a Timestamp of pandas is finer than microseconds."""
     elapsed = datetime.datetime.__sub__(moment, start)
     return elapsed // _MICROSECOND * 1000 + int(getattr(moment, "nanosecond", 0))

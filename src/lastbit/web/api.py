@@ -9,9 +9,9 @@ from starlette.responses import Response
 from lastbit.errors import ParameterError
 from lastbit.questions.kinds import KINDS
 from lastbit.questions.option import Option, parse_options
-from lastbit.questions.options import COST, LEDGER
 from lastbit.questions.plan import PLAN_OPTIONS, Plan, describe_plan, find_cost, make_plan, require_one_cost
 from lastbit.questions.report import account_data, entry_data
+from lastbit.questions.shared_options import COST, LEDGER
 from lastbit.questions.value_types import Text, describe
 from lastbit.web.audit_pages import find_verdict
 from lastbit.web.desk import Confirmation

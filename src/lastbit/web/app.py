@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from lastbit.output.page import style
+from lastbit.output.page import style_sheet
 from lastbit.web import api, audit_pages, budget_pages, question_pages
 from lastbit.web.desk import Desk
 from lastbit.web.guard import Guard, refuse
@@ -30,7 +30,7 @@ _STATIC = {
 async def _static(request: Request) -> Response:
     name = request.path_params["name"]
     if name == "report.css":
-        return Response(style(), media_type="text/css; charset=utf-8")
+        return Response(style_sheet(), media_type="text/css; charset=utf-8")
     if name not in _STATIC:
         return refuse(request.scope, 404, "There is no such file.")
     return Response(files("lastbit.web").joinpath("static", name).read_bytes(), media_type=_STATIC[name])

@@ -11,13 +11,13 @@ from starlette.responses import Response
 
 from lastbit.audit.broken.gallery import GALLERY, TOLERANCE, hear
 from lastbit.audit.laws import Law, law
-from lastbit.audit.laws import shown as outcome_text
-from lastbit.audit.progress import Budget
+from lastbit.audit.laws import render_outcome as outcome_text
+from lastbit.audit.progress import TimeBudget
 from lastbit.audit.target import Target
 from lastbit.audit.verdict import Verdict
 from lastbit.errors import LastbitError, ParameterError
-from lastbit.output.chart import pairs
-from lastbit.output.numbers import short
+from lastbit.output.chart import draw_pairs
+from lastbit.output.numbers import format_digits
 from lastbit.web.visit import NotThere, Visit, safe
 
 MECHANISMS: Final = (
@@ -45,14 +45,14 @@ def audit(visit: Visit) -> Response:
         values["settings"] = _shrink(values["settings"])
         if values["mechanism"] in ("Quantile", "Quantiles", "NoisyMean"):
             values["values"], values["neighbour"] = "0,1", "0"
-    shown: dict[str, Any] = {"verdict": None, "chart": "", "error": ""}
+    parts: dict[str, Any] = {"verdict": None, "chart": "", "error": ""}
     status = 200
     if visit.query:
         try:
-            shown |= find_verdict(values)
+            parts |= find_verdict(values)
         except LastbitError as error:
-            shown["error"], status = str(error), 400
-    return visit.page("audit.html", here="/audit", mechanisms=MECHANISMS, values=values, status=status, **shown)
+            parts["error"], status = str(error), 400
+    return visit.page("audit.html", here="/audit", mechanisms=MECHANISMS, values=values, status=status, **parts)
 
 
 def find_verdict(values: dict[str, str]) -> dict[str, Any]:
@@ -67,7 +67,7 @@ def find_verdict(values: dict[str, str]) -> dict[str, Any]:
     target = Target.find(name, settings, None)
     # One after the other: an audit takes a whole processor.
     with _ONE_AT_A_TIME:
-        time = Budget(_SECONDS)
+        time = TimeBudget(_SECONDS)
         one, other = target.laws(texts[0], texts[1], _TOLERANCE, time)
         judged = target.judge(one, other, _TOLERANCE, time)
     if not isinstance(judged, Verdict):
@@ -85,7 +85,9 @@ def _draw_laws(one: Law, other: Law) -> tuple[Any, str]:
     first = [value for value in outcomes if value in likeliest]
     both = [[mass.get(value, Fraction(0)) for value in first] for mass in masses]
     said = f"The {len(first)} likeliest of {len(outcomes):,} outcomes." if len(outcomes) > len(first) else ""
-    drawn = pairs([outcome_text(value) for value in first], both[0], both[1], ("on the values", "on the neighbour"))
+    drawn = draw_pairs(
+        [outcome_text(value) for value in first], both[0], both[1], ("on the values", "on the neighbour")
+    )
     return safe(drawn), said
 
 
@@ -94,7 +96,7 @@ def _describe_search(one: Law, other: Law) -> str:
     followed = f"{one.branches + other.branches:,} branches followed"
     if not left:
         return f"{followed}, all of them."
-    return f"{followed}; {short(left, 3, 'up')} of the probability is open."
+    return f"{followed}; {format_digits(left, 3, 'up')} of the probability is open."
 
 
 def _shrink(settings: str) -> str:
@@ -114,8 +116,8 @@ def case(visit: Visit) -> Response:
     if not text.isascii() or not text.isdigit() or len(text) > 6 or not 1 <= int(text) <= len(GALLERY):
         raise NotThere("there is no such case in the gallery.")
     with _ONE_AT_A_TIME:
-        shown = _hear_case(int(text) - 1)
-    return visit.page("case.html", here="/audit", case=GALLERY[int(text) - 1], **shown)
+        parts = _hear_case(int(text) - 1)
+    return visit.page("case.html", here="/audit", case=GALLERY[int(text) - 1], **parts)
 
 
 @cache

@@ -16,9 +16,9 @@ from lastbit.questions.answer import Payer, answer
 from lastbit.questions.domains import Domain
 from lastbit.questions.kinds import find_kind
 from lastbit.questions.option import Face
-from lastbit.questions.reading import columns_of
+from lastbit.questions.reading import read_column_names
 from lastbit.questions.request import Request
-from lastbit.questions.rows import RowOptions
+from lastbit.questions.row_options import RowOptions
 from lastbit.questions.value_types import describe
 from lastbit.web.jobs import Job, Jobs
 
@@ -77,8 +77,8 @@ class Desk:
     def columns(self) -> dict[str, list[str]]:
         """The columns of each table, by its name: "" where the place is one table."""
         if not self.tables:
-            return {"": columns_of(self.rows)}
-        return {name: columns_of(replace(self.rows, table=name)) for name in self.tables}
+            return {"": read_column_names(self.rows)}
+        return {name: read_column_names(replace(self.rows, table=name)) for name in self.tables}
 
     @cached_property
     def _own_lists(self) -> dict[str, Domain]:

@@ -15,7 +15,7 @@ from lastbit.questions.domains import Domain, Domains
 from lastbit.questions.kinds import find_kind
 from lastbit.questions.option import Option
 from lastbit.questions.plan import PLAN_OPTIONS
-from lastbit.questions.value_types import Choice, Whole, describe
+from lastbit.questions.value_types import OneOf, WholeNumber, describe
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class Topic:
 def input_names(option: Option) -> list[str]:
     """Return the names of the inputs of an option: one for each word that it takes.
 
-    >>> from lastbit.questions.options import BOUNDS, OF
+    >>> from lastbit.questions.shared_options import BOUNDS, OF
     >>> input_names(OF), input_names(BOUNDS)
     (['of'], ['bounds_low', 'bounds_high'])
     """
@@ -111,11 +111,11 @@ def _start(place: Field, option: Option) -> list[str]:
 def _control(option: Option) -> str:
     if isinstance(option.type, Domains):
         return "domain"
-    if isinstance(option.type, Choice):
+    if isinstance(option.type, OneOf):
         return "choice"
     if option.type.metavar == "COLUMN":
         return "column"
-    return "number" if isinstance(option.type, Whole) else "text"
+    return "number" if isinstance(option.type, WholeNumber) else "text"
 
 
 _BY: Final = Field("by", ("Column of items",))

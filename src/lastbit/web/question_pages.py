@@ -8,10 +8,10 @@ from typing import Any
 from starlette.responses import Response
 
 from lastbit.errors import LastbitError
-from lastbit.output.chart import budget
-from lastbit.output.plain import json_text
-from lastbit.questions.plan import Plan, make_plan, within_text
-from lastbit.questions.report import account_line, percent, shown
+from lastbit.output.chart import draw_budget
+from lastbit.output.json_values import json_text
+from lastbit.questions.plan import Plan, format_accuracy, make_plan
+from lastbit.questions.report import account_line, format_percent, format_value
 from lastbit.web.desk import Confirmation
 from lastbit.web.forms import TOPICS, fill_form
 from lastbit.web.results import Result, find_result
@@ -87,11 +87,11 @@ def _describe_plan(visit: Visit, form: dict[str, str], plan: Plan, *, swap: str)
         "values": form,
         "plan": plan,
         "swap": swap,
-        "within": within_text(plan),
+        "within": format_accuracy(plan),
         "stop": nearest_stop(plan),
         "stops": len(STOPS),
         "slider": make_slider(plan),
-        "level": percent(plan.request.level),
+        "level": format_percent(plan.request.level),
         "sample": sample,
         "chart": safe(sample.chart),
         "back": make_address(f"/ask/{topic.name}", form),
@@ -106,7 +106,7 @@ def _describe_account(plan: Plan) -> dict[str, Any]:
     after = {} if plan.after is None else plan.after.left
     account: Any = plan.account
     left = [
-        (name, shown(amount, "down"), shown(after[name], "down") if name in after else "refused")
+        (name, format_value(amount, "down"), format_value(after[name], "down") if name in after else "refused")
         for name, amount in account.left.items()
     ]
     return {"left": left, "bar": draw_bar(account, plan.charge or Fraction(0))}
@@ -115,7 +115,7 @@ def _describe_account(plan: Plan) -> dict[str, Any]:
 def draw_bar(account: Any, more: Fraction = Fraction(0)) -> Any:
     """Return an account as a bar."""
     spent = account.limit - account.left["rho" if account.currency == "rho" else "epsilon"]
-    return safe(budget(spent, more, account.limit, account_line(account)))
+    return safe(draw_budget(spent, more, account.limit, account_line(account)))
 
 
 def _audit_address(plan: Plan) -> str:

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from lastbit.errors import EntryNotFound, LastbitError, LedgerError
+from lastbit.output.json_values import to_json_value
 from lastbit.output.numbers import are_intervals
-from lastbit.output.plain import plain
-from lastbit.questions.identity import read_identity, rebuild_request
-from lastbit.questions.rendering import Answer, released_at, render_answer
+from lastbit.questions.identity import parse_identity, rebuild_request
+from lastbit.questions.rendering import AnswerView, release_time, render_answer
 from lastbit.questions.report import Report
 from lastbit.release import Release
 from lastbit.web.forms import TOPICS
@@ -27,13 +27,13 @@ class Result:
     """A release in the books, and all that can be said about it."""
 
     entry: Entry
-    answer: Answer | None
+    answer: AnswerView | None
     """None where the release was charged and not finished."""
 
     @property
     def heading(self) -> str:
         """What the release shows, in the words of the page."""
-        facts = read_identity(self.entry.question)
+        facts = parse_identity(self.entry.question)
         options = facts.get("options", {})
         name = facts.get("question")
         if name == "count" and "by" in options:
@@ -56,10 +56,10 @@ class Result:
         columns: dict[str, list[Any]] = {}
         for name, column in self._published.report.columns.items():
             if are_intervals(column):
-                columns[f"{name} from"] = [None if ends is None else plain(ends[0]) for ends in column]
-                columns[f"{name} to"] = [None if ends is None else plain(ends[1]) for ends in column]
+                columns[f"{name} from"] = [None if ends is None else to_json_value(ends[0]) for ends in column]
+                columns[f"{name} to"] = [None if ends is None else to_json_value(ends[1]) for ends in column]
             else:
-                columns[name] = [escape_cell(plain(value)) for value in column]
+                columns[name] = [escape_cell(to_json_value(value)) for value in column]
         text = io.StringIO()
         lines = csv.writer(text, lineterminator="\n")
         lines.writerow(columns)
@@ -67,7 +67,7 @@ class Result:
         return text.getvalue()
 
     @property
-    def _published(self) -> Answer:
+    def _published(self) -> AnswerView:
         if self.answer is None:
             raise LedgerError(f"entry {self.entry.id} has no published release in the books.")
         return self.answer
@@ -86,8 +86,8 @@ def find_result(desk: Desk, number: int) -> Result:
         answer = render_answer(request, None, published)
     else:
         about = [("The question, as the books know it", entry.about)] if entry.about else []
-        answer = Answer(published, _describe(entry, published), (), about)
-    line = f"{entry.dataset} paid {entry.cost} for it on {released_at(entry, 'seconds')} (entry {entry.id})."
+        answer = AnswerView(published, _describe(entry, published), (), about)
+    line = f"{entry.dataset} paid {entry.cost} for it on {release_time(entry, 'seconds')} (entry {entry.id})."
     return Result(entry, replace(answer, paid=[line, "To look at it again costs nothing."]))
 
 

@@ -26,7 +26,7 @@ from lastbit.errors import (
     LedgerNotFound,
     ParameterError,
 )
-from lastbit.output.plain import json_text
+from lastbit.output.json_values import json_text
 from lastbit.web.desk import Desk
 from lastbit.web.guard import MOST_BYTES, refuse
 from lastbit.web.jobs import describe_error

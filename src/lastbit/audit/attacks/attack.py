@@ -30,7 +30,7 @@ class Attack:
         return self.naive_advantage > self.our_bound
 
     @property
-    def withstood(self) -> bool:
+    def fails_on_ours(self) -> bool:
         """Whether our mechanism gives away no more than its cost allows."""
         return self.our_advantage <= self.our_bound
 

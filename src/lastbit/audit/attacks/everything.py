@@ -13,8 +13,8 @@ from lastbit.audit.attacks.attack import Attack
 def all_attacks() -> Iterator[Attack]:
     """Run all attacks, one after the other.
 
-    >>> all(attack.succeeds and attack.withstood for attack in all_attacks())
+    >>> all(attack.succeeds and attack.fails_on_ours for attack in all_attacks())
     True
     """
-    for module in sorted(each.name for each in iter_modules(folder.__path__)):
+    for module in sorted(info.name for info in iter_modules(folder.__path__)):
         yield from getattr(import_module(f"{folder.__name__}.{module}"), "attacks", tuple)()

@@ -23,19 +23,19 @@ def attacks(uniforms: int = 500) -> Iterator[Attack]:
     >>> print(next(attacks(100)))
     low bits (Mironov): advantage 0.89 against the naive mechanism; ...e-12 against ours, which allows 0.462...
     """
-    said = []
+    shares = []
     for value in (0.0, 1.0):
         outputs = (value + numpy_noise(u, 1.0) for u in _uniforms(uniforms))
-        said.append(Fraction(sum(guess(output, 0.0, 1.0, 1.0) == 0.0 for output in outputs), uniforms))
+        shares.append(Fraction(sum(guess(output, 0.0, 1.0, 1.0) == 0.0 for output in outputs), uniforms))
     odds = Cost.of(Fraction(1)).odds_bounds()[1]
-    yield Attack("low bits", "Mironov", said[0] - said[1], _given_away(), (odds - 1) / (odds + 1))
+    yield Attack("low bits", "Mironov", shares[0] - shares[1], _bound_on_ours(), (odds - 1) / (odds + 1))
 
 
 def _uniforms(n: int) -> Iterator[float]:
     return (max(1, i * _STEP % (1 << _BITS)) / (1 << _BITS) for i in range(1, n + 1))
 
 
-def _given_away() -> Fraction:
+def _bound_on_ours() -> Fraction:
     """An upper bound on P(our output on 0 is impossible on 1): the mass that was not found for both values."""
     mechanism = DiscreteLaplace(epsilon=1)
     one, other = law(mechanism.program([0])), law(mechanism.program([1]))

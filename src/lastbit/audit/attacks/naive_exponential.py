@@ -29,7 +29,7 @@ _GRAIN: Final = 1 << 53
 def attacks(epsilon: int = 1, outcomes: int = 1000) -> Iterator[Attack]:
     """Both attacks at this epsilon.
 
-    >>> [(attack.name, attack.succeeds, attack.withstood) for attack in attacks()]
+    >>> [(attack.name, attack.succeeds, attack.fails_on_ours) for attack in attacks()]
     [('zero rounding', True, True), ('truncated addition', True, True)]
     """
     yield zero_rounding(epsilon, outcomes)

@@ -18,7 +18,7 @@ _RATE: Final = Rate.from_eta(_STEP)
 _WIDTH: Final = 6
 
 
-def cut_off(draw: Draw, value: int, *, printed: bool) -> int:
+def clamp_noise(draw: Draw, value: int, *, printed: bool) -> int:
     """A value with noise clamped to ±w. Right is to clamp the sum to bounds that do not depend on the value."""
     noise = draw.laplace(_RATE)
     if printed:
@@ -38,7 +38,7 @@ def noisy_max(draw: Draw, values: Sequence[int], *, printed: bool) -> tuple[int,
     return first, cells[first] - cells[second] - (not printed and rank[first] < rank[second])
 
 
-def floored(draw: Draw, values: Sequence[Fraction], *, printed: bool) -> tuple[int, ...]:
+def floor_values(draw: Draw, values: Sequence[Fraction], *, printed: bool) -> tuple[int, ...]:
     """Values floored to whole steps, each with noise. One person moves all values together by one step.
 
     Printed, the noise hides one step. Right is one more step for each value but one: every value may cross a step.
@@ -49,9 +49,9 @@ def floored(draw: Draw, values: Sequence[Fraction], *, printed: bool) -> tuple[i
     )
 
 
-def cut_off_instance(*, printed: bool) -> tuple[Program, Program]:
+def clamp_noise_instance(*, printed: bool) -> tuple[Program, Program]:
     """The values 0 and 1."""
-    return lambda draw: cut_off(draw, 0, printed=printed), lambda draw: cut_off(draw, 1, printed=printed)
+    return lambda draw: clamp_noise(draw, 0, printed=printed), lambda draw: clamp_noise(draw, 1, printed=printed)
 
 
 def noisy_max_instance(*, printed: bool) -> tuple[Program, Program]:
@@ -62,10 +62,12 @@ def noisy_max_instance(*, printed: bool) -> tuple[Program, Program]:
     )
 
 
-def floored_instance(*, printed: bool) -> tuple[Program, Program]:
+def floor_values_instance(*, printed: bool) -> tuple[Program, Program]:
     """Two values that each move by half a step."""
     before, after = (Fraction(9, 10),) * 2, (Fraction(14, 10),) * 2
-    return lambda draw: floored(draw, before, printed=printed), lambda draw: floored(draw, after, printed=printed)
+    return lambda draw: floor_values(draw, before, printed=printed), lambda draw: floor_values(
+        draw, after, printed=printed
+    )
 
 
 CASES = (
@@ -73,9 +75,9 @@ CASES = (
         "discrete noise cut off at a bound",
         "Ilvento, sparse vector, section 2",
         "Where the noise ends, some results are possible for only one of two neighbours.",
-        *cut_off_instance(printed=True),
+        *clamp_noise_instance(printed=True),
         _STEP,
-        cut_off_instance(printed=False),
+        clamp_noise_instance(printed=False),
     ),
     Case(
         "discrete noisy max with ties by index and its gap",
@@ -91,8 +93,8 @@ CASES = (
         "Ilvento, sparse vector, section 4, taken from one value to several whose moves add up",
         "Flooring does not change the sensitivity of one value. Of several values each may cross a step, however "
         "little it moves.",
-        *floored_instance(printed=True),
+        *floor_values_instance(printed=True),
         _STEP,
-        floored_instance(printed=False),
+        floor_values_instance(printed=False),
     ),
 )

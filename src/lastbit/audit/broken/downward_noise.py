@@ -23,7 +23,7 @@ _HALF: Final = Rate(1, 1)
 _SOURCE: Final = "Liu, Wang, Liu, Li and Chen, PVLDB 18(2), one-sided noise, with a sign changed"
 
 
-def directed(draw: Draw, queries: Sequence[int], threshold: int, query: int) -> tuple[bool, ...]:
+def one_sided_answers(draw: Draw, queries: Sequence[int], threshold: int, query: int) -> tuple[bool, ...]:
     """Whether each query reaches 0, up to the first that does. A direction of 1 is the right one, -1 is down.
 
     The noise of a query is only compared, so a draw decides the comparison.
@@ -40,7 +40,7 @@ def directed(draw: Draw, queries: Sequence[int], threshold: int, query: int) -> 
 
 def instance(values: Sequence[int], threshold: int, query: int) -> Program:
     """The program with its values filled in."""
-    return lambda draw: directed(draw, values, threshold, query)
+    return lambda draw: one_sided_answers(draw, values, threshold, query)
 
 
 def _case(name: str, why: str, values: list[int], neighbour: list[int], threshold: int, query: int) -> Case:

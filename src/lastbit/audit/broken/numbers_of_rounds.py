@@ -37,15 +37,15 @@ def first_above(draw: Draw, reaches: Fraction, rounds: Sequence[Fraction]) -> st
     return None
 
 
-def capped(*, printed: bool) -> list[Fraction]:
+def round_masses(*, printed: bool) -> list[Fraction]:
     """P(K = k): a geometric number, printed stopped at the cap; right is the number given that it is in the cap."""
     masses = [(1 - STOP) ** (k - 1) * STOP for k in range(1, CAP + 1)]
     return [*masses[:-1], (1 - STOP) ** (CAP - 1)] if printed else masses
 
 
-def capped_instance(*, printed: bool) -> tuple[Program, Program]:
+def cap_instance(*, printed: bool) -> tuple[Program, Program]:
     """A rare output is half as likely on the second, and a better one twice as likely."""
-    rounds, better = capped(printed=printed), Fraction(1, 6)
+    rounds, better = round_masses(printed=printed), Fraction(1, 6)
     one = (1 - better - 2 * RARE, 2 * RARE, better)
     other = (1 - 2 * better - RARE, RARE, 2 * better)
     return lambda draw: best(draw, one, rounds), lambda draw: best(draw, other, rounds)
@@ -65,9 +65,9 @@ CASES = (
         "A geometric number of rounds with stop 1/100 that is cut at 20 is mostly 20, so more rounds are far "
         "likelier than fewer, and a neighbour with a better rival loses the rare output in every round. The claim of "
         "three candidates holds for a number of rounds given that it is at most 20.",
-        *capped_instance(printed=True),
+        *cap_instance(printed=True),
         BEST_COST,
-        capped_instance(printed=False),
+        cap_instance(printed=False),
     ),
     Case(
         "a threshold with more rounds likelier than fewer",

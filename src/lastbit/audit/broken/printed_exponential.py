@@ -24,7 +24,7 @@ _ETA, _BOUND = Eta(1, 1, 1), Eta(1, 1, 2)
 TRIES: Final = 4
 
 
-def rounded_mechanism(draw: Draw, utilities: Sequence[Fraction], *, printed: bool) -> int:
+def randomized_rounding(draw: Draw, utilities: Sequence[Fraction], *, printed: bool) -> int:
     """Mechanism 4: an index in proportion to 2^-ρ, where ρ is the utility rounded up or down at random.
 
     Printed, ⌊u⌋ has probability u - ⌊u⌋. Right: ⌈u⌉ has this probability, as in the proof of Lemma 3.5.
@@ -42,8 +42,8 @@ def rounding_instance(n: int, *, printed: bool) -> tuple[Program, Program]:
     near, far = Fraction(99, 100), Fraction(101, 100)
     values, neighbour = [near, *[far] * (n - 1)], [far, *[near] * (n - 1)]
     return (
-        lambda draw: rounded_mechanism(draw, values, printed=printed),
-        lambda draw: rounded_mechanism(draw, neighbour, printed=printed),
+        lambda draw: randomized_rounding(draw, values, printed=printed),
+        lambda draw: randomized_rounding(draw, neighbour, printed=printed),
     )
 
 
@@ -88,7 +88,7 @@ def padding_instance(*, printed: bool) -> tuple[Program, Program]:
     return program((2, 1, 0, 1)), program((2, 0, 0, 2))
 
 
-def random_value_found(draw: Draw, total: Fraction, precision: int, *, printed: bool) -> bool:
+def finds_random_value(draw: Draw, total: Fraction, precision: int, *, printed: bool) -> bool:
     """GETRANDOMVALUE of Algorithm 2 with k = 1: whether it returns a number below the total weight.
 
     Printed, there is one try, and its bits start at 2^g, twice too high. Right is to try until a number is found, with
@@ -111,8 +111,8 @@ def missing_instance(*, printed: bool) -> tuple[Program, Program]:
     """257 outcomes that all have utility 1, or all 0: the total weight is just below 2^8, or just above."""
     low, high = 257 * MISSING_ETA.fraction, Fraction(257)
     return (
-        lambda draw: random_value_found(draw, low, 17, printed=printed),
-        lambda draw: random_value_found(draw, high, 17, printed=printed),
+        lambda draw: finds_random_value(draw, low, 17, printed=printed),
+        lambda draw: finds_random_value(draw, high, 17, printed=printed),
     )
 
 

@@ -43,15 +43,15 @@ def selection_instance(ratio: Fraction, stop: Fraction = STOP, rounds: int = ROU
     return lambda draw: select(draw, one, stop, rounds), lambda draw: select(draw, other, stop, rounds)
 
 
-def scored(draw: Draw, quality: int, rate: Rate, bound: int = 4) -> int:
+def score(draw: Draw, quality: int, rate: Rate, bound: int = 4) -> int:
     """GETSAMPLE's score: the quality clamped to ±w, noise clamped to ±2w, the sum clamped to ±w."""
     noise = clamp(draw.laplace(rate), 0, 2 * bound)
     return clamp(clamp(quality, 0, bound) + noise, 0, bound)
 
 
-def scored_instance(rate: Rate) -> tuple[Program, Program]:
+def score_instance(rate: Rate) -> tuple[Program, Program]:
     """A quality function of sensitivity 2, on 0 against 2."""
-    return lambda draw: scored(draw, 0, rate), lambda draw: scored(draw, 2, rate)
+    return lambda draw: score(draw, 0, rate), lambda draw: score(draw, 2, rate)
 
 
 SCORE_ETA: Final = Eta(1, 1, 2)
@@ -70,8 +70,8 @@ CASES = (
         "a score without its sensitivity",
         "Ilvento, sparse vector, Algorithm 7, GETSAMPLE",
         "The noise falls by η a step, whatever the sensitivity of the quality function. It must fall by η/Δq.",
-        *scored_instance(Rate.from_eta(SCORE_ETA)),
+        *score_instance(Rate.from_eta(SCORE_ETA)),
         SCORE_ETA,
-        scored_instance(Rate.from_eta(SCORE_ETA, Fraction(1, 2))),
+        score_instance(Rate.from_eta(SCORE_ETA, Fraction(1, 2))),
     ),
 )

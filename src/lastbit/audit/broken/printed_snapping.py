@@ -23,7 +23,7 @@ COST: Final = 1 + (12 * BOUND + 2) * Fraction(1, 1 << 53)
 """ε(1 + 12Bη) + 2η with η = 2^-53: the cost of the snapping mechanism with doubles."""
 
 
-def snapped(draw: Draw, value: Fraction, first_exponent: int) -> int:
+def snap(draw: Draw, value: Fraction, first_exponent: int) -> int:
     """clamp(⌊value + S·ln U*⌉), U* = (1.m)·2^-e with a mantissa m of 52 bits and e geometric from first_exponent on.
 
     For one sign and exponent the mantissas give at most two results, and the result changes once as m rises. So the
@@ -58,8 +58,8 @@ def _result(value: Fraction, sign: int, exponent: int, mantissa: int) -> int:
 def instance(first_exponent: int) -> tuple[Program, Program]:
     """The values 1/2 and 3/2."""
     return (
-        lambda draw: snapped(draw, Fraction(1, 2), first_exponent),
-        lambda draw: snapped(draw, Fraction(3, 2), first_exponent),
+        lambda draw: snap(draw, Fraction(1, 2), first_exponent),
+        lambda draw: snap(draw, Fraction(3, 2), first_exponent),
     )
 
 

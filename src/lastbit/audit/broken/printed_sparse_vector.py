@@ -19,7 +19,7 @@ def printed_sim_gap_sv(draw: Draw, inputs: Inputs) -> tuple[Gaps, ...]:
     """SIMGAPSV, Algorithm 5, as printed: line 11 conditions every gap on the noisy threshold itself."""
     answers: list[Gaps] = []
     base = inputs.query_rate.fraction
-    rho = inputs.clamped_rho(draw)
+    rho = inputs.draw_clamped_rho(draw)
     count = 0
     for query in inputs.queries:
         rho_i = clamp(rho, query, inputs.w)
@@ -42,7 +42,7 @@ def printed_disc_sv(draw: Draw, inputs: Inputs) -> tuple[bool, ...]:
     """DISCSV, Algorithm 2, with line 7 as section 4 replaces it: ρ̂ - q is not clamped around the query."""
     answers: list[bool] = []
     base = inputs.query_rate.fraction
-    rho = inputs.clamped_rho(draw)
+    rho = inputs.draw_clamped_rho(draw)
     count = 0
     for query in inputs.queries:
         answer = lazy_threshold(draw, base, rho - query)
@@ -59,7 +59,7 @@ def gap_instance(mechanism: Callable[[Draw, Inputs], Hashable], gaps: int) -> tu
     return _pair(mechanism, [0, 0, 2], [1, 1, 1], (-4, 4), 8, range(1, gaps + 1))
 
 
-def unclamped_instance(mechanism: Callable[[Draw, Inputs], Hashable], n: int) -> tuple[Program, Program]:
+def no_clamp_instance(mechanism: Callable[[Draw, Inputs], Hashable], n: int) -> tuple[Program, Program]:
     """Erratum A2's neighbours, with n queries."""
     return _pair(mechanism, [0] * n, [1] * n, (0, 1), 1, ())
 
@@ -94,9 +94,9 @@ PRINTED_UNCLAMPED = Case(
     "Ilvento, sparse vector, section 4",
     "The noisy threshold ends at Q_max + w, so near its end it cannot move up when the queries move up. Then every ⊥ "
     "tells a little, without limit. The clamp around each query hides the end.",
-    *unclamped_instance(printed_disc_sv, 10),
+    *no_clamp_instance(printed_disc_sv, 10),
     TOTAL,
-    unclamped_instance(disc_sv, 10),
+    no_clamp_instance(disc_sv, 10),
 )
 
 CASES = (PRINTED_GAPS, PRINTED_UNCLAMPED)

@@ -11,7 +11,7 @@ import numpy as np
 from lastbit.audit.broken.case import Case
 from lastbit.chance.draw import Draw
 from lastbit.mechanisms.mechanism import Program
-from lastbit.mechanisms.top_k.maximum import NoisyMax
+from lastbit.mechanisms.top_k.noisy_max import NoisyMax
 from lastbit.privacy.cost import Cost
 from lastbit.privacy.eta import Eta
 from lastbit.privacy.rate import Rate
@@ -45,7 +45,7 @@ def gaussian(draw: Draw, value: int, *, printed: bool) -> int:
     return value + draw.gaussian(_RATE)
 
 
-def listed(draw: Draw, count: int, *, printed: bool) -> int | None:
+def list_item(draw: Draw, count: int, *, printed: bool) -> int | None:
     """The noisy count of an item that somebody has, where it reaches a threshold. Right is a threshold one higher."""
     if count == 0:
         return None
@@ -63,9 +63,9 @@ def gaussian_instance(*, printed: bool) -> tuple[Program, Program]:
     return lambda draw: gaussian(draw, 0, printed=printed), lambda draw: gaussian(draw, 1, printed=printed)
 
 
-def listed_instance(*, printed: bool) -> tuple[Program, Program]:
+def list_item_instance(*, printed: bool) -> tuple[Program, Program]:
     """An item that one person has, and an item that nobody has."""
-    return lambda draw: listed(draw, 1, printed=printed), lambda draw: listed(draw, 0, printed=printed)
+    return lambda draw: list_item(draw, 1, printed=printed), lambda draw: list_item(draw, 0, printed=printed)
 
 
 CASES = (
@@ -92,8 +92,8 @@ CASES = (
         "Korolova et al., Releasing search queries and clicks privately, with the tail taken at the threshold",
         "An item that one person has is listed when the noise reaches the threshold less this person. So delta is the "
         "tail from one step below the threshold on.",
-        *listed_instance(printed=True),
+        *list_item_instance(printed=True),
         Cost(_STEP, delta=THRESHOLD_DELTA),
-        listed_instance(printed=False),
+        list_item_instance(printed=False),
     ),
 )

@@ -210,7 +210,7 @@ def _moment() -> list[Any]:
     return [*ends, hour, hour.replace(fold=1), hour.replace(microsecond=1), at(2024, 3, 31, 2, 30)]
 
 
-def _zoned() -> list[Any]:
+def _moment_with_zone() -> list[Any]:
     berlin, kiev = ZoneInfo("Europe/Berlin"), datetime.timezone(datetime.timedelta(hours=2, seconds=1))
     hour = datetime.datetime(2024, 10, 27, 2, 30, tzinfo=berlin)
     repeated = [
@@ -245,12 +245,12 @@ def _truth() -> list[Any]:
 
 
 def _null() -> list[Any]:
-    known = [None, float("nan"), np.datetime64("NaT", "s")]
+    nulls = [None, float("nan"), np.datetime64("NaT", "s")]
     # Imported here, so that a program without hostile values does not load pandas.
     if find_spec("pandas") is not None:
         pandas = import_module("pandas")
-        known += [pandas.NA, pandas.NaT]
-    return known
+        nulls += [pandas.NA, pandas.NaT]
+    return nulls
 
 
 def _object() -> list[Any]:
@@ -295,7 +295,7 @@ KINDS: Final[dict[str, Callable[[], list[Any]]]] = {
     "truth": _truth,
     "date": _date,
     "moment": _moment,
-    "zoned": _zoned,
+    "zoned": _moment_with_zone,
     "length": _length,
     "clock": _clock,
     "fine time": _fine_time,

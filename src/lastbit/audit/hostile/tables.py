@@ -52,10 +52,10 @@ def rows(
     first = dict(table[0])
     for column in first:
         if column != unit:
-            changed = [{**first, column: value} for value in _stock(table, column, values)]
-            yield from ([row] for row in changed)
+            variants = [{**first, column: value} for value in _stock(table, column, values)]
+            yield from ([row] for row in variants)
             if unit is not None:
-                yield changed
+                yield variants
     if unit is None:
         return
     keys = _stock(table, unit, values)
@@ -67,11 +67,11 @@ def rows(
     yield [{**row, unit: first[unit]} for row in table]
 
 
-def _stock(table: Sequence[Row], column: str, chosen: Mapping[str, Iterable[Any]] | None) -> list[Any]:
-    if chosen is not None and column in chosen:
-        return list(chosen[column])
-    found = {type(row[column]) for row in table if row.get(column) is not None}
-    if found == {datetime.datetime}:
+def _stock(table: Sequence[Row], column: str, own_values: Mapping[str, Iterable[Any]] | None) -> list[Any]:
+    if own_values is not None and column in own_values:
+        return list(own_values[column])
+    types = {type(row[column]) for row in table if row.get(column) is not None}
+    if types == {datetime.datetime}:
         naive = all(row[column].tzinfo is None for row in table if row.get(column) is not None)
         return stock("moment" if naive else "zoned", "null")
-    return stock(*_TYPED.get(found.pop(), ())) if len(found) == 1 else stock()
+    return stock(*_TYPED.get(types.pop(), ())) if len(types) == 1 else stock()

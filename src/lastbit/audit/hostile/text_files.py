@@ -33,14 +33,14 @@ def lines(
         if name not in columns:
             raise ParameterError(f"unit and item must be columns: got {name!r}. The columns are {', '.join(columns)}.")
     ordinary = {name: key if name == unit else known if name == item else "1" for name in columns}
-    yield from (_json if kind == "json" else _separated)(kind, ordinary, unit, item)
+    yield from (_json_lines if kind == "json" else _delimited_lines)(kind, ordinary, unit, item)
 
 
-def _separated(kind: str, ordinary: dict[str, str], unit: str, item: str) -> Iterator[list[bytes]]:
+def _delimited_lines(kind: str, ordinary: dict[str, str], unit: str, item: str) -> Iterator[list[bytes]]:
     separator = _SEPARATORS[kind]
 
-    def line(**changed: str) -> bytes:
-        return separator.join({**ordinary, **changed}.values()).encode("utf-8", "surrogatepass")
+    def line(**changes: str) -> bytes:
+        return separator.join({**ordinary, **changes}.values()).encode("utf-8", "surrogatepass")
 
     known = ordinary[item]
     quoted = [
@@ -109,9 +109,9 @@ def _separated(kind: str, ordinary: dict[str, str], unit: str, item: str) -> Ite
     yield [whole] * 1_000
 
 
-def _json(kind: str, ordinary: dict[str, str], unit: str, item: str) -> Iterator[list[bytes]]:
-    def line(**changed: Any) -> bytes:
-        return json.dumps({**ordinary, **changed}).encode()
+def _json_lines(kind: str, ordinary: dict[str, str], unit: str, item: str) -> Iterator[list[bytes]]:
+    def line(**changes: Any) -> bytes:
+        return json.dumps({**ordinary, **changes}).encode()
 
     whole, known = line(), ordinary[item]
     for raw in (

@@ -12,93 +12,103 @@ from fractions import Fraction
 from functools import partial
 from typing import Final
 
-from lastbit.data.query.refusals import refused
+from lastbit.data.query.refusals import refusal
 from lastbit.data.query.tree import Column, Constant, Tree
-from lastbit.data.query.values import NUMBERS, TIMES, Kind, Value, alike, converted, made, no_nan, of_constant
+from lastbit.data.query.values import (
+    NUMBERS,
+    TIMES,
+    Value,
+    ValueType,
+    constant_value,
+    convert,
+    make_value,
+    match_types,
+    null_if_nan,
+)
 
 Values = Sequence[Value]
 
-_UNITS: Final = ("year", "quarter", "month", "week", "day", "hour", "minute", "second")
-_FIELDS: Final = (*_UNITS, "dow", "isodow", "doy")
+UNITS: Final = ("year", "quarter", "month", "week", "day", "hour", "minute", "second")
+_FIELDS: Final = (*UNITS, "dow", "isodow", "doy")
 
 
-def value_of(tree: Tree, columns: Mapping[str, Value]) -> Value:
-    """A tree as SQL, over columns of known kinds."""
+def translate(tree: Tree, columns: Mapping[str, Value]) -> Value:
+    """Return a tree as SQL, over columns of known types."""
     if isinstance(tree, Column):
         return columns[tree.name]
     if isinstance(tree, Constant):
-        return of_constant(tree.value)
-    return OPERATIONS[tree.name]([value_of(part, columns) for part in tree.parts])
+        return constant_value(tree.value)
+    return OPERATIONS[tree.name]([translate(part, columns) for part in tree.parts])
 
 
-def truth_of(value: Value) -> Value:
-    """A value that is a condition."""
-    if value.kind not in (Kind.TRUTH, Kind.NOTHING):
-        raise refused(f"a condition is true or false, and this is {value.kind.value}", "the query", "Compare it")
-    return converted(value, Kind.TRUTH)
+def require_condition(value: Value) -> Value:
+    """Return a value that is a condition."""
+    if value.type not in (ValueType.BOOLEAN, ValueType.NULL):
+        raise refusal(f"a condition is true or false, and this is {value.type.value}", "the query", "Compare it")
+    return convert(value, ValueType.BOOLEAN)
 
 
-def _compared(sign: str, parts: Values) -> Value:
-    left, right = alike(*parts)
-    return made(f"({left.sql} {sign} {right.sql})", Kind.TRUTH)
+def _compare(sign: str, parts: Values) -> Value:
+    left, right = match_types(*parts)
+    return make_value(f"({left.sql} {sign} {right.sql})", ValueType.BOOLEAN)
 
 
-def _joined(word: str, parts: Values) -> Value:
-    return made("(" + f" {word} ".join(truth_of(part).sql for part in parts) + ")", Kind.TRUTH)
+def _conjoin(word: str, parts: Values) -> Value:
+    return make_value("(" + f" {word} ".join(require_condition(part).sql for part in parts) + ")", ValueType.BOOLEAN)
 
 
-def _negated(parts: Values) -> Value:
-    return made(f"(NOT {truth_of(parts[0]).sql})", Kind.TRUTH)
+def _negate(parts: Values) -> Value:
+    return make_value(f"(NOT {require_condition(parts[0]).sql})", ValueType.BOOLEAN)
 
 
 def _is_null(test: str, parts: Values) -> Value:
-    return made(f"({parts[0].sql} {test})", Kind.TRUTH)
+    return make_value(f"({parts[0].sql} {test})", ValueType.BOOLEAN)
 
 
-def _unified(parts: Values) -> list[Value]:
-    """Several values as one kind."""
-    kinds = {part.kind for part in parts} - {Kind.NOTHING}
-    if Kind.OTHER in kinds:
-        raise refused("a column of this type can be asked only whether it is null", "the query")
+def _unify(parts: Values) -> list[Value]:
+    """Return several values as one type."""
+    types = {part.type for part in parts} - {ValueType.NULL}
+    if ValueType.OTHER in types:
+        raise refusal("a column of this type can be asked only whether it is null", "the query")
     for wide in (set(NUMBERS), set(TIMES)):
-        if len(kinds) > 1 and kinds <= wide:
-            kinds = {Kind.NUMBER if Kind.NUMBER in wide else Kind.MOMENT}
-    if len(kinds) > 1:
-        raise refused("it gives values of several kinds", "the query", "Cast them to one")
-    kind = next(iter(kinds), Kind.TEXT)
-    return [converted(part, kind) for part in parts]
+        if len(types) > 1 and types <= wide:
+            types = {ValueType.FLOAT if ValueType.FLOAT in wide else ValueType.TIMESTAMP}
+    if len(types) > 1:
+        raise refusal("it gives values of several kinds", "the query", "Cast them to one")
+    value_type = next(iter(types), ValueType.TEXT)
+    return [convert(part, value_type) for part in parts]
 
 
-def _first_known(parts: Values) -> Value:
-    found = _unified(parts)
-    return made(f"coalesce({', '.join(each.sql for each in found)})", found[0].kind, *found)
+def _coalesce(parts: Values) -> Value:
+    values = _unify(parts)
+    return make_value(f"coalesce({', '.join(value.sql for value in values)})", values[0].type, *values)
 
 
-def _unless_equal(parts: Values) -> Value:
+def _nullif(parts: Values) -> Value:
     value, _ = parts
-    return made(f"CASE WHEN {_compared('=', parts).sql} THEN NULL ELSE {value.sql} END", value.kind, value)
+    return make_value(f"CASE WHEN {_compare('=', parts).sql} THEN NULL ELSE {value.sql} END", value.type, value)
 
 
 def _case(parts: Values) -> Value:
     *checks, last = parts
-    conditions = [truth_of(each).sql for each in checks[::2]]
-    *results, otherwise = _unified([*checks[1::2], last])
-    cases = " ".join(f"WHEN {when} THEN {each.sql}" for when, each in zip(conditions, results, strict=True))
-    return made(f"(CASE {cases} ELSE {otherwise.sql} END)", otherwise.kind, *results, otherwise)
+    conditions = [require_condition(check).sql for check in checks[::2]]
+    *results, otherwise = _unify([*checks[1::2], last])
+    cases = " ".join(f"WHEN {when} THEN {result.sql}" for when, result in zip(conditions, results, strict=True))
+    return make_value(f"(CASE {cases} ELSE {otherwise.sql} END)", otherwise.type, *results, otherwise)
 
 
-def _as(kind: Kind, parts: Values) -> Value:
-    return converted(parts[0], kind)
+def _cast(value_type: ValueType, parts: Values) -> Value:
+    return convert(parts[0], value_type)
 
 
-def _computed(sign: str, parts: Values) -> Value:
-    """Arithmetic: of whole numbers in whole numbers, of others in floats. Text is read as a number."""
-    if any(part.kind not in (*NUMBERS, Kind.TEXT, Kind.NOTHING) for part in parts):
-        raise refused("only numbers are computed with", "the query", "For times there are date_diff and date_trunc")
-    if sign != "/" and all(part.kind is Kind.WHOLE for part in parts):
+def _calculate(sign: str, parts: Values) -> Value:
+    """Return arithmetic: of whole numbers in whole numbers, of others in floats. Text is read as a number."""
+    if any(part.type not in (*NUMBERS, ValueType.TEXT, ValueType.NULL) for part in parts):
+        raise refusal("only numbers are computed with", "the query", "For times there are date_diff and date_trunc")
+    if sign != "/" and all(part.type is ValueType.INTEGER for part in parts):
         terms = [f"CAST(TRY_CAST({part.sql} AS BIGINT) AS HUGEINT)" for part in parts]
-        return made(f"({terms[0]} {sign} {terms[1]})", Kind.WHOLE)
-    left, right = (_unchecked(converted(part, Kind.NUMBER)) for part in parts)
+        return make_value(f"({terms[0]} {sign} {terms[1]})", ValueType.INTEGER)
+    left, right = (_unchecked_sql(convert(part, ValueType.FLOAT)) for part in parts)
     if sign in ("/", "//", "%"):
         right = f"nullif({right}, CAST('0' AS DOUBLE))"
     quotient = f"trunc({left} / {right})" if sign == "//" else f"({left} {sign} {right})"
@@ -106,188 +116,159 @@ def _computed(sign: str, parts: Values) -> Value:
 
 
 def _float(sql: str) -> Value:
-    return replace(made(no_nan(sql), Kind.NUMBER), computed=sql)
+    return replace(make_value(null_if_nan(sql), ValueType.FLOAT), computed=sql)
 
 
-def _unchecked(value: Value) -> str:
+def _unchecked_sql(value: Value) -> str:
     return value.computed or value.sql
 
 
-def _signed(sign: str, parts: Values) -> Value:
-    """A sign before a number, or an operation on two."""
+def _apply_sign(sign: str, parts: Values) -> Value:
+    """Return a sign before a number, or an operation on two."""
     if len(parts) == 2:
-        return _computed(sign, parts)
+        return _calculate(sign, parts)
     stated = parts[0].stated
     if isinstance(stated, Fraction):
-        return of_constant(-stated if sign == "-" else stated)
-    return _computed(sign, [of_constant(Fraction(0)), parts[0]])
+        return constant_value(-stated if sign == "-" else stated)
+    return _calculate(sign, [constant_value(Fraction(0)), parts[0]])
 
 
-def _rounded(name: str, parts: Values) -> Value:
+def _round(name: str, parts: Values) -> Value:
     value = parts[0]
-    if value.kind is Kind.WHOLE and name != "abs":
+    if value.type is ValueType.INTEGER and name != "abs":
         return value
-    if value.kind is Kind.WHOLE:
-        return made(f"abs(CAST(TRY_CAST({value.sql} AS BIGINT) AS HUGEINT))", Kind.WHOLE)
-    return _float(f"{name}({_unchecked(_number(value))})")
+    if value.type is ValueType.INTEGER:
+        return make_value(f"abs(CAST(TRY_CAST({value.sql} AS BIGINT) AS HUGEINT))", ValueType.INTEGER)
+    return _float(f"{name}({_unchecked_sql(_as_number(value))})")
 
 
-def _number(value: Value) -> Value:
-    return value if value.kind in NUMBERS else converted(value, Kind.NUMBER)
+def _as_number(value: Value) -> Value:
+    return value if value.type in NUMBERS else convert(value, ValueType.FLOAT)
 
 
-def _text(name: str, kind: Kind, parts: Values) -> Value:
-    """A function of a text. All but the first argument are stated: a row decides about itself only by its own text."""
+def _text_function(name: str, value_type: ValueType, parts: Values) -> Value:
+    """Return a function of a text. All but the first argument are constants: a row decides only by its own text."""
     first, *others = parts
-    for each in others:
-        if each.stated is None:
-            raise refused(f"all but the first argument of {name} must be constants", "the query")
-    if first.kind is not Kind.TEXT:
-        raise refused(f"{name} takes text, and this is {first.kind.value}", "the query", "Cast it to varchar")
-    given = ", ".join([first.sql, *(_stated(each) for each in others)])
-    sql = f"{name}({given})"
-    return made(f"CAST({sql} AS HUGEINT)" if kind is Kind.WHOLE else sql, kind, first)
+    for argument in others:
+        if argument.stated is None:
+            raise refusal(f"all but the first argument of {name} must be constants", "the query")
+    if first.type is not ValueType.TEXT:
+        raise refusal(f"{name} takes text, and this is {first.type.value}", "the query", "Cast it to varchar")
+    arguments = ", ".join([first.sql, *(_argument(argument) for argument in others)])
+    sql = f"{name}({arguments})"
+    return make_value(f"CAST({sql} AS HUGEINT)" if value_type is ValueType.INTEGER else sql, value_type, first)
 
 
-def _stated(value: Value) -> str:
-    if value.kind is Kind.WHOLE and abs(value.stated) <= 1_000_000:
+def _argument(value: Value) -> str:
+    if value.type is ValueType.INTEGER and abs(value.stated) <= 1_000_000:
         return str(value.stated)
-    if value.kind is Kind.TEXT:
+    if value.type is ValueType.TEXT:
         return value.sql
-    raise refused("arguments must be text, or whole numbers up to a million", "the query")
+    raise refusal("arguments must be text, or whole numbers up to a million", "the query")
 
 
 def _like(sign: str, parts: Values) -> Value:
     text, pattern = parts
-    if text.kind is not Kind.TEXT or not isinstance(pattern.stated, str):
-        raise refused("like takes a text and a pattern in quotes", "the query")
-    return made(f"({text.sql} {sign} {pattern.sql})", Kind.TRUTH)
+    if text.type is not ValueType.TEXT or not isinstance(pattern.stated, str):
+        raise refusal("like takes a text and a pattern in quotes", "the query")
+    return make_value(f"({text.sql} {sign} {pattern.sql})", ValueType.BOOLEAN)
 
 
-def _concatenated(parts: Values) -> Value:
-    if any(part.kind not in (Kind.TEXT, Kind.NOTHING) for part in parts):
-        raise refused("only texts are put together", "the query", "Cast others to varchar")
-    return made("(" + " || ".join(converted(part, Kind.TEXT).sql for part in parts) + ")", Kind.TEXT, *parts)
+def _concatenate(parts: Values) -> Value:
+    if any(part.type not in (ValueType.TEXT, ValueType.NULL) for part in parts):
+        raise refusal("only texts are put together", "the query", "Cast others to varchar")
+    return make_value(
+        "(" + " || ".join(convert(part, ValueType.TEXT).sql for part in parts) + ")", ValueType.TEXT, *parts
+    )
 
 
-def _time(value: Value) -> Value:
-    if value.kind not in (*TIMES, Kind.TEXT, Kind.NOTHING):
-        raise refused(f"this takes a date, and got {value.kind.value}", "the query", "Cast it to date")
-    return value if value.kind in TIMES else converted(value, Kind.MOMENT)
+def _as_time(value: Value) -> Value:
+    if value.type not in (*TIMES, ValueType.TEXT, ValueType.NULL):
+        raise refusal(f"this takes a date, and got {value.type.value}", "the query", "Cast it to date")
+    return value if value.type in TIMES else convert(value, ValueType.TIMESTAMP)
 
 
-def _field(name: str, parts: Values) -> Value:
-    return made(f"CAST(date_part('{name}', {_time(parts[-1]).sql}) AS HUGEINT)", Kind.WHOLE)
+def _time_field(name: str, parts: Values) -> Value:
+    return make_value(f"CAST(date_part('{name}', {_as_time(parts[-1]).sql}) AS HUGEINT)", ValueType.INTEGER)
 
 
-def _named_field(parts: Values) -> Value:
-    return _field(_unit(parts[0], _FIELDS), parts)
+def _date_part(parts: Values) -> Value:
+    return _time_field(_unit(parts[0], _FIELDS), parts)
 
 
 def _unit(value: Value, known: Sequence[str]) -> str:
     if value.stated not in known:
-        raise refused("the first argument must name a unit of time", "the query", f"Use one of {', '.join(known)}")
+        raise refusal("the first argument must name a unit of time", "the query", f"Use one of {', '.join(known)}")
     return str(value.stated)
 
 
-def _truncated(parts: Values) -> Value:
-    unit = _unit(parts[0], _UNITS)
-    cut = f"date_trunc('{unit}', {_time(parts[1]).sql})"
+def _date_trunc(parts: Values) -> Value:
+    unit = _unit(parts[0], UNITS)
+    cut = f"date_trunc('{unit}', {_as_time(parts[1]).sql})"
     days = unit in ("year", "quarter", "month", "week", "day")
-    return made(f"CAST({cut} AS {'DATE' if days else 'TIMESTAMP'})", Kind.DATE if days else Kind.MOMENT)
+    return make_value(
+        f"CAST({cut} AS {'DATE' if days else 'TIMESTAMP'})", ValueType.DATE if days else ValueType.TIMESTAMP
+    )
 
 
-def _difference(parts: Values) -> Value:
-    unit = _unit(parts[0], _UNITS)
-    start, end = (converted(_time(part), Kind.MOMENT).sql for part in parts[1:])
-    return made(f"CAST(date_diff('{unit}', {start}, {end}) AS HUGEINT)", Kind.WHOLE)
+def _date_diff(parts: Values) -> Value:
+    unit = _unit(parts[0], UNITS)
+    start, end = (convert(_as_time(part), ValueType.TIMESTAMP).sql for part in parts[1:])
+    return make_value(f"CAST(date_diff('{unit}', {start}, {end}) AS HUGEINT)", ValueType.INTEGER)
 
 
-def _written(form: str, parts: Values) -> Value:
-    """A time as text: its day, week, month or year."""
-    return made(f"strftime({converted(_time(parts[0]), Kind.MOMENT).sql}, '{form}')", Kind.TEXT)
+def _format_time(form: str, parts: Values) -> Value:
+    """Return a time as text: its day, week, month or year."""
+    return make_value(f"strftime({convert(_as_time(parts[0]), ValueType.TIMESTAMP).sql}, '{form}')", ValueType.TEXT)
 
 
 def _bin(parts: Values) -> Value:
-    """The lower end of the bin that a number is in."""
+    """Return the lower end of the bin that a number is in."""
     value, width = parts
-    value = _number(value)
-    whole = value.sql if value.kind is Kind.WHOLE else f"TRY_CAST(floor({value.sql}) AS HUGEINT)"
+    value = _as_number(value)
+    whole = value.sql if value.type is ValueType.INTEGER else f"TRY_CAST(floor({value.sql}) AS HUGEINT)"
     # The engine's division is towards zero: floored where a remainder is negative.
     floor = f"({whole} // {width.stated} - CASE WHEN {whole} % {width.stated} < 0 THEN 1 ELSE 0 END)"
-    return made(f"CAST(TRY_CAST({floor} AS BIGINT) AS HUGEINT) * {width.stated}", Kind.WHOLE)
+    return make_value(f"CAST(TRY_CAST({floor} AS BIGINT) AS HUGEINT) * {width.stated}", ValueType.INTEGER)
 
 
 OPERATIONS: Final[dict[str, Callable[[Values], Value]]] = {
-    **{sign: partial(_compared, sign.upper()) for sign in ("=", "<>", "<", ">", "<=", ">=")},
-    "is distinct from": partial(_compared, "IS DISTINCT FROM"),
-    "is not distinct from": partial(_compared, "IS NOT DISTINCT FROM"),
-    "and": partial(_joined, "AND"),
-    "or": partial(_joined, "OR"),
-    "not": _negated,
+    **{sign: partial(_compare, sign.upper()) for sign in ("=", "<>", "<", ">", "<=", ">=")},
+    "is distinct from": partial(_compare, "IS DISTINCT FROM"),
+    "is not distinct from": partial(_compare, "IS NOT DISTINCT FROM"),
+    "and": partial(_conjoin, "AND"),
+    "or": partial(_conjoin, "OR"),
+    "not": _negate,
     "is null": partial(_is_null, "IS NULL"),
     "is not null": partial(_is_null, "IS NOT NULL"),
-    "coalesce": _first_known,
-    "nullif": _unless_equal,
+    "coalesce": _coalesce,
+    "nullif": _nullif,
     "case": _case,
-    "as text": partial(_as, Kind.TEXT),
-    "as whole": partial(_as, Kind.WHOLE),
-    "as number": partial(_as, Kind.NUMBER),
-    "as date": partial(_as, Kind.DATE),
-    "as moment": partial(_as, Kind.MOMENT),
-    "as truth": partial(_as, Kind.TRUTH),
-    **{sign: partial(_signed, sign) for sign in ("+", "-")},
-    **{sign: partial(_computed, sign) for sign in ("*", "/", "//", "%")},
-    **{name: partial(_rounded, name) for name in ("abs", "floor", "ceil", "round")},
-    **{name: partial(_text, name, Kind.TEXT) for name in ("lower", "upper", "trim", "ltrim", "rtrim")},
-    **{name: partial(_text, name, Kind.TEXT) for name in ("substring", "left", "right")},
-    "length": partial(_text, "length", Kind.WHOLE),
-    **{name: partial(_text, name, Kind.TRUTH) for name in ("contains", "starts_with", "ends_with")},
+    "as text": partial(_cast, ValueType.TEXT),
+    "as whole": partial(_cast, ValueType.INTEGER),
+    "as number": partial(_cast, ValueType.FLOAT),
+    "as date": partial(_cast, ValueType.DATE),
+    "as moment": partial(_cast, ValueType.TIMESTAMP),
+    "as truth": partial(_cast, ValueType.BOOLEAN),
+    **{sign: partial(_apply_sign, sign) for sign in ("+", "-")},
+    **{sign: partial(_calculate, sign) for sign in ("*", "/", "//", "%")},
+    **{name: partial(_round, name) for name in ("abs", "floor", "ceil", "round")},
+    **{name: partial(_text_function, name, ValueType.TEXT) for name in ("lower", "upper", "trim", "ltrim", "rtrim")},
+    **{name: partial(_text_function, name, ValueType.TEXT) for name in ("substring", "left", "right")},
+    "length": partial(_text_function, "length", ValueType.INTEGER),
+    **{name: partial(_text_function, name, ValueType.BOOLEAN) for name in ("contains", "starts_with", "ends_with")},
     "like": partial(_like, "LIKE"),
     "not like": partial(_like, "NOT LIKE"),
     "ilike": partial(_like, "ILIKE"),
     "not ilike": partial(_like, "NOT ILIKE"),
-    "||": _concatenated,
-    **{name: partial(_field, name) for name in _UNITS},
-    "date_part": _named_field,
-    "date_trunc": _truncated,
-    "date_diff": _difference,
-    "text of day": partial(_written, "%Y-%m-%d"),
-    "text of week": partial(_written, "%G-W%V"),
-    "text of month": partial(_written, "%Y-%m"),
-    "text of year": partial(_written, "%Y"),
+    "||": _concatenate,
+    **{name: partial(_time_field, name) for name in UNITS},
+    "date_part": _date_part,
+    "date_trunc": _date_trunc,
+    "date_diff": _date_diff,
+    "text of day": partial(_format_time, "%Y-%m-%d"),
+    "text of week": partial(_format_time, "%G-W%V"),
+    "text of month": partial(_format_time, "%Y-%m"),
+    "text of year": partial(_format_time, "%Y"),
     "bin": _bin,
-}
-
-FUNCTIONS: Final[dict[str, tuple[str, tuple[int, int]]]] = {
-    "+": ("+", (1, 2)),
-    "-": ("-", (1, 2)),
-    **{sign: (sign, (2, 2)) for sign in ("*", "/", "//", "%", "||", "nullif", "date_trunc", "date_part")},
-    "mod": ("%", (2, 2)),
-    "~~": ("like", (2, 2)),
-    "!~~": ("not like", (2, 2)),
-    "~~*": ("ilike", (2, 2)),
-    "!~~*": ("not ilike", (2, 2)),
-    **{name: (name, (1, 1)) for name in ("abs", "floor", "ceil", "round", "lower", "upper", "length", *_UNITS)},
-    "ceiling": ("ceil", (1, 1)),
-    **{name: (name, (1, 2)) for name in ("trim", "ltrim", "rtrim")},
-    "substring": ("substring", (2, 3)),
-    "substr": ("substring", (2, 3)),
-    **{name: (name, (2, 2)) for name in ("left", "right", "contains", "starts_with", "ends_with")},
-    "prefix": ("starts_with", (2, 2)),
-    "suffix": ("ends_with", (2, 2)),
-    "date_diff": ("date_diff", (3, 3)),
-    "datediff": ("date_diff", (3, 3)),
-    "datepart": ("date_part", (2, 2)),
-    "datetrunc": ("date_trunc", (2, 2)),
-}
-"""The functions that a query may call: the name of each operation, and how few and how many arguments it takes."""
-
-CASTS: Final = {
-    **dict.fromkeys(("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"), "as whole"),
-    **dict.fromkeys(("FLOAT", "DOUBLE", "DECIMAL"), "as number"),
-    "VARCHAR": "as text",
-    "DATE": "as date",
-    "TIMESTAMP": "as moment",
-    "BOOLEAN": "as truth",
 }

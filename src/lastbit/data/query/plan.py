@@ -1,6 +1,6 @@
 """What a person asks of the rows before they are counted: a filter, columns of their own, months, bins.
 
-A plan says which columns it needs of the table, and makes the columns wanted of them, row by row. It never looks at
+A plan says which columns it needs of the table, and makes columns of them, row by row. It never looks at
 two rows at once, so one person's rows change only what that person contributes.
 """
 
@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Final
+from typing import Final
 
-from lastbit.data.long_texts import duckdb_text
-from lastbit.data.query.operations import truth_of, value_of
-from lastbit.data.query.parsing import Selected, condition, selection
-from lastbit.data.query.tree import Column, Constant, Operation, Tree, columns_of
-from lastbit.data.query.values import Kind, Value, of_column
-from lastbit.data.relation import Opened, Wanted, number_of
-from lastbit.data.sorting import quoted
+from lastbit.data.duckdb.relation import ColumnSelection, OpenTable
+from lastbit.data.duckdb.sql import parse_number, shorten_varchar
+from lastbit.data.query.operations import require_condition, translate
+from lastbit.data.query.parsing import ParsedQuery, parse_condition, parse_select
+from lastbit.data.query.tree import Column, Constant, Operation, Tree, column_names
+from lastbit.data.query.values import Value, ValueType, column_value
+from lastbit.data.sql import quote_identifier
 from lastbit.errors import DataError, LastbitError, ParameterError
 from lastbit.exact.numbers import number
 
@@ -28,16 +28,16 @@ _WIDEST: Final = 10**12
 
 
 @dataclass(frozen=True)
-class Plan:
+class RowPlan:
     """A filter and columns that are made of one row. Built from public words only.
 
-    >>> plan = Plan.of(where="age >= 18", times={"date": "month"})
-    >>> plan.source(Wanted(("date", "patient"))).names
+    >>> plan = RowPlan.of(where="age >= 18", times={"date": "month"})
+    >>> plan.source_columns(ColumnSelection(("date", "patient"))).names
     ('date', 'patient', 'age')
     """
 
     where: tuple[Tree, ...] = ()
-    selected: Selected | None = None
+    selected: ParsedQuery | None = None
     cut: tuple[tuple[str, Operation], ...] = ()
     """Columns that stand for their months, or for bins."""
     comma: bool = False
@@ -53,13 +53,13 @@ class Plan:
         times: Mapping[str, str] | None = None,
         bins: tuple[str, str] | None = None,
         comma: bool = False,
-    ) -> Plan:
+    ) -> RowPlan:
         """Read the words of a plan; refuse what looks at more than one row. Nothing else is read for this.
 
         times: for a column, "day", "week", "month" or "year", in whose place it stands.
         """
-        selected = None if sql is None else selection(sql, [*dict.fromkeys([*tables, TABLE])])
-        conditions = [] if where is None else [condition(where)]
+        selected = None if sql is None else parse_select(sql, [*dict.fromkeys([*tables, TABLE])])
+        conditions = [] if where is None else [parse_condition(where)]
         if selected is not None and selected.where is not None:
             conditions.append(selected.where)
         cut: dict[str, Operation] = {}
@@ -79,95 +79,95 @@ class Plan:
         """Whether the rows stay as they are."""
         return not self.where and self.selected is None and not self.cut
 
-    def source(self, wanted: Wanted) -> Wanted:
-        """The columns that the table must have for the columns wanted."""
+    def source_columns(self, columns: ColumnSelection) -> ColumnSelection:
+        """Return the columns that the table must have for the columns wanted."""
         for name, _ in self.cut:
-            if name not in wanted.names:
+            if name not in columns.names:
                 raise ParameterError(
                     f"there is no use for the column {name!r} in days, weeks, months, years or bins: the columns that "
-                    f"are read are {', '.join(wanted.names)}. Name one of these."
+                    f"are read are {', '.join(columns.names)}. Name one of these."
                 )
-        made = self._made(wanted)
+        trees = self._column_trees(columns)
         weights = None
-        plain = [name for each, tree in made.items() if each != wanted.weights for name in columns_of(tree)]
-        if wanted.weights is not None:
-            tree = made[wanted.weights]
+        plain = [name for own, tree in trees.items() if own != columns.weights for name in column_names(tree)]
+        if columns.weights is not None:
+            tree = trees[columns.weights]
             # Read as weights are, where nothing is computed with it.
             if isinstance(tree, Column) and tree.name not in plain:
                 weights = tree.name
             else:
-                plain += columns_of(tree)
-        conditions = [name for tree in self.where for name in columns_of(tree)]
+                plain += column_names(tree)
+        conditions = [name for tree in self.where for name in column_names(tree)]
         plain += [name for name in conditions if name != weights]
         names = tuple(dict.fromkeys(plain))
-        return replace(wanted, columns=names, weights=weights, conditions=tuple(conditions))
+        return replace(columns, columns=names, weights=weights, conditions=tuple(conditions))
 
-    def check_counts(self, counts: str, wanted: Wanted) -> None:
+    def check_counts(self, counts: str, columns: ColumnSelection) -> None:
         """Refuse to look at a column of counts: a row that enters or leaves with its count moves by all of it."""
-        made = self._made(wanted)
-        tree = made.pop(counts)
-        used = {name for each in (*self.where, *made.values()) for name in columns_of(each)}
+        trees = self._column_trees(columns)
+        tree = trees.pop(counts)
+        used = {name for part in (*self.where, *trees.values()) for name in column_names(part)}
         if not isinstance(tree, Column) or tree.name in used:
             raise ParameterError(
                 f"a filter or a query must not use the column of --counts: {counts!r} is counted as it is. Otherwise "
                 "one person could move a count by more than --sensitivity says. Nothing was read."
             )
 
-    def applied(self, opened: Opened, wanted: Wanted) -> Opened:
-        """The rows that the filter keeps, with the columns wanted."""
-        relation = opened.relation
-        kinds = dict(zip(relation.columns, relation.types, strict=True))
-        columns = {name: of_column(name, kind.id, self.comma) for name, kind in kinds.items()}
+    def apply(self, table: OpenTable, selection: ColumnSelection) -> OpenTable:
+        """Return the rows that the filter keeps, with the columns wanted."""
+        relation = table.relation
+        types = dict(zip(relation.columns, relation.types, strict=True))
+        columns = {name: column_value(name, declared.id, self.comma) for name, declared in types.items()}
         chosen = [
-            f"{self._final(tree, columns, kinds, name == wanted.weights)} AS {quoted(name)}"
-            for name, tree in self._made(wanted).items()
+            f"{self._column_sql(tree, columns, name == selection.weights)} AS {quote_identifier(name)}"
+            for name, tree in self._column_trees(selection).items()
         ]
-        conditions = [truth_of(value_of(tree, columns)).sql for tree in self.where]
+        conditions = [require_condition(translate(tree, columns)).sql for tree in self.where]
         # Nothing in it raises. If it did, the row would be left out.
-        kept = f"TRY({' AND '.join(conditions)})" if conditions else "true"
+        condition = f"TRY({' AND '.join(conditions)})" if conditions else "true"
         try:
-            return opened.changed(lambda rows: rows.filter(kept).project(", ".join(chosen)))
+            return table.transform(lambda rows: rows.filter(condition).project(", ".join(chosen)))
         except LastbitError:
             raise
         except Exception as error:
             problem = type(error).__name__
         raise DataError(f"the engine does not take this query: {problem}. Make it plainer.")
 
-    def _made(self, wanted: Wanted) -> dict[str, Tree]:
-        """For each column wanted, what it is made of."""
+    def _column_trees(self, columns: ColumnSelection) -> dict[str, Tree]:
+        """Return for each column what it is made of."""
         if self.selected is None:
-            made: dict[str, Tree] = {name: Column(name) for name in wanted.names}
+            trees: dict[str, Tree] = {name: Column(name) for name in columns.names}
         else:
-            given = dict(self.selected.columns)
+            expressions = dict(self.selected.columns)
             if not self.selected.star:
-                wanted.check(list(given))
-            made = {name: given.get(name, Column(name)) for name in wanted.names}
+                columns.check(list(expressions))
+            trees = {name: expressions.get(name, Column(name)) for name in columns.names}
         cuts = dict(self.cut)
-        return {name: _inserted(cuts[name], tree) if name in cuts else tree for name, tree in made.items()}
+        return {name: _substitute(cuts[name], tree) if name in cuts else tree for name, tree in trees.items()}
 
-    def _final(self, tree: Tree, columns: Mapping[str, Value], kinds: Mapping[str, Any], weights: bool) -> str:
-        if isinstance(tree, Column) and not (weights and columns[tree.name].kind is Kind.TEXT):
-            return quoted(tree.name)
-        value = value_of(tree, columns)
-        if weights and value.kind is Kind.TEXT:
-            return f"TRY({number_of(value.sql, comma=value.comma)})"
-        if value.kind is Kind.OTHER:
+    def _column_sql(self, tree: Tree, columns: Mapping[str, Value], weights: bool) -> str:
+        if isinstance(tree, Column) and not (weights and columns[tree.name].type is ValueType.TEXT):
+            return quote_identifier(tree.name)
+        value = translate(tree, columns)
+        if weights and value.type is ValueType.TEXT:
+            return f"TRY({parse_number(value.sql, comma=value.comma)})"
+        if value.type is ValueType.OTHER:
             return value.sql
-        made = f"TRY(TRY_CAST({value.sql} AS {_FINAL[value.kind]}))"
-        return duckdb_text(made) if value.kind is Kind.TEXT else made
+        cast = f"TRY(TRY_CAST({value.sql} AS {_FINAL[value.type]}))"
+        return shorten_varchar(cast) if value.type is ValueType.TEXT else cast
 
 
 _FINAL: Final = {
-    Kind.TEXT: "VARCHAR",
-    Kind.WHOLE: "BIGINT",
-    Kind.NUMBER: "DOUBLE",
-    Kind.DATE: "DATE",
-    Kind.MOMENT: "TIMESTAMP",
-    Kind.TRUTH: "BOOLEAN",
-    Kind.NOTHING: "VARCHAR",
+    ValueType.TEXT: "VARCHAR",
+    ValueType.INTEGER: "BIGINT",
+    ValueType.FLOAT: "DOUBLE",
+    ValueType.DATE: "DATE",
+    ValueType.TIMESTAMP: "TIMESTAMP",
+    ValueType.BOOLEAN: "BOOLEAN",
+    ValueType.NULL: "VARCHAR",
 }
 
 
-def _inserted(cut: Operation, tree: Tree) -> Operation:
-    """A cut of a column that is itself made of others."""
+def _substitute(cut: Operation, tree: Tree) -> Operation:
+    """Return a cut of a column that is itself made of others."""
     return replace(cut, parts=(tree, *cut.parts[1:]))

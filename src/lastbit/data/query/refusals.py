@@ -8,7 +8,7 @@ from lastbit.errors import ParameterError
 
 _ONE_ROW: Final = "A query sees one row at a time, so that one person moves only what is theirs"
 
-KINDS: Final = {
+REASONS: Final = {
     "SUBQUERY": "a query inside a query looks at other rows",
     "WINDOW": "a window looks at other rows",
     "LAMBDA": "a function of its own is not read here",
@@ -40,18 +40,18 @@ _CHANGING: Final = (
 )
 
 
-def refused(reason: str, option: str, rule: str = _ONE_ROW) -> ParameterError:
-    """The error that says why a query is refused."""
+def refusal(reason: str, option: str, rule: str = _ONE_ROW) -> ParameterError:
+    """Return the error that says why a query is refused."""
     return ParameterError(f"{option} is refused: {reason}. {rule}. Nothing was read.")
 
 
-def of_function(name: str, option: str, known: list[str]) -> ParameterError:
-    """The error for a function that is not on the list."""
+def function_refusal(name: str, option: str, known: list[str]) -> ParameterError:
+    """Return the error for a function that is not on the list."""
     if name in _AGGREGATES.split():
-        return refused(f"{name} looks at all rows", option)
+        return refusal(f"{name} looks at all rows", option)
     if name in _CHANGING.split():
-        return refused(f"{name} depends on more than the row", option)
+        return refusal(f"{name} depends on more than the row", option)
     if name == "unnest":
-        return refused("unnest makes many rows of one", option)
-    listed = ", ".join(each for each in known if each[0].isalpha() and each.islower() and " " not in each)
-    return refused(f"there is no function {name} here", option, f"The functions are {listed}")
+        return refusal("unnest makes many rows of one", option)
+    names = ", ".join(name for name in known if name[0].isalpha() and name.islower() and " " not in name)
+    return refusal(f"there is no function {name} here", option, f"The functions are {names}")

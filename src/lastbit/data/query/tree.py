@@ -32,14 +32,14 @@ class Operation:
 Tree = Column | Constant | Operation
 
 
-def columns_of(tree: Tree) -> Iterator[str]:
-    """The names of the columns in a tree.
+def column_names(tree: Tree) -> Iterator[str]:
+    """Return the names of the columns in a tree.
 
-    >>> list(columns_of(Operation("=", (Column("age"), Constant(Fraction(3))))))
+    >>> list(column_names(Operation("=", (Column("age"), Constant(Fraction(3))))))
     ['age']
     """
     if isinstance(tree, Column):
         yield tree.name
     elif isinstance(tree, Operation):
         for part in tree.parts:
-            yield from columns_of(part)
+            yield from column_names(part)

@@ -18,18 +18,18 @@ from lastbit.estimate.accuracy import least_enough, near_exponent, near_gaussian
 from lastbit.exact.gaussian_tails import tail_bounds
 from lastbit.exact.numbers import Number, probability
 from lastbit.exact.rounding import any_upper, fraction, one_lower
-from lastbit.mechanisms.discover.mechanism import Discovered, Discovering
+from lastbit.mechanisms.discover.mechanism import Discovered, DiscoveryMechanism
 from lastbit.mechanisms.discover.spark_histogram import SparkHistogram, decimal_digits
-from lastbit.mechanisms.mechanism import chance
-from lastbit.mechanisms.noisy_values import Noise, accuracy_of, noised
+from lastbit.mechanisms.mechanism import resolve_draw
+from lastbit.mechanisms.noisy_values import Noise, accuracy_of, add_noise
 from lastbit.privacy.cost import Cost
 from lastbit.privacy.rate import Rate
 from lastbit.release import Interval
 from lastbit.values.grid import Grid
-from lastbit.values.unlisted import Unlisted, order
+from lastbit.values.unlisted import Unlisted, sort_key
 
 if TYPE_CHECKING:
-    from lastbit.mechanisms.discover.spark import Telling
+    from lastbit.mechanisms.discover.spark import SparkThreshold
 
 _BITS: Final = 256
 """Bits of a tail, besides those of the rate."""
@@ -90,7 +90,7 @@ class DiscoveredHistogram(Discovered):
 
 
 @dataclass(frozen=True, kw_only=True)
-class DiscoverHistogram(Discovering[DiscoveredHistogram]):
+class DiscoverHistogram(DiscoveryMechanism[DiscoveredHistogram]):
     """Find every item with more than a few people in a table whose items nobody listed, and its noisy value.
 
     Paper:    Korolova, Kenthapadi, Mishra and Ntoulas (2009), with exact noise.
@@ -136,12 +136,12 @@ class DiscoverHistogram(Discovering[DiscoveredHistogram]):
             self._derive(cost=Cost.zcdp(rho))
         delta = Fraction(self.delta)
         # One step more than a person brings, at least: an item that is told for certain has no delta.
-        above = 1 + least_enough(lambda steps: self._told(steps + 1) <= delta, self._near(delta, most))
+        above = 1 + least_enough(lambda steps: self._report_probability(steps + 1) <= delta, self._near(delta, most))
         least = above + self._reach
         self._derive(_least=least, threshold=least * self.grid.resolution)
-        self._state(self._told(above))
+        self._state(self._report_probability(above))
 
-    def _told(self, above: int) -> Fraction:
+    def _report_probability(self, above: int) -> Fraction:
         """At least the probability that some item of one person alone is told: noise of so many steps or more."""
         most, precision = self.most_items or 1, self._precision
         if self.noise == "gaussian":
@@ -166,47 +166,47 @@ class DiscoverHistogram(Discovering[DiscoveredHistogram]):
 
     def ready(self, values: Any) -> Callable[[Draw], DiscoveredHistogram]:
         """Search the items of `Unlisted` values. Where Spark has them, the executors add the noise."""
-        values = self._checked(values)
+        values = self._check_values(values)
         name, cost, grid, rate, noise, threshold = (
             self.name, self.cost, self.grid, self.rate, self.noise, self.threshold,
         )  # fmt: skip
-        tell = self._tell(values)
+        draw_items = self._ready_items(values)
 
         def search(draw: Draw) -> DiscoveredHistogram:
-            items, noisy = tell(draw)
+            items, noisy = draw_items(draw)
             # In an order that the published numbers and the items fix: that of the table would tell more.
-            places = sorted(range(len(items)), key=lambda place: (-noisy[place], order(items[place])))
-            kept = noisy[places]
-            kept.setflags(write=False)
-            told = tuple([items[place] for place in places])
-            return DiscoveredHistogram.made(name, cost, told, False, kept, grid.resolution, threshold, rate, noise)
+            places = sorted(range(len(items)), key=lambda place: (-noisy[place], sort_key(items[place])))
+            steps = noisy[places]
+            steps.setflags(write=False)
+            names = tuple([items[place] for place in places])
+            return DiscoveredHistogram.made(name, cost, names, False, steps, grid.resolution, threshold, rate, noise)
 
         return search
 
-    def _tell(self, values: Unlisted) -> Callable[[Draw], tuple[Sequence[Any], Samples]]:
-        """The items that are told, in any order, with their noisy values."""
+    def _ready_items(self, values: Unlisted) -> Callable[[Draw], tuple[Sequence[Any], Samples]]:
+        """Return the search: it draws, and gives the items that are told, in any order, with their noisy values."""
         rate, noise, least = self.rate, self.noise, self._least
         if values.rows is not None:
-            return self._telling(values).fetched(values.rows)
+            return self._spark_threshold(values).ready_items(values.rows)
         items, steps = self._steps(values, None)
 
-        def tell(draw: Draw) -> tuple[Sequence[Any], Samples]:
-            noisy = noised(noise, rate, steps, draw)
+        def draw_items(draw: Draw) -> tuple[Sequence[Any], Samples]:
+            noisy = add_noise(noise, rate, steps, draw)
             places = [place for place in range(len(items)) if noisy[place] >= least]
             return [items[place] for place in places], noisy[places]
 
-        return tell
+        return draw_items
 
-    def _telling(self, values: Unlisted) -> Telling:
+    def _spark_threshold(self, values: Unlisted) -> SparkThreshold:
         """The part of the release that runs in Spark's executors."""
-        from lastbit.mechanisms.discover.spark import Telling
+        from lastbit.mechanisms.discover.spark import SparkThreshold
 
         factor = int(Fraction(values.resolution) / self.grid.resolution)
-        return Telling(factor, self.rate, self.noise, self._least)
+        return SparkThreshold(factor, self.rate, self.noise, self._least)
 
     def ready_spark(self, values: Any) -> Callable[[Draw], SparkHistogram]:
         """`release_spark` before the draw, for a ledger that charges in between."""
-        values = self._checked(values)
+        values = self._check_values(values)
         if values.rows is None:
             raise ParameterError(
                 "values must be counted on a Spark table: got values of another engine. Use release. Nothing was drawn."
@@ -222,11 +222,11 @@ class DiscoverHistogram(Discovering[DiscoveredHistogram]):
                 "the noise must be shorter than 2^50 steps for a column of Spark. Use a coarser resolution, or "
                 "release. Nothing was drawn."
             )
-        spread = self._telling(values).kept(values.rows, self.grid.resolution, digits)
+        draw_frame = self._spark_threshold(values).ready_frame(values.rows, self.grid.resolution, digits)
         name, cost, resolution, threshold = self.name, self.cost, self.grid.resolution, self.threshold
 
         def search(draw: Draw) -> SparkHistogram:
-            return SparkHistogram.made(name, cost, spread(draw), resolution, threshold, self.rate, self.noise)
+            return SparkHistogram.made(name, cost, draw_frame(draw), resolution, threshold, self.rate, self.noise)
 
         return search
 
@@ -239,7 +239,7 @@ class DiscoverHistogram(Discovering[DiscoveredHistogram]):
         rows again. An item whose value is another one then has other noise. Write the numbers out with
         `found.frame.write`: what is written is not computed again.
         """
-        return self.ready_spark(values)(chance(draw))
+        return self.ready_spark(values)(resolve_draw(draw))
 
     def needed(self, level: Number = "0.95") -> Fraction:
         """The value that an item needs to be told with at least this probability.

@@ -14,10 +14,10 @@ from lastbit.chance.inversion import power
 from lastbit.errors import ParameterError
 from lastbit.estimate.accuracy import least_exponent
 from lastbit.exact.numbers import Number, probability, whole
-from lastbit.exact.rounding import shortened_upper
+from lastbit.exact.rounding import short_upper
+from lastbit.mechanisms.grid_mechanism import GridMechanism
 from lastbit.mechanisms.mechanism import Released
-from lastbit.mechanisms.on_grid import GridMechanism
-from lastbit.output.words import several
+from lastbit.output.words import plural
 from lastbit.privacy.rate import Rate
 from lastbit.release import Release
 from lastbit.values.adjacency import Adjacency
@@ -57,13 +57,13 @@ class Discovered(Release):
         """Whether the search stopped."""
         return {"stopped": self.stopped}
 
-    def _left_out(self) -> list[str]:
+    def _footnotes(self) -> list[str]:
         why = "It stopped: no other item is far enough above the items that few people have to be told safely."
-        return [*super()._left_out(), *([why] if self.stopped else [])]
+        return [*super()._footnotes(), *([why] if self.stopped else [])]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Discovering(GridMechanism[Released]):
+class DiscoveryMechanism(GridMechanism[Released]):
     """A mechanism on `Unlisted` values. One person who comes moves values up, each by at most the sensitivity."""
 
     delta: Number
@@ -75,23 +75,23 @@ class Discovering(GridMechanism[Released]):
         return "add-remove"
 
     @classmethod
-    def _known(cls, values: Any) -> dict[str, Any]:
+    def _parameters_for(cls, values: Any) -> dict[str, Any]:
         bound = {"most_items": values.most_items} if isinstance(values, Unlisted) else {}
-        return {**super()._known(values), **bound}
+        return {**super()._parameters_for(values), **bound}
 
-    def _pay(self) -> None:
-        super()._pay()
+    def _set_cost(self) -> None:
+        super()._set_cost()
         most = None if self.most_items is None else whole(self.most_items, "most_items")
         self._derive(delta=probability(self.delta, "delta"), most_items=most)
 
     def _state(self, delta: Fraction, rho: Fraction | None = None) -> None:
         """Write the delta that is kept into the cost, rounded up, and at most what was asked for."""
-        stated = min(shortened_upper(delta, _DELTA_BITS), Fraction(self.delta))
+        stated = min(short_upper(delta, _DELTA_BITS), Fraction(self.delta))
         if rho is not None and self.rho is None:
             self._derive(cost=replace(self.cost, stated_rho=rho))
         self._derive(cost=replace(self.cost, delta=stated))
 
-    def _checked(self, values: Any) -> Unlisted:
+    def _check_values(self, values: Any) -> Unlisted:
         """The values, refused where one person can move them further than the mechanism was built for."""
         if not isinstance(values, Unlisted):
             raise ParameterError(
@@ -111,7 +111,7 @@ class Discovering(GridMechanism[Released]):
         bound = values.most_items
         if self.most_items is not None and (bound is None or bound > self.most_items):
             raise ParameterError(
-                f"the mechanism was built for at most {several(self.most_items, 'item')} a person, the values allow "
+                f"the mechanism was built for at most {plural(self.most_items, 'item')} a person, the values allow "
                 f"{'any number' if bound is None else bound}. Count with most_items={self.most_items}. Nothing was "
                 "drawn."
             )
@@ -119,24 +119,24 @@ class Discovering(GridMechanism[Released]):
 
     def _steps(self, values: Unlisted, most: int | None) -> tuple[Sequence[Any], Steps]:
         """The highest items, and their values in steps of the mechanism's grid."""
-        items, found = values.highest(most)
+        items, totals = values.highest(most)
         factor = int(Fraction(values.resolution) / self.grid.resolution)
-        return items, np.minimum(found, LIMIT // factor) * factor
+        return items, np.minimum(totals, LIMIT // factor) * factor
 
     def neighbours(self, values: Any) -> Iterator[Any]:
         """The same items after one person came, or went: of the items there are, and of one that nobody had."""
-        items, steps = self._steps(self._checked(values), None)
+        items, steps = self._steps(self._check_values(values), None)
         new = object()
         names = [*items, new]
         before = dict(zip(items, steps.tolist(), strict=True))
         most = len(names) if values.most_items is None else min(values.most_items, len(names))
         for size in range(1, most + 1):
-            for moved in combinations(names, size):
-                yield self._moved(before, moved, self._reach, values)
-                if all(before.get(item, 0) >= self._reach for item in moved):
-                    yield self._moved(before, moved, -self._reach, values)
+            for subset in combinations(names, size):
+                yield self._neighbour(before, subset, self._reach, values)
+                if all(before.get(item, 0) >= self._reach for item in subset):
+                    yield self._neighbour(before, subset, -self._reach, values)
 
-    def _moved(self, before: dict[Any, int], items: Sequence[Any], by: int, values: Unlisted) -> Unlisted:
+    def _neighbour(self, before: dict[Any, int], items: Sequence[Any], by: int, values: Unlisted) -> Unlisted:
         after = {**before, **{item: before.get(item, 0) + by for item in items}}
         unit = self.grid.resolution
         facts = {"sensitivity": values.sensitivity, "most_items": values.most_items, "resolution": unit}
@@ -144,7 +144,7 @@ class Discovering(GridMechanism[Released]):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Shortlisting(Discovering[Released]):
+class ShortlistMechanism(DiscoveryMechanism[Released]):
     """A search among the `candidates` highest items and a bottom that items must beat to be told.
 
     The bottom lies `tau` steps and one sensitivity above the highest item that is no candidate. Where one person's
@@ -188,18 +188,18 @@ class Shortlisting(Discovering[Released]):
         """The rate of the noise, or of the weights."""
         raise NotImplementedError
 
-    def _listed(self, values: Any) -> tuple[list[Any], Steps]:
+    def _shortlist(self, values: Any) -> tuple[list[Any], Steps]:
         """The names of the candidates, and their steps; then those of the bottom, which has no name."""
-        own = self._checked(values)
+        unlisted = self._check_values(values)
         most = self.candidates or 0
-        items, steps = self._steps(own, most + 1)
+        items, steps = self._steps(unlisted, most + 1)
         # Dummies of value zero fill the list, so that its length does not tell how many items there are.
-        filled = np.zeros(most + 1, np.int64)
-        filled[: min(len(steps), most)] = steps[:most]
-        left_out = int(steps[most]) if len(steps) > most else 0
-        filled[most] = left_out + self._reach + self.tau
+        all_steps = np.zeros(most + 1, np.int64)
+        all_steps[: min(len(steps), most)] = steps[:most]
+        runner_up = int(steps[most]) if len(steps) > most else 0
+        all_steps[most] = runner_up + self._reach + self.tau
         names = [*items[:most], *[_NOBODY] * (most + 1 - min(len(items), most))]
-        return names, filled
+        return names, all_steps
 
     def needed(self, level: Number = "0.95") -> Fraction:
         """How far an item must be above the highest that is no candidate, to be told with at least this probability.
@@ -222,7 +222,8 @@ _NOBODY: Any = object()
 """The name of the bottom and of every dummy."""
 
 
-def told(names: Sequence[Any], indices: Sequence[int]) -> tuple[Any, ...]:
+def names_above_bottom(names: Sequence[Any], indices: Sequence[int]) -> tuple[Any, ...]:
     """The names in this order, up to the bottom or a dummy."""
-    found = [names[index] for index in indices]
-    return tuple(found[: next((place for place, name in enumerate(found) if name is _NOBODY), len(found))])
+    best_first = [names[index] for index in indices]
+    bottom = next((place for place, name in enumerate(best_first) if name is _NOBODY), len(best_first))
+    return tuple(best_first[:bottom])

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from lastbit.chance.draw import Draw
-from lastbit.mechanisms.discover.mechanism import Discovered, Shortlisting, told
+from lastbit.mechanisms.discover.mechanism import Discovered, ShortlistMechanism, names_above_bottom
 from lastbit.privacy import zcdp
 from lastbit.privacy.cost import Cost
 from lastbit.privacy.rate import Rate
@@ -18,7 +18,7 @@ from lastbit.values.grid import LIMIT
 
 
 @dataclass(frozen=True, kw_only=True)
-class DiscoverRanking(Shortlisting[Discovered]):
+class DiscoverRanking(ShortlistMechanism[Discovered]):
     """Find the k most common items of a table whose items nobody listed, without gaps. Best for k in the hundreds.
 
     Paper:    none; the exponential mechanism, k times. docs/unknown-items.md proves it.
@@ -42,10 +42,10 @@ class DiscoverRanking(Shortlisting[Discovered]):
 
     def _noise(self) -> Rate:
         if self.rho is None:
-            each = self.cost.rate(Fraction(1, self.k * self._reach))
+            rate = self.cost.rate(Fraction(1, self.k * self._reach))
             amount = self.cost.amount or Fraction(0)
             self._derive(cost=Cost(self.cost.epsilon, zcdp.range_rho(amount) / self.k))
-            return each
+            return rate
         rho = self.cost.rho if self.cost.stated_rho is None else self.cost.stated_rho
         epsilon = zcdp.range_epsilon_for(rho / self.k)
         self._derive(cost=Cost(epsilon * self.k, rho, in_rho=True))
@@ -57,19 +57,19 @@ class DiscoverRanking(Shortlisting[Discovered]):
 
     def ready(self, values: Any) -> Callable[[Draw], Discovered]:
         """Search the items of `Unlisted` values."""
-        names, steps = self._listed(values)
+        names, steps = self._shortlist(values)
         name, cost, rate, k = self.name, self.cost, self._rate, self.k
         start = np.subtract(LIMIT, steps)
 
         def search(draw: Draw) -> Discovered:
             # All k picks are drawn, wherever the bottom comes.
             exponents, places = start, np.arange(len(start))
-            picked = []
+            picks = []
             for _ in range(k):
                 index = draw.power_index(rate, exponents)
-                picked.append(int(places[index]))
+                picks.append(int(places[index]))
                 exponents, places = np.delete(exponents, index), np.delete(places, index)
-            items = told(names, picked)
+            items = names_above_bottom(names, picks)
             return Discovered.made(name, cost, items, len(items) < k)
 
         return search

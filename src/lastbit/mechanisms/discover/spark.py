@@ -15,12 +15,12 @@ import numpy as np
 
 from lastbit.chance.draw import Draw
 from lastbit.errors import LastbitError
-from lastbit.mechanisms.mechanism import drawn_elsewhere
-from lastbit.mechanisms.noisy_values import Noise, noised
-from lastbit.mechanisms.spark_draws import Draws, keyed_draws
+from lastbit.mechanisms.mechanism import require_system_draw
+from lastbit.mechanisms.noisy_values import Noise, add_noise
+from lastbit.mechanisms.spark_draws import Draws, make_keyed_draws
 from lastbit.privacy.rate import Rate
 from lastbit.values.grid import LIMIT
-from lastbit.values.spark_rows import TOTAL, SparkRows, answered
+from lastbit.values.spark_rows import TOTAL, SparkRows, run_spark
 
 try:
     import pyarrow as pa
@@ -32,7 +32,7 @@ STEPS = "lastbit_steps"
 
 
 @dataclass(frozen=True)
-class Telling:
+class SparkThreshold:
     """Which items of a batch are told: those whose value with noise is at least `least` steps."""
 
     factor: int
@@ -41,34 +41,34 @@ class Telling:
     noise: Noise
     least: int
 
-    def told(self, batches: Iterable[pa.RecordBatch], draws: Draws) -> Iterator[pa.RecordBatch]:
+    def filter_batches(self, batches: Iterable[pa.RecordBatch], draws: Draws) -> Iterator[pa.RecordBatch]:
         """The items that are told, with their noisy values: memory for one batch."""
         for batch in batches:
             steps = np.minimum(batch.column(TOTAL).to_numpy(zero_copy_only=False), LIMIT // self.factor) * self.factor
-            noisy = noised(self.noise, self.rate, steps, draws(batch, steps))
-            kept = np.flatnonzero(np.asarray(noisy >= self.least, np.bool_))
-            texts = pa.array([str(step) for step in noisy[kept].tolist()], pa.string())
-            parts = batch.drop_columns([TOTAL]).take(pa.array(kept))
+            noisy = add_noise(self.noise, self.rate, steps, draws(batch, steps))
+            places = np.flatnonzero(np.asarray(noisy >= self.least, np.bool_))
+            texts = pa.array([str(step) for step in noisy[places].tolist()], pa.string())
+            parts = batch.drop_columns([TOTAL]).take(pa.array(places))
             yield pa.RecordBatch.from_arrays([*parts.columns, texts], [*parts.schema.names, STEPS])
 
-    def spread(self, rows: SparkRows, draw: Draw) -> Any:
+    def draw_items(self, rows: SparkRows, draw: Draw) -> Any:
         """The items that are told, with their noisy values, as a DataFrame: the same whenever it is evaluated."""
-        drawn_elsewhere(draw)
-        draws = keyed_draws(draw)
-        return rows.mapped(lambda batches: self.told(batches, draws), STEPS)
+        require_system_draw(draw)
+        draws = make_keyed_draws(draw)
+        return rows.map_batches(lambda batches: self.filter_batches(batches, draws), STEPS)
 
-    def fetched(self, rows: SparkRows) -> Callable[[Draw], tuple[list[Any], Any]]:
+    def ready_items(self, rows: SparkRows) -> Callable[[Draw], tuple[list[Any], Any]]:
         """The items that are told and their noisy values, on this machine."""
 
         def search(draw: Draw) -> tuple[list[Any], Any]:
-            items, texts = rows.fetched(self.spread(rows, draw), STEPS)
+            items, texts = rows.fetch(self.draw_items(rows, draw), STEPS)
             noisy = [int(text) for text in texts]
             small = all(-(1 << 63) <= step < 1 << 63 for step in noisy)
             return items, np.array(noisy, np.int64 if small else object)
 
         return search
 
-    def kept(self, rows: SparkRows, resolution: Fraction, digits: int) -> Callable[[Draw], Any]:
+    def ready_frame(self, rows: SparkRows, resolution: Fraction, digits: int) -> Callable[[Draw], Any]:
         """The items that are told as a DataFrame with the columns of the table and `value`.
 
         Where a row lies depends on its item alone: the order in which Spark grouped all items would tell of others.
@@ -80,13 +80,13 @@ class Telling:
         steps = f"try_cast({STEPS} AS DECIMAL(20,0)) * CAST({whole} AS DECIMAL(17,0))"
         value = f"try_cast({steps} AS BIGINT)" if digits == 0 else f"try_cast(concat({steps}, 'E-{digits}') AS {kind})"
 
-        def spread(draw: Draw) -> Any:
-            told = self.spread(rows, draw)
-            parts = int(told.sparkSession.conf.get("spark.sql.shuffle.partitions"))
+        def draw_frame(draw: Draw) -> Any:
+            items = self.draw_items(rows, draw)
+            parts = int(items.sparkSession.conf.get("spark.sql.shuffle.partitions"))
             keys = rows.keys
-            placed = told.repartition(parts, *keys).sortWithinPartitions(*keys)
-            frame = placed.selectExpr(*rows.typed, f"{value} AS value").persist()
-            answered(frame.count)  # now, and not when the table may be another one
+            layout = items.repartition(parts, *keys).sortWithinPartitions(*keys)
+            frame = layout.selectExpr(*rows.typed, f"{value} AS value").persist()
+            run_spark(frame.count)  # now, and not when the table may be another one
             return frame
 
-        return spread
+        return draw_frame

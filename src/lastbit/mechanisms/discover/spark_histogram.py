@@ -40,7 +40,7 @@ class SparkHistogram(Release):
         """The least value that is told. The items are in `frame`."""
         return {"threshold": (self.threshold,)}
 
-    def _left_out(self) -> list[str]:
+    def _footnotes(self) -> list[str]:
         return [f"The items are in Spark: .frame has the columns {', '.join(self.frame.columns)}."]
 
     def accuracy(self, level: Number = "0.95") -> Fraction:
@@ -59,8 +59,8 @@ def decimal_digits(resolution: Fraction) -> int:
     (3, 0)
     """
     for digits in range(_DIGITS + 1):
-        scaled = resolution * 10**digits
-        if scaled.denominator == 1 and scaled.numerator < 10**_LARGEST:
+        product = resolution * 10**digits
+        if product.denominator == 1 and product.numerator < 10**_LARGEST:
             return digits
     raise ParameterError(
         f"resolution must be a decimal number with at most {_DIGITS} digits after the point, and {_LARGEST} in all, "

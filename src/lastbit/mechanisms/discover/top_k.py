@@ -13,7 +13,7 @@ import numpy as np
 
 from lastbit.chance.draw import Draw, Samples
 from lastbit.exact.numbers import Number
-from lastbit.mechanisms.discover.mechanism import Discovered, Shortlisting, told
+from lastbit.mechanisms.discover.mechanism import Discovered, ShortlistMechanism, names_above_bottom
 from lastbit.mechanisms.top_k.selector import Selector
 from lastbit.output.picture import Panel
 from lastbit.privacy.rate import Rate
@@ -51,7 +51,7 @@ class DiscoveredTopK(Discovered):
 
 
 @dataclass(frozen=True, kw_only=True)
-class DiscoverTopK(Shortlisting[DiscoveredTopK]):
+class DiscoverTopK(ShortlistMechanism[DiscoveredTopK]):
     """Find the k most common items of a table whose items nobody listed, with free gaps. Best for k up to a few tens.
 
     Paper:    none; after Durfee and Rogers (2019), with exponential noise and gaps. docs/unknown-items.md proves it.
@@ -87,12 +87,12 @@ class DiscoverTopK(Shortlisting[DiscoveredTopK]):
 
     def ready(self, values: Any) -> Callable[[Draw], DiscoveredTopK]:
         """Search the items of `Unlisted` values."""
-        names, steps = self._listed(values)
+        names, steps = self._shortlist(values)
         name, cost, resolution, selector = self.name, self.cost, self.grid.resolution, self._selector
 
         def search(draw: Draw) -> DiscoveredTopK:
             indices, ahead = selector.select(len(steps), steps.__getitem__, draw)
-            items = told(names, indices)
+            items = names_above_bottom(names, indices)
             ahead = ahead[: len(items)]
             ahead.setflags(write=False)
             return DiscoveredTopK.made(name, cost, items, len(items) < selector.k, ahead, resolution)

@@ -19,7 +19,7 @@ from lastbit.values.adjacency import Adjacency
 from lastbit.values.grid import LIMIT, Grid, Steps
 from lastbit.values.known import Known
 from lastbit.values.missing import LEAVE_OUT, Missing, floats_among, missing_among, numbers_of, step_of_missing
-from lastbit.values.statistic import ends, span
+from lastbit.values.statistic import ends, parse_bounds
 
 MOST_PARTS: Final = 1 << 24
 """The largest denominator of quantiles: rank errors of 2^37 values still fit into 64 bits."""
@@ -72,16 +72,16 @@ class QuantileMechanism(Mechanism[Released]):
             raise ParameterError("resolution must leave at most 2^61 steps to either bound. Use a coarser one.")
         step = step_of_missing(self.missing, grid, low, high)
         missing = self.missing if step is None or self.missing == "lowest" else grid.value(step)
-        self._derive(bounds=span(self.bounds), resolution=grid.resolution, grid=grid, _low=low, _high=high)
+        self._derive(bounds=parse_bounds(self.bounds), resolution=grid.resolution, grid=grid, _low=low, _high=high)
         self._derive(missing=missing, most_values=whole(self.most_values, "most_values"), _step_of_missing=step)
-        self._pay(levels)
+        self._set_cost(levels)
 
-    def _pay(self, levels: int) -> None:
+    def _set_cost(self, levels: int) -> None:
         # Levels are composed: epsilons add up, and the range of each level gives its rho.
         cost = Cost.asked(self.epsilon, self.eta, self.rho)
         if self.rho is not None and cost.stated_rho is not None:
-            each = zcdp.range_epsilon_for(cost.stated_rho / levels)
-            self._derive(rho=cost.stated_rho, cost=Cost(each * levels, cost.stated_rho, in_rho=True))
+            level_epsilon = zcdp.range_epsilon_for(cost.stated_rho / levels)
+            self._derive(rho=cost.stated_rho, cost=Cost(level_epsilon * levels, cost.stated_rho, in_rho=True))
         elif (epsilon := cost.amount) is not None:
             rho = levels * zcdp.range_rho(epsilon / levels)
             self._derive(cost=replace(cost, stated_rho=rho), epsilon=None if self.epsilon is None else cost.epsilon)
@@ -92,26 +92,26 @@ class QuantileMechanism(Mechanism[Released]):
             raise ParameterError(
                 f"values must be one number for each person: got {type(values).__name__}. Nothing was drawn."
             )
-        found = numbers_of(values)
-        unknown = missing_among(found)
-        steps: Steps = np.clip(self.grid.steps(found), self._low, self._high)
+        numbers = numbers_of(values)
+        unknown = missing_among(numbers)
+        steps: Steps = np.clip(self.grid.steps(numbers), self._low, self._high)
         if self.grid.denominator & (self.grid.denominator - 1):
             # No float is at a step such as 3/10. The float nearest to it, which may lie below, stands for the step.
-            floats, above = floats_among(found), np.minimum(steps + 1, self._high)
+            floats, above = floats_among(numbers), np.minimum(steps + 1, self._high)
             near = (above * self.grid.numerator / self.grid.denominator).astype(floats.dtype)
             steps = np.where(floats >= near, above, steps)
         if self._step_of_missing is None:
             return steps[~unknown]
         return np.where(unknown, self._step_of_missing, steps)
 
-    def on_grid(self, steps: Steps, resolution: Fraction, floored: Fraction = Fraction(0)) -> Steps:
+    def floor_steps(self, steps: Steps, resolution: Fraction, floored: Fraction = Fraction(0)) -> Steps:
         """Numbers that are whole steps of another grid, floored to steps of this one between the bounds.
 
         `floored`, in whole steps of the other grid, says how far below the exact number each of them may lie: one that
         may be at a step of this grid is at that step, so that 0.3 is not floored twice, to 0.2.
 
         >>> import lastbit as lb
-        >>> lb.Quantile(bounds=(0, 10), resolution="1/10", epsilon=1).on_grid(np.array([3, 100]), Fraction(1, 8))
+        >>> lb.Quantile(bounds=(0, 10), resolution="1/10", epsilon=1).floor_steps(np.array([3, 100]), Fraction(1, 8))
         array([  3, 100])
         """
         ratio = resolution / self.grid.resolution
@@ -120,22 +120,22 @@ class QuantileMechanism(Mechanism[Released]):
         more = (floored / resolution).numerator
         first, last = self._low * below // above - 1 - more, self._high * below // above + 1
         small = (max(abs(first), abs(last)) + more) * above < 1 << 62
-        kept: Any = np.clip(steps, first, last) if small else steps.astype(object)
-        highest = (kept + more) * above - (1 if more else 0)
-        found: Steps = np.clip(highest // below, self._low, self._high).astype(np.int64)
-        return found
+        inside: Any = np.clip(steps, first, last) if small else steps.astype(object)
+        highest = (inside + more) * above - (1 if more else 0)
+        floors: Steps = np.clip(highest // below, self._low, self._high).astype(np.int64)
+        return floors
 
     def neighbours(self, values: Sequence[Number]) -> Iterator[tuple[Any, ...]]:
         """These values less any one of them, and with one more: at each point of the grid where it has few."""
-        there = tuple(values)
-        for place in range(len(there)):
-            yield (*there[:place], *there[place + 1 :])
+        start = tuple(values)
+        for place in range(len(start)):
+            yield (*start[:place], *start[place + 1 :])
         steps: Sequence[int] = range(self._low, self._high + 1)
         if len(steps) > _FEW_POINTS:
             near = {step + by for step in self._steps(values).tolist() for by in (-1, 0, 1)}
             steps = sorted({self._low, self._high} | {step for step in near if self._low <= step <= self._high})
         for step in steps:
-            yield (*there, self.grid.value(step))
+            yield (*start, self.grid.value(step))
 
 
 def quantile(value: object, name: str = "q") -> Fraction:

@@ -13,7 +13,7 @@ from lastbit.estimate.gaps import GapNoise
 from lastbit.exact.numbers import Number, probability, whole
 from lastbit.mechanisms.sparse_vector.answers import Answer
 from lastbit.mechanisms.sparse_vector.mechanism import StreamMechanism
-from lastbit.mechanisms.sparse_vector.run import on_grid
+from lastbit.mechanisms.sparse_vector.run import parse_steps
 from lastbit.privacy.rate import Rate
 
 MOST_BRANCHES: Final = 16
@@ -54,8 +54,8 @@ class AdaptiveSparseVector(StreamMechanism):
         units = [1 << i for i in range(branches)]
         total = self.limit * units[-1]
         rates = self._rates(units, total)
-        tried = zip(rates, [*self._margins(rates[:-1]), 0], units, strict=True)
-        self._derive(branches=branches, _plan=self._planned(tried, total))
+        branch_settings = zip(rates, [*self._margins(rates[:-1]), 0], units, strict=True)
+        self._derive(branches=branches, _plan=self._make_plan(branch_settings, total))
 
     def gap_noise(self, answer: Answer) -> GapNoise:
         """The noise in threshold + gap as an estimate of the value, for an answer above: its branch tells.
@@ -87,10 +87,10 @@ class AdaptiveSparseVector(StreamMechanism):
             return [two_deviations(self._kind.variance(rate)) for rate in rates]
         if isinstance(self.sigma, Sequence) and not isinstance(self.sigma, str):
             self._derive(sigma=tuple(self.sigma))
-            given: Sequence[Number] = self.sigma
+            sigmas: Sequence[Number] = self.sigma
         else:
-            given = [self.sigma] * len(rates)
-        margins = [on_grid(self.grid, sigma, "sigma") for sigma in given]
+            sigmas = [self.sigma] * len(rates)
+        margins = [parse_steps(self.grid, sigma, "sigma") for sigma in sigmas]
         if len(margins) != len(rates) or min(margins) < 0:
             raise ParameterError(
                 f"sigma must be one number, or one for each of the {len(rates)} branches but the last, none below 0: "

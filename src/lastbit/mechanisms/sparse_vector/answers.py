@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lastbit._outcomes import Compared
-from lastbit.output.words import several
+from lastbit.output.words import plural
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,7 +57,7 @@ class Answers(Sequence[Answer]):
         places = range(self._length)[place]
         if isinstance(places, int):
             return self._above.get(places, BELOW)
-        return tuple(self._above.get(each, BELOW) for each in places)
+        return tuple(self._above.get(index, BELOW) for index in places)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Answers) and (self._length, self._above) == (other._length, other._above)
@@ -66,7 +66,7 @@ class Answers(Sequence[Answer]):
         return hash((self._length, *self._above.items()))
 
     def __repr__(self) -> str:
-        return f"<{several(self._length, 'answer')}, {len(self._above):,} above>"
+        return f"<{plural(self._length, 'answer')}, {len(self._above):,} above>"
 
     @property
     def indices(self) -> tuple[int, ...]:

@@ -40,11 +40,11 @@ class NoiseKind(ABC):
     """The law of the noise in a gap."""
 
     @abstractmethod
-    def one(self, draw: Draw, rate: Rate) -> int:
+    def draw_one(self, draw: Draw, rate: Rate) -> int:
         """One noise."""
 
     @abstractmethod
-    def many(self, draw: Draw, rate: Rate, size: int) -> Samples:
+    def draw_many(self, draw: Draw, rate: Rate, size: int) -> Samples:
         """So many noises."""
 
     @abstractmethod
@@ -67,11 +67,11 @@ class OneSided(NoiseKind):
 
     gap = OneSidedGapNoise
 
-    def one(self, draw: Draw, rate: Rate) -> int:
+    def draw_one(self, draw: Draw, rate: Rate) -> int:
         """P(X >= i) = r^i."""
         return draw.geometric(rate)
 
-    def many(self, draw: Draw, rate: Rate, size: int) -> Samples:
+    def draw_many(self, draw: Draw, rate: Rate, size: int) -> Samples:
         """P(X >= i) = r^i."""
         return draw.geometric(rate, size)
 
@@ -90,11 +90,11 @@ class Laplace(NoiseKind):
 
     gap = LaplaceGapNoise
 
-    def one(self, draw: Draw, rate: Rate) -> int:
+    def draw_one(self, draw: Draw, rate: Rate) -> int:
         """P(X = i) proportional to r^|i|."""
         return draw.laplace(rate)
 
-    def many(self, draw: Draw, rate: Rate, size: int) -> Samples:
+    def draw_many(self, draw: Draw, rate: Rate, size: int) -> Samples:
         """P(X = i) proportional to r^|i|."""
         return draw.laplace(rate, size)
 

@@ -13,16 +13,16 @@ from lastbit.chance.draw import Draw
 from lastbit.errors import ParameterError
 from lastbit.estimate.gaps import GapNoise
 from lastbit.exact.numbers import Number, flag, number, whole
-from lastbit.mechanisms.mechanism import chance
-from lastbit.mechanisms.on_grid import GridMechanism
+from lastbit.mechanisms.grid_mechanism import GridMechanism
+from lastbit.mechanisms.mechanism import resolve_draw
 from lastbit.mechanisms.sparse_vector.answers import Answer, Answers
 from lastbit.mechanisms.sparse_vector.kinds import NoiseKind, NoiseName, kind_of
 from lastbit.mechanisms.sparse_vector.noise import Branch
-from lastbit.mechanisms.sparse_vector.run import FEW, Plan, Run, on_grid
-from lastbit.output.words import several
+from lastbit.mechanisms.sparse_vector.run import FEW, Run, RunPlan, parse_steps
+from lastbit.output.words import plural
 from lastbit.privacy.rate import Rate
 from lastbit.release import Release
-from lastbit.values.known import unpacked
+from lastbit.values.known import unpack_values
 from lastbit.values.raw import is_plain
 
 SPLIT_DENOMINATOR: Final = 1 << 20
@@ -78,13 +78,13 @@ class AboveThreshold(Release):
     @property
     def answers(self) -> Answers:
         """Every answer of the run, above or below."""
-        given = zip(self.indices, self.gaps, self.spent, strict=True)
-        return Answers(self.answered, {index: Answer(True, gap, spent) for index, gap, spent in given})
+        rows = zip(self.indices, self.gaps, self.spent, strict=True)
+        return Answers(self.answered, {index: Answer(True, gap, spent) for index, gap, spent in rows})
 
     @property
     def title(self) -> str:
         """The line above the table."""
-        return f"{super().title}: {len(self.indices):,} of {several(self.answered, 'query', 'queries')} above"
+        return f"{super().title}: {len(self.indices):,} of {plural(self.answered, 'query', 'queries')} above"
 
     def facts(self) -> dict[str, Any]:
         """How many queries were answered."""
@@ -108,7 +108,7 @@ class StreamMechanism(GridMechanism[AboveThreshold]):
     share: Fraction = field(init=False, repr=False, compare=False)
     """The threshold's share of the cost."""
     _kind: NoiseKind = field(init=False, repr=False, compare=False)
-    _plan: Plan = field(init=False, repr=False, compare=False)
+    _plan: RunPlan = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -126,17 +126,17 @@ class StreamMechanism(GridMechanism[AboveThreshold]):
         move, one for the threshold's. When all queries move the same way one of the two is zero.
         """
         moves = 1 if self.monotone else 2
-        return [self.cost.rate((1 - self.share) * each / (total * moves * self._reach)) for each in units]
+        return [self.cost.rate((1 - self.share) * spent_units / (total * moves * self._reach)) for spent_units in units]
 
-    def _planned(self, tried: Iterable[tuple[Rate, int, int]], total: int) -> Plan:
+    def _make_plan(self, settings: Iterable[tuple[Rate, int, int]], total: int) -> RunPlan:
         """The plan of a run whose branches have these rates, margins and units."""
         unit, threshold_rate = self.cost.share_unit, self.cost.rate(self.share / self._reach)
-        return Plan(
+        return RunPlan(
             grid=self.grid,
             kind=self._kind,
-            threshold=on_grid(self.grid, self.threshold, "threshold"),
+            threshold=parse_steps(self.grid, self.threshold, "threshold"),
             threshold_rate=threshold_rate,
-            branches=tuple(Branch(*each, self._kind.centre(threshold_rate, each[0])) for each in tried),
+            branches=tuple(Branch(*setting, self._kind.centre(threshold_rate, setting[0])) for setting in settings),
             units=total,
             opening=self.share * unit,
             unit=(1 - self.share) * unit / total,
@@ -147,7 +147,7 @@ class StreamMechanism(GridMechanism[AboveThreshold]):
 
     def start(self, draw: Draw | None = None) -> Run:
         """Draw the noisy threshold and begin. Charge `cost` before you call this: a run can spend all of it."""
-        return Run(self._plan, chance(draw))
+        return Run(self._plan, resolve_draw(draw))
 
     def answers(self, values: Any, draw: Draw | None = None) -> Answers:
         """All answers of a whole run over these values."""
@@ -155,19 +155,19 @@ class StreamMechanism(GridMechanism[AboveThreshold]):
 
     def ready(self, values: Any) -> Callable[[Draw], AboveThreshold]:
         """A whole run over these values, as a table of the queries above: numbers, Counts or a Statistic."""
-        given, items = unpacked(values, self._furthest, self.monotone)
+        numbers, items = unpack_values(values, self._furthest, self.monotone)
         # A plain array is converted part by part, as the run goes on.
-        plain = is_plain(given) and given.size > FEW
-        queries = given.ravel() if plain else self.grid.steps(given)
+        plain = is_plain(numbers) and numbers.size > FEW
+        queries = numbers.ravel() if plain else self.grid.steps(numbers)
         if len(queries) <= FEW:
             queries = queries.tolist()
         name, cost, plan = self.name, self.cost, self._plan
 
         def run(draw: Draw) -> AboveThreshold:
-            answered, above = Run(plan, draw).answered(queries, plain=plain)
+            count, above = Run(plan, draw).answer_queries(queries, plain=plain)
             names = None if items is None else tuple(items[index] for index in above)
             gaps = tuple([answer.gap for answer in above.values()])
             spent = tuple([answer.spent for answer in above.values()])
-            return AboveThreshold.made(name, cost, answered, tuple(above), gaps, spent, names)
+            return AboveThreshold.made(name, cost, count, tuple(above), gaps, spent, names)
 
         return run

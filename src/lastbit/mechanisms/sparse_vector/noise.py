@@ -111,7 +111,7 @@ class HiddenNoise(Unshared):
         self._branches = branches
         self._bars = [branch.bar for branch in branches]
         self._width = width
-        self._threshold = kind.one(draw, threshold_rate) - kind.centre(threshold_rate)
+        self._threshold = kind.draw_one(draw, threshold_rate) - kind.centre(threshold_rate)
         self._noise: Sequence[Samples] = [_NOTHING]
         self._singles = SINGLES
         self._at = self._next = 0
@@ -124,7 +124,7 @@ class HiddenNoise(Unshared):
     def __repr__(self) -> str:
         return "<hidden noise>"
 
-    def one(self, step: int, base: int) -> tuple[Branch, int] | None:
+    def compare(self, step: int, base: int) -> tuple[Branch, int] | None:
         """The branch by which a query is above its threshold `base`, and the gap; None when it is below."""
         if self._next == len(self._noise[0]):
             self._fill()
@@ -133,16 +133,16 @@ class HiddenNoise(Unshared):
         self._needed = self._threshold + base - step
         if self._width is not None:
             self._needed = max(-self._width, min(self._width, self._needed))
-        return self._passed(self._at)
+        return self._branch_at(self._at)
 
-    def ready(self, most: int) -> int:
+    def draw_ahead(self, most: int) -> int:
         """How many of the next queries have their noise drawn: at least one, at most `most`."""
         if self._next == len(self._noise[0]):
             self._fill()
         return min(most, len(self._noise[0]) - self._next)
 
-    def many(self, steps: NDArray[Any], base: int | NDArray[Any]) -> list[int]:
-        """Which of the next queries are above, were they all asked; their noise must be `ready`."""
+    def compare_many(self, steps: NDArray[Any], base: int | NDArray[Any]) -> list[int]:
+        """Which of the next queries are above, were they all asked. `draw_ahead` must have drawn their noise."""
         self._at, self._next = self._next, self._next + len(steps)
         if abs(self._threshold) > _ROOM or max(self._bars) > _ROOM:
             steps, base = steps.astype(object), np.array(base, object)
@@ -154,8 +154,8 @@ class HiddenNoise(Unshared):
             np.logical_or(self._hit, self._reaches(i, bar), out=self._hit)
         return [int(k) for k in np.flatnonzero(self._hit)]
 
-    def few(self, values: NDArray[Any], grid: Grid, base: int) -> list[int] | None:
-        """`many` for values that are not in steps yet, in one pass: None where that is not possible.
+    def compare_values(self, values: NDArray[Any], grid: Grid, base: int) -> list[int] | None:
+        """`compare_many` for values that are not in steps yet, in one pass: None where that is not possible.
 
         Where few of the next queries are above, only theirs are brought into steps.
         """
@@ -168,24 +168,24 @@ class HiddenNoise(Unshared):
             return None
         self._at, self._next = self._next, self._next + len(values)
         whole = np.ascontiguousarray(values)
-        found = _floors.reaching(whole, *scaling, self._noise[0], self._at, self._threshold + base + self._bars[0])
-        self._row = (self._threshold + base) - grid.steps(values[found])
-        self._places = {k: i for i, k in enumerate(found)}
-        return found
+        places = _floors.reaching(whole, *scaling, self._noise[0], self._at, self._threshold + base + self._bars[0])
+        self._row = (self._threshold + base) - grid.steps(values[places])
+        self._places = {k: i for i, k in enumerate(places)}
+        return places
 
-    def passed(self, k: int) -> tuple[Branch, int] | None:
-        """The answer that `one` would have given to query k of the `many`."""
+    def branch_at(self, k: int) -> tuple[Branch, int] | None:
+        """The answer that `compare` would have given to query k of the `compare_many`."""
         self._needed = self._row.item(self._places.get(k, k))
-        return self._passed(self._at + k)
+        return self._branch_at(self._at + k)
 
-    def _passed(self, position: int) -> tuple[Branch, int] | None:
+    def _branch_at(self, position: int) -> tuple[Branch, int] | None:
         for i, branch in enumerate(self._branches):
             self._gap = self._noise[i].item(position) - branch.centre - self._needed
             if self._gap >= branch.margin:
-                return branch, self._published()
+                return branch, self._public_gap()
         return None
 
-    def _published(self) -> int:
+    def _public_gap(self) -> int:
         if isinstance(self._gaps, tuple):
             return self._gaps[bisect_right(self._gaps, self._gap) - 1]
         return self._gap if self._gaps else 0
@@ -195,9 +195,11 @@ class HiddenNoise(Unshared):
 
     def _fill(self) -> None:
         if self._singles:
-            self._noise = [np.array([self._kind.one(self._draw, branch.rate)], object) for branch in self._branches]
+            self._noise = [
+                np.array([self._kind.draw_one(self._draw, branch.rate)], object) for branch in self._branches
+            ]
             self._singles -= 1
         else:
             size = min(LARGEST, 2 * len(self._noise[0]))
-            self._noise = [self._kind.many(self._draw, branch.rate, size) for branch in self._branches]
+            self._noise = [self._kind.draw_many(self._draw, branch.rate, size) for branch in self._branches]
         self._next = 0

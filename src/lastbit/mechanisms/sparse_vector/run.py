@@ -11,7 +11,7 @@ from typing import Any, Final, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from lastbit.chance.bits import process
+from lastbit.chance.bits import current_process
 from lastbit.chance.draw import Draw
 from lastbit.errors import ParameterError, RunBound, RunExhausted
 from lastbit.exact.numbers import Number, number
@@ -20,7 +20,7 @@ from lastbit.mechanisms.sparse_vector.kinds import NoiseKind
 from lastbit.mechanisms.sparse_vector.noise import Branch, HiddenNoise, Unshared
 from lastbit.privacy.rate import Rate
 from lastbit.values.grid import LIMIT, Grid, Steps
-from lastbit.values.raw import bare, is_plain
+from lastbit.values.raw import is_plain, unwrap
 
 FEW: Final = 32
 """So many queries are asked one by one, which is faster than asking them together, and the same."""
@@ -29,10 +29,10 @@ Query = Number | tuple[Number, Number]
 """A value, or a value and the threshold it is compared with."""
 
 
-def on_grid(grid: Grid, amount: Number, name: str) -> int:
+def parse_steps(grid: Grid, amount: Number, name: str) -> int:
     """A public amount in steps, refused unless it is a whole number of them.
 
-    >>> on_grid(Grid("1/10"), 0.3, "threshold")
+    >>> parse_steps(Grid("1/10"), 0.3, "threshold")
     3
     """
     steps = number(amount, name) / grid.resolution
@@ -45,7 +45,7 @@ def on_grid(grid: Grid, amount: Number, name: str) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class RunPlan:
     """All that is public about a run; numbers of steps are on the grid."""
 
     grid: Grid
@@ -74,7 +74,7 @@ class Plan:
         """One threshold for each of n queries, in steps."""
         if not isinstance(thresholds, Sequence | np.ndarray) or len(thresholds) != n:
             raise ParameterError("thresholds must be a sequence with one threshold for each value. Nothing was drawn.")
-        return np.fromiter((on_grid(self.grid, each, "threshold") for each in thresholds), np.int64, n)
+        return np.fromiter((parse_steps(self.grid, threshold, "threshold") for threshold in thresholds), np.int64, n)
 
 
 class Run(Unshared):
@@ -90,10 +90,10 @@ class Run(Unshared):
 
     __slots__ = ("__weakref__", "_hidden", "_left", "_lock", "_plan", "_process")
 
-    def __init__(self, plan: Plan, draw: Draw) -> None:
+    def __init__(self, plan: RunPlan, draw: Draw) -> None:
         self._plan = plan
         self._lock = Lock()
-        self._process = process()
+        self._process = current_process()
         self._left = plan.units
         self._hidden: HiddenNoise | None = HiddenNoise(
             draw,
@@ -120,11 +120,11 @@ class Run(Unshared):
     def ask(self, value: Number, threshold: Number | None = None) -> Answer:
         """The answer to one query; `threshold` overrides the mechanism's for this query."""
         plan = self._plan
-        base = plan.threshold if threshold is None else on_grid(plan.grid, threshold, "threshold")
+        base = plan.threshold if threshold is None else parse_steps(plan.grid, threshold, "threshold")
         step = plan.grid.step(value)
-        self._stay()
+        self._check_process()
         with self._lock:
-            return self._answer(self._open(), step, base)
+            return self._answer(self._require_noise(), step, base)
 
     def ask_many(self, values: Any, thresholds: Any = None) -> Answers:
         """The answers to queries in order, up to the one that exhausts the run: the same as asking one by one.
@@ -136,14 +136,14 @@ class Run(Unshared):
         """
         plan = self._plan
         # Anything but a plain array is converted first: a wrong type must not end a run half asked.
-        values = bare(values)
+        values = unwrap(values)
         plain = is_plain(values)
         queries = values.ravel() if plain else plan.grid.steps(values)
         bases = None if thresholds is None else plan.bases(thresholds, len(queries))
         return Answers(*self._many(queries, bases, plain=plain))
 
-    def answered(self, queries: NDArray[Any] | list[int], *, plain: bool) -> tuple[int, dict[int, Answer]]:
-        """How many of these queries the run answers, up to the one that exhausts it, and the answers above.
+    def answer_queries(self, queries: NDArray[Any] | list[int], *, plain: bool) -> tuple[int, dict[int, Answer]]:
+        """Answer these queries, up to the one that exhausts the run: how many that are, and the answers above.
 
         The queries are a plain array of values, or steps of the grid: an array, or a list of a few.
         """
@@ -151,9 +151,9 @@ class Run(Unshared):
             return self._many(queries, None, plain=plain)
         above: dict[int, Answer] = {}
         base, place = self._plan.threshold, 0
-        self._stay()
+        self._check_process()
         with self._lock:
-            hidden = self._open()
+            hidden = self._require_noise()
             for place, step in enumerate(queries, start=1):
                 answer = self._answer(hidden, step, base)
                 if answer is not BELOW:
@@ -165,20 +165,24 @@ class Run(Unshared):
     def _many(self, values: NDArray[Any], bases: Steps | None, *, plain: bool) -> tuple[int, dict[int, Answer]]:
         plan, total, done = self._plan, len(values), 0
         above: dict[int, Answer] = {}
-        self._stay()
+        self._check_process()
         with self._lock:
-            hidden = self._open()
+            hidden = self._require_noise()
             while done < total and not self.exhausted:
-                stop = done + hidden.ready(total - done)
-                found = hidden.few(values[done:stop], plan.grid, plan.threshold) if plain and bases is None else None
-                if found is None:
+                stop = done + hidden.draw_ahead(total - done)
+                places = (
+                    hidden.compare_values(values[done:stop], plan.grid, plan.threshold)
+                    if plain and bases is None
+                    else None
+                )
+                if places is None:
                     steps = plan.grid.steps(values[done:stop]) if plain else values[done:stop]
                     base = plan.threshold if bases is None else bases[done:stop]
                     if plan.clamp is not None:
                         steps = np.clip(steps, base + plan.clamp[0], base + plan.clamp[1])
-                    found = hidden.many(steps, base)
-                for k in found:
-                    if (passed := hidden.passed(k)) is not None:
+                    places = hidden.compare_many(steps, base)
+                for k in places:
+                    if (passed := hidden.branch_at(k)) is not None:
                         above[done + k] = self._above(*passed)
                     if self.exhausted:
                         stop = done + k + 1
@@ -200,8 +204,8 @@ class Run(Unshared):
         >>> [answer.above for answer in run.stream(iter([0, 0, 2000, 0]))]
         [False, False, True]
         """
-        self._stay()
-        self._open()
+        self._check_process()
+        self._require_noise()
         if isinstance(queries, AsyncIterable):
             return self._stream_async(queries)
         if isinstance(queries, Iterable):
@@ -228,20 +232,20 @@ class Run(Unshared):
         clamp = self._plan.clamp
         if clamp is not None:
             step = max(base + clamp[0], min(base + clamp[1], step))
-        passed = hidden.one(step, base)
+        passed = hidden.compare(step, base)
         return BELOW if passed is None else self._above(*passed)
 
     def _ask(self, query: Query) -> Answer:
         return self.ask(*query) if isinstance(query, tuple) and len(query) == 2 else self.ask(query)
 
-    def _stay(self) -> None:
-        if self._process != process():
+    def _check_process(self) -> None:
+        if self._process != current_process():
             raise RunBound(
                 "a run cannot go on in a forked process: its noise would be used twice. Nothing was drawn; start "
                 "another run there."
             )
 
-    def _open(self) -> HiddenNoise:
+    def _require_noise(self) -> HiddenNoise:
         if self._hidden is None:
             raise RunExhausted("the run has spent its budget. Nothing was drawn; start another run, at its full cost.")
         return self._hidden

@@ -11,7 +11,7 @@ from lastbit.errors import ParameterError
 from lastbit.estimate.gaps import GapNoise
 from lastbit.exact.numbers import Number
 from lastbit.mechanisms.sparse_vector.mechanism import StreamMechanism
-from lastbit.mechanisms.sparse_vector.run import on_grid
+from lastbit.mechanisms.sparse_vector.run import parse_steps
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,14 +47,14 @@ class SparseVector(StreamMechanism):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        gaps = self.gaps if isinstance(self.gaps, bool) else self._rising(self.gaps)
+        gaps = self.gaps if isinstance(self.gaps, bool) else self._parse_gaps(self.gaps)
         if isinstance(gaps, tuple):
             self._derive(gaps=self.grid.values(gaps))
         clamp = None if self.clamp is None else self._clamp_steps(self.clamp)
         if clamp is not None:
             self._derive(clamp=self.grid.values(clamp))
         (rate,) = self._rates((1,), self.limit)
-        self._derive(_plan=replace(self._planned([(rate, 0, 1)], self.limit), clamp=clamp, gaps=gaps))
+        self._derive(_plan=replace(self._make_plan([(rate, 0, 1)], self.limit), clamp=clamp, gaps=gaps))
 
     @property
     def gap_noise(self) -> GapNoise:
@@ -76,10 +76,10 @@ class SparseVector(StreamMechanism):
         """
         return self.gap_noise.decisive(level)
 
-    def _rising(self, gaps: object) -> tuple[int, ...]:
+    def _parse_gaps(self, gaps: object) -> tuple[int, ...]:
         if not isinstance(gaps, Sequence) or isinstance(gaps, str) or not gaps:
             raise ParameterError("gaps must be True, False, or a list of gaps to tell apart, such as [1, 2, 5].")
-        steps = tuple(on_grid(self.grid, gap, "each of gaps") for gap in gaps)
+        steps = tuple(parse_steps(self.grid, gap, "each of gaps") for gap in gaps)
         if steps[0] < 0 or any(lower >= upper for lower, upper in pairwise(steps)):
             raise ParameterError(f"gaps must rise, none below 0: got {list(gaps)}. Sort them.")
         return steps
@@ -87,7 +87,7 @@ class SparseVector(StreamMechanism):
     def _clamp_steps(self, clamp: object) -> tuple[int, int, int]:
         if not isinstance(clamp, Sequence) or isinstance(clamp, str) or len(clamp) != 3:
             raise ParameterError("clamp must be (q_min, q_max, w): the range of value - threshold, and a width.")
-        least, most, width = (on_grid(self.grid, each, "each of clamp") for each in clamp)
+        least, most, width = (parse_steps(self.grid, end, "each of clamp") for end in clamp)
         if least > most or width < 0:
             raise ParameterError(f"clamp must have q_min <= q_max and w >= 0: got {tuple(clamp)}.")
         return least, most, width

@@ -12,7 +12,7 @@ from libc.string cimport memcpy
 from numpy import array, dtype, empty
 
 from lastbit.chance._cells cimport Cells
-from lastbit.chance._words cimport add_steps, hold, pick, shuffled
+from lastbit.chance._words cimport add_steps, hold, pick, apply_picks
 
 cdef enum:
     GROUPS = 2  # for each one looked for: more of them would have to be parted, fewer would let too many through
@@ -410,7 +410,7 @@ def selected(
             doubt |= pick(read[n + i - 1], i + 1, order + i)
         if doubt or not enough:
             return None
-        shuffled(order, m)
+        apply_picks(order, m)
         if contending is NULL:
             best = ordered(noisy, 1, order, m, work)
         else:

@@ -14,21 +14,21 @@ import numpy as np
 from lastbit.chance.draw import Draw, Samples
 from lastbit.errors import ParameterError
 from lastbit.estimate.accuracy import least_exponent
-from lastbit.exact.numbers import Number, flag, probability, shown, whole
+from lastbit.exact.numbers import Number, flag, probability, shorten, whole
+from lastbit.mechanisms.grid_mechanism import GridMechanism
 from lastbit.mechanisms.mechanism import Released
-from lastbit.mechanisms.on_grid import GridMechanism
-from lastbit.mechanisms.top_k.selector import MOST_CANDIDATES, Scaled, Selector, StepsOf
+from lastbit.mechanisms.top_k.selector import MOST_CANDIDATES, ScaledValues, Selector, StepsOf
 from lastbit.output.picture import Panel
-from lastbit.output.words import several
+from lastbit.output.words import plural
 from lastbit.privacy.rate import Rate
 from lastbit.release import Interval, Release
 from lastbit.values.grid import LIMIT, Grid
-from lastbit.values.known import lies_on, unpacked
+from lastbit.values.known import lies_on, unpack_values
 from lastbit.values.spark_counts import SparkCounts
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Selected(Release):
+class Selection(Release):
     """The base of all selections: the selected candidates, and how far each is ahead of the next."""
 
     indices: tuple[int, ...]
@@ -82,7 +82,7 @@ class Selected(Release):
         >>> high - low
         Fraction(7, 1)
         """
-        reach = noise_within(self.selection_rate, self.candidates, level) + (not self.on_grid)
+        reach = noise_bound(self.selection_rate, self.candidates, level) + (not self.on_grid)
         return tuple(((gap - reach + 1) * self.resolution, (gap + reach) * self.resolution) for gap in self.gap_steps)
 
     def columns(self) -> dict[str, Sequence[Any]]:
@@ -109,7 +109,7 @@ Made = TypeVar("Made")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Selecting(GridMechanism[Released]):
+class SelectionMechanism(GridMechanism[Released]):
     """A mechanism that begins by selecting k of its values."""
 
     k: int
@@ -122,7 +122,7 @@ class Selecting(GridMechanism[Released]):
         self._derive(monotone=flag(self.monotone, "monotone"))
         k = whole(self.k, "k")
         if k > MOST_CANDIDATES:
-            raise ParameterError(f"k must be at most 2^40, more than any table has items: got {shown(Fraction(k))}.")
+            raise ParameterError(f"k must be at most 2^40, more than any table has items: got {shorten(Fraction(k))}.")
         # Where values can move against each other, a selected value can fall while the runner-up rises.
         apart = self._reach if self.monotone else 2 * self._reach
         self._derive(k=k, _selector=Selector.of(k, self.cost.rate(self._selection_share() / (k * apart))))
@@ -131,30 +131,30 @@ class Selecting(GridMechanism[Released]):
         """The part of the cost that the selection may use."""
         return Fraction(1)
 
-    def _picking(self, values: Any, publish: Callable[..., Made]) -> tuple[Callable[[Draw], Made], StepsOf]:
+    def _ready_selection(self, values: Any, publish: Callable[..., Made]) -> tuple[Callable[[Draw], Made], StepsOf]:
         """A selection among these values, `publish` of its fields, and the steps of any value."""
-        bare, items = unpacked(values, self._furthest, self.monotone)
-        n, steps_of, scaled = self._candidates(bare)
+        numbers, items = unpack_values(values, self._furthest, self.monotone)
+        n, steps_of, scaled_values = self._candidates(numbers)
         on_grid = lies_on(values, self.grid)
         check_enough(self.k, n)
         name, cost, resolution, selector = self.name, self.cost, self.grid.resolution, self._selector
 
         def pick(draw: Draw) -> Made:
-            indices, ahead = selector.select(n, steps_of, draw, scaled)
+            indices, ahead = selector.select(n, steps_of, draw, scaled_values)
             ahead.setflags(write=False)
             names = None if items is None else tuple([items[index] for index in indices])
             return publish(name, cost, indices, ahead, names, resolution, n, selector.rate, on_grid)
 
         return pick, steps_of
 
-    def _candidates(self, values: Any) -> tuple[int, StepsOf, Scaled | None]:
+    def _candidates(self, values: Any) -> tuple[int, StepsOf, ScaledValues | None]:
         """How many there are, and the steps of any of them: arrays are converted part by part, as they are needed."""
         grid = self.grid
         if isinstance(values, np.ndarray) and values.dtype.kind != "O":
             flat = values.ravel()
             scaling = grid.scaling(flat)
-            scaled = None if scaling is None else (flat, *scaling)
-            return len(flat), lambda part: grid.steps(flat[part]), scaled
+            scaled_values = None if scaling is None else (flat, *scaling)
+            return len(flat), lambda part: grid.steps(flat[part]), scaled_values
         steps = grid.steps(values)
         return len(steps), steps.__getitem__, (steps, 1, LIMIT, LIMIT)
 
@@ -163,7 +163,7 @@ def check_enough(k: int, n: int) -> None:
     """Refuse fewer candidates than are to be selected: how many there are is public."""
     if n < k:
         raise ParameterError(
-            f"k must be at most the number of candidates: got k={k} and {several(n, 'candidate')}. "
+            f"k must be at most the number of candidates: got k={k} and {plural(n, 'candidate')}. "
             "Ask for fewer, or offer more. Nothing was drawn."
         )
 
@@ -178,13 +178,13 @@ def steps_in_one(values: SparkCounts, grid: Grid) -> int:
     return int(Fraction(values.resolution) / grid.resolution)
 
 
-def noise_within(rate: Rate, n: int, level: Number) -> int:
+def noise_bound(rate: Rate, n: int, level: Number) -> int:
     """The least m such that n exponential noises are all below m steps with at least this probability.
 
     By the union bound that is the least m with n·r^m <= 1 - level. The bound holds for any data and for any
     selection. Where every noise is below m steps, no candidate left out is m steps or more above a selected one.
 
-    >>> noise_within(Rate(1, 1), 1, "0.9")
+    >>> noise_bound(Rate(1, 1), 1, "0.9")
     4
     """
     return max(1, least_exponent(rate, (1 - probability(level, "level")) / n))

@@ -13,15 +13,15 @@ from lastbit.chance.draw import Draw
 from lastbit.errors import ParameterError
 from lastbit.estimate.accuracy import least_epsilon
 from lastbit.exact.numbers import Number, number, whole
-from lastbit.mechanisms.mechanism import chance
-from lastbit.mechanisms.top_k.mechanism import Selected, Selecting, noise_within, steps_in_one
-from lastbit.values.known import allowed
+from lastbit.mechanisms.mechanism import resolve_draw
+from lastbit.mechanisms.top_k.mechanism import Selection, SelectionMechanism, noise_bound, steps_in_one
+from lastbit.values.known import check_sensitivity
 from lastbit.values.spark_counts import SparkCounts
 
 _FURTHEST: Final = 10**30
 
 
-class TopK(Selected):
+class TopK(Selection):
     """The k selected, best first: `indices`, `gaps`, and `items` when the values were Counts.
 
     >>> import lastbit as lb
@@ -41,7 +41,7 @@ class TopItems(TopK):
 
 
 @dataclass(frozen=True, kw_only=True)
-class NoisyTopK(Selecting[TopK]):
+class NoisyTopK(SelectionMechanism[TopK]):
     """Pick the k largest values, with the gap from each to the next, for the price of picking.
 
     Paper:    Ding et al., A Floating-Point Secure Implementation of the Report Noisy Max with Gap Mechanism,
@@ -71,10 +71,10 @@ class NoisyTopK(Selecting[TopK]):
         if isinstance(values, SparkCounts):
             from lastbit.mechanisms.top_k import spark
 
-            allowed(values, self._furthest, self.monotone)
-            scaled = partial(spark.scaled, factor=steps_in_one(values, self.grid))
-            return self._spread(spark.selection(values.rows, scaled, self._selector, True))
-        pick, _ = self._picking(values, TopK.made)
+            check_sensitivity(values, self._furthest, self.monotone)
+            steps_in = partial(spark.scale_steps, factor=steps_in_one(values, self.grid))
+            return self._publish_items(spark.ready_selection(values.rows, steps_in, self._selector, True))
+        pick, _ = self._ready_selection(values, TopK.made)
         return pick
 
     def accuracy(self, n: int, level: Number = "0.95") -> Fraction:
@@ -85,7 +85,7 @@ class NoisyTopK(Selecting[TopK]):
         >>> float(NoisyTopK(k=10, epsilon=1, monotone=True).accuracy(10_000, "0.95"))
         122.1
         """
-        return noise_within(self._selector.rate, whole(n, "n"), level) * self.grid.resolution
+        return noise_bound(self._selector.rate, whole(n, "n"), level) * self.grid.resolution
 
     @classmethod
     def for_accuracy(cls, accuracy: Number, n: int, level: Number = "0.95", **parameters: Any) -> NoisyTopK:
@@ -94,37 +94,40 @@ class NoisyTopK(Selecting[TopK]):
         >>> NoisyTopK.for_accuracy(50, 10_000, k=10, monotone=True).epsilon
         Fraction(1221, 500)
         """
-        wish, n = number(accuracy, "accuracy"), whole(n, "n")
+        target, n = number(accuracy, "accuracy"), whole(n, "n")
         model = cls(epsilon=1, **parameters)
         step = model.grid.resolution
-        if wish > _FURTHEST * step:
+        if target > _FURTHEST * step:
             raise ParameterError("accuracy must be at most 10^30 steps of the resolution. Ask for less.")
-        if wish < step:
+        if target < step:
             raise ParameterError(
                 f"accuracy must be at least the resolution, {step}: got {accuracy}. Use a finer resolution."
             )
         # The noise is about this long at epsilon 1, and longer as epsilon falls.
-        near = math.floor(math.log10(model.accuracy(n, level) / wish))
-        epsilon = least_epsilon(lambda each: cls(epsilon=each, **parameters).accuracy(n, level) <= wish, 4, near)
-        return cls(epsilon=epsilon, **parameters)
+        near = math.floor(math.log10(model.accuracy(n, level) / target))
+
+        def meets(epsilon: Fraction) -> bool:
+            return cls(epsilon=epsilon, **parameters).accuracy(n, level) <= target
+
+        return cls(epsilon=least_epsilon(meets, 4, near), **parameters)
 
     def ready_spark(self, frame: Any, *, item: str = "item", value: str = "count") -> Callable[[Draw], TopItems]:
         """`release_spark` before the draw, for a ledger that charges in between."""
         from lastbit.mechanisms.top_k import spark
 
-        rows, whole_numbers = spark.candidates(frame, item, value)
+        rows, whole_numbers = spark.read_candidates(frame, item, value)
         on_grid = whole_numbers and self.grid.numerator == 1
-        return self._spread(spark.selection(rows, self.grid.steps, self._selector, on_grid))
+        return self._publish_items(spark.ready_selection(rows, self.grid.steps, self._selector, on_grid))
 
-    def _spread(self, select: Callable[[Draw], Any]) -> Callable[[Draw], TopItems]:
+    def _publish_items(self, select: Callable[[Draw], Any]) -> Callable[[Draw], TopItems]:
         """A selection in Spark as a release."""
 
-        def selected(draw: Draw) -> TopItems:
+        def publish(draw: Draw) -> TopItems:
             items, ahead, n, on_grid = select(draw)
             places, resolution, rate = tuple(range(self.k)), self.grid.resolution, self._selector.rate
             return TopItems(self.name, self.cost, places, ahead, items, resolution, n, rate, on_grid)
 
-        return selected
+        return publish
 
     def release_spark(
         self, frame: Any, *, item: str = "item", value: str = "count", draw: Draw | None = None
@@ -136,4 +139,4 @@ class NoisyTopK(Selecting[TopK]):
         task that runs again draws the same; back comes a shortlist of every task. Times with a zone are published in
         UTC. Workers need the driver's Python: set PYSPARK_PYTHON to it before Spark starts.
         """
-        return self.ready_spark(frame, item=item, value=value)(chance(draw))
+        return self.ready_spark(frame, item=item, value=value)(resolve_draw(draw))

@@ -15,17 +15,17 @@ _FEW: Final = 32
 """So many steps are looked through by the compiled loop before NumPy has begun."""
 
 
-def near(steps: NDArray[Any], kept: int, below: int) -> NDArray[np.int64]:
-    """The indices of the values within `below` of the kept-th highest value; all where there are no more values.
+def near(steps: NDArray[Any], k: int, below: int) -> NDArray[np.int64]:
+    """The indices of the values within `below` of the k-th highest value; all where there are no more values.
 
     >>> near(np.array([5, 4, 7, 1]), 2, 1)
     array([0, 1, 2])
     """
     if len(steps) <= _FEW and not steps.dtype.hasobject:
-        return _ranks.near(steps, kept, below)
-    if len(steps) <= kept:
+        return _ranks.near(steps, k, below)
+    if len(steps) <= k:
         return np.arange(len(steps))
-    return np.flatnonzero(steps >= kth_highest(steps, kept) - below)
+    return np.flatnonzero(steps >= kth_highest(steps, k) - below)
 
 
 def kth_highest(steps: NDArray[Any], k: int) -> int:
@@ -57,7 +57,7 @@ def highest(steps: NDArray[Any], width: int, k: int, reach: int) -> tuple[NDArra
     return places, steps[places]
 
 
-def ranked(steps: NDArray[Any], places: NDArray[np.int64], kept: int) -> tuple[NDArray[np.int64], Samples]:
+def ranked(steps: NDArray[Any], places: NDArray[np.int64], count: int) -> tuple[NDArray[np.int64], Samples]:
     """Where the highest values are, best first, and how far each is ahead of the next, floored.
 
     The values are so many steps and a fraction high. All that counts of the fractions is their order, which is that of
@@ -66,13 +66,13 @@ def ranked(steps: NDArray[Any], places: NDArray[np.int64], kept: int) -> tuple[N
     >>> ranked(np.array([5, 4, 7]), np.array([2, 1, 0]), 3)
     (array([2, 0, 1]), array([1, 1], dtype=uint64))
     """
-    return (_ranked if steps.dtype.hasobject else _ranks.ranked)(steps, places, kept)
+    return (_rank_objects if steps.dtype.hasobject else _ranks.ranked)(steps, places, count)
 
 
-def _ranked(steps: NDArray[Any], places: NDArray[np.int64], kept: int) -> tuple[NDArray[np.int64], Samples]:
+def _rank_objects(steps: NDArray[Any], places: NDArray[np.int64], count: int) -> tuple[NDArray[np.int64], Samples]:
     """The same as the compiled `ranked`, for integers of any length."""
     n = len(steps)
     # With place/n for the fractions their order is the same, and n-ths of a step are whole.
     high = [step * n + place for step, place in zip(steps.tolist(), places.tolist(), strict=True)]
-    best = sorted(range(n), key=high.__getitem__, reverse=True)[:kept]
+    best = sorted(range(n), key=high.__getitem__, reverse=True)[:count]
     return np.array(best, np.int64), np.array([(high[i] - high[j]) // n for i, j in pairwise(best)], object)

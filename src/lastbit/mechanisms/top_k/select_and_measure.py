@@ -10,16 +10,16 @@ from typing import Any, Literal
 from lastbit.chance.draw import Draw, Samples
 from lastbit.errors import ParameterError
 from lastbit.exact.numbers import Number, number
-from lastbit.mechanisms.top_k.measured import Measured, MeasuredSet, MeasuredTopK
-from lastbit.mechanisms.top_k.mechanism import Selecting, check_enough
+from lastbit.mechanisms.top_k.measurements import MeasuredSelection, MeasuredSet, MeasuredTopK
+from lastbit.mechanisms.top_k.mechanism import SelectionMechanism, check_enough
 from lastbit.mechanisms.top_k.selector import StepsOf
 from lastbit.mechanisms.top_k.set_selector import Form, SetSelector
 from lastbit.privacy.rate import Rate
-from lastbit.values.known import lies_on, unpacked
+from lastbit.values.known import lies_on, unpack_values
 
 
 @dataclass(frozen=True, kw_only=True)
-class SelectAndMeasure(Selecting[Measured]):
+class SelectAndMeasure(SelectionMechanism[MeasuredSelection]):
     """Pick the k largest values and measure each of them; the gaps sharpen the measurements where they can be trusted.
 
     `selection="noise"` picks as NoisyTopK does, with gaps, and publishes a MeasuredTopK. `selection="set"` picks as
@@ -33,7 +33,7 @@ class SelectAndMeasure(Selecting[Measured]):
     Cost:     epsilon (or eta) in all: `split` of it selects, the rest measures.
     Assumes:  the same as NoisyTopK or SubsetTopK.
     Checked:  tests/laws/test_select_and_measure.py: the loss on neighbours, exactly, for n = 2, and n = 4 for sets; the
-              error it saves on a fixed tape. tests/unit/test_blue.py: the estimates, against generalised least squares
+              error it saves on a fixed tape. tests/estimate/test_blue.py: estimates, against generalised least squares
               in fractions.
     Speed:    that of NoisyTopK or SubsetTopK, and k words or a few times that.
 
@@ -55,11 +55,11 @@ class SelectAndMeasure(Selecting[Measured]):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        selects = self._selection_share()
-        self._derive(split=selects, _measurement_rate=self.cost.rate((1 - selects) / (self.k * self._reach)))
+        share = self._selection_share()
+        self._derive(split=share, _measurement_rate=self.cost.rate((1 - share) / (self.k * self._reach)))
         if self.selection not in ("noise", "set"):
             raise ParameterError(f"selection must be 'noise' or 'set': got {self.selection!r}.")
-        selector = SetSelector.of(self.k, self.form, self.cost, selects, self._reach, self.monotone)
+        selector = SetSelector.of(self.k, self.form, self.cost, share, self._reach, self.monotone)
         if self.selection == "noise" and self.form != "both":
             raise ParameterError("form is for selection='set': leave it out, or select a set.")
         self._derive(_set_selector=selector)
@@ -70,37 +70,37 @@ class SelectAndMeasure(Selecting[Measured]):
             raise ParameterError(f"split must be above 0 and below 1: got {self.split}. It is the part that selects.")
         return share
 
-    def ready(self, values: Any) -> Callable[[Draw], Measured]:
+    def ready(self, values: Any) -> Callable[[Draw], MeasuredSelection]:
         """Select k of the values and measure the selected: numbers, Counts or a Statistic. There must be at least k."""
         if self.selection == "set":
             return self._ready_set(values)
-        pick, steps_of = self._picking(values, lambda *fields: fields)
+        pick, steps_of = self._ready_selection(values, lambda *fields: fields)
 
-        def measured(draw: Draw) -> MeasuredTopK:
+        def measure(draw: Draw) -> MeasuredTopK:
             fields = pick(draw)
             return MeasuredTopK.made(*fields, self._measure(steps_of, fields[2], draw), self._measurement_rate)
 
-        return measured
+        return measure
 
     def _ready_set(self, values: Any) -> Callable[[Draw], MeasuredSet]:
-        bare, items = unpacked(values, self._furthest, self.monotone)
-        steps, on_grid = self.grid.steps(bare), lies_on(values, self.grid)
+        numbers, items = unpack_values(values, self._furthest, self.monotone)
+        steps, on_grid = self.grid.steps(numbers), lies_on(values, self.grid)
         n, name, cost, resolution = len(steps), self.name, self.cost, self.grid.resolution
         check_enough(self.k, n)
 
-        def measured(draw: Draw) -> MeasuredSet:
+        def measure(draw: Draw) -> MeasuredSet:
             indices = self._set_selector.select(steps, draw)
             names = None if items is None else tuple([items[index] for index in indices])
             noisy = self._measure(steps.__getitem__, indices, draw)
             return MeasuredSet.made(name, cost, indices, names, resolution, n, on_grid, noisy, self._measurement_rate)
 
-        return measured
+        return measure
 
     def _measure(self, steps_of: StepsOf, indices: tuple[int, ...], draw: Draw) -> Samples:
-        """The steps of the selected, with noise."""
+        """Draw noise for each of the selected, and return their steps with it."""
         steps, noise = steps_of(list(indices)), draw.laplace(self._measurement_rate, self.k)
         # The public scale decides where int64 may not do: at a scale below 2^32, 2^62 steps of noise do not come.
         exact = steps.astype(object) if self._measurement_rate.scale >= 1 << 32 else steps
-        measured: Samples = exact + noise
-        measured.setflags(write=False)
-        return measured
+        noisy: Samples = exact + noise
+        noisy.setflags(write=False)
+        return noisy

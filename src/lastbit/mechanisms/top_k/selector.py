@@ -42,7 +42,7 @@ MOST_CANDIDATES: Final = 1 << 40
 _AT_ONCE: Final = 1 << 12
 """So many candidates are selected from in one pass: their words and noise stay in the first caches."""
 
-Scaled = tuple[NDArray[np.int64], int, int, int]
+ScaledValues = tuple[NDArray[np.int64], int, int, int]
 """Whole values, and how a kernel brings them into steps: see `Grid.scaling`."""
 
 StepsOf = Callable[[slice | list[int]], Steps]
@@ -95,23 +95,23 @@ class Selector:
 
     @classmethod
     def of(cls, k: int, rate: Rate) -> Selector:
-        """With an M that makes a V take one word, where there is one; otherwise everyone gets all of X at once."""
+        """The selector with an M that makes a V take one word; where there is none, everyone gets all of X at once."""
         bits, most = rate.scale.bit_length(), (MAX_RATE_BITS // rate.y).bit_length() - 1
         shift = max(0, min(bits - _COARSE_BITS, most))
         return cls(k, rate, shift if bits - shift <= _COARSE_BITS else 0)
 
     def select(
-        self, n: int, steps_of: StepsOf, draw: Draw, scaled: Scaled | None = None
+        self, n: int, steps_of: StepsOf, draw: Draw, scaled_values: ScaledValues | None = None
     ) -> tuple[tuple[int, ...], Samples]:
         """The selected of n, best first, and the gaps in steps: one for each selected that has a next one."""
-        if scaled is not None and n <= _AT_ONCE and type(draw) is Sampler and (law := self._cells) is not None:
+        if scaled_values is not None and n <= _AT_ONCE and type(draw) is Sampler and (law := self._cells) is not None:
             # All words are read ahead, in the order in which the draws below read them, and go through one pass.
             words = draw.raw(n + (n if n <= self.few else self.width) - 1)
-            found = selected(words, law, *scaled, self.k, self.width, self.few)
-            if found is not None:
-                return found
-            draw = draw.after(words)
-        least = self.noisy(n, steps_of, draw, scaled)
+            result = selected(words, law, *scaled_values, self.k, self.width, self.few)
+            if result is not None:
+                return result
+            draw = draw.resume(words)
+        least = self.noisy(n, steps_of, draw, scaled_values)
         if n <= self.few:
             best, ahead = self.finish(least, draw)
             return tuple(best.tolist()), ahead
@@ -128,11 +128,11 @@ class Selector:
 
     def _contenders(self, least: Samples) -> tuple[NDArray[np.int64], Samples]:
         """The contenders among more candidates than a few, and their steps + V·M."""
-        found = highest(least, self.width, self.k, 1 << self.shift)
-        if found is None:
+        best = highest(least, self.width, self.k, 1 << self.shift)
+        if best is None:
             in_play = self.in_play(least)
             return in_play, least[in_play]
-        return found
+        return best
 
     def in_play(self, least: Samples) -> NDArray[np.int64]:
         """The indices that can still finish in the top k+1 with some L, from steps + V·M: at least k+1, if there are.
@@ -148,15 +148,15 @@ class Selector:
         best, ahead = ranked(cells, draw.permutation(len(cells)), self.k + 1)
         return best[: self.k], ahead
 
-    def noisy(self, n: int, steps_of: StepsOf, draw: Draw, scaled: Scaled | None = None) -> Samples:
-        """Everyone's steps + V·M."""
+    def noisy(self, n: int, steps_of: StepsOf, draw: Draw, scaled_values: ScaledValues | None = None) -> Samples:
+        """Draw a V for every candidate, and return everyone's steps + V·M."""
         least = draw.geometric(self.coarse, n)
         if least.dtype.hasobject or (self.wide and least.max() >= ROOM >> self.shift):
-            least, scaled = least.astype(object), None
+            least, scaled_values = least.astype(object), None
         if self.shift:
             least <<= self.shift
-        if scaled is not None:
-            add_scaled(*scaled, least)
+        if scaled_values is not None:
+            add_scaled(*scaled_values, least)
             return least
         for start in range(0, n, _CHUNK):
             part = slice(start, start + _CHUNK)
@@ -174,8 +174,8 @@ def _width(k: int, fails: float) -> int:
     bits = -math.log2(max(fails, 2**-53))
 
     def enough(m: int) -> bool:
-        chosen = math.lgamma(m + 1) - math.lgamma(k + 1) - math.lgamma(m - k + 1)
-        return chosen / math.log(2) - (m - k) * bits < -64
+        log_choices = math.lgamma(m + 1) - math.lgamma(k + 1) - math.lgamma(m - k + 1)
+        return log_choices / math.log(2) - (m - k) * bits < -64
 
     high = k + 2
     while not enough(high) and high < MOST_CANDIDATES:

@@ -53,7 +53,7 @@ class SetSelector:
         return cls(k, form, cost.rate(share / (2 * apart)), cost.rate(share / apart))
 
     def weighs(self, n: int) -> tuple[int, int]:
-        """(p, q) for so many candidates."""
+        """The weights (p, q) of the best count left out and the worst count taken, for so many candidates."""
         if self.k == 1:
             return 0, 1
         return (1, 0) if self.form == "left-out" or self.k == n - 1 else (1, 1)
@@ -67,12 +67,12 @@ class SetSelector:
         n = len(steps)
         if n == self.k:
             return tuple(range(n))
-        ranked = np.negative(steps)
-        ranked.sort()
-        edges, turned = runs_of(ranked)
-        ranks = self.ranks(self.runs(edges, turned), draw)
+        negative_steps = np.negative(steps)
+        negative_steps.sort()
+        edges, negative_counts = runs_of(negative_steps)
+        ranks = self.ranks(self.runs(edges, negative_counts), draw)
         which, places = among_runs(edges, ranks)
-        return among_equals(steps, turned[which], places)
+        return among_equals(steps, negative_counts[which], places)
 
     def ranks(self, law: Layers, draw: Draw) -> NDArray[np.int64]:
         """The ranks of the selected, rising: the words that are read follow from n and k."""
@@ -81,10 +81,10 @@ class SetSelector:
         rest += start
         return np.concatenate((np.arange(start), rest))
 
-    def runs(self, edges: Runs, turned: Runs) -> Layers:
+    def runs(self, edges: Runs, negative_counts: Runs) -> Layers:
         """The law for runs of equal counts: how many are above or in each, and its count, sign turned, rising."""
         n = int(edges[-1])
-        return Layers.of_runs(self.rate(n), self.k, edges, turned, *self.weighs(n))
+        return Layers.of_runs(self.rate(n), self.k, edges, negative_counts, *self.weighs(n))
 
 
 def among_runs(edges: Runs, ranks: NDArray[np.int64]) -> tuple[NDArray[np.intp], NDArray[np.int64]]:

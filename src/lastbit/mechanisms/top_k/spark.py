@@ -16,14 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lastbit.chance.draw import Draw, Samples
-from lastbit.errors import LastbitError, ParameterError, no_column
-from lastbit.mechanisms.mechanism import drawn_elsewhere
-from lastbit.mechanisms.spark_draws import Draws, keyed_draws
+from lastbit.errors import LastbitError, ParameterError, missing_column_error
+from lastbit.mechanisms.mechanism import require_system_draw
+from lastbit.mechanisms.spark_draws import Draws, make_keyed_draws
 from lastbit.mechanisms.top_k.mechanism import check_enough
 from lastbit.mechanisms.top_k.selector import Selector
 from lastbit.values.grid import LIMIT, Steps
-from lastbit.values.spark_items import items_in, readable, reading
-from lastbit.values.spark_rows import PART, TOTAL, SparkRows, answered
+from lastbit.values.spark_items import can_be_items, item_reader, readable_condition
+from lastbit.values.spark_rows import PART, TOTAL, SparkRows, run_spark
 
 try:
     import pyarrow as pa
@@ -32,7 +32,7 @@ except ImportError:
     raise LastbitError("Spark needs pyspark and pyarrow. Install them with: pip install 'lastbit[spark]'") from None
 
 
-Found = tuple[tuple[Any, ...], Samples, int, bool]
+SparkSelection = tuple[tuple[Any, ...], Samples, int, bool]
 """The selected items, best first, the gaps in steps, the number of candidates, and whether all lie on the grid."""
 
 StepsIn = Callable[[NDArray[Any]], Steps]
@@ -44,7 +44,7 @@ _PARTS: Final = 256
 """Shortlists that come to the driver at most: a task goes through several partitions where there are more."""
 
 
-def candidates(frame: Any, item: str, value: str) -> tuple[SparkRows, bool]:
+def read_candidates(frame: Any, item: str, value: str) -> tuple[SparkRows, bool]:
     """The rows of a table of candidates, one a row, and whether their values are whole numbers.
 
     No two rows may have the same item: each would get noise of its own, and both could be selected. Items are public,
@@ -55,41 +55,43 @@ def candidates(frame: Any, item: str, value: str) -> tuple[SparkRows, bool]:
     types = dict(frame.dtypes)
     for column in (item, value):
         if column not in types:
-            raise no_column(column, types)
+            raise missing_column_error(column, types)
     if types[value] not in (*_WHOLE, "float", "double") and not types[value].startswith("decimal"):
         raise ParameterError(f"values must be numbers: the column {value!r} is {types[value]}. Cast it to one.")
-    if not items_in(types[item]):
+    if not can_be_items(types[item]):
         raise ParameterError(
             f"items must be text, bytes, numbers, true and false, dates, times or lengths of time: the column {item!r} "
             f"is {types[item]}. Cast it to text. Nothing was drawn."
         )
     key = PART.format(0)
     # Quoted: a dot in a name would be taken for a part of a column.
-    own, number = (frame[f"`{name.replace('`', '``')}`"] for name in (item, value))
-    rows = frame.select(own.alias(key), number.alias(TOTAL))
+    items, number = (frame[f"`{name.replace('`', '``')}`"] for name in (item, value))
+    rows = frame.select(items.alias(key), number.alias(TOTAL))
     # In a struct, so that a null is an item too.
     same = rows.select(f.struct(key).alias(key)).groupBy(key).count().where("count > 1").limit(1)
-    if answered(same.count):
+    if run_spark(same.count):
         raise ParameterError(
             f"items must be different: two rows have the same {item!r}, and both could be selected. Add their values "
             f"up first: frame.groupBy({item!r}).agg(...). Nothing was drawn."
         )
-    if answered(rows.where(f"NOT ({readable(types[item], key)})").limit(1).count):
+    if run_spark(rows.where(f"NOT ({readable_condition(types[item], key)})").limit(1).count):
         raise ParameterError(
             f"items must be such that Python has them: a row of {item!r} has a date outside of the years 1 to 9999, or "
             "text that is no UTF-8. Leave such rows out, or cast the column to text. Nothing was drawn."
         )
-    return SparkRows(rows, (reading(types[item], key),), (key,)), types[value] in _WHOLE
+    return SparkRows(rows, (item_reader(types[item], key),), (key,)), types[value] in _WHOLE
 
 
-def selection(rows: SparkRows, steps_in: StepsIn, selector: Selector, on_grid: bool) -> Callable[[Draw], Found]:
+def ready_selection(
+    rows: SparkRows, steps_in: StepsIn, selector: Selector, on_grid: bool
+) -> Callable[[Draw], SparkSelection]:
     """A selection among rows, checked as far as that takes no chance."""
-    n = answered(rows.frame.count)
+    n = run_spark(rows.frame.count)
     check_enough(selector.k, n)
 
-    def selected(draw: Draw) -> Found:
-        drawn_elsewhere(draw)
-        draws = keyed_draws(draw)
+    def select(draw: Draw) -> SparkSelection:
+        require_system_draw(draw)
+        draws = make_keyed_draws(draw)
 
         def shortlists(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             names, least = shortlist(batches, steps_in, selector, draws)
@@ -99,11 +101,11 @@ def selection(rows: SparkRows, steps_in: StepsIn, selector: Selector, on_grid: b
                 yield pa.RecordBatch.from_arrays([*names.flatten(), texts], [*names.type.names, "least"])
 
         few = replace(rows, frame=rows.frame.coalesce(_PARTS))
-        names, least = few.fetched(few.mapped(shortlists, "least"), "least")
-        items, gaps = finished(names, [int(cell) for cell in least], selector, draw)
+        names, least = few.fetch(few.map_batches(shortlists, "least"), "least")
+        items, gaps = finish_selection(names, [int(cell) for cell in least], selector, draw)
         return items, gaps, n, on_grid
 
-    return selected
+    return select
 
 
 def shortlist(
@@ -119,13 +121,15 @@ def shortlist(
         least = np.concatenate((least, selector.noisy(len(steps), steps.__getitem__, draws(batch, steps))))
         parts = batch.drop_columns([TOTAL]).to_struct_array()
         everyone = parts if names is None else pa.concat_arrays([names, parts])
-        chosen = selector.contenders(least)
-        names, least = everyone.take(pa.array(chosen)), least[chosen]
+        contenders = selector.contenders(least)
+        names, least = everyone.take(pa.array(contenders)), least[contenders]
     return names, least
 
 
-def finished(names: list[Any], least: list[int], selector: Selector, draw: Draw) -> tuple[tuple[Any, ...], Samples]:
-    """The end of the selection, from the shortlists of all partitions in their order."""
+def finish_selection(
+    names: list[Any], least: list[int], selector: Selector, draw: Draw
+) -> tuple[tuple[Any, ...], Samples]:
+    """Finish the selection, from the shortlists of all partitions in their order."""
     small = all(-(1 << 62) <= cell < 1 << 62 for cell in least)
     cells = np.array(least, np.int64 if small else object)
     contenders = selector.contenders(cells)
@@ -136,15 +140,15 @@ def finished(names: list[Any], least: list[int], selector: Selector, draw: Draw)
 def numbers(column: pa.Array) -> NDArray[Any]:
     """A column as an array; null is lowest, as NaN is."""
     if pa.types.is_decimal(column.type):
-        held: NDArray[Any] = np.empty(len(column), object)
-        held[:] = column.to_pylist()
-        return held
+        decimals: NDArray[Any] = np.empty(len(column), object)
+        decimals[:] = column.to_pylist()
+        return decimals
     lowest = float("nan") if pa.types.is_floating(column.type) else np.iinfo(column.type.to_pandas_dtype()).min
     array: NDArray[Any] = pc.fill_null(column, pa.scalar(lowest, column.type)).to_numpy(zero_copy_only=False)
     return array
 
 
-def scaled(steps: NDArray[Any], factor: int) -> Steps:
+def scale_steps(steps: NDArray[Any], factor: int) -> Steps:
     """Whole steps of one grid in steps of a grid that is finer by this factor, clamped to what a grid holds."""
-    found: Steps = np.clip(steps, -(LIMIT // factor), LIMIT // factor) * factor
-    return found
+    product: Steps = np.clip(steps, -(LIMIT // factor), LIMIT // factor) * factor
+    return product

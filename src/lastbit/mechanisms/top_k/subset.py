@@ -12,14 +12,14 @@ from lastbit.chance.draw import Draw
 from lastbit.errors import ParameterError
 from lastbit.estimate.accuracy import least_epsilon
 from lastbit.estimate.subsets import steps_ahead, steps_behind
-from lastbit.exact.numbers import Number, flag, number, probability, shown, whole
-from lastbit.mechanisms.mechanism import chance
-from lastbit.mechanisms.on_grid import GridMechanism
+from lastbit.exact.numbers import Number, flag, number, probability, shorten, whole
+from lastbit.mechanisms.grid_mechanism import GridMechanism
+from lastbit.mechanisms.mechanism import resolve_draw
 from lastbit.mechanisms.top_k.mechanism import check_enough, steps_in_one
 from lastbit.mechanisms.top_k.set_selector import Form, SetSelector
 from lastbit.privacy import zcdp
 from lastbit.release import Release
-from lastbit.values.known import allowed, unpacked
+from lastbit.values.known import check_sensitivity, unpack_values
 from lastbit.values.spark_counts import SparkCounts
 
 _FURTHEST: Final = 10**30
@@ -96,13 +96,13 @@ class SubsetTopK(GridMechanism[TopSet]):
         self._derive(monotone=flag(self.monotone, "monotone"), k=whole(self.k, "k"))
         if self.k > MOST_ITEMS:
             raise ParameterError(
-                f"k must be at most {MOST_ITEMS:,}, as a set reads 2k random words: got {shown(Fraction(self.k))}."
+                f"k must be at most {MOST_ITEMS:,}, as a set reads 2k random words: got {shorten(Fraction(self.k))}."
             )
         selector = SetSelector.of(self.k, self.form, self.cost, Fraction(1), self._reach, self.monotone)
         self._derive(_selector=selector)
 
-    def _pay(self) -> None:
-        super()._pay()
+    def _set_cost(self) -> None:
+        super()._set_cost()
         if self.rho is not None:
             self._derive(cost=replace(self.cost, epsilon=zcdp.range_epsilon_for(Fraction(self.rho))))
         elif (epsilon := self.cost.amount) is not None:
@@ -113,11 +113,11 @@ class SubsetTopK(GridMechanism[TopSet]):
         if isinstance(values, SparkCounts):
             from lastbit.mechanisms.top_k import spark_set
 
-            allowed(values, self._furthest, self.monotone)
+            check_sensitivity(values, self._furthest, self.monotone)
             factor = steps_in_one(values, self.grid)
-            return self._spread(spark_set.set_selection(values.rows, factor, self._selector))
-        bare, items = unpacked(values, self._furthest, self.monotone)
-        steps = self.grid.steps(bare)
+            return self._publish_items(spark_set.ready_set_selection(values.rows, factor, self._selector))
+        numbers, items = unpack_values(values, self._furthest, self.monotone)
+        steps = self.grid.steps(numbers)
         n = len(steps)
         check_enough(self.k, n)
         name, cost, selector = self.name, self.cost, self._selector
@@ -133,13 +133,15 @@ class SubsetTopK(GridMechanism[TopSet]):
         """`release_spark` before the draw, for a ledger that charges in between."""
         from lastbit.mechanisms.top_k import spark, spark_set
 
-        rows, whole_numbers = spark.candidates(frame, item, value)
+        rows, whole_numbers = spark.read_candidates(frame, item, value)
         if not whole_numbers or self.grid.numerator != 1:
             raise ParameterError(
                 f"values must be whole numbers, and the resolution 1 or 1/q: the column {value!r} or the resolution is "
                 "not. Cast the column to bigint, or count in units of the resolution. Nothing was drawn."
             )
-        return self._spread(spark_set.set_selection(spark_set.whole(rows), self.grid.denominator, self._selector))
+        return self._publish_items(
+            spark_set.ready_set_selection(spark_set.fill_nulls(rows), self.grid.denominator, self._selector)
+        )
 
     def release_spark(
         self, frame: Any, *, item: str = "item", value: str = "count", draw: Draw | None = None
@@ -150,16 +152,16 @@ class SubsetTopK(GridMechanism[TopSet]):
         at most `sensitivity`. Two jobs run: one fetches the distinct values and how many rows have each, the other the
         selected items.
         """
-        return self.ready_spark(frame, item=item, value=value)(chance(draw))
+        return self.ready_spark(frame, item=item, value=value)(resolve_draw(draw))
 
-    def _spread(self, select: Callable[[Draw], tuple[tuple[Any, ...], int]]) -> Callable[[Draw], TopSetItems]:
+    def _publish_items(self, select: Callable[[Draw], tuple[tuple[Any, ...], int]]) -> Callable[[Draw], TopSetItems]:
         """A selection in Spark as a release."""
 
-        def selected(draw: Draw) -> TopSetItems:
+        def publish(draw: Draw) -> TopSetItems:
             items, n = select(draw)
             return TopSetItems(self.name, self.cost, tuple(range(self.k)), items, n)
 
-        return selected
+        return publish
 
     def accuracy(self, n: int, level: Number = "0.95") -> Fraction:
         """How far above a selected candidate one left out of n can be, at most, with at least this probability.
@@ -172,7 +174,7 @@ class SubsetTopK(GridMechanism[TopSet]):
         >>> float(SubsetTopK(k=10, epsilon=1, monotone=True, form="left-out").accuracy(10_000))
         79.0
         """
-        n, level = self._asked(n, level)
+        n, level = self._parse_size(n, level)
         return steps_behind(self._selector.rate(n), n, self.k, level) * self.grid.resolution
 
     def lead(self, n: int, level: Number = "0.95") -> Fraction:
@@ -184,11 +186,11 @@ class SubsetTopK(GridMechanism[TopSet]):
         >>> float(SubsetTopK(k=10, epsilon=1, monotone=True).lead(10_000))
         80.0
         """
-        n, level = self._asked(n, level)
+        n, level = self._parse_size(n, level)
         weighs = sum(self._selector.weighs(n))
         return steps_ahead(self._selector.rate(n), n, self.k, level, weighs) * self.grid.resolution
 
-    def _asked(self, n: int, level: Number) -> tuple[int, Fraction]:
+    def _parse_size(self, n: int, level: Number) -> tuple[int, Fraction]:
         n = whole(n, "n")
         if n < self.k:
             raise ParameterError(f"n must be at least k: got {n} and k={self.k}. It is the number of candidates.")
@@ -201,13 +203,16 @@ class SubsetTopK(GridMechanism[TopSet]):
         >>> SubsetTopK.for_accuracy(50, 10_000, k=10, monotone=True).epsilon
         Fraction(627, 200)
         """
-        wish, n = number(accuracy, "accuracy"), whole(n, "n")
+        target, n = number(accuracy, "accuracy"), whole(n, "n")
         model = cls(epsilon=1, **parameters)
         step = model.grid.resolution
-        if not step <= wish <= _FURTHEST * step:
+        if not step <= target <= _FURTHEST * step:
             raise ParameterError(
                 f"accuracy must be at least the resolution, {step}, and at most 10^30 times that: got {accuracy}."
             )
-        near = math.floor(math.log10(max(model.accuracy(n, level), step) / wish))
-        epsilon = least_epsilon(lambda each: cls(epsilon=each, **parameters).accuracy(n, level) <= wish, 4, near)
-        return cls(epsilon=epsilon, **parameters)
+        near = math.floor(math.log10(max(model.accuracy(n, level), step) / target))
+
+        def meets(epsilon: Fraction) -> bool:
+            return cls(epsilon=epsilon, **parameters).accuracy(n, level) <= target
+
+        return cls(epsilon=least_epsilon(meets, 4, near), **parameters)

@@ -1,0 +1,82 @@
+"""`lastbit serve`: a page and a service to plan, release and watch the budget."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+from lastbit.cli.commands import make_command
+from lastbit.errors import LastbitError, ParameterError
+from lastbit.questions.domains import Domain
+from lastbit.questions.option import REQUIRED, Option, parse_options
+from lastbit.questions.row_options import RowOptions
+from lastbit.questions.shared_options import TABLE
+from lastbit.questions.value_types import Flag, Place, Text, TextList, WholeNumber
+
+_HELP: Final = """Start a server on this machine that holds the table and the ledger, and show a page in the browser.
+
+    Whoever has its address may plan, release and watch the budget there, and never sees a row of the table.
+    """
+
+OPTIONS: Final = (
+    *(option for option in TABLE if option.name != "table"),
+    Option("ledger", Place("FILE"), "The ledger to charge: a file or a postgresql:// address.", REQUIRED),
+    Option("dataset", Text("NAME"), "The account that pays.", REQUIRED),
+    Option(
+        "tables", TextList(Text("NAME")), "A table of the database. Repeat it to offer several.", (), spelling="--table"
+    ),
+    Option(
+        "domain", TextList(Text("COLUMN=FILE")), "A public list of the items of a column, to offer on the page.", ()
+    ),
+    Option("host", Text("ADDRESS"), "Where to listen.", "127.0.0.1"),
+    Option("port", WholeNumber(least=0), "The port; 0 takes a free one.", 8777),
+    Option("no_open", Flag(), "Do not open a browser.", False),
+    Option("certfile", Place("FILE"), "A certificate, for TLS."),
+    Option("keyfile", Place("FILE"), "The key of the certificate."),
+    Option("without_tls", Flag(), "Listen to other machines in the clear: behind a proxy that encrypts.", False),
+    Option("name", TextList(Text("HOST")), "Another name under which the server is asked, such as a proxy's.", ()),
+    Option("tokens", Place("FILE"), "Keep the tokens in this file, so that addresses stay the same."),
+)  # fmt: skip
+
+
+def serve_command() -> Callable[..., None]:
+    """Return the command, with the options of a table and its own."""
+    return make_command(OPTIONS, _serve, "serve", _HELP)
+
+
+def _serve(arguments: dict[str, Any]) -> None:
+    """Start the server. It holds the table and the ledger, and ends when it is stopped."""
+    try:
+        from lastbit.data.duckdb.relation import ColumnSelection
+        from lastbit.web.desk import Desk
+        from lastbit.web.server import Place as Address
+        from lastbit.web.server import serve as start
+        from lastbit.web.tokens import Tokens
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.startswith("lastbit"):
+            raise
+        raise LastbitError(f"serve needs {error.name}. Install it with: pip install 'lastbit[web]'") from None
+    values = parse_options(OPTIONS, arguments, "command", "serve")
+    rows = RowOptions.of({**values, "table": None})
+    if rows.is_piped:
+        raise ParameterError("serve reads the table more than once: standard input cannot be. Save it as a file first.")
+    names = ("host", "port", "certfile", "keyfile", "without_tls")
+    address = Address(**{name: values[name] for name in names}, names=values["name"])
+    desk = Desk(rows, values["ledger"], values["dataset"], values["tables"], _parse_lists(values["domain"]))
+    for columns in desk.columns.values():
+        if rows.unit is not None and rows.sql is None and columns:
+            ColumnSelection((rows.unit,)).check(columns)
+    tokens = Tokens.new() if values["tokens"] is None else Tokens.kept(Path(values["tokens"]))
+    start(desk, address, tokens, opened=not values["no_open"])
+
+
+def _parse_lists(texts: tuple[str, ...]) -> dict[str, Domain]:
+    """Return the public lists by their columns."""
+    lists = {}
+    for text in texts:
+        column, equals, items = text.partition("=")
+        if not equals or not column:
+            raise ParameterError(f"--domain must be COLUMN=FILE, such as diagnosis=diagnoses.txt: got {text}.")
+        lists[column] = Domain.parse(items)
+    return lists

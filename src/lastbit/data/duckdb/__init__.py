@@ -1,0 +1,1 @@
+"""Tables of DuckDB, counted in its own SQL."""

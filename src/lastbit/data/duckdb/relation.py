@@ -1,0 +1,104 @@
+"""The columns that are read of a table, and the DuckDB relation that comes back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from lastbit.errors import DataError, ParameterError, missing_column_error
+
+if TYPE_CHECKING:
+    import duckdb
+    import pyarrow as pa
+
+_QUOTES: Final = " In a condition, text stands in single quotes: ward = 'north'."
+
+
+@dataclass(frozen=True)
+class ColumnSelection:
+    """The columns that are read; weights are numbers, the others may be anything.
+
+    >>> ColumnSelection(("item", "unit"), weights="cost").names
+    ('item', 'unit', 'cost')
+    """
+
+    columns: tuple[str, ...]
+    weights: str | None = None
+    distinct: bool = False
+    """Whether rows that are alike may be read as one."""
+    conditions: tuple[str, ...] = ()
+    """Columns that a condition names: perhaps a text without quotes."""
+
+    def __post_init__(self) -> None:
+        names = set(self.names)
+        if len({name.lower() for name in names}) != len(names):
+            raise ParameterError(
+                "columns must differ in more than capitals: the engine takes them for one. Rename one, and ask again."
+            )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of all columns."""
+        return self.columns if self.weights is None else (*self.columns, self.weights)
+
+    def check(self, present: Sequence[str]) -> None:
+        """Refuse a column that is not there, or that no engine can name, before any row is read."""
+        for name in self.names:
+            if not name or name not in present:
+                raise missing_column_error(name, present, _QUOTES if name in self.conditions else "")
+
+
+@dataclass(frozen=True)
+class OpenTable:
+    """A table ready to be counted, and how far its engine is with that."""
+
+    relation: duckdb.DuckDBPyRelation
+    connection: duckdb.DuckDBPyConnection
+    read: Callable[[], float] | None = None
+    """How much of a file is read, from 0 to 100, where the engine does not know."""
+    problem: Callable[[], str | None] = lambda: None
+    """Why the rows could not be read to their end, after a query; None where they could."""
+    again: Callable[[], duckdb.DuckDBPyRelation] | None = None
+    """The same rows once more, where they can be read more than once."""
+
+    def transform(self, change: Callable[[duckdb.DuckDBPyRelation], duckdb.DuckDBPyRelation]) -> OpenTable:
+        """Return the rows after a change that looks at one row at a time, or that always finds the same."""
+        again = self.again
+        more = None if again is None else lambda: change(again())
+        return replace(self, relation=change(self.relation), again=more)
+
+    def check(self) -> None:
+        """Refuse rows that could not be read to their end, whatever the engine made of that."""
+        problem = self.problem()
+        if problem is not None:
+            raise DataError(problem)
+
+    def progress(self) -> float:
+        """Return how much of the query under way is done, from 0 to 100; below 0 when nobody knows."""
+        return float(self.connection.query_progress()) if self.read is None else self.read()
+
+
+def stream_batches(
+    connection: duckdb.DuckDBPyConnection, schema: pa.Schema, batches: Iterator[pa.RecordBatch]
+) -> duckdb.DuckDBPyRelation:
+    """Return record batches as a relation that one query reads: a file of any size takes the memory of a few batches.
+
+    As a capsule, the engine takes one batch after the other. A reader of Arrow it would read ahead in a thread of its
+    own, and keep most of the file where counting is slower than reading.
+    """
+    import pyarrow as pa
+
+    return connection.from_arrow(pa.RecordBatchReader.from_batches(schema, batches).__arrow_c_stream__())
+
+
+def connect(path: Path | None = None) -> duckdb.DuckDBPyConnection:
+    """Connect to a new engine in this process; with a path, to the DuckDB file there, for reading only.
+
+    >>> connect().execute("SELECT 1").fetchall()
+    [(1,)]
+    """
+    import duckdb
+
+    return duckdb.connect() if path is None else duckdb.connect(path, read_only=True)

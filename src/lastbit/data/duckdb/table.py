@@ -1,0 +1,171 @@
+"""Tables of DuckDB, counted in its own SQL: only the position of each item and its count are fetched."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from typing import Any, Final
+
+import numpy as np
+
+from lastbit.data.column_types import ColumnType
+from lastbit.data.duckdb.bound import keep_items
+from lastbit.data.duckdb.columns import DuckDBColumns
+from lastbit.data.duckdb.frequent import find_frequent
+from lastbit.data.duckdb.per_unit import reduce_rows
+from lastbit.data.duckdb.relation import OpenTable
+from lastbit.data.duckdb.sorting import can_sort, count_by_sorting
+from lastbit.data.table import Integers, ItemTotals, Keys, Task
+
+_FILTERED: Final = 100_000
+"""A domain up to this size takes rows out before they are grouped. A larger one is looked up after that."""
+
+
+class DuckDBTable:
+    """A relation; where we opened it ourselves, with its engine, and perhaps a way to read it again."""
+
+    def __init__(self, relation: Any, source: OpenTable | None = None) -> None:
+        self._relation = relation
+        self._source = source
+        self._columns = DuckDBColumns(relation, source)
+
+    def column_type(self, name: str) -> ColumnType | None:
+        """Return the type of a column as it is declared; None where rows cannot be counted by such a type."""
+        return self._columns.column_type(name)
+
+    def compute_totals(self, task: Task, keys: Sequence[Keys]) -> Integers:
+        """Compute the count of each item of the product of domains, or its sum in steps."""
+        if task.unit is not None and task.amount is None and task.bound is None:
+            counts = self._count_by_sorting(task.by, task.unit, keys)
+            if counts is not None:
+                return counts
+        position = "0"
+        with ExitStack() as closing:
+            grouped = self._group(task, keys, self._rows(task, keys, self._relation), closing)
+            for i, (name, column_keys) in enumerate(zip(task.by, keys, strict=True)):
+                grouped = _join_domain(grouped, self._columns.domain(name, column_keys, i), i, "inner")
+                position = f"({position}) * {len(column_keys)} + lastbit_position_{i}"
+            chosen = f"CAST({position} AS BIGINT) AS position, CAST(lastbit_total AS BIGINT) AS total"
+            columns = grouped.project(chosen).fetchnumpy()
+        totals = np.zeros(int(np.prod([*map(len, keys)], dtype=object)), np.int64)
+        totals[columns["position"]] = columns["total"]
+        return totals
+
+    def compute_numbers(self, task: Task, keys: Sequence[Keys]) -> tuple[Integers, Integers]:
+        """Compute the position of each unit's item, and the unit's number in steps."""
+        chosen = [f"{self._columns.key(name)} AS {key}" for name, key in zip(task.by, _keys(task), strict=True)]
+        known = []
+        for name, alias in ((task.unit, "lastbit_unit"), (task.order, "lastbit_order")):
+            if name is not None:
+                chosen.append(f"{self._columns.key(name)} AS {alias}")
+                known.append(f"{alias} IS NOT NULL")
+        assert task.weight is not None and task.amount is not None  # noqa: S101, PT018
+        chosen.append(f"CAST({self._columns.steps(task.weight, task.amount)} AS BIGINT) AS lastbit_step")
+        rows = self._relation.project(", ".join(chosen)).filter(" AND ".join([*known, "lastbit_step IS NOT NULL"]))
+        position = "CAST(0 AS BIGINT)"
+        for i, (name, column_keys) in enumerate(zip(task.by, keys, strict=True)):
+            rows = _join_domain(rows, self._columns.domain(name, column_keys, i), i, "inner")
+            position = f"({position}) * {len(column_keys)} + lastbit_position_{i}"
+        with ExitStack() as closing:
+            numbers = reduce_rows(rows, task, position)
+            if task.bound is not None and task.per != "row":
+                # By the position of its item, which is a key like any other.
+                numbers = numbers.project("lastbit_position AS lastbit_key_0, lastbit_unit, lastbit_step")
+                numbers = keep_items(numbers, ["lastbit_key_0"], ["lastbit_step"], task.bound, closing)
+                numbers = numbers.project("lastbit_key_0 AS lastbit_position, lastbit_step")
+            columns = numbers.project("lastbit_position, lastbit_step").fetchnumpy()
+        positions, steps = (np.asarray(columns[name], np.int64) for name in ("lastbit_position", "lastbit_step"))
+        return positions, steps
+
+    def find_items(self, task: Task) -> Callable[[int | None], ItemTotals]:
+        """Return a function that counts the items that occur when it is called: only these leave the engine."""
+        readers = [self._columns.item_reader(name, key) for name, key in zip(task.by, _keys(task), strict=True)]
+
+        def fetch(most: int | None) -> ItemTotals:
+            with ExitStack() as closing:
+                rows = self._find_frequent(task, most, closing)
+                if rows is None:
+                    rows = self._group(task, None, self._rows(task, None, self._relation), closing)
+                rows = rows.filter("lastbit_total > 0")
+                # Keys are bytes or numbers: no collation has a say in their order.
+                rows = rows.order(f"lastbit_total DESC, {', '.join(f'{key} ASC' for key in _keys(task))}")
+                rows = rows if most is None else rows.limit(most)
+                largest = rows.project(", ".join([*(text for text, _ in readers), "lastbit_total"])).fetchall()
+            items = [[read(row[i]) for row in largest] for i, (_, read) in enumerate(readers)]
+            return items, np.array([int(row[-1]) for row in largest], np.int64)
+
+        return fetch
+
+    def _count_by_sorting(self, by: Sequence[str], unit: str, keys: Sequence[Keys]) -> Integers | None:
+        if not self._columns.are_words([*by, unit]):
+            return None
+        domains: Any = keys
+        # Sorting may give up and read again, and a stream of Arrow can be read once only.
+        if not can_sort(domains) or self._columns.is_stream:
+            return None
+        # As SQL: as an expression a name with dots or quotes would be taken apart.
+        return count_by_sorting(self._relation, by, unit, domains)
+
+    def _find_frequent(self, task: Task, most: int | None, closing: ExitStack) -> Any:
+        """Return the items with the most units, where they can be found in less memory; None where not."""
+        again = None if self._source is None else self._source.again
+        pairs = task.unit is not None and task.amount is None and task.bound is None
+        if self._source is None or again is None or most is None or not pairs:
+            return None
+        readable = " AND ".join(map(self._columns.is_readable, task.by, _keys(task)))
+        rows = lambda: self._rows(task, None, again())  # noqa: E731
+        return find_frequent(rows, _keys(task), readable, most, self._source.connection, closing)
+
+    def _rows(self, task: Task, keys: Sequence[Keys] | None, relation: Any) -> Any:
+        """Return the normal forms of items and units, and the steps of weights; of all items where there are no keys.
+
+        A small domain takes rows out before they are grouped. So does every domain where units have a bound: other
+        items do not use it up.
+        """
+        chosen = [f"{self._columns.key(name)} AS {key}" for name, key in zip(task.by, _keys(task), strict=True)]
+        known = [] if keys is not None else [f"{key} IS NOT NULL" for key in _keys(task)]
+        if task.unit is not None:
+            chosen.append(f"{self._columns.key(task.unit)} AS lastbit_unit")
+            known.append("lastbit_unit IS NOT NULL")
+        if task.weight is not None and task.amount is not None:
+            chosen.append(f"{self._columns.steps(task.weight, task.amount)} AS lastbit_step")
+            if task.amount.missing is None:
+                known.append("lastbit_step IS NOT NULL")
+        rows = relation.project(", ".join(chosen))
+        for i, (name, column_keys) in enumerate(zip(task.by, keys or (), strict=keys is not None)):
+            if len(column_keys) <= _FILTERED or task.bound is not None:
+                rows = _join_domain(rows, self._columns.domain(name, column_keys, i), i, "semi")
+        return rows.filter(" AND ".join(known)) if known else rows
+
+    def _group(self, task: Task, keys: Sequence[Keys] | None, rows: Any, closing: ExitStack) -> Any:
+        """Return the items of rows, with their counts or sums.
+
+        A large domain is looked up after this, because of rows the engine may not know how many there are, and would
+        look the domain up in the rows.
+        """
+        items, bound, amount = ", ".join(_keys(task)), task.bound, task.amount
+        readable = [] if keys is not None else [*map(self._columns.is_readable, task.by, _keys(task))]
+        total = "count(*)"
+        if amount is not None:
+            total = f"sum(CAST(greatest(least(lastbit_step, {amount.high}), {amount.low}) AS BIGINT))"
+        if task.unit is not None and keys is None and bound is None and amount is None:
+            total = "count(DISTINCT lastbit_unit)"
+        elif task.unit is not None:
+            step = "" if amount is None else ", sum(lastbit_step) AS lastbit_step"
+            # With few items the engine groups twice faster than it counts distinct values.
+            rows = rows.aggregate(f"{items}, lastbit_unit{step}", f"{items}, lastbit_unit")
+        if bound is not None:
+            rows = rows.filter(" AND ".join(readable)) if readable else rows
+            rows = keep_items(rows, _keys(task), [] if amount is None else ["lastbit_step"], bound, closing)
+        grouped = rows.aggregate(f"{items}, {total} AS lastbit_total", items)
+        # There are fewer items than rows to ask whether they can be read.
+        return grouped.filter(" AND ".join(readable)) if readable and bound is None else grouped
+
+
+def _keys(task: Task) -> list[str]:
+    return [f"lastbit_key_{i}" for i in range(len(task.by))]
+
+
+def _join_domain(rows: Any, domain: Any, number: int, how: str) -> Any:
+    condition = f"lastbit_key_{number} = lastbit_item_{number}"
+    return rows.set_alias("lastbit_rows").join(domain.set_alias(f"lastbit_domain_{number}"), condition, how)

@@ -1,0 +1,1 @@
+"""Files and databases, opened as relations of DuckDB: one module for each format."""

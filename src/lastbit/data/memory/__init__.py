@@ -1,0 +1,1 @@
+"""Tables in this process: pandas, Polars and PyArrow, counted in NumPy."""

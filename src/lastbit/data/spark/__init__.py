@@ -1,0 +1,1 @@
+"""Tables of Spark, counted as jobs of its own expressions."""

@@ -1,0 +1,88 @@
+"""Weights in steps, in the SQL of DuckDB and Spark."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Final
+
+from lastbit.data.column_types import FLOAT, ColumnType
+from lastbit.data.sql import WIDEST
+from lastbit.data.weights import Weights
+from lastbit.errors import ParameterError
+
+_LARGEST: Final = 10**38 - 1
+"""The digits of a decimal of DuckDB are at most this many."""
+
+
+def steps_or_missing(weights: Weights, column: str, steps: str, column_type: ColumnType | None) -> str:
+    """Return steps of a weight that is there; of a missing one the step that it counts as, or null."""
+    unknown = f"{column} IS NULL"
+    if column_type is FLOAT:
+        unknown += f" OR isnan(CAST({column} AS DOUBLE))"
+    return f"CASE WHEN {unknown} THEN {'NULL' if weights.missing is None else weights.missing} ELSE {steps} END"
+
+
+def integer_steps(weights: Weights, column: str, divided: str) -> str:
+    """⌊weight/resolution⌋ between the bounds of a 64-bit number that is clamped to `clamp_range` and not null."""
+    low, _ = clamp_range(weights)
+    above, below = weights.grid.numerator, weights.grid.denominator
+    if above == below == 1:
+        return column
+    scaled = f"{column} * {below}"
+    if above != 1:
+        # Every engine divides numbers that are not negative alike.
+        base = low * below // above
+        scaled = f"(({scaled} - ({base * above})) {divided} {above} + ({base}))"
+    return _clamp(scaled, weights)
+
+
+def clamp_range(weights: Weights, scale: int = 0) -> tuple[int, int]:
+    """Return the bounds as numbers with so many digits after the point, written without it: outwards to whole ones."""
+    step = weights.grid.resolution * Fraction(10) ** scale
+    low, high = weights.low * step, weights.high * step
+    return low.numerator // low.denominator, -(-high.numerator // high.denominator)
+
+
+def float_steps(weights: Weights, column: str, divided: str) -> str:
+    """⌊weight/resolution⌋ between the bounds of a float.
+
+    The bounds and the factor are dyadic and below 2^53 steps: every operation is exact.
+    """
+    above, below = weights.grid.numerator, weights.grid.denominator
+    low, high = (_double(bound * weights.grid.resolution) for bound in (weights.low, weights.high))
+    value = f"CAST({column} AS DOUBLE)"
+    known = f"CASE WHEN {value} IS NULL OR isnan({value}) THEN {low} ELSE greatest(least({value}, {high}), {low}) END"
+    if above == 1:
+        return f"CAST(floor(({known}) * {_double(Fraction(below))}) AS BIGINT)"
+    # Floored before it is made smaller, or the smallest would vanish.
+    base = weights.low
+    return f"((CAST(floor({known}) AS BIGINT) - ({base * above})) {divided} {above} + ({base}))"
+
+
+def decimal_steps(weights: Weights, digits: str, scale: int) -> str:
+    """⌊weight/resolution⌋ between the bounds of a decimal of DuckDB, given as the whole number of its digits."""
+    low, high = clamp_range(weights, scale)
+    low, high = max(low, -_LARGEST), min(high, _LARGEST)
+    step = weights.grid.resolution * Fraction(10) ** scale
+    if (max(-low, high) + 1) * step.denominator >= WIDEST or step.numerator >= WIDEST:
+        raise ParameterError(
+            f"resolution must be coarser for decimals with {scale} digits after the point: the engine adds them up "
+            "exactly in 128 bits only. Use a coarser one, or a column with fewer digits."
+        )
+    value = f"greatest(least(coalesce({digits}, {_huge(low)}), {_huge(high)}), {_huge(low)})"
+    scaled, by = f"{value} * {_huge(step.denominator)}", _huge(step.numerator)
+    # The engine's division is towards zero, and its remainder negative where that is too high.
+    floor = f"(({scaled}) // {by} - CASE WHEN ({scaled}) % {by} < 0 THEN 1 ELSE 0 END)"
+    return _clamp(floor, weights)
+
+
+def _huge(number: int) -> str:
+    return f"CAST('{number}' AS HUGEINT)"
+
+
+def _clamp(steps: str, weights: Weights) -> str:
+    return f"greatest(least(CAST({steps} AS BIGINT), {weights.high}), {weights.low})"
+
+
+def _double(value: Fraction) -> str:
+    return f"CAST('{float(value)!r}' AS DOUBLE)"

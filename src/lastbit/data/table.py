@@ -1,0 +1,75 @@
+"""What every engine's table does: it answers a task, such as to count the units of each item.
+
+The folders `duckdb`, `memory` and `spark` have a file of each name: `table` (this protocol), `columns` (the normal form
+of values), `per_unit` (one number for each unit) and `bound` (which items of a unit count).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol, TypeAlias, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lastbit.data.column_types import ColumnType
+from lastbit.data.weights import Weights
+from lastbit.values.bound import Bound
+
+Integers: TypeAlias = NDArray[np.int64]
+Keys: TypeAlias = Sequence[Hashable | None]
+"""The normal forms of the items of a domain; None where no row can have the item."""
+
+ItemTotals = tuple[list[list[Any]], NDArray[np.int64]]
+"""The items that occur, column by column, and their counts or sums in steps: the largest first, then in order."""
+
+Per = Literal["mean", "total", "latest", "row"]
+"""Which number a unit has: the mean of its rows, their total, the latest; or each of its rows is a number."""
+
+WAYS: tuple[str, ...] = get_args(Per)
+
+
+@dataclass(frozen=True)
+class Task:
+    """What to count or to add up: the question that a table is asked.
+
+    >>> Task(("diagnosis", "ward"), unit="patient").columns
+    ('diagnosis', 'ward', 'patient')
+    """
+
+    by: tuple[str, ...]
+    """The columns of the items."""
+    unit: str | None = None
+    weight: str | None = None
+    amount: Weights | None = None
+    """The grid and the bounds of the weights."""
+    bound: Bound | None = None
+    """How many items one unit counts in; there is a unit then."""
+    per: Per = "total"
+    """For `compute_numbers`: which number stands for the rows of a unit."""
+    order: str | None = None
+    """The column that says which row of a unit is the latest."""
+    ends: tuple[int, int] = (0, 0)
+    """The bounds of a unit's number, in steps. Rows of a total are clamped further out."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """All columns that are read."""
+        return (*self.by, *(name for name in (self.unit, self.weight, self.order) if name is not None))
+
+
+class Table(Protocol):
+    """A table in its own engine."""
+
+    def column_type(self, name: str) -> ColumnType | None:
+        """Return the type of a column as it is declared; None where rows cannot be counted by such a type."""
+
+    def compute_totals(self, task: Task, keys: Sequence[Keys]) -> Integers:
+        """Compute the count of each item of the product of domains, or its sum in steps."""
+
+    def compute_numbers(self, task: Task, keys: Sequence[Keys]) -> tuple[Integers, Integers]:
+        """Compute the position of each unit's item, and the unit's number in steps."""
+
+    def find_items(self, task: Task) -> Callable[[int | None], ItemTotals]:
+        """Return a function that gives the items that occur, largest first: so many, or all."""

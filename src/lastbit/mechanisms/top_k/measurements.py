@@ -1,0 +1,165 @@
+"""What select-and-measure publishes: the selected with a measurement of each, with gaps or as a set."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+from lastbit.chance.draw import Samples
+from lastbit.estimate.accuracy import laplace_accuracy
+from lastbit.estimate.tempered import tempered
+from lastbit.exact.numbers import Number, probability
+from lastbit.mechanisms.top_k.mechanism import Selection
+from lastbit.output.picture import Panel
+from lastbit.privacy.rate import Rate
+from lastbit.release import Interval, Release
+from lastbit.values.grid import Grid
+
+
+class MeasuredSelection(Release):
+    """The base of both: measurements of the selected with noise of their own, and intervals around them."""
+
+    indices: tuple[int, ...]
+    resolution: Fraction
+    on_grid: bool
+    measured: Samples
+    measurement_rate: Rate
+
+    @cached_property
+    def measurement_steps(self) -> tuple[int, ...]:
+        """`measurements` in units of the resolution."""
+        return tuple(self.measured.tolist())
+
+    @cached_property
+    def measurements(self) -> tuple[Fraction, ...]:
+        """The values of the selected with discrete Laplace noise, exactly as drawn."""
+        return Grid(self.resolution).values(self.measurement_steps)
+
+    @cached_property
+    def estimates(self) -> tuple[Fraction, ...]:
+        """The measurements: a set has no gaps that could sharpen them."""
+        return self.measurements
+
+    @property
+    def _variance(self) -> Fraction:
+        """The variance of a measurement."""
+        return self.measurement_rate.laplace_variance * self.resolution**2
+
+    @cached_property
+    def standard_errors(self) -> tuple[float, ...]:
+        """The standard deviation of each measurement.
+
+        Estimates that use gaps have together about this root mean square error or less, and far less where the selected
+        are well apart. A single estimate can be worse, where luck bends the gaps at its rank: for one item on its own,
+        take its measurement. See docs/decisions/0009-estimates-after-selection.md.
+        """
+        return (math.sqrt(self._variance),) * len(self.indices)
+
+    def intervals(self, level: Number = "0.95") -> tuple[Interval, ...]:
+        """An interval for each selected value that holds it with probability `level` or more, each on its own.
+
+        It lies around the measurement. The noise of a measurement is independent of the selection, so the probability
+        holds whoever is selected and whatever the values are, lucky or not. The gaps would make intervals shorter only
+        where nobody was lucky, which nobody can know.
+
+        >>> import lastbit as lb
+        >>> top = lb.SelectAndMeasure(k=1, epsilon=2, resolution=1, monotone=True).release([50, 0])
+        >>> low, high = top.intervals("0.95")[0]
+        >>> high - low
+        Fraction(6, 1)
+        """
+        reach, grid = laplace_accuracy(self.measurement_rate, probability(level, "level")), Grid(self.resolution)
+        return tuple(grid.around(step, reach, on_grid=self.on_grid) for step in self.measurement_steps)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MeasuredTopK(MeasuredSelection, Selection):
+    """The k selected with `measurements`, and `estimates` that use the gaps as well.
+
+    >>> import lastbit as lb
+    >>> counts = lb.Counts(items=["flu", "gout", "measles"], values=[900, 300, 3], monotone=True)
+    >>> found = lb.SelectAndMeasure.of(counts, k=2, epsilon=9).release(counts)
+    >>> found.items, len(found.measurements), len(found.intervals("0.95"))
+    (('flu', 'gout'), 2, 2)
+    """
+
+    measured: Samples
+    """`measurement_steps` as they were drawn, in an array."""
+    measurement_rate: Rate = field(hash=False)
+
+    @cached_property
+    def estimates(self) -> tuple[Fraction, ...]:
+        """The measurements, sharpened by the gaps as far as measurements and gaps agree: see `estimate.tempered`.
+
+        A gap was floored, which takes half a resolution off on average: its middle, half a resolution up, is used.
+        """
+        middles = [gap + self.resolution / 2 for gap in self.gaps]
+        # Flooring adds a twelfth of a squared step to each gap, and gaps add up from rank to rank.
+        flooring = Fraction(len(self.indices), 12)
+        ratio = (self.selection_rate.geometric_variance + flooring) / self.measurement_rate.laplace_variance
+        return tempered(self.measurements, middles, ratio, self._variance)
+
+    def columns(self) -> dict[str, Sequence[Any]]:
+        """The selected, the gap to the next, the measurement with its standard error, and the estimate."""
+        return {
+            **super().columns(),
+            "measurement": self.measurements,
+            "standard_error": self.standard_errors,
+            "estimate": self.estimates,
+        }
+
+    def error_bars(self, level: Number = "0.95", most: int | None = None) -> dict[str, Sequence[Interval | None]]:
+        """The interval of each gap, and that of each selected value, which is for measurement and estimate."""
+        values = self.intervals(level)
+        return {**super().error_bars(level, most), "measurement": values, "estimate": values}
+
+    def panels(self, level: Number = "0.95") -> Sequence[Panel]:
+        """The estimates with the intervals of the selected values."""
+        columns = self.columns()
+        label = next(iter(columns))
+        return [Panel("estimate", columns[label], self.estimates, label, self.intervals(level))]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MeasuredSet(MeasuredSelection):
+    """The k selected as a set, in the public order of the candidates, with `measurements`.
+
+    >>> import lastbit as lb
+    >>> counts = lb.Counts(items=["flu", "gout", "measles"], values=[300, 900, 3], monotone=True)
+    >>> found = lb.SelectAndMeasure.of(counts, k=2, epsilon=9, selection="set").release(counts)
+    >>> found.items, len(found.measurements), len(found.intervals("0.95"))
+    (('flu', 'gout'), 2, 2)
+    """
+
+    indices: tuple[int, ...]
+    """The selected as positions among the candidates, rising: the order says nothing about the counts."""
+    items: tuple[Any, ...] | None
+    """The selected items, when the values were Counts."""
+    resolution: Fraction = field(hash=False)
+    candidates: int = field(compare=False)
+    """The number of candidates."""
+    on_grid: bool = field(compare=False)
+    """Whether the values were known to be whole steps of the resolution. Others were floored to one."""
+    measured: Samples
+    """`measurement_steps` as they were drawn, in an array."""
+    measurement_rate: Rate = field(hash=False)
+
+    def columns(self) -> dict[str, Sequence[Any]]:
+        """The selected, and the measurement of each with its standard error."""
+        items: dict[str, Sequence[Any]] = {} if self.items is None else {"item": self.items}
+        measurements = {"measurement": self.measurements, "standard_error": self.standard_errors}
+        return {**items, "index": self.indices, **measurements}
+
+    def error_bars(self, level: Number = "0.95", most: int | None = None) -> dict[str, Sequence[Interval | None]]:
+        """The interval of each selected value."""
+        return {"measurement": self.intervals(level)}
+
+    def panels(self, level: Number = "0.95") -> Sequence[Panel]:
+        """The measurements with the intervals of the selected values."""
+        columns = self.columns()
+        label = next(iter(columns))
+        return [Panel("measurement", columns[label], self.measurements, label, self.intervals(level))]

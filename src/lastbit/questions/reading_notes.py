@@ -1,0 +1,77 @@
+"""By which rules the numbers of a release are read, in sentences: said before anything is read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lastbit.output.words import plural
+
+if TYPE_CHECKING:
+    from lastbit.questions.request import Request
+
+
+def describe_weights(request: Request) -> list[str]:
+    """Return how stated counts, or the weights of rows, are read; nothing where units are counted.
+
+    >>> from lastbit.questions.kinds import KINDS
+    >>> options = {"source": "v.csv", "by": "item", "weights": "cost", "bounds": [0, 9], "domain": "a,b", "epsilon": 1}
+    >>> describe_weights(KINDS["measure"].parse(options))
+    ['A row whose cost is missing, or is text that is no number, is left out.']
+    """
+    items, sentences = request.items, []
+    if items.counts is not None:
+        sentences.append(
+            f"A row whose {items.counts} is missing, negative, or text that is no number, counts 0. Other counts are "
+            "rounded down to whole numbers, up to 2,147,483,647. Of several rows of an item the largest counts. One "
+            f"person moves each count by at most {items.sensitivity}, as --sensitivity says."
+        )
+    elif items.weights is not None:
+        how = {"leave-out": "is left out", "lowest": "counts as the lower bound"}
+        rule = how.get(items.missing, f"counts as {items.missing}")
+        sentences.append(f"A row whose {items.weights} is missing, or is text that is no number, {rule}.")
+    return sentences + _decimal_comma(request) if sentences else []
+
+
+def describe_most(unit: str | None, most: int | None, size: int | None, noun: str) -> list[str]:
+    """Return in how many items or bins one unit counts, and what that means for the numbers.
+
+    >>> describe_most("patient", None, 12, "bin")
+    ['A unit may count in all 12 bins, and the noise is for as many. Where a unit is in one bin, --one-each makes the \
+noise smaller; --most-items does so for a few.']
+    """
+    if unit is None or (most is None and size == 1):
+        return []
+    if most is None:
+        return [
+            f"A unit may count in all {plural(size or 0, noun)}, and the noise is for as many. Where a unit is in one "
+            f"{noun}, --one-each makes the noise smaller; --most-items does so for a few."
+        ]
+    where = f"one {noun}" if most == 1 else f"{plural(most, noun)} at most"
+    everybody = "" if size is None else " --most-items all leaves nobody out."
+    return [
+        f"A unit counts in {where}, drawn by lot where it has more. The numbers and their intervals are of the units "
+        f"counted this way: there may be more.{everybody}"
+    ]
+
+
+def describe_numbers(request: Request, rule: str) -> list[str]:
+    """Return which number a unit has, and how rows without one are read."""
+    of, most_rows, missing = request["of"], request["most_rows"], request["missing"]
+    if request.rows.unit is None:
+        sentence = f"Each row has one number, its {of}."
+    elif rule == "row":
+        most = plural(most_rows or 0, "row of a unit counts", "rows of a unit count")
+        sentence = f"Each row has one number, its {of}; at most {most}, drawn by lot."
+    else:
+        own = {"mean": f"the mean of its {of}", "total": f"the total of its {of}"}
+        latest = f"its {of} with the largest {request['latest_by']}"
+        sentence = f"Each unit has one number, {own.get(rule, latest)}."
+    if missing == "leave-out":
+        missing_note = f"Rows whose {of} is missing are left out."
+    else:
+        missing_note = f"A missing {of} counts as {'the lower bound' if missing == 'lowest' else missing}."
+    return [f"{sentence} {missing_note}", f"Text in {of} that is no number is missing.", *_decimal_comma(request)]
+
+
+def _decimal_comma(request: Request) -> list[str]:
+    return ["Numbers in text are written as 1.234,5."] if request.rows.decimal_comma else []

@@ -1,0 +1,213 @@
+"""Every option that questions share, each written once."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from lastbit.questions.domains import Domains
+from lastbit.questions.option import COMMAND, OWNER, REQUIRED, Option
+from lastbit.questions.value_types import (
+    Flag,
+    Number,
+    NumberList,
+    OneOf,
+    Pair,
+    Place,
+    Probability,
+    Rule,
+    Text,
+    TextList,
+    WholeNumber,
+    WholeNumberOrAll,
+)
+
+COLUMN: Final = Text("COLUMN")
+
+
+def _calendar_option(unit: str, example: str) -> Option:
+    help_text = f"Read the dates of this column as their {unit}, such as {example}."
+    return Option(unit, COLUMN, help_text, part="table", faces=OWNER)
+
+
+SOURCE: Final = Option(
+    "source",
+    TextList(Place("FILE...")),
+    "CSV, TSV, JSON lines, Parquet, a DuckDB or SQLite file, a postgresql:// address, or - for a pipe. Several files, "
+    "or a pattern in quotes, are one table.",
+    REQUIRED,
+    part="table",
+    faces=OWNER,
+    positional=True,
+)
+UNIT: Final = Option(
+    "unit",
+    COLUMN,
+    "The column that says whom a row belongs to. Without it only single rows are protected.",
+    part="table",
+    faces=OWNER,
+)
+TABLE: Final = (
+    SOURCE,
+    UNIT,
+    Option("table", Text("NAME"), "The table, when FILE is a database.", part="table", faces=OWNER),
+    Option(
+        "where", Text("CONDITION"), "Read only rows for which this is true: \"country = 'DE' and age >= 18\".",
+        part="table",
+    ),
+    Option(
+        "sql", Text("QUERY"), 'Make columns, each of one row: "select *, year(date) as year from data".',
+        part="table", faces=OWNER,
+    ),
+    _calendar_option("day", "2026-01-31"),
+    _calendar_option("week", "2026-W05"),
+    _calendar_option("month", "2026-01"),
+    _calendar_option("year", "2026"),
+    Option(
+        "bin", Pair("COLUMN WIDTH", COLUMN, Number()), "Read the numbers of this column as the lower ends of bins.",
+        part="table", faces=OWNER,
+    ),
+    Option(
+        "read_as", Text("KIND"), "csv, tsv, jsonl or parquet, whatever the name: also csv.gz.",
+        part="table", faces=OWNER,
+    ),
+    Option(
+        "separator", Text("CHARACTER"), "What stands between the fields of a text file: ';' or tab.",
+        part="table", faces=OWNER,
+    ),
+    Option(
+        "encoding", Text("NAME"), "The encoding of a text file, such as latin-1 or cp1252.", part="table", faces=OWNER
+    ),
+    Option(
+        "decimal_comma", Flag(), "Numbers in a text file are written as 1.234,5.", False, part="table", faces=OWNER
+    ),
+)  # fmt: skip
+"""Where the rows are, and which of them are read."""
+
+BY: Final = Option(
+    "by",
+    TextList(),
+    "The column that holds the items. Repeat it to count combinations.",
+    REQUIRED,
+    server_help="The column that holds the items, or a list of columns to count combinations.",
+)
+GROUPS_BY: Final = Option(
+    "by",
+    TextList(),
+    "The column that holds the groups. Repeat it to count combinations.",
+    (),
+    server_help="The column that holds the groups, or a list of columns to count combinations.",
+)
+DOMAIN: Final = Option(
+    "domain",
+    Domains(),
+    "The public items: a file with one item per line, 1..12, 0..90:10, 2026-01..2026-12, or a,b,c. Give one for each "
+    "--by.",
+    server_help="The public items: a list of them, or a range such as 1..12, 0..90:10 or 2026-01..2026-12. With "
+    "several columns, one for each. The list must be public: it may not come from the table itself.",
+)
+MOST_ITEMS: Final = Option(
+    "most_items",
+    WholeNumberOrAll(),
+    "One unit counts in at most so many items; which, is drawn by lot. Without it nobody is left out: all.",
+)
+ONE_EACH: Final = Option("one_each", Flag(), "Each unit counts in one group, by lot where it has several.", False)
+MISSING: Final = Option(
+    "missing",
+    Rule("RULE", rules=("leave-out", "lowest")),
+    "A number that is missing (blank, null, NaN, text) is left out. Or 'lowest', or a number that it counts as.",
+    "leave-out",
+)
+COUNTS: Final = (
+    Option(
+        "counts", COLUMN, "The table has one row for each item, and this column has its count. No --unit then.",
+        faces=OWNER,
+    ),
+    Option("sensitivity", Number(), "With --counts: one person moves each count by at most this.", faces=OWNER),
+    Option(
+        "monotone", Flag(), "With --counts: one person who comes makes no count smaller.", False, faces=OWNER
+    ),
+)  # fmt: skip
+"""A table that somebody counted already."""
+_CLAMPING_HELP: Final = (
+    "Numbers outside this range count as its nearer end. Choose the range without the table; a tight one is precise."
+)
+_SUMS: Final = (
+    Option("weights", COLUMN, "Add up this column instead of counting units."),
+    Option(
+        "bounds",
+        Pair(),
+        "Each row's weight, and each unit's total per item, is clamped to this range.",
+        server_help=_CLAMPING_HELP,
+    ),
+    MISSING,
+    Option("resolution", Number(), "The step of weights, noise and gaps: 1, or 1/10 for the gaps of counts."),
+)
+ITEMS: Final = (*COUNTS, BY, DOMAIN, MOST_ITEMS, *_SUMS)
+"""Which items are counted, and how."""
+GROUPS: Final = (*COUNTS, GROUPS_BY, DOMAIN, MOST_ITEMS, *_SUMS, ONE_EACH)
+"""Items that may be left out, where a question counts everybody without them."""
+DELTA: Final = Option(
+    "delta",
+    Number(),
+    "Without --domain: the probability, such as 1e-6, that one person's presence shows.",
+    server_help="For items that nobody listed: the probability, such as 1e-6, that one person's presence shows.",
+)
+
+OF: Final = Option("of", COLUMN, "The column of numbers.", REQUIRED)
+BOUNDS: Final = Option(
+    "bounds", Pair(), "The number of each unit is clamped to this range.", REQUIRED, server_help=_CLAMPING_HELP
+)
+PER: Final = Option(
+    "per",
+    OneOf("RULE", choices=("mean", "total", "latest", "row")),
+    "The number that a unit with several rows has: mean, total or latest. With row, each row is a number.",
+)
+LATEST_BY: Final = Option("latest_by", COLUMN, "For --per latest: the row with the largest value here counts.")
+MOST_ROWS: Final = Option(
+    "most_rows", WholeNumber(), "For --per row: so many rows of a unit count at most; which, is drawn by lot."
+)
+NUMBERS: Final = (OF, BOUNDS, PER, LATEST_BY, MOST_ROWS, MISSING)
+"""The one number of each unit, or of each row."""
+STEP: Final = Option("resolution", Number(), "The step of the noise. Without it the step follows from the bounds.")
+AT: Final = Option("at", NumberList("NUMBERS"), "The quantiles, such as 0.5 or 0.25,0.5,0.75.", REQUIRED)
+
+COST: Final = (
+    Option("epsilon", Number(), "The cost of the release, such as 1, 0.5 or 1/3.", part="cost"),
+    Option("rho", Number(), "The cost in zCDP instead: for many releases under one budget.", part="cost"),
+)
+LEDGER: Final = (
+    Option(
+        "ledger", Place("FILE"), "The ledger to charge first: a file or a postgresql:// address.",
+        part="account", faces=OWNER,
+    ),
+    Option("dataset", Text("NAME"), "The account to charge.", part="account", faces=OWNER),
+    Option("note", Text("TEXT", empty=True), "A note for the ledger's history.", "", part="account", faces=OWNER),
+    Option(
+        "reuse", Flag(), "Show the release again, for nothing, if the ledger has this very question.", False,
+        part="account", faces=OWNER,
+    ),
+)  # fmt: skip
+LEVEL: Final = Option("level", Probability(), "The probability that an interval holds.", "0.95", part="output")
+OUTPUT: Final = (
+    LEVEL,
+    Option("as_json", Flag(), "Print JSON instead of a table.", False, "output", COMMAND, "--json"),
+    Option("plot", Place("FILE"), "Draw the release into a picture.", None, "output", COMMAND),
+    Option(
+        "html", Place("FILE"), "Write a report to send on: one page that needs nothing else.", None, "output", COMMAND
+    ),
+    Option(
+        "dry_run", Flag(), "Show the cost and the accuracy, and check the columns. Read no row, spend nothing.", False,
+        "output", COMMAND,
+    ),
+    Option(
+        "units", WholeNumber(), "With --dry-run: a guess how many units there are, for an accuracy that depends on it.",
+        None, "output", COMMAND,
+    ),
+)  # fmt: skip
+PAYMENT: Final = (*COST, *LEDGER, *OUTPUT)
+"""What a release costs, which account pays, and how the release is shown."""
+
+THRESHOLD: Final = Option(
+    "threshold", Number(), "List items with more units, or a larger sum, than this number.", REQUIRED
+)
+LIMIT: Final = Option("limit", WholeNumber(), "Stop after this many listed items.", 1)
