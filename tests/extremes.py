@@ -86,6 +86,7 @@ _SIGN = {"monotone": [True, False]}
 _STREAM = {**_SIGN, "split": SPLITS, "noise": ["laplace", "one-sided"]}
 _THRESHOLDS = [0, 0, 0, 1000, 2**61, "1/3"]
 _FEW = [1, 2, 10, 1000, 10**5, 10**30]
+_COSTS = [*map(lb.Cost.of, EPSILONS + ETAS), *(lb.Cost.zcdp(rho, delta) for rho in RHOS for delta in DELTAS)]
 
 PARAMETERS: dict[str, Callable[[Case], dict[str, Any]]] = {
     "AdaptiveSparseVector": lambda of: {
@@ -111,6 +112,12 @@ PARAMETERS: dict[str, Callable[[Case], dict[str, Any]]] = {
     "GroupQuantiles": lambda of: {
         **of.pay(), "groups": range(of.one([1, 2, 2000])), "bounds": of.one(BOUNDS),
         **of.some(resolution=RESOLUTIONS, qs=QUANTILES, most_values=WHOLE, spread=WHOLE),
+    },
+    "Parts": lambda of: {
+        "parts": {
+            f"part {number}": lb.LaterPart("later", of.one(_COSTS), {}, lambda published: None)
+            for number in range(of.one([1, 2, 30]))
+        }
     },
     "NoisyMax": lambda of: {**of.pay(), **of.grid(), **of.some(**_SIGN)},
     "NoisyMean": lambda of: {

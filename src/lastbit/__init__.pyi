@@ -41,6 +41,7 @@ from lastbit.mechanisms.laplace import DiscreteLaplace
 from lastbit.mechanisms.mean import MeanAndUnits, NoisyMean
 from lastbit.mechanisms.mechanism import Mechanism
 from lastbit.mechanisms.noisy_values import NoisyValues
+from lastbit.mechanisms.parts import LaterPart, LaterValues, Parts, PartsRelease
 from lastbit.mechanisms.private_search import FoundModel, PrivateSearch
 from lastbit.mechanisms.private_selection import PrivateSelection, Winner
 from lastbit.mechanisms.quantiles.group_quantiles import GroupQuantiles, GroupQuantileValues
@@ -109,6 +110,8 @@ __all__ = [
     "GroupQuantileValues",
     "GroupQuantiles",
     "LastbitError",
+    "LaterPart",
+    "LaterValues",
     "Ledger",
     "LedgerError",
     "LedgerNotFound",
@@ -126,6 +129,8 @@ __all__ = [
     "NoisyValues",
     "Numbers",
     "ParameterError",
+    "Parts",
+    "PartsRelease",
     "PrivateSearch",
     "PrivateSelection",
     "Quantile",

@@ -143,24 +143,7 @@ class Release(Compared, ABC):
         >>> list(lb.NoisyTopK(k=1, epsilon=1).release([0, 500]).to_frame().columns)
         ['index', 'gap']
         """
-        columns = {name: _array(column) for name, column in self.columns().items()}
-        in_use = [name for name in _FRAMES if name in sys.modules]
-        for name in [*in_use, *_FRAMES]:
-            try:
-                library = import_module(name)
-            except ImportError:
-                continue
-            try:
-                return library.DataFrame(columns)
-            except UnicodeEncodeError:
-                # Half a character is no text for Arrow. The item stays as it is, as an object.
-                kind = getattr(library, "Object", object)
-                objects = {
-                    column_name: library.Series(column.tolist(), dtype=kind) if column.dtype == object else column
-                    for column_name, column in columns.items()
-                }
-                return library.DataFrame(objects)
-        raise LastbitError("to_frame needs pandas or Polars. Install one of them, or use to_dict().")
+        return build_frame(self.columns())
 
     def facts(self) -> dict[str, Any]:
         """The facts that are published beside the table."""
@@ -211,6 +194,33 @@ class Release(Compared, ABC):
     def _footnotes(self) -> list[str]:
         rows = len(next(iter(self.columns().values())))
         return [f"… and {plural(rows - MOST_ROWS, 'more row')}"] if rows > MOST_ROWS else []
+
+
+def build_frame(table: Mapping[str, Sequence[Any]]) -> Any:
+    """Return columns as a DataFrame of pandas or Polars: of the library that is loaded, or else is installed.
+
+    >>> import pandas
+    >>> build_frame({"item": ["flu"], "value": [Fraction(1, 2)]}).values.tolist()
+    [['flu', 0.5]]
+    """
+    columns = {name: _array(column) for name, column in table.items()}
+    in_use = [name for name in _FRAMES if name in sys.modules]
+    for name in [*in_use, *_FRAMES]:
+        try:
+            library = import_module(name)
+        except ImportError:
+            continue
+        try:
+            return library.DataFrame(columns)
+        except UnicodeEncodeError:
+            # Half a character is no text for Arrow. The item stays as it is, as an object.
+            kind = getattr(library, "Object", object)
+            objects = {
+                column_name: library.Series(column.tolist(), dtype=kind) if column.dtype == object else column
+                for column_name, column in columns.items()
+            }
+            return library.DataFrame(objects)
+    raise LastbitError("to_frame needs pandas or Polars. Install one of them, or use to_dict().")
 
 
 def _array(column: Sequence[Any]) -> NDArray[Any]:

@@ -20,7 +20,7 @@ from lastbit.audit import stability
 from lastbit.data.duckdb.bins import Periods
 from lastbit.estimate.blue import variance_left
 from lastbit.mechanisms import mechanism
-from lastbit.questions.reading import read_bins, read_everybody, read_numbers
+from lastbit.questions.reading import read_bins, read_everybody, read_numbers, read_numbers_of_rows
 from lastbit.values.bins import Bins
 from tests.table_readers import make_rows
 
@@ -67,7 +67,12 @@ def test_nobody_who_is_missing_is_made_up(capsys: Any) -> None:
     assert Fraction(low) < 5 < Fraction(high)
     assert fewest < 900 < most
     total = run(f"sum {MEAN.removeprefix('mean ')}", capsys)
-    assert abs(Fraction(total["value"][0]) - 4500) < 1
+    # An estimate is in the middle of what flooring may have left: within a step of 1.
+    assert abs(Fraction(total["value"][0]) - 4500) <= 1
+    assert [total["clamped_below"], total["clamped_above"]] == [0, 0]
+    near = run(f"sum {MEAN.removeprefix('mean ').replace('-100 100', '-100 4')}", capsys)
+    assert [near["clamped_below"], near["clamped_above"]] == [0, 900]
+    assert near["clamped_above_low"] < 900 < near["clamped_above_high"]
     assert abs(Fraction(run(f"{MEAN} --missing lowest", capsys)["mean"][0]) + Fraction("5.5")) < Fraction(1, 100)
     assert abs(Fraction(run(f"{MEAN} --missing 0", capsys)["mean"][0]) - Fraction("4.5")) < Fraction(1, 100)
     bins = "histogram change.csv --of change --unit person --bounds -100 100 --bins 4"
@@ -107,9 +112,15 @@ def test_the_number_of_a_unit_is_chosen_in_words(way: str, capsys: Any) -> None:
     assert abs(Fraction(answer["mean"][0]) - sum(numbers) / len(numbers)) < Fraction(1, 50)
     assert answer["units"] == [len(numbers)]
     total = run(f"sum {VISITS} {way}", capsys)
-    assert abs(Fraction(total["value"][0]) - sum(numbers)) < Fraction(1, 10)
+    # Flooring takes less than 8 steps of 1/32 from a sum, and an estimate gives half of them back.
+    assert abs(Fraction(total["value"][0]) - sum(numbers)) < Fraction(1, 8)
     low, high = map(Fraction, total["interval"][0])
     assert low < sum(numbers) < high
+    # b has 30, and c has -7.
+    assert [total["clamped_below"], total["clamped_above"]] == [1, 1]
+    none = run(f"sum {VISITS} {way} --people-share 0", capsys)
+    assert none["value"] == total["value"]
+    assert "clamped_above" not in none
 
 
 def test_usually_a_mean_is_of_means_and_a_sum_of_totals(capsys: Any) -> None:
@@ -129,11 +140,15 @@ def test_a_unit_with_many_rows_takes_more_noise(capsys: Any) -> None:
             assert cli._run(
                 shlex.split(f"{command} {VISITS} --most-rows {rows} --epsilon 1 --dry-run --json"), debug=False
             ) == 0  # fmt: skip
-            given = json.loads(capsys.readouterr().out)["parameters"]
+            parameters = json.loads(capsys.readouterr().out)["parameters"]
             if command == "sum":
-                assert given["sensitivity"] == str(each * rows)
+                assert parameters["answer.sensitivity"] == str(each * rows)
             else:
-                assert given["most_rows"] == str(rows)
+                assert parameters["answer.most_rows"] == str(rows)
+            assert parameters["spread.sensitivity"] == parameters["clamped.sensitivity"] == "1"
+            # A tenth of the cost is for what is said about people, in halves.
+            assert parameters["spread.epsilon"] == parameters["clamped.epsilon"] == "1/20"
+            assert parameters["answer.epsilon"] == "9/10"
 
 
 @pytest.mark.parametrize("resolution", ["", "--resolution 1", "--resolution 7", "--resolution 1/1024"])
@@ -163,17 +178,34 @@ def test_bounds_may_be_any_decimals(capsys: Any) -> None:
 
 def test_people_rows_and_groups(capsys: Any) -> None:
     assert run("count visits.csv --unit who", capsys)["value"] == [5]
-    assert run("count visits.csv --unit who --rows --most-rows 2", capsys)["value"] == [6]
-    assert run("count visits.csv --unit who --rows --most-rows 3", capsys)["value"] == [7]
+    for most, rows, more in ((2, 6, 1), (3, 7, 0)):
+        bounded = run(f"count visits.csv --unit who --rows --most-rows {most}", capsys)
+        # There may be more rows than were counted: nothing is known about how many.
+        assert (bounded["value"], bounded["bounded_value"], bounded["high"]) == ([rows], [rows], [None])
+        assert bounded["clamped_above"] == more
+    shown = text("count visits.csv --unit who --rows --most-rows 2", capsys)
+    assert "rows counted" in shown
+    assert "Of each unit at most 2 rows count: 1 unit (0 to 31 with probability 95%)" in shown
     groups = "count visits.csv --unit who --by group --domain x,y,nobody"
     answer = run(f"{groups} --most-items 2", capsys)
     assert (answer["item"], answer["value"]) == (["x", "y", "nobody"], [3, 2, 0])
     # a is in x and in y, and counts in one of them.
-    one = run(f"{groups} --one-each", capsys)["value"]
-    assert one in ([3, 1, 0], [2, 2, 0])
+    one = run(f"{groups} --one-each", capsys)
+    assert one["bounded_value"] in ([3, 1, 0], [2, 2, 0])
+    assert [one[name] for name in ("most_items", "cut", "cut_low")] == [1, 1, 0]
+    assert one["parts"]["spread"]["value"] == [3, 1, 0]
+    # The noise of those counted is that of 9/10 of the cost.
+    within = lb.DiscreteLaplace(epsilon="9/10").accuracy("0.95")
+    for counted, (low, high) in zip(one["bounded_value"], one["bounded_interval"], strict=True):
+        assert (low, high) == (counted - within, counted + within)
+    for truth, (low, high), value in zip([3, 2, 0], one["interval"], one["value"], strict=True):
+        assert 0 <= low <= min(truth, value)
+        assert max(truth, value) <= high
     assert "A unit may count in all 3 items" in text(groups, capsys)
-    assert "A unit counts in one item, drawn by lot where it has more." in text(f"{groups} --one-each", capsys)
-    ((low, high), *_) = run(f"{groups} --one-each", capsys)["interval"]
+    assert "A unit counts in one item, drawn by lot: 1 unit (0 to " in text(f"{groups} --one-each", capsys)
+    alone = f"{groups} --one-each --people-share 0"
+    assert "A unit counts in one item, drawn by lot where it has more." in text(alone, capsys)
+    ((low, high), *_) = run(alone, capsys)["interval"]
     assert high - low == 6
     rows = run("count visits.csv --by group --domain x,y,nobody", capsys)
     assert (rows["value"], rows["interval"][0]) == ([4, 3, 0], [1, 7])
@@ -203,7 +235,7 @@ def test_bins_and_their_labels(capsys: Any) -> None:
     answer = run("histogram visits.csv --of cost --bounds 0 10 --bins 2", capsys)
     assert (answer["item"], answer["value"]) == (["0 to 5", "5 to 10"], [5, 2])
     shown = text(f"{bins} --bounds 0 10 --bins 2", capsys)
-    assert "A unit may count in all 2 bins, and the noise is for as many." in shown
+    assert "A unit may count in all 2 bins, and nobody is left out: the noise is for as many" in shown
     assert "Numbers outside count in the first or last bin." in shown
 
 
@@ -222,7 +254,11 @@ def test_days_weeks_months_and_years(capsys: Any) -> None:
     weeks = run(f"{dates} --every week --bounds 2026-01-26 2026-02-02", capsys)
     assert (weeks["item"], weeks["value"]) == (["2026-W05", "2026-W06", "missing"], [1, 0, 2])
     same = run(f"{dates.replace('--of date', '--month date')} --bounds 2026-01 2026-12", capsys)
-    assert same == run(f"{dates} --month date --bounds 2026-01 2026-12", capsys) == answer
+    twice = run(f"{dates} --month date --bounds 2026-01 2026-12", capsys)
+    for data in (answer, same, twice):
+        # A note may end with a command, which has the words of the question.
+        data["notes"] = [note.split("To ask that:")[0] for note in data["notes"]]
+    assert same == twice == answer
     years = run(f"{dates} --year date --where \"date >= '2026-01-01'\" --bounds 2025 2026", capsys)
     assert years["value"][:2] == [0, 2]
     assert "Days outside the bounds are left out." in text(f"{dates} --every year --bounds 2025 2026", capsys)
@@ -309,13 +345,33 @@ def test_a_database_is_read_by_the_same_rules(capsys: Any) -> None:
 HOSTILE = [b"900,1e999,2026-99-99", b"900,NaN,infinity", b'900,"1,2"', b"900,-1e308,0001-01-01", b"900,\xff\xfe,\xff",
            b"900,1e-400,99999-01-01", b"900,0x10,2026-01-01 25:00", b"900,,", b"900," + b"9" * 400 + b",2026-06-06",
            b"900,Infinity,2026-01-01T00:00:00+14:00"]  # fmt: skip
+SPREAD = [(1, 1), (2, 2), (3, None)]
+
+
+def count_total(numbers: Any) -> lb.Counts:
+    total = numbers.bounded(1).total(1)
+    return lb.Counts(items=["rows"], values=[total.values], sensitivity=total.sensitivity, monotone=total.monotone)
+
+
+def rank_bins(place: Any) -> Any:
+    return read_bins(
+        place, "x", Bins.of(edges=[0, 1, 5]), ["0 to 1", "1 to 5", "missing"], "bin", by_rank=True
+    )  # fmt: skip
+
+
+def rank_months(place: Any) -> Any:
+    months = Periods.of("month", ("2026-01", "2026-12"))
+    return read_bins(place, "date", months, [*MONTHS, "missing"], "bin", by_rank=True)
+
+
 COUNTERS: dict[str, Any] = {
     "people": lambda place: read_everybody(place),
-    "rows": lambda place: read_everybody(place, 4),
-    "bins": lambda place: read_bins(place, "x", Bins.of(edges=[0, 1, 5]), ["0 to 1", "1 to 5", "missing"], "bin", 2),
-    "months": lambda place: read_bins(
-        place, "date", Periods.of("month", ("2026-01", "2026-12")), [*MONTHS, "missing"], "bin", 1
-    ),
+    "rows": lambda place: read_numbers_of_rows(place, 4).then(count_total),
+    "units with more rows": lambda place: read_numbers_of_rows(place, 1).then(lambda numbers: numbers.clamped_people),
+    "bins": lambda place: rank_bins(place).then(lambda ranked: ranked.bounded(2)),
+    "spread over bins": lambda place: rank_bins(place).then(lambda ranked: ranked.spread(SPREAD)),
+    "months": lambda place: rank_months(place).then(lambda ranked: ranked.bounded(1)),
+    "spread over months": lambda place: rank_months(place).then(lambda ranked: ranked.spread(SPREAD)),
 }
 
 

@@ -54,9 +54,9 @@ def test_every_releasing_command_has_a_plan(capsys: Any) -> None:
 
 def test_histogram(capsys: Any) -> None:
     for options, mechanism in (
-        ("--most-items 1 --epsilon 1", lb.DiscreteLaplace(epsilon=1)),
+        ("--most-items 1 --epsilon 1/10", lb.DiscreteLaplace(epsilon="9/100")),
         ("--epsilon 1", lb.DiscreteLaplace(epsilon=1, sensitivity=12)),
-        ("--rho 1/10 --most-items 3", lb.DiscreteGaussian(rho="1/10", squared_sensitivity=3)),
+        ("--rho 1/10 --most-items 3", lb.DiscreteGaussian(rho="9/100", squared_sensitivity=3)),
     ):
         low, high = mechanism.release(np.array([100] * 12), draw=QUIET).interval("0.95")[0]
         assert plan(f"histogram --items 12 {options}", capsys)["within"] == (high - low) / 2
@@ -65,14 +65,16 @@ def test_histogram(capsys: Any) -> None:
 def test_count_and_sum(capsys: Any) -> None:
     for options, mechanism in (
         ("count --epsilon 1", lb.DiscreteLaplace(epsilon=1)),
-        ("count --rows --most-rows 5 --rho 1/2", lb.DiscreteGaussian(rho="1/2", squared_sensitivity=25)),
-        ("count --items 12 --most-items 1 --epsilon 1", lb.DiscreteLaplace(epsilon=1)),
+        ("count --rows --most-rows 5 --rho 1/2", lb.DiscreteGaussian(rho="9/20", squared_sensitivity=25)),
+        ("count --items 12 --most-items 1 --epsilon 1/10", lb.DiscreteLaplace(epsilon="9/100")),
+        ("count --items 12 --most-items 1 --epsilon 1/10 --people-share 0", lb.DiscreteLaplace(epsilon="1/10")),
+        ("count --items 12 --most-items 1 --epsilon 1/10 --people-share 1/4", lb.DiscreteLaplace(epsilon="3/40")),
     ):
         low, high = mechanism.release(100, draw=QUIET).interval("0.95")
         assert plan(options, capsys)["within"] == (high - low) / 2
-    for options, each in (("", 1), ("--most-rows 3", 3)):
+    for options, each, epsilon in (("", 1, "9/5"), ("--most-rows 3", 3, "9/5"), ("--people-share 0", 1, 2)):
         total = lb.exact_sum([10, 20], bounds=(-50, 100), resolution="1/10")
-        mechanism = lb.DiscreteLaplace(epsilon=2, sensitivity=100 * each, resolution="1/10")
+        mechanism = lb.DiscreteLaplace(epsilon=epsilon, sensitivity=100 * each, resolution="1/10")
         low, high = mechanism.release(total, draw=QUIET).interval("0.95")
         found = plan(f"sum --bounds -50 100 --resolution 1/10 --epsilon 2 {options}", capsys)
         # A sum that lies between two steps is floored.
@@ -80,7 +82,7 @@ def test_count_and_sum(capsys: Any) -> None:
 
 
 def test_quantiles(capsys: Any) -> None:
-    shared: dict[str, Any] = {"bounds": (0, 1000), "epsilon": 1, "resolution": 1}
+    shared: dict[str, Any] = {"bounds": (0, 1000), "epsilon": "9/10", "resolution": 1}
     step = "--bounds 0 1000 --resolution 1 --epsilon 1"
     one = lb.Quantile(q="1/2", **shared).accuracy("0.95")
     for command in ("median", "quantile", "quantile --at 0.5"):
@@ -98,7 +100,7 @@ def test_measure(capsys: Any) -> None:
 
 
 def test_mean(capsys: Any) -> None:
-    release = lb.NoisyMean(epsilon=1, bounds=(0, 1000)).release([500] * 2000, draw=QUIET)
+    release = lb.NoisyMean(epsilon="9/10", bounds=(0, 1000)).release([500] * 2000, draw=QUIET)
     low, high = release.interval("0.95")
     fewest, most = release.units_interval("0.95")
     found = plan("mean --bounds 0 1000 --units 2000 --epsilon 1", capsys)

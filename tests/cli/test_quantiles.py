@@ -110,12 +110,15 @@ def test_the_promise_is_one_that_is_proved(capsys: Any) -> None:
     asked = f"{PEOPLE} --of score --unit person --bounds 0 100 --resolution 1 --epsilon 1"
     assert run(f"median {asked}") == 0
     one = " ".join(capsys.readouterr().out.split())
-    ranks = lb.Quantile(bounds=(0, 100), epsilon=1).accuracy()
-    assert ranks == Fraction(15, 2)
+    ranks = lb.Quantile(bounds=(0, 100), epsilon="9/10").accuracy()
+    assert ranks == 8
     assert (
-        "the value is within 7.5 ranks of the quantile. If all numbers stood in order, a value would stand at most 7.5"
+        "the value is within 8 ranks of the quantile. If all numbers stood in order, a value would stand at most 8 "
         in one
     )
+    assert run(f"median {asked} --people-share 0") == 0
+    assert lb.Quantile(bounds=(0, 100), epsilon=1).accuracy() == Fraction(15, 2)
+    assert "the value is within 7.5 ranks of the quantile." in " ".join(capsys.readouterr().out.split())
     assert "floored to steps of 1." in one
     # Of several quantiles less is proved where numbers are equal.
     for command in ("quantile", "plan quantile"):
@@ -172,7 +175,9 @@ def test_nothing_said_about_groups_leaves_nobody_out(capsys: Any) -> None:
     plain = json.loads(capsys.readouterr().out)
     assert run(f"{asked} --most-items all --dry-run --json") == 0
     assert json.loads(capsys.readouterr().out) == plain
-    assert plain["parameters"]["most_values"] == "2"
+    assert plain["parameters"]["answer.most_values"] == "2"
+    assert "spread.epsilon" not in plain["parameters"]
     assert "A unit may count in all 2 groups" in " ".join(plain["notes"])
     assert run(f"{asked} --one-each --dry-run --json") == 0
-    assert json.loads(capsys.readouterr().out)["parameters"]["most_values"] == "1"
+    bounded = json.loads(capsys.readouterr().out)["parameters"]
+    assert (bounded["answer.most_values"], bounded["spread.epsilon"]) == ("1", "1/20")

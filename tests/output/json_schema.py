@@ -25,6 +25,8 @@ def problems(value: Any, schema: Any, whole: Any = None, place: str = "release")
     if schema is False:
         return [f"{place} is not known"]
     assert set(schema) <= WORDS
+    if schema.get("$ref") == "#":
+        return problems(value, whole, whole, place)
     if "$ref" in schema:
         return problems(value, whole["$defs"][schema["$ref"].removeprefix("#/$defs/")], whole, place)
     kinds = schema.get("type", [])

@@ -22,6 +22,17 @@ def test_a_cost_is_equal_to_the_number_it_stands_for(value: object) -> None:
     assert cost != lb.Cost.of(HALF)
 
 
+@pytest.mark.parametrize("rho", ["1/10", "1", "7/3"])
+def test_shares_of_a_rho_add_up_to_it(rho: str) -> None:
+    """A share that is asked of a mechanism with an epsilon costs a little less than the rho that was asked for."""
+    shares = [Fraction(rho) * share for share in (Fraction(1, 10), Fraction(9, 10))]
+    gaussian, mean = lb.DiscreteGaussian(rho=shares[0]).cost, lb.NoisyMean(rho=shares[1], bounds=(0, 1)).cost
+    assert mean.rho < shares[1]
+    assert (gaussian + mean).text == (mean + gaussian).text == f"rho {rho}"
+    assert gaussian.rho + mean.rho <= (gaussian + mean).rho <= Fraction(rho)
+    assert (lb.NoisyMean(rho=shares[0], bounds=(0, 1)).cost + mean).text == f"rho {rho}"
+
+
 def test_costs_of_one_eta_add_up_exactly() -> None:
     total = lb.Cost.of(HALF) + lb.Cost.of(lb.Eta(1, 1, 2))
     assert total.epsilon == lb.Eta(1, 1, 3)

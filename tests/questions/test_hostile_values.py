@@ -231,16 +231,27 @@ def test_what_an_answer_protects_and_who_may_stop_it() -> None:
 def test_how_far_one_person_moves_the_numbers_of_items(asked: dict[str, Any], total: int, squared: int) -> None:
     """All numbers together for Laplace noise, and their squares for Gaussian noise."""
     shared = {"source": "v.csv", "by": "item", "domain": "a,b,c", **asked}
-    laplace = KINDS["histogram"].parse({**shared, "epsilon": 1}).question.mechanism
-    gaussian = KINDS["histogram"].parse({**shared, "rho": 1}).question.mechanism
-    assert laplace.parameters["sensitivity"] == str(total)
-    assert gaussian.parameters.get("squared_sensitivity", "1") == str(squared)
+    laplace, gaussian = (
+        KINDS["histogram"].parse({**shared, **cost}).question.mechanism.parameters
+        for cost in ({"epsilon": 1}, {"rho": 1})
+    )
+    # Where a bound leaves people out, another part measures how many: one person moves one number of it by one.
+    part = "answer." if asked.get("most_items") == 2 and "counts" not in asked else ""
+    assert laplace[f"{part}sensitivity"] == str(total)
+    assert gaussian.get(f"{part}squared_sensitivity", "1") == str(squared)
+    assert (laplace.get("spread.sensitivity"), laplace.get("spread.epsilon")) == (
+        ("1", "1/10") if part else (None, None)
+    )
+    assert laplace[f"{part}epsilon"] == ("9/10" if part else "1")
 
 
 @pytest.mark.parametrize(("most", "moved"), [(None, 3), ("all", 3), (1, 1), (2, 2), (3, 3), (9, 3)])
 def test_one_person_is_in_no_more_bins_than_there_are(most: Any, moved: int) -> None:
     asked = {"source": "v.csv", "unit": "u", "of": "cost", "edges": [0, 1, 2, 3], "most_items": most, "epsilon": 1}
-    assert KINDS["histogram"].parse(asked).question.mechanism.parameters["sensitivity"] == str(moved)
+    parameters = KINDS["histogram"].parse(asked).question.mechanism.parameters
+    assert parameters["answer.sensitivity" if most in (1, 2) else "sensitivity"] == str(moved)
+    alone = KINDS["histogram"].parse({**asked, "people_share": 0}).question.mechanism.parameters
+    assert (alone["sensitivity"], alone["epsilon"]) == (str(moved), "1")
 
 
 def test_a_stated_sensitivity_is_whole() -> None:

@@ -29,8 +29,8 @@ EVIL = ("=cmd|' /C calc'!A0", "<script>alert(1)</script>", "]]><b>x", "flu")
 def desk(tmp_path: Path) -> Desk:
     with duckdb.connect(str(tmp_path / "clinic.duckdb")) as made:
         made.execute(
-            "create table visits as select i as patient, 'flu' as item, i % 2 = 0 as agreed, 'x' || i as code "
-            "from range(2000) as t(i)"
+            "create table visits as select i as patient, 'flu' as item, i % 2 = 0 as agreed, 'x' || i as code, "
+            "i % 7 as score from range(2000) as t(i)"
         )
     lb.Ledger(tmp_path / "budget.db").create("clinic", epsilon=1000)
     place = str(tmp_path / "clinic.duckdb")

@@ -77,8 +77,8 @@ def test_with_tls_nothing_goes_in_the_clear(desk: Desk) -> None:
 
 ASKED = {
     "at", "bins", "bounds", "by", "delta", "domain", "edges", "epsilon", "every", "form", "k", "latest_by", "level",
-    "limit", "missing", "most_items", "most_rows", "of", "one_each", "per", "resolution", "rho", "rows", "set",
-    "threshold", "weights", "where",
+    "limit", "missing", "most_items", "most_rows", "of", "one_each", "people_share", "per", "resolution", "rho", "rows",
+    "set", "threshold", "weights", "where",
 }  # fmt: skip
 """Options that whoever asks may choose. A new option must be put here, or be the server's alone."""
 
@@ -148,7 +148,7 @@ LIMITS: list[dict[str, Any]] = [
 
 QUESTIONS: list[dict[str, Any]] = [
     COUNT,
-    {"question": "sum", "options": {"of": "code", "bounds": ["-10", "10"], "epsilon": "1/4"}},
+    {"question": "sum", "options": {"of": "score", "bounds": ["-10", "10"], "epsilon": "1/4"}},
 ]
 """One whose mechanism says itself for which neighbours its cost holds, and one whose values say it."""
 

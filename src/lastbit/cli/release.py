@@ -18,7 +18,7 @@ from lastbit.cli.streams import add_loss_sentence, say
 from lastbit.errors import ParameterError
 from lastbit.questions.answer import Payer, answer
 from lastbit.questions.plan import Plan, make_plan
-from lastbit.questions.rendering import UNREAD, read_account_after, render_answer
+from lastbit.questions.rendering import UNREAD, AnswerView, read_account_after, render_answer
 from lastbit.questions.report import account_line
 from lastbit.release import Release
 
@@ -64,7 +64,7 @@ def run_request(request: Request) -> None:
     if request["html"] is not None:
         write_html(request["html"], result.page)
     if request["plot"] is not None and isinstance(published, Release):
-        _plot(published, request["plot"])
+        _plot(result, request["plot"])
 
 
 def _show_dry_run(request: Request) -> None:
@@ -122,10 +122,10 @@ def write_html(path: str, page: Page) -> None:
         raise typer.Exit(1) from None
 
 
-def _plot(release: Release, path: str) -> None:
+def _plot(answer: AnswerView, path: str) -> None:
     try:
         with replace_file("--plot", path) as name:
-            release.plot(name)
+            answer.plot(name)
     except OSError as error:
         problem = f"the picture {path} could not be written: {error.strerror}. The release above stands."
         say(problem)

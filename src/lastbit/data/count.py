@@ -13,7 +13,7 @@ the domain, the bounds. Rows whose unit or item is null, cannot be read, or is n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, overload, runtime_checkable
 
 from lastbit.data.column_types import ColumnType
@@ -139,15 +139,7 @@ def count(
     bound = _draw_bound(most_items, unit)
     table = call_engine(wrap_frame, frame, read)
     types = call_engine(require_column_types, table, read)
-    amount = None
-    if weights is not None:
-        amount = Weights.of(bounds, resolution, missing)
-        amount.check(types[weights], weights)
-    elif bounds is not None or missing != LEAVE_OUT:
-        raise ParameterError(
-            "bounds and missing are for weights: got no weights. Name the column to add up, or leave bounds and "
-            "missing out."
-        )
+    amount = parse_weights(weights, bounds, resolution, missing, types)
     task = Task(tuple(columns), unit, weights, amount, bound)
     if isinstance(domain, Unknown):
         return _count_unlisted(table, task)
@@ -161,6 +153,26 @@ def count(
     if amount is None:
         return Counts(items=items, values=totals, sensitivity=1, monotone=True, most_items=most)
     return amount.counts(items, totals, most)
+
+
+def parse_weights(
+    column: str | None,
+    bounds: tuple[Number, Number] | None,
+    resolution: Number,
+    missing: Missing,
+    types: Mapping[str, ColumnType],
+) -> Weights | None:
+    """Return how the weights of a column are added up; None where units are counted. Refuse a type that has none."""
+    if column is not None:
+        weights = Weights.of(bounds, resolution, missing)
+        weights.check(types[column], column)
+        return weights
+    if bounds is not None or missing != LEAVE_OUT:
+        raise ParameterError(
+            "bounds and missing are for weights: got no weights. Name the column to add up, or leave bounds and "
+            "missing out."
+        )
+    return None
 
 
 def _draw_bound(most_items: int | None, unit: str | None) -> Bound | None:

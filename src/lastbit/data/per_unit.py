@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,10 +23,13 @@ from lastbit.data.table import WAYS, Per, Task
 from lastbit.data.weights import Weights
 from lastbit.errors import LastbitError, ParameterError
 from lastbit.exact.numbers import Number, number, whole
+from lastbit.values.adjacency import Adjacency
 from lastbit.values.bound import Bound
 from lastbit.values.bounds import parse_bounds
+from lastbit.values.counts import Counts
 from lastbit.values.grid import Grid
 from lastbit.values.missing import LEAVE_OUT, Missing, step_of_missing
+from lastbit.values.ranked import counts_of_classes, numbers_of_ranks
 from lastbit.values.statistic import MeanSums, Statistic, centred_sums, steps_above
 
 _FINE: Final = 40
@@ -58,6 +61,43 @@ class Numbers:
     """How many of the numbers are one unit's, at most."""
     floored: Fraction = Fraction(0)
     """How far a number can lie from the exact one between the bounds; 0 where the numbers are exact."""
+
+    ranks: NDArray[np.int64] | None = field(default=None, repr=False)
+    """The rank of each number in its unit's lot, from 1 on, where it was asked for."""
+    beyond: NDArray[np.int64] | None = field(default=None, repr=False)
+    """Of the unit of each number: 1 where one of its numbers was above the bounds, -1 below, 0 otherwise."""
+
+    adjacency: ClassVar[Adjacency] = "add-remove"
+
+    def bounded(self, most: int) -> Numbers:
+        """Return the numbers where at most so many of a unit count: the first of its lot."""
+        assert self.ranks is not None  # noqa: S101
+        first = self.ranks <= most
+        return replace(self, steps=self.steps[first], places=self.places[first], most=most, ranks=None, beyond=None)
+
+    @property
+    def numbers_of_items(self) -> NDArray[np.int64]:
+        """How many units have exactly so many numbers, from 0 on: the first entry is 0."""
+        assert self.ranks is not None  # noqa: S101
+        return numbers_of_ranks(self.ranks, np.ones(len(self.ranks), np.int64))
+
+    @property
+    def items_per_person(self) -> NDArray[np.int64]:
+        """How many numbers each unit has, in no order: private."""
+        numbers = self.numbers_of_items
+        return np.repeat(np.arange(len(numbers)), numbers)
+
+    def spread(self, classes: Sequence[tuple[int, int | None]]) -> Counts:
+        """Return how many units have how many numbers, by classes. One unit is in one class."""
+        return counts_of_classes(self.numbers_of_items, classes)
+
+    @property
+    def clamped_people(self) -> Counts:
+        """How many units have a number below the bounds, and above them. One unit is in one of the two at most."""
+        assert self.ranks is not None and self.beyond is not None  # noqa: S101, PT018
+        sides = self.beyond[self.ranks == 1]
+        values = np.array([int((sides < 0).sum()), int((sides > 0).sum())], np.int64)
+        return Counts(items=("below", "above"), values=values, monotone=True, most_items=1)
 
     @property
     def sum(self) -> Fraction:
@@ -122,6 +162,7 @@ def per_unit(
     most_items: int | None = None,
     missing: Missing = LEAVE_OUT,
     resolution: Number | None = None,
+    ranked: bool = False,
 ) -> Numbers:
     """Return one number for each unit of a table, between public bounds.
 
@@ -135,6 +176,8 @@ def per_unit(
     groups, and `most_items` bounds how many groups of a unit count.
     resolution: the step that numbers are floored to. Without it the bounds are about 2^40 steps, and bounds that are
     between two steps are taken inwards.
+    ranked: for tables of DuckDB: no number is left out by a bound yet. Every number comes with its rank in its unit's
+    lot, so that `bounded` can leave some out later.
 
     >>> import pandas as pd
     >>> visits = pd.DataFrame({"patient": [1, 1, 2, 3], "cost": [10, 20, 40, None]})
@@ -152,9 +195,12 @@ def per_unit(
         )
     columns = parse_columns(by) if by else []
     bound, most = _draw_bound(per, unit, most_rows, most_items if columns else 1)
+    if ranked and unit is not None and bound is None:
+        bound = Bound.draw(1)  # its key decides the lots
     grid, low, high, exact = _grid(bounds, resolution)
     step = _missing_step(missing, grid, low, high, parse_bounds(bounds))
-    amount = Weights(grid, low, high, step)
+    # A step further out, where somebody asks who is beyond the bounds.
+    amount = Weights(grid, low - 1, high + 1, step) if ranked else Weights(grid, low, high, step)
     if per == "total":
         furthest = _FURTHEST // grid.numerator
         amount = Weights(grid, -furthest, furthest, step)
@@ -164,14 +210,16 @@ def per_unit(
     amount.check(types[of], of)
     domains = read_domains(domain, columns) if columns else []
     converted = [convert_items(items, types[name], name) for name, items in zip(columns, domains, strict=True)]
-    task = Task(tuple(columns), unit, of, amount, bound, per, latest_by, (low, high))
+    task = Task(tuple(columns), unit, of, amount, bound, per, latest_by, (low, high), ranked)
     items = combine_domains([column.items for column in converted]) if converted else ()
-    positions, steps = call_engine(table.compute_numbers, task, [column.keys for column in converted])
+    more: list[NDArray[np.int64]]
+    positions, steps, *more = call_engine(table.compute_numbers, task, [column.keys for column in converted])
     # A mean of floors is floored once more, and a sum is less by what a lower bound between two steps is raised.
     known = exact and types[of] is INTEGER and grid.numerator == 1 and (per != "mean" or unit is None)
     known = known and ((step or 0) * grid.resolution).denominator == 1
     floored = Fraction(0) if known else 3 * grid.resolution
-    return Numbers(steps, positions, items, grid.resolution, parse_bounds(bounds), most or max(len(items), 1), floored)
+    most = most or max(len(items), 1)
+    return Numbers(steps, positions, items, grid.resolution, parse_bounds(bounds), most, floored, *more)
 
 
 def _draw_bound(

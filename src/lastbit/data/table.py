@@ -53,6 +53,9 @@ class Task:
     ends: tuple[int, int] = (0, 0)
     """The bounds of a unit's number, in steps. Rows of a total are clamped further out."""
 
+    ranked: bool = False
+    """For `compute_numbers`: whether every number comes with its rank in the unit's lot, and with what is beyond."""
+
     @property
     def columns(self) -> tuple[str, ...]:
         """All columns that are read."""
@@ -68,7 +71,7 @@ class Table(Protocol):
     def compute_totals(self, task: Task, keys: Sequence[Keys]) -> Integers:
         """Compute the count of each item of the product of domains, or its sum in steps."""
 
-    def compute_numbers(self, task: Task, keys: Sequence[Keys]) -> tuple[Integers, Integers]:
+    def compute_numbers(self, task: Task, keys: Sequence[Keys]) -> tuple[Integers, ...]:
         """Compute the position of each unit's item, and the unit's number in steps."""
 
     def find_items(self, task: Task) -> Callable[[int | None], ItemTotals]:

@@ -114,6 +114,11 @@ class Cost:
         return pure if self.stated_rho is None else min(self.stated_rho, pure)
 
     @property
+    def _rho_as_written(self) -> Fraction:
+        """The rho that a person asked for, where it was asked for in rho. It is no less than `rho`."""
+        return self.stated_rho if self.in_rho and self.stated_rho is not None else self.rho
+
+    @property
     def text(self) -> str:
         """The cost as people write it.
 
@@ -123,7 +128,7 @@ class Cost:
         loss = self.epsilon
         apart = f", delta {_short(self.delta)}" if self.delta else ""
         if loss is None or self.in_rho:
-            return f"rho {_short(self.rho if self.stated_rho is None else self.stated_rho)}{apart}"
+            return f"rho {_short(self._rho_as_written)}{apart}"
         return (f"eta ({loss.x}, {loss.y}, {loss.z})" if isinstance(loss, Eta) else f"epsilon {_short(loss)}") + apart
 
     @property
@@ -253,8 +258,9 @@ class Cost:
     def __add__(self, other: Cost) -> Cost:
         if not isinstance(other, Cost):
             return NotImplemented
-        in_rho = self.in_rho or other.in_rho
-        return Cost(_sum(self.epsilon, other.epsilon), self.rho + other.rho, self.delta + other.delta, in_rho)
+        # Shares of one rho add up to this rho, as it was written.
+        in_rho, rho = self.in_rho or other.in_rho, self._rho_as_written + other._rho_as_written
+        return Cost(_sum(self.epsilon, other.epsilon), rho, self.delta + other.delta, in_rho)
 
     def __mul__(self, times: int) -> Cost:
         if type(times) is not int or times < 1:

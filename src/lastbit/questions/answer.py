@@ -6,16 +6,21 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from lastbit.errors import ParameterError
-from lastbit.questions.identity import identity_of
+from lastbit.questions.identity import identity_of, parse_identity
+from lastbit.questions.option import OWNER
 from lastbit.questions.question import TABLE_ADJACENCY
 
 if TYPE_CHECKING:
     from lastbit.ledger import Account, Entry, Identity, Ledger
     from lastbit.questions.progress import Watcher
     from lastbit.questions.request import Request
+
+
+_LAST: Final = 1000
+"""So many entries of an account are looked at for the names of its tables."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +67,24 @@ class Payer:
         """The account as it is now."""
         return self.ledger.account(self.dataset)
 
+    def check_table(self, request: Request) -> None:
+        """Refuse a table that this account has never paid for, where it has paid for others: perhaps a slip.
+
+        Names are public, and no row is looked at. What the last thousand entries paid for is known. The owner of a
+        server has named its table once for all.
+        """
+        if request.face not in OWNER or request.values.get("new_table", True):
+            return
+        table = identity_of(request)["table"]
+        paid = [parse_identity(entry.question).get("table") for entry in self.ledger.history(self.dataset, last=_LAST)]
+        known = [names for names in paid if names and "-" not in names]
+        if known and "-" not in table and table not in known:
+            raise ParameterError(
+                f"the account {self.dataset!r} has only paid for tables of other names so far. If the same budget "
+                "should pay for this table too, add --new-table, once. Otherwise name the account of this table with "
+                "--dataset. Nothing was read and nothing was charged."
+            )
+
     def find_answer(self, request: Request) -> Entry | None:
         """Return the entry that has answered this very question before, of the same files, by whatever name."""
         return self.ledger.answer(
@@ -88,6 +111,7 @@ def answer(
         raise ParameterError(f"{request.kind.name} reads a stream: use the command, or SparseVector.start().")
     if payer is not None:
         # Reading may take long, so a budget that is too small refuses first. The charge checks the budget again.
+        payer.check_table(request)
         payer.account.charged(question.mechanism.cost, TABLE_ADJACENCY)
     values = question.reading.run(watcher)
     ready = question.prepare(values)
@@ -98,7 +122,7 @@ def answer(
         payer.dataset,
         question.mechanism,
         ready,
-        adjacency=values.adjacency,
+        adjacency=TABLE_ADJACENCY,
         note=payer.note,
         question=payer.identity,
         once=once,

@@ -26,6 +26,7 @@ def ask(kind: str, *source: str | os.PathLike[str], **options: Any) -> Any:
     try:
         from lastbit.questions.answer import Payer, answer
         from lastbit.questions.kinds import find_kind
+        from lastbit.questions.rendering import render_answer
     except ModuleNotFoundError as error:
         if error.name is None or error.name.startswith("lastbit"):
             raise
@@ -36,4 +37,5 @@ def ask(kind: str, *source: str | os.PathLike[str], **options: Any) -> Any:
     _ = request.question  # refuses what cannot be asked, before a ledger is opened
     payer = Payer.of(request)
     entry = payer.find_answer(request) if payer is not None and request["reuse"] else None
-    return answer(request, payer) if entry is None else entry.published
+    published = answer(request, payer) if entry is None else entry.published
+    return render_answer(request, payer, published, entry=entry)

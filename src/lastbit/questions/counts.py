@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +10,6 @@ from lastbit.errors import ParameterError
 from lastbit.output.words import plural
 from lastbit.questions.discovery import count_items
 from lastbit.questions.question import Accuracy, Question
-from lastbit.questions.reading_notes import describe_most
 
 if TYPE_CHECKING:
     import lastbit as lb
@@ -24,6 +24,8 @@ def count(request: Request) -> Question:
     Where a unit is in one group at most, --one-each makes the noise of all groups as small as that of one.
     """
     from lastbit.questions import samples
+    from lastbit.questions.groups import name_ends
+    from lastbit.questions.people import choose_noise
     from lastbit.questions.reading import read_everybody
     from lastbit.questions.report import Report, format_bound, format_percent
 
@@ -44,36 +46,80 @@ def count(request: Request) -> Question:
             "--rows and --most-rows go together: how many rows of one unit count says how far one unit moves the "
             "number. Write --rows --most-rows 10."
         )
-    most, noun = most_rows or 1, "rows" if request["rows"] else "units"
-    mechanism = _choose_mechanism(request, most, most**2)
+    if request["rows"]:
+        return _count_rows(request)
+    mechanism: Any = choose_noise(request.cost)
     level, within = format_percent(request.level), mechanism.accuracy(request.level)
 
     def report(release: lb.NoisyValues) -> Report:
         interval: Any = release.interval(request.level)
-        columns = {noun: release.columns()["value"], "interval": interval}
-        more = {"counted": noun, "interval": interval, "level": request.level}
+        value = release.columns()["value"]
+        more = {"counted": "units", "interval": interval, "level": request.level}
         notes = [f"The interval holds with probability {level}."]
-        return Report(release.title, columns, notes, release.to_dict() | more)
+        frame = name_ends("", value, interval)
+        data = release.to_dict() | more | frame
+        return Report(release.title, {"units": value, "interval": interval}, notes, data, frame=frame)
 
-    sentence = f"With probability {level} the count is off by at most {format_bound(within, whole=True)} {noun}."
-    row_notes = [f"Of each unit at most {plural(most, 'row counts', 'rows count')}."] if request["rows"] else []
+    sentence = f"With probability {level} the count is off by at most {format_bound(within, whole=True)} units."
     return Question(
         mechanism,
-        reading=read_everybody(rows, most_rows),
+        reading=read_everybody(rows),
         report=report,
-        sample=lambda units: samples.make_bin_counts(units, ["everyone"], sensitivity=most, monotone=True),
-        accuracy=lambda units: Accuracy(within, noun, sentence, total=Fraction(units)),
-        notes=[*row_notes, f"Rows without {rows.unit} are left out."],
+        sample=lambda units: samples.make_bin_counts(units, ["everyone"], monotone=True),
+        accuracy=lambda units: Accuracy(within, "units", sentence, total=Fraction(units)),
+        notes=[f"Rows without {rows.unit} are left out."],
     )
 
 
-def _choose_mechanism(request: Request, total: int, squared: int) -> Any:
-    """Return the mechanism for counts of which one unit moves all by `total` together, in squares by `squared`."""
-    import lastbit as lb
+def _count_rows(request: Request) -> Question:
+    """Return the question that counts rows, at most so many of each unit, and the units that have more."""
+    from lastbit.questions import samples
+    from lastbit.questions.groups import name_ends
+    from lastbit.questions.people import PeopleParts, choose_noise, parse_share
+    from lastbit.questions.reading import read_numbers_of_rows
+    from lastbit.questions.report import Report, format_bound, format_percent
 
-    if request["rho"] is None:
-        return lb.DiscreteLaplace(**request.cost, sensitivity=total)
-    return lb.DiscreteGaussian(**request.cost, squared_sensitivity=squared)
+    rows, most = request.rows, request["most_rows"]
+    people = PeopleParts(share=parse_share(request["people_share"]), clamped=True)
+
+    def build(_: int, cost: Mapping[str, Any]) -> Any:
+        return choose_noise(cost, each=most)
+
+    level, within = format_percent(request.level), build(1, people.main_cost(request.cost)).accuracy(request.level)
+    of_each = f"Of each unit at most {plural(most, 'row counts', 'rows count')}"
+
+    def arrange(numbers: Any) -> Any:
+        return people.values(numbers, lambda _: numbers.bounded(1).total(1))
+
+    def report(published: Any) -> Report:
+        reading = people.read(published, request.level)
+        interval: Any = reading.main.interval(request.level)
+        value = reading.main.columns()["value"]
+        notes = [f"The interval holds with probability {level}, for the rows counted."]
+        if people.measured:
+            cut, fewest, highest = reading.clamped["above"]
+            notes.append(
+                f"{of_each}: {plural(max(0, cut), 'unit')} ({fewest:,} to {highest:,} with probability {level}) have "
+                "more, so that there may be more rows than were counted."
+            )
+        else:
+            notes.append(f"{of_each}: there may be more rows than were counted.")
+        ends = [(low, None) for low, _ in [interval]]
+        frame = {**name_ends("", value, ends), **name_ends("bounded_", value, [interval])}
+        more = {"counted": "rows", "interval": [interval], "level": request.level, **reading.data}
+        data = published.to_dict() | more | frame
+        return Report(published.title, {"rows counted": value, "interval": [interval]}, notes, data, frame=frame)
+
+    text = format_bound(within, whole=True)
+    sentence = f"With probability {level} the count is off by at most {text} rows, of the rows counted."
+    return Question(
+        people.mechanism(request.cost, build),
+        reading=read_numbers_of_rows(rows, most).then(arrange),
+        report=report,
+        sample=lambda units: arrange(samples.make_numbers(units, ("0", str(most)), 1)),
+        accuracy=lambda units: Accuracy(within, "rows", sentence, total=Fraction(units)),
+        notes=[f"{of_each}.", f"Rows without {rows.unit} are left out."],
+    )
 
 
 def histogram(request: Request) -> Question:
@@ -149,40 +195,34 @@ def _build_bins(request: Request, every: str | None) -> Any:
 def _count_bins(request: Request, rows: RowOptions, of: str, every: str | None) -> Question:
     """Return the question that counts units, or rows, by bins of a column."""
     from lastbit.questions import samples
+    from lastbit.questions.groups import Groups
+    from lastbit.questions.people import PeopleParts, choose_noise
     from lastbit.questions.reading import read_bins
-    from lastbit.questions.report import Report, format_bound, format_percent
 
     items, bins = request.items, _build_bins(request, every)
     labels = (*bins.labels, "missing") if items.missing == "bin" else bins.labels
-    most = min(items.most_items or len(labels), len(labels))
     if items.resolution is not None:
         raise ParameterError("--resolution is for sums: bins count units, which are whole. Leave it out.")
-    bins_of_unit = 1 if rows.unit is None else most  # a row is in one bin
-    mechanism = _choose_mechanism(request, bins_of_unit, bins_of_unit)
-    level, within, noun = format_percent(request.level), mechanism.accuracy(request.level), rows.noun
+    size = 1 if rows.unit is None else len(labels)  # a row is in one bin
+    people = PeopleParts.of(items, size, request["people_share"], by_class=True)
+
+    def noise(most: int, cost: Mapping[str, Any]) -> Any:
+        return choose_noise(cost, most=min(most, size))
+
     missing_rule = {"leave-out": "are left out", "bin": "have a bin of their own"}.get(items.missing)
     notes = [
-        *describe_most(rows.unit, items.most_items, len(labels), "bin"),
         f"Rows whose {of} is missing {missing_rule or f'count as {items.missing}'}.",
         "Days outside the bounds are left out." if every else "Numbers outside count in the first or last bin.",
     ]
 
-    def report(release: lb.NoisyValues) -> Report:
-        intervals: Any = release.interval(request.level)
-        heading = noun if items.most_items is None or rows.unit is None else "units counted"
-        columns = {of: labels, heading: release.columns()["value"], "interval": intervals}
-        more = {"of": of, "item": labels, "missing": items.missing, "interval": intervals, "level": request.level}
-        holds = [f"Each interval holds with probability {level} or more."]
-        return Report(release.title, columns, holds, release.to_dict() | more)
+    def sample(units: int) -> Any:
+        counts = samples.make_bin_counts(units, labels, monotone=True)
+        return samples.rank_counts(counts) if people.bounded else counts
 
-    sentence = (
-        f"With probability {level} the count of a bin is off by at most {format_bound(within, whole=True)} {noun}."
-    )
-    return Question(
-        mechanism,
-        reading=read_bins(rows, of, bins, labels, items.missing, most),
-        report=report,
-        sample=lambda units: samples.make_bin_counts(units, labels, monotone=True, most_items=most),
-        accuracy=lambda units: Accuracy(within, noun, sentence, total=Fraction(units)),
-        notes=notes,
+    return Groups(request, of, labels, "bin", rows.noun, noise, people).ask(
+        read_bins(rows, of, bins, labels, items.missing, by_rank=people.bounded),
+        sample,
+        notes,
+        total=Fraction,
+        data={"of": of, "missing": items.missing},
     )

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from lastbit.errors import ParameterError
 from lastbit.output.words import nth, plural
+from lastbit.questions.people import PeopleParts, PeopleReading
 from lastbit.questions.question import Accuracy, Question
-from lastbit.questions.reading_notes import describe_most, describe_weights
+from lastbit.questions.reading_notes import describe_weights
+from lastbit.questions.report import format_percent
+from lastbit.values.bounds import parse_bounds
 
 if TYPE_CHECKING:
+    from lastbit.questions.reading import Reading
     from lastbit.questions.report import Report
     from lastbit.questions.request import Request
 
@@ -30,37 +36,49 @@ def _require_delta(request: Request) -> str:
 def ask_unlisted_items(request: Request, *, gaps: bool) -> Question:
     """Find the k items with the most units, or the largest sums, among items that nobody listed."""
     import lastbit as lb
-    from lastbit.questions import samples
-    from lastbit.questions.reading import read_unlisted_items
-    from lastbit.questions.report import Report, format_bound, format_percent
+    from lastbit.questions.report import Report, format_bound
 
     rows, items, k = request.rows, request.items, request["k"]
     kind: Any = lb.DiscoverTopK if gaps else lb.DiscoverRanking
     parameters = items.discovery_parameters(rows.unit, of_counts="1/10" if gaps else "1")
-    mechanism = kind(k=k, delta=_require_delta(request), **request.cost, **parameters)
-    level, needed = format_percent(request.level), mechanism.needed(request.level)
-    enough = items.more(format_bound(needed, whole=items.counts_units))
-    sentence = (
-        f"An item with {enough} than the {nth(mechanism.candidates + 1)} of all items is listed with "
-        f"probability {level}, unless the noise puts {plural(k, 'other item')} ahead of it."
-    )
+    people = _choose_parts(request)
 
-    def report(release: Any) -> Report:
+    def build(most: int, cost: Mapping[str, Any]) -> Any:
+        bound_of_person = {"most_items": most} if people.bounded else {}
+        return kind(k=k, delta=_require_delta(request), **cost, **{**parameters, **bound_of_person})
+
+    mechanism = build(people.most or 1, people.main_cost(request.cost))
+    level, of_units = format_percent(request.level), " counted" if people.bounded else ""
+
+    def describe(built: Any) -> str:
+        enough = items.more(format_bound(built.needed(request.level), whole=items.counts_units))
+        return (
+            f"An item with {enough}{of_units} than the {nth(built.candidates + 1)} of all items is listed with "
+            f"probability {level}, unless the noise puts {plural(k, 'other item')} ahead of it."
+        )
+
+    needed, sentence = mechanism.needed(request.level), describe(mechanism) + _describe_auto(people)
+
+    def report(published: Any) -> Report:
+        reading = people.read(published, request.level)
+        release = reading.main
         columns: dict[str, Any] = {"rank": range(1, len(release.items) + 1), "item": release.items}
         if gaps:
             columns["ahead of the next by"] = release.gaps
-        notes = [sentence]
+        built = build(reading.most, people.main_cost(request.cost))
+        notes = [describe(built)]
         if release.stopped:
             notes.insert(0, "The search stopped: no other item is far enough above the items that few people have.")
-        more = {"needed": needed, "level": request.level}
+        notes += _describe_cut(request, reading)
+        more = {"needed": built.needed(request.level), "level": request.level, **reading.data}
         whole = items.whole_columns("ahead of the next by")
-        return Report(release.title, columns, notes, release.to_dict() | items.data | more, whole)
+        return Report(published.title, columns, notes, published.to_dict() | items.data | more, whole)
 
     return Question(
-        mechanism,
-        reading=read_unlisted_items(rows, items, mechanism.candidates + 1),
+        people.mechanism(request.cost, build, _require_delta(request)),
+        reading=_read_unlisted(request, people, mechanism.candidates + 1),
         report=report,
-        sample=lambda units: samples.make_unlisted_items(units, items.bounds, **parameters),
+        sample=lambda units: _sample_unlisted(request, people, units, parameters),
         accuracy=lambda units: Accuracy(needed, items.number, sentence, _NEEDED, total=items.total_of(units)),
         notes=describe_weights(request),
         draws_numbers=gaps,
@@ -73,81 +91,151 @@ def count_items(request: Request) -> Question:
 
 
 def _count_listed_items(request: Request) -> Question:
-    import lastbit as lb
-    from lastbit.questions.reading import read_counts
-    from lastbit.questions.report import Report, format_bound, format_percent
+    """Return the question that counts listed items."""
+    from lastbit.questions import samples
+    from lastbit.questions.groups import Groups
+    from lastbit.questions.people import choose_noise
+    from lastbit.questions.reading import read_counts, read_ranked_counts
 
     rows, items = request.rows, request.items
     if request["delta"] is not None:
         raise ParameterError("--delta is for items that nobody listed. Leave --delta or --domain out.")
-    # A row is in one item at most; a unit may be in all.
-    most = 1 if rows.unit is None and items.counts is None else min(items.size, items.most_items or items.size)
-    step, single = items.step(), items.mechanism_parameters["sensitivity"]
-    if request["rho"] is None:
-        mechanism: Any = lb.DiscreteLaplace(**request.cost, resolution=step, sensitivity=single * most)
-    else:
-        mechanism = lb.DiscreteGaussian(**request.cost, resolution=step, squared_sensitivity=single * most * single)
-    level, within = format_percent(request.level), mechanism.accuracy(request.level)
-
-    def report(release: Any) -> Report:
-        intervals = release.interval(request.level)
-        columns = {"item": items.names, items.bounded_number: release.columns()["value"], "interval": intervals}
-        more = {"item": items.names, "interval": intervals, "level": request.level}
-        notes = [f"Each interval holds with probability {level} or more."]
-        return Report(
-            release.title, columns, notes, release.to_dict() | items.data | more, items.whole_columns("interval")
-        )
-
-    off = items.amount(format_bound(within, whole=items.counts_units))
-    sentence = f"With probability {level} the number of an item is off by at most {off}."
-    return Question(
-        mechanism,
-        reading=read_counts(rows, items),
-        report=report,
-        sample=items.sample,
-        accuracy=lambda units: Accuracy(within, items.number, sentence, total=items.total_of(units)),
-        notes=[*describe_most(rows.unit, items.most_items, items.size, "item"), *describe_weights(request)],
+    # A row is in one item at most; a unit may be in all. Stated counts come with their own bound.
+    one, stated = rows.unit is None and items.counts is None, items.counts is not None
+    people = PeopleParts.of(
+        items, 1 if one or stated else items.size, request["people_share"], by_class=items.weights is None
     )
+
+    def noise(most: int, cost: Mapping[str, Any]) -> Any:
+        reached = 1 if one else min(items.size, items.most_items or items.size) if stated else most
+        each = items.mechanism_parameters["sensitivity"]
+        return choose_noise(cost, each=each, most=reached, resolution=items.step())
+
+    def sample(units: int) -> Any:
+        return samples.rank_counts(items.sample(units)) if people.bounded else items.sample(units)
+
+    weights = None if items.bounds is None else parse_bounds(items.bounds)
+    return Groups(request, "item", items.names, "item", items.number, noise, people, weights).ask(
+        read_ranked_counts(rows, items) if people.bounded else read_counts(rows, items),
+        sample,
+        describe_weights(request),
+        total=items.total_of,
+        data=items.data,
+    )
+
+
+def _choose_parts(request: Request) -> PeopleParts:
+    """Return what is measured about people where nobody listed the items."""
+    if request.rows.unit is None or request.items.counts is not None:
+        return PeopleParts(share=Fraction(0))
+    return PeopleParts.of(request.items, None, request["people_share"])
+
+
+def _read_unlisted(request: Request, people: PeopleParts, candidates: int | None) -> Reading[Any]:
+    """Return the reading of items that nobody listed: by rank, where a bound is measured."""
+    from lastbit.questions.reading import read_ranked_unlisted, read_unlisted_items
+
+    if not people.measured:
+        return read_unlisted_items(request.rows, request.items, candidates)
+    most = people.limit if people.auto else people.most or 1
+    return read_ranked_unlisted(request.rows, request.items, most).then(people.values)
+
+
+def _sample_unlisted(request: Request, people: PeopleParts, units: int, parameters: Mapping[str, Any]) -> Any:
+    """Return made-up values for all parts."""
+    from lastbit.questions import samples
+
+    values = samples.make_unlisted_items(units, request.items.bounds, **parameters)
+    return people.values(samples.rank_unlisted(values)) if people.measured else values
+
+
+def _describe_auto(people: PeopleParts) -> str:
+    """Return for which bound a plan speaks, where the bound is found later."""
+    return " This is where the bound comes out as 1: for a larger one an item needs more." if people.auto else ""
+
+
+def _describe_cut(request: Request, reading: PeopleReading) -> list[str]:
+    """Return how many people the bound leaves out, and what that means for the items."""
+    if not reading.parts.bounded:
+        return []
+    most = reading.most
+    where = "one item" if most == 1 else f"{plural(most, 'item')} at most"
+    if not reading.knows_cut:
+        return [
+            f"A unit counts in {where}, drawn by lot where it has more. What is said is about the units counted this "
+            "way: there may be more."
+        ]
+    value, low, high = reading.cut
+    return [
+        f"A unit counts in {where}, drawn by lot: {plural(max(0, value), 'unit')} ({low:,} to {high:,} with "
+        f"probability {format_percent(request.level)}) have more. So an item may have up to {high:,} units more than "
+        "were counted, and items may be in another order."
+    ]
 
 
 def _count_unlisted_items(request: Request) -> Question:
     import lastbit as lb
     from lastbit.exact.numbers import probability
-    from lastbit.questions import samples
-    from lastbit.questions.reading import read_unlisted_items
-    from lastbit.questions.report import Report, format_percent, format_value
+    from lastbit.questions.groups import name_ends
+    from lastbit.questions.report import Report, format_value
 
     rows, items = request.rows, request.items
     parameters = items.discovery_parameters(rows.unit)
-    if parameters["most_items"] is None:
+    people = _choose_parts(request)
+    if parameters["most_items"] is None and not people.auto:
         raise ParameterError(
             "without --domain a histogram needs --most-items, the number of items that one unit counts in. Write "
-            "--most-items 10. Nothing was read."
+            "--most-items 10, or --most-items auto. Nothing was read."
         )
-    mechanism = lb.DiscoverHistogram(delta=_require_delta(request), **request.cost, **parameters)
+
+    def build(most: int, cost: Mapping[str, Any]) -> Any:
+        bound_of_person = {"most_items": most} if people.bounded else {}
+        return lb.DiscoverHistogram(delta=_require_delta(request), **cost, **{**parameters, **bound_of_person})
+
+    mechanism = build(people.most or 1, people.main_cost(request.cost))
     level, needed = format_percent(request.level), mechanism.needed(request.level)
-    sentence = (
-        f"Items are listed from a noisy number of {format_value(mechanism.threshold)} on: "
-        f"an item needs {format_value(needed, 'up')} to be listed with probability {level}."
-    )
+
+    def describe(built: Any) -> str:
+        return (
+            f"Items are listed from a noisy number of {format_value(built.threshold)} on: "
+            f"an item needs {format_value(built.needed(request.level), 'up')} to be listed with probability {level}."
+        )
+
+    sentence = describe(mechanism) + _describe_auto(people)
     misses = format_percent(1 - probability(request.level, "level"))
 
-    def report(release: Any) -> Report:
-        intervals = release.intervals(request.level)
-        columns = {"item": release.items, items.bounded_number: release.columns()["value"], "interval": intervals}
-        more = {"item": release.items, "interval": intervals, "level": request.level}
+    def report(published: Any) -> Report:
+        reading = people.read(published, request.level)
+        release = reading.main
+        intervals, values = release.intervals(request.level), release.columns()["value"]
+        columns: dict[str, Any] = {"item": release.items, items.bounded_number: values, "interval": intervals}
         notes = [
-            f"{sentence} An item is listed with an interval that does not hold with a probability of at most {misses}."
+            f"{describe(build(reading.most, people.main_cost(request.cost)))} An item of the table is listed with a "
+            f"false interval with a probability of at most {misses}."
         ]
+        frame = {"item": release.items, **name_ends("bounded_" if people.bounded else "", values, intervals)}
+        if reading.knows_cut:
+            counted = release.intervals(reading.counted_level)
+            if items.weights is None:
+                everybody = [reading.interval(interval, selected=None) for interval in counted]
+            else:
+                # No bound is below zero where nobody listed the items.
+                beyond = parse_bounds(items.bounds)[1] * reading.bounds.cut
+                everybody = [(low, None if high is None else high + beyond) for low, high in counted]
+            columns[f"all {items.number}"] = everybody
+            frame = {"item": release.items, **name_ends("", values, everybody), **frame}
+        notes += _describe_cut(request, reading)
+        more = {"item": release.items, "interval": intervals, "level": request.level, **reading.data}
+        whole = items.whole_columns("interval", f"all {items.number}")
         return Report(
-            release.title, columns, notes, release.to_dict() | items.data | more, items.whole_columns("interval")
+            published.title, columns, notes, published.to_dict() | items.data | more | frame, whole, frame=frame
         )
 
     return Question(
-        mechanism,
-        reading=read_unlisted_items(rows, items, None),
+        people.mechanism(request.cost, build, _require_delta(request)),
+        reading=_read_unlisted(request, people, None),
         report=report,
-        sample=lambda units: samples.make_unlisted_items(units, items.bounds, **parameters),
+        sample=lambda units: _sample_unlisted(request, people, units, parameters),
         accuracy=lambda units: Accuracy(needed, items.number, sentence, _NEEDED, total=items.total_of(units)),
-        notes=[*describe_most(rows.unit, items.most_items, None, "item"), *describe_weights(request)],
+        notes=describe_weights(request),
     )

@@ -23,6 +23,9 @@ class ItemOptions:
     by: tuple[str, ...] = ()
     domain: tuple[Domain, ...] | None = None
     most_items: int | None = None
+    """How many items a unit counts in; None for all, and where the number is found automatically."""
+    auto: bool = False
+    """Whether a share of the cost finds the number of items that a unit counts in."""
     weights: str | None = None
     bounds: tuple[str, str] | None = None
     missing: str = "leave-out"
@@ -39,6 +42,8 @@ class ItemOptions:
             if options["most_items"] is not None:
                 raise ParameterError("--one-each is --most-items 1: got both. Leave one of them out.")
             options["most_items"] = 1
+        if options.get("most_items") == "auto":
+            options |= {"most_items": None, "auto": True}
         items = cls(**options)
         items._validate_counts(values)
         return items
@@ -168,8 +173,8 @@ class ItemOptions:
     @property
     def bounded_number(self) -> str:
         """The name of the number that is published: of bounded units it says that not all are counted."""
-        bounded = self.most_items is not None and self.counts is None and self.weights is None
-        return "units counted" if bounded else self.number
+        bounded = (self.auto or self.most_items is not None) and self.counts is None
+        return f"{self.number} counted" if bounded else self.number
 
     @property
     def counts_units(self) -> bool:

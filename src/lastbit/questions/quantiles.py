@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from lastbit.errors import ParameterError
+from lastbit.output.words import plural
 from lastbit.questions.item_options import ItemOptions
+from lastbit.questions.people import PeopleParts, PeopleReading, parse_share
 from lastbit.questions.question import Accuracy, Question
 from lastbit.questions.reading_notes import describe_most, describe_numbers
+from lastbit.questions.report import format_bound, format_percent
 from lastbit.questions.sums import canonicalize_rule, choose_rule
-from lastbit.values.adjacency import Adjacency
 
 if TYPE_CHECKING:
     from lastbit.questions.report import Report
     from lastbit.questions.request import Request
-
-
-@dataclass(frozen=True, eq=False)
-class _RankedNumbers:
-    """The numbers of a table in steps of the mechanism's grid: private, and never shown."""
-
-    steps: Any
-    adjacency: Adjacency = "add-remove"
 
 
 def quantile(request: Request) -> Question:
@@ -61,6 +55,7 @@ def _ask_quantiles(request: Request, at: tuple[str, ...]) -> Question:
     """Return the question for these quantiles, of all units or of each group."""
     import lastbit as lb
     from lastbit.exact.numbers import number
+    from lastbit.mechanisms.quantiles.mechanism import GridSteps
     from lastbit.questions import samples
     from lastbit.questions.reading import read_numbers
     from lastbit.questions.report import Report
@@ -78,51 +73,92 @@ def _ask_quantiles(request: Request, at: tuple[str, ...]) -> Question:
     if most is None:
         raise ParameterError("--per row needs --most-rows, the number of rows of one unit that count: --most-rows 10.")
     step = default_step(bounds) if request["resolution"] is None else request["resolution"]
-    parameters = {**request.cost, "bounds": bounds, "resolution": step, "missing": missing, "most_values": most}
-    mechanism: Any
-    if groups is not None:
-        mechanism = lb.GroupQuantiles(groups=tuple(groups.names), qs=qs, **parameters)
+    chosen = ItemOptions() if groups is None else groups
+    if rows.unit is not None and rule == "row":
+        people = PeopleParts(most, None, parse_share(request["people_share"]), clamped=True)
     else:
-        mechanism = lb.Quantile(q=qs[0], **parameters) if len(qs) == 1 else lb.Quantiles(qs=qs, **parameters)
-    sentence, ranks = _describe_accuracy(mechanism, request.level)
+        size = 1 if groups is None or rows.unit is None else groups.size
+        people = PeopleParts.of(chosen, size, request["people_share"], clamped=True)
+
+    def build(reached: int, cost: Mapping[str, Any]) -> Any:
+        parameters = {"bounds": bounds, "resolution": step, "missing": missing, "most_values": reached, **cost}
+        if groups is not None:
+            return lb.GroupQuantiles(groups=tuple(groups.names), qs=qs, **parameters)
+        return lb.Quantile(q=qs[0], **parameters) if len(qs) == 1 else lb.Quantiles(qs=qs, **parameters)
+
+    main = build(most, people.main_cost(request.cost))
+    sentence, ranks = _describe_accuracy(main, request.level)
     within = max(ranks) if isinstance(ranks, list) else ranks
 
-    def floor_steps(numbers: Any) -> _RankedNumbers:
-        steps = mechanism.floor_steps(numbers.steps, numbers.resolution, numbers.floored)
+    def floor_steps(numbers: Any) -> GridSteps:
+        steps = main.floor_steps(numbers.steps, numbers.resolution, numbers.floored)
         if groups is None:
-            return _RankedNumbers(steps)
-        return _RankedNumbers([steps[numbers.places == group] for group in range(len(mechanism.groups))])
+            return GridSteps(steps)
+        return GridSteps([steps[numbers.places == group] for group in range(len(main.groups))])
 
-    def report(release: Any) -> Report:
+    def arrange(numbers: Any) -> Any:
+        if not people.measured:
+            return floor_steps(numbers)
+        return people.values(numbers, lambda reached: floor_steps(numbers.bounded(reached)))
+
+    def report(published: Any) -> Report:
+        reading = people.read(published, request.level)
+        release = reading.main
         if isinstance(release, lb.GroupQuantileValues):
             # A group is a row, and a quantile a column.
             columns: dict[str, Any] = {"group": release.items}
             for index, q in enumerate(release.qs):
                 columns[f"{of} at {_format_quantile(q)}"] = [row[index] for row in release.values]
         else:
-            published = release.columns()
-            columns = {"quantile": [_format_quantile(q) for q in published["quantile"]], of: published["value"]}
+            table = release.columns()
+            columns = {"quantile": [_format_quantile(q) for q in table["quantile"]], of: table["value"]}
         more = {"of": of, "per": rule, "missing": missing, "within_ranks": ranks, "level": request.level}
-        return Report(release.title, columns, [sentence], release.to_dict() | more)
+        notes = [sentence, *_describe_cut(request, build, reading, qs)]
+        notes += reading.describe_clamped(of, bounds, "row" if rows.unit is None else "unit")
+        frame = release.columns()
+        return Report(published.title, columns, notes, published.to_dict() | more | reading.data, frame=frame)
 
     grouping: dict[str, Any] = {}
     if groups is not None:
         limit = groups.most_items if rule != "row" and rows.unit is not None else None
         grouping = {"by": groups.by, "domains": groups.domains, "most_items": limit}
     names = ("latest_by", "most_rows", "missing")
-    reading = read_numbers(rows, of, bounds, per=rule, **{name: request[name] for name in names}, **grouping)
-    size = 1 if groups is None else len(mechanism.groups)
+    options = {name: request[name] for name in names}
+    reading = read_numbers(rows, of, bounds, per=rule, **options, **grouping, ranked=bool(people.measured))
     return Question(
-        mechanism,
-        reading=reading.then(floor_steps),
+        people.mechanism(request.cost, build),
+        reading=reading.then(arrange),
         report=report,
-        sample=lambda units: floor_steps(samples.make_numbers(units, bounds, step, most, size)),
+        sample=lambda units: arrange(
+            samples.make_numbers(units, bounds, step, most, 1 if groups is None else len(main.groups))
+        ),
         accuracy=lambda units: Accuracy(
             within, "ranks", sentence, "How many ranks a value may be off", total=Fraction(units)
         ),
         notes=[*describe_numbers(request, rule), *_describe_groups(request, groups, rule)],
-        prepare_values=lambda values: mechanism.ready_steps(values.steps),
     )
+
+
+def _describe_cut(request: Request, build: Any, reading: PeopleReading, qs: Sequence[str]) -> list[str]:
+    """Return how many people a bound leaves out of a group, and how near the values are for all people."""
+    if not reading.knows_cut:
+        return []
+    value, low, high = reading.cut
+    level = format_percent(request.level)
+    who = f"{plural(max(0, value), 'unit')} ({low:,} to {high:,} with probability {level}) have more"
+    if request["most_rows"] is not None:
+        rows = plural(request["most_rows"], "row of a unit counts", "rows of a unit count")
+        return [f"At most {rows}, drawn by lot: {who}. The values are of the rows counted."]
+    main = build(reading.most, reading.parts.main_cost(request.cost))
+    accuracy = main.accuracy(reading.counted_level)
+    ranks = max(accuracy) if isinstance(accuracy, tuple) else accuracy
+    furthest = max(max(Fraction(q), 1 - Fraction(q)) for q in map(Fraction, qs))
+    everybody = format_bound(ranks + furthest * reading.bounds.cut, whole=False)
+    where = "one group" if reading.most == 1 else f"{reading.most:,} groups at most"
+    return [
+        f"A unit counts in {where}, drawn by lot: {who}. Among all units of a group, with those whom the bound leaves "
+        f"out, with probability {level} the values are within {everybody} ranks."
+    ]
 
 
 def _format_quantile(q: Fraction) -> str:
@@ -150,34 +186,31 @@ def _parse_groups(request: Request, rule: str) -> ItemOptions | None:
             "--one-each and --most-items are for units with one number in each group. With --per row, --most-rows says "
             "how many numbers a unit has in all groups together. Leave the others out."
         )
-    return ItemOptions(by=by, domain=domain, most_items=most)
+    auto = most == "auto"
+    return ItemOptions(by=by, domain=domain, most_items=None if auto else most, auto=auto)
 
 
 def _describe_groups(request: Request, groups: ItemOptions | None, rule: str) -> list[str]:
     """Return in how many groups one unit counts."""
     if groups is None or request.rows.unit is None or rule == "row":
         return []
-    if groups.most_items is None:
+    if groups.most_items is None and not groups.auto:
         return describe_most(request.rows.unit, None, groups.size, "group")
-    where = "one group" if groups.most_items == 1 else f"{groups.most_items:,} groups at most"
-    return [
-        f"A unit counts in {where}, drawn by lot where it has more: the quantiles are of units counted this way. "
-        "--most-items all leaves nobody out."
-    ]
+    return ["Where the bound leaves units out, --most-items all does not."]
 
 
 def _describe_accuracy(mechanism: Any, level: str) -> tuple[str, Any]:
     """Return how near the answers are, in a sentence and in ranks."""
-    from lastbit.questions.report import format_bound, format_percent, format_value
+    from lastbit.questions.report import format_value
 
     accuracy = mechanism.accuracy(level)
     ranks = max(accuracy) if isinstance(accuracy, tuple) else accuracy
-    plural = isinstance(accuracy, tuple) and len(accuracy) > 1
+    joint = isinstance(accuracy, tuple) and len(accuracy) > 1
     who = "In each group, with" if hasattr(mechanism, "groups") else "With"
-    what = "all values are within" if plural else "the value is within"
+    what = "all values are within" if joint else "the value is within"
     reach = format_bound(ranks, whole=False)
-    sentence = f"{who} probability {format_percent(level)} {what} {reach} ranks of the quantile{'s' if plural else ''}"
-    if plural:
+    sentence = f"{who} probability {format_percent(level)} {what} {reach} ranks of the quantile{'s' if joint else ''}"
+    if joint:
         sentence += ", if no two numbers fall on the same step"
     sentence += (
         f". If all numbers stood in order, a value would stand at most {reach} places from the place that was asked "

@@ -14,6 +14,7 @@ from lastbit.questions.item_options import ItemOptions
 from lastbit.questions.progress import Watcher, run_with_progress
 from lastbit.questions.row_options import RowOptions
 from lastbit.values.counts import Counts
+from lastbit.values.ranked import RankedCounts, RankedUnlisted
 from lastbit.values.unlisted import UNKNOWN, Unlisted
 
 if TYPE_CHECKING:
@@ -87,6 +88,28 @@ def read_counts(rows: RowOptions, items: ItemOptions) -> Reading[Counts]:
     return Reading(rows, _select_columns(rows, items), work)
 
 
+def read_ranked_counts(rows: RowOptions, items: ItemOptions) -> Reading[RankedCounts]:
+    """Read the numbers of listed items by the rank of an item in each unit's lot."""
+
+    def work(table: OpenTable) -> RankedCounts:
+        from lastbit.data.duckdb.ranked import count_ranked
+
+        ranked = count_ranked(
+            table,
+            by=list(items.by),
+            unit=rows.unit or "",
+            domain=_match_domain(items.domains, table, items.by),
+            weights=items.weights,
+            bounds=items.bounds,
+            resolution=items.step(),
+            missing=items.missing,
+        )
+        _refuse_twins(ranked.items, items.domains)
+        return ranked
+
+    return Reading(rows, _select_columns(rows, items), work)
+
+
 def read_unlisted_items(rows: RowOptions, items: ItemOptions, most: int | None) -> Reading[Unlisted]:
     """Read the items that nobody listed: so many with the largest numbers, or all."""
 
@@ -95,6 +118,26 @@ def read_unlisted_items(rows: RowOptions, items: ItemOptions, most: int | None) 
         # The table is closed afterwards: all that the mechanism asks for is read now.
         largest = unlisted.highest(most)
         return replace(unlisted, fetch=lambda n: (largest[0][:n], largest[1][:n]))
+
+    return Reading(rows, _select_columns(rows, items), work)
+
+
+def read_ranked_unlisted(rows: RowOptions, items: ItemOptions, most: int) -> Reading[RankedUnlisted]:
+    """Read the items that nobody listed by the rank of an item in each unit's lot, up to a rank."""
+
+    def work(table: OpenTable) -> RankedUnlisted:
+        from lastbit.data.duckdb.ranked import count_ranked_unlisted
+
+        return count_ranked_unlisted(
+            table,
+            by=list(items.by),
+            unit=rows.unit or "",
+            most=most,
+            weights=items.weights,
+            bounds=items.bounds,
+            resolution=items.step(),
+            missing=items.missing,
+        )
 
     return Reading(rows, _select_columns(rows, items), work)
 
@@ -146,6 +189,7 @@ def read_numbers(
     by: Sequence[str] = (),
     domains: Sequence[Domain] = (),
     most_items: int | None = None,
+    ranked: bool = False,
 ) -> Reading[Numbers]:
     """Read the number of each unit, or of each unit in each group: see `per_unit`."""
     columns = tuple(name for name in (*by, rows.unit, latest_by) if name is not None)
@@ -169,6 +213,7 @@ def read_numbers(
             most_items=most_items,
             missing=missing,
             resolution=resolution,
+            ranked=ranked,
         )
         if by:
             _refuse_twins(numbers.items, domains)
@@ -177,30 +222,44 @@ def read_numbers(
     return Reading(rows, ColumnSelection(columns, weights=of), work)
 
 
-def read_everybody(rows: RowOptions, most_rows: int | None = None) -> Reading[Counts]:
-    """Read how many units a table has; with `most_rows`, how many rows, of which so many of a unit count."""
+def read_everybody(rows: RowOptions) -> Reading[Counts]:
+    """Read how many units a table has."""
     from lastbit.data.sql import quote_identifier
 
     unit = rows.unit or ""
     # Names of our own, because a column may be called anything.
-    projection = f"'{_EVERYONE}' AS {_EVERYONE}, {quote_identifier(unit)} AS who, 1 AS one"
-    parameters: dict[str, Any] = {"by": _EVERYONE, "unit": "who", "domain": [_EVERYONE]}
-    if most_rows is not None:
-        parameters |= {"weights": "one", "bounds": (0, most_rows)}
+    projection = f"'{_EVERYONE}' AS {_EVERYONE}, {quote_identifier(unit)} AS who"
 
     def work(table: OpenTable) -> Counts:
         from lastbit.data.count import count
 
-        counts: Counts = count(table.transform(lambda relation: relation.project(projection)), **parameters)
+        people = table.transform(lambda relation: relation.project(projection))
+        counts: Counts = count(people, by=_EVERYONE, unit="who", domain=[_EVERYONE])
         return counts
 
-    return Reading(rows, ColumnSelection((unit,), distinct=most_rows is None), work)
+    return Reading(rows, ColumnSelection((unit,), distinct=True), work)
+
+
+def read_numbers_of_rows(rows: RowOptions, most: int) -> Reading[Numbers]:
+    """Read how many rows each unit has, up to a number, and which units have more."""
+    from lastbit.data.sql import quote_identifier
+
+    unit = rows.unit or ""
+    projection = f"{quote_identifier(unit)} AS who, 1 AS one"
+
+    def work(table: OpenTable) -> Numbers:
+        from lastbit.data.per_unit import per_unit
+
+        people = table.transform(lambda relation: relation.project(projection))
+        return per_unit(people, of="one", unit="who", bounds=(0, most), per="total", resolution=1, ranked=True)
+
+    return Reading(rows, ColumnSelection((unit,)), work)
 
 
 def read_bins(
-    rows: RowOptions, of: str, bins: Bins | Periods, labels: Sequence[str], missing: str, most: int
-) -> Reading[Counts]:
-    """Read how many units, or rows where nobody named the unit, each bin of a column has."""
+    rows: RowOptions, of: str, bins: Bins | Periods, labels: Sequence[str], missing: str, *, by_rank: bool = False
+) -> Reading[Any]:
+    """Read how many units, or rows where nobody named the unit, each bin of a column has; or by rank in their lots."""
     from lastbit.data.duckdb.bins import Periods
 
     if of == rows.unit:
@@ -209,22 +268,18 @@ def read_bins(
     # Dates are read as text where a file is text, numbers as numbers.
     columns = ColumnSelection((*units, of)) if isinstance(bins, Periods) else ColumnSelection(units, weights=of)
 
-    def work(table: OpenTable) -> Counts:
+    def work(table: OpenTable) -> Any:
         from lastbit.data.count import count
         from lastbit.data.duckdb.bins import bin_label
+        from lastbit.data.duckdb.ranked import count_ranked
         from lastbit.data.sql import quote_identifier
 
         label = f"{bin_label(table.relation, of, bins, missing)} AS bin"
         if rows.unit is None:
             return count(table.transform(lambda relation: relation.project(label)), by="bin", domain=labels)
         label_and_unit = f"{label}, {quote_identifier(rows.unit)} AS who"
-        return count(
-            table.transform(lambda relation: relation.project(label_and_unit)),
-            by="bin",
-            unit="who",
-            domain=labels,
-            most_items=most,
-        )
+        table = table.transform(lambda relation: relation.project(label_and_unit))
+        return (count_ranked if by_rank else count)(table, by="bin", unit="who", domain=labels)
 
     return Reading(rows, columns, work)
 

@@ -34,6 +34,8 @@ class Report:
     notes: Sequence[str] = ()
     data: Mapping[str, Any] = field(default_factory=dict)
     whole_columns: Collection[str] = ()
+    frame: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    """The same for `to_frame`: value, low and high are about what the title says."""
 
     def show(self, *, as_json: bool) -> None:
         """Print the report."""

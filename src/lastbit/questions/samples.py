@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from lastbit.values.counts import Counts
+from lastbit.values.ranked import RankedCounts, RankedUnlisted
 from lastbit.values.unlisted import Unlisted
 
 if TYPE_CHECKING:
@@ -53,6 +54,36 @@ def make_bin_counts(units: int, labels: Sequence[str], **facts: Any) -> Counts:
     return Counts(items=labels, values=values, **facts)
 
 
+def rank_counts(counts: Counts) -> RankedCounts:
+    """Return made-up counts as those of units with one item each."""
+    steps = np.array([int(value) for value in counts.values], np.int64)
+    n = len(counts.items)
+    if counts.resolution == 1 and counts.monotone and counts.sensitivity == 1:
+        return RankedCounts(counts.items, np.arange(n), np.ones(n, np.int64), np.maximum(steps, 0))
+    facts: dict[str, Any] = {
+        "sensitivity": counts.sensitivity,
+        "monotone": counts.monotone,
+        "resolution": counts.resolution,
+    }
+    return RankedCounts(
+        counts.items,
+        np.arange(n),
+        np.ones(n, np.int64),
+        np.ones(n, np.int64),
+        steps.astype(object),
+        lambda sums, most: Counts(items=counts.items, values=tuple(map(Fraction, sums)), most_items=most, **facts),
+    )
+
+
+def rank_unlisted(values: Unlisted) -> RankedUnlisted:
+    """Return made-up numbers of items as those of units with one item each."""
+    items, steps = values.highest()
+    n = len(items)
+    facts = {"sensitivity": values.sensitivity, "resolution": values.resolution}
+    ones = np.ones(n, np.int64)
+    return RankedUnlisted(items, np.arange(n), ones, ones, np.asarray(steps).astype(object), facts=facts)
+
+
 def make_numbers(units: int, bounds: tuple[str, str], step: Any, most: int = 1, groups: int = 1) -> Numbers:
     """Return one number for each unit, between the bounds: many small ones and few large ones."""
     from lastbit.data.per_unit import Numbers
@@ -63,7 +94,8 @@ def make_numbers(units: int, bounds: tuple[str, str], step: Any, most: int = 1, 
     n, grid = max(1, min(units, _NUMBERS)), Fraction(number(step, "resolution"))
     values = [low + (high - low) * Fraction(2 * position + 1, 2 * n) ** 2 for position in range(n)]
     steps = np.array([int(value / grid) for value in values], np.int64)
-    return Numbers(steps, np.arange(n) % groups, (), grid, (low, high), most)
+    ones = np.ones(n, np.int64)
+    return Numbers(steps, np.arange(n) % groups, (), grid, (low, high), most, ranks=ones, beyond=np.zeros(n, np.int64))
 
 
 def _worth(bounds: tuple[str, str] | None) -> Fraction:

@@ -106,6 +106,7 @@ def _ask_listed_items(
     draws_numbers: bool = True,
 ) -> Question:
     """Return the question that reads the numbers of listed items, and answers with this mechanism."""
+    refuse_bound(request)
     from lastbit.questions.reading import read_counts
 
     items = request.items
@@ -122,6 +123,16 @@ def _ask_listed_items(
 
 
 _MORE = "How much more than a listed item an item left out may have"
+
+
+def refuse_bound(request: Request) -> None:
+    """Refuse a bound on the items of a unit: it would leave units out of listed items, and no noise would be less."""
+    items = request.items
+    if (items.auto or items.most_items is not None) and items.counts is None:
+        raise ParameterError(
+            f"--most-items must be left out of {request.kind.name} where the items are listed: it would leave units "
+            "out, and the noise would be the same. Nothing was read."
+        )
 
 
 def refuse_delta(request: Request) -> None:

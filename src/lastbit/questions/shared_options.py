@@ -108,7 +108,14 @@ DOMAIN: Final = Option(
 MOST_ITEMS: Final = Option(
     "most_items",
     WholeNumberOrAll(),
-    "One unit counts in at most so many items; which, is drawn by lot. Without it nobody is left out: all.",
+    "One unit counts in at most so many items; which, is drawn by lot. Without it nobody is left out: all. With auto a "
+    "share of the cost finds a number that leaves 95% of units whole.",
+)
+PEOPLE_SHARE: Final = Option(
+    "people_share",
+    Number(),
+    "The share of the cost that measures whom a bound leaves out, or whose numbers are clamped. With 0 nobody knows.",
+    "1/10",
 )
 ONE_EACH: Final = Option("one_each", Flag(), "Each unit counts in one group, by lot where it has several.", False)
 MISSING: Final = Option(
@@ -142,9 +149,9 @@ _SUMS: Final = (
     MISSING,
     Option("resolution", Number(), "The step of weights, noise and gaps: 1, or 1/10 for the gaps of counts."),
 )
-ITEMS: Final = (*COUNTS, BY, DOMAIN, MOST_ITEMS, *_SUMS)
+ITEMS: Final = (*COUNTS, BY, DOMAIN, MOST_ITEMS, *_SUMS, PEOPLE_SHARE)
 """Which items are counted, and how."""
-GROUPS: Final = (*COUNTS, GROUPS_BY, DOMAIN, MOST_ITEMS, *_SUMS, ONE_EACH)
+GROUPS: Final = (*COUNTS, GROUPS_BY, DOMAIN, MOST_ITEMS, *_SUMS, ONE_EACH, PEOPLE_SHARE)
 """Items that may be left out, where a question counts everybody without them."""
 DELTA: Final = Option(
     "delta",
@@ -166,7 +173,7 @@ LATEST_BY: Final = Option("latest_by", COLUMN, "For --per latest: the row with t
 MOST_ROWS: Final = Option(
     "most_rows", WholeNumber(), "For --per row: so many rows of a unit count at most; which, is drawn by lot."
 )
-NUMBERS: Final = (OF, BOUNDS, PER, LATEST_BY, MOST_ROWS, MISSING)
+NUMBERS: Final = (OF, BOUNDS, PER, LATEST_BY, MOST_ROWS, MISSING, PEOPLE_SHARE)
 """The one number of each unit, or of each row."""
 STEP: Final = Option("resolution", Number(), "The step of the noise. Without it the step follows from the bounds.")
 AT: Final = Option("at", NumberList("NUMBERS"), "The quantiles, such as 0.5 or 0.25,0.5,0.75.", REQUIRED)
@@ -181,6 +188,10 @@ LEDGER: Final = (
         part="account", faces=OWNER,
     ),
     Option("dataset", Text("NAME"), "The account to charge.", part="account", faces=OWNER),
+    Option(
+        "new_table", Flag(), "The account may pay for a table of a name that it has not paid for before.", False,
+        part="account", faces=OWNER,
+    ),
     Option("note", Text("TEXT", empty=True), "A note for the ledger's history.", "", part="account", faces=OWNER),
     Option(
         "reuse", Flag(), "Show the release again, for nothing, if the ledger has this very question.", False,

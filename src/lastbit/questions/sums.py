@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from math import ceil, floor
 from typing import TYPE_CHECKING, Any
 
 from lastbit.errors import ParameterError
 from lastbit.output.words import plural
+from lastbit.questions.people import PeopleParts, PeopleReading, choose_noise, parse_share
 from lastbit.questions.question import Accuracy, Question
 from lastbit.questions.reading_notes import describe_numbers
+from lastbit.questions.report import format_percent
 
 if TYPE_CHECKING:
     import lastbit as lb
+    from lastbit.data.per_unit import Numbers
     from lastbit.questions.reading import Reading
     from lastbit.questions.report import Report
     from lastbit.questions.request import Request
@@ -46,16 +50,23 @@ def mean(request: Request) -> Question:
     """
     import lastbit as lb
     from lastbit.questions import samples
-    from lastbit.questions.report import Report, format_bound, format_percent, format_value
+    from lastbit.questions.report import Report, format_bound, format_value
 
     rows, of, bounds = request.rows, request["of"], request["bounds"]
     rule = choose_rule(request, "mean")
     most = _most_numbers_per_unit(request, rule)
     step = _choose_step(request, most)
-    mechanism = lb.NoisyMean(**request.cost, bounds=bounds, resolution=step, most_rows=most)
+    people = _choose_parts(request, rule)
+
+    def build(_: int, cost: Mapping[str, Any]) -> lb.NoisyMean:
+        return lb.NoisyMean(**cost, bounds=bounds, resolution=step, most_rows=most)
+
+    mechanism = build(1, people.main_cost(request.cost))
     level, noun = format_percent(request.level), "rows" if rule == "row" else rows.noun
 
-    def report(release: lb.MeanAndUnits) -> Report:
+    def report(published: Any) -> Report:
+        reading = people.read(published, request.level)
+        release: lb.MeanAndUnits = reading.main
         fewest, most_units = release.units_interval(request.level)
         assert fewest is not None and most_units is not None  # noqa: S101, PT018
         # A number of units is whole.
@@ -63,15 +74,19 @@ def mean(request: Request) -> Question:
         columns: dict[str, Any] = {
             f"mean of {of}": [release.mean],
             "interval": intervals[:1],
-            noun: [max(0, round(release.units))],
+            f"{noun}{_counted(rule, rows.unit)}": [max(0, round(release.units))],
             f"interval of {noun}": intervals[1:],
         }
         note = f"Both intervals hold together with probability {level}, for numbers clamped to the bounds."
+        notes = [note, *_describe_people(request, rule, reading)]
         more = {
             "of": of, "per": rule, "missing": request["missing"], "interval": intervals[:1],
             "units_interval": intervals[1:], "level": request.level,
         }  # fmt: skip
-        return Report(release.title, columns, [note], release.to_dict() | more)
+        (low, high), (fewest_units, most_units) = intervals
+        frame: dict[str, list[Any]] = {"value": [release.mean], "low": [low], "high": [high]}
+        frame |= {"people": [round(release.units)], "people_low": [fewest_units], "people_high": [most_units]}
+        return Report(published.title, columns, notes, published.to_dict() | more | reading.data | frame, frame=frame)
 
     def accuracy(units: int) -> Accuracy:
         off, units_off = _mean_accuracy(mechanism, units, request.level)
@@ -87,10 +102,12 @@ def mean(request: Request) -> Question:
         return Accuracy(off, of, sentence, total=high - low)
 
     return Question(
-        mechanism,
-        reading=_read_numbers(request, rule).then(lambda numbers: numbers.mean(step)),
+        people.mechanism(request.cost, build),
+        reading=_read_numbers(request, rule, people, lambda numbers: numbers.mean(step)),
         report=report,
-        sample=lambda units: samples.make_numbers(units, bounds, step, most).mean(step),
+        sample=lambda units: _arrange(
+            people, samples.make_numbers(units, bounds, step, most), lambda numbers: numbers.mean(step)
+        ),
         accuracy=accuracy,
         notes=describe_numbers(request, rule),
         depends_on_units=True,
@@ -113,9 +130,8 @@ def sum_(request: Request) -> Question:
 
     A unit with several rows has one number: the total of its rows, unless --per says otherwise.
     """
-    import lastbit as lb
     from lastbit.questions import samples
-    from lastbit.questions.report import Report, format_bound, format_percent
+    from lastbit.questions.report import Report, format_bound
     from lastbit.values.bounds import parse_bounds
 
     of, bounds = request["of"], request["bounds"]
@@ -124,23 +140,29 @@ def sum_(request: Request) -> Question:
     step = _choose_step(request, most)
     low, high = parse_bounds(bounds)
     furthest = most * max(abs(low), abs(high))
-    if request["rho"] is None:
-        mechanism: Any = lb.DiscreteLaplace(**request.cost, sensitivity=furthest, resolution=step)
-    else:
-        mechanism = lb.DiscreteGaussian(**request.cost, squared_sensitivity=furthest**2, resolution=step)
+    people = _choose_parts(request, rule)
+
+    def build(_: int, cost: Mapping[str, Any]) -> Any:
+        return choose_noise(cost, each=furthest, resolution=step)
+
+    mechanism = build(1, people.main_cost(request.cost))
     level = format_percent(request.level)
 
-    def report(release: lb.NoisyValues) -> Report:
+    def report(published: Any) -> Report:
+        reading = people.read(published, request.level)
+        release: lb.NoisyValues = reading.main
         interval: Any = release.interval(request.level)
         # A sum that was floored is too low by half of that on average.
         estimate = release.values[0] + (0 if release.on_grid else release.above * release.resolution / 2)
         columns = {f"sum of {of}": [estimate], "interval": [interval]}
         note = f"The interval holds with probability {level}, for numbers clamped to the bounds."
+        notes = [note, *_describe_people(request, rule, reading)]
         more = {
             "of": of, "per": rule, "missing": request["missing"], "estimate": [estimate], "interval": [interval],
             "level": request.level,
         }  # fmt: skip
-        return Report(release.title, columns, [note], release.to_dict() | more)
+        frame = {"value": [estimate], "low": [interval[0]], "high": [interval[1]]}
+        return Report(published.title, columns, notes, published.to_dict() | more | reading.data | frame, frame=frame)
 
     # The sum may have been floored by less than a step.
     within = mechanism.accuracy(request.level) + mechanism.grid.resolution
@@ -149,10 +171,12 @@ def sum_(request: Request) -> Question:
         "to the bounds."
     )
     return Question(
-        mechanism,
-        reading=_read_numbers(request, rule).then(lambda numbers: numbers.total(step)),
+        people.mechanism(request.cost, build),
+        reading=_read_numbers(request, rule, people, lambda numbers: numbers.total(step)),
         report=report,
-        sample=lambda units: samples.make_numbers(units, bounds, step, most).total(step),
+        sample=lambda units: _arrange(
+            people, samples.make_numbers(units, bounds, step, most), lambda numbers: numbers.total(step)
+        ),
         accuracy=lambda units: Accuracy(within, of, sentence, total=units * furthest),
         notes=describe_numbers(request, rule),
     )
@@ -191,11 +215,45 @@ def _most_numbers_per_unit(request: Request, rule: str) -> int:
     return most_rows
 
 
-def _read_numbers(request: Request, rule: str) -> Reading[Any]:
-    """Return how the table is read: one number of each unit, or of each row."""
+def _choose_parts(request: Request, rule: str) -> PeopleParts:
+    """Return what is measured about people: whose numbers are clamped, and who has more rows than count."""
+    most = request["most_rows"] if rule == "row" and request.rows.unit is not None else None
+    return PeopleParts(most, None, parse_share(request["people_share"]), clamped=True)
+
+
+def _read_numbers(request: Request, rule: str, people: PeopleParts, main: Callable[[Numbers], Any]) -> Reading[Any]:
+    """Return the reading of the values of all parts; `main` makes those of the answer."""
     from lastbit.questions.reading import read_numbers
 
     names = ("latest_by", "most_rows", "missing")
-    return read_numbers(
-        request.rows, request["of"], request["bounds"], per=rule, **{name: request[name] for name in names}
-    )
+    options = {name: request[name] for name in names}
+    ranked = bool(people.measured)
+    reading = read_numbers(request.rows, request["of"], request["bounds"], per=rule, **options, ranked=ranked)
+    return reading.then(lambda numbers: _arrange(people, numbers, main))
+
+
+def _arrange(people: PeopleParts, numbers: Numbers, main: Callable[[Numbers], Any]) -> Any:
+    """Return the values of all parts."""
+    if not people.measured:
+        return main(numbers)
+    return people.values(numbers, lambda most: main(numbers.bounded(most)))
+
+
+def _counted(rule: str, unit: str | None) -> str:
+    """Return what is said behind rows of which some may be left out."""
+    return " counted" if rule == "row" and unit is not None else ""
+
+
+def _describe_people(request: Request, rule: str, reading: PeopleReading) -> list[str]:
+    """Return how many people are clamped, and how many have more rows than count."""
+    noun = "row" if request.rows.unit is None else "unit"
+    notes = reading.describe_clamped(request["of"], request["bounds"], noun)
+    if not reading.knows_cut:
+        return notes
+    value, low, high = reading.cut
+    most = plural(request["most_rows"], "row of a unit counts", "rows of a unit count")
+    return [
+        *notes,
+        f"At most {most}, drawn by lot: {plural(max(0, value), 'unit')} ({low:,} to {high:,} with probability "
+        f"{format_percent(request.level)}) have more, so that the answer is about the rows counted.",
+    ]

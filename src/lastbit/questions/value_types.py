@@ -280,18 +280,21 @@ def _to_whole(value: Any) -> int | None:
 
 @dataclass(frozen=True)
 class WholeNumberOrAll(WholeNumber):
-    """A whole number, or `all`, which is the same as nothing said."""
+    """A whole number, or `all`, which is the same as nothing said, or `auto`."""
 
-    metavar: str = "NUMBER|all"
+    metavar: str = "NUMBER|all|auto"
 
     def parse(self, value: Any, flag: str, face: Face) -> Any:
-        """Return the number; None for all."""
-        return None if isinstance(value, str) and value.strip() == "all" else super().parse(value, flag, face)
+        """Return the number or `auto`; None for all."""
+        word = value.strip() if isinstance(value, str) else ""
+        if word in ("all", "auto"):
+            return None if word == "all" else word
+        return super().parse(value, flag, face)
 
     @property
     def schema(self) -> dict[str, Any]:
-        """The JSON Schema of a whole number or the word all."""
-        return {"anyOf": [super().schema, {"enum": ["all"]}]}
+        """The JSON Schema of a whole number or one of the words."""
+        return {"anyOf": [super().schema, {"enum": ["all", "auto"]}]}
 
 
 @dataclass(frozen=True)

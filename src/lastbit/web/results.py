@@ -86,7 +86,7 @@ def find_result(desk: Desk, number: int) -> Result:
         answer = render_answer(request, None, published)
     else:
         about = [("The question, as the books know it", entry.about)] if entry.about else []
-        answer = AnswerView(published, _describe(entry, published), (), about)
+        answer = AnswerView(None, published, _describe(entry, published), (), about)
     line = f"{entry.dataset} paid {entry.cost} for it on {release_time(entry, 'seconds')} (entry {entry.id})."
     return Result(entry, replace(answer, paid=[line, "To look at it again costs nothing."]))
 
@@ -101,8 +101,9 @@ def _describe(entry: Entry, published: Any) -> Report:
 
 def _find_request(desk: Desk, entry: Entry) -> Request | None:
     """Return the request that an entry answers, where the server can build the very same again."""
-    cost = {name: entry.parameters.get(name) for name in ("epsilon", "rho")}
-    cost = {name: text for name, text in cost.items() if text != "None"}
+    # The whole cost, as a person asked for it: the parts of a release have shares of it.
+    name, amount = entry.cost.partition(",")[0].split(" ", 1)
+    cost = {name: amount} if name in ("epsilon", "rho") else {}
     account = {"ledger": desk.ledger_place, "dataset": entry.dataset, "note": entry.note}
     request = rebuild_request(entry.question, desk.rows.source, desk.find_list, **cost, **account)
     try:

@@ -37,7 +37,7 @@ def keep_items(pairs: Any, keys: Sequence[str], more: Sequence[str], bound: Boun
     )
     return pairs.query(
         name,
-        f"""WITH pairs AS MATERIALIZED (SELECT *, {_hash_sql(keys, bound.key)} AS lastbit_mark FROM {name}),
+        f"""WITH pairs AS MATERIALIZED (SELECT *, {hash_sql(keys, bound.key)} AS lastbit_mark FROM {name}),
         many AS MATERIALIZED ({_crowded_units(bound.most)})
         SELECT {columns} FROM pairs LEFT JOIN many USING (lastbit_unit)
         WHERE lastbit_sorted IS NULL OR (NOT lastbit_sorted AND lastbit_mark <= lastbit_last) UNION ALL
@@ -52,7 +52,7 @@ def _drop_view(pairs: Any, name: str) -> None:
         pairs.query(name, f"DROP VIEW IF EXISTS {name}")
 
 
-def _hash_sql(keys: Sequence[str], key: int) -> str:
+def hash_sql(keys: Sequence[str], key: int) -> str:
     """Return a hash of the unit, the item and the key.
 
     Hashed once more with the key, so that the order of the hashes depends on all of its bits. With a sign it has 63

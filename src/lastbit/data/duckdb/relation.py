@@ -62,6 +62,8 @@ class OpenTable:
     """Why the rows could not be read to their end, after a query; None where they could."""
     again: Callable[[], duckdb.DuckDBPyRelation] | None = None
     """The same rows once more, where they can be read more than once."""
+    text_columns: frozenset[str] = frozenset()
+    """The columns that the table declares as text. Text files declare no types: a column of theirs may hold numbers."""
 
     def transform(self, change: Callable[[duckdb.DuckDBPyRelation], duckdb.DuckDBPyRelation]) -> OpenTable:
         """Return the rows after a change that looks at one row at a time, or that always finds the same."""
@@ -78,6 +80,12 @@ class OpenTable:
     def progress(self) -> float:
         """Return how much of the query under way is done, from 0 to 100; below 0 when nobody knows."""
         return float(self.connection.query_progress()) if self.read is None else self.read()
+
+
+def find_texts(relation: duckdb.DuckDBPyRelation) -> frozenset[str]:
+    """Return the columns of a relation whose declared type is text."""
+    types = zip(relation.columns, relation.types, strict=True)
+    return frozenset(name for name, declared in types if str(declared) == "VARCHAR")
 
 
 def stream_batches(

@@ -12,7 +12,7 @@ from lastbit.data.column_types import ColumnType
 from lastbit.data.duckdb.bound import keep_items
 from lastbit.data.duckdb.columns import DuckDBColumns
 from lastbit.data.duckdb.frequent import find_frequent
-from lastbit.data.duckdb.per_unit import reduce_rows
+from lastbit.data.duckdb.per_unit import rank_numbers, reduce_rows
 from lastbit.data.duckdb.relation import OpenTable
 from lastbit.data.duckdb.sorting import can_sort, count_by_sorting
 from lastbit.data.table import Integers, ItemTotals, Keys, Task
@@ -43,7 +43,7 @@ class DuckDBTable:
         with ExitStack() as closing:
             grouped = self._group(task, keys, self._rows(task, keys, self._relation), closing)
             for i, (name, column_keys) in enumerate(zip(task.by, keys, strict=True)):
-                grouped = _join_domain(grouped, self._columns.domain(name, column_keys, i), i, "inner")
+                grouped = join_domain(grouped, self._columns.domain(name, column_keys, i), i, "inner")
                 position = f"({position}) * {len(column_keys)} + lastbit_position_{i}"
             chosen = f"CAST({position} AS BIGINT) AS position, CAST(lastbit_total AS BIGINT) AS total"
             columns = grouped.project(chosen).fetchnumpy()
@@ -51,9 +51,12 @@ class DuckDBTable:
         totals[columns["position"]] = columns["total"]
         return totals
 
-    def compute_numbers(self, task: Task, keys: Sequence[Keys]) -> tuple[Integers, Integers]:
-        """Compute the position of each unit's item, and the unit's number in steps."""
-        chosen = [f"{self._columns.key(name)} AS {key}" for name, key in zip(task.by, _keys(task), strict=True)]
+    def compute_numbers(self, task: Task, keys: Sequence[Keys]) -> tuple[Integers, ...]:
+        """Compute the position of each unit's item and its number in steps; for a ranked task ranks and what is beyond.
+
+        Then no bound leaves a number out yet.
+        """
+        chosen = [f"{self._columns.key(name)} AS {key}" for name, key in zip(task.by, key_columns(task), strict=True)]
         known = []
         for name, alias in ((task.unit, "lastbit_unit"), (task.order, "lastbit_order")):
             if name is not None:
@@ -64,8 +67,12 @@ class DuckDBTable:
         rows = self._relation.project(", ".join(chosen)).filter(" AND ".join([*known, "lastbit_step IS NOT NULL"]))
         position = "CAST(0 AS BIGINT)"
         for i, (name, column_keys) in enumerate(zip(task.by, keys, strict=True)):
-            rows = _join_domain(rows, self._columns.domain(name, column_keys, i), i, "inner")
+            rows = join_domain(rows, self._columns.domain(name, column_keys, i), i, "inner")
             position = f"({position}) * {len(column_keys)} + lastbit_position_{i}"
+        if task.ranked:
+            names = ("lastbit_position", "lastbit_step", "lastbit_rank", "lastbit_beyond")
+            columns = rank_numbers(rows, task, position).project(", ".join(names)).fetchnumpy()
+            return tuple(np.asarray(columns[name], np.int64) for name in names)
         with ExitStack() as closing:
             numbers = reduce_rows(rows, task, position)
             if task.bound is not None and task.per != "row":
@@ -79,7 +86,7 @@ class DuckDBTable:
 
     def find_items(self, task: Task) -> Callable[[int | None], ItemTotals]:
         """Return a function that counts the items that occur when it is called: only these leave the engine."""
-        readers = [self._columns.item_reader(name, key) for name, key in zip(task.by, _keys(task), strict=True)]
+        readers = self.item_readers(task)
 
         def fetch(most: int | None) -> ItemTotals:
             with ExitStack() as closing:
@@ -88,13 +95,29 @@ class DuckDBTable:
                     rows = self._group(task, None, self._rows(task, None, self._relation), closing)
                 rows = rows.filter("lastbit_total > 0")
                 # Keys are bytes or numbers: no collation has a say in their order.
-                rows = rows.order(f"lastbit_total DESC, {', '.join(f'{key} ASC' for key in _keys(task))}")
+                rows = rows.order(f"lastbit_total DESC, {', '.join(f'{key} ASC' for key in key_columns(task))}")
                 rows = rows if most is None else rows.limit(most)
                 largest = rows.project(", ".join([*(text for text, _ in readers), "lastbit_total"])).fetchall()
             items = [[read(row[i]) for row in largest] for i, (_, read) in enumerate(readers)]
             return items, np.array([int(row[-1]) for row in largest], np.int64)
 
         return fetch
+
+    def select_rows(self, task: Task, keys: Sequence[Keys] | None) -> Any:
+        """Return the rows of a task: the normal forms of items and units, and the steps of weights."""
+        return self._rows(task, keys, self._relation)
+
+    def list_domain(self, name: str, keys: Keys, number: int) -> Any:
+        """Return the listed items of a column in their normal form, and their positions."""
+        return self._columns.domain(name, keys, number)
+
+    def readable_sql(self, task: Task) -> str:
+        """Return the condition that Python has an item for the normal forms of a row."""
+        return " AND ".join(map(self._columns.is_readable, task.by, key_columns(task)))
+
+    def item_readers(self, task: Task) -> list[tuple[str, Callable[[Any], Any]]]:
+        """Return for each column of items what to fetch, and the function that makes an item of it."""
+        return [self._columns.item_reader(name, key) for name, key in zip(task.by, key_columns(task), strict=True)]
 
     def _count_by_sorting(self, by: Sequence[str], unit: str, keys: Sequence[Keys]) -> Integers | None:
         if not self._columns.are_words([*by, unit]):
@@ -112,9 +135,9 @@ class DuckDBTable:
         pairs = task.unit is not None and task.amount is None and task.bound is None
         if self._source is None or again is None or most is None or not pairs:
             return None
-        readable = " AND ".join(map(self._columns.is_readable, task.by, _keys(task)))
+        readable = self.readable_sql(task)
         rows = lambda: self._rows(task, None, again())  # noqa: E731
-        return find_frequent(rows, _keys(task), readable, most, self._source.connection, closing)
+        return find_frequent(rows, key_columns(task), readable, most, self._source.connection, closing)
 
     def _rows(self, task: Task, keys: Sequence[Keys] | None, relation: Any) -> Any:
         """Return the normal forms of items and units, and the steps of weights; of all items where there are no keys.
@@ -122,8 +145,8 @@ class DuckDBTable:
         A small domain takes rows out before they are grouped. So does every domain where units have a bound: other
         items do not use it up.
         """
-        chosen = [f"{self._columns.key(name)} AS {key}" for name, key in zip(task.by, _keys(task), strict=True)]
-        known = [] if keys is not None else [f"{key} IS NOT NULL" for key in _keys(task)]
+        chosen = [f"{self._columns.key(name)} AS {key}" for name, key in zip(task.by, key_columns(task), strict=True)]
+        known = [] if keys is not None else [f"{key} IS NOT NULL" for key in key_columns(task)]
         if task.unit is not None:
             chosen.append(f"{self._columns.key(task.unit)} AS lastbit_unit")
             known.append("lastbit_unit IS NOT NULL")
@@ -134,7 +157,7 @@ class DuckDBTable:
         rows = relation.project(", ".join(chosen))
         for i, (name, column_keys) in enumerate(zip(task.by, keys or (), strict=keys is not None)):
             if len(column_keys) <= _FILTERED or task.bound is not None:
-                rows = _join_domain(rows, self._columns.domain(name, column_keys, i), i, "semi")
+                rows = join_domain(rows, self._columns.domain(name, column_keys, i), i, "semi")
         return rows.filter(" AND ".join(known)) if known else rows
 
     def _group(self, task: Task, keys: Sequence[Keys] | None, rows: Any, closing: ExitStack) -> Any:
@@ -143,8 +166,8 @@ class DuckDBTable:
         A large domain is looked up after this, because of rows the engine may not know how many there are, and would
         look the domain up in the rows.
         """
-        items, bound, amount = ", ".join(_keys(task)), task.bound, task.amount
-        readable = [] if keys is not None else [*map(self._columns.is_readable, task.by, _keys(task))]
+        items, bound, amount = ", ".join(key_columns(task)), task.bound, task.amount
+        readable = [] if keys is not None else [*map(self._columns.is_readable, task.by, key_columns(task))]
         total = "count(*)"
         if amount is not None:
             total = f"sum(CAST(greatest(least(lastbit_step, {amount.high}), {amount.low}) AS BIGINT))"
@@ -156,16 +179,18 @@ class DuckDBTable:
             rows = rows.aggregate(f"{items}, lastbit_unit{step}", f"{items}, lastbit_unit")
         if bound is not None:
             rows = rows.filter(" AND ".join(readable)) if readable else rows
-            rows = keep_items(rows, _keys(task), [] if amount is None else ["lastbit_step"], bound, closing)
+            rows = keep_items(rows, key_columns(task), [] if amount is None else ["lastbit_step"], bound, closing)
         grouped = rows.aggregate(f"{items}, {total} AS lastbit_total", items)
         # There are fewer items than rows to ask whether they can be read.
         return grouped.filter(" AND ".join(readable)) if readable and bound is None else grouped
 
 
-def _keys(task: Task) -> list[str]:
+def key_columns(task: Task) -> list[str]:
+    """Return the names of the columns with the normal forms of items."""
     return [f"lastbit_key_{i}" for i in range(len(task.by))]
 
 
-def _join_domain(rows: Any, domain: Any, number: int, how: str) -> Any:
+def join_domain(rows: Any, domain: Any, number: int, how: str) -> Any:
+    """Join rows with the items of a column that are listed."""
     condition = f"lastbit_key_{number} = lastbit_item_{number}"
     return rows.set_alias("lastbit_rows").join(domain.set_alias(f"lastbit_domain_{number}"), condition, how)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lastbit.data.duckdb.relation import ColumnSelection, OpenTable
+from lastbit.data.duckdb.relation import ColumnSelection, OpenTable, find_texts
 from lastbit.data.duckdb.sql import shorten_blob
 from lastbit.data.files.databases import check_table
 from lastbit.data.sql import quote_identifier
@@ -42,4 +42,4 @@ def open_duckdb(connection: duckdb.DuckDBPyConnection, table: str, columns: Colu
     # A view, or a column that is computed, may find other rows each time: by a sample, or by chance.
     stored = "SELECT schema_name, table_name FROM duckdb_tables() WHERE NOT contains(sql, 'GENERATED ALWAYS AS')"
     same = parts in connection.execute(stored).fetchall()
-    return OpenTable(rows, connection, again=(lambda: rows) if same else None)
+    return OpenTable(rows, connection, again=(lambda: rows) if same else None, text_columns=find_texts(rows))

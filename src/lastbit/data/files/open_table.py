@@ -249,7 +249,8 @@ def _union_tables(tables: Sequence[OpenTable], paths: Sequence[str]) -> OpenTabl
     relation = _union_relations([table.relation for table in tables])
     repeats = [table.again for table in tables if table.again is not None]
     again = (lambda: _union_relations([read() for read in repeats])) if len(repeats) == len(tables) else None
-    return OpenTable(relation, first.connection, read if known else None, problem, again)
+    texts = frozenset[str]().union(*(table.text_columns for table in tables))
+    return OpenTable(relation, first.connection, read if known else None, problem, again, texts)
 
 
 def _union_relations(relations: Sequence[duckdb.DuckDBPyRelation]) -> duckdb.DuckDBPyRelation:

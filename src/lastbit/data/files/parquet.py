@@ -13,7 +13,7 @@ from itertools import repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from lastbit.data.duckdb.relation import ColumnSelection, OpenTable, stream_batches
+from lastbit.data.duckdb.relation import ColumnSelection, OpenTable, find_texts, stream_batches
 from lastbit.data.files.parquet_texts import TextColumns, is_text, read_rows, replace_entries
 from lastbit.data.long_texts import shorten_array
 from lastbit.data.sql import quote_identifier
@@ -57,7 +57,8 @@ def open_parquet(connection: duckdb.DuckDBPyConnection, path: Path, selection: C
     def again() -> duckdb.DuckDBPyRelation:
         return stream_batches(connection, *_batches(connection, path, names, declared, selection.weights))
 
-    return OpenTable(again(), connection, problem=problem, again=again)
+    relation = again()
+    return OpenTable(relation, connection, problem=problem, again=again, text_columns=find_texts(relation))
 
 
 def list_parquet_columns(path: Path) -> list[str]:

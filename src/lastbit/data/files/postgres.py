@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, Final
 
 from lastbit.data.duckdb.relation import ColumnSelection, OpenTable
@@ -16,6 +17,8 @@ _NUMBERS: Final = (20, 21, 23, 700, 701, 1700)
 """The types of PostgreSQL that are numbers. Others are refused: the type of a column is public, its rows are not."""
 
 _REAL: Final = 700
+_TEXTS: Final = (25, 1042, 1043)
+"""The types text, character and character varying."""
 """The shortest text of such a float would be another double."""
 
 _DOUBLE: Final = 701
@@ -95,7 +98,9 @@ def open_postgres(address: str, table: str, selection: ColumnSelection, *, with_
             rows.execute(query(text), binary=True)
             few = ROWS if in_utf8 else FEW_ROWS
             batches: Iterator[Sequence[Row]] = iter(lambda: rows.fetchmany(few), [])
-            return load_rows(batches, selection, [read] * len(selection.columns), _read_weight)
+            loaded = load_rows(batches, selection, [read] * len(selection.columns), _read_weight)
+            texts = frozenset(name for name in selection.columns if columns[name].type_code in _TEXTS)
+            return replace(loaded, text_columns=texts)
 
 
 def _one_form(column: Any) -> str:

@@ -115,12 +115,19 @@ class RowPlan:
 
     def apply(self, table: OpenTable, selection: ColumnSelection) -> OpenTable:
         """Return the rows that the filter keeps, with the columns wanted."""
-        relation = table.relation
+        relation, trees = table.relation, self._column_trees(selection)
+        for tree in self.where:
+            _refuse_numbers(tree, table.text_columns)
+        if selection.weights is not None and getattr(trees[selection.weights], "name", None) in table.text_columns:
+            raise ParameterError(
+                f"the column {selection.weights!r} must hold numbers: the table declares it as text. Name a column of "
+                "numbers, or make one with --sql and cast. Nothing was charged."
+            )
         types = dict(zip(relation.columns, relation.types, strict=True))
         columns = {name: column_value(name, declared.id, self.comma) for name, declared in types.items()}
         chosen = [
             f"{self._column_sql(tree, columns, name == selection.weights)} AS {quote_identifier(name)}"
-            for name, tree in self._column_trees(selection).items()
+            for name, tree in trees.items()
         ]
         conditions = [require_condition(translate(tree, columns)).sql for tree in self.where]
         # Nothing in it raises. If it did, the row would be left out.
@@ -166,6 +173,27 @@ _FINAL: Final = {
     ValueType.BOOLEAN: "BOOLEAN",
     ValueType.NULL: "VARCHAR",
 }
+
+
+_COMPARISONS: Final = ("=", "<>", "<", ">", "<=", ">=", "is distinct from", "is not distinct from")
+
+
+def _refuse_numbers(tree: Tree, texts: frozenset[str]) -> None:
+    """Refuse a condition that compares a column with a number, where the table declares the column as text.
+
+    The types are public, and whoever writes so has mistaken the column: no row would match as was meant.
+    """
+    if not isinstance(tree, Operation):
+        return
+    if tree.name in _COMPARISONS:
+        names = [part.name for part in tree.parts if isinstance(part, Column) and part.name in texts]
+        if names and any(isinstance(part, Constant) and isinstance(part.value, Fraction) for part in tree.parts):
+            raise ParameterError(
+                f"the column {names[0]!r} is declared as text, and --where compares it with a number. Put the number "
+                f"in single quotes, or compare cast({names[0]} as double). Nothing was charged."
+            )
+    for part in tree.parts:
+        _refuse_numbers(part, texts)
 
 
 def _substitute(cut: Operation, tree: Tree) -> Operation:

@@ -10,7 +10,7 @@ from typing import Any
 from lastbit.chance.draw import Draw
 from lastbit.errors import ParameterError
 from lastbit.exact.numbers import Number
-from lastbit.mechanisms.quantiles.mechanism import QuantileMechanism
+from lastbit.mechanisms.quantiles.mechanism import GridSteps, QuantileMechanism
 from lastbit.mechanisms.quantiles.quantiles import Quantiles
 from lastbit.release import Release
 from lastbit.values.grid import Steps
@@ -81,8 +81,10 @@ class GroupQuantiles(QuantileMechanism[GroupQuantileValues]):
         self._prepare(levels=len(one_group.qs).bit_length())
         self._derive(groups=names, qs=one_group.qs, spread=one_group.spread, _one_group=one_group)
 
-    def ready(self, values: Mapping[Any, Any]) -> Callable[[Draw], GroupQuantileValues]:
+    def ready(self, values: Mapping[Any, Any] | GridSteps) -> Callable[[Draw], GroupQuantileValues]:
         """The quantiles of each group, from a mapping of groups to one number for each person."""
+        if isinstance(values, GridSteps):
+            return self.ready_steps(values.steps)
         if not isinstance(values, Mapping):
             raise ParameterError(f"values must be a mapping from groups to numbers: got {type(values).__name__}.")
         return self.ready_steps([self._steps(values.get(group, ())) for group in self.groups])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 
@@ -26,6 +26,15 @@ MOST_PARTS: Final = 1 << 24
 
 _FEW_POINTS: Final = 64
 """On so few points the auditor tries one person more on each."""
+
+
+@dataclass(frozen=True, eq=False)
+class GridSteps:
+    """Numbers of a table as whole steps of a mechanism's grid, between its bounds: private, and never shown."""
+
+    steps: Any = field(repr=False)
+    """The steps; for groups, those of each group."""
+    adjacency: ClassVar[Adjacency] = "add-remove"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,6 +97,9 @@ class QuantileMechanism(Mechanism[Released]):
 
     def _steps(self, values: Any) -> Steps:
         """The values in steps between the bounds, in their order; missing ones left out, or as `missing` says."""
+        if isinstance(values, GridSteps):
+            ready: Steps = values.steps
+            return ready
         if isinstance(values, Known):
             raise ParameterError(
                 f"values must be one number for each person: got {type(values).__name__}. Nothing was drawn."

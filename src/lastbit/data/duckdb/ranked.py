@@ -1,0 +1,144 @@
+"""Counts and numbers by their rank in each unit's lot, in the SQL of DuckDB: a table is read before a bound is known.
+
+The lot of a unit orders its items by a hash of the unit, the item and a key that is drawn for this reading, so that a
+bound on the items of a unit can be applied later, to the ranks. What a unit's ranks are depends on its own rows alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from lastbit.data.count import parse_weights
+from lastbit.data.domain import combine_domains, convert_items, read_domains
+from lastbit.data.duckdb.bound import hash_sql
+from lastbit.data.duckdb.relation import OpenTable
+from lastbit.data.duckdb.table import DuckDBTable, join_domain, key_columns
+from lastbit.data.engines import call_engine, parse_columns, require_column_types, wrap_frame
+from lastbit.data.table import Integers, Task
+from lastbit.exact.numbers import Number
+from lastbit.values.bound import Bound
+from lastbit.values.missing import LEAVE_OUT, Missing
+from lastbit.values.ranked import RankedCounts, RankedUnlisted
+
+_NUMBERS: Final = "count(*) AS lastbit_units, sum(lastbit_total) AS lastbit_total"
+
+
+def count_ranked(
+    table: OpenTable,
+    *,
+    by: str | Sequence[str],
+    unit: str,
+    domain: Any,
+    weights: str | None = None,
+    bounds: tuple[Number, Number] | None = None,
+    resolution: Number = 1,
+    missing: Missing = LEAVE_OUT,
+) -> RankedCounts:
+    """Return how many units have each listed item at each rank of their lot; with `weights`, the sums too."""
+    columns = parse_columns(by)
+    names = [*columns, unit, *([] if weights is None else [weights])]
+    engine = call_engine(wrap_frame, table, names)
+    types = call_engine(require_column_types, engine, names)
+    amount = parse_weights(weights, bounds, resolution, missing, types)
+    domains = [
+        convert_items(items, types[column], column)
+        for column, items in zip(columns, read_domains(domain, columns), strict=True)
+    ]
+    items = combine_domains([column.items for column in domains])
+    task = Task(tuple(columns), unit, weights, amount, Bound.draw(max(1, len(items))))
+    positions, ranks, units, totals = call_engine(_fetch, engine, task, [column.keys for column in domains])
+    if amount is None:
+        return RankedCounts(items, positions, ranks, units)
+    return RankedCounts(items, positions, ranks, units, totals, lambda sums, most: amount.counts(items, sums, most))
+
+
+def count_ranked_unlisted(
+    table: OpenTable,
+    *,
+    by: str | Sequence[str],
+    unit: str,
+    most: int,
+    weights: str | None = None,
+    bounds: tuple[Number, Number] | None = None,
+    resolution: Number = 1,
+    missing: Missing = LEAVE_OUT,
+) -> RankedUnlisted:
+    """Return the same for the items that occur, which nobody listed: by rank up to `most`. Items are private too."""
+    columns = parse_columns(by)
+    names = [*columns, unit, *([] if weights is None else [weights])]
+    engine = call_engine(wrap_frame, table, names)
+    types = call_engine(require_column_types, engine, names)
+    amount = parse_weights(weights, bounds, resolution, missing, types)
+    task = Task(tuple(columns), unit, weights, amount, Bound.draw(most))
+    items, positions, ranks, units, totals = call_engine(_fetch_unlisted, engine, task)
+    facts: dict[str, Any] = {}
+    if amount is not None:
+        facts = {"sensitivity": amount.sensitivity, "resolution": amount.grid.resolution}
+    return RankedUnlisted(items, positions, ranks, units, None if amount is None else totals, facts=facts)
+
+
+def _pair_rows(table: DuckDBTable, task: Task, keys: Sequence[Any] | None) -> Any:
+    """Return every pair of an item and a unit once."""
+    step = "" if task.amount is None else ", sum(lastbit_step) AS lastbit_step"
+    columns = ", ".join(key_columns(task))
+    rows = table.select_rows(task, keys)
+    return rows.aggregate(f"{columns}, lastbit_unit{step}", f"{columns}, lastbit_unit")
+
+
+def _rank_pairs(task: Task, pairs: Any, ties: Sequence[str], columns: str) -> Any:
+    """Return the pairs with their ranks in the unit's lot, and the steps that each adds.
+
+    A unit has one item at each rank. Of items with one hash the first comes first.
+    """
+    assert task.bound is not None  # noqa: S101
+    total = "0"
+    if task.amount is not None:
+        total = f"CAST(greatest(least(lastbit_step, {task.amount.high}), {task.amount.low}) AS BIGINT)"
+    order = ", ".join(f"{name} ASC" for name in (hash_sql(key_columns(task), task.bound.key), *ties))
+    rank = f"row_number() OVER (PARTITION BY lastbit_unit ORDER BY {order})"
+    return pairs.project(f"{columns}, {rank} AS lastbit_rank, {total} AS lastbit_total")
+
+
+def _fetch(table: DuckDBTable, task: Task, keys: Sequence[Any]) -> tuple[Integers, Integers, Integers, Any]:
+    """Fetch the position of an item, a rank, how many units have the item at this rank, and the sum of their steps."""
+    pairs, position = _pair_rows(table, task, keys), "CAST(0 AS BIGINT)"
+    for number, (name, domain) in enumerate(zip(task.by, keys, strict=True)):
+        pairs = join_domain(pairs, table.list_domain(name, domain, number), number, "inner")
+        position = f"({position}) * {len(domain)} + lastbit_position_{number}"
+    ranked = _rank_pairs(task, pairs, [position], f"{position} AS lastbit_position")
+    grouped = ranked.aggregate(f"lastbit_position, lastbit_rank, {_NUMBERS}", "lastbit_position, lastbit_rank")
+    columns = grouped.fetchnumpy()
+    positions, ranks, units = (
+        np.asarray(columns[name], np.int64) for name in ("lastbit_position", "lastbit_rank", "lastbit_units")
+    )
+    return positions, ranks, units, np.array([int(total) for total in columns["lastbit_total"].tolist()], object)
+
+
+def _fetch_unlisted(table: DuckDBTable, task: Task) -> tuple[list[Any], Integers, Integers, Integers, Any]:
+    """Fetch the items in their order, and the same numbers. At ranks beyond the bound no item leaves the engine."""
+    assert task.bound is not None  # noqa: S101
+    keys, most = key_columns(task), task.bound.most
+    pairs = _pair_rows(table, task, None).filter(table.readable_sql(task))
+    ranked = _rank_pairs(task, pairs, keys, ", ".join(keys))
+    near = ", ".join(f"CASE WHEN lastbit_rank <= {most} THEN {key} END AS {key}" for key in keys)
+    grouped = ranked.project(f"{near}, lastbit_rank, lastbit_total").aggregate(
+        f"{', '.join(keys)}, lastbit_rank, {_NUMBERS}", f"{', '.join(keys)}, lastbit_rank"
+    )
+    readers = table.item_readers(task)
+    ordered = grouped.order(", ".join(f"{key} ASC" for key in keys))
+    texts = [text for text, _ in readers]
+    rows = ordered.project(", ".join([*texts, "lastbit_rank", "lastbit_units", "lastbit_total"])).fetchall()
+    items: list[Any] = []
+    numbers: list[tuple[int, int, int]] = []
+    last: Any = None
+    for *key, rank, units, _ in rows:
+        if rank <= most and key != last:
+            parts = [read(part) for (_, read), part in zip(readers, key, strict=True)]
+            items.append(parts[0] if len(parts) == 1 else tuple(parts))
+            last = key
+        numbers.append((len(items) - 1 if rank <= most else -1, rank, units))
+    positions, ranks, counts = np.array(numbers, np.int64).reshape(-1, 3).T
+    return items, positions, ranks, counts, np.array([int(row[-1]) for row in rows], object)

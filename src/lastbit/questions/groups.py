@@ -1,0 +1,214 @@
+"""Numbers of listed groups, such as items, bins and months: what is released, and what it says of all people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from lastbit.output.words import plural
+from lastbit.questions.people import Noise, PeopleParts, PeopleReading
+from lastbit.questions.question import Accuracy, Question
+from lastbit.questions.report import Report, format_bound, format_percent
+
+if TYPE_CHECKING:
+    from lastbit.questions.reading import Reading
+    from lastbit.questions.request import Request
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Listed groups, and how their numbers are measured where a person counts in so many of them."""
+
+    request: Request
+    heading: str
+    """The name of the column of groups."""
+    names: Sequence[Any]
+    noun: str
+    """What a group is called: an item, a bin."""
+    number: str
+    """What the number of a group is called: units, or the sum of a column."""
+    noise: Noise
+    people: PeopleParts
+    """What is measured about people."""
+    weights: tuple[Fraction, Fraction] | None = None
+    """What a person adds to a sum, at least and at most; None where people are counted."""
+
+    @property
+    def level(self) -> str:
+        """The level of intervals, as people read it."""
+        return format_percent(self.request.level)
+
+    @property
+    def _plain(self) -> bool:
+        """Whether everybody counts in all of their groups."""
+        return not self.people.bounded
+
+    def ask(
+        self, reading: Reading[Any], sample: Any, notes: Sequence[str], total: Any, data: Mapping[str, Any]
+    ) -> Question:
+        """Return the question. Where people are bounded, `reading` reads the numbers by rank."""
+        values = self.people.values
+        return Question(
+            self.people.mechanism(self.request.cost, self.noise),
+            reading=reading if self._plain else reading.then(values),
+            report=lambda release: self.report(release, data),
+            sample=sample if self._plain else lambda units: values(sample(units)),
+            accuracy=lambda units: self.accuracy(total(units)),
+            notes=[*self.describe_bound(), *notes],
+        )
+
+    def report(self, release: Any, data: Mapping[str, Any]) -> Report:
+        """Describe a release."""
+        reading = self.people.read(release, self.request.level)
+        main = reading.main
+        values = main.columns()["value"]
+        if not reading.knows_cut:
+            return self._report_simple(release, main, values, data)
+        counted = main.interval(self.request.level)
+        people = self._people_intervals(main, reading)
+        cut, fewest, most = reading.cut
+        columns = {
+            self.heading: self.names,
+            f"{self.number} counted": values,
+            "interval": counted,
+            f"all {self.number}": people,
+        }
+        frame = {
+            self.heading: self.names,
+            **name_ends("", [_clip(value, ends) for value, ends in zip(values, people, strict=True)], people),
+            **name_ends("bounded_", values, counted),
+        }
+        notes = [
+            f"Each interval holds with probability {self.level} or more. Those of all {self.number} allow for the "
+            "units whom the bound leaves out.",
+            f"A unit counts in {self._at_most(reading.most)}, drawn by lot: {plural(max(0, cut), 'unit')} "
+            f"({fewest:,} to {most:,} with probability {self.level}) have more.",
+            *self._compare_with_all(people),
+        ]
+        facts = {
+            "item": self.names, "interval": people, "bounded_interval": counted, "level": self.request.level,
+            "most_items": reading.most, "cut": cut, "cut_low": fewest, "cut_high": most,
+        }  # fmt: skip
+        return Report(
+            release.title, columns, notes, release.to_dict() | dict(data) | frame | facts, self._whole, frame=frame
+        )
+
+    def _report_simple(self, release: Any, main: Any, values: Sequence[Any], data: Mapping[str, Any]) -> Report:
+        """Describe a release of which nothing is known about people besides those counted."""
+        intervals = main.interval(self.request.level)
+        number = self.number if self._plain else f"{self.number} counted"
+        frame = {self.heading: self.names, **name_ends("" if self._plain else "bounded_", values, intervals)}
+        facts = {"item": self.names, "interval": intervals, "level": self.request.level}
+        notes = [f"Each interval holds with probability {self.level} or more."]
+        return Report(
+            release.title,
+            {self.heading: self.names, number: values, "interval": intervals},
+            notes,
+            release.to_dict() | dict(data) | frame | facts,
+            self._whole,
+            frame=frame,
+        )
+
+    @property
+    def _whole(self) -> tuple[str, ...]:
+        """The columns that count people."""
+        return () if self.weights is not None else ("interval", f"all {self.number}")
+
+    def _people_intervals(self, main: Any, reading: PeopleReading) -> list[Any]:
+        """Return the interval of all people, or of their sum, for each group."""
+        counted = main.interval(reading.counted_level)
+        if self.weights is None:
+            return [reading.interval(interval) for interval in counted]
+        least, most = min(self.weights[0], Fraction(0)), max(self.weights[1], Fraction(0))
+        cut = reading.bounds.cut
+        return [
+            (None if low is None else low + least * cut, None if high is None else high + most * cut)
+            for low, high in counted
+        ]
+
+    def _at_most(self, most: int) -> str:
+        return f"one {self.noun}" if most == 1 else f"{plural(most, self.noun)} at most"
+
+    def _within(self, most: int) -> Fraction:
+        """Return how far a number is off where a person counts in so many groups, and nothing else is measured."""
+        within: Fraction = self.noise(most, self.request.cost).accuracy(self.request.level)
+        return within
+
+    def _compare_with_all(self, people: Sequence[Any]) -> list[str]:
+        """Return that everybody could count with narrower intervals, where this is so: both noises are public."""
+        everybody = self._within(len(self.names))
+        widths = sorted(high - low for low, high in people if low is not None and high is not None)
+        if not widths or widths[len(widths) // 2] <= 2 * everybody:
+            return []
+        text = format_bound(everybody, whole=self.weights is None)
+        command = self.request.change(most_items="all", one_each=False).command
+        return [
+            f"With --most-items all nobody is left out, and every number would be off by at most {text}: the "
+            f"intervals would be narrower than these. To ask that: {command}"
+        ]
+
+    def describe_bound(self) -> list[str]:
+        """Return in how many groups a person counts, and what another bound would gain."""
+        size, unit = len(self.names), self.request.rows.unit
+        if unit is None or size == 1 or self.request.items.counts is not None:
+            return []
+        whole = self.weights is None
+        if self._plain:
+            everybody, one = (format_bound(self._within(most), whole=whole) for most in (size, 1))
+            return [
+                f"A unit may count in all {plural(size, self.noun)}, and nobody is left out: the noise is for as "
+                f"many, {everybody} at most. With --one-each it would be {one}, and a unit would count in one "
+                f"{self.noun} only; --most-items does so for a few."
+            ]
+        if self.people.share == 0:
+            return [
+                f"A unit counts in {self._at_most(self.people.most or 1)}, drawn by lot where it has more. The "
+                "numbers and their intervals are of the units counted this way: there may be more. "
+                "--most-items all leaves nobody out."
+            ]
+        return ["--most-items all leaves nobody out."]
+
+    def accuracy(self, total: Fraction | None) -> Accuracy:
+        """Return how accurate the numbers will be."""
+        whole = self.weights is None
+        if self._plain:
+            within = self._within(len(self.names))
+            text = format_bound(within, whole=whole)
+            sentence = f"With probability {self.level} the number of {self._article} is off by at most {text}."
+            return Accuracy(within, self.number, sentence, total=total)
+        main = self.people.main_cost(self.request.cost)
+        highest = self.people.most or len(self.names)
+        within = self.noise(highest, main).accuracy(self.request.level)
+        text = format_bound(within, whole=whole)
+        if self.people.auto:
+            least = format_bound(self.noise(1, main).accuracy(self.request.level), whole=whole)
+            sentence = (
+                f"With probability {self.level} the number counted in {self._article} is off by at most {least} where "
+                f"the bound comes out as 1, and by at most {text} where it comes out as {highest:,}."
+            )
+        else:
+            sentence = f"With probability {self.level} the number counted in {self._article} is off by at most {text}."
+        sentence += " Intervals of all units are wider, by those whom the bound leaves out."
+        return Accuracy(within, self.number, sentence, total=total)
+
+    @property
+    def _article(self) -> str:
+        return f"{'an' if self.noun[0] in 'aeiou' else 'a'} {self.noun}"
+
+
+def name_ends(prefix: str, values: Sequence[Any], intervals: Sequence[Any]) -> dict[str, list[Any]]:
+    """Return the columns of a number and its interval, under the names that every answer has for them."""
+    return {
+        f"{prefix}value": list(values),
+        f"{prefix}low": [low for low, _ in intervals],
+        f"{prefix}high": [high for _, high in intervals],
+    }
+
+
+def _clip(value: Any, ends: tuple[Any, Any]) -> Any:
+    """Return the number of the interval that is nearest to the people counted."""
+    low, high = ends
+    value = value if low is None else max(value, low)
+    return value if high is None else min(value, high)

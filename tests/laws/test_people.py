@@ -1,0 +1,138 @@
+"""Intervals for people, from a bounded count and the spread: their coverage over all lots, in exact laws."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction
+
+import pytest
+
+from lastbit.estimate.people import PeopleBounds, mean_lower, mean_upper, noise_of_sum, spread_classes
+from lastbit.privacy.rate import Rate
+
+ALPHA = Fraction(1, 40)
+
+
+def lot_law(people: list[int], most: int) -> list[Fraction]:
+    """The law of the number of people counted in an item that all these have, each with so many items."""
+    law = [Fraction(1)]
+    for items in people:
+        chance = min(Fraction(1), Fraction(most, items))
+        law = [
+            (law[count] * (1 - chance) if count < len(law) else 0) + (law[count - 1] * chance if count else 0)
+            for count in range(len(law) + 1)
+        ]
+    return law
+
+
+def bounds(spread: dict[int, int], most: int, size: int | None) -> PeopleBounds:
+    """The bounds where the spread is known."""
+    classes = spread_classes(most, size)
+    counts = [
+        sum(people for items, people in spread.items() if first <= items and (last is None or items <= last))
+        for first, last in classes
+    ]
+    return PeopleBounds(most, classes, tuple(counts))
+
+
+POPULATIONS = {
+    "everyone has four": ([4] * 30, {4: 80}, 12),
+    "a rare item": ([4] * 3, {4: 300}, 12),
+    "one to eight items": ([1, 2, 3, 4, 5, 6, 7, 8] * 4, dict.fromkeys(range(1, 9), 20), 8),
+    "those who have the item have many": ([10] * 20, {1: 100, 10: 20}, 12),
+    "those who have the item have one": ([1] * 20, {1: 20, 10: 100}, 12),
+    "nobody": ([], {2: 10}, 3),
+    "nobody listed the items": ([3, 9, 200] * 5, {3: 9, 9: 9, 200: 9}, None),
+}
+
+
+@pytest.mark.parametrize("most", [1, 2, 3])
+@pytest.mark.parametrize("name", POPULATIONS)
+def test_the_interval_misses_the_people_in_at_most_alpha_of_all_lots(name: str, most: int) -> None:
+    people, spread, size = POPULATIONS[name]
+    known = bounds(spread, most, size)
+    law = lot_law(people, most)
+    assert sum(law) == 1
+    above = sum((mass for count, mass in enumerate(law) if known.upper(count, ALPHA) < len(people)), Fraction(0))
+    below = sum((mass for count, mass in enumerate(law) if known.lower(count, ALPHA) > len(people)), Fraction(0))
+    assert above <= ALPHA
+    assert below <= ALPHA
+
+
+@pytest.mark.parametrize("most", [1, 2, 3])
+@pytest.mark.parametrize("name", POPULATIONS)
+def test_without_alpha_the_interval_holds_for_every_lot(name: str, most: int) -> None:
+    people, spread, size = POPULATIONS[name]
+    known = bounds(spread, most, size)
+    for count, mass in enumerate(lot_law(people, most)):
+        if mass:
+            assert known.lower(count) <= len(people) <= known.upper(count)
+
+
+def test_the_bounded_count_alone_misses_the_people_in_every_lot() -> None:
+    """The negative control: an interval that takes the people counted for all people."""
+    law = lot_law([4] * 30, 1)
+    near = sum(mass for count, mass in enumerate(law) if abs(count - 30) <= 6)
+    assert near < Fraction(1, 1000)
+
+
+@pytest.mark.parametrize(
+    ("spread", "most", "counted", "sure", "sharp"),
+    [
+        ({4: 400}, 1, 50, (50, 450), (133, 287)),
+        ({4: 400}, 1, 3, (3, 403), (3, 41)),
+    ],
+)
+def test_the_intervals_of_a_uniform_lot_are_narrow(
+    spread: dict[int, int], most: int, counted: int, sure: tuple[int, int], sharp: tuple[int, int]
+) -> None:
+    known = bounds(spread, most, 12)
+    assert (known.lower(counted), known.upper(counted)) == sure
+    assert (known.lower(counted, ALPHA), known.upper(counted, ALPHA)) == sharp
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 10, 100, 10**6])
+@pytest.mark.parametrize("alpha", [Fraction(1, 2), Fraction(1, 40), Fraction(1, 10**12)])
+def test_means_are_where_the_bound_of_chernoff_puts_them(count: int, alpha: Fraction) -> None:
+    """To a sixteenth of a person, and on the safe side of it."""
+
+    def distance(mean: float) -> float:
+        return mean - count - (count * math.log(mean / count) if count else 0)
+
+    nats, upper, lower = math.log(1 / alpha), float(mean_upper(count, alpha)), float(mean_lower(count, alpha))
+    assert distance(upper) >= nats - 1e-6 * max(1, count)
+    assert upper - 1 / 16 <= count or distance(upper - 1 / 16) < nats + 1e-6 * max(1, count)
+    if lower:
+        assert distance(lower) >= nats - 1e-6 * max(1, count)
+    if count - lower - 1 / 16 > 0:
+        assert distance(lower + 1 / 16) < nats + 1e-6 * max(1, count)
+
+
+@pytest.mark.parametrize("most", [1, 3, 50])
+@pytest.mark.parametrize("size", [1, 2, 12, 1000, None])
+def test_classes_cover_every_number_of_items_once(most: int, size: int | None) -> None:
+    if size is not None and most > size:
+        return
+    classes = spread_classes(most, size)
+    assert classes[0] == (1, most)
+    assert all(after[0] == before[1] + 1 for before, after in itertools.pairwise(classes))
+    assert classes[-1][1] == size
+    assert len(classes) <= 16
+
+
+@pytest.mark.parametrize("times", [2, 3])
+@pytest.mark.parametrize("alpha", [Fraction(1, 10), Fraction(1, 1000)])
+def test_the_noise_of_a_sum_keeps_within_its_reach(times: int, alpha: Fraction) -> None:
+    """Against the exact law of a sum of discrete Laplace noises of rate 1/2, cut off where nothing is left."""
+    one = {step: Fraction(1, 3) * Fraction(1, 2 ** abs(step)) for step in range(-60, 61)}
+    law = {0: Fraction(1)}
+    for _ in range(times):
+        total: dict[int, Fraction] = {}
+        for before, mass in law.items():
+            for step, more in one.items():
+                total[before + step] = total.get(before + step, Fraction(0)) + mass * more
+        law = total
+    reach = noise_of_sum("laplace", Rate(1, 1), times, alpha)
+    assert sum(mass for step, mass in law.items() if step > reach) <= alpha
+    assert sum(mass for step, mass in law.items() if step > reach - 2) > alpha

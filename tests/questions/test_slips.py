@@ -1,0 +1,82 @@
+"""Slips that would be charged are refused where public facts suffice: declared types, and names of tables."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import lastbit as lb
+
+COLUMNS = {"patient": ["a", "b", "b"], "cost": ["5", "6", "x"], "age": [20, 30, 40]}
+NUMBERS: dict[str, Any] = {"unit": "patient", "bounds": (0, 10), "epsilon": 1}
+
+
+@pytest.fixture(params=["parquet", "duckdb", "sqlite"])
+def declared(request: pytest.FixtureRequest, tmp_path: Path) -> dict[str, Any]:
+    """A table that declares the column cost as text."""
+    rows = [*zip(*COLUMNS.values(), strict=True)]
+    if request.param == "parquet":
+        pq.write_table(pa.table(COLUMNS), tmp_path / "visits.parquet")
+        return {"source": str(tmp_path / "visits.parquet")}
+    path = str(tmp_path / f"visits.{request.param}")
+    connection: Any = (duckdb if request.param == "duckdb" else sqlite3).connect(path)
+    connection.execute("CREATE TABLE visits (patient VARCHAR, cost VARCHAR, age INTEGER)")
+    connection.executemany("INSERT INTO visits VALUES (?, ?, ?)", rows)
+    if request.param == "sqlite":
+        connection.commit()
+    connection.close()
+    return {"source": path, "table": "visits"}
+
+
+@pytest.mark.parametrize(
+    "where", ["cost > 5", "5 < cost", "cost = 5", "cost between 1 and 2", "cost in (5, 6)", "age > 1 and not cost <> 5"]
+)
+def test_a_number_is_not_compared_with_a_column_that_is_declared_as_text(declared: dict[str, Any], where: str) -> None:
+    with pytest.raises(lb.ParameterError, match="'cost' is declared as text, and --where compares it with a number"):
+        lb.ask("count", **declared, unit="patient", where=where, epsilon=1)
+
+
+@pytest.mark.parametrize("where", ["cost = '5'", "cast(cost as double) > 5", "age > 20", "cost is not null"])
+def test_other_conditions_are_taken(declared: dict[str, Any], where: str) -> None:
+    assert lb.ask("count", **declared, unit="patient", where=where, epsilon=1).values
+
+
+def test_a_text_file_declares_no_types(tmp_path: Path) -> None:
+    path = tmp_path / "visits.csv"
+    path.write_text("patient,cost\na,5\nb,6\n")
+    assert lb.ask("count", path, unit="patient", where="cost > 5", epsilon=1).values
+
+
+def test_no_mean_of_a_column_that_is_declared_as_text(tmp_path: Path) -> None:
+    path = tmp_path / "visits.parquet"
+    pq.write_table(pa.table(COLUMNS), path)
+    for where in (None, "age > 0"):
+        with pytest.raises(lb.ParameterError, match="must (be|hold) numbers"):
+            lb.ask("mean", path, of="cost", where=where, **NUMBERS)
+    sql = "select patient, cast(cost as double) as number from data"
+    assert lb.ask("mean", path, of="number", sql=sql, **NUMBERS).units is not None
+
+
+def test_an_account_pays_for_a_table_of_another_name_only_when_told_to(tmp_path: Path) -> None:
+    for name in ("may.csv", "june.csv"):
+        tmp_path.joinpath(name).write_text("patient\na\nb\n")
+    books = str(tmp_path / "books.db")
+    lb.Ledger(books).create("clinic", epsilon=10)
+
+    def ask(name: str, **options: Any) -> Any:
+        return lb.ask("count", tmp_path / name, unit="patient", epsilon=1, ledger=books, dataset="clinic", **options)
+
+    ask("may.csv")
+    with pytest.raises(lb.ParameterError, match="has only paid for tables of other names so far.*--new-table, once"):
+        ask("june.csv")
+    assert lb.Ledger(books).account("clinic").spent == 1
+    ask("june.csv", new_table=True)
+    ask("june.csv")
+    ask("may.csv")
+    assert lb.Ledger(books).account("clinic").spent == 4

@@ -1,0 +1,158 @@
+"""The questions that are asked: every kind in every form that says something else, of populations that are hard on it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+MONTHS = tuple(map(str, range(24)))
+ITEMS = ("all", *(f"i{place}" for place in range(7)), "rare", "nobody has it")
+GROUPS = ("a", "b", "c", "d", "e")
+
+
+@dataclass(frozen=True)
+class Case:
+    """One question of one population."""
+
+    name: str
+    kind: str
+    population: str
+    options: dict[str, Any] = field(default_factory=dict)
+    lots: bool = False
+    """Whether a lot decides who counts: then lots vary too."""
+    long: bool = False
+    """Whether it is left to the long run."""
+
+
+def _case(kind: str, population: str, *, lots: bool = False, long: bool = False, name: str = "", **options: Any) -> Case:
+    options = {"unit": "person", "epsilon": 1, **options}
+    for cost in ("rho", "delta"):
+        if cost == "rho" and cost in options:
+            del options["epsilon"]
+    options = {key: value for key, value in options.items() if value is not None}
+    shown = [key if value is True else f"{key} {value}" for key, value in options.items()
+             if key not in ("unit", "epsilon", "by", "domain", "of", "bounds", "weights", "edges")]  # fmt: skip
+    words = [kind, *[key for key in ("by", "of", "weights", "edges") if key in options], *shown, "of", population]
+    if "by" in options and "domain" not in options:
+        words.insert(1, "unlisted")
+    if "unit" not in options:
+        words.insert(1, "rows")
+    return Case(" ".join([*words, name]).strip(), kind, population, options, lots, long)
+
+
+def _by(domain: tuple[str, ...] | None) -> dict[str, Any]:
+    return {"by": "item", "domain": domain}
+
+
+COUNTS = [
+    _case("count", "crowd"),
+    _case("count", "crowd", rho="1/8", level="0.8"),
+    _case("count", "nobody", long=True),
+    _case("count", "crowd", rows=True, most_rows=3),
+    _case("count", "crowd", rows=True, most_rows=100, rho="1/2", long=True),
+    _case("count", "crowd", rows=True, most_rows=3, people_share=0),
+    _case("count", "crowd", **_by(ITEMS)),
+    _case("count", "crowd", **_by(ITEMS), rho="1/2"),
+    _case("count", "crowd", **_by(ITEMS), unit=None),
+    _case("count", "ties", **_by(("i0",)), long=True),
+    _case("count", "clinic", lots=True, **_by(MONTHS), one_each=True),
+    _case("count", "clinic", lots=True, **_by(MONTHS), one_each=True, people_share=0),
+    _case("count", "crowd", lots=True, **_by(ITEMS), most_items=2),
+    _case("count", "crowd", lots=True, **_by(ITEMS), most_items=2, level="0.5", rho="1/8"),
+    _case("count", "crowd", lots=True, **_by(ITEMS), most_items="auto"),
+    _case("count", "ties", lots=True, **_by(("i0", "i1", "nobody has it")), one_each=True, long=True),
+    _case("count", "nobody", lots=True, **_by(("a", "b")), one_each=True),
+    _case("histogram", "clinic", lots=True, month="day", bounds=("2024-01", "2025-12"), most_items=1),
+    _case("histogram", "clinic", month="day", bounds=("2024-01", "2024-12")),
+    _case("histogram", "crowd", of="number", bounds=(0, 100), bins=4),
+    _case("histogram", "crowd", of="number", bounds=(0, 100), bins=4, unit=None, long=True),
+    _case("histogram", "crowd", of="number", edges=(0, 50, 60, 100), missing="bin", lots=True, most_items=1),
+    _case("histogram", "crowd", of="number", edges=(0, 50, 60, 100), missing="lowest", lots=True, most_items="auto",
+          long=True),
+]  # fmt: skip
+WEIGHTS = [
+    _case("count", "clinic", **_by(MONTHS), weights="number", bounds=(0, 20)),
+    _case("count", "clinic", lots=True, **_by(MONTHS), weights="number", bounds=(0, 20), most_items=2),
+    _case("count", "clinic", lots=True, **_by(MONTHS), weights="number", bounds=(-5, 20), most_items="auto", long=True),
+    _case("measure", "clinic", **_by(MONTHS), weights="number", bounds=(0, 20), k=3),
+    _case("top", "clinic", **_by(MONTHS), weights="number", bounds=(0, 20), k=3),
+    _case("choose", "clinic", **_by(MONTHS), weights="number", bounds=(0, 20), k=2, long=True),
+    _case("above", "clinic", **_by(MONTHS), weights="number", bounds=(0, 20), threshold=900, limit=2),
+    _case("histogram", "popular", by="item", weights="number", bounds=(0, 10), most_items=1, delta="1e-6", lots=True),
+]
+FRACTIONS = [
+    _case("count", "below a step", **_by(("a", "b")), weights="number", bounds=(0, 1)),
+    _case("count", "tenths", **_by(("a", "b")), weights="number", bounds=(0, 1), resolution="1/128"),
+    _case("measure", "below a step", **_by(("a", "b")), weights="number", bounds=(0, 1), k=1),
+    _case("top", "below a step", **_by(("a", "b")), weights="number", bounds=(0, 1), k=1),
+    _case("above", "below a step", **_by(("a", "b")), weights="number", bounds=(0, 1), threshold=10),
+    _case("top", "below a step", by="item", weights="number", bounds=(0, 1), k=1, delta="1e-6", most_items=1, lots=True),
+    _case("count", "below a step", by="item", weights="number", bounds=(0, 1), delta="1e-6", most_items=1, lots=True),
+]
+"""Weights between two steps."""
+SUMS = [
+    _case("sum", "crowd", of="number", bounds=(0, 100)),
+    _case("sum", "crowd", of="number", bounds=(-10, 100), per="mean", rho="1/8", missing="lowest"),
+    _case("sum", "crowd", of="number", bounds=(0, 100), per="latest", latest_by="day", people_share=0, long=True),
+    _case("sum", "below a step", of="number", bounds=(0, 1)),
+    _case("sum", "tenths", of="number", bounds=(0, 1), resolution="1/128"),
+    _case("sum", "tenths", of="number", bounds=("0.1", "0.7"), long=True),
+    _case("sum", "same rows", of="number", bounds=(0, 100), per="row", most_rows=2, lots=True),
+    _case("sum", "crowd", of="number", bounds=(0, 100), unit=None),
+    _case("sum", "nobody", of="number", bounds=(0, 100)),
+    _case("mean", "crowd", of="number", bounds=(0, 100)),
+    _case("mean", "crowd", of="number", bounds=(0, 100), per="total", missing=20),
+    _case("mean", "below a step", of="number", bounds=(0, 1)),
+    _case("mean", "tenths", of="number", bounds=("0.1", "0.9"), rho="1/2"),
+    _case("mean", "same rows", of="number", bounds=(0, 100), per="row", most_rows=2, lots=True),
+    _case("mean", "crowd", of="number", bounds=(0, 100), unit=None, long=True),
+    _case("mean", "nobody", of="number", bounds=(0, 100)),
+    _case("mean", "alone", of="number", bounds=(0, 10), epsilon="1/100", name="at a tiny cost"),
+]
+QUANTILES = [
+    _case("median", "crowd", of="number", bounds=(0, 100)),
+    _case("median", "below a step", of="number", bounds=(0, 10)),
+    _case("median", "ties", of="number", bounds=(0, 100), rho="1/2"),
+    _case("median", "nobody", of="number", bounds=(0, 100)),
+    _case("quantile", "spread out", of="number", bounds=(0, 1000), at=("0.1", "0.5", "0.9")),
+    _case("quantile", "crowd", of="number", bounds=(0, 100), at=("0.25", "0.75"), long=True),
+    _case("quantile", "same rows", of="number", bounds=(0, 100), at=("1/3",), per="row", most_rows=2, lots=True),
+    _case("quantile", "crowd", of="number", bounds=(0, 100), at=("0.95",), per="total", people_share=0, long=True),
+    _case("median", "torn", of="number", bounds=(0, 100), **_by(GROUPS)),
+    _case("median", "torn", of="number", bounds=(0, 100), **_by(GROUPS), one_each=True, lots=True),
+    _case("quantile", "torn", of="number", bounds=(0, 100), **_by(GROUPS), at=("0.25", "0.5"), most_items=2, lots=True),
+    _case("median", "torn", of="number", bounds=(0, 100), **_by(GROUPS), most_items="auto", lots=True),
+    _case("quantile", "spread out", of="number", bounds=(0, 1000), **_by(("a", "b", "c")), at=("0.2", "0.8"),
+          one_each=True, lots=True),
+    _case("median", "torn", of="number", bounds=(0, 100), **_by(GROUPS), unit=None, long=True),
+    _case("median", "torn", of="number", bounds=(0, 100), **_by(GROUPS), one_each=True, lots=True, people_share=0),
+]  # fmt: skip
+SELECTIONS = [
+    _case("top", "crowd", **_by(ITEMS), k=3),
+    _case("top", "ties", **_by(tuple(f"i{place}" for place in range(6))), k=6, rho="1/8"),
+    _case("top", "crowd", **_by(ITEMS), k=3, set=True),
+    _case("top", "crowd", **_by(ITEMS), k=3, set=True, form="left-out", rho="1/8"),
+    _case("choose", "crowd", **_by(ITEMS)),
+    _case("choose", "crowd", **_by(ITEMS), k=3, delta="1e-6"),
+    _case("measure", "crowd", **_by(ITEMS), k=3),
+    _case("measure", "crowd", **_by(ITEMS), k=3, set=True, rho="1/8"),
+    _case("above", "crowd", **_by(ITEMS), threshold=60, limit=3),
+    _case("above", "ties", **_by(tuple(f"i{place}" for place in range(6))), threshold=42, limit=2, level="0.8"),
+    _case("above", "crowd", **_by(ITEMS), threshold=60, limit=3, rho="1/8", long=True),
+]
+UNLISTED = [
+    _case("top", "popular", by="item", k=3, delta="1e-6"),
+    _case("top", "popular", by="item", k=3, delta="1e-6", most_items=1, lots=True),
+    _case("top", "popular", by="item", k=3, delta="1e-6", most_items=1, lots=True, people_share=0, long=True),
+    _case("top", "popular", by="item", k=3, delta="1e-6", most_items="auto", lots=True),
+    _case("top", "alone", by="item", k=3, delta="1e-6", unit=None),
+    _case("choose", "popular", by="item", k=2, delta="1e-6", rho="1/8", most_items=2, lots=True),
+    _case("histogram", "popular", by="item", delta="1e-6", most_items=1, lots=True),
+    _case("histogram", "popular", by="item", delta="1e-6", most_items=2, lots=True, rho="1/2"),
+    _case("count", "popular", by="item", delta="1e-6", most_items="auto", lots=True),
+    _case("count", "popular", by="item", delta="1e-6", most_items=1, lots=True, people_share=0, long=True),
+    _case("histogram", "popular", by="item", delta="1e-6", unit=None),
+    _case("histogram", "alone", by="item", delta="1e-6", most_items=1, lots=True, long=True),
+]
+
+CASES = [*COUNTS, *WEIGHTS, *FRACTIONS, *SUMS, *QUANTILES, *SELECTIONS, *UNLISTED]

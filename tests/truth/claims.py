@@ -1,0 +1,216 @@
+"""What an answer says, sentence by sentence, and what each number in a sentence must satisfy.
+
+A sentence is an entry: a template whose places are numbers, and a function that compares these numbers with the truth. A
+sentence with a number that no entry reads is an error. `claims_counts`, `claims_numbers` and `claims_selections` have
+the entries.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from lastbit.questions.question import Question
+from lastbit.questions.report import Report
+from tests.truth.cases import Case
+from tests.truth.reference import Reference
+
+
+class Outcome(NamedTuple):
+    """Whether something that was said is true of this release."""
+
+    claim: str
+    held: bool
+    sure: bool = False
+    """Whether it was said without a probability: then it always holds."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A release, all that is said about it, and the truth."""
+
+    case: Case
+    truth: Reference
+    question: Question
+    report: Report
+    release: Any
+    counted: Any
+    """What a lot left: the number of each group, or the numbers in each group."""
+    ask: Callable[..., Question]
+    """Returns the same question with some other options."""
+
+    @property
+    def level(self) -> Fraction:
+        """The probability that was asked for."""
+        return Fraction(self.case.options.get("level", "0.95"))
+
+    @property
+    def sentences(self) -> list[str]:
+        """Everything that is said in words: with the answer, with the rules of reading, and in the plan."""
+        plan = self.question.accuracy(self.guess).sentence
+        return [*self.report.notes, *self.question.notes, plan]
+
+    @cached_property
+    def guess(self) -> int:
+        """A true guess how many units there are, for the plan."""
+        return max(1, len(self.truth.numbers) if self.case.kind == "mean" else self.truth.people)
+
+    @cached_property
+    def outcomes(self) -> list[Outcome]:
+        """Every claim of every sentence."""
+        return [outcome for sentence in self.sentences for outcome in read(sentence, self)]
+
+    def column(self, name: str) -> Sequence[Any]:
+        """Return a column of the table."""
+        return self.report.columns[name]
+
+    @property
+    def values(self) -> Sequence[Any]:
+        """The number of each row of the table: the column before the first interval."""
+        names = list(self.report.columns)
+        return self.report.columns[names[names.index("interval") - 1]]
+
+    @property
+    def most(self) -> int | None:
+        """The bound on the groups of a person: as it was asked for, or as it was published."""
+        if self.case.options.get("one_each"):
+            return 1
+        if self.case.options.get("most_items") == "auto":
+            return int(self.release["bound"].value)
+        most: int | None = self.case.options.get("most_items")
+        return most
+
+
+Check = Callable[[Answer, Mapping[str, str]], Iterator[Outcome]]
+
+NUMBER = r"-?\d[\d,]*(?:\.\d+)?(?:e[+-]\d+)?"
+PLACES = {
+    "level": r"(?:more than )?[\d.]+%",
+    "where": rf"one (?:item|bin|group)|{NUMBER} (?:item|bin|group)s? at most",
+    "rows_count": r"row counts|rows count",
+    "rows_of_unit": r"row of a unit counts|rows of a unit count",
+    "units": r"units?|rows?",
+    "more": r"(?:units? more|more in number)(?: counted)?",
+    "amount": r"units?|in number",
+    "group": r"an item|a bin",
+    "groups": r"items?|bins?|groups?",
+    "who": r"In each group, with|With",
+    "values": r"the value is|all values are",
+    "quantiles": r"quantiles?",
+    "other_items": r"other items?",
+    "than": rf"a listed item|the {NUMBER}(?:st|nd|rd|th) of all items",
+    "th": r"st|nd|rd|th",
+    "have": r"has|have",
+    "column": r"[A-Za-z ]+?",
+    "command": r"lastbit .+",
+}
+"""What may stand at a place of a template; at a place with another name, a number."""
+
+ENTRIES: dict[str, tuple[re.Pattern[str], Check]] = {}
+
+
+def says(*templates: str) -> Callable[[Check], Check]:
+    """Enter sentences that say the same of the truth."""
+
+    def enter(check: Check) -> Check:
+        for template in templates:
+            ENTRIES[template] = _compile(template), check
+        return check
+
+    return enter
+
+
+def _compile(template: str) -> re.Pattern[str]:
+    parts = re.split(r"\{(\w+)\}", template)
+    seen: set[str] = set()
+    pattern = ""
+    for index, part in enumerate(parts):
+        if index % 2 == 0:
+            pattern += re.escape(part)
+            continue
+        pattern += f"(?P={part})" if part in seen else f"(?P<{part}>{PLACES.get(part, NUMBER)})"
+        seen.add(part)
+    return re.compile(pattern + r"(?= |$)")
+
+
+class NoEntry(AssertionError):
+    """A sentence has a number that no entry reads."""
+
+
+def match_entries(text: str) -> Iterator[tuple[str, re.Match[str], Check] | None]:
+    """Yield the entries of all sentences of a text in their order; None for a sentence without a number."""
+    rest = text
+    while rest:
+        matches = [(template, match, check) for template, (pattern, check) in ENTRIES.items()
+                   if (match := pattern.match(rest))]  # fmt: skip
+        if matches:
+            entry = max(matches, key=lambda entry: entry[1].end())
+            yield entry
+            rest = rest[entry[1].end() :].lstrip()
+            continue
+        wordy = re.match(r"[^\d]*?[.:](?= |$)", rest)
+        if wordy is None:
+            raise NoEntry(f"no entry of the harness reads this: {rest}")
+        yield None
+        rest = rest[wordy.end() :].lstrip()
+
+
+def read(text: str, answer: Answer) -> Iterator[Outcome]:
+    """Yield the outcomes of all claims of a text."""
+    for entry in match_entries(text):
+        if entry is None:
+            continue
+        template, match, check = entry
+        places = {**match.groupdict(), "text": text}
+        if "level" in places:
+            yield Outcome(f"the level of: {template}", percent(places["level"]) == answer.level, sure=True)
+        yield from check(answer, places)
+
+
+def percent(text: str) -> Fraction:
+    """Return a probability as people read it."""
+    return Fraction(text.rstrip("%")) / 100
+
+
+def parse(text: str) -> Fraction:
+    """Return a number as people read it."""
+    return Fraction(text.replace(",", ""))
+
+
+def within(interval: tuple[Any, Any], truth: Fraction | int) -> bool:
+    """Whether an interval holds the truth."""
+    low, high = interval
+    return (low is None or low <= truth) and (high is None or truth <= high)
+
+
+def between(places: Mapping[str, str], truth: int) -> bool:
+    """Whether a number is between the low and the high end that a sentence names."""
+    return parse(places["low"]) <= truth <= parse(places["high"])
+
+
+COLUMNS: dict[str, tuple[str, ...]] = {
+    r"item|group|rank|quantile|day|number": (),
+    r"units|rows|units counted|rows counted|sum of number|sum of number counted": ("interval",),
+    r"all (units|sum of number)": ("interval of all",),
+    r"mean of number|interval of (units|rows)": ("both intervals",),
+    r"interval": ("interval", "both intervals"),
+    r"number at \d\S*": ("ranks",),
+    r"true gap|ahead of the next by": ("gaps", "interval", "needed"),
+    r"above by|estimate|at least": ("at least",),
+}
+"""For each column which claims speak for its numbers: one of them must be made. Names of groups and places need none.
+
+The number of a quantile has the name of its column, as the heading of bins does.
+"""
+
+
+def claims_of_column(name: str) -> tuple[str, ...]:
+    """Return the claims one of which must speak for a column, or refuse a column that has no entry."""
+    for pattern, claims in COLUMNS.items():
+        if re.fullmatch(pattern, name):
+            return claims
+    raise NoEntry(f"no entry of the harness reads the column {name}")

@@ -1,0 +1,166 @@
+"""Asks a question again and again on fixed words, and judges what was said: a claim of 95% that holds for 90% is convicted.
+
+Repetitions go on until each claim is acquitted or convicted. After 100, 200, 400, 800 and 2,000 of them a claim is
+acquitted if it failed so rarely that a claim which fails five times in a hundred more often than it says would fail as
+rarely in 1 of 100 such runs. It is convicted if a true claim would fail as often in 1 of 100,000 runs. So of claims of
+95% that hold for 90% at least 95 of 100 are convicted, and of true claims hardly one.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any
+
+import lastbit as lb
+from lastbit.mechanisms.parts import LaterValues
+from lastbit.mechanisms.quantiles.mechanism import GridSteps
+from lastbit.questions.kinds import KINDS
+from lastbit.questions.question import Question
+from lastbit.questions.request import Request
+from lastbit.values.bound import one_key
+from lastbit.values.counts import Counts
+from lastbit.values.unlisted import Unlisted
+from tests.fixed_words import FixedWords
+from tests.truth import claims_counts, claims_numbers, claims_selections  # noqa: F401
+from tests.truth.cases import Case
+from tests.truth.claims import Answer, Outcome
+from tests.truth.populations import STOCK, write
+from tests.truth.reference import Reference
+
+FUZZ = "LASTBIT_FUZZ" in os.environ
+STAGES = (100, 200, 400, 800, 2000)
+LOTS = 2000 if FUZZ else 20
+"""So many lots take turns: in the short run each is drawn from several times, as a lot is slow to read."""
+MORE_OFTEN = Fraction(1, 20)
+"""A claim that fails so much more often than it says is to be convicted."""
+
+
+@dataclass
+class Trial:
+    """A case, and its answers on fixed words."""
+
+    case: Case
+    folder: Path
+    _read: dict[int, Any] = field(default_factory=dict, repr=False)
+    _asked: dict[Any, Question] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def request(self) -> Request:
+        source = write(STOCK[self.case.population], self.folder, self.case.population)
+        options = {name: list(value) if isinstance(value, tuple) else value for name, value in self.case.options.items()}
+        return KINDS[self.case.kind].parse({"source": source, **options})
+
+    @cached_property
+    def truth(self) -> Reference:
+        return Reference(STOCK[self.case.population], {**self.case.options, "kind": self.case.kind})
+
+    def values(self, lot: int) -> Any:
+        """Read the table with this lot."""
+        if lot not in self._read:
+            with one_key(lot):
+                self._read[lot] = self.request.question.reading.run()  # type: ignore[union-attr]
+        return self._read[lot]
+
+    def ask(self, **options: Any) -> Question:
+        """Return the same question with some other options."""
+        key = tuple(options.items())
+        if key not in self._asked:
+            self._asked[key] = self.request.change(**options).question
+        return self._asked[key]
+
+    def answer(self, repetition: int) -> Answer:
+        """Return the answer on the words of this repetition."""
+        question = self.request.question
+        values = self.values(repetition % LOTS if self.case.lots else 0)
+        release = question.prepare(values)(lb.Sampler(FixedWords(f"{self.case.name} {repetition}")))
+        counted = self._counted(values, release) if self.case.lots else None
+        return Answer(self.case, self.truth, question, question.report(release), release, counted, self.ask)
+
+    def _counted(self, values: Any, release: Any) -> Any:
+        """Return what the lot left: the number of each group, or the numbers in each group; else None."""
+        main = values["answer"] if isinstance(values, dict) else values
+        if isinstance(main, LaterValues):
+            main = main.make(release)
+        if isinstance(main, Unlisted):
+            items, steps = main.highest(None)
+            return {item: int(step) * Fraction(main.resolution) for item, step in zip(items, steps, strict=True)}
+        if isinstance(main, Counts):
+            return dict(zip(self.truth.groups, map(Fraction, main.values), strict=True))
+        if isinstance(main, GridSteps) and "by" in self.case.options:
+            step = Fraction(self._step(release))
+            return {group: [int(number) * step for number in sorted(numbers)]
+                    for group, numbers in zip(self.truth.groups, main.steps, strict=True)}  # fmt: skip
+        return None
+
+    def _step(self, release: Any) -> Any:
+        from lastbit.values.bounds import default_step
+
+        return self.case.options.get("resolution") or default_step(self.case.options["bounds"])
+
+
+@lru_cache(maxsize=4096)
+def at_most(failures: int, n: int, rate: Fraction) -> float:
+    """Return the probability of so few failures, or fewer, of n, where each fails with this probability."""
+    if rate >= 1:
+        return float(failures >= n)
+    p = float(rate)
+    logs = (math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1) + k * math.log(p) + (n - k) * math.log1p(-p)
+            for k in range(failures + 1))  # fmt: skip
+    return min(1.0, sum(map(math.exp, logs)))
+
+
+@dataclass
+class Judge:
+    """Counts how often each claim held."""
+
+    level: Fraction
+    heard: Counter[str] = field(default_factory=Counter)
+    failed: Counter[str] = field(default_factory=Counter)
+    never: set[str] = field(default_factory=set)
+    """Claims without a probability that failed."""
+
+    def hear(self, outcomes: Iterable[Outcome]) -> None:
+        for outcome in outcomes:
+            if outcome.sure:
+                self.never |= set() if outcome.held else {outcome.claim}
+            else:
+                self.heard[outcome.claim] += 1
+                self.failed[outcome.claim] += not outcome.held
+
+    def acquits(self, claim: str) -> bool:
+        """Whether a claim failed too rarely for one that fails more often than it says."""
+        return at_most(self.failed[claim], self.heard[claim], 1 - self.level + MORE_OFTEN) <= 0.01
+
+    def convicts(self, claim: str) -> bool:
+        """Whether a claim failed too often for a true one."""
+        failed = self.failed[claim]
+        return failed > 0 and 1 - at_most(failed - 1, self.heard[claim], 1 - self.level) <= 1e-5
+
+    @property
+    def convicted(self) -> dict[str, str]:
+        """The claims that are false, and how often each held."""
+        shares = {claim: f"held {self.heard[claim] - self.failed[claim]:,} of {self.heard[claim]:,} times"
+                  for claim in self.heard if self.convicts(claim)}  # fmt: skip
+        return {**shares, **dict.fromkeys(sorted(self.never), "was said for certain")}
+
+
+def hear_case(trial: Trial, repetitions: Iterator[Iterable[Outcome]] | None = None, level: Any = None) -> Judge:
+    """Repeat a case until each of its claims is acquitted or convicted, or for 2,000 times."""
+    judge = Judge(Fraction(trial.case.options.get("level", "0.95")) if level is None else Fraction(level))
+    if repetitions is None:
+        repetitions = (trial.answer(repetition).outcomes for repetition in range(STAGES[-1]))
+    done = 0
+    for stage in STAGES:
+        while done < stage:
+            judge.hear(next(repetitions))
+            done += 1
+        if all(judge.acquits(claim) or judge.convicts(claim) for claim in judge.heard):
+            break
+    return judge

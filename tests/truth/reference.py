@@ -1,0 +1,237 @@
+"""The plain truth from rows, by what the words of an answer name. Fractions and dictionaries, and none of lastbit."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import floor
+from typing import Any
+
+from tests.truth.populations import Population, Row
+
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)")
+
+
+def parse_number(text: str) -> Fraction | None:
+    """Return the number that a cell holds; None where it is blank, or text that is no number."""
+    return Fraction(text) if _NUMBER.fullmatch(text) else None
+
+
+def clamp(number: Fraction, bounds: tuple[Fraction, Fraction]) -> Fraction:
+    """Return the number between the bounds that is nearest."""
+    return max(bounds[0], min(bounds[1], number))
+
+
+@dataclass(frozen=True)
+class Reference:
+    """What is true of a population, for a question with these options."""
+
+    population: Population
+    options: Mapping[str, Any]
+
+    @property
+    def _has_units(self) -> bool:
+        return self.options.get("unit") is not None
+
+    @cached_property
+    def rows(self) -> list[Row]:
+        """The rows that belong to somebody; without a unit each row is somebody of its own."""
+        if self._has_units:
+            return [row for row in self.population if row.person]
+        return [Row(str(place), row.item, row.number, row.day) for place, row in enumerate(self.population)]
+
+    @cached_property
+    def people(self) -> int:
+        """How many people there are."""
+        return len({row.person for row in self.rows})
+
+    @cached_property
+    def rows_of_people(self) -> Counter[str]:
+        """How many rows each person has; of a column of numbers, how many that have one."""
+        wanted = "of" in self.options
+        return Counter(row.person for row in self.rows if not wanted or self._number(row) is not None)
+
+    def people_with_more_rows(self, most: int) -> int:
+        """How many people have more rows than this."""
+        return sum(number > most for number in self.rows_of_people.values())
+
+    # Groups: items, bins, months.
+
+    @cached_property
+    def groups(self) -> list[Any]:
+        """The listed groups, in their order; those that occur, where nobody listed them."""
+        if "domain" in self.options:
+            return list(self.options["domain"])
+        if "by" in self.options:
+            return sorted({row.item for row in self.rows if row.item})
+        return self._bins[0]
+
+    @cached_property
+    def people_of_groups(self) -> dict[Any, set[str]]:
+        """Who has each group."""
+        members: dict[Any, set[str]] = {group: set() for group in self.groups}
+        for row in self.rows:
+            group = self._group_of(row)
+            if group in members and (not self._adds_up or self._number(row) is not None):
+                members[group].add(row.person)
+        return members
+
+    @cached_property
+    def counts(self) -> dict[Any, int]:
+        """How many people have each group."""
+        return {group: len(people) for group, people in self.people_of_groups.items()}
+
+    @cached_property
+    def groups_of_people(self) -> Counter[str]:
+        """How many groups each person has."""
+        return Counter(person for people in self.people_of_groups.values() for person in people)
+
+    def people_with_more_groups(self, most: int) -> int:
+        """How many people have more groups than this."""
+        return sum(number > most for number in self.groups_of_people.values())
+
+    @cached_property
+    def sums(self) -> dict[Any, Fraction]:
+        """The sum of each group: each row, and each person's total in the group, is clamped to the bounds."""
+        totals: dict[tuple[Any, str], Fraction] = defaultdict(Fraction)
+        for row in self.rows:
+            number = self._number(row)
+            if number is not None:
+                totals[self._group_of(row), row.person] += clamp(number, self.bounds)
+        sums = dict.fromkeys(self.groups, Fraction(0))
+        for (group, _), total in totals.items():
+            if group in sums:
+                sums[group] += clamp(total, self.bounds)
+        return sums
+
+    @property
+    def values(self) -> Mapping[Any, Fraction | int]:
+        """The number of each group: how many people, or their sum."""
+        return self.sums if self._adds_up else self.counts
+
+    @property
+    def _adds_up(self) -> bool:
+        return self.options.get("weights") is not None
+
+    def _group_of(self, row: Row) -> Any:
+        if "by" in self.options:
+            return row.item or None
+        return self._bins[1](row)
+
+    @cached_property
+    def _bins(self) -> tuple[list[str], Callable[[Row], str | None]]:
+        """The names of the bins, and the bin of a row; None where it has none."""
+        if "month" in self.options:
+            first, last = (int(text[:4]) * 12 + int(text[5:]) - 1 for text in self.options["bounds"])
+            names = [f"{place // 12}-{place % 12 + 1:02}" for place in range(first, last + 1)]
+            return names, lambda row: row.day[:7] if row.day[:7] in names else None
+        if "edges" in self.options:
+            edges = [Fraction(edge) for edge in self.options["edges"]]
+        else:
+            parts, (low, high) = self.options["bins"], self.bounds
+            edges = [low + (high - low) * part / parts for part in range(parts + 1)]
+        names = [str(place) for place in range(len(edges) - 1)]
+        own = self.options.get("missing") == "bin"
+
+        def bin_of(row: Row) -> str | None:
+            number = parse_number(row.number) if own else self._number(row)
+            if number is None:
+                return "missing" if own else None
+            inside = sum(number >= edge for edge in edges[1:-1])
+            return str(inside)
+
+        return [*names, *(["missing"] if own else [])], bin_of
+
+    # One number of each person.
+
+    @property
+    def bounds(self) -> tuple[Fraction, Fraction]:
+        """The bounds, or the first and the last edge."""
+        low, *_, high = self.options["bounds"] if "bounds" in self.options else self.options["edges"]
+        return Fraction(low), Fraction(high)
+
+    def _number(self, row: Row) -> Fraction | None:
+        """Return the number of a row, or what a missing one counts as."""
+        number, missing = parse_number(row.number), self.options.get("missing", "leave-out")
+        if number is not None or missing in ("leave-out", "bin"):
+            return number
+        return self.bounds[0] if missing == "lowest" else Fraction(missing)
+
+    @cached_property
+    def raw_numbers(self) -> dict[tuple[str, Any], list[Fraction]]:
+        """The numbers of each person, in each group where there are groups, in the order of their days."""
+        numbers: dict[tuple[str, Any], list[Fraction]] = defaultdict(list)
+        for row in sorted(self.rows, key=lambda row: row.day):
+            number, group = self._number(row), self._group_of(row) if "by" in self.options else None
+            if number is not None and ("by" not in self.options or group in self.groups):
+                numbers[row.person, group].append(number)
+        return numbers
+
+    @cached_property
+    def numbers(self) -> list[tuple[str, Any, Fraction]]:
+        """Every person's number, clamped to the bounds, in each group where there are groups.
+
+        Where each row is a number: the rows that count. A lot decides which, so all rows of a person must be equal.
+        """
+        rule, clamped = self.rule, []
+        for (person, group), numbers in self.raw_numbers.items():
+            inside = [clamp(number, self.bounds) for number in numbers]
+            if rule == "row":
+                most = self.options.get("most_rows") if self._has_units else None
+                assert len(set(numbers)) == 1 or most is None, "these rows do not say what a lot leaves"
+                clamped += [(person, group, number) for number in inside[:most]]
+            elif rule == "total":
+                clamped.append((person, group, clamp(sum(numbers, Fraction(0)), self.bounds)))
+            else:
+                number = inside[-1] if rule == "latest" else sum(inside, Fraction(0)) / len(inside)
+                clamped.append((person, group, number))
+        return clamped
+
+    @property
+    def rule(self) -> str:
+        """The rule that makes one number of the rows of a person."""
+        implied = "latest" if "latest_by" in self.options else "row" if "most_rows" in self.options else None
+        usual = "total" if self.options["kind"] == "sum" else "mean"
+        return str(self.options.get("per") or implied or usual) if self._has_units else "row"
+
+    @cached_property
+    def sum(self) -> Fraction:
+        """The sum of everybody's number."""
+        return sum((number for *_, number in self.numbers), Fraction(0))
+
+    @property
+    def mean(self) -> Fraction | None:
+        """The mean of everybody's number; None where nobody has one."""
+        return self.sum / len(self.numbers) if self.numbers else None
+
+    def clamped(self, side: str) -> int:
+        """How many people have a number beyond this side of the bounds, of those that clamping looks at."""
+        low, high = self.bounds
+        people = set()
+        for (person, _), numbers in self.raw_numbers.items():
+            looked_at = [sum(numbers, Fraction(0))] if self.rule == "total" else numbers
+            looked_at = numbers[-1:] if self.rule == "latest" else looked_at
+            if any(number < low if side == "below" else number > high for number in looked_at):
+                people.add(person)
+        return len(people)
+
+    def floored(self, group: Any, step: Fraction) -> list[Fraction]:
+        """Return the numbers of a group, floored to steps, in order; of all people where the group is None."""
+        wanted = [number for _, own, number in self.numbers if group is None or own == group]
+        return sorted(floor(number / step) * step for number in wanted)
+
+
+def rank_error(value: Fraction, q: Fraction, numbers: Sequence[Fraction]) -> Fraction:
+    """Return how many places a value stands from the place q·n, where the numbers stand in order."""
+    below, reached = sum(number < value for number in numbers), sum(number <= value for number in numbers)
+    return max(Fraction(0), below - q * len(numbers), q * len(numbers) - reached)
+
+
+def nth_largest(values: Iterable[Fraction | int], n: int) -> Fraction | int:
+    """Return the n-th largest of these values; 0 where there are fewer."""
+    largest = sorted(values, reverse=True)
+    return largest[n - 1] if n <= len(largest) else 0
