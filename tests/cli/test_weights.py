@@ -15,6 +15,9 @@ import pytest
 
 import lastbit as lb
 from lastbit import cli
+from lastbit.data.weights import Weights
+from lastbit.questions.item_options import ItemOptions
+from lastbit.questions.report import format_bound
 from tests.table_readers import count_rows, make_items, make_rows
 
 ROWS = [("a", "flu", "2.75"), ("a", "flu", "2.75"), ("a", "flu", "9"), ("b", "flu", "x"), ("b", "cold", "-3"),
@@ -82,7 +85,87 @@ def test_plan_dry_run_release_and_history_agree(bounds: str, monotone: str, caps
     assert json.loads(capsys.readouterr().out)["within"] == planned["within"]
     assert lb.Ledger("budget.db").history("clinic")[-1].parameters == dry["parameters"]
     assert run(f"{paid.removesuffix(' --json')} --dataset clinic --dry-run") == 0
-    assert f"no item left out has {planned['within']} more in weight than a listed item" in capsys.readouterr().out
+    within = format_bound(Fraction(planned["within"]), whole=False)
+    assert f"no item left out has {within} more in weight than a listed item" in capsys.readouterr().out
+
+
+EXAMPLES: dict[str, tuple[list[tuple[str, float]], str, dict[str, Fraction]]] = {
+    # Rows of people, one each; the bounds; and the exact sums.
+    "a thousand people with 0.9": ([("flu", 0.9)] * 1000, "0 4", {"flu": Fraction(900)}),
+    "one has 500 more": (
+        [("flu", 0.9)] * 1000 + [("cold", 1.0)] * 400,
+        "0 1",
+        {"flu": Fraction(900), "cold": Fraction(400)},
+    ),
+    "100,000 rows of 0.1": ([("flu", 0.1)] * 100_000, "0 1 --resolution 1/128", {"flu": Fraction(10_000)}),
+}
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_what_is_said_of_numbers_below_a_step_is_true(
+    example: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows, bounds, exact = EXAMPLES[example]
+    with Path("rows.csv").open("w", newline="", encoding="utf-8") as file:
+        people = [(person, item, weight) for person, (item, weight) in enumerate(rows)]
+        csv.writer(file).writerows([("unit", "item", "weight"), *people])
+    Path("items.txt").write_text("cold\nflu\n", encoding="utf-8")
+    table = f"rows.csv {TABLE} --weights weight --bounds {bounds} --epsilon 1 --level 0.999999999999 --json"
+    for question in ("count", "measure -k 2"):
+        assert run(f"{question} {table}") == 0
+        answer = json.loads(capsys.readouterr().out)
+        for item, (low, high) in zip(answer["item"], answer["interval"], strict=True):
+            assert Fraction(low) <= exact.get(item, 0) <= Fraction(high)
+    assert run(f"top -k 1 {table}") == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["item"] == ["flu"]
+    ((low, high),) = answer["true_gap"]
+    assert Fraction(low) <= exact["flu"] - exact.get("cold", 0) <= Fraction(high)
+    for unlisted in ("count --most-items 1", "top -k 1"):
+        assert run(f"{unlisted} {table.replace('--domain items.txt', '--delta 1e-9')}") == 0
+        answer = json.loads(capsys.readouterr().out)
+        assert answer["item"][0] == "flu"
+        for item, (low, high) in zip(answer["item"], answer.get("interval", []), strict=False):
+            assert Fraction(low) <= exact[item] <= Fraction(high)
+
+
+PROMISES = {
+    "top": "top -k 2",
+    "a set": "top -k 2 --set",
+    "above": "above --threshold 3",
+    "choose": "choose -k 2",
+    "measure": "measure -k 2",
+    "count": "count",
+    "top of unlisted items": "top -k 2 --delta 1e-6",
+    "choose of unlisted items": "choose -k 2 --delta 1e-6",
+    "count of unlisted items": "count --most-items 1 --delta 1e-6",
+}
+
+
+@pytest.mark.usefixtures("sums")
+@pytest.mark.parametrize("promise", PROMISES)
+def test_a_promise_allows_for_what_flooring_takes_off(
+    promise: str, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    table = TABLE.replace("--domain items.txt", "") if "--delta" in PROMISES[promise] else TABLE
+    command = f"{PROMISES[promise]} rows.csv {table} --weights weight --bounds 0 10 --epsilon 1 --dry-run --json"
+    within = []
+    for _ in range(2):
+        assert run(command) == 0
+        within.append(Fraction(json.loads(capsys.readouterr().out)["within"]))
+        monkeypatch.setattr(ItemOptions, "margin", Fraction(0))
+    weights = Weights.of((0, 10), "1/32")
+    assert within[0] - within[1] == weights.most_above * Fraction(1, 32) == Fraction(2, 32)
+
+
+@pytest.mark.usefixtures("sums")
+@pytest.mark.parametrize("resolution", ["1/10", "1/3", "3/2"])
+def test_sums_of_numbers_that_are_not_whole_have_any_resolution(resolution: str) -> None:
+    items = make_items(by=["item"], domain=["items.txt"], weights="weight", bounds=("-3", "6"), resolution=resolution)
+    counts = count_rows(make_rows(source="rows.csv", unit="unit"), items)
+    assert counts.values == (-3, 6, 4 // Fraction(resolution) * Fraction(resolution))
+    assert counts.margin <= items.margin
 
 
 @pytest.mark.parametrize("monotone", [True, False])
@@ -101,8 +184,7 @@ WRONG = {
     "--bounds 0 1": "--weights and --bounds must be given together",
     "--weights weight --bounds 5 1": "bounds must be a lower and an upper one: got 5 and 1",
     "--weights weight --bounds 0 x": "bounds must be a finite number",
-    "--weights weight --bounds 0 1/2": "resolution must divide bounds",
-    "--weights weight --bounds 0 1 --resolution 1/10": "resolution must be a power of two",
+    "--weights weight --bounds 0 1/2 --resolution 1": "resolution must divide bounds",
     "--weights item --bounds 0 1": "must be different columns",
     "--weights nobody --bounds 0 1": "there is no column 'nobody'",
 }

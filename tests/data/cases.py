@@ -58,13 +58,13 @@ CASES: Final[dict[str, tuple[dict[str, Any], list[int | Fraction], Fraction, boo
         Fraction(5),
         True,
     ),
-    # Steps of 3/2 from -3 to 3: flu 1 -> 0, 2 -> 1, 9 -> 2 gives 3, clamped to 2; null is left out. Cold: 2 and -2.
+    # From -3 to 3 in steps of 3/2: flu 1 + 2 + 3, clamped to 3; null is left out. Cold: 3 and -3.
     "whole weights on a grid": (ON_A_GRID, [0, 3, 0], Fraction(3), False),
     "missing weights as lowest": (ON_A_GRID | {"missing": "lowest"}, [0, 0, 0], Fraction(3), False),
     "missing weights as a number": (ON_A_GRID | {"missing": "3/2"}, [0, Fraction(9, 2), 0], Fraction(3), False),
     "whole weights by rows": (
         {"by": "diagnosis", "domain": DIAGNOSES, "weights": "days", "bounds": (-3, 3), "resolution": "3/10"},
-        [0, Fraction(9, 10) + Fraction(18, 10) + 3 + 3, 0],
+        [0, 1 + 2 + 3 + 3, 0],
         Fraction(3),
         False,
     ),
@@ -81,7 +81,7 @@ CASES: Final[dict[str, tuple[dict[str, Any], list[int | Fraction], Fraction, boo
         Fraction(8),
         True,
     ),
-    # Quarters: 0.3 -> 1, 0.5 -> 2, 0.24 -> 0, so patient 1 brings 3/4; NaN is left out. Cold: 1 and 0.
+    # In quarters: patient 1 brings 0.3 + 0.5 + 0.24 -> 1; NaN is left out. Cold: 1 and 0.
     "weights": (
         {
             "by": "diagnosis",
@@ -91,7 +91,7 @@ CASES: Final[dict[str, tuple[dict[str, Any], list[int | Fraction], Fraction, boo
             "bounds": (0, 1),
             "resolution": "1/4",
         },
-        [0, Fraction(3, 4), 1],
+        [0, 1, 1],
         Fraction(1),
         True,
     ),

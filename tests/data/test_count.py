@@ -109,10 +109,6 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
         {"by": "ward", "domain": [1], "weights": "diagnosis", "bounds": (0, 1)},
         "weights must be numbers",
     ),
-    "inexact grid": (
-        {"by": "ward", "domain": [1], "weights": "score", "bounds": (0, 1), "resolution": "1/10"},
-        "power of two .* Use resolution='1/128'",
-    ),
 }
 
 

@@ -138,7 +138,7 @@ def test_intervals_hold_exactly_as_often_at_every_rank_whatever_the_values(value
 
 def test_a_value_between_two_steps_is_inside_its_interval() -> None:
     mechanism = lb.SelectAndMeasure(k=1, epsilon=9, resolution=1)
-    assert mechanism.release([10.75]).on_grid is False
+    assert mechanism.release([10.75]).above == 1
     low, high = mechanism.release([10.75]).intervals("0.99")[0]
     grid_low, grid_high = mechanism.release([10]).intervals("0.99")[0]
     assert high - low == grid_high - grid_low + 1

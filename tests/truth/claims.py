@@ -40,8 +40,8 @@ class Answer:
     release: Any
     counted: Any
     """What a lot left: the number of each group, or the numbers in each group."""
-    ask: Callable[..., Question]
-    """Returns the same question with some other options."""
+    plan: Callable[..., str]
+    """Returns the sentence of the plan of this question, or of the same with some other options."""
 
     @property
     def level(self) -> Fraction:
@@ -50,19 +50,17 @@ class Answer:
 
     @property
     def sentences(self) -> list[str]:
-        """Everything that is said in words: with the answer, with the rules of reading, and in the plan."""
-        plan = self.question.accuracy(self.guess).sentence
-        return [*self.report.notes, *self.question.notes, plan]
+        """Everything that is said in words: with the answer, with the rules of reading, and in the plan.
 
-    @cached_property
-    def guess(self) -> int:
-        """A true guess how many units there are, for the plan."""
-        return max(1, len(self.truth.numbers) if self.case.kind == "mean" else self.truth.people)
+        What the plan and the answer say in the same words is heard once.
+        """
+        plan, said = self.plan(), [*self.report.notes, *self.question.notes]
+        return said if any(plan in sentence for sentence in said) else [*said, plan]
 
     @cached_property
     def outcomes(self) -> list[Outcome]:
         """Every claim of every sentence."""
-        return [outcome for sentence in self.sentences for outcome in read(sentence, self)]
+        return [*read_title(self), *(outcome for sentence in self.sentences for outcome in read(sentence, self))]
 
     def column(self, name: str) -> Sequence[Any]:
         """Return a column of the table."""
@@ -90,6 +88,7 @@ Check = Callable[[Answer, Mapping[str, str]], Iterator[Outcome]]
 NUMBER = r"-?\d[\d,]*(?:\.\d+)?(?:e[+-]\d+)?"
 PLACES = {
     "level": r"(?:more than )?[\d.]+%",
+    "false": r"[\d.]+%",
     "where": rf"one (?:item|bin|group)|{NUMBER} (?:item|bin|group)s? at most",
     "rows_count": r"row counts|rows count",
     "rows_of_unit": r"row of a unit counts|rows of a unit count",
@@ -169,6 +168,25 @@ def read(text: str, answer: Answer) -> Iterator[Outcome]:
         if "level" in places:
             yield Outcome(f"the level of: {template}", percent(places["level"]) == answer.level, sure=True)
         yield from check(answer, places)
+
+
+TITLE = re.compile(
+    r"[A-Za-z +]+, (?P<currency>epsilon|rho) (?P<cost>\S+?)(?:, delta (?P<delta>\S+?))?"
+    r"(?:: (?P<listed>[\d,]+) of (?P<asked>[\d,]+) queries above)?"
+)
+
+
+def read_title(answer: Answer) -> Iterator[Outcome]:
+    """Yield the claims of the title: the cost, and how many of how many queries are above."""
+    title, options = TITLE.fullmatch(answer.report.title), answer.case.options
+    if title is None:
+        raise NoEntry(f"no entry of the harness reads the title {answer.report.title}")
+    right = Fraction(title["cost"]) == Fraction(options.get(title["currency"], 0))
+    right = right and Fraction(title["delta"] or 0) <= Fraction(options.get("delta", 0))
+    if title["asked"]:
+        right = right and parse(title["listed"]) == len(answer.column("item"))
+        right = right and parse(title["asked"]) == answer.release.answered
+    yield Outcome("the title", right, sure=True)
 
 
 def percent(text: str) -> Fraction:

@@ -13,8 +13,9 @@ Places = Mapping[str, str]
 
 
 def true_numbers(answer: Answer) -> Mapping[Any, Fraction | int]:
-    """Return the true number of each group, of those that the column names: counted where a lot decides."""
-    return answer.truth.values if answer.counted is None else answer.counted
+    """Return the true number of each group: of the people counted, where a lot leaves people out."""
+    whole = max(answer.truth.groups_of_people.values(), default=0) <= (answer.most or 0)
+    return answer.truth.values if answer.counted is None or whole else answer.counted
 
 
 def speaks_of_another_bound(answer: Answer, places: Places) -> bool:
@@ -82,8 +83,10 @@ def people_with_more_rows(answer: Answer, places: Places) -> Iterator[Outcome]:
 )
 def intervals(answer: Answer, _: Places) -> Iterator[Outcome]:
     numbers = true_numbers(answer)
-    for group, interval in zip(groups_of(answer), answer.column("interval"), strict=True):
-        yield Outcome(f"interval: {group}", within(interval, numbers[group]))
+    for rank, (group, interval) in enumerate(zip(groups_of(answer), answer.column("interval"), strict=True), 1):
+        # Who is listed changes: then the place in the list is what is heard again and again.
+        place = rank if answer.case.kind == "measure" else group
+        yield Outcome(f"interval: {place}", within(interval, numbers[group]))
     if answer.counted is not None and "weights" not in answer.case.options:
         yield from _lot(answer)
 
@@ -128,7 +131,7 @@ def where_it_counts(answer: Answer, places: Places) -> Iterator[Outcome]:
 
 def _planned(answer: Answer, **options: Any) -> Fraction:
     """Return how far off a number would be, as the plan of the same question with other options says."""
-    for entry in match_entries(answer.ask(**options).accuracy(answer.guess).sentence):
+    for entry in match_entries(answer.plan(**options)):
         if entry is not None and "within" in entry[1].groupdict():
             return parse(entry[1]["within"])
     raise AssertionError("the plan names no number")
@@ -205,13 +208,15 @@ def false_intervals(answer: Answer, places: Places) -> Iterator[Outcome]:
     yield Outcome("the share of false intervals", percent(places["false"]) == 1 - answer.level, sure=True)
     columns, numbers = answer.report.columns, true_numbers(answer)
     shown = dict(zip(columns["item"], columns["interval"], strict=True))
-    for item in answer.truth.groups:
+    alone = [item for item in answer.truth.groups if answer.truth.counts[item] == 1]
+    items = [item for item in answer.truth.groups if item not in alone[3:]]
+    for item in items:
         held = item not in shown or within(shown[item], numbers.get(item, 0))
         yield Outcome(f"interval: {item}", held)
     of_all = next((column for name, column in columns.items() if name.startswith("all ")), None)
     if of_all is not None:
         shown = dict(zip(columns["item"], of_all, strict=True))
-        for item in answer.truth.groups:
+        for item in items:
             held = item not in shown or within(shown[item], answer.truth.values[item])
             yield Outcome(f"interval of all: {item}", held)
 

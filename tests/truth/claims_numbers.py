@@ -41,7 +41,7 @@ def mean_off_by(answer: Answer, places: Places) -> Iterator[Outcome]:
     (low, high), mean, n = answer.truth.bounds, answer.truth.mean, len(answer.truth.numbers)
     (estimate,), (units,) = (answer.report.frame[name] for name in ("value", "people"))
     held = abs(units - n) <= parse(places["units_off"])
-    if mean is not None and n == answer.guess:
+    if mean is not None and parse(places["people"]) == n:
         half = (high - low) / 2
         held = held and abs(estimate - mean) <= parse(places["off"]) * (1 + abs(mean - low - half) / half)
     yield Outcome("plan: off by", held)

@@ -76,9 +76,9 @@ def exactly_the_largest(answer: Answer, places: Places) -> Iterator[Outcome]:
 @says("With probability {level} the measurement of a listed item is off by at most {within} {amount}.")
 def measurement_off_by(answer: Answer, places: Places) -> Iterator[Outcome]:
     measurements = answer.release.measurements
-    for item, measurement in zip(_items(answer), measurements, strict=True):
+    for rank, (item, measurement) in enumerate(zip(_items(answer), measurements, strict=True), 1):
         held = abs(measurement - answer.truth.values[item]) <= parse(places["within"])
-        yield Outcome(f"plan: measurement: {item}", held)
+        yield Outcome(f"plan: measurement: {rank}", held)
 
 
 @says("{answered} of {size} {groups} were asked, in the order of the domain.")
@@ -95,8 +95,8 @@ def answered(answer: Answer, places: Places) -> Iterator[Outcome]:
     "items are below the threshold, those that are shown are the lucky ones."
 )
 def at_least(answer: Answer, _: Places) -> Iterator[Outcome]:
-    for item, least in zip(_items(answer), answer.column("at least"), strict=True):
-        yield Outcome(f"at least: {item}", least is None or least <= answer.truth.values[item])
+    for rank, (item, least) in enumerate(zip(_items(answer), answer.column("at least"), strict=True), 1):
+        yield Outcome(f"at least: {rank}", least is None or least <= answer.truth.values[item])
 
 
 @says(

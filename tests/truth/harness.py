@@ -22,7 +22,6 @@ import lastbit as lb
 from lastbit.mechanisms.parts import LaterValues
 from lastbit.mechanisms.quantiles.mechanism import GridSteps
 from lastbit.questions.kinds import KINDS
-from lastbit.questions.question import Question
 from lastbit.questions.request import Request
 from lastbit.values.bound import one_key
 from lastbit.values.counts import Counts
@@ -49,7 +48,7 @@ class Trial:
     case: Case
     folder: Path
     _read: dict[int, Any] = field(default_factory=dict, repr=False)
-    _asked: dict[Any, Question] = field(default_factory=dict, repr=False)
+    _plans: dict[Any, str] = field(default_factory=dict, repr=False)
 
     @cached_property
     def request(self) -> Request:
@@ -68,12 +67,14 @@ class Trial:
                 self._read[lot] = self.request.question.reading.run()  # type: ignore[union-attr]
         return self._read[lot]
 
-    def ask(self, **options: Any) -> Question:
-        """Return the same question with some other options."""
+    def plan(self, **options: Any) -> str:
+        """Return the sentence of the plan, for a true guess how many units there are; with some other options."""
         key = tuple(options.items())
-        if key not in self._asked:
-            self._asked[key] = self.request.change(**options).question
-        return self._asked[key]
+        if key not in self._plans:
+            question = self.request.change(**options).question if options else self.request.question
+            guess = len(self.truth.numbers) if self.case.kind == "mean" else self.truth.people
+            self._plans[key] = question.accuracy(max(1, guess)).sentence
+        return self._plans[key]
 
     def answer(self, repetition: int) -> Answer:
         """Return the answer on the words of this repetition."""
@@ -81,7 +82,7 @@ class Trial:
         values = self.values(repetition % LOTS if self.case.lots else 0)
         release = question.prepare(values)(lb.Sampler(FixedWords(f"{self.case.name} {repetition}")))
         counted = self._counted(values, release) if self.case.lots else None
-        return Answer(self.case, self.truth, question, question.report(release), release, counted, self.ask)
+        return Answer(self.case, self.truth, question, question.report(release), release, counted, self.plan)
 
     def _counted(self, values: Any, release: Any) -> Any:
         """Return what the lot left: the number of each group, or the numbers in each group; else None."""
@@ -161,6 +162,8 @@ def hear_case(trial: Trial, repetitions: Iterator[Iterable[Outcome]] | None = No
         while done < stage:
             judge.hear(next(repetitions))
             done += 1
-        if all(judge.acquits(claim) or judge.convicts(claim) for claim in judge.heard):
+        # What is said under a condition that seldom holds does not keep the others waiting.
+        heard_often = [claim for claim in judge.heard if 4 * judge.heard[claim] >= done]
+        if all(judge.acquits(claim) or judge.convicts(claim) for claim in heard_often):
             break
     return judge

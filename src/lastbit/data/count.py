@@ -110,9 +110,9 @@ def count(
     items that occur are counted, and are private as their counts are. Only mechanisms that pay a delta release them.
     Where the table is one of Spark, the domain may be another one with the columns of `by`: its rows are the items, and
     both stay in Spark (`SparkCounts`).
-    weights, bounds, resolution: the column to add up instead. Each row's weight is clamped to the bounds and floored to
-    the grid; a unit's rows in an item are added and clamped again, so that it moves a sum by the larger bound at most.
-    With `lb.UNKNOWN` no bound is below zero.
+    weights, bounds, resolution: the column to add up instead. Each row's weight is clamped to the bounds; a unit's rows
+    in an item are added and clamped again, so that it moves a sum by the larger bound at most. Each item's sum is
+    floored to the resolution, once. With `lb.UNKNOWN` no bound is below zero.
     missing: a row whose weight is null or NaN is left out; with "lowest" it counts as the lower bound, with a number
     between the bounds as that number.
     most_items: one unit counts in at most so many items, so that noise for all items is smaller. A unit with more stays
@@ -139,7 +139,7 @@ def count(
     bound = _draw_bound(most_items, unit)
     table = call_engine(wrap_frame, frame, read)
     types = call_engine(require_column_types, table, read)
-    amount = parse_weights(weights, bounds, resolution, missing, types)
+    amount = parse_weights(table, weights, bounds, resolution, missing, types)
     task = Task(tuple(columns), unit, weights, amount, bound)
     if isinstance(domain, Unknown):
         return _count_unlisted(table, task)
@@ -156,6 +156,7 @@ def count(
 
 
 def parse_weights(
+    table: Table,
     column: str | None,
     bounds: tuple[Number, Number] | None,
     resolution: Number,
@@ -166,7 +167,7 @@ def parse_weights(
     if column is not None:
         weights = Weights.of(bounds, resolution, missing)
         weights.check(types[column], column)
-        return weights
+        return weights.refine(types[column], call_engine(table.decimal_places, column))
     if bounds is not None or missing != LEAVE_OUT:
         raise ParameterError(
             "bounds and missing are for weights: got no weights. Name the column to add up, or leave bounds and "
@@ -211,7 +212,7 @@ def _count_unlisted(table: Table, task: Task) -> Unlisted:
 
     facts: dict[str, Any] = {"most_items": _most_items(task)}
     if task.amount is not None:
-        facts |= {"sensitivity": task.amount.sensitivity, "resolution": task.amount.grid.resolution}
+        facts |= task.amount.facts
     in_spark = getattr(table, "find_items_in_spark", None)
     spark_rows = None if in_spark is None else call_engine(in_spark, task)
     return Unlisted(fetch=_remember(fetch), rows=spark_rows, **facts)
@@ -238,8 +239,7 @@ def _count_in_spark(table: Table, task: Task, domain: SparkFrame, types: dict[st
             )
     facts: dict[str, Any] = {"sensitivity": 1, "monotone": True}
     if task.amount is not None:
-        amount = task.amount
-        facts = {"sensitivity": amount.sensitivity, "monotone": amount.monotone, "resolution": amount.grid.resolution}
+        facts = {**task.amount.facts, "monotone": task.amount.monotone}
     rows = call_engine(table.join_items_in_spark, task, items)
     return SparkCounts(rows=rows, most_items=_most_items(task), **facts)
 

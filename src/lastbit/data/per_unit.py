@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from lastbit.data.column_types import INTEGER
+from lastbit.data.column_types import DECIMAL, INTEGER
 from lastbit.data.domain import combine_domains, convert_items, read_domains
 from lastbit.data.engines import call_engine, parse_columns, require_column_types, wrap_frame
 from lastbit.data.table import WAYS, Per, Task
@@ -208,6 +208,11 @@ def per_unit(
     table = call_engine(wrap_frame, frame, read)
     types = call_engine(require_column_types, table, read)
     amount.check(types[of], of)
+    if types[of] is not INTEGER and not all(map(_is_power_of_two, (grid.numerator, grid.denominator))):
+        raise ParameterError(
+            f"resolution must be a power of two for numbers that are not whole: got {grid.resolution}. No other is "
+            "exact in an engine's floats. Use resolution='1/128', or a column of whole numbers such as cents."
+        )
     domains = read_domains(domain, columns) if columns else []
     converted = [convert_items(items, types[name], name) for name, items in zip(columns, domains, strict=True)]
     task = Task(tuple(columns), unit, of, amount, bound, per, latest_by, (low, high), ranked)
@@ -217,7 +222,8 @@ def per_unit(
     # A mean of floors is floored once more, and a sum is less by what a lower bound between two steps is raised.
     known = exact and types[of] is INTEGER and grid.numerator == 1 and (per != "mean" or unit is None)
     known = known and ((step or 0) * grid.resolution).denominator == 1
-    floored = Fraction(0) if known else 3 * grid.resolution
+    # So is a decimal with too many digits for the engines, by less than a step.
+    floored = Fraction(0) if known else (4 if types[of] is DECIMAL else 3) * grid.resolution
     most = most or max(len(items), 1)
     return Numbers(steps, positions, items, grid.resolution, parse_bounds(bounds), most, floored, *more)
 
@@ -274,6 +280,10 @@ def _grid(bounds: tuple[Number, Number], resolution: Number | None) -> tuple[Gri
             "are clamped."
         )
     return grid, low, high, (lower, upper) == (low * grid.resolution, high * grid.resolution)
+
+
+def _is_power_of_two(number: int) -> bool:
+    return number & (number - 1) == 0
 
 
 def _power(size: Fraction) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from math import ceil, floor
 from typing import Final
 
 from lastbit.data.column_types import FLOAT, ColumnType
@@ -43,24 +44,50 @@ def clamp_range(weights: Weights, scale: int = 0) -> tuple[int, int]:
     return low.numerator // low.denominator, -(-high.numerator // high.denominator)
 
 
-def float_steps(weights: Weights, column: str, divided: str) -> str:
+def float_steps(weights: Weights, column: str, divided: str, wide: str) -> str:
     """⌊weight/resolution⌋ between the bounds of a float.
 
-    The bounds and the factor are dyadic and below 2^53 steps: every operation is exact.
+    The bounds and the factor are dyadic and below 2^53 steps: every operation is exact. Where the grid is not dyadic, a
+    weight is floored to a binary grid first, and from there in whole numbers of the type `wide`.
     """
-    above, below = weights.grid.numerator, weights.grid.denominator
-    low, high = (_double(bound * weights.grid.resolution) for bound in (weights.low, weights.high))
+    above = weights.grid.numerator
+    first = weights.grid if weights.binary is None else weights.binary
+    fine = weights.grid.resolution / first.resolution
+    least, most = floor(weights.low * fine), ceil(weights.high * fine)
+    low, high = (_double(bound * first.resolution) for bound in (least, most))
     value = f"CAST({column} AS DOUBLE)"
     known = f"CASE WHEN {value} IS NULL OR isnan({value}) THEN {low} ELSE greatest(least({value}, {high}), {low}) END"
     if above == 1:
-        return f"CAST(floor(({known}) * {_double(Fraction(below))}) AS BIGINT)"
+        floored = f"CAST(floor(({known}) * {_double(1 / first.resolution)}) AS BIGINT)"
+        return floored if weights.binary is None else _clamp(_rescale(floored, least, fine, divided, wide), weights)
     # Floored before it is made smaller, or the smallest would vanish.
     base = weights.low
     return f"((CAST(floor({known}) AS BIGINT) - ({base * above})) {divided} {above} + ({base}))"
 
 
+def _rescale(steps: str, least: int, fine: Fraction, divided: str, wide: str) -> str:
+    """⌊steps/fine⌋ of whole numbers from `least` on: above it nothing is negative, and engines divide alike."""
+    base, rest = divmod(least * fine.denominator, fine.numerator)
+    product = f"CAST({steps} - ({least}) AS {wide}) * CAST({fine.denominator} AS {wide}) + CAST({rest} AS {wide})"
+    return f"CAST(({product}) {divided} CAST({fine.numerator} AS {wide}) AS BIGINT) + ({base})"
+
+
+def sum_steps(weights: Weights, wide: str, divided: str) -> str:
+    """The sum of `lastbit_step`, each clamped to the bounds, floored once to the resolution, in numbers of type `wide`.
+
+    The lower bound is a whole number of steps of the resolution. Above it nothing is negative, and division floors.
+    """
+    clamped = f"greatest(least(lastbit_step, {weights.high}), {weights.low})"
+    above = f"sum(CAST({clamped} - ({weights.low}) AS {wide}))"
+    return f"CAST({above} {divided} {weights.parts} + count(1) * ({weights.low // weights.parts}) AS BIGINT)"
+
+
 def decimal_steps(weights: Weights, digits: str, scale: int) -> str:
     """⌊weight/resolution⌋ between the bounds of a decimal of DuckDB, given as the whole number of its digits."""
+    kept = weights.places(scale)
+    if kept < scale:
+        by = _huge(10 ** (scale - kept))
+        digits, scale = f"({digits} // {by} - CASE WHEN {digits} % {by} < 0 THEN 1 ELSE 0 END)", kept
     low, high = clamp_range(weights, scale)
     low, high = max(low, -_LARGEST), min(high, _LARGEST)
     step = weights.grid.resolution * Fraction(10) ** scale
@@ -72,8 +99,8 @@ def decimal_steps(weights: Weights, digits: str, scale: int) -> str:
     value = f"greatest(least(coalesce({digits}, {_huge(low)}), {_huge(high)}), {_huge(low)})"
     scaled, by = f"{value} * {_huge(step.denominator)}", _huge(step.numerator)
     # The engine's division is towards zero, and its remainder negative where that is too high.
-    floor = f"(({scaled}) // {by} - CASE WHEN ({scaled}) % {by} < 0 THEN 1 ELSE 0 END)"
-    return _clamp(floor, weights)
+    floored = f"(({scaled}) // {by} - CASE WHEN ({scaled}) % {by} < 0 THEN 1 ELSE 0 END)"
+    return _clamp(floored, weights)
 
 
 def _huge(number: int) -> str:

@@ -68,8 +68,11 @@ class Table(Protocol):
     def column_type(self, name: str) -> ColumnType | None:
         """Return the type of a column as it is declared; None where rows cannot be counted by such a type."""
 
+    def decimal_places(self, name: str) -> int:
+        """Return how many digits a column of decimals has after the point; 0 for other columns."""
+
     def compute_totals(self, task: Task, keys: Sequence[Keys]) -> Integers:
-        """Compute the count of each item of the product of domains, or its sum in steps."""
+        """Compute the count of each item of the product of domains, or its sum in steps of the resolution."""
 
     def compute_numbers(self, task: Task, keys: Sequence[Keys]) -> tuple[Integers, ...]:
         """Compute the position of each unit's item, and the unit's number in steps."""

@@ -15,7 +15,7 @@ from lastbit.chance.draw import Draw
 from lastbit.chance.powers import Exponents
 from lastbit.errors import ParameterError
 from lastbit.estimate.accuracy import least_exponent
-from lastbit.exact.numbers import Number, flag, probability, whole
+from lastbit.exact.numbers import Number, flag, number, probability, whole
 from lastbit.mechanisms.grid_mechanism import GridMechanism
 from lastbit.mechanisms.mechanism import resolve_draw
 from lastbit.privacy import zcdp
@@ -208,11 +208,12 @@ class ExponentialMechanism(GridMechanism[Choice]):
         composed = cls(rho=zcdp.largest_rho(epsilon, delta), **parameters)
         return min(pure, composed, key=lambda mechanism: mechanism._rate(k).fraction)
 
-    def accuracy(self, n: int, level: Number = "0.95", *, k: int = 1) -> Fraction:
+    def accuracy(self, n: int, level: Number = "0.95", *, k: int = 1, margin: Number = 0) -> Fraction:
         """How far above a picked outcome one left out of n can be, at most, with at least this probability.
 
         `k` is the number of picks of a ranking. A pick is m steps or more below the best that is left with a
-        probability of at most n·r^m. That is for scores on the grid; others are rounded by less than one step.
+        probability of at most n·r^m. That is for scores on the grid. Scores that were floored lie higher by up to a
+        `margin`, which Counts of sums state as `counts.margin`: it is added.
 
         >>> pure, composed = ExponentialMechanism(epsilon=1), ExponentialMechanism(rho="0.0243")
         >>> int(pure.accuracy(1000, k=50)), int(composed.accuracy(1000, k=50))
@@ -220,7 +221,7 @@ class ExponentialMechanism(GridMechanism[Choice]):
         """
         n, k = whole(n, "n"), whole(k, "k")
         apart = (1 - probability(level, "level")) / (n * k)
-        return least_exponent(self._rate(k), apart) * self.grid.resolution
+        return least_exponent(self._rate(k), apart) * self.grid.resolution + number(margin, "margin")
 
     def neighbours(self, values: Sequence[Number]) -> Iterator[tuple[Fraction, ...]]:
         """Every other vector that one person could have turned these values into, on the grid.

@@ -36,7 +36,7 @@ class ValuesInSteps(NamedTuple):
     on_grid: bool
     """Whether the values are known to lie on the grid."""
     above: int
-    """How many steps higher the exact values may lie, where the values say so of themselves; else 0."""
+    """How many steps higher the exact values may lie; 0 where the steps are exact."""
     items: Sequence[Any] | None
     """The public items that the values belong to."""
 
@@ -124,8 +124,8 @@ def noisy_release(
     ends: tuple[int, int] | None,
 ) -> Callable[[Draw], NoisyValues]:
     """Return the second half of a release: it adds noise to each value, clamps to the ends, and publishes."""
-    steps, single, on_grid, above, items = values
-    on_grid, above, resolution = on_grid and not above, above or 1, grid.resolution
+    steps, single, _, above, items = values
+    exact, resolution = above == 0, grid.resolution
 
     def publish(draw: Draw) -> NoisyValues:
         noisy = add_noise(noise, rate, steps, draw)
@@ -134,7 +134,7 @@ def noisy_release(
         if noisy.dtype is not steps.dtype:
             noisy = _to_int64(noisy)
         noisy.setflags(write=False)
-        return NoisyValues.made(name, cost, single, resolution, noisy, rate, noise, ends, on_grid, above, items)
+        return NoisyValues.made(name, cost, single, resolution, noisy, rate, noise, ends, exact, above, items)
 
     return publish
 
@@ -147,13 +147,15 @@ def read_values(values: Any, grid: Grid, unpack: Callable[[Any], Any]) -> Values
     """
     if type(values) is int or type(values) is float:
         # One number of Python's own has no labels, no type that it declares, and nothing known about it.
-        return ValuesInSteps(grid.steps((values,)), True, type(values) is int and grid.numerator == 1, 0, None)
+        whole = type(values) is int and grid.numerator == 1
+        return ValuesInSteps(grid.steps((values,)), True, whole, int(not whole), None)
     if type(values) is np.ndarray and values.ndim:
         # Nor has an array of NumPy's own labels.
-        return ValuesInSteps(grid.steps(values), False, lies_on(values, grid), 0, None)
+        on_grid = lies_on(values, grid)
+        return ValuesInSteps(grid.steps(values), False, on_grid, int(not on_grid), None)
     raw, single = as_list(unpack(values))
-    on_grid, above = lies_on(values, grid), steps_lost(values, grid)
-    return ValuesInSteps(grid.steps(raw), single, on_grid, above, names_of(values))
+    on_grid = lies_on(values, grid)
+    return ValuesInSteps(grid.steps(raw), single, on_grid, steps_lost(values, grid, on_grid), names_of(values))
 
 
 def neighbours_within(

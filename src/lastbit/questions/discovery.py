@@ -51,13 +51,13 @@ def ask_unlisted_items(request: Request, *, gaps: bool) -> Question:
     level, of_units = format_percent(request.level), " counted" if people.bounded else ""
 
     def describe(built: Any) -> str:
-        enough = items.more(format_bound(built.needed(request.level), whole=items.counts_units))
+        enough = items.more(format_bound(built.needed(request.level, items.margin), whole=items.counts_units))
         return (
             f"An item with {enough}{of_units} than the {nth(built.candidates + 1)} of all items is listed with "
             f"probability {level}, unless the noise puts {plural(k, 'other item')} ahead of it."
         )
 
-    needed, sentence = mechanism.needed(request.level), describe(mechanism) + _describe_auto(people)
+    needed, sentence = mechanism.needed(request.level, items.margin), describe(mechanism) + _describe_auto(people)
 
     def report(published: Any) -> Report:
         reading = people.read(published, request.level)
@@ -70,7 +70,7 @@ def ask_unlisted_items(request: Request, *, gaps: bool) -> Question:
         if release.stopped:
             notes.insert(0, "The search stopped: no other item is far enough above the items that few people have.")
         notes += _describe_cut(request, reading)
-        more = {"needed": built.needed(request.level), "level": request.level, **reading.data}
+        more = {"needed": built.needed(request.level, items.margin), "level": request.level, **reading.data}
         whole = items.whole_columns("ahead of the next by")
         return Report(published.title, columns, notes, published.to_dict() | items.data | more, whole)
 
@@ -193,12 +193,13 @@ def _count_unlisted_items(request: Request) -> Question:
         return lb.DiscoverHistogram(delta=_require_delta(request), **cost, **{**parameters, **bound_of_person})
 
     mechanism = build(people.most or 1, people.main_cost(request.cost))
-    level, needed = format_percent(request.level), mechanism.needed(request.level)
+    level, needed = format_percent(request.level), mechanism.needed(request.level, items.margin)
 
     def describe(built: Any) -> str:
+        enough = format_value(built.needed(request.level, items.margin), "up")
         return (
-            f"Items are listed from a noisy number of {format_value(built.threshold)} on: "
-            f"an item needs {format_value(built.needed(request.level), 'up')} to be listed with probability {level}."
+            f"Items are listed from a noisy number of {format_value(built.threshold)} on: an item needs {enough} to be "
+            f"listed with probability {level}."
         )
 
     sentence = describe(mechanism) + _describe_auto(people)
@@ -222,11 +223,11 @@ def _count_unlisted_items(request: Request) -> Question:
                 # No bound is below zero where nobody listed the items.
                 beyond = parse_bounds(items.bounds)[1] * reading.bounds.cut
                 everybody = [(low, None if high is None else high + beyond) for low, high in counted]
-            columns[f"all {items.number}"] = everybody
+            columns[items.everybody] = everybody
             frame = {"item": release.items, **name_ends("", values, everybody), **frame}
         notes += _describe_cut(request, reading)
         more = {"item": release.items, "interval": intervals, "level": request.level, **reading.data}
-        whole = items.whole_columns("interval", f"all {items.number}")
+        whole = items.whole_columns("interval", items.everybody)
         return Report(
             published.title, columns, notes, published.to_dict() | items.data | more | frame, whole, frame=frame
         )

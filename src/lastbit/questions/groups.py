@@ -73,7 +73,7 @@ class Groups:
             self.heading: self.names,
             f"{self.number} counted": values,
             "interval": counted,
-            f"all {self.number}": people,
+            self._everybody: people,
         }
         frame = {
             self.heading: self.names,
@@ -81,7 +81,7 @@ class Groups:
             **name_ends("bounded_", values, counted),
         }
         notes = [
-            f"Each interval holds with probability {self.level} or more. Those of all {self.number} allow for the "
+            f"Each interval holds with probability {self.level} or more. Those of all units allow for the "
             "units whom the bound leaves out.",
             f"A unit counts in {self._at_most(reading.most)}, drawn by lot: {plural(max(0, cut), 'unit')} "
             f"({fewest:,} to {most:,} with probability {self.level}) have more.",
@@ -112,9 +112,14 @@ class Groups:
         )
 
     @property
+    def _everybody(self) -> str:
+        """The name of the column with intervals for all people."""
+        return "all units" if self.weights is None else f"{self.number} of all units"
+
+    @property
     def _whole(self) -> tuple[str, ...]:
         """The columns that count people."""
-        return () if self.weights is not None else ("interval", f"all {self.number}")
+        return () if self.weights is not None else ("interval", self._everybody)
 
     def _people_intervals(self, main: Any, reading: PeopleReading) -> list[Any]:
         """Return the interval of all people, or of their sum, for each group."""
@@ -134,7 +139,12 @@ class Groups:
     def _within(self, most: int) -> Fraction:
         """Return how far a number is off where a person counts in so many groups, and nothing else is measured."""
         within: Fraction = self.noise(most, self.request.cost).accuracy(self.request.level)
-        return within
+        return within + self._margin
+
+    @property
+    def _margin(self) -> Fraction:
+        """How far the exact sum of a group may lie above its floor."""
+        return Fraction(0) if self.weights is None else self.request.items.margin
 
     def _compare_with_all(self, people: Sequence[Any]) -> list[str]:
         """Return that everybody could count with narrower intervals, where this is so: both noises are public."""
@@ -180,10 +190,10 @@ class Groups:
             return Accuracy(within, self.number, sentence, total=total)
         main = self.people.main_cost(self.request.cost)
         highest = self.people.most or len(self.names)
-        within = self.noise(highest, main).accuracy(self.request.level)
+        within = self.noise(highest, main).accuracy(self.request.level) + self._margin
         text = format_bound(within, whole=whole)
         if self.people.auto:
-            least = format_bound(self.noise(1, main).accuracy(self.request.level), whole=whole)
+            least = format_bound(self.noise(1, main).accuracy(self.request.level) + self._margin, whole=whole)
             sentence = (
                 f"With probability {self.level} the number counted in {self._article} is off by at most {least} where "
                 f"the bound comes out as 1, and by at most {text} where it comes out as {highest:,}."

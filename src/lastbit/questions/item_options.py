@@ -142,9 +142,23 @@ class ItemOptions:
         return {"sensitivity": parameters["sensitivity"], "most_items": most, "resolution": step}
 
     def step(self, of_counts: str = "1") -> str:
-        """Return the step of the numbers and of the noise."""
-        usual = of_counts if self.weights is None else "1"
-        return usual if self.resolution is None else self.resolution
+        """Return the step of the numbers and of the noise: as it is said, or as the bounds of weights say."""
+        if self.resolution is not None or self.weights is None or self.bounds is None:
+            return self.resolution or of_counts
+        from lastbit.values.bounds import default_step
+
+        low, high = (number(bound, "bounds") for bound in self.bounds)
+        return str(default_step((low, high))) if low < high else "1"
+
+    @property
+    def margin(self) -> Fraction:
+        """How far the exact sum of an item may lie above its floor, whatever numbers the column holds; 0 for counts."""
+        if self.weights is None or self.bounds is None:
+            return Fraction(0)
+        from lastbit.data.weights import Weights
+
+        weights = Weights.of(self.bounds, self.step())
+        return weights.most_above * weights.resolution
 
     @property
     def mechanism_parameters(self) -> dict[str, Any]:
@@ -175,6 +189,11 @@ class ItemOptions:
         """The name of the number that is published: of bounded units it says that not all are counted."""
         bounded = (self.auto or self.most_items is not None) and self.counts is None
         return f"{self.number} counted" if bounded else self.number
+
+    @property
+    def everybody(self) -> str:
+        """The name of the interval for all units, beside a number of those counted."""
+        return "all units" if self.weights is None else f"{self.number} of all units"
 
     @property
     def counts_units(self) -> bool:

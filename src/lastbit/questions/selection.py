@@ -37,7 +37,7 @@ def top(request: Request) -> Question:
     mechanism = lb.NoisyTopK(k=k, **request.cost, resolution=items.step("1/10"), **items.mechanism_parameters)
     items.require_at_least(k)
     level = format_percent(request.level)
-    reach = mechanism.accuracy(items.size, request.level)
+    reach = mechanism.accuracy(items.size, request.level, items.margin)
     promise = f"no item left out has {items.more(format_bound(reach, whole=items.counts_units))} than a listed item"
     gaps = f"every gap is off by less than {format_bound(reach, whole=items.counts_units)}"
 
@@ -74,7 +74,7 @@ def _select_set(request: Request) -> Question:
     mechanism = lb.SubsetTopK(k=k, **request.cost, resolution=items.step(), form=form, **items.mechanism_parameters)
     items.require_at_least(k)
     level, n = format_percent(request.level), items.size
-    reach, lead = mechanism.accuracy(n, request.level), mechanism.lead(n, request.level)
+    reach, lead = (bound(n, request.level, items.margin) for bound in (mechanism.accuracy, mechanism.lead))
     more = items.more(format_bound(reach, whole=items.counts_units))
     than = "a listed item" if form == "both" else f"the {nth(k + 1)} of all items"
     ahead = items.amount(format_bound(lead, whole=items.counts_units))
@@ -180,7 +180,7 @@ def above(request: Request) -> Question:
         whole = items.whole_columns("above by", "estimate", "at least")
         return Report(release.title, columns, notes, release.to_dict() | items.data | more, whole)
 
-    within = noise.decisive(request.level)
+    within = mechanism.decisive(request.level, items.margin)
     distance = items.amount(format_bound(within, whole=items.counts_units))
     sentence = (
         f"Before the search begins, the probability is {level} that an item {distance} above or below "
@@ -202,7 +202,10 @@ def choose(request: Request) -> Question:
 
     mechanism = _choose_mechanism(request)
     items.require_at_least(k)
-    level, reach = format_percent(request.level), mechanism.accuracy(items.size, request.level, k=k)
+    level, reach = (
+        format_percent(request.level),
+        mechanism.accuracy(items.size, request.level, k=k, margin=items.margin),
+    )
     more = items.more(format_bound(reach, whole=items.counts_units))
     sentence = f"With probability {level} no item left out has {more} than a listed item."
 
@@ -280,7 +283,7 @@ def measure(request: Request) -> Question:
         return Report(release.title, columns, notes, release.to_dict() | items.data | more, whole)
 
     off = laplace_accuracy(mechanism._measurement_rate, probability(request.level, "level"))
-    within = off * mechanism.grid.resolution
+    within = off * mechanism.grid.resolution + items.margin
     sentence = (
         f"With probability {level} the measurement of a listed item is off by at most "
         f"{items.amount(format_bound(within, whole=items.counts_units))}."

@@ -147,7 +147,11 @@ _SUMS: Final = (
         server_help=_CLAMPING_HELP,
     ),
     MISSING,
-    Option("resolution", Number(), "The step of weights, noise and gaps: 1, or 1/10 for the gaps of counts."),
+    Option(
+        "resolution",
+        Number(),
+        "The step of sums, noise and gaps: for weights as --bounds say, else 1, or 1/10 for gaps.",
+    ),
 )
 ITEMS: Final = (*COUNTS, BY, DOMAIN, MOST_ITEMS, *_SUMS, PEOPLE_SHARE)
 """Which items are counted, and how."""

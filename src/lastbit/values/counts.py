@@ -16,7 +16,7 @@ from lastbit.exact.numbers import Number, flag, positive, whole
 from lastbit.output.words import plural
 from lastbit.values.adjacency import Adjacency, parse_adjacency
 from lastbit.values.grid import Grid
-from lastbit.values.known import Known
+from lastbit.values.known import Known, steps_off
 from lastbit.values.raw import unwrap
 
 
@@ -29,6 +29,7 @@ class Counts(Known):
     sensitivity: the furthest one person can move any single value.
     monotone: whether one person who comes or goes moves all values the same way.
     resolution: the grid that the values are on, 1 for whole numbers; values between two steps are floored to it.
+    above: how many steps of it the exact values may lie above these; 1 for fractions, where nobody says.
     adjacency: "add-remove" when one person comes or goes; "replace" when one person replaces a record and the number
         of records is public. A Ledger charges by it. Values with "replace" cannot be monotone.
     most_items: the number of items that one person counts in, at most; None where there is no bound. With a bound, all
@@ -48,6 +49,7 @@ class Counts(Known):
     resolution: Number | None = None
     adjacency: Adjacency = "add-remove"
     most_items: int | None = None
+    above: int | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         items = self.items if isinstance(self.items, range) else tuple(self.items)
@@ -65,10 +67,12 @@ class Counts(Known):
         if self.resolution is not None:
             grid = Grid(self.resolution)
             grid.count(sensitivity, "sensitivity")
+            object.__setattr__(self, "above", steps_off(self.above, self.values, grid))
             values = grid.floor(values)
             object.__setattr__(self, "resolution", grid.resolution)
         else:
             object.__setattr__(self, "resolution", _step(values))
+            object.__setattr__(self, "above", steps_off(self.above or 0, self.values, Grid(1)))
         if self.most_items is not None:
             object.__setattr__(self, "most_items", whole(self.most_items, "most_items"))
         object.__setattr__(self, "items", items)

@@ -10,6 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from lastbit.errors import LastbitError, ParameterError
+from lastbit.exact.numbers import whole
 from lastbit.values import _floors
 from lastbit.values.adjacency import Adjacency
 from lastbit.values.grid import Grid
@@ -29,7 +30,7 @@ class Known:
     """What one person may change: come or go, or replace a record of a public number of them."""
     resolution: Any
     """The grid that the values are on, a Fraction; None where nobody said."""
-    above: int = 0
+    above: Any = 0
     """How many steps of this grid the exact values may lie above these, which were floored; 0 where these are exact."""
 
     # No abstract base: every release asks whether its values are Known, and asking that of an abstract class is slow.
@@ -43,6 +44,11 @@ class Known:
     def total(self) -> Fraction:
         """The furthest one person can move all values together, all distances added up."""
         raise NotImplementedError
+
+    @property
+    def margin(self) -> Fraction:
+        """How far the exact values may lie above these, at most: `above` steps."""
+        return Fraction(self.above) * self.resolution if self.above else Fraction(0)
 
     @property
     def names(self) -> Sequence[Any] | None:
@@ -146,16 +152,28 @@ def lies_on(values: Any, grid: Grid) -> bool:
     return all(isinstance(value, int | np.integer | np.bool_) or is_missing(value) for value in numbers)
 
 
-def steps_lost(values: Any, grid: Grid) -> int:
-    """How many steps of a grid the exact values may lie above values that say so of themselves; else 0.
+def steps_lost(values: Any, grid: Grid, on_grid: bool | None = None) -> int:
+    """How many steps of a grid the exact values may lie above the steps that stand for them; 0 where these are exact.
 
-    >>> steps_lost([0.5], Grid(1))
-    0
+    Values that may lie between two steps (`lies_on`) lose up to one; `on_grid` says whether they do, where that is
+    known. Values may have lost more before, and say so of themselves.
+
+    >>> steps_lost([0.5], Grid(1)), steps_lost([5], Grid(1))
+    (1, 0)
     """
-    if not isinstance(values, Known) or values.above <= 0:
-        return 0
-    steps: int = math.ceil(values.above * values.resolution / grid.resolution)
-    return steps
+    floored = int(not (lies_on(values, grid) if on_grid is None else on_grid))
+    return floored + (math.ceil(values.margin / grid.resolution) if isinstance(values, Known) else 0)
+
+
+def steps_off(above: int | None, values: Any, grid: Grid) -> int:
+    """How many steps the exact values may lie above these once they are floored: as it is said, or as types say.
+
+    Who says so has floored the values: they lie on the grid.
+
+    >>> steps_off(None, Fraction(9, 10), Grid(1)), steps_off(None, 9, Grid(1)), steps_off(3, Fraction(9), Grid(1))
+    (1, 0, 3)
+    """
+    return steps_lost(values, grid) if above is None else whole(above, "above", least=0)
 
 
 def unpack_within(values: Any, sensitivity: Fraction) -> Any:

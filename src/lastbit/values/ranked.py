@@ -84,7 +84,9 @@ class RankedUnlisted(RankedCounts):
     """The same for items that nobody listed, in their fixed order. The items are private too."""
 
     facts: Mapping[str, Any] = field(default_factory=dict)
-    """The sensitivity and the resolution of sums."""
+    """The sensitivity and the resolution of sums, and how far the exact sums may lie above."""
+    parts: int = 1
+    """So many steps of the totals are one step of the resolution, to which each sum is floored."""
 
     def bounded(self, most: int) -> Unlisted:  # type: ignore[override]
         """Return the numbers of the items where a unit counts in so many of them."""
@@ -93,6 +95,7 @@ class RankedUnlisted(RankedCounts):
         sums = [0] * len(self.items)
         for place, total in zip(self.places[counted].tolist(), totals[counted].tolist(), strict=True):
             sums[place] += int(total)
+        sums = [total // self.parts for total in sums]
         # Stable: of equal numbers the first item stays first.
         order = [place for place in sorted(range(len(sums)), key=lambda place: -sums[place]) if sums[place] > 0]
         items, steps = tuple(self.items[place] for place in order), np.array([sums[place] for place in order], np.int64)

@@ -29,6 +29,7 @@ class SparkCounts(Known):
     monotone: bool = False
     resolution: Number = 1
     most_items: int | None = None
+    above: int = field(default=0, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "monotone", flag(self.monotone, "monotone"))
@@ -66,6 +67,7 @@ class SparkCounts(Known):
             monotone=self.monotone,
             resolution=self.resolution,
             most_items=self.most_items,
+            above=self.above,
         )
 
     def __repr__(self) -> str:

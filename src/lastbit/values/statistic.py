@@ -26,7 +26,7 @@ from lastbit.values.bins import MISSING_BIN, Bins
 from lastbit.values.bounds import parse_bounds as parse_bounds
 from lastbit.values.counts import Counts
 from lastbit.values.grid import LIMIT, Grid, Steps
-from lastbit.values.known import Known
+from lastbit.values.known import Known, lies_on, steps_off
 from lastbit.values.missing import (
     LEAVE_OUT,
     Missing,
@@ -64,7 +64,10 @@ class Statistic(Known):
     monotone: bool = False
     adjacency: Adjacency = "add-remove"
     """What one person may change: "replace" where the number of records is public. A Ledger charges by it."""
-    above: int = field(default=0, repr=False)
+    above: int | None = field(default=None, repr=False)
+    """How many steps the exact values may lie above these; 1 for fractions and floats, where nobody says."""
+    _crossed: int = field(init=False, repr=False)
+    """How many steps more than the sensitivity one person can move values that were floored here, all together."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "monotone", flag(self.monotone, "monotone"))
@@ -75,7 +78,12 @@ class Statistic(Known):
         object.__setattr__(self, "sensitivity", sensitivity)
         object.__setattr__(self, "resolution", grid.resolution)
         raw, single = (self.values, False) if isinstance(self.values, Rational) else as_list(self.values)
+        floored = self.above is None and not lies_on(raw, grid)
+        object.__setattr__(self, "above", steps_off(self.above, raw, grid))
         values = grid.floor(raw)
+        # Each of several values may be floored across one step more than it moves; one value moves by whole steps.
+        several = floored and not single and not isinstance(values, Rational)
+        object.__setattr__(self, "_crossed", max(0, len(values) - 1) if several else 0)
         object.__setattr__(self, "values", values[0] if single else values)
 
     @property
@@ -85,8 +93,8 @@ class Statistic(Known):
 
     @property
     def total(self) -> Fraction:
-        """The sensitivity."""
-        return self.sensitivity
+        """The sensitivity; more where several values were floored, each by itself."""
+        return self.sensitivity + self._crossed * self.resolution
 
 
 def exact_sum(
@@ -177,7 +185,7 @@ def exact_variance(
         total, squares = total + first, squares + second
     unit = grid.resolution**2 / (n * (n - 1))
     furthest = Fraction((most - least) ** 2 * (n - 1)) * unit
-    return Statistic((n * squares - total**2) * unit, furthest, unit, adjacency="replace")
+    return Statistic((n * squares - total**2) * unit, furthest, unit, adjacency="replace", above=0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -242,7 +250,7 @@ def centred_sums(
     values = total - (low + high) / 2 * units, (high - low) / 2 * units
     step = Grid(resolution).resolution
     return MeanSums(
-        values, most * (high - low), step / 2, bounds=(low, high), floored=floored, adjacency=_adjacency_of(replaces)
+        values, most * (high - low), step / 2, False, _adjacency_of(replaces), 0, bounds=(low, high), floored=floored
     )
 
 

@@ -19,7 +19,7 @@ from lastbit.exact.numbers import Number, positive, whole
 from lastbit.output.words import plural
 from lastbit.values.adjacency import Adjacency
 from lastbit.values.grid import Grid
-from lastbit.values.known import Known
+from lastbit.values.known import Known, steps_off
 from lastbit.values.raw import exact_ratio
 from lastbit.values.spark_rows import SparkRows
 
@@ -60,6 +60,7 @@ class Unlisted(Known):
         steps of the resolution, above zero. At most so many are asked for; None asks for all.
     sensitivity: the furthest one person can move any single value; one who comes moves them up.
     most_items: the number of items that one person counts in, at most; None where there is no bound.
+    above: how many steps of the resolution the exact values may lie above these, which were floored.
 
     >>> words = Unlisted.of({"apple": 120, "pear": 80, "plum": 80})
     >>> words
@@ -72,6 +73,7 @@ class Unlisted(Known):
     sensitivity: Number = 1
     most_items: int | None = None
     resolution: Number = 1
+    above: int = field(default=0, repr=False)
     rows: SparkRows | None = field(default=None, repr=False)
     """All items, where Spark has them."""
 
@@ -80,6 +82,7 @@ class Unlisted(Known):
         grid = Grid(self.resolution)
         grid.count(sensitivity, "sensitivity")
         most = None if self.most_items is None else whole(self.most_items, "most_items")
+        whole(self.above, "above", least=0)
         for name, value in (("sensitivity", sensitivity), ("resolution", grid.resolution), ("most_items", most)):
             object.__setattr__(self, name, value)
 
@@ -87,6 +90,7 @@ class Unlisted(Known):
     def of(cls, values: Mapping[Any, Any], **facts: Any) -> Unlisted:
         """The values of items in a mapping: exact numbers, floored to the resolution. Only those above zero occur."""
         grid = Grid(facts.get("resolution", 1))
+        facts["above"] = steps_off(facts.get("above"), list(values.values()), grid)
         steps = {item: grid.step(value) for item, value in values.items()}
         rows = sorted(
             ((-step, sort_key(item), item) for item, step in steps.items() if step > 0), key=lambda row: row[:2]

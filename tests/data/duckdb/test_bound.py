@@ -20,7 +20,7 @@ UNITS = [(unit, unit * 7 % 24 + 1) for unit in range(30)]
 """Units with 1 to 24 items."""
 
 MARKS = {
-    "different": bound._hash_sql(KEYS, 11),
+    "different": bound.hash_sql(KEYS, 11),
     "equal": "CAST(5 AS BIGINT)",
     "of three": "CAST((hash(lastbit_unit, lastbit_key_0) >> 1) % 3 AS BIGINT)",
     "the ends": "CASE WHEN hash(lastbit_unit, lastbit_key_0) % 2 = 0 THEN 0 ELSE 9223372036854775807 END",
@@ -55,7 +55,7 @@ def check(pairs: Any, mark: str, many: tuple[int, ...]) -> None:
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", MARKS)
 def test_the_pairs_that_stay(name: str, way: str, pairs: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bound, "_hash_sql", lambda keys, key: MARKS[name])
+    monkeypatch.setattr(bound, "hash_sql", lambda keys, key: MARKS[name])
     monkeypatch.setattr(bound, "_SHORT", WAYS[way][0])
     monkeypatch.setattr(bound, "_LONGEST", WAYS[way][1])
     check(pairs, MARKS[name], (1, 2, 7, 8, 12, 13, 23, 24))
@@ -70,7 +70,7 @@ def test_the_mark_depends_on_the_unit_the_item_and_the_key() -> None:
         "select * from (values (1, 'a', 0), (2, 'a', 0), (1, 'b', 0), (1, 'a', 1)) as t(u, a, b)"
     )
     rows = rows.project(f"u as lastbit_unit, a as {KEYS[0]}, b as {KEYS[1]}")
-    marks = [row[0] for key in (0, 1, 2**63 - 1) for row in rows.project(bound._hash_sql(KEYS, key)).fetchall()]
+    marks = [row[0] for key in (0, 1, 2**63 - 1) for row in rows.project(bound.hash_sql(KEYS, key)).fetchall()]
     assert len(set(marks)) == 12
     assert min(marks) >= 0
 

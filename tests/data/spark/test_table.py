@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import warnings
 from decimal import Decimal, localcontext
+from fractions import Fraction
 from random import Random
 from typing import Any, Final
 from zoneinfo import ZoneInfo
@@ -15,10 +16,12 @@ import pytest
 
 import lastbit as lb
 from lastbit.data.per_unit import per_unit
+from lastbit.estimate.accuracy import laplace_accuracy
 from lastbit.mechanisms.top_k.spark_set import ready_set_selection
 from lastbit.values.spark_rows import TOTAL, SparkRows
 from tests.data.cases import CASES, TABLE
 from tests.data.test_unlisted import rows_of
+from tests.data.weight_tables import ITEMS, SETTINGS, TYPES, make_rows, make_table
 from tests.machine import has_java
 
 # One Spark for all of them: a Java machine takes seconds to start. Without Java the run says so at its end.
@@ -116,6 +119,68 @@ if has_java():
         pairs = lb.count(frame, by=["word", "unit"], domain=lb.UNKNOWN)
         assert pairs.highest(3)[0] == (("b", 1), ("", 3), ("B", 2))
         assert lb.count(frame.where("false"), by="word", unit="unit", domain=lb.UNKNOWN).highest(3)[0] == ()
+
+    @pytest.mark.filterwarnings("ignore")
+    def test_sums_of_weights_are_floored_once_as_on_every_engine(session: Any) -> None:
+        for name, (_, declared, _values) in TYPES.items():
+            rows = make_rows(name)
+            frame = session.createDataFrame(rows, f"u long, i string, w {declared}").cache()
+            table = make_table(name, rows)
+            domain = session.createDataFrame([(item,) for item in ITEMS], "i string")
+            for place, settings in enumerate(SETTINGS):
+                asked: dict[str, Any] = {"by": "i", "unit": "u" if place % 2 else None, "weights": "w", **settings}
+                expected, counts = (lb.count(each, domain=ITEMS, **asked) for each in (table, frame))
+                assert (name, settings, list(counts.values)) == (name, settings, list(expected.values))
+                assert (counts.above, counts.resolution) == (expected.above, expected.resolution)
+            there = lb.count(frame, domain=domain, **asked)
+            assert (there.above, list(there.collect().values), there.collect().above) == (
+                expected.above,
+                list(expected.values),
+                expected.above,
+            )
+            found, listed = (
+                lb.count(each, by="i", unit="u", domain=lb.UNKNOWN, weights="w", **SETTINGS[1])
+                for each in (frame, table)
+            )
+            assert found.highest()[0] == listed.highest()[0]
+            assert found.highest()[1].tolist() == listed.highest()[1].tolist()
+            assert found.above == listed.above
+
+    @pytest.mark.filterwarnings("ignore")
+    def test_sums_of_weights_beyond_64_bits_are_exact(session: Any) -> None:
+        far, n = float(1 << 20), 5000
+        frame = session.range(2 * n).selectExpr(
+            "id",
+            f"if(id < {n}, id, -1) AS u",
+            f"if(id < {n}, 'many', 'one') AS i",
+            f"if(id % 3 = 0, -{far}, {far}) AS w",
+        )
+        many = sum(-far if place % 3 == 0 else far for place in range(n))
+        one = sum(-far if place % 3 == 0 else far for place in range(n, 2 * n))
+        rows = lb.count(frame, by="i", domain=["many", "one"], weights="w", bounds=(-(1 << 20), 1 << 20))
+        assert list(rows.values) == [many, one]
+        units = lb.count(frame, by="i", unit="u", domain=["many", "one"], weights="w", bounds=(-(1 << 20), 1 << 20))
+        assert list(units.values) == [many, far]
+        # 3,000 times 2^52 steps of one unit are negative in 64 bits.
+        all_far = frame.where(f"id < {n + 3000}").selectExpr("u", "i", f"{far} AS w")
+        sums = lb.count(all_far, by="i", unit="u", domain=["many", "one"], weights="w", bounds=(0, 1 << 20))
+        assert list(sums.values) == [n * far, far]
+
+    @pytest.mark.filterwarnings("ignore")
+    def test_releases_of_sums_say_how_far_above_the_exact_ones_may_lie(session: Any) -> None:
+        frame = session.range(2000).selectExpr("id AS u", "if(id < 1500, 'a', 'b') AS i", "0.9D AS w")
+        domain = session.createDataFrame([("a",), ("b",)], "i string")
+        asked: dict[str, Any] = {"by": "i", "unit": "u", "weights": "w", "bounds": (0, 1)}
+        counts = lb.count(frame, domain=domain, **asked)
+        top = lb.NoisyTopK.of(counts, k=1, epsilon=9, resolution="1/2").release(counts)
+        assert top.above == 2 * counts.above == 4
+        unlisted = lb.count(frame, domain=lb.UNKNOWN, most_items=1, **asked)
+        mechanism = lb.DiscoverHistogram.of(unlisted, epsilon=9, delta="1e-6")
+        found = mechanism.release(unlisted)
+        low, high = found.intervals("0.999999")[0]
+        assert found.above == unlisted.above == 2
+        assert low <= 1350 <= high
+        assert mechanism.release_spark(unlisted).accuracy() == 2 + laplace_accuracy(found.rate, Fraction("0.95"))
 
     HOSTILE: Final[dict[str, tuple[Any, str, list[str]]]] = {
         # The type; the item; how it is written; values of one more unit that are not it.
@@ -356,8 +421,8 @@ if has_java():
         sums = lb.count(costs, by=["word", "ward"], unit="unit", domain=lb.UNKNOWN, **options)
         totals = lb.DiscoverHistogram.of(sums, epsilon=2000, delta="1e-30").release_spark(sums).frame
         assert totals.dtypes == [("word", "string"), ("ward", "bigint"), ("value", "decimal(38,2)")]
-        # Three rows of a unit in an item are three quarters, 20 units are in each item; each has one item.
-        assert {str(row["value"]) for row in totals.collect()} <= {"15.00", "30.00"}
+        # 60 rows of 20 units are in an item, or 120 of 40: floats of three tenths add up to less than 18 and 36.
+        assert {str(row["value"]) for row in totals.collect()} <= {"17.75", "35.75"}
 
     @pytest.mark.filterwarnings("ignore")
     def test_noise_in_a_frame_is_drawn_once(session: Any) -> None:

@@ -69,6 +69,10 @@ class DuckDBColumns:
         # DuckDB raises on an Arrow duration that its intervals cannot hold.
         return None if declared == "interval" and self.is_stream else _COLUMN_TYPES.get(declared)
 
+    def decimal_places(self, name: str) -> int:
+        """Return how many digits a column of decimals has after the point; 0 for other columns."""
+        return _scale(self._types[name])
+
     def are_words(self, names: list[str]) -> bool:
         """Tell whether all of these columns hold whole numbers of at most 64 bits."""
         return all(self._types[name].id in _WORDS for name in names)
@@ -101,7 +105,7 @@ class DuckDBColumns:
     def _present_steps(self, name: str, weights: Weights) -> str:
         column, declared, column_type = quote_identifier(name), self._types[name].id, self.column_type(name)
         if column_type is column_types.FLOAT:
-            return sql_weights.float_steps(weights, column, "//")
+            return sql_weights.float_steps(weights, column, "//", "HUGEINT")
         if column_type is column_types.DECIMAL:
             digits = f"CAST(replace(CAST({column} AS VARCHAR), '.', '') AS HUGEINT)"
             return sql_weights.decimal_steps(weights, digits, _scale(self._types[name]))

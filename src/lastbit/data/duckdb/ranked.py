@@ -7,6 +7,7 @@ bound on the items of a unit can be applied later, to the ranks. What a unit's r
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -18,12 +19,15 @@ from lastbit.data.duckdb.relation import OpenTable
 from lastbit.data.duckdb.table import DuckDBTable, join_domain, key_columns
 from lastbit.data.engines import call_engine, parse_columns, require_column_types, wrap_frame
 from lastbit.data.table import Integers, Task
+from lastbit.data.weights import Weights
 from lastbit.exact.numbers import Number
 from lastbit.values.bound import Bound
+from lastbit.values.counts import Counts
 from lastbit.values.missing import LEAVE_OUT, Missing
 from lastbit.values.ranked import RankedCounts, RankedUnlisted
 
-_NUMBERS: Final = "count(*) AS lastbit_units, sum(lastbit_total) AS lastbit_total"
+_NUMBERS: Final = "count(*) AS lastbit_units, CAST(sum(lastbit_total) AS VARCHAR) AS lastbit_total"
+"""As text: NumPy has no whole numbers as long as the engine's sums."""
 
 
 def count_ranked(
@@ -42,7 +46,7 @@ def count_ranked(
     names = [*columns, unit, *([] if weights is None else [weights])]
     engine = call_engine(wrap_frame, table, names)
     types = call_engine(require_column_types, engine, names)
-    amount = parse_weights(weights, bounds, resolution, missing, types)
+    amount = parse_weights(engine, weights, bounds, resolution, missing, types)
     domains = [
         convert_items(items, types[column], column)
         for column, items in zip(columns, read_domains(domain, columns), strict=True)
@@ -52,7 +56,7 @@ def count_ranked(
     positions, ranks, units, totals = call_engine(_fetch, engine, task, [column.keys for column in domains])
     if amount is None:
         return RankedCounts(items, positions, ranks, units)
-    return RankedCounts(items, positions, ranks, units, totals, lambda sums, most: amount.counts(items, sums, most))
+    return RankedCounts(items, positions, ranks, units, totals, partial(_floor_sums, amount, items))
 
 
 def count_ranked_unlisted(
@@ -71,13 +75,17 @@ def count_ranked_unlisted(
     names = [*columns, unit, *([] if weights is None else [weights])]
     engine = call_engine(wrap_frame, table, names)
     types = call_engine(require_column_types, engine, names)
-    amount = parse_weights(weights, bounds, resolution, missing, types)
+    amount = parse_weights(engine, weights, bounds, resolution, missing, types)
     task = Task(tuple(columns), unit, weights, amount, Bound.draw(most))
     items, positions, ranks, units, totals = call_engine(_fetch_unlisted, engine, task)
-    facts: dict[str, Any] = {}
-    if amount is not None:
-        facts = {"sensitivity": amount.sensitivity, "resolution": amount.grid.resolution}
-    return RankedUnlisted(items, positions, ranks, units, None if amount is None else totals, facts=facts)
+    if amount is None:
+        return RankedUnlisted(items, positions, ranks, units)
+    return RankedUnlisted(items, positions, ranks, units, totals, parts=amount.parts, facts=amount.facts)
+
+
+def _floor_sums(amount: Weights, items: Sequence[Any], sums: Sequence[int], most: int) -> Counts:
+    """Return the sums of items, each floored to the resolution once."""
+    return amount.counts(tuple(items), np.array([total // amount.parts for total in sums], np.int64), most)
 
 
 def _pair_rows(table: DuckDBTable, task: Task, keys: Sequence[Any] | None) -> Any:

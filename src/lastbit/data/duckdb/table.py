@@ -15,6 +15,7 @@ from lastbit.data.duckdb.frequent import find_frequent
 from lastbit.data.duckdb.per_unit import rank_numbers, reduce_rows
 from lastbit.data.duckdb.relation import OpenTable
 from lastbit.data.duckdb.sorting import can_sort, count_by_sorting
+from lastbit.data.sql_weights import sum_steps
 from lastbit.data.table import Integers, ItemTotals, Keys, Task
 
 _FILTERED: Final = 100_000
@@ -33,8 +34,12 @@ class DuckDBTable:
         """Return the type of a column as it is declared; None where rows cannot be counted by such a type."""
         return self._columns.column_type(name)
 
+    def decimal_places(self, name: str) -> int:
+        """Return how many digits a column of decimals has after the point; 0 for other columns."""
+        return self._columns.decimal_places(name)
+
     def compute_totals(self, task: Task, keys: Sequence[Keys]) -> Integers:
-        """Compute the count of each item of the product of domains, or its sum in steps."""
+        """Compute the count of each item of the product of domains, or its sum in steps of the resolution."""
         if task.unit is not None and task.amount is None and task.bound is None:
             counts = self._count_by_sorting(task.by, task.unit, keys)
             if counts is not None:
@@ -45,7 +50,7 @@ class DuckDBTable:
             for i, (name, column_keys) in enumerate(zip(task.by, keys, strict=True)):
                 grouped = join_domain(grouped, self._columns.domain(name, column_keys, i), i, "inner")
                 position = f"({position}) * {len(column_keys)} + lastbit_position_{i}"
-            chosen = f"CAST({position} AS BIGINT) AS position, CAST(lastbit_total AS BIGINT) AS total"
+            chosen = f"CAST({position} AS BIGINT) AS position, lastbit_total AS total"
             columns = grouped.project(chosen).fetchnumpy()
         totals = np.zeros(int(np.prod([*map(len, keys)], dtype=object)), np.int64)
         totals[columns["position"]] = columns["total"]
@@ -170,7 +175,7 @@ class DuckDBTable:
         readable = [] if keys is not None else [*map(self._columns.is_readable, task.by, key_columns(task))]
         total = "count(*)"
         if amount is not None:
-            total = f"sum(CAST(greatest(least(lastbit_step, {amount.high}), {amount.low}) AS BIGINT))"
+            total = sum_steps(amount, "BIGINT", "//")
         if task.unit is not None and keys is None and bound is None and amount is None:
             total = "count(DISTINCT lastbit_unit)"
         elif task.unit is not None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Final, TypeAlias
+from typing import Any, ClassVar, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -186,6 +186,7 @@ class ObjectColumn:
 
     type: ColumnType
     values: NDArray[np.object_]
+    scale: ClassVar[int] = 0
 
     def __len__(self) -> int:
         return len(self.values)
@@ -241,6 +242,11 @@ class DictionaryColumn:
     def type(self) -> ColumnType:
         """The type of the entries."""
         return self.entries.type
+
+    @property
+    def scale(self) -> int:
+        """How many digits the entries have after the point, where they are decimals."""
+        return self.entries.scale
 
     def __len__(self) -> int:
         return len(self.indices)

@@ -38,6 +38,16 @@ class MemoryTable:
 
     def column_type(self, name: str) -> ColumnType | None:
         """Return the type of a column as it is declared; None where rows cannot be counted by such a type."""
+        column = self._empty_column(name)
+        return None if column is None else column.type
+
+    def decimal_places(self, name: str) -> int:
+        """Return how many digits a column of decimals has after the point; 0 for other columns."""
+        column = self._empty_column(name)
+        return 0 if column is None else column.scale
+
+    def _empty_column(self, name: str) -> Column | None:
+        """Return a column without its rows; None where rows cannot be counted by its type."""
         native = self._native
         if hasattr(native, "collect_schema"):
             import polars as pl
@@ -45,11 +55,10 @@ class MemoryTable:
             empty: Any = pl.DataFrame(schema={name: native.collect_schema()[name]})
         else:
             empty = native.iloc[:0] if hasattr(native, "iloc") else native.slice(0, 0)
-        column = self._convert(empty, name)
-        return None if column is None else column.type
+        return self._convert(empty, name)
 
     def compute_totals(self, task: Task, keys: Sequence[Keys]) -> Integers:
-        """Compute the count of each item of the product of domains, or its sum in steps."""
+        """Compute the count of each item of the product of domains, or its sum in steps of the resolution."""
         native = self._collect(task)
         positions = self._read_column(native, task.by[0]).look_up(keys[0])
         for name, column_keys in zip(task.by[1:], keys[1:], strict=True):
@@ -138,7 +147,7 @@ class MemoryTable:
     def _count(
         self, native: Any, task: Task, positions: Integers, size: int, hash_items: Callable[[Integers, int], Hashes]
     ) -> Integers:
-        """Return the count of each position, or its sum in steps; rows without a position are left out.
+        """Return the count of each position, or its sum in steps of the resolution; rows without a position go.
 
         hash_items: hashes of the items at these positions under a key. Positions of a public domain stand for their
         items; positions of items that nobody listed depend on other units, so these items are hashed themselves.

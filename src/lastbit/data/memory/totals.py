@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 from numpy.typing import NDArray
 
 from lastbit.data.table import Integers
 from lastbit.data.weights import Weights
+
+_HALF: Final = 26
+"""Bits of the lower half of a step."""
+
+_FURTHEST: Final = 1 << 36
+"""An upper half so far out is beyond 2^61 steps, whatever the lower half is."""
 
 
 def count_units(positions: Integers, units: Integers, size: int) -> Integers:
@@ -21,17 +29,31 @@ def count_units(positions: Integers, units: Integers, size: int) -> Integers:
 
 
 def sum_steps(positions: Integers, units: Integers | None, steps: Integers, size: int, weights: Weights) -> Integers:
-    """Return the sum of each position, a unit's steps in a position added up and clamped first."""
-    totals = np.zeros(size, np.int64)
+    """Return the sum of each position in steps of the resolution, a unit's steps added up and clamped first.
+
+    Sums are in two halves, so that nothing overflows, and are floored to the resolution once.
+    """
     if units is not None and len(positions):
         words, bits = _pack_pairs(positions, units, size)
         order = np.argsort(words)
         words = words[order]
         starts = np.flatnonzero(run_starts(words))
-        steps = np.clip(np.add.reduceat(steps[order], starts), weights.low, weights.high)
+        upper, lower = (np.add.reduceat(half, starts) for half in _halves(steps[order]))
+        # What is further out than all bounds is clamped to them anyway.
+        steps = np.clip((np.clip(upper, -_FURTHEST, _FURTHEST) << _HALF) + lower, weights.low, weights.high)
         positions = words[starts] >> bits
-    np.add.at(totals, positions, steps)
-    return totals
+    sums = []
+    for half in _halves(steps):
+        total = np.zeros(size, np.int64)
+        np.add.at(total, positions, half)
+        sums.append(total.tolist())
+    floors = (((upper << _HALF) + lower) // weights.parts for upper, lower in zip(*sums, strict=True))
+    return np.fromiter(floors, np.int64, size)
+
+
+def _halves(steps: Integers) -> tuple[Integers, Integers]:
+    """Return the upper and the lower bits of steps within 2^52: of either, 2^32 add up within 64 bits."""
+    return steps >> _HALF, steps & ((1 << _HALF) - 1)
 
 
 def renumber(units: Integers, room: int) -> tuple[Integers, int]:

@@ -55,6 +55,10 @@ class SparkColumns:
         declared = self._types[name]
         return next((known for pattern, known in _COLUMN_TYPES if re.fullmatch(pattern, declared)), None)
 
+    def decimal_places(self, name: str) -> int:
+        """Return how many digits a column of decimals has after the point; 0 for other columns."""
+        return _scale(self._types[name])
+
     def key(self, name: str) -> str:
         """Return the SQL of a column in its normal form."""
         column, column_type = quote_spark_identifier(name), self.column_type(name)
@@ -78,7 +82,7 @@ class SparkColumns:
     def _present_steps(self, name: str, weights: Weights) -> str:
         column, column_type = quote_spark_identifier(name), self.column_type(name)
         if column_type is column_types.FLOAT:
-            return sql_weights.float_steps(weights, column, "div")
+            return sql_weights.float_steps(weights, column, "div", "DECIMAL(38,0)")
         if column_type is column_types.DECIMAL:
             return _decimal_steps(weights, column, _scale(self._types[name]))
         low, high = sql_weights.clamp_range(weights)
@@ -177,13 +181,14 @@ def _decimal_steps(weights: Weights, column: str, scale: int) -> str:
     base = (low - 1) * below // above
     steps = f"({held} * {below}L - ({base * above}L)) div {above}L + ({base}L)"
     if below > 1:
-        digits = len(str(below))
-        if digits + scale > 37:
+        digits, kept = len(str(below)), weights.places(scale)
+        if digits + kept > 37:
             raise ParameterError(
                 f"resolution must be coarser for decimals with {scale} digits after the point: Spark adds them up "
                 "exactly in 38 digits only. Use a coarser one, or a column with fewer digits."
             )
-        rest = f"CAST(pmod({column}, CAST(1 AS DECIMAL(1,0))) AS DECIMAL({scale + 1},{scale}))"
+        rest = f"pmod({column}, CAST(1 AS DECIMAL(1,0)))"
+        rest = f"CAST({rest if kept == scale else f'floor({rest}, {kept})'} AS DECIMAL({kept + 1},{kept}))"
         steps += f" + CAST(floor({rest} * CAST({below} AS DECIMAL({digits},0))) AS BIGINT)"
     clamped = f"greatest(least({steps}, {weights.high}L), {weights.low}L)"
     return f"CASE WHEN {column} IS NULL THEN {weights.low}L ELSE {clamped} END"

@@ -14,11 +14,15 @@ from lastbit.data.column_types import ColumnType
 from lastbit.data.spark.bound import keep_items
 from lastbit.data.spark.columns import SparkColumns
 from lastbit.data.spark.per_unit import reduce_rows
+from lastbit.data.sql_weights import sum_steps
 from lastbit.data.table import Integers, ItemTotals, Keys, Task
 from lastbit.values.spark_rows import PART, TOTAL, SparkRows
 
 _BROADCAST: Final = 100_000
 """Items that every executor gets."""
+
+_WIDE: Final = "DECIMAL(28,0)"
+"""Of this type are the steps that are added up: Spark's sum has ten digits more."""
 
 
 class SparkTable:
@@ -32,8 +36,12 @@ class SparkTable:
         """Return the type of a column as it is declared; None where rows cannot be counted by such a type."""
         return self._columns.column_type(name)
 
+    def decimal_places(self, name: str) -> int:
+        """Return how many digits a column of decimals has after the point; 0 for other columns."""
+        return self._columns.decimal_places(name)
+
     def compute_totals(self, task: Task, keys: Sequence[Keys]) -> Integers:
-        """Compute the count of each item of the product of domains, or its sum in steps."""
+        """Compute the count of each item of the product of domains, or its sum in steps of the resolution."""
         rows = _group(self._locate_rows(task, keys), task, ["lastbit_position"])
         totals = np.zeros(int(np.prod([*map(len, keys)], dtype=object)), np.int64)
         for position, total in rows.collect():
@@ -136,12 +144,13 @@ def _group(rows: Any, task: Task, keys: list[str]) -> Any:
     from pyspark.sql import functions as f
 
     amount = task.amount
-    own = f.count(f.lit(1)) if amount is None else f.sum("lastbit_step")
+    # As decimals: a sum of whole numbers may be beyond 64 bits.
+    own = f.count(f.lit(1)) if amount is None else f.expr(f"sum(CAST(lastbit_step AS {_WIDE}))")
     if task.unit is not None:
         rows = rows.where("lastbit_unit IS NOT NULL").groupBy(*keys, "lastbit_unit").agg(own.alias("lastbit_step"))
     if task.bound is not None:
         rows = keep_items(rows, keys, task.bound)
     total = f.count(f.lit(1))
     if amount is not None:
-        total = f.sum(f.expr(f"greatest(least(lastbit_step, {amount.high}L), {amount.low}L)"))
+        total = f.expr(sum_steps(amount, _WIDE, "div"))
     return rows.groupBy(*keys).agg(total.alias(TOTAL))

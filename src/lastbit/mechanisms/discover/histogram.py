@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -16,7 +16,7 @@ from lastbit.chance.inversion import power
 from lastbit.errors import ParameterError
 from lastbit.estimate.accuracy import least_enough, near_exponent, near_gaussian
 from lastbit.exact.gaussian_tails import tail_bounds
-from lastbit.exact.numbers import Number, probability
+from lastbit.exact.numbers import Number, number, probability
 from lastbit.exact.rounding import any_upper, fraction, one_lower
 from lastbit.mechanisms.discover.mechanism import Discovered, DiscoveryMechanism
 from lastbit.mechanisms.discover.spark_histogram import SparkHistogram, decimal_digits
@@ -26,6 +26,7 @@ from lastbit.privacy.cost import Cost
 from lastbit.privacy.rate import Rate
 from lastbit.release import Interval
 from lastbit.values.grid import Grid
+from lastbit.values.known import steps_lost
 from lastbit.values.unlisted import Unlisted, sort_key
 
 if TYPE_CHECKING:
@@ -58,6 +59,8 @@ class DiscoveredHistogram(Discovered):
     """The least value that is told."""
     rate: Rate = field(compare=False)
     noise: Noise = field(compare=False)
+    above: int = field(compare=False, default=0)
+    """How many steps higher the exact values may lie, which were floored; 0 where the values were exact."""
 
     @cached_property
     def values(self) -> tuple[Fraction, ...]:
@@ -78,7 +81,7 @@ class DiscoveredHistogram(Discovered):
 
         An item of the table is told with an interval that does not hold its true value with probability 1 - `level` at
         most. Among the items told the share that fails is larger where values are near the threshold, because lucky
-        noise gets items told.
+        noise gets items told. Sums that were floored may lie `above` steps higher.
         """
         return self.error_bars(level)["value"]
 
@@ -86,7 +89,8 @@ class DiscoveredHistogram(Discovered):
         """The interval of each value."""
         reach, grid = accuracy_of(self.noise, self.rate, probability(level, "level")), Grid(self.resolution)
         first = np.asarray(self.steps)[:most].tolist()
-        return {"value": tuple(grid.around(step, reach, on_grid=True) for step in first)}
+        around = partial(grid.around, reach=reach, on_grid=self.above == 0, above=self.above)
+        return {"value": tuple(map(around, first))}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -170,7 +174,7 @@ class DiscoverHistogram(DiscoveryMechanism[DiscoveredHistogram]):
         name, cost, grid, rate, noise, threshold = (
             self.name, self.cost, self.grid, self.rate, self.noise, self.threshold,
         )  # fmt: skip
-        draw_items = self._ready_items(values)
+        draw_items, above = self._ready_items(values), steps_lost(values, grid)
 
         def search(draw: Draw) -> DiscoveredHistogram:
             items, noisy = draw_items(draw)
@@ -179,7 +183,8 @@ class DiscoverHistogram(DiscoveryMechanism[DiscoveredHistogram]):
             steps = noisy[places]
             steps.setflags(write=False)
             names = tuple([items[place] for place in places])
-            return DiscoveredHistogram.made(name, cost, names, False, steps, grid.resolution, threshold, rate, noise)
+            step = grid.resolution
+            return DiscoveredHistogram.made(name, cost, names, False, steps, step, threshold, rate, noise, above)
 
         return search
 
@@ -224,9 +229,11 @@ class DiscoverHistogram(DiscoveryMechanism[DiscoveredHistogram]):
             )
         draw_frame = self._spark_threshold(values).ready_frame(values.rows, self.grid.resolution, digits)
         name, cost, resolution, threshold = self.name, self.cost, self.grid.resolution, self.threshold
+        above = steps_lost(values, self.grid)
 
         def search(draw: Draw) -> SparkHistogram:
-            return SparkHistogram.made(name, cost, draw_frame(draw), resolution, threshold, self.rate, self.noise)
+            frame = draw_frame(draw)
+            return SparkHistogram.made(name, cost, frame, resolution, threshold, self.rate, self.noise, above)
 
         return search
 
@@ -241,14 +248,15 @@ class DiscoverHistogram(DiscoveryMechanism[DiscoveredHistogram]):
         """
         return self.ready_spark(values)(resolve_draw(draw))
 
-    def needed(self, level: Number = "0.95") -> Fraction:
+    def needed(self, level: Number = "0.95", margin: Number = 0) -> Fraction:
         """The value that an item needs to be told with at least this probability.
+
+        Values that were floored lie higher by up to a `margin`, which `Unlisted` state: it is added.
 
         >>> DiscoverHistogram(epsilon=1, delta="1e-6", most_items=1).needed("0.95")
         Fraction(17, 1)
         """
         # Told where the noise is at least threshold - value: within twice the tail of both sides.
         tail = 2 * probability(level, "level") - 1
-        if tail <= 0:
-            return self.threshold
-        return self.threshold + accuracy_of(self.noise, self.rate, tail) * self.grid.resolution
+        steps = 0 if tail <= 0 else accuracy_of(self.noise, self.rate, tail)
+        return self.threshold + steps * self.grid.resolution + number(margin, "margin")

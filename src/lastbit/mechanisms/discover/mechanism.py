@@ -13,7 +13,7 @@ import numpy as np
 from lastbit.chance.inversion import power
 from lastbit.errors import ParameterError
 from lastbit.estimate.accuracy import least_exponent
-from lastbit.exact.numbers import Number, probability, whole
+from lastbit.exact.numbers import Number, number, probability, whole
 from lastbit.exact.rounding import short_upper
 from lastbit.mechanisms.grid_mechanism import GridMechanism
 from lastbit.mechanisms.mechanism import Released
@@ -139,7 +139,7 @@ class DiscoveryMechanism(GridMechanism[Released]):
     def _neighbour(self, before: dict[Any, int], items: Sequence[Any], by: int, values: Unlisted) -> Unlisted:
         after = {**before, **{item: before.get(item, 0) + by for item in items}}
         unit = self.grid.resolution
-        facts = {"sensitivity": values.sensitivity, "most_items": values.most_items, "resolution": unit}
+        facts = {"sensitivity": values.sensitivity, "most_items": values.most_items, "resolution": unit, "above": 0}
         return Unlisted.of({item: step * unit for item, step in after.items()}, **facts)
 
 
@@ -201,17 +201,17 @@ class ShortlistMechanism(DiscoveryMechanism[Released]):
         names = [*items[:most], *[_NOBODY] * (most + 1 - min(len(items), most))]
         return names, all_steps
 
-    def needed(self, level: Number = "0.95") -> Fraction:
+    def needed(self, level: Number = "0.95", margin: Number = 0) -> Fraction:
         """How far an item must be above the highest that is no candidate, to be told with at least this probability.
 
         With fewer items than candidates that is the value itself. It is for an item that the noise puts no k other
-        items ahead of.
+        items ahead of. Values that were floored lie higher by up to a `margin`, which `Unlisted` state: it is added.
         """
         # The dummies end the search too. They lie below the bottom by its own height, at least.
         below = Fraction(power(self._rate, self._reach + self.tau, _POWER_BITS)[1], 1 << _POWER_BITS)
         crowd = 1 + ((self.candidates or 1) - 1) * below
         ahead = least_exponent(self._rate, self._behind(1 - probability(level, "level")) / crowd)
-        return (self._reach + self.tau + ahead) * self.grid.resolution
+        return (self._reach + self.tau + ahead) * self.grid.resolution + number(margin, "margin")
 
     def _behind(self, miss: Fraction) -> Fraction:
         """The largest r^d such that an item d steps above the bottom comes behind it with this probability at most."""

@@ -35,6 +35,8 @@ class SparkHistogram(Release):
     """The least value that is told."""
     rate: Rate = field(compare=False)
     noise: Noise = field(compare=False)
+    above: int = field(compare=False, default=0)
+    """How many steps higher the exact values may lie, which were floored; 0 where the values were exact."""
 
     def columns(self) -> dict[str, Sequence[Any]]:
         """The least value that is told. The items are in `frame`."""
@@ -49,7 +51,7 @@ class SparkHistogram(Release):
         Among the items told the share that fails is larger where values are near the threshold, because lucky noise
         gets items told.
         """
-        return accuracy_of(self.noise, self.rate, probability(level, "level")) * self.resolution
+        return (accuracy_of(self.noise, self.rate, probability(level, "level")) + self.above) * self.resolution
 
 
 def decimal_digits(resolution: Fraction) -> int:

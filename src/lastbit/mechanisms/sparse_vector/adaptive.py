@@ -10,7 +10,7 @@ from typing import Final
 
 from lastbit.errors import ParameterError
 from lastbit.estimate.gaps import GapNoise
-from lastbit.exact.numbers import Number, probability, whole
+from lastbit.exact.numbers import Number, number, probability, whole
 from lastbit.mechanisms.sparse_vector.answers import Answer
 from lastbit.mechanisms.sparse_vector.mechanism import StreamMechanism
 from lastbit.mechanisms.sparse_vector.run import parse_steps
@@ -68,11 +68,12 @@ class AdaptiveSparseVector(StreamMechanism):
                 return replace(noises[place], before=tuple(noises[:place]), after=tuple(noises[place + 1 :]))
         raise ParameterError("answer must be one of this mechanism's, and above.")
 
-    def decisive(self, level: Number = "0.95") -> Fraction:
+    def decisive(self, level: Number = "0.95", margin: Number = 0) -> Fraction:
         """Return a distance from the threshold: a query so far above, or so far below, is told rightly at this level.
 
         A query that is above passes the last branch, if no other. A query that is below must pass none: each branch
-        may let it pass with its share of the probability.
+        may let it pass with its share of the probability. A `margin` of values that were floored is added, as for
+        `SparseVector`.
 
         >>> AdaptiveSparseVector(threshold=0, limit=1, epsilon=1).decisive()
         Fraction(10, 1)
@@ -80,7 +81,7 @@ class AdaptiveSparseVector(StreamMechanism):
         noises = [self._gap_noise(branch) for branch in self._plan.branches]
         share = 1 - (1 - probability(level, "level")) / len(noises)
         below = (noise.decisive(share) - noise.margin * noise.resolution for noise in noises)
-        return max(noises[-1].decisive(level), *below)
+        return max(noises[-1].decisive(level), *below) + number(margin, "margin")
 
     def _margins(self, rates: list[Rate]) -> list[int]:
         if self.sigma is None:

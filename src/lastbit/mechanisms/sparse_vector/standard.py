@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from lastbit.errors import ParameterError
 from lastbit.estimate.gaps import GapNoise
-from lastbit.exact.numbers import Number
+from lastbit.exact.numbers import Number, number
 from lastbit.mechanisms.sparse_vector.mechanism import StreamMechanism
 from lastbit.mechanisms.sparse_vector.run import parse_steps
 
@@ -68,13 +68,16 @@ class SparseVector(StreamMechanism):
             raise ParameterError("gaps must be exact and clamp None for threshold + gap to estimate a value.")
         return self._gap_noise(self._plan.branches[0])
 
-    def decisive(self, level: Number = "0.95") -> Fraction:
+    def decisive(self, level: Number = "0.95", margin: Number = 0) -> Fraction:
         """Return a distance from the threshold: a query so far above, or so far below, is told rightly at this level.
+
+        Values that were floored lie higher by up to a `margin`, which Counts of sums state as `counts.margin`: it is
+        added. Lower bounds from a gap hold as they are, because floored values are never above the exact ones.
 
         >>> SparseVector(threshold=0, limit=1, epsilon=1).decisive()
         Fraction(8, 1)
         """
-        return self.gap_noise.decisive(level)
+        return self.gap_noise.decisive(level) + number(margin, "margin")
 
     def _parse_gaps(self, gaps: object) -> tuple[int, ...]:
         if not isinstance(gaps, Sequence) or isinstance(gaps, str) or not gaps:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from lastbit.chance.draw import Samples
@@ -25,7 +25,7 @@ class MeasuredSelection(Release):
 
     indices: tuple[int, ...]
     resolution: Fraction
-    on_grid: bool
+    above: int
     measured: Samples
     measurement_rate: Rate
 
@@ -64,7 +64,7 @@ class MeasuredSelection(Release):
 
         It lies around the measurement. The noise of a measurement is independent of the selection, so the probability
         holds whoever is selected and whatever the values are, lucky or not. The gaps would make intervals shorter only
-        where nobody was lucky, which nobody can know.
+        where nobody was lucky, which nobody can know. Values that were floored may lie `above` steps higher.
 
         >>> import lastbit as lb
         >>> top = lb.SelectAndMeasure(k=1, epsilon=2, resolution=1, monotone=True).release([50, 0])
@@ -73,7 +73,8 @@ class MeasuredSelection(Release):
         Fraction(6, 1)
         """
         reach, grid = laplace_accuracy(self.measurement_rate, probability(level, "level")), Grid(self.resolution)
-        return tuple(grid.around(step, reach, on_grid=self.on_grid) for step in self.measurement_steps)
+        around = partial(grid.around, reach=reach, on_grid=self.above == 0, above=self.above)
+        return tuple(map(around, self.measurement_steps))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -142,8 +143,8 @@ class MeasuredSet(MeasuredSelection):
     resolution: Fraction = field(hash=False)
     candidates: int = field(compare=False)
     """The number of candidates."""
-    on_grid: bool = field(compare=False)
-    """Whether the values were known to be whole steps of the resolution. Others were floored to one."""
+    above: int = field(compare=False)
+    """How many steps higher the exact values may lie, which were floored; 0 where the values lie on the grid."""
     measured: Samples
     """`measurement_steps` as they were drawn, in an array."""
     measurement_rate: Rate = field(hash=False)

@@ -23,7 +23,7 @@ from lastbit.output.words import plural
 from lastbit.privacy.rate import Rate
 from lastbit.release import Interval, Release
 from lastbit.values.grid import LIMIT, Grid
-from lastbit.values.known import lies_on, unpack_values
+from lastbit.values.known import lies_on, steps_lost, unpack_values
 from lastbit.values.spark_counts import SparkCounts
 
 
@@ -42,8 +42,8 @@ class Selection(Release):
     """The number of candidates."""
     selection_rate: Rate = field(compare=False)
     """The rate of the noise that selected."""
-    on_grid: bool = field(compare=False)
-    """Whether the values were known to be whole steps of the resolution. Others were floored to one."""
+    above: int = field(compare=False)
+    """How many steps higher the exact values may lie, which were floored; 0 where the values lie on the grid."""
 
     @cached_property
     def gap_steps(self) -> tuple[int, ...]:
@@ -74,7 +74,8 @@ class Selection(Release):
         """For each gap an interval that holds the true gap. All intervals hold together with at least this probability.
 
         With this probability every candidate's noise is below m steps, for the least such m. Then every true gap is
-        less than m steps from the published one; values that may lie between two steps were floored, which adds one.
+        less than m steps from the published one. Values that were floored may lie `above` steps higher, which adds so
+        many on either side.
 
         >>> import lastbit as lb
         >>> top = lb.NoisyTopK(k=1, epsilon=1, resolution=1, monotone=True).release([500, 0])
@@ -82,7 +83,7 @@ class Selection(Release):
         >>> high - low
         Fraction(7, 1)
         """
-        reach = noise_bound(self.selection_rate, self.candidates, level) + (not self.on_grid)
+        reach = noise_bound(self.selection_rate, self.candidates, level) + self.above
         return tuple(((gap - reach + 1) * self.resolution, (gap + reach) * self.resolution) for gap in self.gap_steps)
 
     def columns(self) -> dict[str, Sequence[Any]]:
@@ -135,7 +136,7 @@ class SelectionMechanism(GridMechanism[Released]):
         """A selection among these values, `publish` of its fields, and the steps of any value."""
         numbers, items = unpack_values(values, self._furthest, self.monotone)
         n, steps_of, scaled_values = self._candidates(numbers)
-        on_grid = lies_on(values, self.grid)
+        above = steps_lost(values, self.grid)
         check_enough(self.k, n)
         name, cost, resolution, selector = self.name, self.cost, self.grid.resolution, self._selector
 
@@ -143,7 +144,7 @@ class SelectionMechanism(GridMechanism[Released]):
             indices, ahead = selector.select(n, steps_of, draw, scaled_values)
             ahead.setflags(write=False)
             names = None if items is None else tuple([items[index] for index in indices])
-            return publish(name, cost, indices, ahead, names, resolution, n, selector.rate, on_grid)
+            return publish(name, cost, indices, ahead, names, resolution, n, selector.rate, above)
 
         return pick, steps_of
 

@@ -15,7 +15,7 @@ from lastbit.estimate.accuracy import least_epsilon
 from lastbit.exact.numbers import Number, number, whole
 from lastbit.mechanisms.mechanism import resolve_draw
 from lastbit.mechanisms.top_k.mechanism import Selection, SelectionMechanism, noise_bound, steps_in_one
-from lastbit.values.known import check_sensitivity
+from lastbit.values.known import check_sensitivity, steps_lost
 from lastbit.values.spark_counts import SparkCounts
 
 _FURTHEST: Final = 10**30
@@ -73,19 +73,21 @@ class NoisyTopK(SelectionMechanism[TopK]):
 
             check_sensitivity(values, self._furthest, self.monotone)
             steps_in = partial(spark.scale_steps, factor=steps_in_one(values, self.grid))
-            return self._publish_items(spark.ready_selection(values.rows, steps_in, self._selector, True))
+            above = steps_lost(values, self.grid)
+            return self._publish_items(spark.ready_selection(values.rows, steps_in, self._selector, above))
         pick, _ = self._ready_selection(values, TopK.made)
         return pick
 
-    def accuracy(self, n: int, level: Number = "0.95") -> Fraction:
+    def accuracy(self, n: int, level: Number = "0.95", margin: Number = 0) -> Fraction:
         """How far above a selected candidate one left out of n can be, at most, with at least this probability.
 
-        That is for values on the grid, as counts are; values between two steps are floored, which adds less than one.
+        That is for values on the grid, as counts are. Values that were floored lie higher by up to a `margin`, which
+        Counts of sums state as `counts.margin`: it is added.
 
         >>> float(NoisyTopK(k=10, epsilon=1, monotone=True).accuracy(10_000, "0.95"))
         122.1
         """
-        return noise_bound(self._selector.rate, whole(n, "n"), level) * self.grid.resolution
+        return noise_bound(self._selector.rate, whole(n, "n"), level) * self.grid.resolution + number(margin, "margin")
 
     @classmethod
     def for_accuracy(cls, accuracy: Number, n: int, level: Number = "0.95", **parameters: Any) -> NoisyTopK:
@@ -116,16 +118,16 @@ class NoisyTopK(SelectionMechanism[TopK]):
         from lastbit.mechanisms.top_k import spark
 
         rows, whole_numbers = spark.read_candidates(frame, item, value)
-        on_grid = whole_numbers and self.grid.numerator == 1
-        return self._publish_items(spark.ready_selection(rows, self.grid.steps, self._selector, on_grid))
+        above = int(not (whole_numbers and self.grid.numerator == 1))
+        return self._publish_items(spark.ready_selection(rows, self.grid.steps, self._selector, above))
 
     def _publish_items(self, select: Callable[[Draw], Any]) -> Callable[[Draw], TopItems]:
         """A selection in Spark as a release."""
 
         def publish(draw: Draw) -> TopItems:
-            items, ahead, n, on_grid = select(draw)
+            items, ahead, n, above = select(draw)
             places, resolution, rate = tuple(range(self.k)), self.grid.resolution, self._selector.rate
-            return TopItems(self.name, self.cost, places, ahead, items, resolution, n, rate, on_grid)
+            return TopItems(self.name, self.cost, places, ahead, items, resolution, n, rate, above)
 
         return publish
 

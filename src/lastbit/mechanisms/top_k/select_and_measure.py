@@ -15,7 +15,7 @@ from lastbit.mechanisms.top_k.mechanism import SelectionMechanism, check_enough
 from lastbit.mechanisms.top_k.selector import StepsOf
 from lastbit.mechanisms.top_k.set_selector import Form, SetSelector
 from lastbit.privacy.rate import Rate
-from lastbit.values.known import lies_on, unpack_values
+from lastbit.values.known import steps_lost, unpack_values
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,7 +84,7 @@ class SelectAndMeasure(SelectionMechanism[MeasuredSelection]):
 
     def _ready_set(self, values: Any) -> Callable[[Draw], MeasuredSet]:
         numbers, items = unpack_values(values, self._furthest, self.monotone)
-        steps, on_grid = self.grid.steps(numbers), lies_on(values, self.grid)
+        steps, above = self.grid.steps(numbers), steps_lost(values, self.grid)
         n, name, cost, resolution = len(steps), self.name, self.cost, self.grid.resolution
         check_enough(self.k, n)
 
@@ -92,7 +92,7 @@ class SelectAndMeasure(SelectionMechanism[MeasuredSelection]):
             indices = self._set_selector.select(steps, draw)
             names = None if items is None else tuple([items[index] for index in indices])
             noisy = self._measure(steps.__getitem__, indices, draw)
-            return MeasuredSet.made(name, cost, indices, names, resolution, n, on_grid, noisy, self._measurement_rate)
+            return MeasuredSet.made(name, cost, indices, names, resolution, n, above, noisy, self._measurement_rate)
 
         return measure
 

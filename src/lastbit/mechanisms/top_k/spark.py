@@ -32,8 +32,8 @@ except ImportError:
     raise LastbitError("Spark needs pyspark and pyarrow. Install them with: pip install 'lastbit[spark]'") from None
 
 
-SparkSelection = tuple[tuple[Any, ...], Samples, int, bool]
-"""The selected items, best first, the gaps in steps, the number of candidates, and whether all lie on the grid."""
+SparkSelection = tuple[tuple[Any, ...], Samples, int, int]
+"""The selected items, best first, the gaps in steps, how many candidates there are, and `Selection.above`."""
 
 StepsIn = Callable[[NDArray[Any]], Steps]
 """From the values of a batch to steps of the mechanism's grid."""
@@ -83,7 +83,7 @@ def read_candidates(frame: Any, item: str, value: str) -> tuple[SparkRows, bool]
 
 
 def ready_selection(
-    rows: SparkRows, steps_in: StepsIn, selector: Selector, on_grid: bool
+    rows: SparkRows, steps_in: StepsIn, selector: Selector, above: int
 ) -> Callable[[Draw], SparkSelection]:
     """A selection among rows, checked as far as that takes no chance."""
     n = run_spark(rows.frame.count)
@@ -103,7 +103,7 @@ def ready_selection(
         few = replace(rows, frame=rows.frame.coalesce(_PARTS))
         names, least = few.fetch(few.map_batches(shortlists, "least"), "least")
         items, gaps = finish_selection(names, [int(cell) for cell in least], selector, draw)
-        return items, gaps, n, on_grid
+        return items, gaps, n, above
 
     return select
 

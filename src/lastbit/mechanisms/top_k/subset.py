@@ -163,11 +163,12 @@ class SubsetTopK(GridMechanism[TopSet]):
 
         return publish
 
-    def accuracy(self, n: int, level: Number = "0.95") -> Fraction:
+    def accuracy(self, n: int, level: Number = "0.95", margin: Number = 0) -> Fraction:
         """How far above a selected candidate one left out of n can be, at most, with at least this probability.
 
         With `form="left-out"` it is how far one left out can be above the (k+1)-th largest of all. This bound holds for
-        all values on the grid, as counts are; values between two steps are floored, which adds less than one.
+        all values on the grid, as counts are. Values that were floored lie higher by up to a `margin`, which Counts of
+        sums state as `counts.margin`: it is added.
 
         >>> float(SubsetTopK(k=10, epsilon=1, monotone=True).accuracy(10_000))
         159.0
@@ -175,20 +176,24 @@ class SubsetTopK(GridMechanism[TopSet]):
         79.0
         """
         n, level = self._parse_size(n, level)
-        return steps_behind(self._selector.rate(n), n, self.k, level) * self.grid.resolution
+        reach = steps_behind(self._selector.rate(n), n, self.k, level)
+        return reach * self.grid.resolution + number(margin, "margin")
 
-    def lead(self, n: int, level: Number = "0.95") -> Fraction:
+    def lead(self, n: int, level: Number = "0.95", margin: Number = 0) -> Fraction:
         """How far the k-th largest of n values must lie above the next, for the set to be exactly the k largest.
 
         That is with at least this probability, for all values. The lead is exact: with a step less there are values
         for which the probability is smaller. Where the values left out are 0, it is the count that the k-th item needs.
+        A `margin` of values that were floored is added.
 
         >>> float(SubsetTopK(k=10, epsilon=1, monotone=True).lead(10_000))
         80.0
         """
         n, level = self._parse_size(n, level)
         weighs = sum(self._selector.weighs(n))
-        return steps_ahead(self._selector.rate(n), n, self.k, level, weighs) * self.grid.resolution
+        return steps_ahead(self._selector.rate(n), n, self.k, level, weighs) * self.grid.resolution + number(
+            margin, "margin"
+        )
 
     def _parse_size(self, n: int, level: Number) -> tuple[int, Fraction]:
         n = whole(n, "n")

@@ -1,0 +1,173 @@
+"""What is measured about people: its share of the cost, what the parts say, and how often that may fail.
+
+The noise of every part is chosen here, so that each number can be worked out by hand.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+import lastbit as lb
+from lastbit.estimate.people import PeopleBounds, noise_of_sum
+from lastbit.questions.item_options import ItemOptions
+from lastbit.questions.people import PeopleParts, PeopleReading, choose_noise, parse_share
+from lastbit.values.ranked import RankedCounts
+
+LEVEL = Fraction(95, 100)
+ALPHA = Fraction(5, 100)
+LISTED = PeopleParts(most=1, size=4, by_class=True)
+"""One of four items: the classes of the spread are one item, and two, three and four."""
+
+
+class Shifted(lb.Sampler):
+    """All noise is the same number."""
+
+    def __init__(self, noise: int) -> None:
+        super().__init__()
+        self.noise = noise
+
+    def laplace(self, rate: Any, n: int | None = None) -> Any:
+        return self.noise if n is None else np.full(n, self.noise, np.int64)
+
+    gaussian = laplace
+
+
+def ranked(sizes: dict[int, int]) -> RankedCounts:
+    """So many people have so many items: the first ones."""
+    pairs = [(place, place + 1, people) for size, people in sizes.items() for place in range(size)]
+    places, ranks, units = np.array(pairs, np.int64).T
+    return RankedCounts(("a", "b", "c", "d"), places, ranks, units)
+
+
+def noise(most: int, cost: Any) -> Any:
+    return choose_noise(cost, most=most)
+
+
+def read(parts: PeopleParts, sizes: dict[int, int], shift: int = 0, **cost: Any) -> PeopleReading:
+    mechanism = parts.mechanism(cost or {"epsilon": 1}, noise)
+    release = mechanism.ready(parts.values(ranked(sizes)))(Shifted(shift))
+    return parts.read(release, LEVEL)
+
+
+@pytest.mark.parametrize("cost", [{"epsilon": "1/3"}, {"rho": 2}])
+@pytest.mark.parametrize("share", ["1/10", "1/4", "1/1000"])
+@pytest.mark.parametrize(
+    ("parts", "shares"),
+    [
+        ({"most": 2}, {"spread": 1}),
+        ({"clamped": True}, {"clamped": 1}),
+        ({"most": 2, "clamped": True}, {"spread": Fraction(1, 2), "clamped": Fraction(1, 2)}),
+        ({"auto": True}, {"bound": 1, "spread": 1}),
+        ({"auto": True, "clamped": True}, {"bound": 1, "spread": Fraction(1, 2), "clamped": Fraction(1, 2)}),
+        ({}, {}),
+    ],
+)
+def test_the_parts_cost_the_share_and_the_answer_the_rest(
+    parts: dict[str, Any], shares: dict[str, Any], share: str, cost: dict[str, Any]
+) -> None:
+    ((name, whole),) = ((name, Fraction(amount)) for name, amount in cost.items())
+    costs = PeopleParts(**parts, share=Fraction(share)).costs(cost)
+    amounts = {part: amount[name] for part, amount in costs.items()}
+    answer = amounts.pop("answer")
+    assert amounts == {part: whole * Fraction(share) * of for part, of in shares.items()}
+    assert answer + sum(amounts.values()) == whole
+
+
+def test_a_share_of_nothing_measures_nothing() -> None:
+    parts = PeopleParts(most=2, clamped=True, share=parse_share(0))
+    assert parts.measured == ()
+    assert parts.costs({"epsilon": 1}) == {"answer": {"epsilon": 1}}
+    assert isinstance(parts.mechanism({"epsilon": 1}, noise), lb.DiscreteLaplace)
+    for wrong in ("-1/10", "1/3", 1):
+        with pytest.raises(lb.ParameterError, match="--people-share must be from 0 to 1/4"):
+            parse_share(wrong)
+    with pytest.raises(lb.ParameterError, match="auto needs a --people-share above 0"):
+        PeopleParts.of(ItemOptions(by=("x",), auto=True), 9, 0)
+
+
+@pytest.mark.parametrize(("most", "size", "bounded"), [(1, 3, True), (2, 3, True), (3, 3, False), (9, 3, False)])
+def test_a_bound_that_leaves_nobody_out_is_not_measured(most: int, size: int, bounded: bool) -> None:
+    parts = PeopleParts.of(ItemOptions(by=("x",), most_items=most), size, "1/10")
+    assert (parts.bounded, parts.measured) == (bounded, ("spread",) if bounded else ())
+
+
+def test_the_whole_cost_is_that_of_all_parts() -> None:
+    for parts in (LISTED, PeopleParts(size=4, auto=True)):
+        mechanism = parts.mechanism({"epsilon": "7/3"}, noise)
+        assert mechanism.cost.epsilon == Fraction(7, 3)
+    gaussian = LISTED.mechanism({"rho": "1/8"}, noise)
+    assert (gaussian.cost.rho, gaussian.cost.text) == (Fraction(1, 8), "rho 1/8")
+
+
+@pytest.mark.parametrize("cost", [{"epsilon": 1}, {"rho": "1/2"}])
+def test_bounds_of_all_classes_hold_together_in_a_quarter_of_what_may_fail(cost: dict[str, Any]) -> None:
+    reading = read(LISTED, {1: 50, 3: 20}, **cost)
+    assert [reading.release["spread"].steps.tolist(), reading.most] == [[50, 0, 20, 0], 1]
+    spread = choose_noise({name: Fraction(amount) / 10 for name, amount in cost.items()})
+    reach = noise_of_sum("gaussian" if "rho" in cost else "laplace", spread.rate, 1, ALPHA / 4 / 4)
+    assert reading.bounds == PeopleBounds(1, ((1, 1), (2, 2), (3, 3), (4, 4)), (50 + reach, reach, 20 + reach, reach))
+    # The next smaller reach fails more often, by the exact tail of one noise.
+    assert spread.accuracy(1 - 2 * ALPHA / 16) == reach
+
+
+def test_no_class_has_fewer_people_than_none() -> None:
+    low = read(LISTED, {1: 50}, shift=-(10**6))
+    assert low.bounds.counts == (0, 0, 0, 0)
+    assert low.cut == (-3 * 10**6, 0, 0)
+
+
+def test_the_interval_of_all_people_stands_on_those_counted() -> None:
+    reading = read(LISTED, {1: 500, 4: 300})
+    assert reading.counted_level == 1 - ALPHA / 2
+    counted = (Fraction(391, 2), Fraction(409, 2))
+    low, high = reading.interval(counted)
+    assert (low, high) == (reading.bounds.lower(196, ALPHA / 8), reading.bounds.upper(204, ALPHA / 8))
+    # Three of four people who have all items are not counted in one of them.
+    assert low <= 204 < high <= 204 + reading.bounds.cut
+    several = reading.interval(counted, selected=20)
+    assert several == (reading.bounds.lower(196, ALPHA / 160), reading.bounds.upper(204, ALPHA / 160))
+    assert several[0] <= low < high < several[1]
+    assert reading.interval(counted, selected=None) == (196, 204 + reading.bounds.cut)
+    assert reading.interval((None, Fraction(3)))[0] == 0
+    assert reading.interval((Fraction(-9), Fraction(-4))) == (0, reading.bounds.upper(0, ALPHA / 8))
+    assert reading.interval((Fraction(5), None))[1] is None
+
+
+def test_the_people_cut_are_those_of_all_classes_but_the_first() -> None:
+    reading = read(LISTED, {1: 50, 2: 7, 3: 20, 4: 400})
+    reach = noise_of_sum("laplace", reading.release["spread"].rate, 3, ALPHA / 2)
+    assert reading.cut == (427, 427 - reach, 427 + reach)
+    assert reading.bounds.cut == 427 + 3 * noise_of_sum("laplace", reading.release["spread"].rate, 1, ALPHA / 16)
+    assert reading.data == {"most_items": 1, "cut": 427, "cut_low": 427 - reach, "cut_high": 427 + reach}
+
+
+def test_an_automatic_bound_decides_what_comes_after_it() -> None:
+    parts = PeopleParts(size=4, auto=True, by_class=True)
+    reading = read(parts, {3: 4000}, epsilon=50)
+    assert reading.most == int(reading.release["bound"].value) == 3
+    assert list(reading.release["spread"].items) == ["1 to 3", "4 to 4"]
+    assert reading.release["answer"].steps.tolist() == [4000, 4000, 4000, 0]
+    assert reading.bounds.classes == ((1, 3), (4, 4))
+
+
+class Clamped:
+    """Numbers of which some were beyond the bounds."""
+
+    clamped_people = lb.Counts(items=("below", "above"), values=[40, 700], monotone=True, most_items=1)
+
+
+def test_clamped_people_are_said_for_each_side() -> None:
+    parts = PeopleParts(clamped=True)
+    mechanism = parts.mechanism({"epsilon": 1}, noise)
+    values = parts.values(Clamped(), lambda _: [0])
+    reading = parts.read(mechanism.ready(values)(Shifted(2)), LEVEL)
+    reach = noise_of_sum("laplace", lb.DiscreteLaplace(epsilon="1/10").rate, 1, ALPHA / 2)
+    assert reading.clamped == {"below": (42, 42 - reach, 42 + reach), "above": (702, 702 - reach, 702 + reach)}
+    below, above = reading.describe_clamped("cost", ("0", "9"), "unit")
+    assert f"below 0 counts as 0: 42 units ({42 - reach} to {42 + reach} with probability 95%)" in below
+    assert f"above 9 counts as 9: 702 units ({702 - reach} to {702 + reach} with probability 95%)" in above
+    assert reading.data["clamped_above_high"] == 702 + reach
