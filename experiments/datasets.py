@@ -29,12 +29,20 @@ class Published:
     """How a file of it is named."""
     records: int
     items: int
+    source: str
+    """Where the public .dat file is; `python -m experiments.convert` counts it."""
 
 
 PUBLISHED = (
-    Published("T40I10D100K", "t40i10d100k", 100_000, 942),
-    Published("BMS-POS", "bms-pos", 515_597, 1_657),
-    Published("Kosarak", "kosarak", 990_002, 41_270),
+    Published("T40I10D100K", "t40i10d100k", 100_000, 942, "http://fimi.uantwerpen.be/data/T40I10D100K.dat"),
+    Published(
+        "BMS-POS",
+        "bms-pos",
+        515_597,
+        1_657,
+        "https://raw.githubusercontent.com/cpearce/HARM/master/datasets/BMS-POS.csv",
+    ),
+    Published("Kosarak", "kosarak", 990_002, 41_270, "http://fimi.uantwerpen.be/data/kosarak.dat"),
 )
 
 

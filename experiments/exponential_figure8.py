@@ -21,7 +21,7 @@ TITLE = "Base-2 exponential mechanism, figure 8: accuracy of rounding"
 PAPER = """
 Ilvento, figure 8: 6,000 outputs of the mechanism with randomized rounding and 6,000 of the naive float mechanism, for
 ε = 2 ln 2, outcomes ±γi for i = 1 … 100, γ = 2⁻⁴, utility |o|. The paper states: nearly identical, with a
-Kolmogorov-Smirnov statistic of 0.02. Its figures 10 and 11 bound the pointwise error by Lemma A.2.
+Kolmogorov-Smirnov statistic of 0.02.
 
 Beside it: `ExponentialMechanism` on the grid of γ, which rounds nothing; and the pointwise errors without sampling.
 """

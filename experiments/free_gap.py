@@ -26,8 +26,12 @@ RUNS_AN_ORDER = 100
 
 AS_PAPER, COUNTING, ENLARGED = "as in the paper", "counting queries", "as in the paper, counts enlarged"
 AS_CODE = "as in the authors' code, counts enlarged"
-STYLES = {AS_PAPER: (QUOTED, "o"), ENLARGED: (FOURTH, "^"), AS_CODE: ("black", "x"), COUNTING: (OURS, "s")}
-OF_ITS_OWN = (AS_PAPER, COUNTING)
+TOGETHER = "counting queries, all reports together"
+STYLES = {
+    AS_PAPER: (QUOTED, "o"), ENLARGED: (FOURTH, "^"), AS_CODE: ("black", "x"), COUNTING: (OURS, "s"),
+    TOGETHER: (OURS, "D"),
+}  # fmt: skip
+OF_ITS_OWN = (AS_PAPER, COUNTING, TOGETHER)
 """Kinds with a theory of their own; that of the others is the paper's."""
 LABELS = {
     ("top-k", AS_PAPER): "Laplace noise, as in the paper",
@@ -36,6 +40,7 @@ LABELS = {
     ("sparse vector", ENLARGED): "the same, counts times records published / here",
     ("sparse vector", AS_CODE): "the same, threshold at ranks 2k to 8k as in the authors' code",
     ("sparse vector", COUNTING): "counting queries",
+    ("sparse vector", TOGETHER): "counting queries, one-sided noise, all reports together",
 }
 
 
@@ -62,13 +67,15 @@ class Point:
 
 def points(setting: Setting, ks: list[int], epsilons: list[Fraction], runs: int) -> list[Point]:
     """Every curve of a figure, the largest data set first, so that no process is left alone with it."""
-    kinds = (AS_PAPER, COUNTING, ENLARGED, AS_CODE)
+    kinds = (AS_PAPER, COUNTING, TOGETHER, ENLARGED, AS_CODE)
     largest_first = sorted(setting.datasets, key=lambda each: -len(each.counts))
     return [Point(d, k, e, runs, kind) for d in largest_first for k in ks for e in epsilons for kind in kinds]
 
 
 def both(point: Point) -> list[Row]:
     """The improvement for top-k and for sparse vector at a point."""
+    if point.kind == TOGETHER:
+        return [together(point)]
     if point.kind in (ENLARGED, AS_CODE):
         return [sparse_vector(point)] if point.kind == AS_CODE or point.dataset.share < 1 else []
     return [top_k(point), sparse_vector(point)]
@@ -129,6 +136,33 @@ def sparse_vector(point: Point) -> Row:
         better = weight * noise + (1 - weight) * by_gap
         errors += np.square(noise).sum(dtype=float), np.square(better).sum()
     return _row(point, "sparse vector", errors, weight)
+
+
+def together(point: Point) -> Row:
+    """The release of `SparseVector(measure="1/2")`: the gaps of all reports of a run sharpen its measurements."""
+    draw, k, steps = lb.Sampler(), point.k, point.dataset.counts
+    threshold = point.dataset.threshold()
+    mechanism = lb.SparseVector(threshold=threshold, limit=k, epsilon=point.epsilon, measure="1/2", monotone=True)
+    law, plan = mechanism.reported_law, mechanism._plan
+    assert plan.measurement_rate is not None
+    mean = float(mechanism.gap_noise.mean)
+    errors = np.zeros(2)
+    for runs in chunks(point.runs, 64 * k):
+        above = sparse_runs.ask(plan, steps, orders_for(runs, len(steps), draw), runs, draw)
+        noise = np.asarray(draw.laplace(plan.measurement_rate, len(above.queries)), float)
+        apart = threshold + above.gaps - mean - steps[above.queries] - noise
+        errors += np.square(noise).sum(), np.square(noise + joint_moves(law, above.runs, apart, runs)).sum()
+    return _row(point, "sparse vector", errors, float(law.error_left(k)))
+
+
+def joint_moves(law: Any, owners: NDArray[np.int64], apart: NDArray[Any], runs: int) -> NDArray[np.float64]:
+    """What `ReportedLaw.estimates` adds to each measurement, in floats: `apart` is the gap's estimate less it."""
+    a, x, z = (float(each) for each in law._variances())
+    counts = np.bincount(owners, minlength=runs)
+    means = np.bincount(owners, np.asarray(apart, float), runs) / np.maximum(counts, 1)
+    common = a / (a + x + counts * z)
+    moves: NDArray[np.float64] = a / (a + x) * (apart - means[owners]) + common[owners] * means[owners]
+    return moves
 
 
 def orders_for(runs: int, queries: int, draw: lb.Draw) -> NDArray[np.int64]:

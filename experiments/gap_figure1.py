@@ -16,7 +16,9 @@ Ding et al., *Free Gap Information from the Differentially Private Sparse Vector
 takes off the mean squared error. The paper plots points along its theory, 1 − (4k+1)/(5k) for top-k and 1 −
 (1+(2k)^⅔)³/((1+(2k)^⅔)³+k²) for sparse vector, and states: up to 20% as k grows. The second line goes beyond the
 paper: on counting queries one person moves all counts the same way, so half the noise selects them, and exponential
-noise has half the variance of Laplace noise: up to two thirds for top-k, one half for sparse vector.
+noise has half the variance of Laplace noise: up to two thirds for top-k, one half for sparse vector. And the noise of
+the threshold is common to all reports of a run, so all reports together tell more than each by itself: that is what
+`SparseVector(measure="1/2")` publishes, with one-sided noise.
 
 What differs: the counts are partial or regenerated copies (below), so for sparse vector the same points are shown with
 the counts enlarged to the published number of records; noise is discrete, in whole steps; the paper does not say in

@@ -42,6 +42,7 @@ EXPERIMENTS = (
     "exponential_figure7",
     "exponential_figure8",
     "exponential_figure9",
+    "exponential_figure10",
     "snapping_accuracy",
     "snapping_bias",
     "after_selection",

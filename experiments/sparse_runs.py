@@ -50,19 +50,27 @@ def ask(
         queries = orders[order[alive], start : start + size]
         if not len(alive) or not queries.shape[1]:
             break
+        most = len(plan.tried(int(left[alive].max())))
         noise = [
             plan.kind.draw_many(draw, branch.rate, len(alive) * size).reshape(-1, size) - branch.centre
-            for branch in plan.branches
+            for branch in plan.branches[:most]
         ]
-        gaps = [each[:, : queries.shape[1]] + (steps[queries] - threshold[alive, None]) for each in noise]
-        which = np.select([gap >= b.margin for gap, b in zip(gaps, plan.branches, strict=True)], range(len(gaps)), -1)
-        spent = np.array([*(branch.units for branch in plan.branches), 0])[which]
-        asked = left[alive, None] - (np.cumsum(spent, axis=1) - spent) >= plan.dearest
-        rows, columns = np.nonzero(asked & (which >= 0))
-        branch = which[rows, columns]
-        found.append((alive[rows], queries[rows, columns], np.stack(gaps)[branch, rows, columns], branch))
-        left[alive] -= np.where(asked, spent, 0).sum(axis=1)
-        alive = alive[left[alive] >= plan.dearest]
+        gaps = np.stack([each[:, : queries.shape[1]] + (steps[queries] - threshold[alive, None]) for each in noise])
+        asked = np.zeros(len(alive), np.int64)
+        # A run tries the branches that it can still pay: ever fewer, as it goes on.
+        for tried in plan.stages[most:0:-1]:
+            here = np.flatnonzero(left[alive] >= tried[-1].units)
+            inside = gaps[: len(tried), here]
+            which = np.select([gap >= b.margin for gap, b in zip(inside, tried, strict=True)], range(len(tried)), -1)
+            which[np.arange(queries.shape[1]) < asked[here, None]] = -1
+            spent = np.array([*(branch.units for branch in tried), 0])[which]
+            open_ = left[alive[here], None] - (np.cumsum(spent, axis=1) - spent) >= tried[-1].units
+            rows, columns = np.nonzero(open_ & (which >= 0))
+            branch = which[rows, columns]
+            found.append((alive[here[rows]], queries[here[rows], columns], inside[branch, rows, columns], branch))
+            left[alive[here]] -= np.where(open_, spent, 0).sum(axis=1)
+            asked[here] = open_.sum(axis=1)
+        alive = alive[left[alive] >= plan.branches[0].units]
         start += size
     return Above(*(np.concatenate(column) for column in zip(*found, strict=True)))
 

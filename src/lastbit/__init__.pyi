@@ -1,6 +1,6 @@
 # The one list of public names: type checkers read it, and __init__.py loads from it what is used.
 
-from lastbit import audit, estimate, ledger
+from lastbit import audit, estimate, ledger, papers
 from lastbit.chance.bits import Bits, SystemBits, Tape
 from lastbit.chance.draw import Draw
 from lastbit.chance.reference import Reference
@@ -50,6 +50,7 @@ from lastbit.mechanisms.quantiles.quantiles import Quantiles, QuantileValues
 from lastbit.mechanisms.snapping import SnappedValue, Snapping
 from lastbit.mechanisms.sparse_vector.adaptive import AdaptiveSparseVector
 from lastbit.mechanisms.sparse_vector.answers import Answer, Answers
+from lastbit.mechanisms.sparse_vector.measured import MeasuredAbove
 from lastbit.mechanisms.sparse_vector.mechanism import AboveThreshold
 from lastbit.mechanisms.sparse_vector.run import Run
 from lastbit.mechanisms.sparse_vector.standard import SparseVector
@@ -118,6 +119,7 @@ __all__ = [
     "LowerBound",
     "Maximum",
     "MeanAndUnits",
+    "MeasuredAbove",
     "MeasuredSet",
     "MeasuredTopK",
     "Measurement",
@@ -174,6 +176,7 @@ __all__ = [
     "largest_rho",
     "ledger",
     "mean_sums",
+    "papers",
     "per_unit",
     "scored",
 ]

@@ -5,14 +5,20 @@ from pathlib import Path
 import pytest
 
 from lastbit.audit.target import all_mechanisms
-from tools.pages import errata, guarantees
+from tools.pages import errata, gallery, guarantees
 
 DOCS = Path(__file__).parents[2] / "docs"
 
 
 @pytest.mark.xdist_group("gallery")
 @pytest.mark.usefixtures("laws_once")
-def test_the_errata_page_is_what_the_gallery_gives():
+def test_the_page_of_the_gallery_is_what_the_gallery_gives():
+    assert gallery.page() == (DOCS / "gallery.md").read_text(encoding="utf-8"), (
+        "run: python -m tools.pages.gallery > docs/gallery.md"
+    )
+
+
+def test_the_errata_page_is_what_the_list_gives():
     assert errata.page() == (DOCS / "errata.md").read_text(encoding="utf-8"), (
         "run: python -m tools.pages.errata > docs/errata.md"
     )

@@ -54,7 +54,7 @@ def test_every_command_charges_before_it_draws_and_records_after(
     assert run(f"{command} {PAID} --json") == 0
     assert words
     assert set(words) == {"1"}
-    entry = lb.Ledger("budget.db").history("clinic")[-1]
+    entry = next(each for each in lb.Ledger("budget.db").history("clinic") if each.kind == "charge")
     assert (entry.amount, entry.done) == (1, "yes")
     assert entry.recorded == ("watch" not in command)
 

@@ -103,6 +103,10 @@ def test_a_picture(clinic: Path) -> None:
 
 def test_above_choose_measure_and_mean_are_right_when_epsilon_is_large(clinic: Path, capsys: Any) -> None:
     table = TOP.removeprefix("top ")
+    assert run(f"above {table} --threshold 60 --limit 2 --numbers --epsilon 100 --json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["measurement"] == [low for low, _ in found["interval"]] == [round(each) for each in found["estimate"]]
+    assert all(gap + 60 == value for gap, value in zip(found["gap"], found["measurement"], strict=True))
     assert run(f"above {table} --threshold 60 --limit 2 --epsilon 100 --json") == 0
     assert json.loads(capsys.readouterr().out)["item"] == ["influenza", "common cold"]
     assert run(f"choose {table} --epsilon 100 --json") == 0

@@ -158,10 +158,13 @@ def test_the_charge_comes_first(clinic: Path, monkeypatch: pytest.MonkeyPatch, c
     assert run(paid) == 0
     assert spent == [2]
     assert "clinic: spent 2 of 3, 1 left (epsilon)." in capsys.readouterr().err
-    last = lb.Ledger("budget.db").history("clinic")[-1]
-    assert last.note == "hourly"
+    *_, last, back = lb.Ledger("budget.db").history("clinic")
+    assert last.note == back.note == "hourly"
     assert last.about == "watch --threshold 1000 --limit 3"
     assert last.protects == ""  # the numbers are the caller's own: nobody said whose rows they count
+    mechanism_of = lb.SparseVector(threshold=1000, limit=3, epsilon=2)
+    assert (back.kind, back.amount) == ("refund", 2 * (1 - mechanism_of.share))
+    lb.Ledger("budget.db").charge("clinic", lb.NoisyMax(epsilon=1))
     assert run(f"{paid} --dry-run") == 3
     assert "The budget does not allow it." in capsys.readouterr().out
     assert run(paid) == 3
@@ -276,3 +279,31 @@ def test_the_example_of_the_page_answers_as_it_says(tmp_path: Path) -> None:
     assert re.fullmatch(
         rf"1: below\n2: below\n3: above by {number}, about {number}, at least {number}\n", done.stdout
     ), done.stdout
+
+
+def test_what_the_answers_have_not_spent_is_given_back(
+    clinic: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    feed(monkeypatch, f"{SURE}\n0\n")
+    assert run(f"{WATCH} --adaptive --ledger budget.db --dataset clinic") == 0
+    shown = capsys.readouterr()
+    share = lb.AdaptiveSparseVector(threshold=1000, limit=3, epsilon=1).share
+    spent = share + (1 - share) / 6
+    assert ", spent " in shown.out.splitlines()[0]
+    assert "What the answers have not spent is given back. clinic: spent " in shown.err
+    assert lb.Ledger("budget.db").account("clinic").spent == spent
+    # A run that spent all of it has nothing to give back, and says nothing.
+    feed(monkeypatch, f"{SURE}\n" * 3)
+    assert run(f"{WATCH} --ledger budget.db --dataset clinic") == 0
+    assert "given back" not in capsys.readouterr().err
+    assert lb.Ledger("budget.db").account("clinic").spent == spent + 1
+
+
+def test_nothing_is_given_back_where_an_answer_may_be_lost(clinic: Path) -> None:
+    command = [sys.executable, "-m", "lastbit", *shlex.split(f"{WATCH} --ledger budget.db --dataset clinic")]
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = processes.run(command, input=b"0\n" * 3, stdout=writer, stderr=subprocess.PIPE)
+    os.close(writer)
+    assert b"nobody reads the answers any more" in done.stderr
+    assert lb.Ledger("budget.db").account("clinic").spent == 1

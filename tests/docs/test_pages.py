@@ -75,6 +75,12 @@ def test_the_page_which_mechanism_has_every_mechanism_and_every_command() -> Non
 def test_the_gallery_is_as_long_as_the_pages_say() -> None:
     for page in (ROOT / "README.md", DOCS / "howto/auditing.md"):
         assert f"{len(GALLERY)} mechanisms that cost more" in page.read_text(encoding="utf-8")
+    kinds = [case.kind for case in GALLERY]
+    printed = sum(case.is_printed for case in GALLERY)
+    others, controls = kinds.count("warned") + kinds.count("implementers"), kinds.count("control")
+    readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    assert f"{printed} as papers print them, {others} that papers warn of" in readme
+    assert f"and {controls} slips of our own" in readme
 
 
 def anchors(page: Path) -> set[str]:

@@ -36,14 +36,22 @@ def test_every_public_name_has_an_entry(room: str) -> None:
     home = Path(lb.__file__).parent
     names = public_names(home / room / "__init__.py" if room else home / "__init__.pyi")
     for name in names:
-        if name in ("audit", "estimate", "ledger"):
+        if name in ("audit", "estimate", "ledger", "papers"):
             continue
         entry = rf"::\{{py:\w+\}} lastbit\.(?:{room}\.)?{name}\b"
         assert len(re.findall(entry, EVERYTHING)) == 1, name
 
 
+def test_every_function_of_the_papers_has_an_entry() -> None:
+    for name in ("snapping.redefined", "sparse_vector.disc_sv", "base2_exponential.randomized_round", "errata.Erratum"):
+        assert len(re.findall(rf"::\{{py:\w+\}} lastbit\.papers\.{name}\b", PAGES["papers"])) == 1
+
+
 def test_every_public_name_has_an_example() -> None:
-    rooms, in_spark = {"audit", "estimate", "ledger"}, {"SparkCounts", "SparkHistogram", "TopItems", "TopSetItems"}
+    rooms, in_spark = (
+        {"audit", "estimate", "ledger", "papers"},
+        {"SparkCounts", "SparkHistogram", "TopItems", "TopSetItems"},
+    )
     for name in {*lb.__all__} - rooms - in_spark:
         assert ">>> " in (getattr(lb, name).__doc__ or ""), name
 

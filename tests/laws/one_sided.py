@@ -30,15 +30,25 @@ class OneSided:
     def transcripts(self, n, left=None):
         """Every transcript of n queries, or fewer where the units run out."""
         left = self.left if left is None else left
-        if n == 0 or left < max(units for _, _, units in self.branches):
+        tried = self.tried(left)
+        if n == 0 or not tried:
             yield ()
             return
         for rest in self.transcripts(n - 1, left):
             yield BELOW, *rest
-        for branch, (_, margin, units) in enumerate(self.branches):
+        for branch, (_, margin, units) in enumerate(tried):
             for gap in [None] if self.gaps == BITS else range(margin, margin + self.gaps):
                 for rest in self.transcripts(n - 1, left - units):
                     yield (branch, gap), *rest
+
+    def tried(self, left):
+        """The branches that can be paid; a query that fails the last of them is below, so that one has no margin."""
+        payable = [branch for branch in self.branches if branch[2] <= left]
+        return [*payable[:-1], (payable[-1][0], 0, payable[-1][2])] if payable else []
+
+    def spent(self, transcript):
+        """The units that the answers of a transcript spend."""
+        return sum(0 if answer is BELOW else self.branches[answer[0]][2] for answer in transcript)
 
     def mass(self, transcript, distances):
         """P(transcript) where query i is distances[i] steps above the threshold."""
@@ -49,8 +59,13 @@ class OneSided:
 
     def mass_given_noise(self, transcript, distances, z):
         """P(transcript, given that the threshold noise is z)."""
-        pairs = zip(transcript, distances, strict=False)
-        return _product(self._value(factor, z) for pair in pairs for factor in self._factors(*pair))
+        return _product(self._value(factor, z) for factor in self._all_factors(transcript, distances))
+
+    def _all_factors(self, transcript, distances):
+        left = self.left
+        for answer, distance in zip(transcript, distances, strict=False):
+            yield from self._factors(answer, distance, left)
+            left -= self.spent([answer])
 
     def _mass(self, transcript, distances):
         start = max(0, *(distance - min(self.shifts) for distance in distances))
@@ -58,17 +73,16 @@ class OneSided:
         for z in range(start):
             near += (1 - s) * s**z * self.mass_given_noise(transcript, distances, z)
         polynomial = {0: mpq(1)}
-        for answer, distance in zip(transcript, distances, strict=True):
-            for sign, scale, power, needed in self._factors(answer, distance):
-                term = scale * self.r ** (power * needed)
-                polynomial = _times(polynomial, {0: mpq(1), power: -term} if sign < 0 else {power: term})
+        for sign, scale, power, needed in self._all_factors(transcript, distances):
+            term = scale * self.r ** (power * needed)
+            polynomial = _times(polynomial, {0: mpq(1), power: -term} if sign < 0 else {power: term})
         ratios = {power: s * self.r**power for power in polynomial}
         return near + sum((1 - s) * by * ratios[p] ** start / (1 - ratios[p]) for p, by in polynomial.items())
 
-    def _factors(self, answer, distance):
+    def _factors(self, answer, distance, left):
         """The factors of an answer's probability: (sign, scale, power, needed) is P(X >= z + needed) for sign 1 and
         P(X < z + needed) for sign -1, where r^power is the rate of X; with scale 1 - rate, P(X = z + needed)."""
-        for branch, ((power, margin, _), shift) in enumerate(zip(self.branches, self.shifts, strict=True)):
+        for branch, ((power, margin, _), shift) in enumerate(zip(self.tried(left), self.shifts, strict=False)):
             if answer is BELOW or branch < answer[0]:
                 yield -1, 1, power, shift - distance + margin
             elif answer[1] is None:

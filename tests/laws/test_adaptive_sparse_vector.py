@@ -8,12 +8,14 @@ import lastbit as lb
 from lastbit.papers.free_gap_sparse import adaptive_sparse_vector_with_gap
 
 
-@pytest.mark.parametrize(("limit", "values"), [(1, [0, 3]), (2, [2])])
-def test_two_branches_are_algorithm_4(limit, values):
-    epsilon, tolerance = 12, Fraction(1, 1 << 9)
+@pytest.mark.parametrize(("limit", "values", "bits"), [(1, [0, 3], 9), (2, [2], 9), (1, [5, 5], 8)])
+def test_two_branches_are_algorithm_4(limit, values, bits):
+    epsilon, tolerance = 12, Fraction(1, 1 << bits)
     tested = lb.AdaptiveSparseVector(threshold=1, limit=limit, epsilon=epsilon, split="even", noise="laplace")
     ours = lb.audit.law(tested.program(values), tolerance)
-    paper = lb.audit.law(lambda draw: adaptive_sparse_vector_with_gap(draw, values, 1, limit, epsilon), tolerance)
+    paper = lb.audit.law(
+        lambda draw: adaptive_sparse_vector_with_gap(draw, values, 1, limit, epsilon, spend_all=True), tolerance
+    )
     renamed = {
         tuple((answer.gap, answer.spent) if answer.above else None for answer in answers.answers): mass
         for answers, mass in ours.masses.items()

@@ -162,6 +162,37 @@ def test_the_loss_is_within_the_claim_and_reaches_it(rates, branches, limit, n, 
             assert odds > Fraction(9, 10) * claim
 
 
+@pytest.mark.parametrize(("rates", "branches", "limit", "n"), EVERY)
+def test_every_transcript_loses_at_most_what_its_answers_spent(rates, branches, limit, n):
+    """Why a ledger may give back what is unspent: the bound is on each transcript, of every length, and is reached."""
+    law = closed_form(rates, limit, branches)
+    s, r = rates_of(rates)
+    reached = {1: 0, 2: 0}
+    for near, move in product(steps(n), steps(n)):
+        one = [law.shifts[-1] + each for each in near]
+        other = [a + b for a, b in zip(one, move, strict=True)]
+        moves = [2, 1] if min(move) >= 0 or max(move) <= 0 else [2]
+        for length in range(1, n + 1):
+            for transcript in law.transcripts(length):
+                p, q = law.mass(transcript, one), law.mass(transcript, other)
+                for count in moves:
+                    price = 1 / (s * r ** (count * law.spent(transcript)))
+                    assert max(p / q, q / p) <= price
+                    reached[count] = max(reached[count], p / q / price)
+    assert min(reached.values()) == 1 or (n == 1 and min(reached.values()) > Fraction(1, 2))
+
+
+@pytest.mark.parametrize(("limit", "branches", "n", "most"), [(1, BRANCHES[0], 2, 2), (1, BRANCHES[2], 4, 4)])
+def test_an_adaptive_run_gives_as_many_answers_as_its_units_pay_for(limit, branches, n, most):
+    tested = build(RATES[0], limit, False, branches)
+    release = tested.release(values_at([10**6] * (most + 3)))
+    assert (len(release.indices), release.answered, release.unspent) == (most, most, 0)
+    longest = max(
+        sum(answer is not BELOW for answer in each) for each in closed_form(RATES[0], limit, branches).transcripts(n)
+    )
+    assert longest == most
+
+
 @pytest.mark.parametrize("rates", RATES, ids=str)
 @pytest.mark.parametrize("monotone", [False, True])
 def test_the_loss_is_within_the_claim_far_from_the_threshold_too(rates, monotone):

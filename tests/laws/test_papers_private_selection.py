@@ -112,10 +112,18 @@ def test_a_scored_candidate_costs_mechanism_and_score():
     assert judge(lb.Eta(1, 1, 3), *printed, Fraction(1, 100000)).verdict == "violated"
 
 
+def test_get_sample_clamps_scores_to_both_sides_of_zero():
+    """CLAMP(q, 0, w) is equation 3: within w of 0, so that scores below 0 keep their order."""
+    scores = {score: law(lambda d, s=score: get_sample(d, [lambda _: 0], lambda _: s, lb.Rate(1, 40), 2), "1/1000000")
+              for score in (-9, -2, -1, 0, 1, 9)}  # fmt: skip
+    best = {score: max(found.masses, key=found.masses.get)[1] for score, found in scores.items()}
+    assert best == {-9: -2, -2: -2, -1: -1, 0: 0, 1: 1, 9: 2}
+
+
 def test_get_sample_and_scored_have_one_law():
     rate = lb.Rate.from_eta(HALF)
     theirs = law(lambda draw: get_sample(draw, [lambda d: 4], lambda m: m, rate, 6), "1/100000")
-    ours = law(lb.scored(lambda draw: 4, lambda m: m, eta=HALF, bounds=(0, 6)), "1/100000")
+    ours = law(lb.scored(lambda draw: 4, lambda m: m, eta=HALF, bounds=(-6, 6)), "1/100000")
     assert {score: mass for (_, score), mass in theirs.masses.items()} == {
         score: mass for (_, score), mass in ours.masses.items()
     }

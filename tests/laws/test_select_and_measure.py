@@ -267,3 +267,20 @@ def test_a_measured_set_of_the_same_words_on_both_twins() -> None:
 def test_a_selection_that_does_not_exist_is_refused(parameters: dict[str, str], message: str) -> None:
     with pytest.raises(lb.ParameterError, match=message):
         lb.SelectAndMeasure(k=2, epsilon=1, **parameters)
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 5])
+def test_blue_is_theorem_3_with_the_middles_of_the_gaps(k: int) -> None:
+    mechanism = lb.SelectAndMeasure(k=k, epsilon=1, monotone=True)
+    release = mechanism.release([1000 * (7 - i) for i in range(6)])
+    v, g = release.measurement_rate.laplace_variance, release.selection_rate.geometric_variance
+    ratio = (g + Fraction(k, 12)) / v
+    alpha, gaps = release.measurements, [gap + Fraction(1, 20) for gap in release.gaps]
+    p = sum(((k - j) * gaps[j - 1] for j in range(1, k)), Fraction(0))
+    for i in range(k):
+        before = sum(gaps[:i], Fraction(0))
+        assert release.blue[i] == (sum(alpha) + ratio * k * alpha[i] + p - k * before) / ((1 + ratio) * k)
+    if k < 4:
+        assert release.estimates == alpha
+    saved = {1: "0.00", 2: "0.33", 3: "0.44", 5: "0.53"}
+    assert f"{float(1 - variance_left(k, ratio)):.2f}" == saved[k]

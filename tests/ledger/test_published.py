@@ -54,6 +54,7 @@ RELEASES: dict[str, Any] = {
     "MeasuredSet": lambda: lb.SelectAndMeasure(k=2, epsilon=1, selection="set").release(COUNTS),
     "TopSet": lambda: lb.SubsetTopK(k=2, rho="1/10").release(COUNTS),
     "TopSetItems": lambda: lb.TopSetItems("SubsetTopK", lb.Cost.of(1), (0, 1), ("flu", "gout"), 3),
+    "MeasuredAbove": lambda: lb.SparseVector(threshold=50, limit=2, epsilon=9, measure="1/2").release(COUNTS),
     "AboveThreshold": lambda: lb.SparseVector(threshold=50, limit=2, epsilon=9).release(COUNTS),
     "Winner": lambda: lb.PrivateSelection(
         candidates=[lambda draw: ((1, "a"), 1.5)], candidate_cost=1, most=4

@@ -65,7 +65,7 @@ def test_fractions_are_compared_by_value(equal: tuple[Any, Any]) -> None:
 @pytest.mark.parametrize(
     ("kind", "values"),
     [
-        (lb.Answer, (True, Fraction(1, 3), COST)),
+        (lb.Answer, (True, Fraction(1, 3), COST, Fraction(7), COST)),
         (Point, (1, 2, COST, "")),
         (Alone, (7,)),
         (

@@ -9,7 +9,6 @@ import threading
 import traceback
 import tracemalloc
 from fractions import Fraction
-from itertools import chain, cycle
 
 import numpy as np
 import pytest
@@ -27,10 +26,11 @@ class Centred(lb.Sampler):
 
     def __init__(self, plan):
         super().__init__()
-        self._centres = chain([plan.kind.centre(plan.threshold_rate)], cycle(branch.centre for branch in plan.branches))
+        self._centres = {branch.rate: branch.centre for branch in plan.branches}
+        self._first = [plan.kind.centre(plan.threshold_rate)]
 
     def geometric(self, rate, size=None):
-        centre = next(self._centres)
+        centre = self._first.pop() if self._first else self._centres.get(rate, 0)
         return centre if size is None else np.full(size, centre)
 
     laplace = geometric
@@ -124,8 +124,12 @@ def test_adaptive_answers_spend_by_branch():
     run = noiseless(mechanism)
     unit = Fraction(1, 2) / 12
     assert [run.ask(value).spent / unit for value in (5, 4, 3, 2, 1)] == [1, 1, 2, 2, 4]
-    assert run.exhausted  # two units are left, and the last branch could spend four
-    assert run.spent == 1 - 2 * unit
+    assert not run.exhausted
+    assert (run.spent, run.unspent) == (1 - 2 * unit, 2 * unit)
+    # Two units are left: the last branch is out of reach, and the one before it asks for no margin.
+    assert [run.ask(value).spent / unit for value in (-1, 0)] == [0, 2]
+    assert run.exhausted
+    assert (run.spent, run.unspent) == (1, 0)
     assert mechanism.gap_noise(lb.Answer(True, Fraction(5), unit)).query_rate == mechanism._plan.branches[0].rate
     with pytest.raises(lb.ParameterError):
         mechanism.gap_noise(lb.Answer(False, None, Fraction(0)))
@@ -134,8 +138,45 @@ def test_adaptive_answers_spend_by_branch():
 @pytest.mark.parametrize("branches", [2, 3])
 def test_adaptive_gives_between_limit_and_its_maximum(branches):
     mechanism = lb.AdaptiveSparseVector(threshold=0, limit=4, epsilon=1, branches=branches)
-    assert len(mechanism.start().ask_many([10**9] * 99)) == 1 + 3 * 2 ** (branches - 1)
+    assert len(mechanism.start().ask_many([10**9] * 99)) == 4 * 2 ** (branches - 1)
     assert len(noiseless(mechanism).ask_many([0] * 99)) == 4
+
+
+def test_the_noise_of_an_answer_is_that_of_the_branches_that_were_tried():
+    mechanism = lb.AdaptiveSparseVector(threshold=0, limit=1, epsilon=1, split="even", sigma=3)
+    run = noiseless(mechanism)
+    first, second = run.ask(3), run.ask(0)
+    assert first.spent == second.spent == second.left == Fraction(1, 4)
+    assert first.left == Fraction(1, 2)
+    full, alone = mechanism.gap_noise(first), mechanism.gap_noise(second)
+    assert (full.margin, len(full.after), alone.margin, alone.after) == (3, 1, 0, ())
+    release = mechanism.release([3, 0, 0], draw=Centred(mechanism._plan))
+    assert [each.left for each in release.answers[:2]] == [Fraction(1, 2), Fraction(1, 4)]
+    assert (release.indices, release.unspent) == ((0, 1), 0)
+
+
+def test_a_closed_run_forgets_its_noise_and_says_what_is_unspent():
+    run = noiseless(sparse(split="even"))
+    run.ask(50)
+    assert (run.close(), run.unspent, run.spent) == (Fraction(1, 4), Fraction(1, 4), Fraction(3, 4))
+    assert run._hidden is None
+    assert run.exhausted
+    with pytest.raises(lb.RunExhausted):
+        run.ask(50)
+    assert run.close() == Fraction(1, 4)
+
+
+def test_an_answer_that_was_cut_short_is_remembered():
+    for ask in (lambda run: run.ask(0), lambda run: run.ask_many([0])):
+        run = sparse().start(lb.Sampler(lb.Tape([HALF] * 2)))
+        run.ask(0)
+        assert not run.answers_lost
+        with pytest.raises(lb.TapeEnded):
+            ask(run)
+        assert run.answers_lost
+        run._hidden._draw = lb.Sampler()
+        ask(run)
+        assert run.answers_lost
 
 
 def test_erratum_b1_the_first_query_below_does_not_end_the_run():
@@ -393,6 +434,11 @@ def test_memory_stays_where_it_is():
         (lb.SparseVector, {"monotone": "no"}),
         (lb.SparseVector, {"noise": "gaussian"}),
         (lb.SparseVector, {"noise": None}),
+        (lb.SparseVector, {"measure": 0}),
+        (lb.SparseVector, {"measure": 1}),
+        (lb.SparseVector, {"measure": "half"}),
+        (lb.SparseVector, {"measure": "1/2", "gaps": False}),
+        (lb.SparseVector, {"measure": "1/2", "clamp": (0, 1, 1)}),
         (lb.AdaptiveSparseVector, {"noise": ["laplace"]}),
         (lb.AdaptiveSparseVector, {"branches": 1}),
         (lb.AdaptiveSparseVector, {"branches": 17}),

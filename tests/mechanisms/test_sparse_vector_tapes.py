@@ -15,6 +15,8 @@ BUILT = {
         lb.SparseVector,
         {"threshold": 40, "limit": 3, "epsilon": 1, "clamp": (-40, 2, 25), "gaps": [1, 5, 20]},
     ),
+    "measured": (lb.SparseVector, {"threshold": 40, "limit": 3, "epsilon": 1, "measure": "1/2"}),
+    "two branches": (lb.AdaptiveSparseVector, {"threshold": 10, "limit": 5, "epsilon": 3}),
     "adaptive": (lb.AdaptiveSparseVector, {"threshold": 40, "limit": 3, "epsilon": 1, "branches": 3}),
     "huge noise": (lb.SparseVector, {"threshold": 0, "limit": 2, "epsilon": "1e-19"}),
     "huge margin": (lb.AdaptiveSparseVector, {"threshold": 0, "limit": 2, "epsilon": "1e-19"}),

@@ -24,7 +24,9 @@ class Case:
     """Whether it is left to the long run."""
 
 
-def _case(kind: str, population: str, *, lots: bool = False, long: bool = False, name: str = "", **options: Any) -> Case:
+def _case(
+    kind: str, population: str, *, lots: bool = False, long: bool = False, name: str = "", **options: Any
+) -> Case:
     options = {"unit": "person", "epsilon": 1, **options}
     for cost in ("rho", "delta"):
         if cost == "rho" and cost in options:
@@ -86,7 +88,9 @@ FRACTIONS = [
     _case("measure", "below a step", **_by(("a", "b")), weights="number", bounds=(0, 1), k=1),
     _case("top", "below a step", **_by(("a", "b")), weights="number", bounds=(0, 1), k=1),
     _case("above", "below a step", **_by(("a", "b")), weights="number", bounds=(0, 1), threshold=10),
-    _case("top", "below a step", by="item", weights="number", bounds=(0, 1), k=1, delta="1e-6", most_items=1, lots=True),
+    _case(
+        "top", "below a step", by="item", weights="number", bounds=(0, 1), k=1, delta="1e-6", most_items=1, lots=True
+    ),
     _case("count", "below a step", by="item", weights="number", bounds=(0, 1), delta="1e-6", most_items=1, lots=True),
 ]
 """Weights between two steps."""

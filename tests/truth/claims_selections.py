@@ -70,7 +70,9 @@ def exactly_the_largest(answer: Answer, places: Places) -> Iterator[Outcome]:
     yield Outcome("k", [parse(places["k"]), parse(places["largest"])] == [k, k], sure=True)
     largest = sorted(values.values(), reverse=True)
     if largest[k - 1] - largest[k] >= parse(places["lead"]):
-        yield Outcome("exactly the largest", {*_items(answer)} == {item for item in values if values[item] >= largest[k - 1]})
+        yield Outcome(
+            "exactly the largest", {*_items(answer)} == {item for item in values if values[item] >= largest[k - 1]}
+        )
 
 
 @says("With probability {level} the measurement of a listed item is off by at most {within} {amount}.")

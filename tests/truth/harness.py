@@ -53,7 +53,9 @@ class Trial:
     @cached_property
     def request(self) -> Request:
         source = write(STOCK[self.case.population], self.folder, self.case.population)
-        options = {name: list(value) if isinstance(value, tuple) else value for name, value in self.case.options.items()}
+        options = {
+            name: list(value) if isinstance(value, tuple) else value for name, value in self.case.options.items()
+        }
         return KINDS[self.case.kind].parse({"source": source, **options})
 
     @cached_property

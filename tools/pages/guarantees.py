@@ -81,9 +81,15 @@ INSTANCES: Final[Mapping[str, Sequence[Instance]]] = {
     "SparseVector": [
         Instance({"threshold": 1, "limit": 1, "eta": _FOUR, "split": "1/2"}, [0, 1], Fraction(1, 1 << 10)),
         Instance({"threshold": 0, "limit": 1, "eta": _TWO, "monotone": True, "split": "1/2"}, [0, 1], Fraction(1, 256)),
+        Instance(
+            {"threshold": 0, "limit": 1, "eta": Eta(1, 1, 16), "split": "1/2", "measure": "1/2"},
+            [0, 1],
+            Fraction(1, 256),
+        ),
     ],
     "AdaptiveSparseVector": [
         Instance({"threshold": 1, "limit": 1, "eta": Eta(1, 1, 8), "split": "1/2"}, [0], Fraction(1, 1 << 8)),
+        Instance({"threshold": 1, "limit": 1, "eta": Eta(1, 1, 16), "split": "1/2"}, [4, 1], Fraction(1, 1 << 8)),
     ],
     "Snapping": [
         Instance({"epsilon": 1, "bounds": (0, 8)}, [0], Fraction(0)),

@@ -28,11 +28,16 @@ TITLES: Final = {
     "privacy": ("Costs", "What a release costs, and the rate of noise that a cost buys."),
     "ledger": ("Ledgers", "Accounts that no number of processes can overdraw."),
     "audit": ("The auditor", "The exact law of a program, and a verdict on its cost."),
+    "papers": (
+        "The papers",
+        "The papers' algorithms line by line, to read and to compare with; [the map](../papers.md).",
+    ),
     "estimate": ("Estimates and plans", "Post-processing, and how accurate a release will be. Nothing here costs."),
     "chance": ("Chance", "Where randomness comes from. You need this page for tests and for your own mechanisms."),
     "errors": ("Errors", "Every error that lastbit raises, and what to do about it."),
 }
 SAME_PAGE: Final = {"values": "data"}
+ROOMS: Final = ("lastbit.audit", "lastbit.estimate", "lastbit.ledger", "lastbit.papers")
 ROOM: Final = re.compile(r"lastbit\.(\w+)")
 
 
@@ -45,7 +50,15 @@ def public() -> dict[str, Any]:
         objects |= {
             f"{room}.{name}": getattr(module, name) for name in module.__all__ if id(getattr(module, name)) not in known
         }
+    for name in lastbit.papers.__all__:
+        objects |= _of_paper(f"lastbit.papers.{name}", getattr(lastbit.papers, name))
     return objects
+
+
+def _of_paper(place: str, module: ModuleType) -> dict[str, Any]:
+    """The functions and classes of a module of papers."""
+    ours = {name: each for name, each in vars(module).items() if getattr(each, "__module__", "") == module.__name__}
+    return {f"{place}.{name}": each for name, each in ours.items() if not name.startswith("_") and each.__doc__}
 
 
 def pages() -> dict[str, str]:
@@ -53,7 +66,7 @@ def pages() -> dict[str, str]:
     homes = lastbit._HOMES
     sections: dict[str, list[str]] = {page: [] for page in TITLES}
     for name, value in sorted(public().items(), key=lambda item: item[0].lower()):
-        if isinstance(value, ModuleType) and value.__name__ in ("lastbit.audit", "lastbit.estimate", "lastbit.ledger"):
+        if isinstance(value, ModuleType) and value.__name__ in ROOMS:
             continue
         sections[_page(name, value, homes)].append("\n".join(_entry(name, value)))
     texts = {page: f"# {title}\n\n{about}\n\n" + "\n".join(sections[page]) for page, (title, about) in TITLES.items()}

@@ -78,7 +78,9 @@ def audit(
     profile: Annotated[
         str | None, typer.Option(metavar="FILE", help="Draw the exact delta at every epsilon into a picture.")
     ] = None,
-    gallery: Annotated[bool, typer.Option("--gallery", help="Run every known broken mechanism and attack.")] = False,
+    gallery: Annotated[
+        bool, typer.Option("--gallery", help="Run every mistake that the auditor must convict, and every attack.")
+    ] = False,
 ) -> None:
     """Follow every branch of a program with exact probabilities. Say whether its privacy loss is within its cost."""
     measure = Unit(unit)
@@ -203,7 +205,8 @@ def _parse_cost(epsilon: str | None, eta: str | None, rho: str | None, delta: st
 
 def _run_gallery(unit: Unit, as_json: bool) -> None:
     from lastbit.audit.attacks.everything import all_attacks
-    from lastbit.audit.broken.gallery import GALLERY, hear
+    from lastbit.audit.broken.case import KINDS
+    from lastbit.audit.broken.gallery import GALLERY, count_kinds, hear
     from lastbit.release import text_table
 
     rows, cases, attacks, wrong = [], [], [], 0
@@ -211,12 +214,15 @@ def _run_gallery(unit: Unit, as_json: bool) -> None:
         say(f"{place} of {len(GALLERY)}: {case.name}")
         hearing = hear(case)
         repaired = "" if hearing.repaired is None else _short_text(hearing.repaired, unit)
-        rows.append([case.name, unit.claim(hearing.published.cost), _short_text(hearing.published, unit), repaired])
+        claim, lost = unit.claim(hearing.published.cost), _short_text(hearing.published, unit)
+        rows.append([case.name, KINDS[case.kind], claim, lost, repaired])
         fixed = None if hearing.repaired is None else unit.verdict_data(hearing.repaired)
-        cases.append({"name": case.name, "published": unit.verdict_data(hearing.published), "repaired": fixed})
+        published = unit.verdict_data(hearing.published)
+        cases.append({"name": case.name, "kind": KINDS[case.kind], "published": published, "repaired": fixed})
         wrong += hearing.published.verdict != "violated" or bool(hearing.repaired and not hearing.repaired.holds)
     if not as_json:
-        print(text_table(["mechanism", "claims", "loses at least", "repaired loses"], rows), end="\n\n", flush=True)
+        names = ["mechanism", "kind", "claims", "loses at least", "repaired loses"]
+        print(text_table(names, rows), count_kinds(), sep="\n", end="\n\n", flush=True)
     say("the attacks")
     for attack in all_attacks():
         if not as_json:

@@ -50,7 +50,7 @@ def history(
         "time": [entry.time.isoformat(" ", "seconds") for entry in entries],
         "what": [entry.mechanism or entry.kind for entry in entries],
         "epsilon" if only_epsilon else "charged": [
-            entry.amount if only_epsilon else _charge_text(entry, account) for entry in entries
+            entry.charged if only_epsilon else _charge_text(entry, account) for entry in entries
         ],
         "about": [entry.about for entry in entries],
         "protects": [entry.protects for entry in entries],
@@ -79,7 +79,7 @@ def _charge_text(entry: Any, account: Any) -> str:
     if entry.kind != "charge":
         loss = "rho" if account.currency == "rho" else "epsilon"
         delta_text = f", delta {account.delta_limit}" if account.delta_limit and entry.kind == "create" else ""
-        return f"{loss} {entry.amount}{delta_text}"
+        return f"{loss} {entry.charged}{delta_text}"
     losses = [] if entry.epsilon is None else [f"epsilon {format_up(entry.epsilon)}"]
     deltas = [f"delta {format_up(entry.delta)}"] if entry.delta else []
     return ", ".join([*losses, f"rho {format_up(entry.rho)}", *deltas])

@@ -15,7 +15,7 @@ import typer
 from lastbit.cli import REFUSED
 from lastbit.cli.files import check_outputs, inputs_of, replace_file
 from lastbit.cli.streams import add_loss_sentence, say
-from lastbit.errors import ParameterError
+from lastbit.errors import LedgerError, ParameterError
 from lastbit.questions.answer import Payer, answer
 from lastbit.questions.plan import Plan, make_plan
 from lastbit.questions.rendering import UNREAD, AnswerView, read_account_after, render_answer
@@ -132,7 +132,7 @@ def _plot(answer: AnswerView, path: str) -> None:
         raise typer.Exit(1) from None
 
 
-def start_stream(request: Request, ends: str) -> Run | None:
+def start_stream(request: Request, ends: str) -> tuple[Run, Payer | None] | None:
     """Charge the whole cost of a stream, say so on standard error, and start; return None for a dry run.
 
     `ends` says in words what the run ends after. The numbers of a stream are the caller's own: their sensitivity is for
@@ -156,4 +156,18 @@ def start_stream(request: Request, ends: str) -> Run | None:
         payment = UNREAD if account is None else f"{account_line(account)}."
     for line in (f"{mechanism.name}, {mechanism.cost.text}: it ends after {ends}.", payment, *question.notes):
         say(line)
-    return run
+    return run, payer
+
+
+def close_stream(run: Run, payer: Payer | None) -> None:
+    """End a run whose answers were all delivered, and give back to the ledger what they have not spent."""
+    if payer is None:
+        return
+    try:
+        before = payer.ledger.account(payer.dataset)
+        after = payer.ledger.close(run, note=payer.note)
+    except LedgerError:  # all answers are told and paid for
+        say("The books could not be written now, so nothing is given back. To see them: lastbit budget history.")
+        return
+    if after.spent != before.spent:
+        say(f"What the answers have not spent is given back. {account_line(after)}.")

@@ -36,7 +36,7 @@ def watch_command() -> Callable[..., None]:
 def run_watch(request: Request) -> None:
     """Read numbers from standard input, and answer each as it comes."""
     from lastbit.cli.files import check_outputs, inputs_of
-    from lastbit.cli.release import start_stream, write_html
+    from lastbit.cli.release import close_stream, start_stream, write_html
 
     stream, threshold, html = build_stream(request), request["threshold"], request["html"]
     mechanism, printer = stream.mechanism, AnswerPrinter(stream, request["as_json"])
@@ -45,12 +45,13 @@ def run_watch(request: Request) -> None:
     check_outputs({"--html": html}, inputs_of(request))
     limit_text = plural(mechanism.limit, f"answer above {threshold}", f"answers above {threshold}")
     more = ", or more where numbers are far above" if request["adaptive"] else ""
-    run = start_stream(request, f"{limit_text}{more}")
-    if run is not None:
+    started = start_stream(request, f"{limit_text}{more}")
+    if started is not None:
         from lastbit.questions.number_lines import parse_lines
 
         try:
-            printer.print_answers(run, parse_lines(sys.stdin.buffer, request["key"]))
+            if printer.print_answers(started[0], parse_lines(sys.stdin.buffer, request["key"])):
+                close_stream(*started)
         finally:
             if html is not None:
                 write_html(html, printer.page(["lastbit", *sys.argv[1:]]))
@@ -67,8 +68,12 @@ class AnswerPrinter:
     above_answers: list[dict[str, Any]] = field(default_factory=list)
     """The answers above."""
 
-    def print_answers(self, run: Run, numbers: Iterable[Any]) -> None:
-        """Answer each number as it comes, until the run is spent, the stream ends, or nobody listens."""
+    def print_answers(self, run: Run, numbers: Iterable[Any]) -> bool:
+        """Answer each number as it comes, until the run is spent, the stream ends, or nobody listens.
+
+        Return whether every answer was delivered: an answer that may be lost stays paid for, and so does all that was
+        not spent.
+        """
         try:
             for number in numbers:
                 answer = run.ask(number)
@@ -77,11 +82,13 @@ class AnswerPrinter:
                 print(self._render_line(answer), flush=True)
                 if run.exhausted:
                     self._say_end("the run is spent, and ends")
-                    return
+                    return True
             self._say_end("the stream ended")
+            return True
         except BrokenPipeError:
             discard_output()
             self._say_end("nobody reads the answers any more")
+            return False
         except OSError as error:  # such as a full disk
             discard_output()
             self._say_end(f"a line could not be read or written ({error.strerror})")
@@ -103,7 +110,8 @@ class AnswerPrinter:
             return f"{self.count}: below"
         about = format_value(Fraction(round(data["estimate"] / self._step)) * self._step)
         least = "" if data["at_least"] is None else f", at least {format_value(data['at_least'], 'down')}"
-        return f"{self.count}: above by {format_value(data['gap'])}, about {about}{least}"
+        spent = f", spent {format_value(data['spent'])}" if "spent" in data else ""
+        return f"{self.count}: above by {format_value(data['gap'])}, about {about}{least}{spent}"
 
     def page(self, words: list[str]) -> Page:
         """Return the answers above as one page to send on; `words` are those of the command."""

@@ -224,6 +224,25 @@ class Account:
             raise self._refusal(price)
         return account
 
+    def gives_back(self, epsilon: Fraction) -> Fraction:
+        """How much of an epsilon that a closed run has not spent comes back: all of it, or nothing where rho counts.
+
+        In an account of epsilon and delta only the sum of epsilons goes down. What a run spent bounds the loss of every
+        single transcript, and so an epsilon; a rho is a mean over transcripts, and bounds none: see docs/budget.md.
+        """
+        return _ZERO if self.currency == "rho" or self.spent_epsilon is None else epsilon
+
+    def refunded(self, epsilon: Fraction) -> Account:
+        """The account after a closed run gave back an epsilon that it has not spent.
+
+        >>> account = Account.with_limit("clinic", epsilon=1).charged(Cost.of(1))
+        >>> account.refunded(Fraction(1, 4)).remaining
+        Fraction(1, 4)
+        """
+        if self.spent_epsilon is None or not 0 < self.gives_back(epsilon) <= self.spent_epsilon:
+            raise LedgerError(f"the account {self.dataset!r} has nothing to give back. Nothing was changed.")
+        return replace(self, spent_epsilon=total(self.spent_epsilon, -epsilon))
+
     def plus(self, price: Price) -> Account:
         """Return the account with a price added to its sums, whether it fits or not."""
         epsilons = self.spent_epsilon, price.epsilon

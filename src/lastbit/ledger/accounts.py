@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import nullcontext, suppress
 from dataclasses import replace
 from typing import Any, NoReturn
+from weakref import WeakKeyDictionary
 
 import sqlalchemy as sa
 
@@ -15,12 +16,13 @@ from lastbit.exact.numbers import Number, positive, whole
 from lastbit.ledger import chain, keys, names, table_rows, validation
 from lastbit.ledger.account import Account
 from lastbit.ledger.codec import decode
-from lastbit.ledger.entry import Entry
+from lastbit.ledger.entry import Charge, Entry
 from lastbit.ledger.history import History
 from lastbit.ledger.price import write_terms
 from lastbit.ledger.store import Store
 from lastbit.ledger.tables import ACCOUNTS, ENTRIES
 from lastbit.ledger.witness import LastEntry, Witness, two_histories_problem, witness_problem
+from lastbit.mechanisms.sparse_vector.run import Run
 from lastbit.values.adjacency import Adjacency, parse_adjacency
 
 
@@ -37,6 +39,8 @@ class Accounts:
         self._store = Store(place)
         self._latest: dict[str, LastEntry] = {}
         """The last entry of each account that this program has written or verified."""
+        self._runs: WeakKeyDictionary[Run, Charge] = WeakKeyDictionary()
+        """The charge of each run that this program has started and not closed."""
         self._witness = None if witness is None else Witness(witness)
         if self._witness is not None:
             self._check_witness(self._witness)

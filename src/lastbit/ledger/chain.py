@@ -53,6 +53,7 @@ def find_problems(row: Any, entries: Iterable[Any]) -> Iterator[str]:
     """Yield what is wrong with the books of one account, from its row and the rows of its entries, oldest first."""
     name, before = row.dataset, ""
     account: Account | None = None
+    charges: dict[int, Fraction] = {}
     for entry in entries:
         if entry.digest != digest(before, entry):
             yield (
@@ -60,7 +61,7 @@ def find_problems(row: Any, entries: Iterable[Any]) -> Iterator[str]:
                 "added or removed."
             )
         before = entry.digest
-        after = _account_after(account, entry) if entry.question_digest == digest_of(entry.question) else None
+        after = _account_after(account, entry, charges) if entry.question_digest == digest_of(entry.question) else None
         if after is None:
             yield f"entry {entry.id} of {name!r} is none that lastbit writes: its kind is {entry.kind!r}."
         else:
@@ -80,8 +81,11 @@ def find_problems(row: Any, entries: Iterable[Any]) -> Iterator[str]:
         yield f"the account {name!r} does not fit its seal: somebody wrote to its row by hand."
 
 
-def _account_after(account: Account | None, entry: Any) -> Account | None:
-    """Return the account after an entry; None where no lastbit writes such an entry."""
+def _account_after(account: Account | None, entry: Any, charges: dict[int, Fraction]) -> Account | None:
+    """Return the account after an entry; None where no lastbit writes such an entry.
+
+    `charges` are the epsilons of the charges before, by their entries. Each may be given back once, and not all of it.
+    """
     amount = parse_fraction(entry.amount)
     if amount is None or amount <= 0 or (entry.kind == "create") != (account is None):
         return None
@@ -93,7 +97,12 @@ def _account_after(account: Account | None, entry: Any) -> Account | None:
         if entry.kind == "charge":
             price = parse_price(entry.terms)
             if price is not None and account.amount_of(price) == amount:
+                charges[entry.id] = price.epsilon or Fraction(0)
                 return account.plus(price)
+        if entry.kind == "refund":
+            found = parse_terms(entry.terms, "epsilon", "of")
+            if found is not None and found["epsilon"] == amount < charges.pop(found["of"], Fraction(0)):
+                return account.refunded(amount)
     except LastbitError:
         pass
     return None

@@ -16,7 +16,9 @@ from lastbit.values.adjacency import Adjacency
 
 @dataclass(frozen=True)
 class Entry:
-    """One line of the history: an account created, a charge, or a limit raised. Nothing private is in it.
+    """One line of the history: an account created, a charge, a limit raised, or what a closed run gave back.
+
+    Nothing private is in it.
 
     >>> import lastbit as lb
     >>> import pathlib, tempfile
@@ -29,14 +31,15 @@ class Entry:
     id: int
     dataset: str
     kind: str
-    """create, charge or raise."""
+    """create, charge, raise or refund."""
     time: datetime
     mechanism: str
     parameters: Mapping[str, str]
     cost: str
     """As the mechanism states it."""
     amount: Fraction
-    """What was charged, in the account's own currency (see `Account.price`); for create and raise, the new limit."""
+    """What was charged, in the account's own currency (see `Account.price`), or given back; for create and raise, the
+    new limit."""
     note: str
     released: datetime | None
     """When the release was done; None when it failed, was cut short, or is under way. It is charged all the same."""
@@ -45,7 +48,7 @@ class Entry:
     digest: str
     """SHA-256 over the digest of the entry before and everything here but `released` and `published`."""
     epsilon: Fraction | None = None
-    """What was charged in epsilon; None for a release without an epsilon."""
+    """What was charged in epsilon, below 0 where it was given back; None for a release without an epsilon."""
     rho: Fraction | None = None
     """What was charged in rho; None for create and raise."""
     delta: Fraction = Fraction(0)
@@ -60,6 +63,11 @@ class Entry:
     """Whether the books keep the published release."""
     source: Callable[[int], str] | None = field(default=None, repr=False, compare=False)
     """Reads the published release of an entry, when somebody asks: it may be long."""
+
+    @property
+    def charged(self) -> Fraction:
+        """`amount`, below 0 where it was given back."""
+        return -self.amount if self.kind == "refund" else self.amount
 
     @property
     def done(self) -> str:

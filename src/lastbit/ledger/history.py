@@ -31,7 +31,7 @@ class History(tuple[Entry, ...]):
             "time": [entry.time.isoformat(" ", "seconds") for entry in self],
             "what": [entry.mechanism or entry.kind for entry in self],
             "cost": [entry.cost for entry in self],
-            "charged": [entry.amount for entry in self],
+            "charged": [entry.charged for entry in self],
             "about": [entry.about for entry in self],
             "protects": [entry.protects for entry in self],
             "done": [entry.done for entry in self],

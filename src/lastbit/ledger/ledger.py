@@ -5,12 +5,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any, TypeVar
 
 from lastbit.chance.draw import Draw
 from lastbit.errors import LedgerError, MechanismError, ParameterError
 from lastbit.exact.numbers import Number, flag
 from lastbit.ledger import codec, keys, query_identity, table_rows, validation
+from lastbit.ledger.account import Account
 from lastbit.ledger.accounts import Accounts
 from lastbit.ledger.entry import Charge, Entry
 from lastbit.ledger.identity import Identity, check_identity
@@ -206,6 +208,8 @@ class Ledger(Accounts):
         charge = self._charge(dataset, mechanism, adjacency, note, question, once, settle=False)
         try:
             published = ready(draw)
+            if isinstance(published, Run) and published.is_of(mechanism):
+                self._runs[published] = charge
             if isinstance(published, Release) and published.cost != mechanism.cost:
                 raise LedgerError(
                     f"the release states {published.cost.text}, and {mechanism.cost.text} was charged: ready belongs "
@@ -295,6 +299,8 @@ class Ledger(Accounts):
     ) -> Run:
         """Charge the whole cost of a sparse vector, then start a run. The books do not keep its answers.
 
+        `close(run)` ends the run and gives back what its answers have not spent.
+
         `adjacency` is that of all the values which the run will be asked about; without it, the account's own notion.
         `query` says in words what is asked, for the history.
 
@@ -315,3 +321,45 @@ class Ledger(Accounts):
         return self.spend(
             dataset, mechanism, mechanism.start, adjacency=adjacency, note=note, draw=draw, question=question
         )
+
+    def close(self, run: Run, *, note: str = "") -> Account:
+        """End a run that this ledger started, and give back the epsilon that its answers have not spent.
+
+        The noise of the run is destroyed first: a closed run answers nothing more. An account of epsilon gets all of it
+        back, an account of epsilon and delta the epsilon alone, and an account of rho nothing. Nothing comes back where
+        an answer was cut short, since nobody knows what it told. A run is closed in the process that started it.
+
+        >>> import tempfile, lastbit as lb
+        >>> ledger = Ledger(tempfile.mkdtemp() + "/budget.db")
+        >>> account = ledger.create("clinic", epsilon=1)
+        >>> mechanism = lb.SparseVector(threshold=1000, limit=2, epsilon=1, split="even")
+        >>> run = ledger.start("clinic", mechanism)
+        >>> run.ask(2000).above, ledger.account("clinic").remaining
+        (True, Fraction(0, 1))
+        >>> ledger.close(run).remaining, ledger.history("clinic")[-1].kind
+        (Fraction(1, 4), 'refund')
+        """
+        note = validation.check_text(note, "note")
+        charge = self._runs.get(run) if isinstance(run, Run) else None
+        if charge is None:
+            raise LedgerError(
+                "close takes a run that this ledger started, and has not closed yet: got another. Nothing was given "
+                "back. Start runs with ledger.start(dataset, mechanism)."
+            )
+        unspent = run.close()
+        share = Fraction(0) if run.answers_lost else unspent / (run.spent + unspent)
+        with self._store.transaction() as rows:
+            account = table_rows.parse_account(table_rows.find_account_row(rows, charge.account.dataset, lock=True))
+            paid = table_rows.parse_entry(table_rows.find_history_row(rows, charge.id), self._read_published).epsilon
+            back = account.gives_back(Fraction(0) if paid is None else paid * share)
+            terms = write_terms(epsilon=back, of=Fraction(charge.id))
+            last = None
+            # Whoever asks again after a lost connection may find it in the books.
+            if back > 0 and not table_rows.has_refund(rows, account.dataset, terms):
+                account = account.refunded(back)
+                last = table_rows.add_entry(rows, account, "refund", back, terms, note=note)
+        self._runs.pop(run, None)
+        if last is not None:
+            self._remember(account.dataset, last)
+            account = replace(account, digest=last[1])
+        return account

@@ -18,6 +18,7 @@ from lastbit.ledger.account import Account
 from lastbit.ledger.chain import digest, parse_price, seal
 from lastbit.ledger.entry import Entry
 from lastbit.ledger.identity import Identity
+from lastbit.ledger.price import Price
 from lastbit.ledger.statement import Statement
 from lastbit.ledger.store import Store
 from lastbit.ledger.tables import ACCOUNTS, ENTRIES
@@ -199,6 +200,8 @@ def parse_entry(row: Any, source: Callable[[int], str]) -> Entry:
     try:
         amount = Fraction(row.amount)
         price = parse_price(row.terms) if row.kind == "charge" else None
+        if row.kind == "refund":
+            price = Price(-amount, Fraction(0))
         if row.kind == "charge" and price is None:
             raise ValueError
         return Entry(
@@ -276,6 +279,14 @@ def add_entry(
     state["seal"] = seal(SimpleNamespace(**state))
     _SET_STATE.change(connection, {"name": account.dataset, **state})
     return entry_id, last
+
+
+def has_refund(connection: sa.Connection, dataset: str, terms: str) -> bool:
+    """Tell whether an account has given this back already."""
+    query = sa.select(ENTRIES.c.id).where(
+        ENTRIES.c.dataset == dataset, ENTRIES.c.kind == "refund", ENTRIES.c.terms == terms
+    )
+    return connection.execute(query).first() is not None
 
 
 def mark_released(connection: sa.Connection, entry: int, text: str | None, text_digest: str | None) -> None:

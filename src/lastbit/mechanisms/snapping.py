@@ -80,7 +80,8 @@ class Snapping(GridMechanism[SnappedValue]):
 
     `gamma` widens the bounds, so that a value within those given is clamped with at most this probability.
 
-    Paper:    Covington's notes on Mironov's mechanism, sections 2 to 6; see docs/errata.md, SNAP.
+    Paper:    Covington's notes on Mironov's mechanism, sections 2 to 6; see docs/errata.md, A7,
+              A10 and B4 to B9.
     Law:      round(f + S·λ·LN(U)) in units of the sensitivity, to multiples of Λ, the power of two from λ on, ties up.
               U has an exponent with P(e) = 2^-e from 1 on and as many further bits as the arithmetic, p + 8. So each
               probability is a difference of two numbers of p + 8 bits, whose relative error of at most

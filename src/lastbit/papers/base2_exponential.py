@@ -91,6 +91,21 @@ def rounding_error_upper(eta: Eta, utilities: Sequence[Fraction]) -> tuple[Fract
     [0.0, 0.0]
     """
     b = eta.fraction
+    bounds = rounding_bounds(eta, utilities)
+    weights = [_power_bounds(b, utility) for utility in utilities]
+    lower, upper = (sum(weight[side] for weight in weights) for side in (0, 1))
+    unrounded = [(low / upper, high / lower) for low, high in weights]
+    pairs = zip(unrounded, bounds, strict=True)
+    return tuple((most - q) + max(abs(low - q), abs(high - q)) for (low, high), (q, most) in pairs)
+
+
+def rounding_bounds(eta: Eta, utilities: Sequence[Fraction]) -> tuple[tuple[Fraction, Fraction], ...]:
+    """Lemma A.2, parts q and A: a lower and an upper bound on each outcome's probability with randomized rounding.
+
+    >>> rounding_bounds(Eta(1, 1, 1), [Fraction(0), Fraction(1)])
+    ((Fraction(2, 3), Fraction(2, 3)), (Fraction(1, 3), Fraction(1, 3)))
+    """
+    b = eta.fraction
     floors = [utility.numerator // utility.denominator for utility in utilities]
     ups = [utility - floor for utility, floor in zip(utilities, floors, strict=True)]
     expected = [(1 - up) * b**floor + up * b ** (floor + 1) for floor, up in zip(floors, ups, strict=True)]
@@ -101,11 +116,7 @@ def rounding_error_upper(eta: Eta, utilities: Sequence[Fraction]) -> tuple[Fract
         low, high = b**floor, b ** (floor + 1)
         q.append((1 - up) * low / (low + total - own) + up * high / (high + total - own))
     a = 1 - sum(q)
-    weights = [_power_bounds(b, utility) for utility in utilities]
-    lower, upper = (sum(weight[side] for weight in weights) for side in (0, 1))
-    unrounded = [(low / upper, high / lower) for low, high in weights]
-    pairs = zip(unrounded, q, strict=True)
-    return tuple(a + max(abs(low - mass), abs(high - mass)) for (low, high), mass in pairs)
+    return tuple((each, each + a) for each in q)
 
 
 def _power_bounds(b: Fraction, utility: Fraction) -> tuple[Fraction, Fraction]:

@@ -48,13 +48,28 @@ def sparse_vector_with_gap(
 
 
 def adaptive_sparse_vector_with_gap(
-    draw: Draw, queries: Sequence[int], threshold: int, k: int, epsilon: Number, share: Number = "1/2"
+    draw: Draw,
+    queries: Sequence[int],
+    threshold: int,
+    k: int,
+    epsilon: Number,
+    share: Number = "1/2",
+    *,
+    spend_all: bool = False,
 ) -> tuple[Above | None, ...]:
     """Algorithm 4: the gap and the budget used for every query above, and None for every query below.
 
     Line 2 corrected (erratum B2): σ is two standard deviations of the noise ξ, here rounded up to the grid. Line 16
     corrected (erratum B1): the run ends when cost > ε - 2ε₂; as printed, k = 1 ends with its first query. Costs are
     exact fractions, so no sum of costs is rounded.
+
+    So the algorithm gives at most 2k - 1 answers above, where section 6.1 speaks of up to 2k: it stops when its dearer
+    branch cannot be paid. With `spend_all` it then goes on with the cheaper branch alone, and without σ, to its end.
+
+    >>> import lastbit as lb
+    >>> far, middle = [99] * 9, lb.Tape([1 << 62] * 99)
+    >>> [len(adaptive_sparse_vector_with_gap(lb.Sampler(middle), far, 0, 1, 1, spend_all=each)) for each in (0, 1)]
+    [1, 2]
     """
     total = number(epsilon, "epsilon")
     epsilon_0 = number(share, "share") * total
@@ -66,17 +81,18 @@ def adaptive_sparse_vector_with_gap(
     cost = epsilon_0
     answers: list[Above | None] = []
     for query in queries:
+        dearer = cost <= total - 2 * epsilon_2
         xi = draw.laplace(rate_1)
-        eta = draw.laplace(rate_2)
-        if query + xi - noisy_threshold >= sigma:
+        eta = draw.laplace(rate_2) if dearer else 0
+        if query + xi - noisy_threshold >= (sigma if dearer else 0):
             answers.append((query + xi - noisy_threshold, 2 * epsilon_1))
             cost += 2 * epsilon_1
-        elif query + eta - noisy_threshold >= 0:
+        elif dearer and query + eta - noisy_threshold >= 0:
             answers.append((query + eta - noisy_threshold, 2 * epsilon_2))
             cost += 2 * epsilon_2
         else:
             answers.append(None)
-        if cost > total - 2 * epsilon_2:
+        if cost > total - 2 * (epsilon_1 if spend_all else epsilon_2):
             break
     return tuple(answers)
 

@@ -30,7 +30,7 @@ def noisy_top_k_with_gap(
 ) -> tuple[tuple[int, int], ...]:
     """Algorithm 3: the k largest noisy queries, each with its lead on the next.
 
-    Erratum to the alignment of its proof: the second maximum of equation 4 is over the losers too.
+    Erratum C4, in the alignment of its proof: the second maximum of equation 4 is over the losers too.
 
     >>> from lastbit import Sampler
     >>> [j for j, gap in noisy_top_k_with_gap([500, 0, 900], 2, Fraction(1), 1, Sampler())]
@@ -45,7 +45,7 @@ def noisy_top_k_with_gap(
 def blue_of_theorem_3(measurements: Sequence[Fraction], gaps: Sequence[Fraction]) -> tuple[Fraction, ...]:
     """Theorem 3, as its matrices X and Y: the BLUE when the gap noise has four times the measurements' variance.
 
-    Erratum to its proof (A.7): the variances 8k²/ε and 32k²/ε are over ε².
+    Erratum C4, in its proof (A.7): the variances 8k²/ε and 32k²/ε are over ε².
 
     >>> blue_of_theorem_3([Fraction(10), Fraction(5)], [Fraction(5)])
     (Fraction(10, 1), Fraction(5, 1))

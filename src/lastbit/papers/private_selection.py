@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from lastbit.chance.draw import Draw
 from lastbit.exact.rounding import exp_upper, log_upper
+from lastbit.papers.sparse_vector_sampling import clamp
 from lastbit.privacy.rate import Rate
 
 Sample = tuple[Hashable, int]
@@ -77,6 +78,8 @@ def get_sample(
 ) -> Sample:
     """GETSAMPLE of Algorithm 7: a mechanism drawn uniformly, its outcome, and its score with clamped noise.
 
+    The score is clamped to [-w, w], its noise to [-2w, 2w], and their sum to [-w, w] again.
+
     Erratum: A9, the noise must be at η/Δq (here the rate of one grid step); Lemma 6.1 holds as printed only at Δq = 1.
 
     >>> from lastbit import Eta, Sampler
@@ -85,6 +88,5 @@ def get_sample(
     """
     i = draw.integer(len(mechanisms))
     m = mechanisms[i](draw)
-    noise = max(-2 * w, min(2 * w, draw.laplace(rate)))
-    score = max(0, min(w, quality(m)))
-    return (i, m), max(0, min(w, score + noise))
+    noise = clamp(draw.laplace(rate), 0, 2 * w)
+    return (i, m), clamp(clamp(quality(m), 0, w) + noise, 0, w)

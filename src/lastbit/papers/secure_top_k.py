@@ -74,8 +74,9 @@ def secure_top_k(
 ) -> Answer:
     """Algorithm 4. `refine` is the paper's M; Geo mod M is drawn as a truncated geometric (Lemma 5.6).
 
-    With early pruning (end of section 4.5) only queries that can still be among the top k+1 are refined. Erratum: these
-    are all queries of the current top k+1, not only the tied ones. For n = k+1 there is no (k+2)-th query to tie with.
+    With early pruning (end of section 4.5) only queries that can still be among the top k+1 are refined. Erratum B14:
+    these are all queries of the current top k+1, not only the tied ones. For n = k+1 there is no (k+2)-th query to tie
+    with.
 
     >>> from lastbit import Sampler
     >>> [j for j, gap in secure_top_k([500, 0, 900], 2, Fraction(1), 1, 10, Sampler())]

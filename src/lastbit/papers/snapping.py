@@ -23,7 +23,7 @@ PRECISION = 118
 def uniform(draw: Draw, first_exponent: int = 1, bits: int = 52) -> Fraction:
     """U*, section 3: 1.m1…m52 · 2^-e with e ~ Geom(1/2).
 
-    Erratum A7: the notes do not say where the geometric starts. If it starts at 1, U* is below 1 and P(U* < u) = u. If
+    Erratum A7: the geometric starts at 1, as the notes' U* between 0 and 1 and their script say: P(U* < u) = u. Where
     it starts at 0, U* is below 2 and the noise is not Laplace.
 
     >>> import lastbit as lb
@@ -89,7 +89,7 @@ def snapping(
 ) -> Fraction:
     """The mechanism of section 2.2 at sensitivity 1, with the arithmetic of section 3 and the ε' of section 5.
 
-    Erratum, found here: with 52 bits of U* the loss exceeds epsilon by about 2^-53, because ε' pays for errors of
+    Erratum A10: with 52 bits of U* the loss exceeds epsilon by up to 2^-52.1, because ε' pays for errors of
     2^-118 only. `lastbit.Snapping` draws as many bits as its arithmetic has.
 
     >>> import lastbit as lb

@@ -1,8 +1,9 @@
 """Ilvento, "Implementing the sparse vector technique and variants": Algorithms 2, 4 and 5.
 
 Where the paper has a database and queries, these functions take the values of the queries, minus their thresholds.
-Every number is a multiple of the granularity γ. As in the print, the caller does the flooring (erratum B11: flooring to
-a γ that divides Δ adds nothing to the sensitivity).
+Every public number is a multiple of the granularity γ. A query that is none is rounded down to one, as section 4 says:
+to refuse it would tell something about the data. Erratum B11: flooring to a γ that divides Δ adds nothing to the
+sensitivity.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from lastbit.exact.numbers import Number, number
 from lastbit.papers.sparse_vector_sampling import clamp, clamped_disc_lap, cond_lazy_threshold, lazy_threshold
 from lastbit.privacy.eta import Eta
 from lastbit.privacy.rate import Rate
+from lastbit.values.grid import Grid
 
 Gaps = tuple[bool, ...]
 """(a⁰, a¹, a², …): whether a query was above, and whether by each of the gaps; (False,) for ⊥."""
@@ -23,8 +25,8 @@ Gaps = tuple[bool, ...]
 class Inputs:
     """The inputs of all three mechanisms: the values of the queries, the public range, and the privacy parameters.
 
-    >>> Inputs([0, 9], (-4, 4), width=8, limit=1, eta1=Eta(1, 1, 1), eta2=Eta(1, 2, 1)).queries
-    [0, 4]
+    >>> Inputs([0, 9, 2.75, -0.5], (-4, 4), width=8, limit=1, eta1=Eta(1, 1, 1), eta2=Eta(1, 2, 1)).queries
+    [0, 4, 2, -1]
     """
 
     def __init__(
@@ -42,7 +44,8 @@ class Inputs:
     ) -> None:
         self.gamma = number(granularity, "granularity")
         self.q_min, self.q_max = (self._steps(end) for end in query_range)
-        self.queries = [max(self.q_min, min(self.q_max, self._steps(query))) for query in queries]
+        grid = Grid(self.gamma)
+        self.queries = [max(self.q_min, min(self.q_max, grid.step(query))) for query in queries]
         self.w, self.c = self._steps(width), limit
         self.gaps = [self._steps(gap) for gap in gaps]
         # Erratum B12: G must be ascending, or "the largest gap reached" means nothing.
@@ -55,7 +58,9 @@ class Inputs:
     def _steps(self, amount: Number) -> int:
         steps = number(amount, "value") / self.gamma
         if steps.denominator != 1:
-            raise ParameterError(f"every value must be a multiple of the granularity {self.gamma}: got {amount}.")
+            raise ParameterError(
+                f"every public number must be a multiple of the granularity {self.gamma}: got {amount}. Round it."
+            )
         return steps.numerator
 
     def draw_clamped_rho(self, draw: Draw) -> int:

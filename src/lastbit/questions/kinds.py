@@ -39,6 +39,9 @@ _SET: Final = (
         "both",
     ),
 )
+_NUMBERS: Final = Option(
+    "numbers", Flag(), "Measure each listed item too: half of the cost goes to its number and its interval.", False
+)
 _STEP_OF_ANSWERS: Final = replace(
     STEP, help="The step between two answers. Without it the step follows from the bounds."
 )
@@ -96,11 +99,12 @@ KINDS: Final[dict[str, Kind]] = {
         ),
         Kind(
             "above",
-            (*TABLE, *ITEMS, *PAYMENT, THRESHOLD, LIMIT),
+            (*TABLE, *ITEMS, *PAYMENT, THRESHOLD, LIMIT, _NUMBERS),
             selection.above,
             "The first items of a list that are above a threshold.",
             (
                 f"above {_LISTED_ITEMS} --threshold 50 --limit 3 --epsilon 1",
+                f"above {_LISTED_ITEMS} --threshold 50 --limit 3 --numbers --epsilon 1",
                 f"above {_SUMS} --threshold 20000 --limit 3 --epsilon 1",
             ),
         ),

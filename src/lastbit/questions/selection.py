@@ -147,20 +147,43 @@ def above(request: Request) -> Question:
     from lastbit.exact.numbers import number
     from lastbit.questions.report import Report, format_bound, format_percent
 
-    items = request.items
+    items, numbers = request.items, request["numbers"]
     mechanism = lb.SparseVector(
         threshold=request["threshold"],
         limit=request["limit"],
         **request.cost,
         resolution=items.step(),
         **items.mechanism_parameters,
+        measure="1/2" if numbers else None,
     )
     base, noise = number(request["threshold"], "threshold"), mechanism.gap_noise
     noise.listed_bound(base, 0, request.level)  # refuses a level that allows no bound, before anything is spent
     items.require_at_least(1)
     level = format_percent(request.level)
 
+    def report_numbers(release: lb.MeasuredAbove) -> Report:
+        intervals = release.intervals(request.level)
+        columns = {
+            "item": release.items or (),
+            "measurement": release.measurements,
+            "estimate": release.estimates,
+            "interval": intervals,
+            "above by": release.gaps,
+        }
+        notes = [
+            f"{release.answered:,} of {plural(items.size, 'item')} were asked, in the order of the domain.",
+            f"Each interval holds with probability {level} or more, whoever is listed: the noise of a measurement is "
+            "drawn after the item is listed.",
+            "An estimate uses the gaps of all listed items too. Lucky noise gets items listed, so estimates are too "
+            "high on average where items are near the threshold. Measurements are not.",
+        ]
+        more = {"interval": intervals, "level": request.level}
+        whole = items.whole_columns("measurement", "estimate", "interval", "above by")
+        return Report(release.title, columns, notes, release.to_dict() | items.data | more, whole)
+
     def report(release: lb.AboveThreshold) -> Report:
+        if isinstance(release, lb.MeasuredAbove):
+            return report_numbers(release)
         estimates = [noise.estimate(base, gap or 0).value for gap in release.gaps]
         lowest = [noise.listed_bound(base, gap or 0, request.level) for gap in release.gaps]
         columns = {

@@ -84,6 +84,8 @@ class Stream:
             "estimate": noise.estimate(self.threshold, answer.gap).value,
             "at_least": noise.listed_bound(self.threshold, answer.gap, self.level),
             "level": probability(self.level, "level"),
+            # Branches have prices of their own. What was unspent may come back only where each price is published.
+            **({"spent": answer.spent} if callable(kind) else {}),
         }
 
 
@@ -106,7 +108,8 @@ def watch(request: Request) -> Question:
     within = stream.mechanism.decisive(request.level)
     sentence = (
         f"Before the run begins, the probability is {format_percent(request.level)} that a number that is "
-        f"{format_bound(within, whole=False)} above or below the threshold is told rightly, if the run gets to it."
+        f"{format_bound(within, whole=False)} above or below the threshold is told rightly, if the run gets to it"
+        + (" and can still pay for its most precise answer." if request["adaptive"] else ".")
     )
     meaning = "How far from the threshold a number is told rightly"
 

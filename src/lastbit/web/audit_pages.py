@@ -9,7 +9,8 @@ from typing import Any, Final
 
 from starlette.responses import Response
 
-from lastbit.audit.broken.gallery import GALLERY, TOLERANCE, hear
+from lastbit.audit.broken.case import KINDS
+from lastbit.audit.broken.gallery import GALLERY, TOLERANCE, count_kinds, hear
 from lastbit.audit.laws import Law, law
 from lastbit.audit.laws import render_outcome as outcome_text
 from lastbit.audit.progress import TimeBudget
@@ -107,7 +108,7 @@ def _shrink(settings: str) -> str:
 
 def gallery(visit: Visit) -> Response:
     """All broken mechanisms."""
-    return visit.page("gallery.html", here="/audit", cases=GALLERY)
+    return visit.page("gallery.html", here="/audit", cases=GALLERY, counts=count_kinds())
 
 
 def case(visit: Visit) -> Response:
@@ -117,7 +118,8 @@ def case(visit: Visit) -> Response:
         raise NotThere("there is no such case in the gallery.")
     with _ONE_AT_A_TIME:
         parts = _hear_case(int(text) - 1)
-    return visit.page("case.html", here="/audit", case=GALLERY[int(text) - 1], **parts)
+    broken = GALLERY[int(text) - 1]
+    return visit.page("case.html", here="/audit", case=broken, kind=KINDS[broken.kind].capitalize(), **parts)
 
 
 @cache

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Final, Literal
 
 from lastbit.mechanisms.mechanism import Program
 from lastbit.privacy.cost import Cost
 from lastbit.privacy.eta import Eta
+
+Kind = Literal["error", "misprint", "warned", "implementers", "control"]
+
+KINDS: Final[dict[Kind, str]] = {
+    "error": "an error of the text",
+    "misprint": "a misprint beside a right proof",
+    "warned": "warned against by the paper",
+    "implementers": "a mistake of implementers",
+    "control": "a slip of our own, as a control",
+}
+"""Whose mistake a case is, in words."""
 
 
 @dataclass(frozen=True)
@@ -24,3 +36,13 @@ class Case:
     neighbour: Program
     cost: Cost | Eta | Fraction
     repaired: tuple[Program, Program] | None = None
+    kind: Kind = field(kw_only=True)
+    erratum: str = field(default="", kw_only=True)
+    """The label of the erratum on docs/errata.md, where it is one."""
+    released: str = field(default="", kw_only=True)
+    """What the code does that the authors released; "" where we know of none."""
+
+    @property
+    def is_printed(self) -> bool:
+        """Whether a paper prints it as right."""
+        return self.kind in ("error", "misprint")

@@ -20,7 +20,10 @@ _BIT: Final = Eta(1, 1, 1)
 _TWO: Final = Eta(1, 1, 2)
 _HALF: Final = Rate(1, 1)
 _TAU: Final = 3
-_SOURCE: Final = "Durfee and Rogers, Practical differentially private top-k selection, with exponential noise and gaps"
+_SOURCE: Final = (
+    "No paper: a slip in a variant of Durfee and Rogers, Practical differentially private top-k selection, with "
+    "exponential noise and gaps"
+)
 
 
 def search(
@@ -98,6 +101,7 @@ CASES: Final = (
         *_pair(NEW, k=1, candidates=1, above=0),
         Cost(_BIT, delta=ONE_ITEM),
         _pair(NEW, k=1, candidates=1),
+        kind="control",
     ),
     Case(
         "equals in an order that looks at the data",
@@ -106,6 +110,7 @@ CASES: Final = (
         *_by_data(ANOTHER),
         Cost(_BIT, delta=ONE_ITEM),
         _pair(ANOTHER, k=1, candidates=2),
+        kind="control",
     ),
     Case(
         "what comes below the bottom is told",
@@ -114,6 +119,7 @@ CASES: Final = (
         *_pair(FEW, k=2, candidates=1, through=True),
         Cost(_TWO, delta=ONE_ITEM),
         _pair(FEW, k=2, candidates=1),
+        kind="control",
     ),
     Case(
         "candidates strictly above the next, with the delta of one item",
@@ -122,5 +128,6 @@ CASES: Final = (
         *_pair(EQUALS, k=2, candidates=2, strict=True),
         Cost(_TWO, delta=ONE_ITEM),
         _pair(EQUALS, k=2, candidates=2),
+        kind="control",
     ),
 )

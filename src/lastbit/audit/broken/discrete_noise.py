@@ -78,6 +78,7 @@ CASES = (
         *clamp_noise_instance(printed=True),
         _STEP,
         clamp_noise_instance(printed=False),
+        kind="warned",
     ),
     Case(
         "discrete noisy max with ties by index and its gap",
@@ -87,6 +88,7 @@ CASES = (
         *noisy_max_instance(printed=True),
         Eta(1, 1, 2),
         noisy_max_instance(printed=False),
+        kind="warned",
     ),
     Case(
         "several values floored to a grid",
@@ -96,5 +98,6 @@ CASES = (
         *floor_values_instance(printed=True),
         _STEP,
         floor_values_instance(printed=False),
+        kind="implementers",
     ),
 )

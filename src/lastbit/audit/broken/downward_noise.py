@@ -20,7 +20,7 @@ COST: Final = Eta(1, 1, 3)
 """One bit for the threshold, two for the one answer above."""
 
 _HALF: Final = Rate(1, 1)
-_SOURCE: Final = "Liu, Wang, Liu, Li and Chen, PVLDB 18(2), one-sided noise, with a sign changed"
+_SOURCE: Final = "No paper: one-sided noise (Liu, Wang, Liu, Li and Chen, PVLDB 18(2)) with a sign changed"
 
 
 def one_sided_answers(draw: Draw, queries: Sequence[int], threshold: int, query: int) -> tuple[bool, ...]:
@@ -52,6 +52,7 @@ def _case(name: str, why: str, values: list[int], neighbour: list[int], threshol
         instance(neighbour, threshold, query),
         COST,
         (instance(values, 1, 1), instance(neighbour, 1, 1)),
+        kind="control",
     )
 
 

@@ -17,11 +17,12 @@ from lastbit.audit.broken import (
     printed_snapping,
     printed_sparse_vector,
     quantiles,
+    refunds,
     rho_and_delta,
     sets,
     sparse_vector_variants,
 )
-from lastbit.audit.broken.case import Case
+from lastbit.audit.broken.case import KINDS, Case
 from lastbit.audit.laws import law
 from lastbit.audit.verdict import Verdict, compare, judge
 
@@ -34,6 +35,7 @@ GALLERY: Final[tuple[Case, ...]] = (
     *sparse_vector_variants.CASES,
     *downward_noise.CASES,
     *discrete_noise.CASES,
+    *refunds.CASES,
     *rho_and_delta.CASES,
     *discovering.CASES,
     *quantiles.CASES,
@@ -65,6 +67,20 @@ def hear(case: Case, tolerance: Fraction = TOLERANCE) -> Hearing:
     first, second = (sum((found[each][0] for each in published.witness), Fraction(0)) for found in (one, other))
     repaired = None if case.repaired is None else compare(*case.repaired, case.cost, tolerance)
     return Hearing(case, published, (first, second), repaired)
+
+
+def count_kinds() -> str:
+    """How many of the cases are whose mistakes, in a sentence.
+
+    >>> count_kinds().split(":")[0]
+    '35 mechanisms that cost more than they claim'
+    """
+    counts = [(sum(case.kind == kind for case in GALLERY), words) for kind, words in KINDS.items()]
+    return (
+        f"{len(GALLERY)} mechanisms that cost more than they claim: "
+        + ", ".join(f"{count} {words}" for count, words in counts)
+        + "."
+    )
 
 
 def hearings() -> Iterator[Hearing]:

@@ -68,14 +68,16 @@ CASES = (
         *cap_instance(printed=True),
         BEST_COST,
         cap_instance(printed=False),
+        kind="warned",
     ),
     Case(
         "a threshold with more rounds likelier than fewer",
-        "A law of the number of rounds in proportion to the number",
+        "No paper: a law of the number of rounds in proportion to the number",
         "That no run reaches the threshold is a fact about every run. Two candidates pay for it where more rounds are "
         "never likelier than fewer, as with the uniform law.",
         *rising_instance(printed=True),
         THRESHOLD_COST,
         rising_instance(printed=False),
+        kind="control",
     ),
 )

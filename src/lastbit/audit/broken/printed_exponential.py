@@ -153,6 +153,9 @@ CASES = (
         *rounding_instance(5, printed=True),
         _BOUND,
         rounding_instance(5, printed=False),
+        kind="misprint",
+        erratum="A4",
+        released="The author's released Rust rounds up with the right probability.",
     ),
     Case(
         "weighted sampling with padding in the wrong place",
@@ -162,6 +165,8 @@ CASES = (
         *padding_instance(printed=True),
         _BOUND,
         padding_instance(printed=False),
+        kind="error",
+        erratum="A5",
     ),
     Case(
         "a random value that may be missing",
@@ -171,6 +176,9 @@ CASES = (
         *missing_instance(printed=True),
         Eta(255, 8, 2),
         missing_instance(printed=False),
+        kind="misprint",
+        erratum="A6",
+        released="The author's released Rust loops until it has a value.",
     ),
     Case(
         "Laplace noise on one side, on the inverse scale",
@@ -180,5 +188,7 @@ CASES = (
         *laplace_instance(printed=True),
         Fraction(1),
         laplace_instance(printed=False),
+        kind="error",
+        erratum="A8",
     ),
 )

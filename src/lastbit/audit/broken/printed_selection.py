@@ -65,6 +65,8 @@ CASES = (
         *selection_instance(Fraction(2)),
         PRINTED_COST,
         selection_instance(Fraction(7, 5)),
+        kind="error",
+        erratum="A3",
     ),
     Case(
         "a score without its sensitivity",
@@ -73,5 +75,7 @@ CASES = (
         *score_instance(Rate.from_eta(SCORE_ETA)),
         SCORE_ETA,
         score_instance(Rate.from_eta(SCORE_ETA, Fraction(1, 2))),
+        kind="error",
+        erratum="A9",
     ),
 )

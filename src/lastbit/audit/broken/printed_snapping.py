@@ -1,4 +1,4 @@
-"""The snapping mechanism with a uniform number that may exceed 1: "Geom(1/2)" is printed without its support."""
+"""The snapping mechanism with a uniform number that may exceed 1: a reading of "Geom(1/2)" that the notes exclude."""
 
 from __future__ import annotations
 
@@ -66,11 +66,14 @@ def instance(first_exponent: int) -> tuple[Program, Program]:
 CASES = (
     Case(
         "snapping with a uniform number up to 2",
-        "Covington, snapping, section 3, U*",
+        "A reading of Covington's section 3 that the notes exclude: they put U* between 0 and 1",
         "With exponents from 0 on, half of all U* lie between 1 and 2, where ln U* has the wrong sign. So the noise is "
         "too often too small.",
         *instance(0),
         COST,
         instance(1),
+        kind="implementers",
+        erratum="A7",
+        released="The author's released script draws exponents from 1 on.",
     ),
 )

@@ -70,6 +70,7 @@ CASES: Final = (
         *_pair(_MEDIAN, LOWER, _TWO, 1),
         _TWO,
         _pair(_MEDIAN, LOWER, _TWO, furthest(_MEDIAN)),
+        kind="control",
     ),
     Case(
         "one step of the rank error as its sensitivity",
@@ -79,6 +80,7 @@ CASES: Final = (
         *_pair(_QUARTER, QUARTER, _SIX, 2),
         _SIX,
         _pair(_QUARTER, QUARTER, _SIX, furthest(_QUARTER)),
+        kind="control",
     ),
     Case(
         "a recursion that puts equal values on both sides",
@@ -88,5 +90,6 @@ CASES: Final = (
         *recursion_instance(twice=True),
         Eta(1, 1, 4),
         recursion_instance(twice=False),
+        kind="control",
     ),
 )

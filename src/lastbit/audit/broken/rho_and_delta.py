@@ -77,6 +77,7 @@ CASES = (
         *winner_instance(printed=True),
         Cost.zcdp(MAX_RHO),
         winner_instance(printed=False),
+        kind="implementers",
     ),
     Case(
         "Gaussian noise that ends, sold as zCDP",
@@ -86,14 +87,16 @@ CASES = (
         *gaussian_instance(printed=True),
         Cost.zcdp(GAUSSIAN_RHO),
         gaussian_instance(printed=False),
+        kind="implementers",
     ),
     Case(
         "a noisy threshold with the delta of the noise alone",
-        "Korolova et al., Releasing search queries and clicks privately, with the tail taken at the threshold",
+        "No paper: Korolova et al., Releasing search queries and clicks privately, with the tail at the threshold",
         "An item that one person has is listed when the noise reaches the threshold less this person. So delta is the "
         "tail from one step below the threshold on.",
         *list_item_instance(printed=True),
         Cost(_STEP, delta=THRESHOLD_DELTA),
         list_item_instance(printed=False),
+        kind="control",
     ),
 )

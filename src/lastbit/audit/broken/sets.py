@@ -42,20 +42,22 @@ def one_instance(*, printed: bool) -> tuple[Program, Program]:
 CASES = (
     Case(
         "a set for half of its cost",
-        "Top-k as a set, weighed by the best count left out less the worst count taken",
+        "No paper: top-k as a set, weighed by the best count left out less the worst count taken",
         "One person can raise the best count left out and leave the worst one taken, or raise both: so the weights of "
         "two sets move against each other by two counts, and not by one.",
         *half_instance(printed=True),
         COST,
         half_instance(printed=False),
+        kind="control",
     ),
     Case(
         "the best of many by two counts for the price of one",
-        "Top-1 as a set, weighed by the best count left out less the worst count taken",
+        "No paper: top-1 as a set, weighed by the best count left out less the worst count taken",
         "With the difference cut at 0 the count of the best item cancels, and top-1 is the exponential mechanism. "
         "Without the cut the best item also gains by its lead, and the law costs twice as much.",
         *one_instance(printed=True),
         COST,
         one_instance(printed=False),
+        kind="control",
     ),
 )

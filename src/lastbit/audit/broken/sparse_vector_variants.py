@@ -1,8 +1,8 @@
 """The six sparse vector variants surveyed by Lyu, Su and Li (2017), on the integers, thresholds 0, sensitivity 1.
 
-Lap(s) becomes the discrete Laplace that falls by 1/s a step. Variants 1 and 2 are private. Variants 3 to 6, published
-and used, cost more than they claim. A draw decides whether noise reaches a threshold; its value is drawn only where it
-is published.
+Lap(s) becomes the discrete Laplace that falls by 1/s a step. Variants 1 and 2 are private. Variants 3 to 6 are others',
+published and used, and cost more than they claim: Lyu, Su and Li print them as broken, with whose they are. A draw
+decides whether noise reaches a threshold; its value is drawn only where it is published.
 """
 
 from __future__ import annotations
@@ -93,22 +93,27 @@ def instance(variant: Variant, low: int, high: int) -> tuple[Program, Program]:
     return lambda draw: variant(draw, values), lambda draw: variant(draw, neighbour)
 
 
-def _case(number: int, variant: Variant, low: int, high: int, repair: Variant, why: str) -> Case:
+def _case(number: int, variant: Variant, low: int, high: int, repair: Variant, whose: str, why: str) -> Case:
     return Case(
         f"sparse vector, variant {number}",
-        f"Lyu, Su and Li, Understanding the sparse vector technique, Algorithm {number}",
+        f"{whose}; printed as broken by Lyu, Su and Li, Understanding the sparse vector technique, Algorithm {number}",
         why,
         *instance(variant, low, high),
         COST,
         instance(repair, low, high),
+        kind="warned",
     )
 
 
 CASES = (
-    _case(3, variant_3, 4, 1, variant_1, "The published number bounds the noisy threshold from above. So every ⊥ "
+    _case(3, variant_3, 4, 1, variant_1, "Roth, lecture notes",
+          "The published number bounds the noisy threshold from above. So every ⊥ "
           "before it tells more about its query."),
-    _case(4, variant_4, 2, 1, variant_1, "The query noise hides one move of the query. The proof needs two moves, "
+    _case(4, variant_4, 2, 1, variant_1, "Lee and Clifton",
+          "The query noise hides one move of the query. The proof needs two moves, "
           "for each answer above."),
-    _case(5, variant_5, 1, 1, variant_2, "Without noise on the queries the answers show the order of two queries."),
-    _case(6, variant_6, 3, 3, variant_2, "Without a limit every answer above costs again, and no budget pays for it."),
+    _case(5, variant_5, 1, 1, variant_2, "Stoddard, Chen and Machanavajjhala",
+          "Without noise on the queries the answers show the order of two queries."),
+    _case(6, variant_6, 3, 3, variant_2, "Chen et al.",
+          "Without a limit every answer above costs again, and no budget pays for it."),
 )  # fmt: skip

@@ -25,17 +25,19 @@ class AdaptiveSparseVector(StreamMechanism):
     """Answer a stream of queries until the budget of `limit` ordinary answers is spent.
 
     Paper:    Ding et al. (free gap), Algorithm 4, its stopping rule and its sigma corrected, extended to any number of
-              branches and to one-sided noise (Liu et al., PVLDB 18); noise="laplace" is the paper's.
+              branches, to a run that goes on with the branches it can still pay, and to one-sided noise (Liu et al.,
+              PVLDB 18); noise="laplace" is the paper's.
     Law:      a query is tried against the noisy threshold with ever less noise, and is above by the first branch it
               passes. Each branch has half the noise of the one before, and for one-sided noise its own public shift, as
               in SparseVector. All but the last ask for a margin, by default two standard deviations of their noise,
-              rounded up to the grid; `sigma` sets one for all, or one each.
+              rounded up to the grid; `sigma` sets one for all, or one each. Branches that cannot be paid any more are
+              not tried, and the last one tried asks for no margin.
     Cost:     epsilon or eta for the whole run. The threshold's share leaves limit·2^(branches-1) whole units;
-              an answer by branch i, from 0, spends 2^i of them, and the run ends when fewer are left than the last
-              branch spends. So it gives at least `limit` answers above, and at most 1 + (limit-1)·2^(branches-1).
+              an answer by branch i, from 0, spends 2^i of them, and the run ends when none is left. So it gives at
+              least `limit` answers above, and at most limit·2^(branches-1): 2·limit for two branches.
     Assumes:  one person moves every value by at most `sensitivity`; queries may be chosen after seeing the answers.
-    Checked:  tests/laws/test_adaptive_sparse_vector.py, exactly, up to two queries and three branches. The proof is in
-              kinds.py.
+    Checked:  tests/laws/test_adaptive_sparse_vector.py and test_one_sided_sparse_vector.py, exactly, up to three
+              queries and three branches. The proof is in kinds.py.
     Speed:    one draw and one comparison a query and branch, for every answer.
 
     >>> run = AdaptiveSparseVector(threshold=100, limit=2, epsilon=2, split="even").start()
@@ -60,16 +62,22 @@ class AdaptiveSparseVector(StreamMechanism):
     def gap_noise(self, answer: Answer) -> GapNoise:
         """The noise in threshold + gap as an estimate of the value, for an answer above: its branch tells.
 
-        Its bounds know of the other branches: a query that one branch reports was tried by those before it.
+        Its bounds know of the other branches: a query that one branch reports was tried by those before it. Which were
+        tried follows from what was left, `answer.left`.
         """
-        noises = [self._gap_noise(branch) for branch in self._plan.branches]
-        for place, branch in enumerate(self._plan.branches):
+        left = self._plan.units if answer.left is None else answer.left // self._plan.unit
+        tried = self._plan.tried(left)
+        noises = [self._gap_noise(branch) for branch in tried]
+        for place, branch in enumerate(tried):
             if answer.above and answer.spent == branch.units * self._plan.unit:
                 return replace(noises[place], before=tuple(noises[:place]), after=tuple(noises[place + 1 :]))
         raise ParameterError("answer must be one of this mechanism's, and above.")
 
     def decisive(self, level: Number = "0.95", margin: Number = 0) -> Fraction:
         """Return a distance from the threshold: a query so far above, or so far below, is told rightly at this level.
+
+        It holds for queries that are asked while every branch can be paid. Those at the end of a run, which only
+        branches with more noise are left for, need a larger distance.
 
         A query that is above passes the last branch, if no other. A query that is below must pass none: each branch
         may let it pass with its share of the probability. A `margin` of values that were floored is added, as for

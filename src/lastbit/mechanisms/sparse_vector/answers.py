@@ -16,17 +16,23 @@ from lastbit.output.words import plural
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Answer(Compared):
-    """Whether a query was above, how far, and how much the answer spent.
+    """Whether a query was above, how far, how much the answer spent, and what the value was measured as.
 
     `spent` is in epsilon; for a mechanism built with eta= it is a multiple of that eta.
 
     >>> Answer(True, Fraction(3), Fraction(1, 10))
-    Answer(above=True, gap=Fraction(3, 1), spent=Fraction(1, 10))
+    Answer(above=True, gap=Fraction(3, 1), spent=Fraction(1, 10), measurement=None)
     """
 
     above: bool
     gap: Fraction | None
     spent: Fraction = field(hash=False)
+    measurement: Fraction | None = None
+    """The value with noise of its own, where the mechanism measures."""
+    left: Fraction | None = field(default=None, compare=False, repr=False)
+    """What the run could still spend on answers when it gave this one, this one included; None where nobody noted it.
+
+    Which branches an adaptive sparse vector tries follows from it."""
 
 
 BELOW: Final = Answer(False, None, Fraction(0))

@@ -10,10 +10,21 @@ Proof. Map the noise on D to noise on D' that gives the same answers, with moves
 one-sided noise will do. Every value moves by at most reach. Z' = Z + reach. A query that is below keeps its X: it is
 below again, since q' - Z' <= q - Z. A query that is above gets X' = X + reach + q - q', from X to X + 2·reach, and has
 the same gap. Where branches are tried one after the other, those that failed keep their X and fail again, and the one
-that was passed gets X'. Monotone: where values rise, X' = X + reach - (q' - q), at most X + reach; where they fall,
-Z' = Z and X' = X + (q - q'). The map is one to one, and a geometric noise that moves up by i has r^i times its mass. A
-clamp of q, or of the distance of threshold and value, is monotone and moves no further than its argument: the moves
-stay in these bounds. The shift and the margins are public constants. Thresholds of single queries are public, too.
+that was passed gets X'. Which branches are tried, and their margins, may be any function of the answers before, which
+are the same on D': so a run goes on with the branches that can still be paid. Monotone: where values rise,
+X' = X + reach - (q' - q), at most X + reach; where they fall, Z' = Z and X' = X + (q - q'). The map is one to one, and
+a geometric noise that moves up by i has r^i times its mass. A clamp of q, or of the distance of threshold and value, is
+monotone and moves no further than its argument: the moves stay in these bounds. The shift and the margins are public
+constants. Thresholds of single queries are public, too.
+
+What a run has spent. Up to any answer the moves cost reach·λ₁ and what the answers above so far cost, and no more. So
+P(t) <= P'(t)·e^(opening + prices of the answers in t), for every transcript t, and whatever was asked because of it. An
+account that holds the whole price while a run is open, and what its answers spent once it is closed, lets no transcript
+exceed its limit. That is a bound on every single transcript, and none on a mean over them: of a rho nothing may be
+given back, and no answer may follow (audit/broken/refunds.py).
+
+A measurement of a value that is above moves by up to reach between D and D', whichever way: discrete Laplace noise of
+loss λ a step costs reach·λ for each.
 
 Noise that goes down instead, on the threshold or on the queries, is no good: see audit/broken/downward_noise.py.
 """

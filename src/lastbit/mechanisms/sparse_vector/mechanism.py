@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import accumulate
 from typing import Any, Final
 
 import gmpy2
@@ -62,6 +63,9 @@ def share_of(split: Number, limit: int, monotone: bool) -> Fraction:
 class AboveThreshold(Release):
     """The queries that were above, each with its gap and its cost, out of all queries `answered`.
 
+    `unspent` is what the answers left of the cost, in the unit of `spent`. The release costs all of it: only a run
+    that a ledger started and closed gives it back.
+
     >>> import lastbit as lb
     >>> found = lb.SparseVector(threshold=100, limit=1, epsilon=9).release([3, 900, 2])
     >>> found.indices, found.answered
@@ -74,12 +78,20 @@ class AboveThreshold(Release):
     spent: tuple[Fraction, ...] = field(hash=False)
     items: tuple[Any, ...] | None = field(default=None, compare=False)
     """The items that were above, when the values were Counts."""
+    unspent: Fraction = field(default=Fraction(0), compare=False)
 
     @property
     def answers(self) -> Answers:
         """Every answer of the run, above or below."""
-        rows = zip(self.indices, self.gaps, self.spent, strict=True)
-        return Answers(self.answered, {index: Answer(True, gap, spent) for index, gap, spent in rows})
+        # What was left before each answer: what is left in the end, and what it and those after it spent.
+        left = list(accumulate(reversed(self.spent), initial=self.unspent))[:0:-1]
+        rows = zip(self.gaps, self.spent, self._measurements, left, strict=True)
+        answers = [Answer(True, gap, spent, measured, before) for gap, spent, measured, before in rows]
+        return Answers(self.answered, dict(zip(self.indices, answers, strict=True)))
+
+    @property
+    def _measurements(self) -> Sequence[Fraction | None]:
+        return (None,) * len(self.indices)
 
     @property
     def title(self) -> str:
@@ -87,8 +99,8 @@ class AboveThreshold(Release):
         return f"{super().title}: {len(self.indices):,} of {plural(self.answered, 'query', 'queries')} above"
 
     def facts(self) -> dict[str, Any]:
-        """How many queries were answered."""
-        return {"answered": self.answered}
+        """How many queries were answered, and what the answers left of the cost."""
+        return {"answered": self.answered, "unspent": self.unspent}
 
     def columns(self) -> dict[str, Sequence[Any]]:
         """The queries above, by their place in the stream."""
@@ -106,7 +118,7 @@ class StreamMechanism(GridMechanism[AboveThreshold]):
     monotone: bool = False
     noise: NoiseName = "one-sided"
     share: Fraction = field(init=False, repr=False, compare=False)
-    """The threshold's share of the cost."""
+    """The threshold's share of the cost, or of the part of it that does not go to measurements."""
     _kind: NoiseKind = field(init=False, repr=False, compare=False)
     _plan: RunPlan = field(init=False, repr=False, compare=False)
 
@@ -119,6 +131,11 @@ class StreamMechanism(GridMechanism[AboveThreshold]):
         self._derive(monotone=monotone, limit=limit, share=share, split=split, threshold=threshold)
         self._derive(_kind=kind_of(self.noise))
 
+    @property
+    def _asks(self) -> Fraction:
+        """The part of the cost that threshold and queries take; the rest goes to measurements."""
+        return Fraction(1)
+
     def _rates(self, units: Sequence[int], total: int) -> list[Rate]:
         """The query noise of answers that spend so many units, of this total.
 
@@ -126,11 +143,13 @@ class StreamMechanism(GridMechanism[AboveThreshold]):
         move, one for the threshold's. When all queries move the same way one of the two is zero.
         """
         moves = 1 if self.monotone else 2
-        return [self.cost.rate((1 - self.share) * spent_units / (total * moves * self._reach)) for spent_units in units]
+        part = self._asks * (1 - self.share) / (total * moves * self._reach)
+        return [self.cost.rate(part * spent_units) for spent_units in units]
 
     def _make_plan(self, settings: Iterable[tuple[Rate, int, int]], total: int) -> RunPlan:
         """The plan of a run whose branches have these rates, margins and units."""
-        unit, threshold_rate = self.cost.share_unit, self.cost.rate(self.share / self._reach)
+        unit, opening = self.cost.share_unit, self._asks * self.share
+        threshold_rate = self.cost.rate(opening / self._reach)
         return RunPlan(
             grid=self.grid,
             kind=self._kind,
@@ -138,8 +157,8 @@ class StreamMechanism(GridMechanism[AboveThreshold]):
             threshold_rate=threshold_rate,
             branches=tuple(Branch(*setting, self._kind.centre(threshold_rate, setting[0])) for setting in settings),
             units=total,
-            opening=self.share * unit,
-            unit=(1 - self.share) * unit / total,
+            opening=opening * unit,
+            unit=(1 - opening) * unit / total,
         )
 
     def _gap_noise(self, branch: Branch) -> GapNoise:
@@ -161,13 +180,19 @@ class StreamMechanism(GridMechanism[AboveThreshold]):
         queries = numbers.ravel() if plain else self.grid.steps(numbers)
         if len(queries) <= FEW:
             queries = queries.tolist()
-        name, cost, plan = self.name, self.cost, self._plan
+        name, cost, plan, more = self.name, self.cost, self._plan, self._more(values)
 
         def run(draw: Draw) -> AboveThreshold:
-            count, above = Run(plan, draw).answer_queries(queries, plain=plain)
+            run = Run(plan, draw)
+            count, above = run.answer_queries(queries, plain=plain)
             names = None if items is None else tuple(items[index] for index in above)
             gaps = tuple([answer.gap for answer in above.values()])
             spent = tuple([answer.spent for answer in above.values()])
-            return AboveThreshold.made(name, cost, count, tuple(above), gaps, spent, names)
+            fields = name, cost, count, tuple(above), gaps, spent, names, run.close()
+            return AboveThreshold.made(*fields) if more is None else more(fields, above)
 
         return run
+
+    def _more(self, values: Any) -> Callable[[tuple[Any, ...], Mapping[int, Answer]], AboveThreshold] | None:
+        """What makes the release of a mechanism that publishes more; None where it is an AboveThreshold."""
+        return None

@@ -173,6 +173,19 @@ class HiddenNoise(Unshared):
         self._places = {k: i for i, k in enumerate(places)}
         return places
 
+    def try_only(self, branches: tuple[Branch, ...]) -> None:
+        """Try these branches from now on: the first so many, whose margins may have changed."""
+        self._branches = branches
+        self._bars = [branch.bar for branch in branches]
+
+    def go_back(self, asked: int) -> None:
+        """Leave the noise of `compare_many` after the first so many to the queries that come next: nobody saw it."""
+        self._next = self._at + asked
+
+    def measure(self, rate: Rate) -> int:
+        """The last query that was above, less its threshold, with discrete Laplace noise of its own."""
+        return self._threshold - self._needed + self._draw.laplace(rate)
+
     def branch_at(self, k: int) -> tuple[Branch, int] | None:
         """The answer that `compare` would have given to query k of the `compare_many`."""
         self._needed = self._row.item(self._places.get(k, k))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from threading import Lock
 from typing import Any, Final, overload
@@ -61,14 +61,26 @@ class RunPlan:
     """The cost of one unit."""
     clamp: tuple[int, int, int] | None = None
     gaps: bool | tuple[int, ...] = True
-    dearest: int = field(init=False, repr=False, compare=False)
-    """The most an answer can spend, in units: a run goes on while this much is left."""
+    measurement_rate: Rate | None = None
+    """The noise of the measurement of an answer above; None where nothing is measured."""
+    stages: tuple[tuple[Branch, ...], ...] = field(init=False, repr=False, compare=False)
+    """The branches that are tried while the first 0, 1, 2, … of them can be paid."""
     prices: dict[int, Fraction] = field(init=False, repr=False, compare=False)
     """The cost of an answer by each branch, by its units."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "dearest", max(branch.units for branch in self.branches))
+        # A query that fails the dearest branch tried is below: so this branch asks for no margin, whichever it is.
+        last = [replace(branch, margin=0) for branch in self.branches]
+        stages = tuple((*self.branches[:i], last[i]) for i in range(len(last)))
+        object.__setattr__(self, "stages", ((), *stages))
         object.__setattr__(self, "prices", {branch.units: branch.units * self.unit for branch in self.branches})
+
+    def tried(self, left: int) -> tuple[Branch, ...]:
+        """The branches that a query is tried by while so many units are left: those that can still be paid.
+
+        They and their margins follow from the answers published before, so the proof in kinds.py holds for them.
+        """
+        return self.stages[sum(branch.units <= left for branch in self.branches)]
 
     def bases(self, thresholds: object, n: int) -> Steps:
         """One threshold for each of n queries, in steps."""
@@ -88,18 +100,19 @@ class Run(Unshared):
     (False, True, True)
     """
 
-    __slots__ = ("__weakref__", "_hidden", "_left", "_lock", "_plan", "_process")
+    __slots__ = ("__weakref__", "_hidden", "_left", "_lock", "_plan", "_process", "_unfinished")
 
     def __init__(self, plan: RunPlan, draw: Draw) -> None:
         self._plan = plan
         self._lock = Lock()
         self._process = current_process()
         self._left = plan.units
+        self._unfinished = 0
         self._hidden: HiddenNoise | None = HiddenNoise(
             draw,
             plan.kind,
             plan.threshold_rate,
-            plan.branches,
+            plan.tried(plan.units),
             None if plan.clamp is None else plan.clamp[2],
             plan.gaps,
         )
@@ -113,6 +126,39 @@ class Run(Unshared):
     def spent(self) -> Fraction:
         """The cost so far, the threshold's part included."""
         return self._plan.opening + (self._plan.units - self._left) * self._plan.unit
+
+    @property
+    def unspent(self) -> Fraction:
+        """What the answers so far have not spent of the whole cost. `ledger.close(run)` gives it back.
+
+        >>> import lastbit as lb
+        >>> run = lb.SparseVector(threshold=1000, limit=2, epsilon=1, split="even").start()
+        >>> run.ask(2000).above, run.spent, run.unspent
+        (True, Fraction(3, 4), Fraction(1, 4))
+        """
+        return self._left * self._plan.unit
+
+    def is_of(self, mechanism: object) -> bool:
+        """Whether this very mechanism started the run: only its price says what the answers cost."""
+        return getattr(mechanism, "_plan", None) is self._plan
+
+    @property
+    def answers_lost(self) -> bool:
+        """Whether an answer was cut short by an error: nobody knows what it told, so nothing is given back."""
+        return self._unfinished > 0
+
+    def close(self) -> Fraction:
+        """End the run for good, and return what is unspent. The noisy threshold is destroyed before this returns.
+
+        >>> import lastbit as lb
+        >>> run = lb.SparseVector(threshold=1000, limit=2, epsilon=1, split="even").start()
+        >>> run.close(), run.exhausted
+        (Fraction(1, 2), True)
+        """
+        self._check_process()
+        with self._lock:
+            self._hidden = None
+            return self.unspent
 
     def __repr__(self) -> str:
         return f"<Run: spent {self.spent}{', exhausted' if self.exhausted else ''}>"
@@ -168,6 +214,7 @@ class Run(Unshared):
         self._check_process()
         with self._lock:
             hidden = self._require_noise()
+            self._unfinished += 1
             while done < total and not self.exhausted:
                 stop = done + hidden.draw_ahead(total - done)
                 places = (
@@ -181,14 +228,21 @@ class Run(Unshared):
                     if plan.clamp is not None:
                         steps = np.clip(steps, base + plan.clamp[0], base + plan.clamp[1])
                     places = hidden.compare_many(steps, base)
+                tried = plan.tried(self._left)
                 for k in places:
                     if (passed := hidden.branch_at(k)) is not None:
-                        above[done + k] = self._above(*passed)
-                    if self.exhausted:
-                        stop = done + k + 1
-                        break
+                        above[done + k] = self._above(hidden, *passed, self._base(bases, done + k))
+                        if plan.tried(self._left) is not tried:
+                            # The queries that follow are tried by other branches, with the same noise.
+                            hidden.go_back(k + 1)
+                            stop = done + k + 1
+                            break
                 done = stop
+            self._unfinished -= 1
         return done, above
+
+    def _base(self, bases: Steps | None, place: int) -> int:
+        return self._plan.threshold if bases is None else int(bases[place])
 
     @overload
     def stream(self, queries: Iterable[Query]) -> Iterator[Answer]: ...
@@ -232,8 +286,11 @@ class Run(Unshared):
         clamp = self._plan.clamp
         if clamp is not None:
             step = max(base + clamp[0], min(base + clamp[1], step))
+        self._unfinished += 1
         passed = hidden.compare(step, base)
-        return BELOW if passed is None else self._above(*passed)
+        answer = BELOW if passed is None else self._above(hidden, *passed, base)
+        self._unfinished -= 1
+        return answer
 
     def _ask(self, query: Query) -> Answer:
         return self.ask(*query) if isinstance(query, tuple) and len(query) == 2 else self.ask(query)
@@ -250,10 +307,18 @@ class Run(Unshared):
             raise RunExhausted("the run has spent its budget. Nothing was drawn; start another run, at its full cost.")
         return self._hidden
 
-    def _above(self, branch: Branch, steps: int) -> Answer:
-        """The answer to a query that was above, by a gap of so many steps."""
+    def _above(self, hidden: HiddenNoise, branch: Branch, steps: int, base: int) -> Answer:
+        """The answer to a query that was above its threshold `base`, by a gap of so many steps."""
         plan = self._plan
+        before = self.unspent if len(plan.branches) > 1 else None
         self._left -= branch.units
-        if self._left < plan.dearest:
+        measured = None
+        if plan.measurement_rate is not None:
+            measured = plan.grid.value(base + hidden.measure(plan.measurement_rate))
+        tried = plan.tried(self._left)
+        if tried:
+            hidden.try_only(tried)
+        else:
             self._hidden = None  # it is of no more use to anyone but an attacker
-        return Answer.made(True, plan.grid.value(steps) if plan.gaps else None, plan.prices[branch.units])
+        gap = plan.grid.value(steps) if plan.gaps else None
+        return Answer.made(True, gap, plan.prices[branch.units], measured, before)

@@ -11,6 +11,7 @@ from typing import Any
 
 from lastbit.chance.draw import Samples
 from lastbit.estimate.accuracy import laplace_accuracy
+from lastbit.estimate.blue import blue
 from lastbit.estimate.tempered import tempered
 from lastbit.exact.numbers import Number, probability
 from lastbit.mechanisms.top_k.mechanism import Selection
@@ -98,11 +99,36 @@ class MeasuredTopK(MeasuredSelection, Selection):
 
         A gap was floored, which takes half a resolution off on average: its middle, half a resolution up, is used.
         """
-        middles = [gap + self.resolution / 2 for gap in self.gaps]
+        return tempered(self.measurements, self._middles, self._ratio, self._variance)
+
+    @cached_property
+    def blue(self) -> tuple[Fraction, ...]:
+        """The best linear unbiased estimates from measurements and gaps, as in Theorem 3 of the free gap paper.
+
+        They take the gaps at their word. Where the selected are so far apart, and so far ahead of the rest, that luck
+        did not decide who was selected, they remove `1 - estimate.variance_left(k, ratio)` of the squared error: 33%
+        for k = 2 and 44% for k = 3 with counts. `estimates` are the measurements themselves for k below 4, since so few
+        values cannot tell whether the gaps fit. But where one of the selected stands out and another was drawn from a
+        crowd, luck bends the gap between them: with 60 ahead of three hundred times 10, k = 2 and epsilon 1, the
+        squared error is more than twice that of the measurements. From k = 4 on take `estimates`, which notice.
+
+        >>> import lastbit as lb
+        >>> top = lb.SelectAndMeasure(k=2, epsilon=2, monotone=True).release([5000, 10, 9000, 20])
+        >>> [round(each, -2) for each in top.blue], top.estimates == top.measurements
+        ([Fraction(9000, 1), Fraction(5000, 1)], True)
+        """
+        return blue(self.measurements, self._middles[: len(self.indices) - 1], self._ratio)
+
+    @property
+    def _middles(self) -> list[Fraction]:
+        return [gap + self.resolution / 2 for gap in self.gaps]
+
+    @property
+    def _ratio(self) -> Fraction:
+        """The variance of the noise that selected over that of the measurements."""
         # Flooring adds a twelfth of a squared step to each gap, and gaps add up from rank to rank.
         flooring = Fraction(len(self.indices), 12)
-        ratio = (self.selection_rate.geometric_variance + flooring) / self.measurement_rate.laplace_variance
-        return tempered(self.measurements, middles, ratio, self._variance)
+        return (self.selection_rate.geometric_variance + flooring) / self.measurement_rate.laplace_variance
 
     def columns(self) -> dict[str, Sequence[Any]]:
         """The selected, the gap to the next, the measurement with its standard error, and the estimate."""
