@@ -12,7 +12,7 @@ import pytest
 
 from lastbit import Sampler
 from lastbit.mechanisms import mechanism
-from lastbit.values import bound
+from lastbit.values import contribution_bound
 from tests.fixed_words import FixedWords
 from tests.machine import missing
 from tests.postgres_server import Server
@@ -29,7 +29,7 @@ def same_words(request: pytest.FixtureRequest) -> Iterator[None]:
     name = f"{request.node.path.name} {request.node.name}"
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(mechanism, "_SYSTEM", Sampler(FixedWords(name)))
-        patch.setattr(bound, "secrets", FixedWords(f"{name} key"))
+        patch.setattr(contribution_bound, "secrets", FixedWords(f"{name} key"))
         yield
 
 

@@ -1,4 +1,4 @@
-"""Every exception lastbit raises, in one tree.
+"""The exceptions of the library, in one tree. The pages of the server add a few of their own to it.
 
 A message says what was expected, what came, and what to do. Parameters may be shown; private values never.
 """

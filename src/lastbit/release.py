@@ -160,7 +160,7 @@ class Release(Compared, ABC):
         return {}
 
     def panels(self, level: Number = "0.95") -> Sequence[Panel]:
-        """What a picture shows: the last column as bars, with the first column as labels."""
+        """Return what a picture shows: the last column as bars, with the first column as labels."""
         columns = self.columns()
         names = list(columns)
         label, name = names[0] if len(names) > 1 else "place", names[-1]
@@ -254,7 +254,7 @@ class Measurement(Release):
         """The published values, exact."""
 
     def columns(self) -> dict[str, Sequence[Any]]:
-        """The values."""
+        """Return the values."""
         return {"value": self.values}
 
     def to_numpy(self) -> NDArray[Any]:

@@ -40,7 +40,7 @@ def test_a_delta_is_judged_exactly(delta, answer):
     found = compare(*RESPONSE, Cost(BIT, delta=delta))
     assert found.verdict == answer
     assert found.delta == 0
-    assert found.measured.found == Fraction(6, 9)
+    assert found.measured.value == Fraction(6, 9)
     assert found.measured.allowed == delta
     assert (found.claim, found.witness) == (("epsilon", (True,)) if answer == "violated" else (None, ()))
     assert found.alpha is None
@@ -56,7 +56,7 @@ def test_both_directions_are_judged():
         assert judge(Cost(BIT, delta=Fraction(1, 20)), first, second, Fraction(0)).holds
         assert judge(Cost(BIT, delta=Fraction(1, 21)), first, second, Fraction(0)).witness == (2,)
         found = judge(Cost.zcdp(100), first, second, Fraction(0))
-        assert (found.claim, found.witness, found.measured.found) == ("rho", (2,), math.inf)
+        assert (found.claim, found.witness, found.measured.value) == ("rho", (2,), math.inf)
 
 
 def test_a_delta_holds_up_to_the_unexplored_mass():
@@ -90,7 +90,7 @@ def test_randomized_response_has_the_generic_rho_and_no_less():
     assert (found.verdict, found.claim) == ("violated", "rho")
     assert found.witness == (True,)
     assert 1 < found.alpha < 1 + Fraction(1, 2**18)
-    assert found.alpha * found.cost.rho == found.measured.allowed < found.measured.found
+    assert found.alpha * found.cost.rho == found.measured.allowed < found.measured.value
     assert found.in_bits == "rho 1.617 (violated)"
 
 
@@ -138,7 +138,7 @@ def response_with_end(end):
 def test_a_rho_with_a_delta():
     end, rho = Fraction(1, 100), zcdp.rho_of(Fraction(BIT.epsilon_upper))
     laws = response_with_end(end)
-    assert judge(Cost.zcdp(rho), *laws, Fraction(0)).measured.found == math.inf
+    assert judge(Cost.zcdp(rho), *laws, Fraction(0)).measured.value == math.inf
     found = judge(Cost.zcdp(rho, end), *laws, Fraction(0))
     assert (found.verdict, found.delta) == ("holds", 0)
     assert not judge(Cost.zcdp(rho, end - RARE), *laws, Fraction(0)).holds

@@ -10,7 +10,7 @@ import pytest
 import lastbit as lb
 from lastbit.audit import compare, law, loss
 from lastbit.audit.broken import (
-    discovering,
+    discovery,
     discrete_noise,
     downward_noise,
     numbers_of_rounds,
@@ -281,7 +281,7 @@ def test_the_costs_in_rho_and_delta_that_are_too_low():
     # Noise that ends has no rho, and the end is in the witness.
     one, other = (law(program, 0) for program in rho_and_delta.gaussian_instance(printed=True))
     found = judge(lb.Cost.zcdp(10**6), one, other, Fraction(0))
-    assert (found.claim, found.measured.found, found.witness) == ("rho", float("inf"), (-4,))
+    assert (found.claim, found.measured.value, found.witness) == ("rho", float("inf"), (-4,))
     # But for the probability of its end it is as private as Gaussian noise.
     assert judge(lb.Cost.zcdp(rho_and_delta.GAUSSIAN_RHO, one[-4][0]), one, other, Fraction(0)).holds
     assert not judge(
@@ -293,7 +293,7 @@ def test_the_costs_in_rho_and_delta_that_are_too_low():
     ("place", "delta"), [(0, Fraction(1, 8)), (1, Fraction(35, 384)), (2, Fraction(1)), (3, Fraction(23, 192))]
 )
 def test_searches_with_a_line_left_out_have_the_deltas_of_the_proof(place, delta):
-    case = discovering.CASES[place]
+    case = discovery.CASES[place]
     one, other = (law(program, Fraction(1, 1000)) for program in (case.program, case.neighbour))
     found = [first.delta_at(second, case.cost.epsilon) for first, second in ((one, other), (other, one))]
     assert max(low for low, _ in found) <= delta <= max(high for _, high in found)

@@ -182,7 +182,7 @@ def test_ranks_of_many_are_those_without_the_kernel() -> None:
 
 def test_steps_beyond_64_bits_are_ranked_without_the_kernel() -> None:
     steps, places = np.array([10**30, 10**30 + 1, -(10**30), 10**30]), np.array([2, 0, 3, 1])
-    assert as_lists(ranking.ranked(steps, places, 4)) == ([1, 0, 3, 2], [0, 0, 2 * 10**30 - 1])
+    assert as_lists(ranking.rank_steps(steps, places, 4)) == ([1, 0, 3, 2], [0, 0, 2 * 10**30 - 1])
     assert ranking.near(steps, 1, 1).tolist() == [0, 1, 3]
 
 

@@ -101,7 +101,7 @@ def test_releases_are_paid_in_each_currency(clinic: Path, capsys: Any) -> None:
     assert run("budget history survey --ledger budget.db") == 0
     assert "epsilon 1, delta 1/1000" in capsys.readouterr().out
     assert run("budget show survey --ledger budget.db") == 0
-    assert "it is no odometer" in capsys.readouterr().out
+    assert "the promise is the limit, and not this sum" in capsys.readouterr().out
     assert run("budget verify --ledger budget.db") == 0
 
 

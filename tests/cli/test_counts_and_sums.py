@@ -128,7 +128,7 @@ def test_usually_a_mean_is_of_means_and_a_sum_of_totals(capsys: Any) -> None:
     assert run(f"sum {VISITS}", capsys) == run(f"sum {VISITS} --per total", capsys)
     assert "Each unit has one number, the mean of its cost." in text(f"mean {VISITS}", capsys)
     assert "Each unit has one number, the total of its cost." in text(f"sum {VISITS}", capsys)
-    assert "at most 3 rows of a unit count, drawn by lot." in text(f"mean {VISITS} --most-rows 3", capsys)
+    assert "at most 3 rows of a unit count, picked at random." in text(f"mean {VISITS} --most-rows 3", capsys)
     assert "its cost with the largest date." in text(f"mean {VISITS} --latest-by date", capsys)
     rows = "mean visits.csv --of cost --bounds -4 10"
     assert run(rows, capsys)["units"] == [7]
@@ -202,9 +202,9 @@ def test_people_rows_and_groups(capsys: Any) -> None:
         assert 0 <= low <= min(truth, value)
         assert max(truth, value) <= high
     assert "A unit may count in all 3 items" in text(groups, capsys)
-    assert "A unit counts in one item, drawn by lot: 1 unit (0 to " in text(f"{groups} --one-each", capsys)
+    assert "A unit counts in one item, picked at random: 1 unit (0 to " in text(f"{groups} --one-each", capsys)
     alone = f"{groups} --one-each --people-share 0"
-    assert "A unit counts in one item, drawn by lot where it has more." in text(alone, capsys)
+    assert "A unit counts in one item, picked at random where it has more." in text(alone, capsys)
     ((low, high), *_) = run(alone, capsys)["interval"]
     assert high - low == 6
     rows = run("count visits.csv --by group --domain x,y,nobody", capsys)

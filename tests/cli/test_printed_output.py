@@ -169,7 +169,7 @@ def test_a_dry_run_reads_no_row(clinic: Path, capsys: Any, monkeypatch: pytest.M
         yield fails()
 
     monkeypatch.setattr("lastbit.data.count.count", fails)
-    monkeypatch.setattr("lastbit.data.files.text.batches", fails_when_read)
+    monkeypatch.setattr("lastbit.data.files.csv.batches", fails_when_read)
     for command in RELEASES:
         assert run(f"{command} --epsilon 1 --dry-run") == 0
     capsys.readouterr()

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import lastbit as lb
 from lastbit.audit import hostile, stability
 from lastbit.data.per_unit import Numbers, per_unit
-from lastbit.values.bound import one_key
+from lastbit.values.contribution_bound import one_key
 from tests.stability.judge import ENGINES
 
 KINDS = {"unit": pa.int64(), "of": pa.float64(), "when": pa.string(), "group": pa.string()}

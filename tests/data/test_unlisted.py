@@ -21,7 +21,7 @@ import pytest
 import lastbit as lb
 from lastbit.data.duckdb.relation import ColumnSelection, OpenTable
 from lastbit.data.files.open_table import open_table
-from lastbit.values.bound import one_key
+from lastbit.values.contribution_bound import one_key
 from lastbit.values.unlisted import sort_key
 
 ENGINES: dict[str, Callable[[pa.Table], Any]] = {

@@ -1,35 +1,46 @@
-"""What docs/architecture.md claims of the structure, read off the code."""
+"""What docs/architecture.md, CONTRIBUTING.md and tests/README.md claim of the structure, read off the code."""
 
 from __future__ import annotations
 
 import ast
+import re
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 import lastbit as lb
+from lastbit.chance.draw import Draw
 from lastbit.mechanisms.mechanism import Mechanism
 
-SOURCE = Path(lb.__file__).parent
+ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "src/lastbit"
+PAGES = ("docs/architecture.md", "CONTRIBUTING.md", "tests/README.md")
 MADE_OF_OTHERS = {"PrivateSearch": "PrivateSelection", "GroupQuantiles": "Quantiles"}
 """Mechanisms that are made of another one."""
 
 
-def imports(path: Path) -> set[str]:
-    """The names that a file imports, at any depth, but for those that only type checkers see."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+@cache
+def modules(*rooms: str) -> list[tuple[str, ast.Module]]:
+    """The files of rooms, or of all of lastbit, by their path in src/lastbit, as trees."""
+    files = [path for room in rooms or ("",) for path in sorted((SOURCE / room).rglob("*.py"))]
+    assert files
+    return [(path.relative_to(SOURCE).as_posix(), ast.parse(path.read_text(encoding="utf-8"))) for path in files]
+
+
+def imports(tree: ast.Module) -> Iterator[str]:
+    """Everything that a file imports, at any depth, with its module: but for what only type checkers see."""
     hidden = {
         inner
         for node in ast.walk(tree)
         if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
         for inner in ast.walk(node)
     }
-    return {
-        alias.name
-        for node in ast.walk(tree)
-        if isinstance(node, ast.ImportFrom | ast.Import) and node not in hidden
-        for alias in node.names
-    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom | ast.Import) and node not in hidden:
+            start = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
+            yield from (start + alias.name for alias in node.names)
 
 
 def test_mechanisms_do_not_import_each_other() -> None:
@@ -41,16 +52,37 @@ def test_mechanisms_do_not_import_each_other() -> None:
     assert len(public) > 10
     for name, kind in public.items():
         path = SOURCE.joinpath(*kind.__module__.split(".")[1:]).with_suffix(".py")
-        others = imports(path) & public.keys() - {name}
+        names = {module.rpartition(".")[2] for module in imports(ast.parse(path.read_text(encoding="utf-8")))}
+        others = names & public.keys() - {name}
         assert others <= {MADE_OF_OTHERS.get(name)}, f"{name} imports {others}"
+    page = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+    assert all(f"`{name}`" in page for pair in MADE_OF_OTHERS.items() for name in pair)
+
+
+def test_mechanisms_take_chance_from_a_draw_only() -> None:
+    for path, tree in modules("mechanisms", "papers", "estimate"):
+        assert not [name for name in imports(tree) if re.match(r"(random|secrets|numpy\.random|os)\b", name)], path
+        calls = {ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+        assert not [name for name in calls if name.startswith(("np.random", "os.urandom"))], path
+
+
+def test_the_methods_of_an_interpreter_are_those_that_the_page_names() -> None:
+    page = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+    sentence = re.search(r"A new interpreter implements (.+?)\.", page, re.DOTALL)
+    assert sentence is not None
+    assert {*re.findall(r"`(\w+)`", sentence[1])} == Draw.__abstractmethods__
+    assert Mechanism.__abstractmethods__ == {"ready"}
 
 
 @pytest.mark.parametrize("room", ["questions", "web"])
 def test_only_the_command_knows_the_library_of_the_command_line(room: str) -> None:
-    files = list((SOURCE / room).rglob("*.py"))
-    assert files
-    for path in files:
-        assert not {"typer", "click"} & imports(path), path
+    for path, tree in modules(room):
+        assert not [name for name in imports(tree) if re.match(r"(typer|click)\b", name)], path
+
+
+def test_the_command_and_the_page_build_no_mechanism_and_draw_nothing() -> None:
+    for path, tree in modules("cli", "web"):
+        assert not [name for name in imports(tree) if re.match(r"lastbit\.(mechanisms|chance|estimate)\b", name)], path
 
 
 def test_one_encoder_and_one_decoder_of_options() -> None:
@@ -58,3 +90,115 @@ def test_one_encoder_and_one_decoder_of_options() -> None:
     for room in ("questions", "web", "cli", "ledger"):
         for path in (SOURCE / room).rglob("*.py"):
             assert '("bounds", "bin")' not in path.read_text(encoding="utf-8"), path
+
+
+def test_only_privacy_tells_an_eta_from_an_epsilon() -> None:
+    """`audit.hockey.odds_of` takes either from a user, and hands it to a cost."""
+    asks = {
+        path
+        for path, tree in modules()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and re.fullmatch(r"isinstance\(.*\bEta\b.*\)", ast.unparse(node))
+    }
+    assert {path for path in asks if not path.startswith("privacy/")} == {"audit/hockey.py"}
+
+
+def test_only_mechanisms_and_their_estimates_look_at_a_rho_that_is_stated() -> None:
+    readers = {
+        path.split("/")[0]
+        for path, tree in modules()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and node.attr in ("stated_rho", "in_rho")
+    }
+    assert readers == {"privacy", "mechanisms", "estimate"}
+
+
+def test_only_exact_approximates_a_real_number() -> None:
+    """Snapping is defined by a rounded logarithm; the papers' listings and their faults are copied."""
+    users = {path for path, _ in modules() if "mpfr" in (SOURCE / path).read_text(encoding="utf-8")}
+    allowed = re.compile(r"exact/|papers/|audit/broken/printed_|mechanisms/snapping\.py")
+    assert not [path for path in users if not allowed.match(path)]
+
+
+def test_the_exceptions_of_the_library_are_in_one_file() -> None:
+    for path, tree in modules():
+        if path != "errors.py" and not path.startswith("web/"):
+            kinds = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef) and node.name[0] != "_"]
+            bases = {ast.unparse(base) for kind in kinds for base in kind.bases}
+            assert not [base for base in bases if base.endswith(("Error", "Exception"))], path
+
+
+def test_sql_is_quoted_in_one_file() -> None:
+    quoting = re.compile(r"""\.replace\((?:"'", "''"|'"', '""')\)""")
+    files = {path for path, _ in modules("data") if quoting.search((SOURCE / path).read_text(encoding="utf-8"))}
+    assert files == {"data/sql.py"}
+
+
+def test_every_engine_has_the_same_files() -> None:
+    for engine in ("duckdb", "memory", "spark"):
+        files = {path.name for path in (SOURCE / "data" / engine).glob("*.py")}
+        assert {"table.py", "columns.py", "per_unit.py", "bound.py"} <= files, engine
+
+
+def test_the_families_of_mechanisms_are_those_that_the_page_names() -> None:
+    page = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+    families = {path.parent.name for path in (SOURCE / "mechanisms").glob("*/__init__.py")}
+    sentence = re.search(r"families share files: (.+?)\.", page, re.DOTALL)
+    assert sentence is not None
+    assert {*re.findall(r"`(\w+)/`", sentence[1])} == families
+
+
+def test_what_the_tests_compare_with_uses_nothing_of_what_they_test() -> None:
+    for path, room in (("tests/oracle.py", "lastbit"), ("tests/stability/reference.py", "lastbit.data")):
+        tree = ast.parse((ROOT / path).read_text(encoding="utf-8"))
+        assert not [name for name in imports(tree) if name == room or name.startswith(f"{room}.")], path
+
+
+def test_no_test_compares_times() -> None:
+    """A worker of the ledger's tests waits about as long as a charge takes, then kills one: nothing is compared."""
+    clock = re.compile(r"\b(perf_counter|process_time|monotonic|monotonic_ns|timeit|time\.time)\b")
+    files = [path for path in (ROOT / "tests").rglob("*.py") if path != Path(__file__)]
+    users = {path.relative_to(ROOT).as_posix() for path in files if clock.search(path.read_text(encoding="utf-8"))}
+    times_of_day = {"tests/data/test_unlisted.py", "tests/data/test_sensitivity.py", "tests/data/test_hostile_rows.py"}
+    times_of_day |= {
+        "tests/stability/reference.py",
+        "tests/stability/test_tables.py",
+        "tests/stability/test_near_keys.py",
+    }
+    assert users - times_of_day == {"tests/clock.py", "tests/ledger/worker.py", "tests/mechanisms/test_tick.py"}
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_file_that_a_page_names_is_there(page: str) -> None:
+    """A page may name the end of a path, as `top_k/selector.py`. CONTRIBUTING.md makes the files of one mechanism."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    folders = ("src", "tests", "tools", "docs", "examples", "benchmarks", "experiments", ".ci")
+    files = {f"/{path.relative_to(ROOT).as_posix()}" for name in folders for path in (ROOT / name).rglob("*")}
+    files |= {f"/{path.name}" for path in ROOT.iterdir()}
+    ends = {"/".join(path.split("/")[-n:]) for path in files for n in range(1, 7)}
+    names = {name.rstrip("/") for name in re.findall(r"`([\w./-]*\w(?:\.(?:py|pyx|md|toml)|/))`", text)}
+    names |= {*re.findall(r"(?<![\w/.`])((?:src|tests|tools|docs)/[\w/-]+(?:\.\w+)?)", text)}
+    assert len(names) > 4
+    missing = {name for name in names if name.rstrip("/") not in ends and "randomized_response" not in name}
+    assert not missing
+
+
+def test_every_test_that_the_page_of_tests_names_is_there() -> None:
+    text = (ROOT / "tests/README.md").read_text(encoding="utf-8")
+    stems = {path.stem for path in (ROOT / "tests").rglob("test_*.py")}
+    assert {*re.findall(r"\btest_[a-z_]+\b", text)} - {"test_"} <= stems
+    tests = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("test_*.py"))
+    for part in re.findall(r"`(…?\w+…?\w*…?)`", text):
+        if "…" in part:
+            pattern = part.strip("…").replace("…", r"\w*")
+            assert re.search(rf"def test_\w*{pattern}", tests), part
+
+
+def test_every_word_of_the_glossary_is_used() -> None:
+    page = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+    _, _, glossary = page.partition("## Words")
+    entries = re.findall(r"^\| ([a-z][\w ,-]*) \|", glossary.partition("\n## ")[0], re.MULTILINE)
+    words = [word for entry in entries if entry != "word" for word in entry.split(", ")]
+    assert len(words) == len(set(words)) > 15
+    code = "\n".join((SOURCE / path).read_text(encoding="utf-8") for path, _ in modules()).lower()
+    assert [word for word in words if not re.search(rf"\b{word.replace(' ', '[ _]?')}", code)] == []

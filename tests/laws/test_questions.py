@@ -10,7 +10,7 @@ import pytest
 
 import lastbit as lb
 from lastbit.questions.kinds import KINDS
-from lastbit.values.bound import one_key
+from lastbit.values.contribution_bound import one_key
 
 PEOPLE = {"ann": [("x", 3), ("y", 9)], "bob": [("x", -2)], "eve": [("y", 1), ("x", 4), ("x", 5)]}
 LISTED = {"unit": "who", "by": "item", "domain": "x,y"}

@@ -57,7 +57,7 @@ def test_no_mean_of_a_column_that_is_declared_as_text(tmp_path: Path) -> None:
     path = tmp_path / "visits.parquet"
     pq.write_table(pa.table(COLUMNS), path)
     for where in (None, "age > 0"):
-        with pytest.raises(lb.ParameterError, match="must (be|hold) numbers"):
+        with pytest.raises(lb.ParameterError, match=r"must (be|hold) numbers"):
             lb.ask("mean", path, of="cost", where=where, **NUMBERS)
     sql = "select patient, cast(cost as double) as number from data"
     assert lb.ask("mean", path, of="number", sql=sql, **NUMBERS).units is not None
@@ -73,7 +73,7 @@ def test_an_account_pays_for_a_table_of_another_name_only_when_told_to(tmp_path:
         return lb.ask("count", tmp_path / name, unit="patient", epsilon=1, ledger=books, dataset="clinic", **options)
 
     ask("may.csv")
-    with pytest.raises(lb.ParameterError, match="has only paid for tables of other names so far.*--new-table, once"):
+    with pytest.raises(lb.ParameterError, match=r"has only paid for tables of other names so far.*--new-table, once"):
         ask("june.csv")
     assert lb.Ledger(books).account("clinic").spent == 1
     ask("june.csv", new_table=True)

@@ -23,7 +23,7 @@ import lastbit as lb
 from lastbit.audit import hostile, stability
 from lastbit.data.duckdb.relation import ColumnSelection
 from lastbit.data.files.open_table import open_table
-from lastbit.values.bound import Bound
+from lastbit.values.contribution_bound import ContributionBound
 from lastbit.values.unlisted import sort_key
 from tests.machine import has_java, has_postgres
 from tests.stability.judge import (
@@ -269,7 +269,7 @@ def test_rules_that_look_at_others_or_forget_the_bound_are_convicted() -> None:
 def test_a_key_for_each_table_of_a_pair_is_convicted(monkeypatch: pytest.MonkeyPatch) -> None:
     """Why the trial fixes the key: with another one, other units stay in other items."""
     keys = iter(range(10**6))
-    monkeypatch.setattr(Bound, "draw", classmethod(lambda cls, most: Bound(most, next(keys))))
+    monkeypatch.setattr(ContributionBound, "draw", classmethod(lambda cls, most: ContributionBound(most, next(keys))))
     build = counter(lambda rows: made(rows, {"patient": pa.int64(), "item": pa.string()}), "two items of what occurs")
     assert not stability(build, TABLE, unit="patient", hostile=[STRANGE]).holds
 

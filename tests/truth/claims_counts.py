@@ -110,7 +110,9 @@ def intervals_of_all(answer: Answer, places: Places) -> Iterator[Outcome]:
     yield Outcome("the frame's value is in its interval", inside, sure=True)
 
 
-@says("A unit counts in {where}, drawn by lot: {value} {units} ({low} to {high} with probability {level}) have more.")
+@says(
+    "A unit counts in {where}, picked at random: {value} {units} ({low} to {high} with probability {level}) have more."
+)
 def people_cut(answer: Answer, places: Places) -> Iterator[Outcome]:
     assert answer.most is not None
     yield Outcome("where a unit counts", _where(places) == answer.most, sure=True)
@@ -124,7 +126,7 @@ def _where(places: Places) -> Fraction:
     return Fraction(1) if first == "one" else parse(first)
 
 
-@says("A unit counts in {where}, drawn by lot where it has more.")
+@says("A unit counts in {where}, picked at random where it has more.")
 def where_it_counts(answer: Answer, places: Places) -> Iterator[Outcome]:
     yield Outcome("where a unit counts", _where(places) == answer.most, sure=True)
 

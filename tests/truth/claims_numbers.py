@@ -74,10 +74,10 @@ def _clamped(answer: Answer, places: Places, side: str, bound: Fraction) -> Iter
 
 
 @says(
-    "At most {most} {rows_of_unit}, drawn by lot: {value} {units} ({low} to {high} with probability {level}) have more, "
+    "At most {most} {rows_of_unit}, picked at random: {value} {units} ({low} to {high} with probability {level}) have more, "
     "so that the answer is about the rows counted.",
-    "At most {most} {rows_of_unit}, drawn by lot: {value} {units} ({low} to {high} with probability {level}) have more.",
-    "Each row has one number, its number; at most {most} {rows_of_unit}, drawn by lot.",
+    "At most {most} {rows_of_unit}, picked at random: {value} {units} ({low} to {high} with probability {level}) have more.",
+    "Each row has one number, its number; at most {most} {rows_of_unit}, picked at random.",
 )
 def rows_cut(answer: Answer, places: Places) -> Iterator[Outcome]:
     most = answer.case.options["most_rows"]
@@ -131,7 +131,7 @@ def _spread(numbers: Sequence[Fraction], values: Mapping[Fraction, Fraction]) ->
 
 
 @says(
-    "A unit counts in {where}, drawn by lot: {value} {units} ({low} to {high} with probability {level}) have more. Among "
+    "A unit counts in {where}, picked at random: {value} {units} ({low} to {high} with probability {level}) have more. Among "
     "all units of a group, with those whom the bound leaves out, with probability {level} the values are within {ranks} "
     "ranks."
 )

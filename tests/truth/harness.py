@@ -23,7 +23,7 @@ from lastbit.mechanisms.parts import LaterValues
 from lastbit.mechanisms.quantiles.mechanism import GridSteps
 from lastbit.questions.kinds import KINDS
 from lastbit.questions.request import Request
-from lastbit.values.bound import one_key
+from lastbit.values.contribution_bound import one_key
 from lastbit.values.counts import Counts
 from lastbit.values.unlisted import Unlisted
 from tests.fixed_words import FixedWords

@@ -34,8 +34,8 @@ def draw_verdicts(verdicts: Sequence[Verdict], names: Sequence[str], title: str)
     """
     first = verdicts[0]
     plain = first.measured.claim == "epsilon" and not first.cost.delta
-    lows = [verdict.loss.lower if plain else verdict.measured.found for verdict in verdicts]
-    highs = [verdict.loss.upper if plain else verdict.measured.found for verdict in verdicts]
+    lows = [verdict.loss.lower if plain else verdict.measured.value for verdict in verdicts]
+    highs = [verdict.loss.upper if plain else verdict.measured.value for verdict in verdicts]
     heights = [None if isinf(low) else low for low in lows]
     intervals = [_interval(low, high) for low, high in zip(lows, highs, strict=True)]
     name = "privacy loss, in nats" if plain else first.measured.measure

@@ -39,7 +39,7 @@ _RAREST: Final = Fraction(1, 1 << 40)
 class ClaimMeasurement:
     """What was measured for a claim, for certain, and where.
 
-    For an epsilon, and for a rho with a delta that fails, `found` is a delta at the epsilon `at`. For a rho it is the
+    For an epsilon, and for a rho with a delta that fails, `value` is a delta at the epsilon `at`. For a rho it is the
     divergence of the order `at`.
     """
 
@@ -47,21 +47,21 @@ class ClaimMeasurement:
     measure: Literal["delta", "divergence"]
     at: Fraction | None
     """None stands for the claimed epsilon."""
-    found: Bound
+    value: Bound
     allowed: Fraction
 
     @property
     def short(self) -> str:
         """What was found, in the currency of the claim."""
         if self.measure == "delta" or self.at is None:
-            return f"delta {float(self.found):.4g}"
-        rho = float(self.found / self.at)
+            return f"delta {float(self.value):.4g}"
+        rho = float(self.value / self.at)
         return f"rho {'∞' if math.isinf(rho) else f'{rho:.4g}'}"
 
     def __str__(self) -> str:
         place = "epsilon" if self.measure == "delta" else "alpha"
         where = "" if self.at is None else f" at {place} {float(self.at):.8g}"
-        return f"{self.measure}{where} at least {float(self.found):.6g} where {float(self.allowed):.6g} is allowed"
+        return f"{self.measure}{where} at least {float(self.value):.6g} where {float(self.allowed):.6g} is allowed"
 
 
 @dataclass(frozen=True)
@@ -79,9 +79,9 @@ class Finding:
 def findings(cost: Cost, one: Law, other: Law, tolerance: Fraction, budget: TimeBudget) -> Iterator[Finding]:
     """Judge each claim of a cost by two laws, within the time of a budget."""
     explored = max(one.unexplored, other.unexplored) <= tolerance
-    if cost.epsilon is not None:
+    if cost.amount is not None:
         yield _judge_epsilon(cost, one, other, tolerance, explored)
-    if cost.epsilon is None or cost.stated_rho is not None:
+    if cost.claimed_rho is not None:
         yield _judge_rho(cost, one, other, explored, budget)
 
 
@@ -129,7 +129,7 @@ def _judge_rho(cost: Cost, one: Law, other: Law, explored: bool, budget: TimeBud
                 break
         if delta and (finding := _find_excess(p, q, rho, cost.delta, budget)):
             return finding
-    worst = max(measurements, key=lambda measurement: measurement.found / measurement.allowed)
+    worst = max(measurements, key=lambda measurement: measurement.value / measurement.allowed)
     return Finding(worst, (), gmpy2.mpq(max(one.unexplored, other.unexplored)), holds)
 
 

@@ -44,7 +44,7 @@ class Divergence:
     laws: NearestLaws
 
     def bounds(self, alpha: Fraction) -> tuple[Bound, Bound]:
-        """At or below the divergence of order alpha, and at or above it."""
+        """Return a number at or below the divergence of order alpha, and one at or above it."""
         if self.laws.endless:
             return math.inf, math.inf
         lower, upper = log_power_sum_bounds(self.laws.masses, self._logs, alpha, self._precision)
@@ -116,7 +116,7 @@ class Divergence:
 
 
 def _highest(curve: Callable[[float], float], low: float, high: float) -> float:
-    """Where a curve of one hill is about highest, cut in the golden ratio."""
+    """Return where a curve of one hill is about highest, cut in the golden ratio."""
     for _ in range(_ROUNDS):
         one, two = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
         low, high = (low, two) if curve(one) > curve(two) else (one, high)

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from lastbit.values.bound import one_key
+from lastbit.values.contribution_bound import one_key
 from lastbit.values.counts import Counts
 from lastbit.values.unlisted import Unlisted, sort_key
 
@@ -127,7 +127,7 @@ def _facts(counts: ExactCounts) -> tuple[Any, ...]:
 
 
 def _moves(without: ExactCounts, having: ExactCounts) -> list[tuple[str, Fraction]]:
-    """How far each count moves. An item that nobody listed counts 0 where it does not occur."""
+    """Return how far each count moves. An item that nobody listed counts 0 where it does not occur."""
     if having.listed:
         pairs = zip(without.values, having.values, strict=True)
         return list(zip(having.names, (after - before for before, after in pairs), strict=True))
@@ -146,7 +146,7 @@ def move_direction(without: ExactCounts, having: ExactCounts) -> int:
 
 
 def largest_move(without: ExactCounts, having: ExactCounts) -> Fraction:
-    """The furthest that a count moved."""
+    """Return the most that any count moved."""
     return max((abs(move) for _, move in _moves(without, having)), default=Fraction(0))
 
 

@@ -106,7 +106,7 @@ class Profile:
         figure.savefig(path)
 
     def _epsilons(self, cost: Cost | None) -> list[Fraction]:
-        """Where a picture evaluates the profile: evenly, and at the bends while they are few."""
+        """Return where a picture evaluates the profile: evenly, and at the bends while they are few."""
         bends = [Fraction(log_of(ratio)) for ratio in self.odds]
         ends = [Fraction(1), *bends] if cost is None or cost.amount is None else [cost.amount, *bends]
         last = max(ends) * Fraction(11, 10)

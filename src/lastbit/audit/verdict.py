@@ -78,7 +78,7 @@ class Verdict:
     @property
     def claims(self) -> str:
         """The cost in the words of `in_bits`."""
-        apart = self.cost.delta and self.cost.epsilon is not None
+        apart = self.cost.delta and self.cost.amount is not None
         return f"{self.cost.in_bits}{f', delta {float(self.cost.delta):.4g}' if apart else ''}"
 
     @property

@@ -95,7 +95,7 @@ class _Stream:
         self._encryptor = Cipher(algorithms.AES256(os.urandom(32)), modes.CTR(bytes(16))).encryptor()
 
     def take(self, n: int) -> Words | bytes:
-        """n words from a place of the keystream that the operating system draws anew; n is at most one block.
+        """Return n words from a place of the keystream that the operating system draws anew; n is at most one block.
 
         So the state that a snapshot keeps, the key, does not tell which words come after it is resumed. Two calls
         meet with a probability of about 2^-100 in the life of a key.
@@ -157,7 +157,7 @@ class SystemBits:
                 return words
 
     def _take(self, n: int) -> Words | bytes:
-        """n words, at most one block, that no other process holds."""
+        """Return n words, at most one block, that no other process holds."""
         while True:
             try:
                 stream = self._pool.pop()
@@ -220,7 +220,7 @@ class ReadAhead:
         self._source = source
 
     def words(self, n: int) -> Words:
-        """The next n words."""
+        """Return the next n words."""
         first, self._words = self._words[:n].copy(), self._words[n:]
         more = n - len(first)
         return np.concatenate((first, read_words(self._source, more))) if more else first

@@ -79,7 +79,7 @@ def _start(
 
 
 def _log(value: Fraction) -> Fraction:
-    """ln(value) of a value above 1, too small by less than 2^-200 of itself."""
+    """Return ln(value) of a value above 1, too small by less than 2^-200 of itself."""
     return log_lower(value, precision_for(value) + 128)
 
 

@@ -69,7 +69,7 @@ class Distribution:
 
     @property
     def block(self) -> int:
-        """Words a sample takes at once."""
+        """How many words a sample takes at once."""
         return self.words * len(self.levels)
 
     def value(self, block: Sequence[int], read: Callable[[], int]) -> int:
@@ -121,7 +121,7 @@ def _levels(rate: Rate, coarsest: type[Geometric] | type[Signed]) -> tuple[tuple
 
 @lru_cache(maxsize=64)
 def geometric(rate: Rate) -> Distribution:
-    """P(X >= i) = r^i on 0, 1, 2, …"""
+    """Return the law P(X >= i) = r^i on 0, 1, 2, …"""
 
     def masses() -> Masses:
         r, tail = rate.fraction, Fraction(1)
@@ -134,7 +134,7 @@ def geometric(rate: Rate) -> Distribution:
 
 @lru_cache(maxsize=64)
 def laplace(rate: Rate) -> Distribution:
-    """P(X = i) = r^|i| · (1-r)/(1+r) on all integers."""
+    """Return the law P(X = i) = r^|i| · (1-r)/(1+r) on all integers."""
 
     def masses() -> Masses:
         r = rate.fraction
@@ -150,14 +150,14 @@ def laplace(rate: Rate) -> Distribution:
 
 @lru_cache(maxsize=16)
 def gaussian(rate: Rate) -> Distribution:
-    """P(X = i) proportional to r^(i²) on all integers. The masses are rounded down, as they are irrational."""
+    """Return the law P(X = i) proportional to r^(i²) on all integers. Its irrational masses are rounded down."""
     law = Gaussian(rate)
     return Distribution((law,), (), law.masses)
 
 
 @lru_cache(maxsize=64)
 def truncated_geometric(rate: Rate, below: int) -> Distribution:
-    """P(X = i) proportional to r^i on 0, …, below-1."""
+    """Return the law P(X = i) proportional to r^i on 0, …, below-1."""
 
     def masses() -> Masses:
         r = rate.fraction
@@ -171,7 +171,7 @@ def truncated_geometric(rate: Rate, below: int) -> Distribution:
 
 @lru_cache(maxsize=64)
 def uniform(n: int) -> Distribution:
-    """P(X = i) = 1/n on 0, …, n-1."""
+    """Return the law P(X = i) = 1/n on 0, …, n-1."""
 
     def masses() -> Masses:
         return ((i, Fraction(1, n)) for i in range(n))
@@ -180,7 +180,7 @@ def uniform(n: int) -> Distribution:
 
 
 def uniform_below(n: int, most: int) -> Distribution:
-    """P(X = i) = 1/n on 0, …, n-1, for a private n of at most `most`: the words that are read tell nothing about n.
+    """Return the law P(X = i) = 1/n on 0, …, n-1 for a private n, at most `most`: its words tell nothing about n.
 
     A sample takes 64 bits more than `most` has, so that they decide but for one in 2^64. Nothing is kept.
     """
@@ -192,17 +192,17 @@ def uniform_below(n: int, most: int) -> Distribution:
 
 
 def bernoulli(p: Fraction) -> Distribution:
-    """0 with probability p, 1 otherwise."""
+    """Return the law of 0 with probability p, and 1 otherwise."""
     return _from_partition(Weighted((p.numerator, p.denominator)), narrow=True)
 
 
 def rise(part: Fraction) -> Distribution:
-    """1 with this probability, 0 otherwise."""
+    """Return the law of 1 with this probability, and 0 otherwise."""
     return _from_partition(Weighted((part.denominator - part.numerator, part.denominator)))
 
 
 def categorical(weights: Sequence[int | Fraction]) -> Distribution:
-    """P(X = i) proportional to the i-th weight."""
+    """Return the law P(X = i) proportional to the i-th weight."""
     exact = [weight if type(weight) is int else _weight(weight) for weight in weights]
     if not exact or min(exact) < 0 or max(exact) == 0:
         raise ParameterError("weights must be exact, none negative and at least one positive. Nothing was drawn.")
@@ -226,7 +226,7 @@ def _from_partition(partition: Weighted, narrow: bool = False) -> Distribution:
 
 
 def powers(partition: Powers) -> Distribution:
-    """P(X = i) proportional to r^e(i), or to m(i)·r^e(i)."""
+    """Return the law P(X = i) proportional to r^e(i), or to m(i)·r^e(i)."""
 
     def masses() -> Masses:
         rate, exponents = partition.rate, partition.relative
@@ -256,7 +256,7 @@ def layers(law: Layers) -> Distribution:
 
 
 def rounds(law: Rounds) -> Distribution:
-    """P(X = k-1) is the chance of k rounds."""
+    """Return the law of X, where P(X = k-1) is the chance of k rounds."""
     if law.uniform:
         return uniform(law.most)
     return Distribution((law,), (), lambda: iter(enumerate(law.masses())), cells=law.most)

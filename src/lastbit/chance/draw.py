@@ -1,4 +1,4 @@
-"""`Draw`: the only door to randomness, and everything a mechanism may ask of it."""
+"""`Draw`: the only door of a mechanism to randomness, and everything that it may ask there."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Parts(Protocol):
         ...
 
     def exact(self, i: int) -> Fraction:
-        """The i-th probability."""
+        """Return the i-th probability."""
         ...
 
 
@@ -86,13 +86,13 @@ class Draw(ABC):
     @overload
     def index(self, weights: Sequence[int | Fraction], size: int) -> Samples: ...
     def index(self, weights: Sequence[int | Fraction], size: int | None = None) -> int | Samples:
-        """i with probability proportional to the i-th exact weight, by inversion in the order given."""
+        """Draw i with probability proportional to the i-th exact weight, by inversion in the order given."""
         return self._draw(distributions.categorical(weights), size)
 
     def power_index(
         self, rate: Rate, exponents: Exponents, multiplicities: NDArray[np.int64] | Sequence[int] | None = None
     ) -> int:
-        """i with probability proportional to r^exponents[i]: an int64 array, or an object that slices into such arrays.
+        """Draw i with probability proportional to r^exponents[i], an int64 array or an object that slices into some.
 
         With multiplicities, i is a class of that many outcomes, and its probability is proportional to
         multiplicities[i]·r^exponents[i]: an int64 array whose sum is below 2^63, or a list of Python's integers of any
@@ -112,7 +112,7 @@ class Draw(ABC):
         return self._one(distributions.powers(Powers(_check_rate(rate), exponents, times)))
 
     def rises(self, parts: Parts) -> NDArray[np.int64]:
-        """For each part, 1 with exactly this probability, and 0 otherwise: U >= 1 - part, independently."""
+        """Draw for each part 1 with exactly this probability, and 0 otherwise: U >= 1 - part, independently."""
         return self._rises(parts)
 
     @overload
@@ -120,7 +120,7 @@ class Draw(ABC):
     @overload
     def geometric(self, rate: Rate, size: int) -> Samples: ...
     def geometric(self, rate: Rate, size: int | None = None) -> int | Samples:
-        """P(X >= i) = r^i on 0, 1, 2, …"""
+        """Draw X with P(X >= i) = r^i on 0, 1, 2, …"""
         return self._draw(distributions.geometric(_check_rate(rate)), size)
 
     @overload
@@ -128,7 +128,7 @@ class Draw(ABC):
     @overload
     def truncated_geometric(self, rate: Rate, below: int, size: int) -> Samples: ...
     def truncated_geometric(self, rate: Rate, below: int, size: int | None = None) -> int | Samples:
-        """P(X = i) proportional to r^i on 0, …, below-1."""
+        """Draw X with P(X = i) proportional to r^i on 0, …, below-1."""
         return self._draw(distributions.truncated_geometric(_check_rate(rate), whole(below, "below")), size)
 
     @overload
@@ -187,7 +187,7 @@ class Draw(ABC):
 
     @abstractmethod
     def words(self, n: int) -> Words:
-        """n raw words."""
+        """Return n raw words."""
 
     @abstractmethod
     def _one(self, distribution: Distribution) -> int: ...
@@ -203,7 +203,7 @@ class Draw(ABC):
 
     @abstractmethod
     def _uniforms(self, sizes: NDArray[np.int64], most: int) -> NDArray[np.int64]:
-        """For each private size a number that is uniform below it. `most` is their public bound, at most 2^62."""
+        """Draw for each private size a uniform number below it. `most` is their public bound, at most 2^62."""
 
     def _draw(self, distribution: Distribution, size: int | None) -> int | Samples:
         if size is None:

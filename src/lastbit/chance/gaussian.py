@@ -45,7 +45,7 @@ class Tails(NamedTuple):
 
     @property
     def whole(self) -> tuple[mpz, mpz]:
-        """Bounds of 2^precision·Z."""
+        """Return a lower and an upper bound of 2^precision·Z."""
         lower = self.tails[0] + self.tails[1]
         return lower, lower + 2 * self.error
 
@@ -102,7 +102,7 @@ class Gaussian(Falling):
             )
 
     def bounds(self, j: int, bits: int) -> Bounds:
-        """Bounds of 2^bits · S(j)."""
+        """Return a lower and an upper bound of 2^bits · S(j)."""
         if j <= 0:
             lower, upper = self.bounds(1 - j, bits)
             return (1 << bits) - upper, (1 << bits) - lower
@@ -113,7 +113,7 @@ class Gaussian(Falling):
         return int((tail << bits) // high), int((tail + sums.error << bits) // low) + 1
 
     def thresholds(self) -> NDArray[np.uint64]:
-        """⌊2^64·S(j)⌋ for j = -J, …, J + 1, falling from 2^64 - 1 to 0: the first and the last of that value.
+        """Return ⌊2^64·S(j)⌋ for j = -J, …, J + 1, falling from 2^64 - 1 to 0: the first and the last of that value.
 
         S(-j) = 1 - S(j+1), and S is never a fraction, so one side gives the other.
         """
@@ -134,7 +134,7 @@ class Gaussian(Falling):
         return np.concatenate((_TOP - upper[::-1], upper))
 
     def masses(self) -> Iterator[tuple[int, Fraction]]:
-        """P(0), P(1), P(-1), …, each rounded down by less than a share of 2^-200, and those above 2^-256 only.
+        """Return P(0), P(1), P(-1), …, each rounded down by less than a share of 2^-200, and those above 2^-256 only.
 
         The masses are irrational. What is missing, less than 2^-200 in all, is for the auditor to count as unexplored.
         """

@@ -51,7 +51,7 @@ class Uniform:
     n: int
 
     def cell(self, u: int, bits: int) -> int | None:
-        """⌊U·n⌋ where it is the same at both ends of the interval."""
+        """Return ⌊U·n⌋ where it is the same at both ends of the interval."""
         first, last = u * self.n >> bits, ((u + 1) * self.n - 1) >> bits
         return first if first == last else None
 
@@ -97,7 +97,7 @@ class Falling(ABC):
         """Bounds of 2^bits · S(j), which close in on it as the bits grow."""
 
     def floor(self, j: int, bits: int) -> tuple[int, bool]:
-        """⌊2^bits · S(j)⌋, and whether S(j) is exactly that over 2^bits.
+        """Return ⌊2^bits · S(j)⌋, and whether S(j) is exactly that over 2^bits.
 
         The loop ends: S(j) is over a power of two only for the geometric, whose bounds are then equal; the others have
         an odd denominator above 1 (r is in lowest terms), or are irrational. `Truncated` knows when that could take
@@ -146,7 +146,7 @@ class Line(Falling):
         """Bounds of 2^bits · factor and of 2^bits · offset, for j < 0 or for j >= 0."""
 
     def guess(self, u: int, bits: int) -> int:
-        """Where the line meets the middle of the interval, in floats: they choose a place, the bounds decide."""
+        """Return where the line meets the middle of the interval, in floats: they choose a place, the bounds decide."""
         try:
             guess = int(self.crossing((2 * u + 1) / (2 << bits), _loss(self.rate) * self.stride))
         except (OverflowError, ValueError, ZeroDivisionError):
@@ -163,7 +163,7 @@ class Line(Falling):
         return 64 + max(0, -math.frexp(_loss(self.rate))[1] - 64)
 
     def bounds(self, j: int, bits: int) -> Bounds:
-        """Bounds of 2^bits · S(j)."""
+        """Return a lower and an upper bound of 2^bits · S(j)."""
         step, rising, falling = _parts(self, bits)
         factor, offset = falling if j < 0 else rising
         tail = _power(step, abs(j), bits)
@@ -190,7 +190,7 @@ def _loss(rate: Rate) -> float:
 
 
 def power(rate: Rate, exponent: int, bits: int) -> Bounds:
-    """Bounds of 2^bits · r^exponent."""
+    """Return a lower and an upper bound of 2^bits · r^exponent."""
     return _power((rate.x << bits >> rate.y, -(-rate.x << bits >> rate.y)), exponent, bits)
 
 

@@ -80,7 +80,7 @@ class Layers(PowerSums):
         return int(self.ends[-1])
 
     def ranks(self, cell: int) -> tuple[int, int]:
-        """(s, b) of a cell: its sets have the first s ranks, and k - s of the ranks s, …, b - 1."""
+        """Return (s, b) of a cell: its sets have the first s ranks, and k - s of the ranks s, …, b - 1."""
         if cell == 0:
             return self.k, self.k
         row, column = divmod(cell - 1, len(self.ends))
@@ -112,7 +112,7 @@ class Layers(PowerSums):
         return list(zip(apart, [*apart[1:], None], strict=True))
 
     def _sizes(self, row: int) -> Iterator[int]:
-        """How many sets each cell of a row holds."""
+        """Return how many sets each cell of a row holds."""
         start = int(self.starts[row])
         return (math.comb(end - start, self.k - start) for end in self.ends.tolist())
 
@@ -178,7 +178,7 @@ class Layers(PowerSums):
         return self.rate.y * sum(ends) + self.n
 
     def masses(self) -> Iterator[tuple[int, Fraction]]:
-        """The length of each cell."""
+        """Return the length of each cell."""
         weights = []
         for cell in range(1 + len(self.starts) * len(self.ends)):
             terms: dict[int, int] = {}

@@ -27,7 +27,7 @@ class Reference(Draw):
         return f"Reference({self._bits!r})"
 
     def words(self, n: int) -> Words:
-        """n raw words of the source."""
+        """Return n raw words of the source."""
         return read_words(self._bits, whole(n, "n", least=0))
 
     def _one(self, distribution: Distribution) -> int:

@@ -77,7 +77,7 @@ class Rounds:
         return self.eta > 1
 
     def times(self, *, threshold: bool) -> Fraction:
-        """How many times the cost of a candidate a selection costs.
+        """Return how many times the cost of a candidate a selection costs.
 
         With a threshold a law that never rises costs 2. It costs 2 + eta too, because the first of the runs that reach
         the threshold has the law of any of them: it is the best, where all that reach the threshold are tied.
@@ -86,7 +86,7 @@ class Rounds:
         return min(Fraction(2), best) if threshold and not self.rises else best
 
     def ratio(self, k: int) -> tuple[int, int]:
-        """P(K = k+1)/P(K = k), above and below the bar."""
+        """Return P(K = k+1)/P(K = k), above and below the bar."""
         above = self.keep.numerator * (k * self.eta.denominator + self.eta.numerator)
         return above, self.keep.denominator * self.eta.denominator * (k + 1)
 
@@ -97,7 +97,7 @@ class Rounds:
         return index if u < lower[index + 1] else None
 
     def masses(self) -> Iterator[Fraction]:
-        """P(K = 1), P(K = 2), …, P(K = most)."""
+        """Return P(K = 1), P(K = 2), …, P(K = most)."""
         mass = Fraction(1, self.most) if self.uniform else 1 / _fraction(self._sum(Fraction(1))[0])
         for k in range(1, self.most + 1):
             yield mass

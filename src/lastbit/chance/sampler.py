@@ -66,11 +66,11 @@ class Sampler(Draw):
         return type(self) is Sampler and type(self._bits) is SystemBits
 
     def words(self, n: int) -> Words:
-        """n raw words of the source."""
+        """Return n raw words of the source."""
         return read_words(self._bits, whole(n, "n", least=0))
 
     def raw(self, n: int) -> Words | bytes:
-        """n words of the source, as kernels take them."""
+        """Return n words of the source, as kernels take them."""
         bits = self._bits
         return bits.raw(n) if type(bits) is SystemBits else read_words(bits, n)
 

@@ -52,13 +52,13 @@ def scaled_powers(rate: Rate) -> _scaled.ScaledPowers:
 
 
 def _normal(mantissa: mpz, exponent: int, bits: int) -> tuple[mpz, int]:
-    """mantissa · 2^exponent with so many bits, rounded down; far below anything that counts, at the lowest."""
+    """Return mantissa · 2^exponent with so many bits, rounded down; far below anything that counts, at the lowest."""
     by = mantissa.bit_length() - bits
     return (mantissa >> by if by >= 0 else mantissa << -by), max(exponent + by, 2 * _LOWEST)
 
 
 def _rest(mantissa: mpz, exponent: int, bits: int) -> tuple[mpz, int]:
-    """1 less a power, rounded down."""
+    """Return 1 less a power, rounded down."""
     if exponent + bits < -bits:
         return _normal((mpz(1) << bits) - 1, -bits, bits)
     rest = (mpz(1) << -exponent) - mantissa
@@ -84,7 +84,7 @@ _ONE: Final = _factors([(1 << _UNIT, 0)])
 
 @lru_cache(maxsize=4)
 def factorials(n: int) -> tuple[_scaled.Factors, _scaled.Factors]:
-    """0!, 1!, …, n!, and 1 over each: less than 2 and less than 8 units too small."""
+    """Return 0!, 1!, …, n!, and 1 over each: less than 2 and less than 8 units too small."""
     rising = _scaled.running_products(n, 1 << 63, 0, 0, 0, True)
     mantissa, exponent = rising[n]
     # n! is below mantissa + 4.
@@ -162,7 +162,7 @@ def _parts(number: Number) -> tuple[int, int, int]:
 
 
 def _upper(lower: int, lost: int, parts: int) -> int:
-    """At least the true sum of so many parts, each rounded down to a unit."""
+    """Return an upper bound of the sum of so many parts, each rounded down to a unit."""
     return lower + (lower * lost >> _UNIT) + 2 * parts + 1
 
 

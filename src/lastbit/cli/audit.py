@@ -200,7 +200,7 @@ def _parse_cost(epsilon: str | None, eta: str | None, rho: str | None, delta: st
     if epsilon is None and parts is None:
         return zcdp_cost
     pure_cost = Cost.asked(epsilon, None if parts is None else Eta(*parts))
-    return Cost(pure_cost.epsilon, None if rho is None else zcdp_cost.stated_rho, zcdp_cost.delta)
+    return Cost(pure_cost.epsilon, None if rho is None else zcdp_cost.claimed_rho, zcdp_cost.delta)
 
 
 def _run_gallery(unit: Unit, as_json: bool) -> None:

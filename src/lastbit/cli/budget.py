@@ -169,8 +169,8 @@ def _notes(account: Any) -> list[str]:
         sums = Cost(account.spent_epsilon, account.spent_rho, account.spent_delta)
         lines.append(
             f"So far {account.dataset} adds up to epsilon {sums.epsilon_at(account.delta_limit):.4g} at delta "
-            f"{format_up(account.delta_limit)}. This is for orientation only, as it is no odometer: where releases are "
-            "chosen by earlier releases, only the limit is promised."
+            f"{format_up(account.delta_limit)}. This sum is for orientation only. Where earlier "
+            "releases decide which release comes next, the promise is the limit, and not this sum."
         )
     return lines
 

@@ -67,7 +67,7 @@ def _serve(arguments: dict[str, Any]) -> None:
     for columns in desk.columns.values():
         if rows.unit is not None and rows.sql is None and columns:
             ColumnSelection((rows.unit,)).check(columns)
-    tokens = Tokens.new() if values["tokens"] is None else Tokens.kept(Path(values["tokens"]))
+    tokens = Tokens.new() if values["tokens"] is None else Tokens.load_or_create(Path(values["tokens"]))
     start(desk, address, tokens, opened=not values["no_open"])
 
 

@@ -54,10 +54,10 @@ class Unit:
     def claim(self, cost: Cost) -> str:
         """Return a claimed cost: its epsilon in this unit, its rho and its delta as they are."""
         parts = []
-        if cost.amount is not None and not cost.in_rho:
-            parts.append(self.text(float(cost.amount)))
-        if cost.epsilon is None or cost.stated_rho is not None:
-            parts.append(f"rho {float(cost.rho):.6g}")
+        if cost.claimed_epsilon is not None:
+            parts.append(self.text(float(cost.claimed_epsilon)))
+        if cost.claimed_rho is not None:
+            parts.append(f"rho {float(cost.claimed_rho):.6g}")
         if cost.delta:
             parts.append(f"delta {float(cost.delta):.6g}")
         return ", ".join(parts)
@@ -97,8 +97,8 @@ class Unit:
         from lastbit.audit.laws import render_outcome
 
         cost = verdict.cost
-        epsilon = None if cost.amount is None or cost.in_rho else self.number(float(cost.amount))
-        rho = None if cost.epsilon is not None and cost.stated_rho is None else float(cost.rho)
+        epsilon = None if cost.claimed_epsilon is None else self.number(float(cost.claimed_epsilon))
+        rho = None if cost.claimed_rho is None else float(cost.claimed_rho)
         claim = {"epsilon": epsilon, "rho": rho, "delta": float(cost.delta), "text": cost.text}
         values = {"values": texts_of(verdict.values), "neighbour": texts_of(verdict.neighbour)}
         return {

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from lastbit.data.duckdb.relation import OpenTable
-from lastbit.data.duckdb.sql import COMMA
+from lastbit.data.duckdb.texts import COMMA
 from lastbit.data.files.lines import LONGEST_LINE
 from lastbit.data.sql import quote_identifier
 from lastbit.errors import ParameterError

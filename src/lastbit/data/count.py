@@ -23,7 +23,7 @@ from lastbit.data.table import Table, Task
 from lastbit.data.weights import Weights
 from lastbit.errors import ParameterError
 from lastbit.exact.numbers import Number, whole
-from lastbit.values.bound import Bound
+from lastbit.values.contribution_bound import ContributionBound
 from lastbit.values.counts import Counts
 from lastbit.values.missing import LEAVE_OUT, Missing
 from lastbit.values.spark_counts import SparkCounts
@@ -176,7 +176,7 @@ def parse_weights(
     return None
 
 
-def _draw_bound(most_items: int | None, unit: str | None) -> Bound | None:
+def _draw_bound(most_items: int | None, unit: str | None) -> ContributionBound | None:
     if most_items is None:
         return None
     most = whole(most_items, "most_items")
@@ -185,7 +185,7 @@ def _draw_bound(most_items: int | None, unit: str | None) -> Bound | None:
             "most_items needs a unit: without one each row counts in one item already. Name the column that says whom "
             "a row belongs to."
         )
-    return Bound.draw(most)
+    return ContributionBound.draw(most)
 
 
 def _most_items(task: Task) -> int | None:

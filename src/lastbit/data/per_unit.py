@@ -24,8 +24,8 @@ from lastbit.data.weights import Weights
 from lastbit.errors import LastbitError, ParameterError
 from lastbit.exact.numbers import Number, number, whole
 from lastbit.values.adjacency import Adjacency
-from lastbit.values.bound import Bound
 from lastbit.values.bounds import parse_bounds
+from lastbit.values.contribution_bound import ContributionBound
 from lastbit.values.counts import Counts
 from lastbit.values.grid import Grid
 from lastbit.values.missing import LEAVE_OUT, Missing, step_of_missing
@@ -171,7 +171,7 @@ def per_unit(
     unit: the column that says whom a row belongs to. Without it each row is a unit of its own.
     per: the number that a unit has. "mean": the mean of its rows, each clamped to the bounds. "total": the sum of its
     rows, then clamped. "latest": the row with the largest value of the column `latest_by`, clamped. "row": each row is
-    a number of its own; then `most_rows` bounds how many rows of a unit count, and which ones is drawn by lot.
+    a number of its own; then `most_rows` bounds how many rows of a unit count, picked at random.
     by, domain: the column of the groups, or several, and their public items: then a unit has a number in each of its
     groups, and `most_items` bounds how many groups of a unit count.
     resolution: the step that numbers are floored to. Without it the bounds are about 2^40 steps, and bounds that are
@@ -196,7 +196,7 @@ def per_unit(
     columns = parse_columns(by) if by else []
     bound, most = _draw_bound(per, unit, most_rows, most_items if columns else 1)
     if ranked and unit is not None and bound is None:
-        bound = Bound.draw(1)  # its key decides the lots
+        bound = ContributionBound.draw(1)  # its key decides the lots
     grid, low, high, exact = _grid(bounds, resolution)
     step = _missing_step(missing, grid, low, high, parse_bounds(bounds))
     # A step further out, where somebody asks who is beyond the bounds.
@@ -230,7 +230,7 @@ def per_unit(
 
 def _draw_bound(
     per: Per, unit: str | None, most_rows: int | None, most_items: int | None
-) -> tuple[Bound | None, int | None]:
+) -> tuple[ContributionBound | None, int | None]:
     """Return the bound on the rows or the items of a unit, and how many numbers one unit has at most."""
     if most_rows is not None and (per != "row" or unit is None):
         raise ParameterError("most_rows goes with per='row' and a unit: otherwise a unit has one number anyway.")
@@ -243,11 +243,11 @@ def _draw_bound(
                 "one unit moves a result. Write most_rows=10, or per='mean'."
             )
         most = whole(most_rows, "most_rows")
-        return Bound.draw(most), most
+        return ContributionBound.draw(most), most
     if most_items is None:
         return None, None
     most = whole(most_items, "most_items")
-    return Bound.draw(most), most
+    return ContributionBound.draw(most), most
 
 
 def _missing_step(missing: Missing, grid: Grid, low: int, high: int, bounds: tuple[Fraction, Fraction]) -> int | None:

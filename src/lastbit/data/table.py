@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from lastbit.data.column_types import ColumnType
 from lastbit.data.weights import Weights
-from lastbit.values.bound import Bound
+from lastbit.values.contribution_bound import ContributionBound
 
 Integers: TypeAlias = NDArray[np.int64]
 Keys: TypeAlias = Sequence[Hashable | None]
@@ -44,7 +44,7 @@ class Task:
     weight: str | None = None
     amount: Weights | None = None
     """The grid and the bounds of the weights."""
-    bound: Bound | None = None
+    bound: ContributionBound | None = None
     """How many items one unit counts in; there is a unit then."""
     per: Per = "total"
     """For `compute_numbers`: which number stands for the rows of a unit."""

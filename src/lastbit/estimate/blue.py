@@ -57,7 +57,7 @@ def variance_left(k: int, ratio: Fraction) -> Fraction:
 
 
 def error_bounds(k: int, selection: Rate, measurement: Rate, level: Number) -> tuple[float, float]:
-    """(low, high), in steps: the error of `blue` lies between them with probability `level`; both tails are equal.
+    """Return low and high, in steps: the error of `blue` is between them with probability `level`, with equal tails.
 
     The measurements have discrete Laplace noise, the gaps exponential noise. For k = 1 there are no gaps, and the
     bounds are the least whole numbers. Otherwise the law of the error comes from its characteristic function, and the
@@ -111,7 +111,7 @@ class _ErrorLaw:
         return 0.5 - float(np.imag(np.exp(-1j * self._times * x) * self._terms).sum())
 
     def quantile(self, probability: float) -> float:
-        """Where `below` reaches the probability, by halving."""
+        """Return where `below` reaches the probability, by halving."""
         low, high = -self._end, self._end
         for _ in range(48):
             middle = (low + high) / 2

@@ -30,7 +30,7 @@ class Piece(NamedTuple):
 
     @property
     def complement(self) -> Piece:
-        """One less this function."""
+        """Return 1 less this function."""
         return self._replace(constant=1 - self.constant, coefficient=-self.coefficient)
 
 

@@ -68,7 +68,7 @@ def zipf_counts(n: int, top: Number, exponent: Number = 1) -> NDArray[np.int64]:
 
 
 def expected_found(counts: Any, k: int, cost: Cost, *, sensitivity: Number = 1, monotone: bool = True) -> Found:
-    """How many of the k largest of these counts are found, for the same cost.
+    """Return how many of the k largest of these counts are found, for the same cost.
 
     The counts are stated by a person, as a guess of their shape: what comes out is as public as they are.
 
@@ -127,7 +127,7 @@ def _hits_by_set(
 
 
 def _log_rest(losses: Floats) -> Floats:
-    """ln(1 - e^-loss); minus infinity where the loss is 0."""
+    """Return ln(1 - e^-loss); minus infinity where the loss is 0."""
     with np.errstate(divide="ignore"):
         return np.log(-np.expm1(-losses))
 

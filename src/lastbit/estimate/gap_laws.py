@@ -65,7 +65,7 @@ class OneSidedGapNoise(GapNoise):
         return (self.query_rate.geometric_variance + self.threshold_rate.geometric_variance) * self.resolution**2
 
     def at_least(self, steps: int) -> Fraction:
-        """P(N >= steps), exactly. The fraction has about |steps| times 64 bits."""
+        """Return P(N >= steps), exactly. The fraction has about |steps| times 64 bits."""
         rate, exponent = self._side(steps + self.shift)
         return self._tail(steps + self.shift, rate.fraction**exponent)
 
@@ -115,7 +115,7 @@ class OneSidedGapNoise(GapNoise):
         return near_exponent(self.query_rate, chance * (1 - r * s) / (1 - s)) - self.shift
 
     def _tail(self, t: int, side_power: Fraction) -> Fraction:
-        """P(X - Z >= t), from the power of its side: rising in it for t >= 0, falling below."""
+        """Return P(X - Z >= t), from the power of its side: rising in it for t >= 0, falling below."""
         r, s = self.query_rate.fraction, self.threshold_rate.fraction
         return (1 - s) / (1 - r * s) * side_power if t >= 0 else 1 - (1 - r) / (1 - r * s) * side_power
 
@@ -159,7 +159,7 @@ class LaplaceGapNoise(GapNoise):
         return (self.threshold_rate.laplace_variance + self.query_rate.laplace_variance) * self.resolution**2
 
     def at_least(self, steps: int) -> Fraction:
-        """P(N >= steps), exactly: Lemma 7 for discrete noise. The fraction has about |steps| times 64 bits."""
+        """Return P(N >= steps), exactly: Lemma 7 for discrete noise. The fraction has about |steps| times 64 bits."""
         t = abs(steps) + (steps < 0)
         tail = self._tail(t, *(rate.fraction ** (t + 1) for rate in self._slow_fast))
         return 1 - tail if steps < 0 else tail
@@ -189,7 +189,7 @@ class LaplaceGapNoise(GapNoise):
         return (one, other) if one.fraction >= other.fraction else (other, one)
 
     def _tail(self, t: int, slow: Fraction, fast: Fraction) -> Fraction:
-        """P(N >= t) for t >= 0, from a^(t+1) and b^(t+1): rising in the first, falling in the second.
+        """Return P(N >= t) for t >= 0, from a^(t+1) and b^(t+1): rising in the first, falling in the second.
 
         For a > b, P(N = k) = (1-a)²(1-b)² / ((a-b)(1-ab)) · (a^(|k|+1)/(1-a²) - b^(|k|+1)/(1-b²)); for a = b it is
         (1-a)⁴/(1-a²)² · (|k| + (1+a²)/(1-a²)) · a^|k|.

@@ -98,7 +98,7 @@ class GapNoise(ABC):
 
     @abstractmethod
     def at_least(self, steps: int) -> Fraction:
-        """P(N >= steps), exactly. The fraction has about |steps| times 64 bits."""
+        """Return P(N >= steps), exactly. The fraction has about |steps| times 64 bits."""
 
     @abstractmethod
     def listed_bound(self, threshold: Number, gap: Number, level: Number = "0.95") -> Fraction | None:
@@ -140,7 +140,7 @@ class GapNoise(ABC):
         return Estimate(number(threshold, "threshold") + number(gap, "gap") - self.mean, self.variance)
 
     def decisive(self, level: Number = "0.95") -> Fraction:
-        """A distance from the threshold: a query so far above, or so far below, is told rightly with this probability.
+        """Return a distance: a query so far above or below the threshold is answered rightly with this probability.
 
         >>> from lastbit.estimate.gap_laws import OneSidedGapNoise
         >>> noise = OneSidedGapNoise(Rate(1, 1), Rate(1, 1), Fraction(1))
@@ -189,7 +189,7 @@ class GapNoise(ABC):
         return least(lambda t: not self._more_than(t + 1, chance), self._near(chance))
 
     def report_probability(self, below: int, at_least: int) -> Fraction:
-        """P(this branch reports the query, with N of at least so many steps), for a value this far below the threshold.
+        """Return P(this branch reports, with N of at least so many steps), for a value so far below the threshold.
 
         The branches before must fail. Exact, with all branches on the same noisy threshold.
 
@@ -275,7 +275,7 @@ class LowerBound:
         return 1 - sum((noise.at_least(noise.tail_bound(share) + 1) for noise in noises), Fraction(0))
 
     def coverage_given_report(self, value: Number) -> Fraction:
-        """P(bound <= value, given that this branch reports the query above), exactly, if the query has this value.
+        """Return P(bound <= value, given that this branch reports the query), exactly, if the query has this value.
 
         >>> from lastbit.estimate.gap_laws import LaplaceGapNoise
         >>> bound = LaplaceGapNoise(Rate(1, 1), Rate(3, 2), Fraction(1)).lower_bound(100, 20, level="0.95")

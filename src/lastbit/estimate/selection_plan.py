@@ -103,7 +103,7 @@ def selection_plan(
     candidates a part is left. Without one it says what a candidate may cost under each law. Laws that do not take so
     many rounds are left out.
 
-    A run is a candidate drawn by lot with its private score; "top 1%" are the best 1% of runs.
+    A run is a candidate picked at random with its private score; "top 1%" are the best 1% of runs.
 
     >>> print(selection_plan(3, 1, mean=100))
     Private selection within epsilon 3:
@@ -194,7 +194,7 @@ def _least(eta: Fraction, mean: Fraction, cap: int) -> Rounds | None:
 
 def _pure(value: Cost | Eta | Number, name: str) -> Cost:
     cost = Cost.of(value)
-    if cost.epsilon is None or cost.delta:
+    if not cost.is_pure:
         raise ParameterError(f"{name} must be a pure cost, an epsilon or an eta without a delta: got {cost.text}.")
     return cost
 

@@ -25,7 +25,7 @@ _BITS: Final = 128
 
 
 def tail_bounds(rate: Fraction, first: int, terms: int = _FEW, bits: int = _BITS) -> Bounds:
-    """At or below P(X >= first) and at or above it, for a first of at least 1 and a dyadic rate.
+    """Return a number at or below P(X >= first), and one at or above it, for a first of at least 1 and a dyadic rate.
 
     More terms and more bits bring the bounds closer: without end, as the tail is irrational.
 
@@ -70,7 +70,7 @@ def tail_at_most(rate: Fraction, first: int, limit: Fraction) -> bool:
 
 
 def _term(rate: Fraction, place: int) -> gmpy2.mpfr:
-    """r^(place²), rounded as the context says."""
+    """Return r^(place²), rounded as the context says."""
     return gmpy2.mpfr(gmpy2.mpq(rate)) ** (place * place)
 
 
@@ -100,7 +100,7 @@ def _integral(start: gmpy2.mpfr, loss: gmpy2.mpfr) -> gmpy2.mpfr:
 
 
 def _whole(below: gmpy2.mpfr, above: gmpy2.mpfr, precision: int) -> Bounds:
-    """At or below Z, and at or above it, for a loss between these: Z falls in the loss."""
+    """Return a number at or below Z, and one at or above it, for a loss between these: Z falls in the loss."""
     with rounding_down(precision):
         turned = above <= gmpy2.const_pi()
         most_fall = below if not turned else gmpy2.const_pi() ** 2 / below

@@ -13,7 +13,7 @@ Bounds = tuple["gmpy2.mpfr", "gmpy2.mpfr"]
 
 
 def exp_upper(exponent: Fraction, bits: int) -> int:
-    """⌈2^bits · e^exponent⌉, exactly.
+    """Return ⌈2^bits · e^exponent⌉, exactly.
 
     >>> exp_upper(Fraction(-1, 10), 8)
     232
@@ -58,7 +58,7 @@ def log_float_lower(value: Fraction) -> float:
 
 
 def precision_for(value: Fraction) -> int:
-    """128 bits, and as many more as are needed to tell the value from 1."""
+    """Return 128, and as many bits more as are needed to tell the value from 1."""
     gap = abs(value - 1)
     return 128 + max(0, gap.denominator.bit_length() - gap.numerator.bit_length())
 
@@ -93,14 +93,14 @@ def short_upper(value: Fraction, precision: int = 53) -> Fraction:
 
 
 def log_lower(value: Fraction, precision: int) -> Fraction:
-    """A fraction at or below ln(value)."""
+    """Return a fraction at or below ln(value)."""
     with rounding_down(precision):
         log = gmpy2.log(gmpy2.mpfr(gmpy2.mpq(value)))
     return fraction(log)
 
 
 def log_floors(above: int, belows: Sequence[int], bits: int) -> list[int]:
-    """⌊2^bits · ln(above/below)⌋, or one less where that is nearer than 2^-60 to a whole number, for each below.
+    """Return ⌊2^bits · ln(above/below)⌋, or one less where that is nearer than 2^-60 to a whole number, for each below.
 
     >>> log_floors(2, [1, 2], 8), math.log(2) * 256
     ([177, 0], 177.44...)
@@ -116,7 +116,7 @@ def fraction(value: gmpy2.mpfr) -> Fraction:
 
 
 def exp_bounds(lower: Fraction, upper: Fraction, precision: int) -> Bounds:
-    """At or below e^lower, and at or above e^upper."""
+    """Return a number at or below e^lower, and one at or above e^upper."""
     with rounding_down(precision):
         below = gmpy2.exp(gmpy2.mpfr(gmpy2.mpq(lower)))
     with rounding_up(precision):
@@ -161,13 +161,13 @@ def one_lower(any_of_them: Fraction, times: int, precision: int) -> Fraction:
 
 
 def power_bounds(base: Fraction, exponent: Fraction, precision: int) -> Bounds:
-    """At or below base^exponent, and at or above it."""
+    """Return a number at or below base^exponent, and one at or above it."""
     lower, upper = log_lower(base, precision), -log_lower(1 / base, precision)
     return exp_bounds(lower * exponent, upper * exponent, precision)
 
 
 def ceiling(bounds: Callable[[int], Bounds], bits: int) -> int:
-    """⌈2^bits · v⌉ for an irrational v. The bounds close in on v until both have the same ceiling."""
+    """Return ⌈2^bits · v⌉ for an irrational v. The bounds close in on v until both have the same ceiling."""
     precision = bits + 64
     while True:
         with _rounding(gmpy2.RoundToNearest, precision):
@@ -178,7 +178,7 @@ def ceiling(bounds: Callable[[int], Bounds], bits: int) -> int:
 
 
 def log_bounds(value: gmpy2.mpq, precision: int) -> Bounds:
-    """At or below ln(value), and at or above it."""
+    """Return a number at or below ln(value), and one at or above it."""
     with rounding_down(precision):
         below = gmpy2.log(gmpy2.mpfr(value))
     with rounding_up(precision):

@@ -106,7 +106,7 @@ class Account:
 
     @property
     def currency(self) -> Currency:
-        """What the limit is in."""
+        """The kind of the limit: epsilon, rho, or epsilon and delta."""
         if self.epsilon_limit is None:
             return "rho"
         return "epsilon" if self.rho_limit is None else "epsilon and delta"

@@ -40,7 +40,7 @@ class Statement:
         return int(cursor.lastrowid if cursor.description is None else cursor.fetchall()[0][0])
 
     def change(self, connection: sa.Connection, values: Mapping[str, object]) -> None:
-        """Change rows."""
+        """Run a statement that changes rows."""
         self._run(connection, values)
 
     def _run(self, connection: sa.Connection, values: Mapping[str, object]) -> Any:

@@ -161,7 +161,7 @@ class ExponentialMechanism(GridMechanism[Choice]):
     def ranking(
         self, scores: Any, k: int, draw: Draw | None = None, *, outcomes: Iterable[Any] | None = None
     ) -> Ranking:
-        """k different outcomes, best first: pick one, take it out of the list, pick the next.
+        """Return k different outcomes, best first: pick one, take it out of the list, pick the next.
 
         The whole ranking costs `cost`: each pick is drawn at a k-th of it, of the epsilon, or of the rho where the
         mechanism was built with rho. `largest_rho(epsilon, delta)` is the rho to ask for where the whole ranking may

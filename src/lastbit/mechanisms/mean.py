@@ -57,7 +57,7 @@ class MeanAndUnits(Release):
         return self.sums[1] * self.half_step / self._half
 
     def interval(self, level: Number = "0.95") -> Interval:
-        """From and to for the mean of the numbers, each clamped to the bounds but not floored.
+        """Return a confidence interval for the mean of the numbers, each clamped to the bounds but not floored.
 
         It holds together with `units_interval` with at least this probability.
 
@@ -76,7 +76,7 @@ class MeanAndUnits(Release):
         return self._clamp(min(ends), -below), self._clamp(max(ends), self.floored)
 
     def units_interval(self, level: Number = "0.95") -> Interval:
-        """From and to for the number of units. It holds together with `interval` with at least this probability."""
+        """Return a confidence interval of the number of units. It and `interval` hold together at this level."""
         reach = self._reach(level) * self.half_step / self._half
         return max(Fraction(0), self.units - reach), self.units + reach
 

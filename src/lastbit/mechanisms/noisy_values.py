@@ -20,7 +20,7 @@ from lastbit.privacy.cost import Cost
 from lastbit.privacy.rate import Rate
 from lastbit.release import Interval, Measurement
 from lastbit.values.grid import Grid, Steps
-from lastbit.values.known import lies_on, names_of, steps_lost
+from lastbit.values.known import lies_on, lost_steps, names_of
 from lastbit.values.statistic import as_list
 
 Noise = Literal["laplace", "gaussian"]
@@ -75,7 +75,7 @@ class NoisyValues(Measurement):
         return {**items, "value": [int(value) for value in self.values] if whole else self.values}
 
     def interval(self, level: Number = "0.95") -> Interval | tuple[Interval, ...]:
-        """From and to: for each value an interval that holds the true one with at least this probability.
+        """Return a confidence interval for each value: it holds the true one with at least this probability.
 
         A value that may lie between two steps was floored, so the interval reaches one step further up; two for a sum
         of floats, whose parts are floored too, and more where its bounds are beyond 2^29 steps. A value that was
@@ -90,7 +90,7 @@ class NoisyValues(Measurement):
         return intervals[0] if self.single else intervals
 
     def error_bars(self, level: Number = "0.95", most: int | None = None) -> dict[str, tuple[Interval, ...]]:
-        """The interval of each value."""
+        """Return the confidence interval of each value."""
         reach = accuracy_of(self.noise, self.rate, probability(level, "level"))
         grid, first = Grid(self.resolution), self.steps[:most].tolist()
         around = partial(grid.around, reach=reach, on_grid=self.on_grid, ends=self.ends, above=self.above)
@@ -107,7 +107,7 @@ def accuracy_of(noise: Noise, rate: Rate, level: Fraction) -> int:
 
 
 def add_noise(noise: Noise, rate: Rate, steps: Steps, draw: Draw) -> Samples:
-    """Steps, each with its own noise."""
+    """Return the steps, each with noise of its own."""
     if type(draw) is Sampler:
         return draw.add_noise(laplace(rate) if noise == "laplace" else gaussian(rate), steps)
     return add_exactly(steps, draw.laplace(rate, len(steps)) if noise == "laplace" else draw.gaussian(rate, len(steps)))
@@ -155,7 +155,7 @@ def read_values(values: Any, grid: Grid, unpack: Callable[[Any], Any]) -> Values
         return ValuesInSteps(grid.steps(values), False, on_grid, int(not on_grid), None)
     raw, single = as_list(unpack(values))
     on_grid = lies_on(values, grid)
-    return ValuesInSteps(grid.steps(raw), single, on_grid, steps_lost(values, grid, on_grid), names_of(values))
+    return ValuesInSteps(grid.steps(raw), single, on_grid, lost_steps(values, grid, on_grid), names_of(values))
 
 
 def neighbours_within(

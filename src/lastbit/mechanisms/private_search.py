@@ -58,12 +58,12 @@ class FoundModel(Release):
 
     @property
     def best_estimator_(self) -> Any:
-        """The model."""
+        """The model that won."""
         return self.model
 
     @property
     def best_score_(self) -> Fraction | float | None:
-        """The private score."""
+        """The private score of the model that won."""
         return self.score
 
     def columns(self) -> dict[str, Sequence[Any]]:

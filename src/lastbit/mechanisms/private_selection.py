@@ -39,7 +39,7 @@ class Winner(Release):
     4096 bits is rounded down to a multiple of 2^-1074. Every finite float is exact."""
 
     def columns(self) -> dict[str, Sequence[Any]]:
-        """One row, or none."""
+        """Return the winner as one row, or no row."""
         has_winner = self.candidate is not None
         return {
             "candidate": [self.candidate] if has_winner else [],
@@ -50,7 +50,7 @@ class Winner(Release):
 
 @dataclass(frozen=True, kw_only=True)
 class PrivateSelection(Mechanism[Winner]):
-    """Run private candidates, drawn by lot, a random number of times; publish the best only.
+    """Run private candidates, picked at random, a random number of times; publish the best only.
 
     Paper:    Liu and Talwar; Papernot and Steinke, Theorem 2, for laws that end; Ilvento, section 6, has the paper's
               form in lastbit.papers; see docs/errata.md, A3 and A9.
@@ -110,7 +110,7 @@ class PrivateSelection(Mechanism[Winner]):
                 "candidates there, and to find as much a larger most, which costs nothing."
             )
         one_candidate = Cost.of(self.candidate_cost)
-        if one_candidate.epsilon is None or one_candidate.delta:
+        if not one_candidate.is_pure:
             raise ParameterError(
                 "candidates must have a pure cost, an epsilon or an eta without a delta: got "
                 f"{one_candidate.text}. Give each candidate an epsilon."
@@ -137,7 +137,7 @@ class PrivateSelection(Mechanism[Winner]):
         mean: Number | None = None,
         shares: Sequence[Number] = ("1/20", "1/50", "1/100"),
     ) -> SelectionPlan:
-        """Which law and `most` are least likely to miss the best candidates, for a budget. Reads no data.
+        """Return which law and `most` are least likely to miss the best candidates, for a budget. Reads no data.
 
         Give either `most`, the runs that you can wait for at worst, or `mean`, those on average. With a threshold
         choose the uniform law: it costs two candidates, and of the laws that go with a threshold it misses least.

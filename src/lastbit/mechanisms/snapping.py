@@ -55,16 +55,16 @@ class SnappedValue(Measurement):
 
     @property
     def values(self) -> tuple[Fraction, ...]:
-        """The one value."""
+        """The published value, alone in a tuple."""
         return (self.value,)
 
     def interval(self, level: Number = "0.95") -> Interval:
-        """From and to: holds the true value with at least this probability, if it was within the bounds."""
+        """Return an interval that holds the true value with at least this probability, if it was within the bounds."""
         reach = self.source.accuracy(level)
         return self.value - reach, self.value + reach
 
     def error_bars(self, level: Number = "0.95", most: int | None = None) -> dict[str, tuple[Interval]]:
-        """The interval of the value."""
+        """Return the confidence interval of the value."""
         return {"value": (self.interval(level),)}
 
 
@@ -261,7 +261,7 @@ class Snapping(GridMechanism[SnappedValue]):
         return SnappedValue.made(self.name, self.cost, True, value, self)
 
     def _at_least(self, distance: Fraction) -> Fraction:
-        """P(noise, either way, is at least this)."""
+        """Return P(noise, either way, is at least this)."""
         edge = gmpy2.mpq(abs(distance))
         if distance > 0:
             return self._below(lambda noise: gmpy2.mpq(noise) < edge, distance) / 2
@@ -325,7 +325,7 @@ def _draw_uniform(further: int, draw: Draw) -> tuple[int, int]:
 
 @lru_cache(maxsize=256)
 def _power_of_two(exponent: int, precision: int) -> gmpy2.mpfr:
-    """2^exponent. To multiply by it is exact, and quicker than MPFR's shifts are here."""
+    """Return 2^exponent. To multiply by it is exact, and quicker than MPFR's shifts are here."""
     # In a context of its own: that of the program may end before such a power, or trap it.
     return _nearest(precision).exp2(exponent)
 
@@ -342,6 +342,6 @@ def _bits(value: Fraction) -> int:
 
 
 def _widening(epsilon: Fraction, gamma: Fraction) -> Fraction:
-    """How far beyond the values the bounds must lie, for a clamping probability of gamma: section 6.5, rounded up."""
+    """Return how far beyond values the bounds must lie, to clamp with probability gamma: section 6.5, rounded up."""
     coarsest = (2 + Fraction(24, 1 << 52)) / epsilon
     return short_upper(coarsest / 2 * (1 - 2 * log_lower(gamma, 128)))

@@ -27,11 +27,11 @@ class Outcomes:
 
     @property
     def distribution(self) -> Distribution:
-        """The law, likeliest outcomes first."""
+        """Return the law, likeliest outcomes first."""
         return Distribution((self,), (), self.masses, cells=1)
 
     def above(self, step: int) -> Fraction:
-        """The probability P(outcome >= step)."""
+        """Return the probability P(outcome >= step)."""
         if step <= -self.most:
             return Fraction(1)
         return Fraction(0) if step > self.most else self.at_least((step - _HALF) * self.snap - self.start)

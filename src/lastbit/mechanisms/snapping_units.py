@@ -76,12 +76,12 @@ class SnappingUnits:
         )
 
     def place(self, value: object) -> gmpy2.mpz:
-        """Where a value is, clamped to the bounds; NaN and what is missing is at the lower one."""
+        """Return where a value is, clamped to the bounds; NaN and what is missing is at the lower one."""
         product = self._scale_float(value) if isinstance(value, float) else self._scale(value)
         return min(max((product + self.offset) // self.divisor, self.lowest), self.highest)
 
     def _scale_float(self, value: float) -> gmpy2.mpz:
-        """⌊value·factor⌋ in the same operations for all floats within the bounds: time would tell them apart."""
+        """Return ⌊value·factor⌋ in the same operations for all floats within the bounds: time would tell them apart."""
         # In this order, as max and min keep the first where the other is NaN.
         inside = min(self.large, max(-self.large, value))
         # Adding zero takes the sign off -0.

@@ -43,7 +43,7 @@ class WatchedDraw(Draw):
         return ends and error is self._raised
 
     def words(self, n: int) -> Words:
-        """n raw words of the draw below."""
+        """Return n raw words of the draw below."""
         return self._watch(lambda: self._below.words(n))
 
     def _one(self, distribution: Distribution) -> int:

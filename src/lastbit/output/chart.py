@@ -158,7 +158,7 @@ def _whisker(interval: Interval, start: float, x: Any, edges: tuple[float, float
 
 
 def _room(labels: Sequence[str], numbers: Sequence[str]) -> tuple[float, float]:
-    """Where the bars begin, and how long the longest may be."""
+    """Return where the bars begin, and how long the longest may be."""
     left = min(max((display_width(label) for label in labels), default=0) * _LETTER + 14, 0.42 * _WIDE)
     right = max((len(number) for number in numbers), default=0) * 6.4 + 16
     return round(left, 1), _WIDE - left - right

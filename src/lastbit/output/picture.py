@@ -53,7 +53,7 @@ def draw_figure(panels: Sequence[Panel], title: str, note: str = "") -> Any:
 
 
 def png(figure: Any) -> bytes:
-    """The figure as a PNG file."""
+    """Return the figure as a PNG file."""
     file = io.BytesIO()
     figure.savefig(file, format="png")
     return file.getvalue()

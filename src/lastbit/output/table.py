@@ -89,7 +89,7 @@ def one_line(value: object) -> str:
 
 
 def display_width(text: str) -> int:
-    """How many places of a terminal a text takes: characters of Chinese, Japanese and Korean take two.
+    """Return how many places of a terminal a text takes: characters of Chinese, Japanese and Korean take two.
 
     >>> display_width("flu"), display_width("流感")
     (3, 4)

@@ -21,7 +21,7 @@ Answer = tuple[tuple[int, int], ...]
 
 @lru_cache
 def _rate(cost: Cost, k: int, per_unit: int, refined: int) -> Rate:
-    """e^(-ε·γ/2k) for γ = γ*/refined."""
+    """Return e^(-ε·γ/2k) for γ = γ*/refined."""
     return Cost.of(cost).rate(Fraction(1, 2 * k * per_unit * refined))
 
 
@@ -34,7 +34,7 @@ class _Exponential:
         self._digits: list[int] = []
 
     def digit(self, i: int) -> int:
-        """The digit that counts 2^-(i+1) steps."""
+        """Return the digit that counts 2^-(i+1) steps."""
         while len(self._digits) <= i:
             rate = _rate(*self._parameters, 2 << len(self._digits))
             self._digits.append(self._draw.truncated_geometric(rate, 2))

@@ -105,7 +105,7 @@ def snapping(
 
 
 def clamp(value: Fraction, bound: Fraction) -> Fraction:
-    """clamp_B of section 2.2.
+    """Return the value as clamp_B of section 2.2 does.
 
     >>> clamp(Fraction(9), Fraction(8))
     Fraction(8, 1)

@@ -1,4 +1,4 @@
-"""`Cost`: the cost of a release, and everything that depends on the kind of cost."""
+"""`Cost`: the cost of a release. Code outside of this folder need not know an eta from an epsilon."""
 
 from __future__ import annotations
 
@@ -141,6 +141,29 @@ class Cost:
         True
         """
         return Fraction(self.epsilon.epsilon_upper) if isinstance(self.epsilon, Eta) else self.epsilon
+
+    @property
+    def is_pure(self) -> bool:
+        """Whether the cost has an epsilon or an eta, and no delta."""
+        return self.epsilon is not None and not self.delta
+
+    @property
+    def claimed_epsilon(self) -> Fraction | None:
+        """The epsilon that a person reads as the claim; None where no epsilon holds, or where the person asked in rho.
+
+        >>> Cost.of(1).claimed_epsilon, Cost.zcdp("1/8").claimed_epsilon
+        (Fraction(1, 1), None)
+        """
+        return None if self.in_rho else self.amount
+
+    @property
+    def claimed_rho(self) -> Fraction | None:
+        """The rho that is claimed besides the one that follows from epsilon; None where there is none.
+
+        >>> Cost.of(1).claimed_rho, Cost.zcdp("1/8").claimed_rho
+        (None, Fraction(1, 8))
+        """
+        return None if self.epsilon is not None and self.stated_rho is None else self.rho
 
     @property
     def share_unit(self) -> Fraction:

@@ -27,7 +27,7 @@ def positive_epsilon(value: object) -> Fraction:
 
 
 def lowest_terms(x: int, y: int) -> tuple[int, int]:
-    """x/2^y with an odd numerator.
+    """Return x/2^y with an odd numerator.
 
     >>> lowest_terms(12, 4)
     (3, 2)

@@ -48,7 +48,7 @@ class Rate(Compared):
 
     @classmethod
     def from_eta(cls, eta: Eta, times: Number = 1) -> Rate:
-        """2^-(eta·times): exact when z·times is whole, otherwise rounded up, which is toward privacy.
+        """Return 2^-(eta·times): exact when z·times is whole, otherwise rounded up, which is toward privacy.
 
         >>> Rate.from_eta(Eta(3, 2, 1), times=2).fraction
         Fraction(9, 16)

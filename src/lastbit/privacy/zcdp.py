@@ -62,7 +62,7 @@ def epsilon_for(rho: Fraction) -> Fraction:
 
 
 def range_rho(epsilon: Fraction) -> Fraction:
-    """epsilon²/8, rounded up: the rho of a release of range epsilon.
+    """Return epsilon²/8, rounded up: the rho of a release of range epsilon.
 
     The range of a release is how far its privacy loss on two outcomes can lie apart. The logarithm K(s) of the moments
     of the loss is zero at 0 and at 1, and K'' <= epsilon²/4 (Cesar and Rogers 2021).
@@ -134,7 +134,7 @@ def delta_at(rho: Fraction, epsilon: Fraction) -> Fraction:
 
 
 def log_of(value: Fraction) -> float:
-    """ln(value) as a float, near enough to choose an alpha: of numbers too that are no floats."""
+    """Return ln(value) as a float, near enough to choose an alpha: of numbers too that are no floats."""
     return math.log(value.numerator) - math.log(value.denominator)
 
 
@@ -174,7 +174,7 @@ def _largest(fits: Callable[[Fraction], bool], near: Fraction, bits: int) -> Fra
 
 
 def _least(curve: Callable[[float], float]) -> Fraction:
-    """Where a curve of one valley is about lowest: by its logarithm, cut in the golden ratio."""
+    """Return where a curve of one valley is about lowest: by its logarithm, cut in the golden ratio."""
 
     def at(place: float) -> float:
         try:

@@ -162,12 +162,12 @@ def _describe_cut(request: Request, reading: PeopleReading) -> list[str]:
     where = "one item" if most == 1 else f"{plural(most, 'item')} at most"
     if not reading.knows_cut:
         return [
-            f"A unit counts in {where}, drawn by lot where it has more. What is said is about the units counted this "
+            f"A unit counts in {where}, picked at random where it has more. What is said is about the units counted this "
             "way: there may be more."
         ]
     value, low, high = reading.cut
     return [
-        f"A unit counts in {where}, drawn by lot: {plural(max(0, value), 'unit')} ({low:,} to {high:,} with "
+        f"A unit counts in {where}, picked at random: {plural(max(0, value), 'unit')} ({low:,} to {high:,} with "
         f"probability {format_percent(request.level)}) have more. So an item may have up to {high:,} units more than "
         "were counted, and items may be in another order."
     ]

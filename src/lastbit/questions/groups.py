@@ -83,7 +83,7 @@ class Groups:
         notes = [
             f"Each interval holds with probability {self.level} or more. Those of all units allow for the "
             "units whom the bound leaves out.",
-            f"A unit counts in {self._at_most(reading.most)}, drawn by lot: {plural(max(0, cut), 'unit')} "
+            f"A unit counts in {self._at_most(reading.most)}, picked at random: {plural(max(0, cut), 'unit')} "
             f"({fewest:,} to {most:,} with probability {self.level}) have more.",
             *self._compare_with_all(people),
         ]
@@ -174,7 +174,7 @@ class Groups:
             ]
         if self.people.share == 0:
             return [
-                f"A unit counts in {self._at_most(self.people.most or 1)}, drawn by lot where it has more. The "
+                f"A unit counts in {self._at_most(self.people.most or 1)}, picked at random where it has more. The "
                 "numbers and their intervals are of the units counted this way: there may be more. "
                 "--most-items all leaves nobody out."
             ]

@@ -55,7 +55,7 @@ _GROUP_OPTIONS: Final = (
         "The list must be public: it may not come from the table itself.",
     ),
     ONE_EACH,
-    replace(MOST_ITEMS, help="One unit counts in at most so many groups; which, is drawn by lot. Without it: in all."),
+    replace(MOST_ITEMS, help="One unit counts in at most this many groups, picked at random. Without it: in all."),
 )
 _MISSING_OF_BINS: Final = replace(
     MISSING,

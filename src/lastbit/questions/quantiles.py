@@ -148,7 +148,7 @@ def _describe_cut(request: Request, build: Any, reading: PeopleReading, qs: Sequ
     who = f"{plural(max(0, value), 'unit')} ({low:,} to {high:,} with probability {level}) have more"
     if request["most_rows"] is not None:
         rows = plural(request["most_rows"], "row of a unit counts", "rows of a unit count")
-        return [f"At most {rows}, drawn by lot: {who}. The values are of the rows counted."]
+        return [f"At most {rows}, picked at random: {who}. The values are of the rows counted."]
     main = build(reading.most, reading.parts.main_cost(request.cost))
     accuracy = main.accuracy(reading.counted_level)
     ranks = max(accuracy) if isinstance(accuracy, tuple) else accuracy
@@ -156,7 +156,7 @@ def _describe_cut(request: Request, build: Any, reading: PeopleReading, qs: Sequ
     everybody = format_bound(ranks + furthest * reading.bounds.cut, whole=False)
     where = "one group" if reading.most == 1 else f"{reading.most:,} groups at most"
     return [
-        f"A unit counts in {where}, drawn by lot: {who}. Among all units of a group, with those whom the bound leaves "
+        f"A unit counts in {where}, picked at random: {who}. Among all units of a group, with those whom the bound leaves "
         f"out, with probability {level} the values are within {everybody} ranks."
     ]
 

@@ -49,8 +49,8 @@ noise smaller; --most-items does so for a few.']
     where = f"one {noun}" if most == 1 else f"{plural(most, noun)} at most"
     everybody = "" if size is None else " --most-items all leaves nobody out."
     return [
-        f"A unit counts in {where}, drawn by lot where it has more. The numbers and their intervals are of the units "
-        f"counted this way: there may be more.{everybody}"
+        f"A unit counts in {where}, picked at random where it has more. The numbers and their intervals are of the "
+        f"units counted this way: there may be more.{everybody}"
     ]
 
 
@@ -61,7 +61,7 @@ def describe_numbers(request: Request, rule: str) -> list[str]:
         sentence = f"Each row has one number, its {of}."
     elif rule == "row":
         most = plural(most_rows or 0, "row of a unit counts", "rows of a unit count")
-        sentence = f"Each row has one number, its {of}; at most {most}, drawn by lot."
+        sentence = f"Each row has one number, its {of}; at most {most}, picked at random."
     else:
         own = {"mean": f"the mean of its {of}", "total": f"the total of its {of}"}
         latest = f"its {of} with the largest {request['latest_by']}"

@@ -84,7 +84,7 @@ def _select_set(request: Request) -> Question:
     )
     notes = ["The items are in the order of the domain, which says nothing about their numbers."]
     if form == "left-out":
-        notes.append("Places that are left may be filled with items drawn by lot.")
+        notes.append("Places that are left may be filled with items picked at random.")
 
     def report(release: lb.TopSet) -> Report:
         data = {"within": reach, "lead": lead, "level": request.level}
@@ -207,9 +207,9 @@ def above(request: Request) -> Question:
     distance = items.amount(format_bound(within, whole=items.counts_units))
     sentence = (
         f"Before the search begins, the probability is {level} that an item {distance} above or below "
-        "the threshold is told rightly, if the search gets to it."
+        "the threshold gets the right answer, if the search reaches it."
     )
-    meaning = "How far from the threshold an item is told rightly"
+    meaning = "How far from the threshold an item gets the right answer"
     return _ask_listed_items(request, mechanism, report, within, sentence, meaning)
 
 

@@ -108,8 +108,11 @@ DOMAIN: Final = Option(
 MOST_ITEMS: Final = Option(
     "most_items",
     WholeNumberOrAll(),
-    "One unit counts in at most so many items; which, is drawn by lot. Without it nobody is left out: all. With auto a "
-    "share of the cost finds a number that leaves 95% of units whole.",
+    "One unit counts in at most this many items, picked at random. Without it, or with all, a unit counts in all of its "
+    "items. With auto a share of the cost finds a number that leaves 95% of units whole.",
+)
+ONE_EACH: Final = Option(
+    "one_each", Flag(), "Each unit counts in one group, picked at random where it has several.", False
 )
 PEOPLE_SHARE: Final = Option(
     "people_share",
@@ -117,7 +120,6 @@ PEOPLE_SHARE: Final = Option(
     "The share of the cost that measures whom a bound leaves out, or whose numbers are clamped. With 0 nobody knows.",
     "1/10",
 )
-ONE_EACH: Final = Option("one_each", Flag(), "Each unit counts in one group, by lot where it has several.", False)
 MISSING: Final = Option(
     "missing",
     Rule("RULE", rules=("leave-out", "lowest")),
@@ -175,7 +177,7 @@ PER: Final = Option(
 )
 LATEST_BY: Final = Option("latest_by", COLUMN, "For --per latest: the row with the largest value here counts.")
 MOST_ROWS: Final = Option(
-    "most_rows", WholeNumber(), "For --per row: so many rows of a unit count at most; which, is drawn by lot."
+    "most_rows", WholeNumber(), "For --per row: at most this many rows of a unit count, picked at random."
 )
 NUMBERS: Final = (OF, BOUNDS, PER, LATEST_BY, MOST_ROWS, MISSING, PEOPLE_SHARE)
 """The one number of each unit, or of each row."""

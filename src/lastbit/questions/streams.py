@@ -99,7 +99,7 @@ def watch(request: Request) -> Question:
     """Read numbers from standard input, one a line, and say of each at once whether it is above a threshold.
 
     The whole cost is charged at the start. Answers below cost nothing more, however many there are. A number that is
-    above is told with its gap, and the run ends after the last answer that was paid for. A line without a number
+    above comes with its gap, and the run ends after the last answer that was paid for. A line without a number
     counts as the lowest number there is. No line is ever shown.
     """
     from lastbit.questions.report import format_bound, format_percent
@@ -111,7 +111,7 @@ def watch(request: Request) -> Question:
         f"{format_bound(within, whole=False)} above or below the threshold is told rightly, if the run gets to it"
         + (" and can still pay for its most precise answer." if request["adaptive"] else ".")
     )
-    meaning = "How far from the threshold a number is told rightly"
+    meaning = "How far from the threshold a number is answered rightly"
 
     def no_table(*_: Any) -> Any:
         raise NotImplementedError("a stream is started, and not read")

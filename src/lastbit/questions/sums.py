@@ -254,6 +254,6 @@ def _describe_people(request: Request, rule: str, reading: PeopleReading) -> lis
     most = plural(request["most_rows"], "row of a unit counts", "rows of a unit count")
     return [
         *notes,
-        f"At most {most}, drawn by lot: {plural(max(0, value), 'unit')} ({low:,} to {high:,} with probability "
+        f"At most {most}, picked at random: {plural(max(0, value), 'unit')} ({low:,} to {high:,} with probability "
         f"{format_percent(request.level)}) have more, so that the answer is about the rows counted.",
     ]

@@ -47,7 +47,7 @@ class Between:
         return cls(grid, values, np.clip(steps, lowest, highest, out=steps), leading)
 
     def exact(self, i: int) -> Fraction:
-        """The i-th part."""
+        """Return the i-th part."""
         return self.grid.beyond(self.values[i], int(self.steps[i]))
 
 

@@ -114,7 +114,7 @@ class Bins:
         return int(self.places([exact])[0])
 
     def floats(self, kind: str = "float64") -> tuple[float, ...]:
-        """For each inner edge the nearest float of this type: a float is there or beyond just if it is in the next bin.
+        """Return for each inner edge the nearest float of this type: floats from there on are in the next bin.
 
         >>> Bins.of(edges=[0, "1/10", 1]).floats()
         (0.1,)

@@ -84,7 +84,7 @@ class Counts(Known):
 
     @property
     def each(self) -> Fraction:
-        """The sensitivity."""
+        """The most that one person moves each value."""
         return Fraction(self.sensitivity)
 
     @property
@@ -96,7 +96,7 @@ class Counts(Known):
 
     @property
     def names(self) -> Sequence[Any]:
-        """The items."""
+        """The names of the values: the items."""
         return self.items
 
     def __repr__(self) -> str:

@@ -94,7 +94,7 @@ class Grid:
         return np.fromiter((self.step(value) for value in values), np.int64, len(values))
 
     def scaling(self, values: NDArray[Any]) -> tuple[int, int, int] | None:
-        """How a kernel brings these values into steps in the pass that uses them; None where no kernel does.
+        """Return how a kernel brings these values into steps in the pass that uses them; None where no kernel does.
 
         >>> Grid("1/10").scaling(np.array([3, 4])) == (10, LIMIT // 10, LIMIT), Grid(1).scaling(np.array([0.5]))
         (True, None)
@@ -119,13 +119,13 @@ class Grid:
         return self.values(self.steps(values))
 
     def step(self, value: object) -> int:
-        """One value in steps."""
+        """Return one value in steps."""
         factor = self.denominator
         product = value * factor if type(value) is int else _scale(value, factor)
         return max(-LIMIT, min(LIMIT, product)) // self.numerator
 
     def value(self, step: int) -> Fraction:
-        """One step as an exact value.
+        """Return one step as an exact value.
 
         >>> Grid("1/10").value(25)
         Fraction(5, 2)
@@ -133,7 +133,7 @@ class Grid:
         return _ratio(int(step) * self.numerator, self.denominator)
 
     def beyond(self, value: object, step: int) -> Fraction:
-        """How far a value lies above this step, in steps: from 0 to below 1, and 0 where that is not its step.
+        """Return how far a value lies above this step, in steps: from 0 to below 1, and 0 where that is not its step.
 
         >>> Grid("1/10").beyond(Fraction(1, 4), 2)
         Fraction(1, 2)
@@ -146,7 +146,7 @@ class Grid:
     def around(
         self, step: int, reach: int, *, on_grid: bool, ends: tuple[int, int] | None = None, above: int = 1
     ) -> tuple[Fraction | None, Fraction | None]:
-        """From and to: all values that are within `reach` steps of this one, once they are floored.
+        """Return the range of all values that are within `reach` steps of this one, once they are floored.
 
         Values that were known to lie on the grid were not floored. Others lie up to `above` steps higher. A value that
         was clamped, at these ends or where the grid ends, may lie anywhere beyond: then there is None on that side.
@@ -162,12 +162,12 @@ class Grid:
         )
 
     def values(self, steps: Sequence[int] | Steps) -> tuple[Fraction, ...]:
-        """Steps as exact values."""
+        """Return steps as exact values."""
         whole = steps.tolist() if isinstance(steps, np.ndarray) else map(int, steps)
         return tuple([self.value(step) for step in whole])
 
     def count(self, amount: Fraction, name: str) -> int:
-        """How many steps a public amount has; refused unless it is a whole number of them."""
+        """Return how many steps a public amount has; refused unless it is a whole number of them."""
         steps = amount / self.resolution
         if steps.denominator != 1:
             raise ParameterError(
@@ -226,7 +226,7 @@ def _ratio(above: int, below: int) -> Fraction:
 
 
 def common(a: Fraction, b: Fraction) -> Fraction:
-    """The largest number that divides both.
+    """Return the largest number that divides both.
 
     >>> common(Fraction(1, 2), Fraction(1, 3))
     Fraction(1, 6)
@@ -245,7 +245,7 @@ def _sum(steps: Steps) -> int:
 
 
 def _scale(value: object, factor: int) -> int:
-    """⌊value·factor⌋ of any number, clamped where it is not finite."""
+    """Return ⌊value·factor⌋ of any number, clamped where it is not finite."""
     above, below = exact_ratio(value)
     return above * factor // below if below else above * LIMIT
 
@@ -256,7 +256,7 @@ def _largest(dtype: np.dtype[Any]) -> int:
 
 
 def _scale_whole(values: NDArray[Any], factor: int) -> Steps:
-    """⌊v·factor⌋ of whole values, clamped."""
+    """Return ⌊v·factor⌋ of whole values, clamped."""
     edge, largest = LIMIT // factor, _largest(values.dtype)
     if largest < edge:
         # A type so small that no value of it comes near the limit.
@@ -268,7 +268,7 @@ def _scale_whole(values: NDArray[Any], factor: int) -> Steps:
 
 
 def _scale_floats(values: NDArray[Any], factor: int, least: int = -LIMIT, most: int = LIMIT) -> Steps:
-    """⌊v·factor⌋ of floats, clamped to [least, most]."""
+    """Return ⌊v·factor⌋ of floats, clamped to [least, most]."""
     floor = _floor(factor, least, most)
     if floor is None:
         exact = (_scale(value, factor) for value in values.tolist())

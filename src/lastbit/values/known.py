@@ -152,13 +152,13 @@ def lies_on(values: Any, grid: Grid) -> bool:
     return all(isinstance(value, int | np.integer | np.bool_) or is_missing(value) for value in numbers)
 
 
-def steps_lost(values: Any, grid: Grid, on_grid: bool | None = None) -> int:
+def lost_steps(values: Any, grid: Grid, on_grid: bool | None = None) -> int:
     """How many steps of a grid the exact values may lie above the steps that stand for them; 0 where these are exact.
 
     Values that may lie between two steps (`lies_on`) lose up to one; `on_grid` says whether they do, where that is
     known. Values may have lost more before, and say so of themselves.
 
-    >>> steps_lost([0.5], Grid(1)), steps_lost([5], Grid(1))
+    >>> lost_steps([0.5], Grid(1)), lost_steps([5], Grid(1))
     (1, 0)
     """
     floored = int(not (lies_on(values, grid) if on_grid is None else on_grid))
@@ -173,7 +173,7 @@ def steps_off(above: int | None, values: Any, grid: Grid) -> int:
     >>> steps_off(None, Fraction(9, 10), Grid(1)), steps_off(None, 9, Grid(1)), steps_off(3, Fraction(9), Grid(1))
     (1, 0, 3)
     """
-    return steps_lost(values, grid) if above is None else whole(above, "above", least=0)
+    return lost_steps(values, grid) if above is None else whole(above, "above", least=0)
 
 
 def unpack_within(values: Any, sensitivity: Fraction) -> Any:

@@ -87,7 +87,7 @@ def numbers_of(values: Any) -> Any:
 
 
 def missing_among(values: Any) -> NDArray[np.bool_]:
-    """Which of the records that `numbers_of` gives are missing.
+    """Return which of the records that `numbers_of` gives are missing.
 
     >>> missing_among(numbers_of([3, "n/a", float("nan")])).tolist()
     [False, True, True]

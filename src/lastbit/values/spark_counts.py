@@ -41,7 +41,7 @@ class SparkCounts(Known):
 
     @property
     def each(self) -> Fraction:
-        """The sensitivity."""
+        """The most that one person moves each value."""
         return Fraction(self.sensitivity)
 
     @property

@@ -83,7 +83,7 @@ def silence_pyspark() -> Iterator[None]:
 
 
 def run_spark(work: Callable[[], Result]) -> Result:
-    """What Spark answers; of its errors only the kind, because the message may quote a row."""
+    """Return what Spark answers. Of its errors only the kind is shown, because the message may quote a row."""
     try:
         with silence_pyspark():
             return work()

@@ -272,7 +272,7 @@ def histogram(
     missing: Missing | Literal["bin"] = LEAVE_OUT,
     replaces: bool = False,
 ) -> Counts:
-    """How many records fall into each of the equal, half-open bins between the bounds, or between given edges.
+    """Return how many records fall into each of the equal, half-open bins between the bounds, or between given edges.
 
     Records outside count in the first or the last bin, the upper bound itself in the last. The items of the counts are
     the bins. A missing record is left out; with `missing="bin"` it counts in a last bin, "missing"; with "lowest", in
@@ -325,7 +325,7 @@ def as_list(values: Any) -> tuple[Any, bool]:
 
 
 def _adjacency_of(replaces: object) -> Adjacency:
-    """What one person may change."""
+    """Return what one person may change."""
     return "replace" if flag(replaces, "replaces") else "add-remove"
 
 
@@ -403,7 +403,7 @@ def _step_for_missing(values: Any, missing: object, grid: Grid, least: int, most
 
 
 def _moments(above: Steps, bits: int) -> tuple[int, int]:
-    """Σx and Σx² of up to 2^13 whole numbers below 2^bits, limb by limb so that nothing overflows."""
+    """Return Σx and Σx² of up to 2^13 whole numbers below 2^bits, limb by limb so that nothing overflows."""
     limbs = [(above >> shift) & ((1 << _LIMB) - 1) for shift in range(0, bits, _LIMB)]
     first = sum(int(limb.sum()) << _LIMB * i for i, limb in enumerate(limbs))
     second = sum(int((a * b).sum()) << _LIMB * (i + j) for i, a in enumerate(limbs) for j, b in enumerate(limbs))

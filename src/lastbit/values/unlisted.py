@@ -119,7 +119,7 @@ class Unlisted(Known):
 
     @property
     def each(self) -> Fraction:
-        """The sensitivity."""
+        """The most that one person moves each value."""
         return Fraction(self.sensitivity)
 
     @property

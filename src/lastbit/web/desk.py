@@ -63,7 +63,7 @@ class Desk:
 
     @cached_property
     def ledger(self) -> Ledger:
-        """The books."""
+        """The ledger that the server charges."""
         from lastbit.ledger import Ledger
 
         return Ledger(self.ledger_place)

@@ -48,13 +48,13 @@ class Result:
     @property
     def html(self) -> str:
         """The report to send on."""
-        return self._published.page.html()
+        return self._published_answer.page.html()
 
     @property
     def csv(self) -> str:
         """The table, with plain numbers. An interval is two columns."""
         columns: dict[str, list[Any]] = {}
-        for name, column in self._published.report.columns.items():
+        for name, column in self._published_answer.report.columns.items():
             if are_intervals(column):
                 columns[f"{name} from"] = [None if ends is None else to_json_value(ends[0]) for ends in column]
                 columns[f"{name} to"] = [None if ends is None else to_json_value(ends[1]) for ends in column]
@@ -67,7 +67,7 @@ class Result:
         return text.getvalue()
 
     @property
-    def _published(self) -> AnswerView:
+    def _published_answer(self) -> AnswerView:
         if self.answer is None:
             raise LedgerError(f"entry {self.entry.id} has no published release in the books.")
         return self.answer

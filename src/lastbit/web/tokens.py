@@ -35,19 +35,19 @@ class Tokens:
         return cls({role: secrets.token_urlsafe(24) for role in ROLES})
 
     @classmethod
-    def kept(cls, path: Path) -> Tokens:
+    def load_or_create(cls, path: Path) -> Tokens:
         """The tokens in a file; where there is none yet, new ones are written to it, for its owner only."""
         with suppress(FileNotFoundError):
-            found: Any = None
+            stored: Any = None
             with suppress(ValueError):
-                found = json.loads(path.read_text("utf-8"))
-            known = isinstance(found, dict) and set(found) == set(ROLES)
-            if not known or any(not isinstance(each, str) or len(each) < 16 for each in found.values()):
+                stored = json.loads(path.read_text("utf-8"))
+            known = isinstance(stored, dict) and set(stored) == set(ROLES)
+            if not known or any(not isinstance(token, str) or len(token) < 16 for token in stored.values()):
                 raise ParameterError(
                     f"--tokens must be a file that lastbit serve has written: got {path}. Name a new file, and it is "
                     "written."
                 )
-            return cls(found)
+            return cls(stored)
         tokens = cls.new()
         with open(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w", encoding="utf-8") as file:
             json.dump(dict(tokens.of), file)
@@ -55,11 +55,11 @@ class Tokens:
 
     def role(self, token: str) -> str | None:
         """The role of a token; None for any other text. The time it takes tells nothing about the tokens."""
-        found = None
+        owner = None
         for role, own in self.of.items():
             if hmac.compare_digest(own.encode(), token.encode("utf-8", "replace")):
-                found = role
-        return found
+                owner = role
+        return owner
 
     def __repr__(self) -> str:
         return "<Tokens>"

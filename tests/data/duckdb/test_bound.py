@@ -13,7 +13,7 @@ import pytest
 import lastbit as lb
 from lastbit.data.duckdb import bound
 from lastbit.data.duckdb import table as duckdb_table
-from lastbit.values.bound import Bound
+from lastbit.values.contribution_bound import ContributionBound
 
 KEYS = ("lastbit_key_0", "lastbit_key_1")
 UNITS = [(unit, unit * 7 % 24 + 1) for unit in range(30)]
@@ -48,7 +48,7 @@ def check(pairs: Any, mark: str, many: tuple[int, ...]) -> None:
     for most in many:
         expected = [row[1:] for _, own in groupby(rows, lambda row: row[0]) for row in islice(own, most)]
         with ExitStack() as closing:
-            found = bound.keep_items(pairs, KEYS, ["lastbit_step"], Bound(most, 11), closing).fetchall()
+            found = bound.keep_items(pairs, KEYS, ["lastbit_step"], ContributionBound(most, 11), closing).fetchall()
         assert sorted(found) == sorted(expected)
 
 
@@ -99,6 +99,6 @@ def test_items_that_are_not_in_the_domain_use_up_no_bound(
 
 
 def test_nobody_knows_beforehand_which_items_stay() -> None:
-    keys = [Bound.draw(1).key for _ in range(3)]
+    keys = [ContributionBound.draw(1).key for _ in range(3)]
     assert len({*keys}) == 3
     assert all(0 <= key < 1 << 63 for key in keys)

@@ -14,7 +14,7 @@ from lastbit.audit import stability
 from lastbit.data.duckdb.ranked import count_ranked, count_ranked_unlisted
 from lastbit.data.duckdb.relation import OpenTable
 from lastbit.data.per_unit import per_unit
-from lastbit.values.bound import one_key
+from lastbit.values.contribution_bound import one_key
 
 ITEMS = [f"item {place}" for place in range(9)]
 ROWS = [(unit, ITEMS[(unit * 5 + n * n) % 9], (unit * n) % 8 - 2) for unit in range(40) for n in range(unit % 7 + 1)]

@@ -199,7 +199,7 @@ def test_where_a_block_ends_means_nothing(block: int, tmp_path: Path, monkeypatc
         found = [str(value) for batch in lines.batches(reader, schema, [0], ",", quotes=True) for value in batch[0]]
         rest = {"\n": [""], "\r": [""], "\n\n": ["", ""]}.get(end, [])
         assert found == ["", "123456789", "123456789", "12345678\r", "é" * 4 + "x", *rest]
-        assert reader.done() == 100
+        assert reader.percent_read() == 100
 
 
 def sqlite_file(path: Path, declared: str, values: Sequence[tuple[Any, ...]], encoding: str = "UTF-8") -> Path:

@@ -27,7 +27,7 @@ _GRAIN: Final = 1 << 53
 
 
 def attacks(epsilon: int = 1, outcomes: int = 1000) -> Iterator[Attack]:
-    """Both attacks at this epsilon.
+    """Return both attacks, run at this epsilon.
 
     >>> [(attack.name, attack.succeeds, attack.fails_on_ours) for attack in attacks()]
     [('zero rounding', True, True), ('truncated addition', True, True)]
@@ -77,7 +77,7 @@ def _attack(name: str, source: str, epsilon: int, present: Runs, absent: Runs) -
 
 
 def naive_weight(epsilon: float, utility: int) -> float:
-    """Line 10 of figure 1."""
+    """Return the weight as line 10 of figure 1 computes it."""
     return math.exp(-(epsilon / 2.0) * utility)
 
 

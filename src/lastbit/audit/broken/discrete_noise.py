@@ -50,7 +50,7 @@ def floor_values(draw: Draw, values: Sequence[Fraction], *, printed: bool) -> tu
 
 
 def clamp_noise_instance(*, printed: bool) -> tuple[Program, Program]:
-    """The values 0 and 1."""
+    """Return the programs on the values 0 and 1."""
     return lambda draw: clamp_noise(draw, 0, printed=printed), lambda draw: clamp_noise(draw, 1, printed=printed)
 
 

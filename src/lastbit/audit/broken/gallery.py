@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Final
 
 from lastbit.audit.broken import (
-    discovering,
+    discovery,
     discrete_noise,
     downward_noise,
     numbers_of_rounds,
@@ -37,7 +37,7 @@ GALLERY: Final[tuple[Case, ...]] = (
     *discrete_noise.CASES,
     *refunds.CASES,
     *rho_and_delta.CASES,
-    *discovering.CASES,
+    *discovery.CASES,
     *quantiles.CASES,
     *sets.CASES,
 )
@@ -64,7 +64,9 @@ def hear(case: Case, tolerance: Fraction = TOLERANCE) -> Hearing:
     """
     one, other = law(case.program, tolerance), law(case.neighbour, tolerance)
     published = judge(case.cost, one, other, tolerance)
-    first, second = (sum((found[each][0] for each in published.witness), Fraction(0)) for found in (one, other))
+    first, second = (
+        sum((outcomes[outcome][0] for outcome in published.witness), Fraction(0)) for outcomes in (one, other)
+    )
     repaired = None if case.repaired is None else compare(*case.repaired, case.cost, tolerance)
     return Hearing(case, published, (first, second), repaired)
 

@@ -99,9 +99,9 @@ def finds_random_value(draw: Draw, total: Fraction, precision: int, *, printed: 
     last = _two(g - precision)
     numbers = _two(g + 1 if printed else g) / last
     while True:
-        found = draw.bernoulli(Fraction(ceil(total / last)) / numbers)
-        if found or printed:
-            return found
+        below = draw.bernoulli(Fraction(ceil(total / last)) / numbers)
+        if below or printed:
+            return below
 
 
 MISSING_ETA: Final = Eta(255, 8, 1)

@@ -24,9 +24,9 @@ def select(draw: Draw, candidate: tuple[Fraction, Fraction], stop: Fraction, rou
     """Algorithm 6 on a candidate that beats the threshold as "a" or as "b" with the given probabilities."""
     a, b = candidate
     for _ in range(rounds):
-        found = draw.index((a, b, 1 - a - b))
-        if found < 2:
-            return "ab"[found]
+        outcome = draw.index((a, b, 1 - a - b))
+        if outcome < 2:
+            return "ab"[outcome]
         if draw.bernoulli(stop):
             return None
     return None

@@ -56,7 +56,7 @@ def _result(value: Fraction, sign: int, exponent: int, mantissa: int) -> int:
 
 
 def instance(first_exponent: int) -> tuple[Program, Program]:
-    """The values 1/2 and 3/2."""
+    """Return the programs on the values 1/2 and 3/2."""
     return (
         lambda draw: snap(draw, Fraction(1, 2), first_exponent),
         lambda draw: snap(draw, Fraction(3, 2), first_exponent),

@@ -60,7 +60,7 @@ def gap_instance(mechanism: Callable[[Draw, Inputs], Hashable], gaps: int) -> tu
 
 
 def no_clamp_instance(mechanism: Callable[[Draw, Inputs], Hashable], n: int) -> tuple[Program, Program]:
-    """Erratum A2's neighbours, with n queries."""
+    """Return the programs on the neighbours of erratum A2, with n queries."""
     return _pair(mechanism, [0] * n, [1] * n, (0, 1), 1, ())
 
 

@@ -59,7 +59,7 @@ def winner_instance(*, printed: bool) -> tuple[Program, Program]:
 
 
 def gaussian_instance(*, printed: bool) -> tuple[Program, Program]:
-    """The values 0 and 1."""
+    """Return the programs on the values 0 and 1."""
     return lambda draw: gaussian(draw, 0, printed=printed), lambda draw: gaussian(draw, 1, printed=printed)
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
 
-from lastbit.data.duckdb.sql import parse_timestamp
+from lastbit.data.duckdb.texts import parse_timestamp
 from lastbit.data.sql import quote_identifier, quote_text
 from lastbit.errors import ParameterError
 from lastbit.values.bins import MISSING_BIN, Bins

@@ -7,7 +7,7 @@ from contextlib import ExitStack, suppress
 from secrets import token_hex
 from typing import Any, Final
 
-from lastbit.values.bound import Bound
+from lastbit.values.contribution_bound import ContributionBound
 
 _SHORT: Final = 16
 """Lists shorter than this are made for every unit; longer ones only for units that fill them."""
@@ -16,7 +16,9 @@ _LONGEST: Final = 10**6
 """DuckDB takes fewer than so many smallest numbers."""
 
 
-def keep_items(pairs: Any, keys: Sequence[str], more: Sequence[str], bound: Bound, closing: ExitStack) -> Any:
+def keep_items(
+    pairs: Any, keys: Sequence[str], more: Sequence[str], bound: ContributionBound, closing: ExitStack
+) -> Any:
     """Return the pairs that stay: of each unit those with the smallest hashes; of equal ones, the first by their items.
 
     pairs: every pair once, with the unit in `lastbit_unit`, the item in `keys` and other columns in `more`.

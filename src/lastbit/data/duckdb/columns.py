@@ -15,7 +15,7 @@ import numpy as np
 from lastbit.data import column_types, sql, sql_weights
 from lastbit.data.column_types import ColumnType
 from lastbit.data.duckdb.relation import OpenTable
-from lastbit.data.duckdb.sql import shorten_blob
+from lastbit.data.duckdb.texts import shorten_blob
 from lastbit.data.sql import quote_identifier
 from lastbit.data.table import Keys
 from lastbit.data.weights import Weights

@@ -21,7 +21,7 @@ from lastbit.data.engines import call_engine, parse_columns, require_column_type
 from lastbit.data.table import Integers, Task
 from lastbit.data.weights import Weights
 from lastbit.exact.numbers import Number
-from lastbit.values.bound import Bound
+from lastbit.values.contribution_bound import ContributionBound
 from lastbit.values.counts import Counts
 from lastbit.values.missing import LEAVE_OUT, Missing
 from lastbit.values.ranked import RankedCounts, RankedUnlisted
@@ -52,7 +52,7 @@ def count_ranked(
         for column, items in zip(columns, read_domains(domain, columns), strict=True)
     ]
     items = combine_domains([column.items for column in domains])
-    task = Task(tuple(columns), unit, weights, amount, Bound.draw(max(1, len(items))))
+    task = Task(tuple(columns), unit, weights, amount, ContributionBound.draw(max(1, len(items))))
     positions, ranks, units, totals = call_engine(_fetch, engine, task, [column.keys for column in domains])
     if amount is None:
         return RankedCounts(items, positions, ranks, units)
@@ -76,7 +76,7 @@ def count_ranked_unlisted(
     engine = call_engine(wrap_frame, table, names)
     types = call_engine(require_column_types, engine, names)
     amount = parse_weights(engine, weights, bounds, resolution, missing, types)
-    task = Task(tuple(columns), unit, weights, amount, Bound.draw(most))
+    task = Task(tuple(columns), unit, weights, amount, ContributionBound.draw(most))
     items, positions, ranks, units, totals = call_engine(_fetch_unlisted, engine, task)
     if amount is None:
         return RankedUnlisted(items, positions, ranks, units)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lastbit.data.duckdb.relation import ColumnSelection, OpenTable, find_texts
-from lastbit.data.duckdb.sql import shorten_blob
+from lastbit.data.duckdb.texts import shorten_blob
 from lastbit.data.files.databases import check_table
 from lastbit.data.sql import quote_identifier
 

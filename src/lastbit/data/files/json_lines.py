@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lastbit.data.duckdb.relation import ColumnSelection, OpenTable
-from lastbit.data.duckdb.sql import select_columns
+from lastbit.data.duckdb.texts import select_columns
+from lastbit.data.files.csv import stream_lines
 from lastbit.data.files.formats import TextFormat
 from lastbit.data.files.lines import Lines
 from lastbit.data.files.paths import Source
-from lastbit.data.files.text import stream_lines
 from lastbit.data.sql import quote_text
 
 if TYPE_CHECKING:

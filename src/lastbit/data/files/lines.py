@@ -53,7 +53,7 @@ class Lines:
         text = line.removeprefix(_MARK).removesuffix(b"\n").removesuffix(b"\r")
         return _to_utf8(text, self.encoding) if len(text) <= LONGEST_LINE else None
 
-    def done(self) -> float:
+    def percent_read(self) -> float:
         """Return how much of the file is read, from 0 to 100."""
         return self._done[0]
 

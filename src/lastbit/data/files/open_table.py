@@ -14,6 +14,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from lastbit.data.duckdb.relation import ColumnSelection, OpenTable, connect
+from lastbit.data.files.csv import open_delimited, read_header
 from lastbit.data.files.duckdb import find_relation, open_duckdb
 from lastbit.data.files.formats import JSON_LINES, TextFormat, detect_format
 from lastbit.data.files.json_lines import open_json_lines
@@ -22,7 +23,6 @@ from lastbit.data.files.parquet_texts import escape_glob
 from lastbit.data.files.paths import Source, expand_paths, read_standard_input
 from lastbit.data.files.postgres import list_postgres_columns, open_postgres
 from lastbit.data.files.sqlite import list_sqlite_columns, open_sqlite
-from lastbit.data.files.text import open_delimited, read_header
 from lastbit.data.query.plan import RowPlan
 from lastbit.data.sql import quote_text
 from lastbit.errors import DataError, LastbitError, ParameterError

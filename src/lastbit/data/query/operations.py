@@ -17,8 +17,8 @@ from lastbit.data.query.tree import Column, Constant, Tree
 from lastbit.data.query.values import (
     NUMBERS,
     TIMES,
+    SqlType,
     Value,
-    ValueType,
     constant_value,
     convert,
     make_value,
@@ -43,39 +43,39 @@ def translate(tree: Tree, columns: Mapping[str, Value]) -> Value:
 
 def require_condition(value: Value) -> Value:
     """Return a value that is a condition."""
-    if value.type not in (ValueType.BOOLEAN, ValueType.NULL):
+    if value.type not in (SqlType.BOOLEAN, SqlType.NULL):
         raise refusal(f"a condition is true or false, and this is {value.type.value}", "the query", "Compare it")
-    return convert(value, ValueType.BOOLEAN)
+    return convert(value, SqlType.BOOLEAN)
 
 
 def _compare(sign: str, parts: Values) -> Value:
     left, right = match_types(*parts)
-    return make_value(f"({left.sql} {sign} {right.sql})", ValueType.BOOLEAN)
+    return make_value(f"({left.sql} {sign} {right.sql})", SqlType.BOOLEAN)
 
 
 def _conjoin(word: str, parts: Values) -> Value:
-    return make_value("(" + f" {word} ".join(require_condition(part).sql for part in parts) + ")", ValueType.BOOLEAN)
+    return make_value("(" + f" {word} ".join(require_condition(part).sql for part in parts) + ")", SqlType.BOOLEAN)
 
 
 def _negate(parts: Values) -> Value:
-    return make_value(f"(NOT {require_condition(parts[0]).sql})", ValueType.BOOLEAN)
+    return make_value(f"(NOT {require_condition(parts[0]).sql})", SqlType.BOOLEAN)
 
 
 def _is_null(test: str, parts: Values) -> Value:
-    return make_value(f"({parts[0].sql} {test})", ValueType.BOOLEAN)
+    return make_value(f"({parts[0].sql} {test})", SqlType.BOOLEAN)
 
 
 def _unify(parts: Values) -> list[Value]:
     """Return several values as one type."""
-    types = {part.type for part in parts} - {ValueType.NULL}
-    if ValueType.OTHER in types:
+    types = {part.type for part in parts} - {SqlType.NULL}
+    if SqlType.OTHER in types:
         raise refusal("a column of this type can be asked only whether it is null", "the query")
     for wide in (set(NUMBERS), set(TIMES)):
         if len(types) > 1 and types <= wide:
-            types = {ValueType.FLOAT if ValueType.FLOAT in wide else ValueType.TIMESTAMP}
+            types = {SqlType.FLOAT if SqlType.FLOAT in wide else SqlType.TIMESTAMP}
     if len(types) > 1:
         raise refusal("it gives values of several kinds", "the query", "Cast them to one")
-    value_type = next(iter(types), ValueType.TEXT)
+    value_type = next(iter(types), SqlType.TEXT)
     return [convert(part, value_type) for part in parts]
 
 
@@ -97,18 +97,18 @@ def _case(parts: Values) -> Value:
     return make_value(f"(CASE {cases} ELSE {otherwise.sql} END)", otherwise.type, *results, otherwise)
 
 
-def _cast(value_type: ValueType, parts: Values) -> Value:
+def _cast(value_type: SqlType, parts: Values) -> Value:
     return convert(parts[0], value_type)
 
 
 def _calculate(sign: str, parts: Values) -> Value:
     """Return arithmetic: of whole numbers in whole numbers, of others in floats. Text is read as a number."""
-    if any(part.type not in (*NUMBERS, ValueType.TEXT, ValueType.NULL) for part in parts):
+    if any(part.type not in (*NUMBERS, SqlType.TEXT, SqlType.NULL) for part in parts):
         raise refusal("only numbers are computed with", "the query", "For times there are date_diff and date_trunc")
-    if sign != "/" and all(part.type is ValueType.INTEGER for part in parts):
+    if sign != "/" and all(part.type is SqlType.INTEGER for part in parts):
         terms = [f"CAST(TRY_CAST({part.sql} AS BIGINT) AS HUGEINT)" for part in parts]
-        return make_value(f"({terms[0]} {sign} {terms[1]})", ValueType.INTEGER)
-    left, right = (_unchecked_sql(convert(part, ValueType.FLOAT)) for part in parts)
+        return make_value(f"({terms[0]} {sign} {terms[1]})", SqlType.INTEGER)
+    left, right = (_unchecked_sql(convert(part, SqlType.FLOAT)) for part in parts)
     if sign in ("/", "//", "%"):
         right = f"nullif({right}, CAST('0' AS DOUBLE))"
     quotient = f"trunc({left} / {right})" if sign == "//" else f"({left} {sign} {right})"
@@ -116,7 +116,7 @@ def _calculate(sign: str, parts: Values) -> Value:
 
 
 def _float(sql: str) -> Value:
-    return replace(make_value(null_if_nan(sql), ValueType.FLOAT), computed=sql)
+    return replace(make_value(null_if_nan(sql), SqlType.FLOAT), computed=sql)
 
 
 def _unchecked_sql(value: Value) -> str:
@@ -135,61 +135,59 @@ def _apply_sign(sign: str, parts: Values) -> Value:
 
 def _round(name: str, parts: Values) -> Value:
     value = parts[0]
-    if value.type is ValueType.INTEGER and name != "abs":
+    if value.type is SqlType.INTEGER and name != "abs":
         return value
-    if value.type is ValueType.INTEGER:
-        return make_value(f"abs(CAST(TRY_CAST({value.sql} AS BIGINT) AS HUGEINT))", ValueType.INTEGER)
+    if value.type is SqlType.INTEGER:
+        return make_value(f"abs(CAST(TRY_CAST({value.sql} AS BIGINT) AS HUGEINT))", SqlType.INTEGER)
     return _float(f"{name}({_unchecked_sql(_as_number(value))})")
 
 
 def _as_number(value: Value) -> Value:
-    return value if value.type in NUMBERS else convert(value, ValueType.FLOAT)
+    return value if value.type in NUMBERS else convert(value, SqlType.FLOAT)
 
 
-def _text_function(name: str, value_type: ValueType, parts: Values) -> Value:
+def _text_function(name: str, value_type: SqlType, parts: Values) -> Value:
     """Return a function of a text. All but the first argument are constants: a row decides only by its own text."""
     first, *others = parts
     for argument in others:
         if argument.stated is None:
             raise refusal(f"all but the first argument of {name} must be constants", "the query")
-    if first.type is not ValueType.TEXT:
+    if first.type is not SqlType.TEXT:
         raise refusal(f"{name} takes text, and this is {first.type.value}", "the query", "Cast it to varchar")
     arguments = ", ".join([first.sql, *(_argument(argument) for argument in others)])
     sql = f"{name}({arguments})"
-    return make_value(f"CAST({sql} AS HUGEINT)" if value_type is ValueType.INTEGER else sql, value_type, first)
+    return make_value(f"CAST({sql} AS HUGEINT)" if value_type is SqlType.INTEGER else sql, value_type, first)
 
 
 def _argument(value: Value) -> str:
-    if value.type is ValueType.INTEGER and abs(value.stated) <= 1_000_000:
+    if value.type is SqlType.INTEGER and abs(value.stated) <= 1_000_000:
         return str(value.stated)
-    if value.type is ValueType.TEXT:
+    if value.type is SqlType.TEXT:
         return value.sql
     raise refusal("arguments must be text, or whole numbers up to a million", "the query")
 
 
 def _like(sign: str, parts: Values) -> Value:
     text, pattern = parts
-    if text.type is not ValueType.TEXT or not isinstance(pattern.stated, str):
+    if text.type is not SqlType.TEXT or not isinstance(pattern.stated, str):
         raise refusal("like takes a text and a pattern in quotes", "the query")
-    return make_value(f"({text.sql} {sign} {pattern.sql})", ValueType.BOOLEAN)
+    return make_value(f"({text.sql} {sign} {pattern.sql})", SqlType.BOOLEAN)
 
 
 def _concatenate(parts: Values) -> Value:
-    if any(part.type not in (ValueType.TEXT, ValueType.NULL) for part in parts):
+    if any(part.type not in (SqlType.TEXT, SqlType.NULL) for part in parts):
         raise refusal("only texts are put together", "the query", "Cast others to varchar")
-    return make_value(
-        "(" + " || ".join(convert(part, ValueType.TEXT).sql for part in parts) + ")", ValueType.TEXT, *parts
-    )
+    return make_value("(" + " || ".join(convert(part, SqlType.TEXT).sql for part in parts) + ")", SqlType.TEXT, *parts)
 
 
 def _as_time(value: Value) -> Value:
-    if value.type not in (*TIMES, ValueType.TEXT, ValueType.NULL):
+    if value.type not in (*TIMES, SqlType.TEXT, SqlType.NULL):
         raise refusal(f"this takes a date, and got {value.type.value}", "the query", "Cast it to date")
-    return value if value.type in TIMES else convert(value, ValueType.TIMESTAMP)
+    return value if value.type in TIMES else convert(value, SqlType.TIMESTAMP)
 
 
 def _time_field(name: str, parts: Values) -> Value:
-    return make_value(f"CAST(date_part('{name}', {_as_time(parts[-1]).sql}) AS HUGEINT)", ValueType.INTEGER)
+    return make_value(f"CAST(date_part('{name}', {_as_time(parts[-1]).sql}) AS HUGEINT)", SqlType.INTEGER)
 
 
 def _date_part(parts: Values) -> Value:
@@ -206,30 +204,28 @@ def _date_trunc(parts: Values) -> Value:
     unit = _unit(parts[0], UNITS)
     cut = f"date_trunc('{unit}', {_as_time(parts[1]).sql})"
     days = unit in ("year", "quarter", "month", "week", "day")
-    return make_value(
-        f"CAST({cut} AS {'DATE' if days else 'TIMESTAMP'})", ValueType.DATE if days else ValueType.TIMESTAMP
-    )
+    return make_value(f"CAST({cut} AS {'DATE' if days else 'TIMESTAMP'})", SqlType.DATE if days else SqlType.TIMESTAMP)
 
 
 def _date_diff(parts: Values) -> Value:
     unit = _unit(parts[0], UNITS)
-    start, end = (convert(_as_time(part), ValueType.TIMESTAMP).sql for part in parts[1:])
-    return make_value(f"CAST(date_diff('{unit}', {start}, {end}) AS HUGEINT)", ValueType.INTEGER)
+    start, end = (convert(_as_time(part), SqlType.TIMESTAMP).sql for part in parts[1:])
+    return make_value(f"CAST(date_diff('{unit}', {start}, {end}) AS HUGEINT)", SqlType.INTEGER)
 
 
 def _format_time(form: str, parts: Values) -> Value:
     """Return a time as text: its day, week, month or year."""
-    return make_value(f"strftime({convert(_as_time(parts[0]), ValueType.TIMESTAMP).sql}, '{form}')", ValueType.TEXT)
+    return make_value(f"strftime({convert(_as_time(parts[0]), SqlType.TIMESTAMP).sql}, '{form}')", SqlType.TEXT)
 
 
 def _bin(parts: Values) -> Value:
     """Return the lower end of the bin that a number is in."""
     value, width = parts
     value = _as_number(value)
-    whole = value.sql if value.type is ValueType.INTEGER else f"TRY_CAST(floor({value.sql}) AS HUGEINT)"
+    whole = value.sql if value.type is SqlType.INTEGER else f"TRY_CAST(floor({value.sql}) AS HUGEINT)"
     # The engine's division is towards zero: floored where a remainder is negative.
     floor = f"({whole} // {width.stated} - CASE WHEN {whole} % {width.stated} < 0 THEN 1 ELSE 0 END)"
-    return make_value(f"CAST(TRY_CAST({floor} AS BIGINT) AS HUGEINT) * {width.stated}", ValueType.INTEGER)
+    return make_value(f"CAST(TRY_CAST({floor} AS BIGINT) AS HUGEINT) * {width.stated}", SqlType.INTEGER)
 
 
 OPERATIONS: Final[dict[str, Callable[[Values], Value]]] = {
@@ -244,19 +240,19 @@ OPERATIONS: Final[dict[str, Callable[[Values], Value]]] = {
     "coalesce": _coalesce,
     "nullif": _nullif,
     "case": _case,
-    "as text": partial(_cast, ValueType.TEXT),
-    "as whole": partial(_cast, ValueType.INTEGER),
-    "as number": partial(_cast, ValueType.FLOAT),
-    "as date": partial(_cast, ValueType.DATE),
-    "as moment": partial(_cast, ValueType.TIMESTAMP),
-    "as truth": partial(_cast, ValueType.BOOLEAN),
+    "as text": partial(_cast, SqlType.TEXT),
+    "as whole": partial(_cast, SqlType.INTEGER),
+    "as number": partial(_cast, SqlType.FLOAT),
+    "as date": partial(_cast, SqlType.DATE),
+    "as moment": partial(_cast, SqlType.TIMESTAMP),
+    "as truth": partial(_cast, SqlType.BOOLEAN),
     **{sign: partial(_apply_sign, sign) for sign in ("+", "-")},
     **{sign: partial(_calculate, sign) for sign in ("*", "/", "//", "%")},
     **{name: partial(_round, name) for name in ("abs", "floor", "ceil", "round")},
-    **{name: partial(_text_function, name, ValueType.TEXT) for name in ("lower", "upper", "trim", "ltrim", "rtrim")},
-    **{name: partial(_text_function, name, ValueType.TEXT) for name in ("substring", "left", "right")},
-    "length": partial(_text_function, "length", ValueType.INTEGER),
-    **{name: partial(_text_function, name, ValueType.BOOLEAN) for name in ("contains", "starts_with", "ends_with")},
+    **{name: partial(_text_function, name, SqlType.TEXT) for name in ("lower", "upper", "trim", "ltrim", "rtrim")},
+    **{name: partial(_text_function, name, SqlType.TEXT) for name in ("substring", "left", "right")},
+    "length": partial(_text_function, "length", SqlType.INTEGER),
+    **{name: partial(_text_function, name, SqlType.BOOLEAN) for name in ("contains", "starts_with", "ends_with")},
     "like": partial(_like, "LIKE"),
     "not like": partial(_like, "NOT LIKE"),
     "ilike": partial(_like, "ILIKE"),

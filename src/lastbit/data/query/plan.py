@@ -12,11 +12,11 @@ from fractions import Fraction
 from typing import Final
 
 from lastbit.data.duckdb.relation import ColumnSelection, OpenTable
-from lastbit.data.duckdb.sql import parse_number, shorten_varchar
+from lastbit.data.duckdb.texts import parse_number, shorten_varchar
 from lastbit.data.query.operations import require_condition, translate
 from lastbit.data.query.parsing import ParsedQuery, parse_condition, parse_select
 from lastbit.data.query.tree import Column, Constant, Operation, Tree, column_names
-from lastbit.data.query.values import Value, ValueType, column_value
+from lastbit.data.query.values import SqlType, Value, column_value
 from lastbit.data.sql import quote_identifier
 from lastbit.errors import DataError, LastbitError, ParameterError
 from lastbit.exact.numbers import number
@@ -153,25 +153,25 @@ class RowPlan:
         return {name: _substitute(cuts[name], tree) if name in cuts else tree for name, tree in trees.items()}
 
     def _column_sql(self, tree: Tree, columns: Mapping[str, Value], weights: bool) -> str:
-        if isinstance(tree, Column) and not (weights and columns[tree.name].type is ValueType.TEXT):
+        if isinstance(tree, Column) and not (weights and columns[tree.name].type is SqlType.TEXT):
             return quote_identifier(tree.name)
         value = translate(tree, columns)
-        if weights and value.type is ValueType.TEXT:
+        if weights and value.type is SqlType.TEXT:
             return f"TRY({parse_number(value.sql, comma=value.comma)})"
-        if value.type is ValueType.OTHER:
+        if value.type is SqlType.OTHER:
             return value.sql
         cast = f"TRY(TRY_CAST({value.sql} AS {_FINAL[value.type]}))"
-        return shorten_varchar(cast) if value.type is ValueType.TEXT else cast
+        return shorten_varchar(cast) if value.type is SqlType.TEXT else cast
 
 
 _FINAL: Final = {
-    ValueType.TEXT: "VARCHAR",
-    ValueType.INTEGER: "BIGINT",
-    ValueType.FLOAT: "DOUBLE",
-    ValueType.DATE: "DATE",
-    ValueType.TIMESTAMP: "TIMESTAMP",
-    ValueType.BOOLEAN: "BOOLEAN",
-    ValueType.NULL: "VARCHAR",
+    SqlType.TEXT: "VARCHAR",
+    SqlType.INTEGER: "BIGINT",
+    SqlType.FLOAT: "DOUBLE",
+    SqlType.DATE: "DATE",
+    SqlType.TIMESTAMP: "TIMESTAMP",
+    SqlType.BOOLEAN: "BOOLEAN",
+    SqlType.NULL: "VARCHAR",
 }
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from lastbit.values.bound import Bound
+from lastbit.values.contribution_bound import ContributionBound
 
 
-def keep_items(rows: Any, keys: list[str], bound: Bound) -> Any:
+def keep_items(rows: Any, keys: list[str], bound: ContributionBound) -> Any:
     """Return the rows of each unit whose keys have the smallest hashes. A unit must have each key once."""
     from pyspark.sql import Window
     from pyspark.sql import functions as f
@@ -17,7 +17,7 @@ def keep_items(rows: Any, keys: list[str], bound: Bound) -> Any:
     return rows.withColumn("lastbit_rank", f.row_number().over(first)).where(f"lastbit_rank <= {bound.most}")
 
 
-def keep_rows(rows: Any, bound: Bound) -> Any:
+def keep_rows(rows: Any, bound: ContributionBound) -> Any:
     """Return at most so many rows of each unit. Rows that are alike are numbered, so that each has its own hash."""
     from pyspark.sql import Window
     from pyspark.sql import functions as f

@@ -26,7 +26,7 @@ from lastbit.privacy.cost import Cost
 from lastbit.privacy.rate import Rate
 from lastbit.release import Interval
 from lastbit.values.grid import Grid
-from lastbit.values.known import steps_lost
+from lastbit.values.known import lost_steps
 from lastbit.values.unlisted import Unlisted, sort_key
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class DiscoveredHistogram(Discovered):
     """`values` in units of the resolution, as they were drawn."""
     resolution: Fraction = field(hash=False)
     threshold: Fraction = field(compare=False)
-    """The least value that is told."""
+    """The least value that is published."""
     rate: Rate = field(compare=False)
     noise: Noise = field(compare=False)
     above: int = field(compare=False, default=0)
@@ -68,16 +68,16 @@ class DiscoveredHistogram(Discovered):
         return Grid(self.resolution).values(np.asarray(self.steps).tolist())
 
     def columns(self) -> dict[str, Sequence[Any]]:
-        """Item and value."""
+        """Return the items and their noisy values."""
         whole = self.resolution.denominator == 1
         return {"item": self.items, "value": [int(value) for value in self.values] if whole else self.values}
 
     def facts(self) -> dict[str, Any]:
-        """The threshold."""
+        """Return the threshold, which is public."""
         return {"threshold": self.threshold}
 
     def intervals(self, level: Number = "0.95") -> tuple[Interval, ...]:
-        """From and to for each item told.
+        """Return a confidence interval for each item, as its two ends.
 
         An item of the table is told with an interval that does not hold its true value with probability 1 - `level` at
         most. Among the items told the share that fails is larger where values are near the threshold, because lucky
@@ -86,7 +86,7 @@ class DiscoveredHistogram(Discovered):
         return self.error_bars(level)["value"]
 
     def error_bars(self, level: Number = "0.95", most: int | None = None) -> dict[str, tuple[Interval, ...]]:
-        """The interval of each value."""
+        """Return the confidence interval of each value."""
         reach, grid = accuracy_of(self.noise, self.rate, probability(level, "level")), Grid(self.resolution)
         first = np.asarray(self.steps)[:most].tolist()
         around = partial(grid.around, reach=reach, on_grid=self.above == 0, above=self.above)
@@ -118,7 +118,7 @@ class DiscoverHistogram(DiscoveryMechanism[DiscoveredHistogram]):
 
     rate: Rate = field(init=False, repr=False, compare=False)
     threshold: Fraction = field(init=False, repr=False, compare=False)
-    """The least value that is told."""
+    """The least value that is published."""
     noise: Noise = field(init=False, repr=False, compare=False)
     _least: int = field(init=False, repr=False, compare=False)
     """The threshold in steps."""
@@ -146,7 +146,7 @@ class DiscoverHistogram(DiscoveryMechanism[DiscoveredHistogram]):
         self._state(self._report_probability(above))
 
     def _report_probability(self, above: int) -> Fraction:
-        """At least the probability that some item of one person alone is told: noise of so many steps or more."""
+        """Return an upper bound of the chance that an item of one person alone is listed: noise of so many steps."""
         most, precision = self.most_items or 1, self._precision
         if self.noise == "gaussian":
             return any_upper(fraction(tail_bounds(self.rate.fraction, above, _TERMS, precision)[1]), most, precision)
@@ -174,7 +174,7 @@ class DiscoverHistogram(DiscoveryMechanism[DiscoveredHistogram]):
         name, cost, grid, rate, noise, threshold = (
             self.name, self.cost, self.grid, self.rate, self.noise, self.threshold,
         )  # fmt: skip
-        draw_items, above = self._ready_items(values), steps_lost(values, grid)
+        draw_items, above = self._ready_items(values), lost_steps(values, grid)
 
         def search(draw: Draw) -> DiscoveredHistogram:
             items, noisy = draw_items(draw)
@@ -189,7 +189,7 @@ class DiscoverHistogram(DiscoveryMechanism[DiscoveredHistogram]):
         return search
 
     def _ready_items(self, values: Unlisted) -> Callable[[Draw], tuple[Sequence[Any], Samples]]:
-        """Return the search: it draws, and gives the items that are told, in any order, with their noisy values."""
+        """Return the search: it draws, and gives the published items, in any order, with their noisy values."""
         rate, noise, least = self.rate, self.noise, self._least
         if values.rows is not None:
             return self._spark_threshold(values).ready_items(values.rows)
@@ -229,7 +229,7 @@ class DiscoverHistogram(DiscoveryMechanism[DiscoveredHistogram]):
             )
         draw_frame = self._spark_threshold(values).ready_frame(values.rows, self.grid.resolution, digits)
         name, cost, resolution, threshold = self.name, self.cost, self.grid.resolution, self.threshold
-        above = steps_lost(values, self.grid)
+        above = lost_steps(values, self.grid)
 
         def search(draw: Draw) -> SparkHistogram:
             frame = draw_frame(draw)

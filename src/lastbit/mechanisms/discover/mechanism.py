@@ -50,11 +50,11 @@ class Discovered(Release):
     stopped: bool
 
     def columns(self) -> dict[str, Sequence[Any]]:
-        """Rank and item."""
+        """Return the ranks and the items."""
         return {"rank": range(1, len(self.items) + 1), "item": self.items}
 
     def facts(self) -> dict[str, Any]:
-        """Whether the search stopped."""
+        """Return whether the search stopped before it had k items."""
         return {"stopped": self.stopped}
 
     def _footnotes(self) -> list[str]:
@@ -145,7 +145,7 @@ class DiscoveryMechanism(GridMechanism[Released]):
 
 @dataclass(frozen=True, kw_only=True)
 class ShortlistMechanism(DiscoveryMechanism[Released]):
-    """A search among the `candidates` highest items and a bottom that items must beat to be told.
+    """A search among the `candidates` highest items and a bottom that items must beat to be published.
 
     The bottom lies `tau` steps and one sensitivity above the highest item that is no candidate. Where one person's
     items change who is a candidate, an item that left lies at least tau below the bottom in both data sets, and of all

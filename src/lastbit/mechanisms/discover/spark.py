@@ -1,4 +1,4 @@
-"""A histogram of items that nobody listed, where Spark has the rows: the executors add the noise and keep who is told.
+"""A histogram of items that nobody listed, where Spark has the rows: the executors add the noise.
 
 The noise of different items is independent, so any machine may draw it, and a secret of the release decides it for each
 item: a machine that draws again draws the same. Only items that are told leave the executors.
@@ -33,7 +33,7 @@ STEPS = "lastbit_steps"
 
 @dataclass(frozen=True)
 class SparkThreshold:
-    """Which items of a batch are told: those whose value with noise is at least `least` steps."""
+    """The rule which items of a batch are published: those whose value with noise is at least `least` steps."""
 
     factor: int
     """Steps of the noise in one step of the values."""
@@ -42,7 +42,7 @@ class SparkThreshold:
     least: int
 
     def filter_batches(self, batches: Iterable[pa.RecordBatch], draws: Draws) -> Iterator[pa.RecordBatch]:
-        """The items that are told, with their noisy values: memory for one batch."""
+        """Return the published items, with their noisy values: memory for one batch."""
         for batch in batches:
             steps = np.minimum(batch.column(TOTAL).to_numpy(zero_copy_only=False), LIMIT // self.factor) * self.factor
             noisy = add_noise(self.noise, self.rate, steps, draws(batch, steps))
@@ -52,13 +52,13 @@ class SparkThreshold:
             yield pa.RecordBatch.from_arrays([*parts.columns, texts], [*parts.schema.names, STEPS])
 
     def draw_items(self, rows: SparkRows, draw: Draw) -> Any:
-        """The items that are told, with their noisy values, as a DataFrame: the same whenever it is evaluated."""
+        """Return the published items, with their noisy values, as a DataFrame: the same whenever it is evaluated."""
         require_system_draw(draw)
         draws = make_keyed_draws(draw)
         return rows.map_batches(lambda batches: self.filter_batches(batches, draws), STEPS)
 
     def ready_items(self, rows: SparkRows) -> Callable[[Draw], tuple[list[Any], Any]]:
-        """The items that are told and their noisy values, on this machine."""
+        """Return the published items and their noisy values, on this machine."""
 
         def search(draw: Draw) -> tuple[list[Any], Any]:
             items, texts = rows.fetch(self.draw_items(rows, draw), STEPS)
@@ -69,7 +69,7 @@ class SparkThreshold:
         return search
 
     def ready_frame(self, rows: SparkRows, resolution: Fraction, digits: int) -> Callable[[Draw], Any]:
-        """The items that are told as a DataFrame with the columns of the table and `value`.
+        """Return the published items as a DataFrame with the columns of the table and `value`.
 
         Where a row lies depends on its item alone: the order in which Spark grouped all items would tell of others.
         Spark keeps the rows. What it loses it computes again, and the noise is the same then.

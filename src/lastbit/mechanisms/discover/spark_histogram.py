@@ -32,21 +32,21 @@ class SparkHistogram(Release):
     frame: Any = field(compare=False)
     resolution: Fraction = field(hash=False)
     threshold: Fraction = field(compare=False)
-    """The least value that is told."""
+    """The least value that is published."""
     rate: Rate = field(compare=False)
     noise: Noise = field(compare=False)
     above: int = field(compare=False, default=0)
     """How many steps higher the exact values may lie, which were floored; 0 where the values were exact."""
 
     def columns(self) -> dict[str, Sequence[Any]]:
-        """The least value that is told. The items are in `frame`."""
+        """The least value that is published. The items are in `frame`."""
         return {"threshold": (self.threshold,)}
 
     def _footnotes(self) -> list[str]:
         return [f"The items are in Spark: .frame has the columns {', '.join(self.frame.columns)}."]
 
     def accuracy(self, level: Number = "0.95") -> Fraction:
-        """How far a published value is from the true one, at most, with at least this probability.
+        """Return how far a published value is from the true one, at most, with at least this probability.
 
         Among the items told the share that fails is larger where values are near the threshold, because lucky noise
         gets items told.

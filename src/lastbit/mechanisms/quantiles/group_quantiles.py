@@ -102,7 +102,7 @@ class GroupQuantiles(QuantileMechanism[GroupQuantileValues]):
         return pick
 
     def accuracy(self, level: Number = "0.95", *, ties: int = 1) -> tuple[Fraction, ...]:
-        """How many ranks the values of one group are away from their quantiles at most: as `Quantiles.accuracy`.
+        """Return how many ranks the values of one group are away from their quantiles at most: as `Quantiles.accuracy`.
 
         >>> [float(ranks) for ranks in GroupQuantiles(groups=["a"], bounds=(0, 1000), epsilon=1).accuracy()]
         [9.5]

@@ -37,15 +37,15 @@ class QuantileValue(Release):
     rate: Rate = field(compare=False)
 
     def columns(self) -> dict[str, Sequence[Any]]:
-        """The quantile and its value."""
+        """Return the quantile and its value."""
         return {"quantile": [self.q], "value": [self.value]}
 
     def facts(self) -> dict[str, Any]:
-        """How many ranks the value is away at most, with a probability of 95%."""
+        """Return how many ranks the value is away at most, with a probability of 95%."""
         return {"level": Fraction(95, 100), "within_ranks": self.ranks()}
 
     def ranks(self, level: Number = "0.95") -> Fraction:
-        """How many ranks the value is away from the quantile at most, with at least this probability.
+        """Return how many ranks the value is away from the quantile at most, with at least this probability.
 
         For n values, clamped and floored to the grid, and w ranks: at most q·n + w values lie below the released one,
         and at least q·n - w lie at or below it.
@@ -109,7 +109,7 @@ class Quantile(QuantileMechanism[QuantileValue]):
         return pick
 
     def accuracy(self, level: Number = "0.95") -> Fraction:
-        """How many ranks a released value is away from the quantile at most, with at least this probability.
+        """Return how many ranks a released value is away from the quantile at most, with at least this probability.
 
         It holds for all values, however they lie. It grows with the logarithm of the number of points, so bounds that
         are ten times as wide cost about 2.3/epsilon ranks more at the median.

@@ -38,7 +38,7 @@ class QuantileValues(Release):
     qs: tuple[Fraction, ...] = field(hash=False)
 
     def columns(self) -> dict[str, Sequence[Any]]:
-        """The quantiles and their values."""
+        """Return the quantiles and their values."""
         return {"quantile": self.qs, "value": self.values}
 
 
@@ -128,7 +128,7 @@ class Quantiles(QuantileMechanism[QuantileValues]):
         self._split(draw, values[cut:], (point, high), (middle + 1, beyond), points)
 
     def accuracy(self, level: Number = "0.95", *, ties: int = 1) -> tuple[Fraction, ...]:
-        """How many ranks each value is away from its quantile at most, all of them with at least this probability.
+        """Return how many ranks each value is away from its quantile at most, all with at least this probability.
 
         It holds where at most `ties` values are equal, on one step of the grid. Spread values make the real errors of
         more equal values as small; this is what can be proved.

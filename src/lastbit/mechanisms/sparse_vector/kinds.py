@@ -52,11 +52,11 @@ class NoiseKind(ABC):
 
     @abstractmethod
     def draw_one(self, draw: Draw, rate: Rate) -> int:
-        """One noise."""
+        """Draw the noise of one query."""
 
     @abstractmethod
     def draw_many(self, draw: Draw, rate: Rate, size: int) -> Samples:
-        """So many noises."""
+        """Draw the noise of so many queries."""
 
     @abstractmethod
     def variance(self, rate: Rate) -> Fraction:
@@ -79,19 +79,19 @@ class OneSided(NoiseKind):
     gap = OneSidedGapNoise
 
     def draw_one(self, draw: Draw, rate: Rate) -> int:
-        """P(X >= i) = r^i."""
+        """Draw X with P(X >= i) = r^i."""
         return draw.geometric(rate)
 
     def draw_many(self, draw: Draw, rate: Rate, size: int) -> Samples:
-        """P(X >= i) = r^i."""
+        """Draw X with P(X >= i) = r^i."""
         return draw.geometric(rate, size)
 
     def variance(self, rate: Rate) -> Fraction:
-        """r/(1-r)²."""
+        """The variance is r/(1-r)²."""
         return rate.geometric_variance
 
     def centre(self, threshold_rate: Rate, query_rate: Rate | None = None) -> int:
-        """E Z to the nearest step; for queries the public shift more."""
+        """Return E Z to the nearest step; for queries, the public shift more."""
         centre = nearest(threshold_rate.geometric_mean)
         return centre if query_rate is None else centre + shift_of(threshold_rate, query_rate)
 
@@ -102,19 +102,19 @@ class Laplace(NoiseKind):
     gap = LaplaceGapNoise
 
     def draw_one(self, draw: Draw, rate: Rate) -> int:
-        """P(X = i) proportional to r^|i|."""
+        """Draw X with P(X = i) proportional to r^|i|."""
         return draw.laplace(rate)
 
     def draw_many(self, draw: Draw, rate: Rate, size: int) -> Samples:
-        """P(X = i) proportional to r^|i|."""
+        """Draw X with P(X = i) proportional to r^|i|."""
         return draw.laplace(rate, size)
 
     def variance(self, rate: Rate) -> Fraction:
-        """2r/(1-r)²."""
+        """The variance is 2r/(1-r)²."""
         return rate.laplace_variance
 
     def centre(self, threshold_rate: Rate, query_rate: Rate | None = None) -> int:
-        """0."""
+        """The noise lies around 0."""
         return 0
 
 

@@ -136,13 +136,13 @@ class HiddenNoise(Unshared):
         return self._branch_at(self._at)
 
     def draw_ahead(self, most: int) -> int:
-        """How many of the next queries have their noise drawn: at least one, at most `most`."""
+        """Draw noise ahead, and return for how many of the next queries: at least one, at most `most`."""
         if self._next == len(self._noise[0]):
             self._fill()
         return min(most, len(self._noise[0]) - self._next)
 
     def compare_many(self, steps: NDArray[Any], base: int | NDArray[Any]) -> list[int]:
-        """Which of the next queries are above, were they all asked. `draw_ahead` must have drawn their noise."""
+        """Return which of the next queries are above, were they all asked. `draw_ahead` must have drawn their noise."""
         self._at, self._next = self._next, self._next + len(steps)
         if abs(self._threshold) > _ROOM or max(self._bars) > _ROOM:
             steps, base = steps.astype(object), np.array(base, object)

@@ -16,7 +16,7 @@ from lastbit.mechanisms.sparse_vector.answers import Answer
 from lastbit.mechanisms.sparse_vector.measured import MeasuredAbove
 from lastbit.mechanisms.sparse_vector.mechanism import AboveThreshold, StreamMechanism
 from lastbit.mechanisms.sparse_vector.run import parse_steps
-from lastbit.values.known import steps_lost
+from lastbit.values.known import lost_steps
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,7 +101,7 @@ class SparseVector(StreamMechanism):
     def _more(self, values: Any) -> Callable[[tuple[Any, ...], Mapping[int, Answer]], AboveThreshold] | None:
         if self.measure is None:
             return None
-        plan, resolution, above = self._plan, self.grid.resolution, steps_lost(values, self.grid)
+        plan, resolution, above = self._plan, self.grid.resolution, lost_steps(values, self.grid)
         facts = (
             Fraction(self.threshold), plan.threshold_rate, plan.branches[0].rate, plan.measurement_rate, resolution,
             self.noise, not above, above or 1,

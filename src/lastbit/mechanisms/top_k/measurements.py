@@ -182,7 +182,7 @@ class MeasuredSet(MeasuredSelection):
         return {**items, "index": self.indices, **measurements}
 
     def error_bars(self, level: Number = "0.95", most: int | None = None) -> dict[str, Sequence[Interval | None]]:
-        """The interval of each selected value."""
+        """Return the confidence interval of each selected value."""
         return {"measurement": self.intervals(level)}
 
     def panels(self, level: Number = "0.95") -> Sequence[Panel]:

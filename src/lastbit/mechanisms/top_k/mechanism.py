@@ -23,7 +23,7 @@ from lastbit.output.words import plural
 from lastbit.privacy.rate import Rate
 from lastbit.release import Interval, Release
 from lastbit.values.grid import LIMIT, Grid
-from lastbit.values.known import lies_on, steps_lost, unpack_values
+from lastbit.values.known import lies_on, lost_steps, unpack_values
 from lastbit.values.spark_counts import SparkCounts
 
 
@@ -61,7 +61,7 @@ class Selection(Release):
         return tuple(float(gap) for gap in self.gaps)
 
     def gap_between(self, i: int, j: int) -> Fraction:
-        """How far the selected of rank i is ahead of that of rank j: 0 is the best, and behind is negative.
+        """Return how far the selected of rank i is ahead of that of rank j: 0 is the best, and behind is negative.
 
         It is the sum of the gaps between them. Each was floored, so it is low by less than one resolution a rank.
         """
@@ -71,7 +71,7 @@ class Selection(Release):
         return (sum(self.gap_steps[i:j]) - sum(self.gap_steps[j:i])) * self.resolution
 
     def gap_intervals(self, level: Number = "0.95") -> tuple[Interval, ...]:
-        """For each gap an interval that holds the true gap. All intervals hold together with at least this probability.
+        """Return a confidence interval for each true gap. All hold together with at least this probability.
 
         With this probability every candidate's noise is below m steps, for the least such m. Then every true gap is
         less than m steps from the published one. Values that were floored may lie `above` steps higher, which adds so
@@ -93,7 +93,7 @@ class Selection(Release):
         return {**items, "index": self.indices, "gap": [*self.gaps, *no_next]}
 
     def error_bars(self, level: Number = "0.95", most: int | None = None) -> dict[str, Sequence[Interval | None]]:
-        """The interval of each gap."""
+        """Return the confidence interval of each gap."""
         no_next = [None] * (len(self.indices) - len(self.gap_steps))
         return {"gap": [*self.gap_intervals(level), *no_next]}
 
@@ -136,7 +136,7 @@ class SelectionMechanism(GridMechanism[Released]):
         """A selection among these values, `publish` of its fields, and the steps of any value."""
         numbers, items = unpack_values(values, self._furthest, self.monotone)
         n, steps_of, scaled_values = self._candidates(numbers)
-        above = steps_lost(values, self.grid)
+        above = lost_steps(values, self.grid)
         check_enough(self.k, n)
         name, cost, resolution, selector = self.name, self.cost, self.grid.resolution, self._selector
 
@@ -170,7 +170,7 @@ def check_enough(k: int, n: int) -> None:
 
 
 def steps_in_one(values: SparkCounts, grid: Grid) -> int:
-    """How many steps of the grid a step of the counts is, refused where the counts are not on the grid."""
+    """Return how many steps of the grid a step of the counts is, refused where the counts are not on the grid."""
     if not lies_on(values, grid):
         raise ParameterError(
             f"resolution must divide that of the counts: got {grid.resolution} and {values.resolution}. Build the "

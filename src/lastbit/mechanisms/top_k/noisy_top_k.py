@@ -15,7 +15,7 @@ from lastbit.estimate.accuracy import least_epsilon
 from lastbit.exact.numbers import Number, number, whole
 from lastbit.mechanisms.mechanism import resolve_draw
 from lastbit.mechanisms.top_k.mechanism import Selection, SelectionMechanism, noise_bound, steps_in_one
-from lastbit.values.known import check_sensitivity, steps_lost
+from lastbit.values.known import check_sensitivity, lost_steps
 from lastbit.values.spark_counts import SparkCounts
 
 _FURTHEST: Final = 10**30
@@ -73,7 +73,7 @@ class NoisyTopK(SelectionMechanism[TopK]):
 
             check_sensitivity(values, self._furthest, self.monotone)
             steps_in = partial(spark.scale_steps, factor=steps_in_one(values, self.grid))
-            above = steps_lost(values, self.grid)
+            above = lost_steps(values, self.grid)
             return self._publish_items(spark.ready_selection(values.rows, steps_in, self._selector, above))
         pick, _ = self._ready_selection(values, TopK.made)
         return pick

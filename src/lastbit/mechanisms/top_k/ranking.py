@@ -29,7 +29,7 @@ def near(steps: NDArray[Any], k: int, below: int) -> NDArray[np.int64]:
 
 
 def kth_highest(steps: NDArray[Any], k: int) -> int:
-    """The k-th highest of these steps.
+    """Return the k-th highest of these steps.
 
     >>> kth_highest(np.array([5, 4, 7]), 2)
     5
@@ -57,20 +57,20 @@ def highest(steps: NDArray[Any], width: int, k: int, reach: int) -> tuple[NDArra
     return places, steps[places]
 
 
-def ranked(steps: NDArray[Any], places: NDArray[np.int64], count: int) -> tuple[NDArray[np.int64], Samples]:
-    """Where the highest values are, best first, and how far each is ahead of the next, floored.
+def rank_steps(steps: NDArray[Any], places: NDArray[np.int64], count: int) -> tuple[NDArray[np.int64], Samples]:
+    """Return where the highest values are, best first, and how far each is ahead of the next, floored.
 
     The values are so many steps and a fraction high. All that counts of the fractions is their order, which is that of
     the places (Lemma 5.8 of the secure top-k paper).
 
-    >>> ranked(np.array([5, 4, 7]), np.array([2, 1, 0]), 3)
+    >>> rank_steps(np.array([5, 4, 7]), np.array([2, 1, 0]), 3)
     (array([2, 0, 1]), array([1, 1], dtype=uint64))
     """
     return (_rank_objects if steps.dtype.hasobject else _ranks.ranked)(steps, places, count)
 
 
 def _rank_objects(steps: NDArray[Any], places: NDArray[np.int64], count: int) -> tuple[NDArray[np.int64], Samples]:
-    """The same as the compiled `ranked`, for integers of any length."""
+    """The same as the compiled `rank_steps`, for integers of any length."""
     n = len(steps)
     # With place/n for the fractions their order is the same, and n-ths of a step are whole.
     high = [step * n + place for step, place in zip(steps.tolist(), places.tolist(), strict=True)]

@@ -15,7 +15,7 @@ from lastbit.mechanisms.top_k.mechanism import SelectionMechanism, check_enough
 from lastbit.mechanisms.top_k.selector import StepsOf
 from lastbit.mechanisms.top_k.set_selector import Form, SetSelector
 from lastbit.privacy.rate import Rate
-from lastbit.values.known import steps_lost, unpack_values
+from lastbit.values.known import lost_steps, unpack_values
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,7 +84,7 @@ class SelectAndMeasure(SelectionMechanism[MeasuredSelection]):
 
     def _ready_set(self, values: Any) -> Callable[[Draw], MeasuredSet]:
         numbers, items = unpack_values(values, self._furthest, self.monotone)
-        steps, above = self.grid.steps(numbers), steps_lost(values, self.grid)
+        steps, above = self.grid.steps(numbers), lost_steps(values, self.grid)
         n, name, cost, resolution = len(steps), self.name, self.cost, self.grid.resolution
         check_enough(self.k, n)
 

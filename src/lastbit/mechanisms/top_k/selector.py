@@ -21,7 +21,7 @@ from lastbit.chance.distributions import geometric
 from lastbit.chance.draw import ROOM, Draw, Samples
 from lastbit.chance.sampler import Sampler
 from lastbit.mechanisms.top_k._ranks import named, selected
-from lastbit.mechanisms.top_k.ranking import highest, near, ranked
+from lastbit.mechanisms.top_k.ranking import highest, near, rank_steps
 from lastbit.privacy.dyadic import MAX_RATE_BITS
 from lastbit.privacy.rate import Rate
 from lastbit.values._floors import add_scaled
@@ -145,7 +145,7 @@ class Selector:
         """The best k of these contenders, from their steps + V·M, which are used up; and the gaps."""
         if self.shift:
             cells += draw.truncated_geometric(self.rate, 1 << self.shift, len(cells))
-        best, ahead = ranked(cells, draw.permutation(len(cells)), self.k + 1)
+        best, ahead = rank_steps(cells, draw.permutation(len(cells)), self.k + 1)
         return best[: self.k], ahead
 
     def noisy(self, n: int, steps_of: StepsOf, draw: Draw, scaled_values: ScaledValues | None = None) -> Samples:

@@ -59,11 +59,11 @@ class SetSelector:
         return (1, 0) if self.form == "left-out" or self.k == n - 1 else (1, 1)
 
     def rate(self, n: int) -> Rate:
-        """The rate for so many candidates."""
+        """Return the rate for so many candidates."""
         return self.two if sum(self.weighs(n)) == 2 else self.one
 
     def select(self, steps: Steps, draw: Draw) -> tuple[int, ...]:
-        """The places of the selected, rising."""
+        """Return the places of the selected candidates, in rising order."""
         n = len(steps)
         if n == self.k:
             return tuple(range(n))

@@ -46,7 +46,7 @@ class TopSet(Release):
     """The number of candidates."""
 
     def columns(self) -> dict[str, Sequence[Any]]:
-        """The selected."""
+        """Return the places of the selected candidates."""
         items: dict[str, Sequence[Any]] = {} if self.items is None else {"item": self.items}
         return {**items, "index": self.indices}
 
@@ -55,7 +55,7 @@ class TopSetItems(TopSet):
     """The k items selected from a distributed table, in their public order. Rows there have no places."""
 
     def columns(self) -> dict[str, Sequence[Any]]:
-        """The selected items."""
+        """Return the selected items."""
         return {"item": self.items or ()}
 
 

@@ -16,7 +16,7 @@ _FIXED: ContextVar[int | None] = ContextVar("_FIXED", default=None)
 
 
 @dataclass(frozen=True)
-class Bound:
+class ContributionBound:
     """A unit stays in at most `most` items: those with the smallest hashes of the unit, the item and the key.
 
     The rule looks at one unit only, so a unit that comes or goes leaves the items of all others as they are. This holds
@@ -27,10 +27,10 @@ class Bound:
     key: int
 
     @classmethod
-    def draw(cls, most: int) -> Bound:
+    def draw(cls, most: int) -> ContributionBound:
         """Draw a new key, so that nobody knows beforehand which items stay.
 
-        >>> Bound.draw(3).most
+        >>> ContributionBound.draw(3).most
         3
         """
         fixed = _FIXED.get()
@@ -42,7 +42,7 @@ def one_key(key: int = 1) -> Iterator[None]:
     """All bounds drawn inside have this key: counts of two tables are compared by the rule that both would have had.
 
     >>> with one_key(5):
-    ...     Bound.draw(3).key
+    ...     ContributionBound.draw(3).key
     5
     """
     before = _FIXED.set(key)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from lastbit.data.duckdb.relation import ColumnSelection, OpenTable, stream_batches
-from lastbit.data.duckdb.sql import select_columns
+from lastbit.data.duckdb.texts import select_columns
 from lastbit.data.files.formats import SEPARATORS, TextFormat
 from lastbit.data.files.lines import Lines, batches
 from lastbit.data.files.paths import Source
@@ -91,4 +91,4 @@ def stream_lines(
     parts = batches(lines, schema, targets, separator, quotes=lines.header)
     rows = stream_batches(connection, schema, parts if convert is None else map(convert, parts))
     relation = rows.filter(condition).project(chosen)
-    return OpenTable(relation, connection, lines.done, lambda: lines.problem)
+    return OpenTable(relation, connection, lines.percent_read, lambda: lines.problem)

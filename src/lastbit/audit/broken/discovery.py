@@ -40,16 +40,19 @@ def search(
 
     strict: items that are equal to the next item are no candidates; dummies of its count stand for them.
     backwards: equals come in the other order, as by a rule that looks at the data.
-    through: what comes below the bottom is told too.
+    through: items that come below the bottom are published too.
     """
     rows = sorted(
         ((-count, name) for name, count in counts.items() if count),
-        key=lambda row: (row[0], [-ord(each) for each in row[1]] if backwards else [ord(each) for each in row[1]]),
+        key=lambda row: (
+            row[0],
+            [-ord(letter) for letter in row[1]] if backwards else [ord(letter) for letter in row[1]],
+        ),
     )
     level = -rows[candidates][0] if len(rows) > candidates else 0
-    kept = [(name, -count) for count, name in rows[:candidates] if not strict or -count > level]
-    names: list[str | None] = [name for name, _ in kept]
-    steps = [count for _, count in kept]
+    listed = [(name, -count) for count, name in rows[:candidates] if not strict or -count > level]
+    names: list[str | None] = [name for name, _ in listed]
+    steps = [count for _, count in listed]
     while len(steps) < candidates:
         names.append(None)
         steps.append(level if strict else 0)
@@ -59,11 +62,11 @@ def search(
 
     def run(draw: Draw) -> tuple[Any, ...]:
         indices, ahead = Selector.of(k, _HALF).select(len(values), values.__getitem__, draw)
-        found = [names[index] for index in indices]
+        winners = [names[index] for index in indices]
         if through:
-            return tuple(found)
-        told = next((place for place, name in enumerate(found) if name is None), len(found))
-        return tuple(found[:told]), tuple(ahead[:told].tolist())
+            return tuple(winners)
+        end = next((place for place, name in enumerate(winners) if name is None), len(winners))
+        return tuple(winners[:end]), tuple(ahead[:end].tolist())
 
     return run
 
@@ -88,7 +91,7 @@ ONE_ITEM: Final = Fraction(1, 16)
 
 def _by_data(data: Sequence[Mapping[str, int]]) -> tuple[Program, Program]:
     """A rule on equals that looks at the data: another order where a count is above 1."""
-    one, other = (search(each, k=1, candidates=2, backwards=max(each.values()) > 1) for each in data)
+    one, other = (search(counts, k=1, candidates=2, backwards=max(counts.values()) > 1) for counts in data)
     return one, other
 
 

@@ -1,0 +1,83 @@
+"""Names in src: a class name means one thing, functions are verbs or nouns, and variables say what they hold."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import defaultdict
+from pathlib import Path
+
+SOURCE = Path(__file__).parents[2] / "src/lastbit"
+TREES = {
+    path.relative_to(SOURCE).as_posix(): ast.parse(path.read_text(encoding="utf-8")) for path in SOURCE.rglob("*.py")
+}
+FUNCTIONS = [
+    (node.name, path)
+    for path, tree in TREES.items()
+    for node in ast.walk(tree)
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not node.name.startswith("__")
+]
+
+IRREGULAR = {
+    "begun", "bought", "broken", "built", "chosen", "done", "drawn", "driven", "found", "given", "gone", "grown",
+    "held", "hidden", "kept", "known", "left", "lost", "made", "met", "paid", "said", "seen", "sent", "shown", "sold",
+    "spent", "taken", "told", "worn", "written",
+}  # fmt: skip
+NO_PARTICIPLES = {"need", "speed", "seed", "feed", "embed", "indeed"}
+TERMS = {
+    "bounded", "clamped", "delimited", "keyed", "listed", "normalized", "printed", "published", "randomized", "squared",
+    "truncated", "unlisted", "zoned",
+}  # fmt: skip
+"""Adjectives of the trade, which stand before a noun: a truncated geometric, the listed items, a published text."""
+PUBLIC = {
+    "asked", "charged", "done", "exhausted", "left", "measured", "needed", "published", "required", "scored", "spent",
+    "tempered", "tried", "variance_left", "variance_weighted", "widened", "expected_found", "accuracy_as_printed",
+}  # fmt: skip
+"""Names that users call. They stay as they are."""
+
+
+def is_participle(word: str) -> bool:
+    return word in IRREGULAR or (len(word) > 4 and word.endswith("ed") and word not in NO_PARTICIPLES)
+
+
+def test_no_two_public_classes_share_a_name() -> None:
+    homes = defaultdict(set)
+    for path, tree in TREES.items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                homes[node.name].add(path)
+    assert {name: paths for name, paths in homes.items() if len(paths) > 1 and name not in {"Rate", "Place"}} == {}
+
+
+def test_no_function_is_called_by_a_participle() -> None:
+    """A participle may stand before a noun or behind a verb, as in `listed_items` and `is_piped`; never alone."""
+    verbs = r"is|has|can|check|count|find|mark|open|read|run|say|takes|unpack"
+    odd = {
+        f"{path}: {name}"
+        for name, path in FUNCTIONS
+        if is_participle(name.split("_")[-1]) and name not in PUBLIC and not re.match(rf"_?({verbs})_", name)
+    }
+    assert odd == set()
+    assert {name for name, _ in FUNCTIONS} >= PUBLIC, "a name that no longer exists is no exception"
+
+
+def test_few_names_have_a_participle_at_all() -> None:
+    names = [
+        name
+        for name, _ in FUNCTIONS
+        if name not in PUBLIC and any(is_participle(word) and word not in TERMS for word in name.split("_"))
+    ]
+    assert len(names) < len(FUNCTIONS) / 50, sorted(names)
+
+
+def test_variables_say_what_they_hold() -> None:
+    """A field is no variable: users read `verdicts.each`."""
+    vague = {"each", "found", "told", "given"}
+    for path, tree in TREES.items():
+        kinds = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+        fields = {field.target for kind in kinds for field in kind.body if isinstance(field, ast.AnnAssign)}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.arg):
+                assert node.arg not in vague, f"{path}:{node.lineno}"
+            elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node not in fields:
+                assert node.id not in vague, f"{path}:{node.lineno}"
