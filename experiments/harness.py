@@ -48,6 +48,7 @@ EXPERIMENTS = (
     "after_selection",
     "quantile_ranks",
     "table_intervals",
+    "consistent_tables",
     "discovery",
     "top_sets",
     "peers",

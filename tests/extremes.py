@@ -124,6 +124,12 @@ PARAMETERS: dict[str, Callable[[Case], dict[str, Any]]] = {
         **of.pay(), "bounds": of.one(BOUNDS), **of.some(resolution=RESOLUTIONS, most_rows=WHOLE)
     },
     "NoisyTopK": lambda of: {**of.pay(), **of.grid(), "k": of.one(WHOLE), **of.some(**_SIGN)},
+    "Tables": lambda of: {
+        "rho": of.one([*RHOS, 1, "1/100"]),
+        "domain": of.one([{"a": "xy"}, {"a": "xy", "b": range(1000)}, {f"c{i}": "xyz" for i in range(5)}]),
+        "ways": of.one([1, 2, 3, 10**30]),
+        **of.some(most_records=WHOLE, replaces=[True, False], rule=["mean", "worst"], weights=[{"a": 5}, {"a": TINY}]),
+    },
     "SubsetTopK": lambda of: {
         **of.pay(), **of.grid(), "k": of.one(WHOLE), **of.some(form=["both", "left-out"], **_SIGN)
     },
@@ -184,6 +190,7 @@ PROMISES: dict[str, dict[str, _Ask]] = {
     "Quantiles": {"accuracy": lambda own, level, n: own.accuracy(level, ties=n)},
     "Snapping": {"accuracy": lambda own, level, n: own.accuracy(level)},
     "SparseVector": _BOUNDS_OF_GAPS,
+    "Tables": {"accuracy": lambda own, level, n: own.accuracy(own.shape.names[0], level=level)},
     "SubsetTopK": {
         "accuracy": lambda own, level, n: own.accuracy(n, level),
         "lead": lambda own, level, n: own.lead(n, level),

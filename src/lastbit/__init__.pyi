@@ -7,6 +7,7 @@ from lastbit.chance.reference import Reference
 from lastbit.chance.sampler import Sampler
 from lastbit.data.count import count
 from lastbit.data.per_unit import Numbers, per_unit
+from lastbit.data.table_counting import count_tables
 from lastbit.errors import (
     AccountNotFound,
     AlreadyCharged,
@@ -54,6 +55,9 @@ from lastbit.mechanisms.sparse_vector.measured import MeasuredAbove
 from lastbit.mechanisms.sparse_vector.mechanism import AboveThreshold
 from lastbit.mechanisms.sparse_vector.run import Run
 from lastbit.mechanisms.sparse_vector.standard import SparseVector
+from lastbit.mechanisms.tables.mechanism import Tables
+from lastbit.mechanisms.tables.release import ConsistentTables
+from lastbit.mechanisms.tables.table import ConsistentTable, TableTotal
 from lastbit.mechanisms.top_k.measurements import MeasuredSet, MeasuredTopK
 from lastbit.mechanisms.top_k.noisy_max import Maximum, NoisyMax
 from lastbit.mechanisms.top_k.noisy_top_k import NoisyTopK, TopItems, TopK
@@ -69,6 +73,7 @@ from lastbit.values.counts import Counts
 from lastbit.values.grid import Grid
 from lastbit.values.spark_counts import SparkCounts
 from lastbit.values.statistic import Statistic, exact_mean, exact_sum, exact_variance, histogram, mean_sums
+from lastbit.values.table_counts import TableCounts
 from lastbit.values.unlisted import UNKNOWN, Unlisted
 
 __version__: str
@@ -88,6 +93,8 @@ __all__ = [
     "BudgetExceeded",
     "Charge",
     "Choice",
+    "ConsistentTable",
+    "ConsistentTables",
     "Cost",
     "Counts",
     "DataError",
@@ -157,6 +164,9 @@ __all__ = [
     "Statistic",
     "SubsetTopK",
     "SystemBits",
+    "TableCounts",
+    "TableTotal",
+    "Tables",
     "Tape",
     "TapeEnded",
     "TopItems",
@@ -168,6 +178,7 @@ __all__ = [
     "ask",
     "audit",
     "count",
+    "count_tables",
     "estimate",
     "exact_mean",
     "exact_sum",

@@ -196,7 +196,7 @@ class Release(Compared, ABC):
         return [f"… and {plural(rows - MOST_ROWS, 'more row')}"] if rows > MOST_ROWS else []
 
 
-def build_frame(table: Mapping[str, Sequence[Any]]) -> Any:
+def build_frame(table: Mapping[str, Sequence[Any] | NDArray[Any]]) -> Any:
     """Return columns as a DataFrame of pandas or Polars: of the library that is loaded, or else is installed.
 
     >>> import pandas
@@ -210,10 +210,12 @@ def build_frame(table: Mapping[str, Sequence[Any]]) -> Any:
             library = import_module(name)
         except ImportError:
             continue
+        # An array of objects that begins with a missing one has no type in Polars; a list has.
+        lists = {title: _list_of(column) if name == "polars" else column for title, column in columns.items()}
         try:
-            return library.DataFrame(columns)
-        except UnicodeEncodeError:
-            # Half a character is no text for Arrow. The item stays as it is, as an object.
+            return library.DataFrame(lists)
+        except (UnicodeEncodeError, TypeError):
+            # Half a character is no text for Arrow, and text and numbers are no column of Polars. Items stay objects.
             kind = getattr(library, "Object", object)
             objects = {
                 column_name: library.Series(column.tolist(), dtype=kind) if column.dtype == object else column
@@ -223,8 +225,14 @@ def build_frame(table: Mapping[str, Sequence[Any]]) -> Any:
     raise LastbitError("to_frame needs pandas or Polars. Install one of them, or use to_dict().")
 
 
-def _array(column: Sequence[Any]) -> NDArray[Any]:
+def _list_of(column: NDArray[Any]) -> Any:
+    return column.tolist() if column.dtype == object else column
+
+
+def _array(column: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
     """A column as a NumPy array: whole numbers, the nearest floats of fractions, text and other items as objects."""
+    if isinstance(column, np.ndarray) and column.dtype != object:
+        return column
     numbers = all(cell is None or isinstance(cell, Fraction | float | int) for cell in column)
     if numbers and any(isinstance(cell, Fraction | float) for cell in column):
         return np.array([np.nan if cell is None else float(cell) for cell in column], np.float64)

@@ -156,7 +156,7 @@ def test_another_question_is_charged(other: str, clinic: Path, capsys: Any) -> N
     Path("copy/visits.csv").write_text(Path("visits.csv").read_text())
     Path("hard.csv").hardlink_to("visits.csv")
     answer(f"top {TABLE} -k 2 --epsilon 1/2 {PAID}", capsys)
-    assert "reused" not in answer(f"{other} {PAID} --reuse", capsys)
+    assert "reused" not in answer(f"{other} {PAID} --reuse --new-table", capsys)
     assert len(lb.Ledger("budget.db").history("clinic")) == 3
     # Under another name the same items are the same domain.
     Path("same.txt").write_text(Path("diagnoses.txt").read_text() + "\n")
@@ -180,12 +180,12 @@ def test_a_file_is_the_same_by_every_path(clinic: Path, capsys: Any) -> None:
         # The same words, and another file.
         Path("visits.csv").write_text(Path("../visits.csv").read_text())
         here = command.format("visits.csv").replace("--domain diagnoses.txt", list_)
-        assert "reused" not in answer(f"{here} {paid} --reuse", capsys)
+        assert "reused" not in answer(f"{here} {paid} --reuse --new-table", capsys)
     # A link that leads elsewhere now is another file by the same words.
     Path("link.csv").unlink()
     Path("link.csv").symlink_to("other.csv")
     Path("other.csv").write_text(Path("visits.csv").read_text())
-    assert "reused" not in answer(f"{command.format('./link.csv')} {PAID} --reuse", capsys)
+    assert "reused" not in answer(f"{command.format('./link.csv')} {PAID} --reuse --new-table", capsys)
     # Only what was typed is shown and kept, besides the digest of the path.
     first = lb.Ledger("budget.db").history("clinic")[1]
     assert first.about.startswith("top ./link.csv --unit patient --by diagnosis")

@@ -21,9 +21,9 @@ from lastbit import cli
 from tests import processes
 
 TOP = "top visits.csv --by diagnosis --unit patient --domain diagnoses.txt"
-PLANS = ("top", "choose", "measure", "histogram", "count", "sum", "mean", "quantile", "watch")
+PLANS = ("top", "choose", "measure", "histogram", "count", "sum", "mean", "quantile", "tables", "watch")
 COMMANDS = [
-    "top", "above", "choose", "measure", "histogram", "count", "sum", "mean", "median", "quantile",
+    "top", "above", "choose", "measure", "histogram", "count", "sum", "mean", "median", "quantile", "tables",
     "watch", "completion",
     *(f"plan {kind}" for kind in PLANS),
     *(f"budget {each}" for each in ("create", "show", "history", "export", "verify", "raise")),

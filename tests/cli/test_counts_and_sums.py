@@ -349,7 +349,7 @@ SPREAD = [(1, 1), (2, 2), (3, None)]
 
 
 def count_total(numbers: Any) -> lb.Counts:
-    total = numbers.bounded(1).total(1)
+    total = numbers.keep_first(1).total(1)
     return lb.Counts(items=["rows"], values=[total.values], sensitivity=total.sensitivity, monotone=total.monotone)
 
 
@@ -368,9 +368,9 @@ COUNTERS: dict[str, Any] = {
     "people": lambda place: read_everybody(place),
     "rows": lambda place: read_numbers_of_rows(place, 4).then(count_total),
     "units with more rows": lambda place: read_numbers_of_rows(place, 1).then(lambda numbers: numbers.clamped_people),
-    "bins": lambda place: rank_bins(place).then(lambda ranked: ranked.bounded(2)),
+    "bins": lambda place: rank_bins(place).then(lambda ranked: ranked.keep_first(2)),
     "spread over bins": lambda place: rank_bins(place).then(lambda ranked: ranked.spread(SPREAD)),
-    "months": lambda place: rank_months(place).then(lambda ranked: ranked.bounded(1)),
+    "months": lambda place: rank_months(place).then(lambda ranked: ranked.keep_first(1)),
     "spread over months": lambda place: rank_months(place).then(lambda ranked: ranked.spread(SPREAD)),
 }
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import lastbit as lb
-from lastbit.ledger.codec import read, write
+from lastbit.ledger.codec import decode, encode
 from lastbit.release import Release
 
 
@@ -97,9 +97,9 @@ def test_the_books_keep_all_parts_as_one_entry_and_give_them_back(tmp_path: Any)
     assert entry.published == release
     assert entry.parameters["rows.epsilon"] == "2"
     assert ledger.account("clinic").spent == 3
-    text = write(release)
+    text = encode(release)
     assert text is not None
-    assert read(text) == release
+    assert decode(text) == release
     assert release.to_dict()["parts"]["people"]["mechanism"] == "DiscreteLaplace"
 
 

@@ -82,6 +82,7 @@ def test_the_bounded_count_alone_misses_the_people_in_every_lot() -> None:
     [
         ({4: 400}, 1, 50, (50, 450), (133, 287)),
         ({4: 400}, 1, 3, (3, 403), (3, 41)),
+        ({1: 100, 4: 3}, 1, 5, (5, 8), (5, 8)),  # whatever the lot is, three are left out at most
     ],
 )
 def test_the_intervals_of_a_uniform_lot_are_narrow(

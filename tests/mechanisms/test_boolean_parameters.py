@@ -36,6 +36,7 @@ CHECKED: dict[str, Callable[..., Any]] = {
     "SparseVector gaps": lambda **more: lb.SparseVector(threshold=0, limit=1, **ONE, **more),
     "Statistic monotone": lambda **more: lb.Statistic(1, 1, 1, **more),  # type: ignore[arg-type]
     "SubsetTopK monotone": lambda **more: lb.SubsetTopK(k=1, **ONE, **more),
+    "Tables replaces": lambda **more: lb.Tables(domain={"sex": "fm"}, ways=1, rho=1, **more),
     "exact_sum replaces": lambda **more: lb.exact_sum([1], **BOUNDS, **more),
     "expected_found monotone": lambda **more: expected_found([3, 2, 1], 1, lb.Cost.of(1), **more),
     "histogram replaces": lambda **more: lb.histogram([1], bins=2, **BOUNDS, **more),

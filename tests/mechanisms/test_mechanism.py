@@ -40,6 +40,7 @@ BUILT: dict[str, Callable[..., Any]] = {
     "SparseVector with measure": lambda **more: lb.SparseVector(threshold=50, limit=2, measure="1/2", **more),
     "AdaptiveSparseVector": lambda **more: lb.AdaptiveSparseVector(threshold=50, limit=2, **more),
     "Snapping": lambda **more: lb.Snapping(bounds=(0, 100), **more),
+    "Tables": lambda **more: tables(**more),
 }
 VALUES: dict[str, Any] = {
     "Snapping": 7,
@@ -48,6 +49,7 @@ VALUES: dict[str, Any] = {
     "Parts": {"people": 5, "top": COUNTS},
     "Quantile": [3, 4],
     "Quantiles": [3, 4],
+    "Tables": [5, 3, 4],
     **dict.fromkeys(("DiscoverHistogram", "DiscoverRanking", "DiscoverTopK"), WORDS),
 }
 
@@ -56,6 +58,12 @@ def gaussian(epsilon: Any = None, eta: lb.Eta | None = None, **more: Any) -> lb.
     """It has a rho in place of an epsilon."""
     rho = epsilon if eta is None else eta.fraction / 3
     return lb.DiscreteGaussian(rho=rho, **{"squared_sensitivity": 3, **more})
+
+
+def tables(epsilon: Any = None, eta: lb.Eta | None = None, **more: Any) -> lb.Tables:
+    """It has a rho in place of an epsilon."""
+    rho = epsilon if eta is None else eta.fraction / 3
+    return lb.Tables(domain={"age": ["young", "middle", "old"]}, ways=1, rho=rho, **more)
 
 
 def make_release(name: str) -> lb.Release:
@@ -235,6 +243,7 @@ def test_internals_are_not_shown_as_public(name: str) -> None:
     mechanism = BUILT[name](epsilon=1)
     derived = {field.name for field in fields(mechanism) if not field.init and not field.name.startswith("_")}
     public = {"cost", "grid", "rate", "share", "k", "resolution", "sensitivity", "threshold", "noise", "tau"}
+    public |= {"shape", "shares", "rates"}
     assert derived <= public
 
 

@@ -53,7 +53,9 @@ SCORES: dict[str, Callable[[Any], Any]] = {
     "ask": lambda values: lb.SparseVector(threshold=3, limit=1, epsilon=1).start().ask(values[1]),
     "ask_many": lambda values: lb.SparseVector(threshold=3, limit=1, epsilon=1).start().ask_many(values),
     **{
-        name: lambda values, name=name: BUILT[name](epsilon=1).release(values)
+        name: lambda values, name=name: BUILT[name](epsilon=1).release(
+            {"people": values, "top": values} if name == "Parts" else values
+        )
         for name in BUILT
         if name not in RECORDS | {"Snapping"} and not name.startswith("Discover")
     },

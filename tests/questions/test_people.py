@@ -167,7 +167,7 @@ def test_clamped_people_are_said_for_each_side() -> None:
     reading = parts.read(mechanism.ready(values)(Shifted(2)), LEVEL)
     reach = noise_of_sum("laplace", lb.DiscreteLaplace(epsilon="1/10").rate, 1, ALPHA / 2)
     assert reading.clamped == {"below": (42, 42 - reach, 42 + reach), "above": (702, 702 - reach, 702 + reach)}
-    below, above = reading.describe_clamped("cost", ("0", "9"), "unit")
+    below, above = reading.describe_clamping("cost", ("0", "9"), "unit")
     assert f"below 0 counts as 0: 42 units ({42 - reach} to {42 + reach} with probability 95%)" in below
     assert f"above 9 counts as 9: 702 units ({702 - reach} to {702 + reach} with probability 95%)" in above
     assert reading.data["clamped_above_high"] == 702 + reach

@@ -22,10 +22,22 @@ ASKED: list[tuple[str, dict[str, Any]]] = [
     ("top", {"by": ["diagnosis", "ward"], "domain": {"ward": "1..3", "diagnosis": ["flu", "a, b"]}, "k": 2}),
     ("top", {"by": ["diagnosis"], "delta": "1e-6", "k": 2}),
     ("quantile", {"of": "cost", "bounds": ("0", "1000"), "at": "0.25,0.5", "where": "cost >= 10"}),
+    ("tables", {"by": ["diagnosis", "ward"], "domain": [["flu", "a, b"], ["0", "1", "2"]], "delta": "1e-6"}),
+    (
+        "tables",
+        {
+            "by": ["diagnosis", "ward"],
+            "domain": {"ward": "0..3", "diagnosis": ["flu", "it's"]},
+            "edges": {"cost": [0, 100, 200]},
+            "tables": [["ward", "cost"], ["diagnosis"]],
+            "weight": {("ward", "cost"): "5/2"},
+            "delta": "1e-6",
+        },
+    ),
 ]
 
 
-@pytest.mark.parametrize(("kind", "asked"), ASKED, ids=[kind for kind, _ in ASKED])
+@pytest.mark.parametrize(("kind", "asked"), ASKED, ids=[f"{kind} {place}" for place, (kind, _) in enumerate(ASKED)])
 def test_both_texts_run_and_ask_the_same(
     kind: str, asked: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:

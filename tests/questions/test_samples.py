@@ -11,6 +11,7 @@ from lastbit.questions.kinds import KINDS
 
 LISTED = {"by": ["item"], "domain": ["a,b,c,d"]}
 NUMBERS = {"of": "cost", "bounds": ("0", "1000")}
+TABLES = {"by": ["item", "sex"], "domain": ["a,b,c", "f,m"], "edges": ["cost=0,10,20"], "delta": "1e-6"}
 ASKED: list[tuple[str, dict[str, Any]]] = [
     ("top", {**LISTED, "k": 2}),
     ("top", {**LISTED, "k": 2, "weights": "cost", "bounds": ("0", "10")}),
@@ -31,6 +32,12 @@ ASKED: list[tuple[str, dict[str, Any]]] = [
     ("median", NUMBERS),
     ("quantile", {**NUMBERS, "at": "0.25,0.5"}),
     ("quantile", {**NUMBERS, "at": "0.5,0.9", **LISTED, "one_each": True}),
+    ("tables", {**TABLES}),
+    ("tables", {**TABLES, "by": ["item", "sex"], "edges": []}),
+    ("tables", {**TABLES, "pivot": "cost,sex"}),
+    ("tables", {**TABLES, "whole": True}),
+    ("tables", {**TABLES, "whole": True, "pivot": "sex,item"}),
+    ("tables", {**TABLES, "edges": ["cost=" + ",".join(map(str, range(900)))]}),
 ]
 
 

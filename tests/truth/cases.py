@@ -33,8 +33,14 @@ def _case(
             del options["epsilon"]
     options = {key: value for key, value in options.items() if value is not None}
     shown = [key if value is True else f"{key} {value}" for key, value in options.items()
-             if key not in ("unit", "epsilon", "by", "domain", "of", "bounds", "weights", "edges")]  # fmt: skip
-    words = [kind, *[key for key in ("by", "of", "weights", "edges") if key in options], *shown, "of", population]
+             if key not in ("unit", "epsilon", "by", "domain", "of", "bounds", "weights", "edges", "counts")]  # fmt: skip
+    words = [
+        kind,
+        *[key for key in ("by", "of", "weights", "edges", "counts") if key in options],
+        *shown,
+        "of",
+        population,
+    ]
     if "by" in options and "domain" not in options:
         words.insert(1, "unlisted")
     if "unit" not in options:
@@ -60,12 +66,16 @@ COUNTS = [
     _case("count", "clinic", lots=True, **_by(MONTHS), one_each=True),
     _case("count", "clinic", lots=True, **_by(MONTHS), one_each=True, people_share=0),
     _case("count", "crowd", lots=True, **_by(ITEMS), most_items=2),
-    _case("count", "crowd", lots=True, **_by(ITEMS), most_items=2, level="0.5", rho="1/8"),
+    _case("count", "crowd", lots=True, **_by(ITEMS), most_items=2, level="0.5", rho="1/8", long=True),
     _case("count", "crowd", lots=True, **_by(ITEMS), most_items="auto"),
     _case("count", "ties", lots=True, **_by(("i0", "i1", "nobody has it")), one_each=True, long=True),
     _case("count", "nobody", lots=True, **_by(("a", "b")), one_each=True),
     _case("histogram", "clinic", lots=True, month="day", bounds=("2024-01", "2025-12"), most_items=1),
     _case("histogram", "clinic", month="day", bounds=("2024-01", "2024-12")),
+    _case("histogram", "crowd", month="day", bounds=("2024-02", "2024-08"), lots=True, most_items=3),
+    _case("histogram", "tenths", of="number", edges=("0", "0.1", "0.3"), name="on an edge"),
+    _case("count", "stated", **_by(tuple("abcdef")), counts="number", sensitivity=2, unit=None),
+    _case("top", "stated", **_by(tuple("abcdef")), counts="number", sensitivity=2, monotone=True, k=2, unit=None),
     _case("histogram", "crowd", of="number", bounds=(0, 100), bins=4),
     _case("histogram", "crowd", of="number", bounds=(0, 100), bins=4, unit=None, long=True),
     _case("histogram", "crowd", of="number", edges=(0, 50, 60, 100), missing="bin", lots=True, most_items=1),
@@ -75,6 +85,7 @@ COUNTS = [
 WEIGHTS = [
     _case("count", "clinic", **_by(MONTHS), weights="number", bounds=(0, 20)),
     _case("count", "clinic", lots=True, **_by(MONTHS), weights="number", bounds=(0, 20), most_items=2),
+    _case("count", "crowd", lots=True, **_by(ITEMS), weights="number", bounds=(0, 100), most_items=2),
     _case("count", "clinic", lots=True, **_by(MONTHS), weights="number", bounds=(-5, 20), most_items="auto", long=True),
     _case("measure", "clinic", **_by(MONTHS), weights="number", bounds=(0, 20), k=3),
     _case("top", "clinic", **_by(MONTHS), weights="number", bounds=(0, 20), k=3),
@@ -116,7 +127,9 @@ SUMS = [
 QUANTILES = [
     _case("median", "crowd", of="number", bounds=(0, 100)),
     _case("median", "below a step", of="number", bounds=(0, 10)),
+    _case("median", "a hair below a step", of="number", bounds=(0, 10), resolution=1),
     _case("median", "ties", of="number", bounds=(0, 100), rho="1/2"),
+    _case("quantile", "spread out", of="number", bounds=(0, 1000), at=("0", "1"), level="0.99"),
     _case("median", "nobody", of="number", bounds=(0, 100)),
     _case("quantile", "spread out", of="number", bounds=(0, 1000), at=("0.1", "0.5", "0.9")),
     _case("quantile", "crowd", of="number", bounds=(0, 100), at=("0.25", "0.75"), long=True),
@@ -138,6 +151,7 @@ SELECTIONS = [
     _case("top", "crowd", **_by(ITEMS), k=3, set=True, form="left-out", rho="1/8"),
     _case("choose", "crowd", **_by(ITEMS)),
     _case("choose", "crowd", **_by(ITEMS), k=3, delta="1e-6"),
+    _case("choose", "ties", **_by((*(f"i{place}" for place in range(6)), "no", "never")), k=7, rho="1/8"),
     _case("measure", "crowd", **_by(ITEMS), k=3),
     _case("measure", "crowd", **_by(ITEMS), k=3, set=True, rho="1/8"),
     _case("above", "crowd", **_by(ITEMS), threshold=60, limit=3),

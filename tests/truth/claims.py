@@ -67,6 +67,12 @@ class Answer:
         return self.report.columns[name]
 
     @property
+    def of_all(self) -> Sequence[Any] | None:
+        """The intervals of all people; None where there are none."""
+        columns = self.report.columns.items()
+        return next((column for name, column in columns if name.startswith("all ") or " of all " in name), None)
+
+    @property
     def values(self) -> Sequence[Any]:
         """The number of each row of the table: the column before the first interval."""
         names = list(self.report.columns)
@@ -104,6 +110,7 @@ PLACES = {
     "than": rf"a listed item|the {NUMBER}(?:st|nd|rd|th) of all items",
     "th": r"st|nd|rd|th",
     "have": r"has|have",
+    "limit": r"2,147,483,647",
     "column": r"[A-Za-z ]+?",
     "command": r"lastbit .+",
 }
@@ -172,7 +179,7 @@ def read(text: str, answer: Answer) -> Iterator[Outcome]:
 
 TITLE = re.compile(
     r"[A-Za-z +]+, (?P<currency>epsilon|rho) (?P<cost>\S+?)(?:, delta (?P<delta>\S+?))?"
-    r"(?:: (?P<listed>[\d,]+) of (?P<asked>[\d,]+) queries above)?"
+    r"(?:: (?P<listed>[\d,]+) of (?P<asked>[\d,]+) (?:query|queries) above)?"
 )
 
 
@@ -212,8 +219,9 @@ def between(places: Mapping[str, str], truth: int) -> bool:
 
 COLUMNS: dict[str, tuple[str, ...]] = {
     r"item|group|rank|quantile|day|number": (),
-    r"units|rows|units counted|rows counted|sum of number|sum of number counted": ("interval",),
-    r"all (units|sum of number)": ("interval of all",),
+    r"units|rows|units counted|rows counted": ("interval", "both intervals"),
+    r"sum of number|sum of number counted": ("interval",),
+    r"all (units|rows)|sum of number of all units": ("interval of all",),
     r"mean of number|interval of (units|rows)": ("both intervals",),
     r"interval": ("interval", "both intervals"),
     r"number at \d\S*": ("ranks",),

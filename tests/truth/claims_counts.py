@@ -100,8 +100,8 @@ def _lot(answer: Answer) -> Iterator[Outcome]:
 
 
 @says("Those of all {column} allow for the units whom the bound leaves out.")
-def intervals_of_all(answer: Answer, places: Places) -> Iterator[Outcome]:
-    frame, column = answer.report.frame, answer.column(f"all {places['column']}")
+def intervals_of_all(answer: Answer, _: Places) -> Iterator[Outcome]:
+    frame, column = answer.report.frame, answer.of_all or ()
     for group, interval in zip(groups_of(answer), column, strict=True):
         yield Outcome(f"interval of all: {group}", within(interval, answer.truth.values[group]))
     ends = list(zip(frame["low"], frame["high"], strict=True))
@@ -146,8 +146,8 @@ def _planned(answer: Answer, **options: Any) -> Fraction:
 def everybody_could_count(answer: Answer, places: Places) -> Iterator[Outcome]:
     off = parse(places["within"])
     yield Outcome("off by, with all", off == _planned(answer, most_items="all", one_each=False), sure=True)
-    column = next(values for name, values in answer.report.columns.items() if name.startswith("all "))
-    yield Outcome("with all every interval is narrower", all(2 * off < high - low for low, high in column), sure=True)
+    narrower = all(2 * off < high - low for low, high in answer.of_all or ())
+    yield Outcome("with all every interval is narrower", narrower, sure=True)
     words = shlex.split(places["command"])
     plain = not {"--most-items", "--one-each"} & {*words} and words[:2] == ["lastbit", answer.case.kind]
     yield Outcome("the command asks for all", plain, sure=True)
@@ -215,9 +215,8 @@ def false_intervals(answer: Answer, places: Places) -> Iterator[Outcome]:
     for item in items:
         held = item not in shown or within(shown[item], numbers.get(item, 0))
         yield Outcome(f"interval: {item}", held)
-    of_all = next((column for name, column in columns.items() if name.startswith("all ")), None)
-    if of_all is not None:
-        shown = dict(zip(columns["item"], of_all, strict=True))
+    if answer.of_all is not None:
+        shown = dict(zip(columns["item"], answer.of_all, strict=True))
         for item in items:
             held = item not in shown or within(shown[item], answer.truth.values[item])
             yield Outcome(f"interval of all: {item}", held)
@@ -237,3 +236,13 @@ def up_to_so_many_more(answer: Answer, places: Places) -> Iterator[Outcome]:
         return  # the lot does not say which people of a sum were counted
     furthest = max((answer.truth.counts[item] - answer.counted.get(item, 0) for item in answer.truth.groups), default=0)
     yield Outcome("more than were counted", furthest <= more)
+
+
+@says(
+    "A row whose number is missing, negative, or text that is no number, counts 0. Other counts are rounded down to whole "
+    "numbers, up to {limit}. Of several rows of an item the largest counts. One person moves each count by at most "
+    "{sensitivity}, as --sensitivity says."
+)
+def stated_counts(answer: Answer, places: Places) -> Iterator[Outcome]:
+    said = Fraction(answer.case.options["sensitivity"])
+    yield Outcome("the sensitivity", parse(places["sensitivity"]) == said, sure=True)

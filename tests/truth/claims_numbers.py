@@ -86,7 +86,11 @@ def rows_cut(answer: Answer, places: Places) -> Iterator[Outcome]:
         yield Outcome("people with more rows", between(places, answer.truth.people_with_more_rows(most)))
 
 
-@says("A missing number counts as {missing}.")
+@says(
+    "A missing number counts as {missing}.",
+    "Rows whose number is missing count as {missing}.",
+    "A row whose number is missing, or is text that is no number, counts as {missing}.",
+)
 def missing(answer: Answer, places: Places) -> Iterator[Outcome]:
     yield Outcome("missing", parse(places["missing"]) == Fraction(answer.case.options["missing"]), sure=True)
 

@@ -80,10 +80,14 @@ class Trial:
 
     def answer(self, repetition: int) -> Answer:
         """Return the answer on the words of this repetition."""
+        lot = repetition % LOTS if self.case.lots else 0
+        ready = self.request.question.prepare(self.values(lot))
+        return self.describe(ready(lb.Sampler(FixedWords(f"{self.case.name} {repetition}"))), lot)
+
+    def describe(self, release: Any, lot: int = 0) -> Answer:
+        """Return all that is said about a release with this lot, and the truth."""
         question = self.request.question
-        values = self.values(repetition % LOTS if self.case.lots else 0)
-        release = question.prepare(values)(lb.Sampler(FixedWords(f"{self.case.name} {repetition}")))
-        counted = self._counted(values, release) if self.case.lots else None
+        counted = self._counted(self.values(lot), release) if self.case.lots else None
         return Answer(self.case, self.truth, question, question.report(release), release, counted, self.plan)
 
     def _counted(self, values: Any, release: Any) -> Any:

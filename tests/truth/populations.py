@@ -79,6 +79,12 @@ def below_a_step() -> Iterator[Row]:
         yield Row(f"p{person}", "a", "0.9", "2024-03-01")
 
 
+def a_hair_below_a_step() -> Iterator[Row]:
+    """Numbers so near below a step that a coarse float takes them for the step, one a person."""
+    for person in range(400):
+        yield Row(f"p{person}", "a", "0.9999999999999", "2024-03-01")
+
+
 def tenths() -> Iterator[Row]:
     """Tenths, which lie between two steps of any power of two: four rows a person."""
     for person in range(500):
@@ -128,6 +134,14 @@ def alone() -> Iterator[Row]:
         yield Row(f"p{person}", f"x{person}", "5", "2024-01-01")
 
 
+def stated() -> Iterator[Row]:
+    """Counts that somebody made: one row an item, some odd, and one item twice."""
+    for item, number in {"a": "120", "b": "80.9", "c": "-5", "d": "n/a", "e": "", "f": "0"}.items():
+        yield Row("", item, number)
+    yield Row("", "b", "60")
+    yield Row("", "unheard of", "500")
+
+
 def nobody() -> Iterator[Row]:
     """A table without rows, but for one that belongs to nobody."""
     yield Row("", "a", "5", "2024-01-01")
@@ -136,7 +150,8 @@ def nobody() -> Iterator[Row]:
 STOCK: dict[str, Population] = {
     function.__name__.replace("_", " "): tuple(function())
     for function in (
-        clinic, crowd, below_a_step, tenths, same_rows, torn, ties, spread_out, popular, alone, nobody,
+        clinic, crowd, below_a_step, a_hair_below_a_step, tenths, same_rows, torn, ties, spread_out, popular, alone, stated,
+        nobody,
     )
 }  # fmt: skip
 """Every population, by name."""

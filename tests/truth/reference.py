@@ -110,8 +110,19 @@ class Reference:
 
     @property
     def values(self) -> Mapping[Any, Fraction | int]:
-        """The number of each group: how many people, or their sum."""
+        """The number of each group: how many people, their sum, or the count that the table states."""
+        if "counts" in self.options:
+            return self.stated_counts
         return self.sums if self._adds_up else self.counts
+
+    @cached_property
+    def stated_counts(self) -> dict[Any, int]:
+        """The count of each item that the table states, rounded down: the largest of several, and 0 at least."""
+        stated = dict.fromkeys(self.groups, 0)
+        for row in self.rows:
+            if row.item in stated:
+                stated[row.item] = max(stated[row.item], floor(parse_number(row.number) or 0))
+        return stated
 
     @property
     def _adds_up(self) -> bool:

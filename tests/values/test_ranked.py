@@ -45,7 +45,7 @@ def test_sums_are_of_the_same_items(most: int) -> None:
         ITEMS, places, ranks, units, totals, lambda sums, most: lb.Counts(items=ITEMS, values=sums, most_items=most)
     )
     expected = [sum(10 * place + 1 for lot in EVERYBODY if place in lot[:most]) for place in range(3)]
-    assert list(ranked.bounded(most).values) == expected
+    assert list(ranked.keep_first(most).values) == expected
 
 
 def test_the_ranks_say_how_many_items_people_have() -> None:
@@ -71,7 +71,7 @@ def test_somebody_who_comes_is_in_one_class_and_in_few_counts(lot: tuple[int, ..
 def test_nobody_is_counted_in_an_empty_table() -> None:
     none = np.zeros(0, np.int64)
     ranked = RankedCounts(ITEMS, none, none, none)
-    assert ranked.bounded(1).values.tolist() == [0, 0, 0]
+    assert ranked.keep_first(1).values.tolist() == [0, 0, 0]
     assert ranked.spread(CLASSES).values.tolist() == [0, 0, 0]
     assert len(ranked.items_per_person) == 0
 
@@ -83,10 +83,10 @@ def test_items_that_nobody_listed_are_named_up_to_a_rank_only(most: int) -> None
     places = np.where(ranks <= 2, places, -1)
     ranked = RankedUnlisted(ITEMS, places, ranks, units)
     counted = Counter(ITEMS[place] for lot in EVERYBODY for place in lot[:most])
-    items, steps = ranked.bounded(most).highest(None)
+    items, steps = ranked.keep_first(most).highest(None)
     assert dict(zip(items, steps.tolist(), strict=True)) == counted
     assert list(items) == sorted(counted, key=lambda item: (-counted[item], item))
-    assert ranked.bounded(most).most_items == most
+    assert ranked.keep_first(most).most_items == most
     assert (
         ranked.spread(CLASSES).values.tolist() == RankedCounts(ITEMS, *rank(EVERYBODY)).spread(CLASSES).values.tolist()
     )

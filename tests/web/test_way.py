@@ -127,6 +127,17 @@ def test_other_topics_are_released(topic: str, fields: dict[str, str], served: S
     assert f"lastbit {name} visits.csv" in page.inner_text("main")
 
 
+def test_tables_are_released_for_a_rho(served: Served, serve: Callable[..., Served], visit: Visit) -> None:
+    served.ledger.create("report", rho=1)  # tables cost a rho, of which other tests' account has no epsilon
+    page = visit(at=serve(dataset="report"))
+    plan(page, "tables", "0.25", by="diagnosis", domain="diagnosis: influenza, common cold")
+    release(page)
+    (_, entry) = served.ledger.history("report")
+    assert entry.done == "yes"
+    assert "What it means" in page.inner_text("main")
+    assert "lastbit tables visits.csv" in page.inner_text("main")
+
+
 def moved(page: Any, before: str) -> str:
     """The epsilon that follows a dial, once the page hears what its new parts say: htmx takes a moment to settle."""
     expect(page.locator("#epsilon")).not_to_have_value(before)

@@ -32,6 +32,7 @@ RIGHT: dict[str, dict[str, Any]] = {
     "mean": {"of": "cost", "bounds": [0, 10]},
     "median": {"of": "cost", "bounds": [0, 10]},
     "quantile": {"of": "cost", "bounds": [0, 10], "at": 0.5},
+    "tables": {"by": "item", "domain": ["flu", "cold"], "delta": "1e-6"},
 }
 """A question of each kind that can be asked, without its cost."""
 

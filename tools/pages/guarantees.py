@@ -36,6 +36,8 @@ def _words(most_items: int | None) -> Unlisted:
     return Unlisted.of({"a": 1, "b": 1}, most_items=most_items)
 
 
+_TWO_BY_TWO = {"domain": {"a": "xy", "b": "uv"}, "rho": 4}
+
 INSTANCES: Final[Mapping[str, Sequence[Instance]]] = {
     "DiscoverHistogram": [
         Instance({"eta": _BIT, "delta": "1/10", "most_items": 1}, _words(1), Fraction(1, 1 << 10)),
@@ -110,6 +112,11 @@ INSTANCES: Final[Mapping[str, Sequence[Instance]]] = {
         Instance({"k": 2, "eta": _TWO, "monotone": True}, [2, 0, 1, 0], Fraction(0)),
         Instance({"k": 2, "eta": _TWO, "monotone": True, "form": "left-out"}, [2, 0, 1, 0], Fraction(0)),
         Instance({"k": 1, "epsilon": 1}, [0, 1, 1], Fraction(0)),
+    ],
+    "Tables": [
+        Instance({**_TWO_BY_TWO, "tables": [("a", "b")]}, [1, 0, 1, 1], Fraction(1, 1 << 20)),
+        Instance({**_TWO_BY_TWO, "tables": [("a",), ("b",)]}, [1, 0, 1, 1], Fraction(1, 1 << 20)),
+        Instance({**_TWO_BY_TWO, "tables": [("a", "b")], "replaces": True}, [1, 0, 1, 1], Fraction(1, 1 << 20)),
     ],
     "SelectAndMeasure": [
         Instance({"k": 1, "eta": _FOUR, "resolution": 1}, [0, 1], Fraction(1, 1 << 7)),

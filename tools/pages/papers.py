@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 
-from lastbit.papers.registry import ENTRIES, FROM_B2DP, FROM_FREEGAP, FROM_SNAPPING, NOT_HERE, PAPERS, Entry, Paper
+from lastbit.papers.registry import ENTRIES, FROM_B2DP, FROM_FREEGAP, FROM_SNAPPING, NOT_HERE, PAPERS, MapEntry, Paper
 
 _HEAD = """# From the papers to the calls
 
@@ -55,7 +55,7 @@ def _section(paper: Paper) -> Iterator[str]:
     yield ""
 
 
-def _row(entry: Entry) -> str:
+def _row(entry: MapEntry) -> str:
     cells: Sequence[str] = (
         entry.item,
         _cell(entry.about),

@@ -24,7 +24,7 @@ from lastbit.audit.progress import Progress, deadline
 from lastbit.chance import distributions
 from lastbit.chance.bits import Words
 from lastbit.chance.distributions import Distribution
-from lastbit.chance.draw import Draw, Parts, Samples
+from lastbit.chance.draw import Draw, Probabilities, Samples
 from lastbit.errors import AuditError
 from lastbit.mechanisms.mechanism import Program
 
@@ -117,7 +117,7 @@ class Enumerator(Draw):
     def _many(self, distribution: Distribution, n: int) -> Samples:
         return self._tree.many(distribution, n)
 
-    def _rises(self, parts: Parts) -> NDArray[np.int64]:
+    def _rises(self, parts: Probabilities) -> NDArray[np.int64]:
         rises = (self._one(distributions.rise(parts.exact(i))) for i in range(len(parts.leading)))
         return np.fromiter(rises, np.int64, len(parts.leading))
 

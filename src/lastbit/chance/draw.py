@@ -30,7 +30,7 @@ ROOM: Final = 1 << 62
 """Noise below this can be added to steps, which stay within 2^61, in int64."""
 
 
-class Parts(Protocol):
+class Probabilities(Protocol):
     """Probabilities below 1, one for each sample."""
 
     @property
@@ -111,7 +111,7 @@ class Draw(ABC):
         times = None if multiplicities is None else _check_multiplicities(multiplicities, len(exponents))
         return self._one(distributions.powers(Powers(_check_rate(rate), exponents, times)))
 
-    def rises(self, parts: Parts) -> NDArray[np.int64]:
+    def rises(self, parts: Probabilities) -> NDArray[np.int64]:
         """Draw for each part 1 with exactly this probability, and 0 otherwise: U >= 1 - part, independently."""
         return self._rises(parts)
 
@@ -196,7 +196,7 @@ class Draw(ABC):
     def _many(self, distribution: Distribution, n: int) -> Samples: ...
 
     @abstractmethod
-    def _rises(self, parts: Parts) -> NDArray[np.int64]: ...
+    def _rises(self, parts: Probabilities) -> NDArray[np.int64]: ...
 
     @abstractmethod
     def _permutation(self, n: int) -> NDArray[np.int64]: ...

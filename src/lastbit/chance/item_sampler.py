@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from lastbit.chance.bits import Words
 from lastbit.chance.distributions import Distribution
-from lastbit.chance.draw import Parts, Samples
+from lastbit.chance.draw import Probabilities, Samples
 from lastbit.chance.sampler import Sampler, decide_with, is_small
 from lastbit.errors import LastbitError, ParameterError
 
@@ -90,7 +90,7 @@ class ItemSampler(Sampler):
     def _one(self, distribution: Distribution) -> int:
         return int(self._many(distribution, 1)[0])
 
-    def _rises(self, parts: Parts) -> NDArray[np.int64]:
+    def _rises(self, parts: Probabilities) -> NDArray[np.int64]:
         raise LastbitError("items have no rises. This is a fault of lastbit.")
 
     def _permutation(self, n: int) -> NDArray[np.int64]:

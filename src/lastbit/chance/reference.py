@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from lastbit.chance import distributions
 from lastbit.chance.bits import Bits, Words, read_words
 from lastbit.chance.distributions import Distribution
-from lastbit.chance.draw import Draw, Parts, Samples
+from lastbit.chance.draw import Draw, Probabilities, Samples
 from lastbit.exact.numbers import whole
 
 
@@ -40,7 +40,7 @@ class Reference(Draw):
         except OverflowError:
             return np.array(values, object)
 
-    def _rises(self, parts: Parts) -> NDArray[np.int64]:
+    def _rises(self, parts: Probabilities) -> NDArray[np.int64]:
         laws = [distributions.rise(parts.exact(i)) for i in range(len(parts.leading))]
         return np.array(self._values(laws), np.int64)
 

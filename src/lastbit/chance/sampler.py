@@ -18,7 +18,7 @@ from lastbit.chance import _classes, _draws, _powers, distributions
 from lastbit.chance.bits import Bits, ReadAhead, SystemBits, Words, read_words
 from lastbit.chance.descending import Descending
 from lastbit.chance.distributions import Distribution
-from lastbit.chance.draw import ROOM, Draw, Parts, Samples, add_exactly
+from lastbit.chance.draw import ROOM, Draw, Probabilities, Samples, add_exactly
 from lastbit.chance.inversion import Uniform
 from lastbit.chance.layers import Layers
 from lastbit.chance.parallel import run_parallel, split_range
@@ -122,7 +122,7 @@ class Sampler(Draw):
     def _settler(self, distribution: Distribution) -> Settle:
         return lambda _, block: distribution.value(block, self._read)
 
-    def _rises(self, parts: Parts) -> NDArray[np.int64]:
+    def _rises(self, parts: Probabilities) -> NDArray[np.int64]:
         leading = parts.leading
 
         def decide(start: int, words: Words, out: NDArray[np.int64]) -> list[int]:

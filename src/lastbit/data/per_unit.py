@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from lastbit.data.column_types import DECIMAL, INTEGER
 from lastbit.data.domain import combine_domains, convert_items, read_domains
+from lastbit.data.duckdb.relation import OpenTable
 from lastbit.data.engines import call_engine, parse_columns, require_column_types, wrap_frame
 from lastbit.data.table import WAYS, Per, Task
 from lastbit.data.weights import Weights
@@ -69,7 +70,7 @@ class Numbers:
 
     adjacency: ClassVar[Adjacency] = "add-remove"
 
-    def bounded(self, most: int) -> Numbers:
+    def keep_first(self, most: int) -> Numbers:
         """Return the numbers where at most so many of a unit count: the first of its lot."""
         assert self.ranks is not None  # noqa: S101
         first = self.ranks <= most
@@ -109,8 +110,16 @@ class Numbers:
         raised = -self.bounds[0] % self.resolution
         return ((upper << 32) + lower) * self.resolution - len(self) * raised
 
+    def _refuse_unbounded(self) -> None:
+        """Refuse numbers of which nobody has said yet how many of a unit count."""
+        if self.ranks is not None:
+            raise ParameterError(
+                "numbers by rank must be bounded first. Call keep_first(most), and use what it returns."
+            )
+
     def total(self, resolution: Number) -> Statistic:
         """Return the sum of the numbers, on a grid, with how far one unit moves it."""
+        self._refuse_unbounded()
         step = Grid(resolution).resolution
         low, high = self.bounds
         furthest = self.most * max(abs(low), abs(high))
@@ -119,6 +128,7 @@ class Numbers:
 
     def mean(self, resolution: Number) -> MeanSums:
         """Return the two sums behind the mean of the numbers, for `NoisyMean` with the same bounds and resolution."""
+        self._refuse_unbounded()
         floored = self.floored or (Fraction(0) if self._exact(Grid(resolution).resolution) else self.resolution)
         facts: dict[str, Any] = {"bounds": self.bounds, "resolution": resolution, "floored": floored}
         return centred_sums(self.sum, len(self), **facts, most=self.most)
@@ -162,7 +172,6 @@ def per_unit(
     most_items: int | None = None,
     missing: Missing = LEAVE_OUT,
     resolution: Number | None = None,
-    ranked: bool = False,
 ) -> Numbers:
     """Return one number for each unit of a table, between public bounds.
 
@@ -176,8 +185,6 @@ def per_unit(
     groups, and `most_items` bounds how many groups of a unit count.
     resolution: the step that numbers are floored to. Without it the bounds are about 2^40 steps, and bounds that are
     between two steps are taken inwards.
-    ranked: for tables of DuckDB: no number is left out by a bound yet. Every number comes with its rank in its unit's
-    lot, so that `bounded` can leave some out later.
 
     >>> import pandas as pd
     >>> visits = pd.DataFrame({"patient": [1, 1, 2, 3], "cost": [10, 20, 40, None]})
@@ -186,6 +193,50 @@ def per_unit(
     >>> per_unit(visits, of="cost", unit="patient", per="total", bounds=(0, 100)).values
     (Fraction(30, 1), Fraction(40, 1))
     """
+    return _read_numbers(
+        frame, of, bounds, unit, per, latest_by, most_rows, by, domain, most_items, missing, resolution, ranked=False
+    )
+
+
+def rank_per_unit(
+    table: OpenTable,
+    *,
+    of: str,
+    bounds: tuple[Number, Number],
+    unit: str | None = None,
+    per: Per = "mean",
+    latest_by: str | None = None,
+    most_rows: int | None = None,
+    by: str | Sequence[str] = (),
+    domain: Any = None,
+    missing: Missing = LEAVE_OUT,
+    resolution: Number | None = None,
+) -> Numbers:
+    """Return the same for an open table, with no number left out by a bound yet: `Numbers.keep_first` does so later.
+
+    Every number comes with its rank in its unit's lot, and with what of its unit is beyond the bounds.
+    """
+    return _read_numbers(
+        table, of, bounds, unit, per, latest_by, most_rows, by, domain, None, missing, resolution, ranked=True
+    )
+
+
+def _read_numbers(
+    frame: Any,
+    of: str,
+    bounds: tuple[Number, Number],
+    unit: str | None,
+    per: Per,
+    latest_by: str | None,
+    most_rows: int | None,
+    by: str | Sequence[str],
+    domain: Any,
+    most_items: int | None,
+    missing: Missing,
+    resolution: Number | None,
+    *,
+    ranked: bool,
+) -> Numbers:
     if per not in WAYS:
         raise ParameterError(f"per must be one of {', '.join(map(repr, WAYS))}: got {per!r}.")
     if (per == "latest") != (latest_by is not None):
@@ -200,7 +251,8 @@ def per_unit(
     grid, low, high, exact = _grid(bounds, resolution)
     step = _missing_step(missing, grid, low, high, parse_bounds(bounds))
     # A step further out, where somebody asks who is beyond the bounds.
-    amount = Weights(grid, low - 1, high + 1, step) if ranked else Weights(grid, low, high, step)
+    lowest = math.floor(parse_bounds(bounds)[0] / grid.resolution)
+    amount = Weights(grid, lowest - 1, high + 1, step) if ranked else Weights(grid, low, high, step)
     if per == "total":
         furthest = _FURTHEST // grid.numerator
         amount = Weights(grid, -furthest, furthest, step)
@@ -215,7 +267,7 @@ def per_unit(
         )
     domains = read_domains(domain, columns) if columns else []
     converted = [convert_items(items, types[name], name) for name, items in zip(columns, domains, strict=True)]
-    task = Task(tuple(columns), unit, of, amount, bound, per, latest_by, (low, high), ranked)
+    task = Task(tuple(columns), unit, of, amount, bound, per, latest_by, (low, high), ranked, lowest)
     items = combine_domains([column.items for column in converted]) if converted else ()
     more: list[NDArray[np.int64]]
     positions, steps, *more = call_engine(table.compute_numbers, task, [column.keys for column in converted])

@@ -1,7 +1,8 @@
 """What every engine's table does: it answers a task, such as to count the units of each item.
 
 The folders `duckdb`, `memory` and `spark` have a file of each name: `table` (this protocol), `columns` (the normal form
-of values), `per_unit` (one number for each unit) and `bound` (which items of a unit count).
+of values), `per_unit` (one number for each unit), `bound` (which items of a unit count) and `records` (the counts of
+many tables).
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lastbit.data.column_types import ColumnType
+from lastbit.data.records import Records, RecordTask
 from lastbit.data.weights import Weights
 from lastbit.values.contribution_bound import ContributionBound
 
@@ -55,6 +57,8 @@ class Task:
 
     ranked: bool = False
     """For `compute_numbers`: whether every number comes with its rank in the unit's lot, and with what is beyond."""
+    lowest: int = 0
+    """For ranked numbers: the floor of the lower bound, which may lie between two steps."""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -76,6 +80,9 @@ class Table(Protocol):
 
     def compute_numbers(self, task: Task, keys: Sequence[Keys]) -> tuple[Integers, ...]:
         """Compute the position of each unit's item, and the unit's number in steps."""
+
+    def count_records(self, task: RecordTask, keys: Sequence[Keys]) -> Records:
+        """Count how many records have each combination of values of several columns."""
 
     def find_items(self, task: Task) -> Callable[[int | None], ItemTotals]:
         """Return a function that gives the items that occur, largest first: so many, or all."""

@@ -100,8 +100,8 @@ def _account_after(account: Account | None, entry: Any, charges: dict[int, Fract
                 charges[entry.id] = price.epsilon or Fraction(0)
                 return account.plus(price)
         if entry.kind == "refund":
-            found = parse_terms(entry.terms, "epsilon", "of")
-            if found is not None and found["epsilon"] == amount < charges.pop(found["of"], Fraction(0)):
+            terms = parse_terms(entry.terms, "epsilon", "of")
+            if terms is not None and terms["epsilon"] == amount < charges.pop(terms["of"], Fraction(0)):
                 return account.refunded(amount)
     except LastbitError:
         pass

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -25,6 +25,17 @@ _PUBLIC: Final = ("sensitivity", "resolution", "monotone", "adjacency", "most_it
 """What values may say of themselves in public. None of it is computed from a private value."""
 
 
+def list_known(values: Iterable[Any]) -> list[Known]:
+    """Return the values that say something of themselves, also those of the parts of a release."""
+    known: list[Known] = []
+    for value in values:
+        if isinstance(value, Mapping):
+            known += list_known(value.values())
+        elif isinstance(value, Known):
+            known.append(value)
+    return known
+
+
 def identify_query(query: str, values: tuple[Any, ...], options: Mapping[str, Any]) -> Identity | None:
     """Return the question that a query asks of values, by the query's text and the public facts about the values.
 
@@ -39,7 +50,7 @@ def identify_query(query: str, values: tuple[Any, ...], options: Mapping[str, An
     """
     if not check_text(query, "query").strip():
         raise ParameterError("query must say what is asked, such as 'visits by diagnosis': got no words.")
-    facts = [_facts(value) for value in (*values, *options.values()) if isinstance(value, Known)]
+    facts = [_facts(value) for value in list_known((*values, *options.values()))]
     if any(value.get("items") == "" for value in facts):
         return None
     return Identity({"version": VERSION, "query": query, "values": facts}, about=query)

@@ -135,7 +135,14 @@ class Parts(Mechanism[PartsRelease]):
                 raise ParameterError(
                     f"parts must be mechanisms with names: got {type(part).__name__}. Build each mechanism first."
                 )
+        if len(self._adjacencies) > 1:
+            raise ParameterError("parts must be for the same neighbours: some are for add-remove, others for replace.")
         self._derive(parts=dict(self.parts), cost=reduce(add, (part.cost for part in self.parts.values())))
+
+    @property
+    def _adjacencies(self) -> set[Adjacency]:
+        own = (part.adjacency for part in self.parts.values() if isinstance(part, Mechanism))
+        return {adjacency for adjacency in own if adjacency is not None}
 
     @property
     def name(self) -> str:
@@ -152,8 +159,8 @@ class Parts(Mechanism[PartsRelease]):
     @property
     def adjacency(self) -> Adjacency | None:
         """That of a part which says its own; None where none does."""
-        known = {part.adjacency for part in self.parts.values() if isinstance(part, Mechanism)} - {None}
-        return known.pop() if known else None
+        known = self._adjacencies
+        return next(iter(known)) if known else None
 
     def ready(self, values: Mapping[str, Any]) -> Callable[[Draw], PartsRelease]:
         """The parts, each of its own values. What can be checked beforehand is checked now."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from lastbit.chance.bits import Words
 from lastbit.chance.distributions import Distribution
-from lastbit.chance.draw import Draw, Parts, Samples
+from lastbit.chance.draw import Draw, Probabilities, Samples
 from lastbit.errors import AuditError, BitsError, TapeEnded
 
 Drawn = TypeVar("Drawn")
@@ -52,7 +52,7 @@ class WatchedDraw(Draw):
     def _many(self, distribution: Distribution, n: int) -> Samples:
         return self._watch(lambda: self._below._many(distribution, n))
 
-    def _rises(self, parts: Parts) -> NDArray[np.int64]:
+    def _rises(self, parts: Probabilities) -> NDArray[np.int64]:
         return self._watch(lambda: self._below._rises(parts))
 
     def _permutation(self, n: int) -> NDArray[np.int64]:

@@ -116,7 +116,7 @@ def rounding_bounds(eta: Eta, utilities: Sequence[Fraction]) -> tuple[tuple[Frac
         low, high = b**floor, b ** (floor + 1)
         q.append((1 - up) * low / (low + total - own) + up * high / (high + total - own))
     a = 1 - sum(q)
-    return tuple((each, each + a) for each in q)
+    return tuple((chance, chance + a) for chance in q)
 
 
 def _power_bounds(b: Fraction, utility: Fraction) -> tuple[Fraction, Fraction]:

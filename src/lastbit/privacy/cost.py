@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from typing import Any, Final
@@ -42,18 +42,21 @@ class Cost:
     delta: Fraction = _NONE
     in_rho: bool = False
     """Whether a person asked for it in rho: then it is written in rho."""
+    rho_of_two: Fraction | None = None
+    """The rho of two steps, where less is known to hold than the four times that `of_two` takes otherwise."""
 
     def __post_init__(self) -> None:
         if self.epsilon is None and self.stated_rho is None:
             raise ParameterError(
                 "a cost must have an epsilon or a rho: got neither. Write Cost.of(1), or Cost.zcdp('1/100')."
             )
-        for name, value in (("epsilon", self.epsilon), ("rho", self.stated_rho), ("delta", self.delta)):
+        rhos = (("rho", self.stated_rho), ("rho_of_two", self.rho_of_two))
+        for name, value in (("epsilon", self.epsilon), *rhos, ("delta", self.delta)):
             exact = isinstance(value, Fraction) or (name == "epsilon" and isinstance(value, Eta))
             if value is not None and not exact:
                 raise ParameterError(f"{name} of a Cost must be a Fraction: got {type(value).__name__}. Use Cost.of.")
         flag(self.in_rho, "in_rho")
-        if self.delta < 0 or (self.stated_rho is not None and self.stated_rho <= 0):
+        if self.delta < 0 or any(rho is not None and rho <= 0 for _, rho in rhos):
             raise ParameterError("rho of a Cost must be positive, and delta not negative: they are upper bounds.")
 
     @classmethod
@@ -114,7 +117,7 @@ class Cost:
         return pure if self.stated_rho is None else min(self.stated_rho, pure)
 
     @property
-    def _rho_as_written(self) -> Fraction:
+    def _rho_text(self) -> Fraction:
         """The rho that a person asked for, where it was asked for in rho. It is no less than `rho`."""
         return self.stated_rho if self.in_rho and self.stated_rho is not None else self.rho
 
@@ -128,7 +131,7 @@ class Cost:
         loss = self.epsilon
         apart = f", delta {_short(self.delta)}" if self.delta else ""
         if loss is None or self.in_rho:
-            return f"rho {_short(self._rho_as_written)}{apart}"
+            return f"rho {_short(self._rho_text)}{apart}"
         return (f"eta ({loss.x}, {loss.y}, {loss.z})" if isinstance(loss, Eta) else f"epsilon {_short(loss)}") + apart
 
     @property
@@ -244,17 +247,28 @@ class Cost:
     def of_two(self) -> Cost:
         """The cost where neighbours differ by two steps that this cost is for, as to remove a record and to add one.
 
-        An epsilon counts twice, a rho four times (Bun and Steinke 2016, Proposition 1.9), and a delta 1 + e^epsilon
-        times. Where there is a delta and no epsilon nothing is known.
+        An epsilon counts twice, a rho four times (Bun and Steinke 2016, Proposition 1.9) unless less is known, and a
+        delta 1 + e^epsilon times. Where there is a delta and no epsilon nothing is known.
 
         >>> Cost.of(1).of_two().epsilon, Cost.zcdp("1/8").of_two().rho
         (Fraction(2, 1), Fraction(1, 2))
         """
         if not self.delta:
-            rho = None if self.stated_rho is None else 4 * self.stated_rho
+            rho = None if self.stated_rho is None else self.rho_of_two or 4 * self.stated_rho
             return Cost(None if self.epsilon is None else self._times(2).epsilon, rho, in_rho=self.in_rho)
         delta = short_upper(self.delta * (1 + self.odds_bounds()[1]), zcdp.BITS)
         return Cost(self._times(2).epsilon, None, min(delta, Fraction(1)))
+
+    def with_rho_of_two(self, rho: Fraction) -> Cost:
+        """The same cost, where so much is known for neighbours that differ by two steps.
+
+        Gaussian noise on counts has twice its rho for a record that is replaced: the moves are of different cells, so
+        that their squares add up.
+
+        >>> Cost.zcdp("1/8").with_rho_of_two(Fraction(1, 4)).of_two().rho
+        Fraction(1, 4)
+        """
+        return replace(self, rho_of_two=rho)
 
     def widened(self, times: int | Fraction) -> Cost:
         """The cost of so many times the epsilon, and nothing else known: for a release that is no composition of parts.
@@ -282,7 +296,7 @@ class Cost:
         if not isinstance(other, Cost):
             return NotImplemented
         # Shares of one rho add up to this rho, as it was written.
-        in_rho, rho = self.in_rho or other.in_rho, self._rho_as_written + other._rho_as_written
+        in_rho, rho = self.in_rho or other.in_rho, self._rho_text + other._rho_text
         return Cost(_sum(self.epsilon, other.epsilon), rho, self.delta + other.delta, in_rho)
 
     def __mul__(self, times: int) -> Cost:

@@ -99,10 +99,12 @@ def answer(
     once: str = "",
     watcher: Watcher | None = None,
     last_moment: Callable[[], None] = lambda: None,
+    frame: Any = None,
 ) -> Any:
     """Read, charge, draw, record, and return what is published. `last_moment` may refuse before anything is charged.
 
-    `once` is a key that pays once: see `Ledger.charge`. `watcher` is told how far the reading is.
+    `once` is a key that pays once: see `Ledger.charge`. `watcher` is told how far the reading is. `frame` is a table of
+    a library, in place of a file.
     """
     from lastbit.mechanisms.mechanism import resolve_draw
 
@@ -113,7 +115,14 @@ def answer(
         # Reading may take long, so a budget that is too small refuses first. The charge checks the budget again.
         payer.check_table(request)
         payer.account.charged(question.mechanism.cost, TABLE_ADJACENCY)
-    values = question.reading.run(watcher)
+    if frame is not None and question.read_frame is None:
+        raise ParameterError(
+            f"{request.kind.name} reads files: got a {type(frame).__name__}. Write it to a file, or count it with "
+            "lastbit.count and release the counts."
+        )
+    values = (
+        question.reading.run(watcher) if question.read_frame is None or frame is None else question.read_frame(frame)
+    )
     ready = question.prepare(values)
     last_moment()
     if payer is None:

@@ -8,8 +8,10 @@ from typing import Any
 from lastbit.errors import LastbitError, ParameterError
 
 
-def ask(kind: str, *source: str | os.PathLike[str], **options: Any) -> Any:
+def ask(kind: str, *source: Any, **options: Any) -> Any:
     """Ask what the command of this name asks of a file or a database, and return the release.
+
+    `tables` takes a table of pandas, Polars, Arrow, DuckDB, Spark or Ibis too, and counts it in its own engine.
 
     The options are those of the command, by name: `lastbit top --help` lists them. Values are Python's own: numbers,
     text, lists; `domain` may be a list of items, or a dict from columns to items. With `ledger` and `dataset` an
@@ -33,9 +35,15 @@ def ask(kind: str, *source: str | os.PathLike[str], **options: Any) -> Any:
         raise LastbitError(f"ask needs {error.name}. Install it with: pip install 'lastbit[cli]'") from None
     if source and options.get("source") is not None:
         raise ParameterError("source must be given once: name the files behind the question, or with source=.")
-    request = find_kind(kind).parse({"source": list(source) or None, **options}, "python")
+    frames = [place for place in source if not isinstance(place, str | os.PathLike)]
+    if frames and len(source) > 1:
+        raise ParameterError("source must be one table of a library, or the names of files. Put tables together first.")
+    # A table of a library has no name, as what comes through a pipe has none.
+    places = ["-"] if frames else list(source) or None
+    request = find_kind(kind).parse({"source": places, **options}, "python")
     _ = request.question  # refuses what cannot be asked, before a ledger is opened
     payer = Payer.of(request)
     entry = payer.find_answer(request) if payer is not None and request["reuse"] else None
-    published = answer(request, payer) if entry is None else entry.published
+    frame = frames[0] if frames else None
+    published = answer(request, payer, frame=frame) if entry is None else entry.published
     return render_answer(request, payer, published, entry=entry)

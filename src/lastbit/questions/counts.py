@@ -83,13 +83,13 @@ def _count_rows(request: Request) -> Question:
     people = PeopleParts(share=parse_share(request["people_share"]), clamped=True)
 
     def build(_: int, cost: Mapping[str, Any]) -> Any:
-        return choose_noise(cost, each=most)
+        return choose_noise(cost, sensitivity=most)
 
     level, within = format_percent(request.level), build(1, people.main_cost(request.cost)).accuracy(request.level)
     of_each = f"Of each unit at most {plural(most, 'row counts', 'rows count')}"
 
     def arrange(numbers: Any) -> Any:
-        return people.values(numbers, lambda _: numbers.bounded(1).total(1))
+        return people.values(numbers, lambda _: numbers.keep_first(1).total(1))
 
     def report(published: Any) -> Report:
         reading = people.read(published, request.level)
@@ -97,7 +97,7 @@ def _count_rows(request: Request) -> Question:
         value = reading.main.columns()["value"]
         notes = [f"The interval holds with probability {level}, for the rows counted."]
         if people.measured:
-            cut, fewest, highest = reading.clamped["above"]
+            cut, fewest, highest = reading.clamped_ends["above"]
             notes.append(
                 f"{of_each}: {plural(max(0, cut), 'unit')} ({fewest:,} to {highest:,} with probability {level}) have "
                 "more, so that there may be more rows than were counted."
@@ -118,7 +118,7 @@ def _count_rows(request: Request) -> Question:
         report=report,
         sample=lambda units: arrange(samples.make_numbers(units, ("0", str(most)), 1)),
         accuracy=lambda units: Accuracy(within, "rows", sentence, total=Fraction(units)),
-        notes=[f"{of_each}.", f"Rows without {rows.unit} are left out."],
+        notes=[f"Rows without {rows.unit} are left out."],
     )
 
 
@@ -217,10 +217,10 @@ def _count_bins(request: Request, rows: RowOptions, of: str, every: str | None) 
 
     def sample(units: int) -> Any:
         counts = samples.make_bin_counts(units, labels, monotone=True)
-        return samples.rank_counts(counts) if people.bounded else counts
+        return samples.rank_counts(counts) if people.is_bounded else counts
 
     return Groups(request, of, labels, "bin", rows.noun, noise, people).ask(
-        read_bins(rows, of, bins, labels, items.missing, by_rank=people.bounded),
+        read_bins(rows, of, bins, labels, items.missing, by_rank=people.is_bounded),
         sample,
         notes,
         total=Fraction,

@@ -44,11 +44,11 @@ def ask_unlisted_items(request: Request, *, gaps: bool) -> Question:
     people = _choose_parts(request)
 
     def build(most: int, cost: Mapping[str, Any]) -> Any:
-        bound_of_person = {"most_items": most} if people.bounded else {}
+        bound_of_person = {"most_items": most} if people.is_bounded else {}
         return kind(k=k, delta=_require_delta(request), **cost, **{**parameters, **bound_of_person})
 
     mechanism = build(people.most or 1, people.main_cost(request.cost))
-    level, of_units = format_percent(request.level), " counted" if people.bounded else ""
+    level, of_units = format_percent(request.level), " counted" if people.is_bounded else ""
 
     def describe(built: Any) -> str:
         enough = items.more(format_bound(built.needed(request.level, items.margin), whole=items.counts_units))
@@ -78,7 +78,7 @@ def ask_unlisted_items(request: Request, *, gaps: bool) -> Question:
         people.mechanism(request.cost, build, _require_delta(request)),
         reading=_read_unlisted(request, people, mechanism.candidates + 1),
         report=report,
-        sample=lambda units: _sample_unlisted(request, people, units, parameters),
+        sample=lambda units: _sample_unlisted_items(request, people, units, parameters),
         accuracy=lambda units: Accuracy(needed, items.number, sentence, _NEEDED, total=items.total_of(units)),
         notes=describe_weights(request),
         draws_numbers=gaps,
@@ -108,15 +108,15 @@ def _count_listed_items(request: Request) -> Question:
 
     def noise(most: int, cost: Mapping[str, Any]) -> Any:
         reached = 1 if one else min(items.size, items.most_items or items.size) if stated else most
-        each = items.mechanism_parameters["sensitivity"]
-        return choose_noise(cost, each=each, most=reached, resolution=items.step())
+        sensitivity = items.mechanism_parameters["sensitivity"]
+        return choose_noise(cost, sensitivity=sensitivity, most=reached, resolution=items.step())
 
     def sample(units: int) -> Any:
-        return samples.rank_counts(items.sample(units)) if people.bounded else items.sample(units)
+        return samples.rank_counts(items.sample(units)) if people.is_bounded else items.sample(units)
 
     weights = None if items.bounds is None else parse_bounds(items.bounds)
     return Groups(request, "item", items.names, "item", items.number, noise, people, weights).ask(
-        read_ranked_counts(rows, items) if people.bounded else read_counts(rows, items),
+        read_ranked_counts(rows, items) if people.is_bounded else read_counts(rows, items),
         sample,
         describe_weights(request),
         total=items.total_of,
@@ -141,12 +141,12 @@ def _read_unlisted(request: Request, people: PeopleParts, candidates: int | None
     return read_ranked_unlisted(request.rows, request.items, most).then(people.values)
 
 
-def _sample_unlisted(request: Request, people: PeopleParts, units: int, parameters: Mapping[str, Any]) -> Any:
+def _sample_unlisted_items(request: Request, people: PeopleParts, units: int, parameters: Mapping[str, Any]) -> Any:
     """Return made-up values for all parts."""
     from lastbit.questions import samples
 
     values = samples.make_unlisted_items(units, request.items.bounds, **parameters)
-    return people.values(samples.rank_unlisted(values)) if people.measured else values
+    return people.values(samples.rank_unlisted_items(values)) if people.measured else values
 
 
 def _describe_auto(people: PeopleParts) -> str:
@@ -156,14 +156,14 @@ def _describe_auto(people: PeopleParts) -> str:
 
 def _describe_cut(request: Request, reading: PeopleReading) -> list[str]:
     """Return how many people the bound leaves out, and what that means for the items."""
-    if not reading.parts.bounded:
+    if not reading.parts.is_bounded:
         return []
     most = reading.most
     where = "one item" if most == 1 else f"{plural(most, 'item')} at most"
     if not reading.knows_cut:
         return [
-            f"A unit counts in {where}, picked at random where it has more. What is said is about the units counted this "
-            "way: there may be more."
+            f"A unit counts in {where}, picked at random where it has more. What is said is about the units counted "
+            "this way: there may be more."
         ]
     value, low, high = reading.cut
     return [
@@ -189,7 +189,7 @@ def _count_unlisted_items(request: Request) -> Question:
         )
 
     def build(most: int, cost: Mapping[str, Any]) -> Any:
-        bound_of_person = {"most_items": most} if people.bounded else {}
+        bound_of_person = {"most_items": most} if people.is_bounded else {}
         return lb.DiscoverHistogram(delta=_require_delta(request), **cost, **{**parameters, **bound_of_person})
 
     mechanism = build(people.most or 1, people.main_cost(request.cost))
@@ -214,7 +214,8 @@ def _count_unlisted_items(request: Request) -> Question:
             f"{describe(build(reading.most, people.main_cost(request.cost)))} An item of the table is listed with a "
             f"false interval with a probability of at most {misses}."
         ]
-        frame = {"item": release.items, **name_ends("bounded_" if people.bounded else "", values, intervals)}
+        shown = intervals
+        frame = {"item": release.items, **name_ends("bounded_" if people.is_bounded else "", values, intervals)}
         if reading.knows_cut:
             counted = release.intervals(reading.counted_level)
             if items.weights is None:
@@ -223,10 +224,12 @@ def _count_unlisted_items(request: Request) -> Question:
                 # No bound is below zero where nobody listed the items.
                 beyond = parse_bounds(items.bounds)[1] * reading.bounds.cut
                 everybody = [(low, None if high is None else high + beyond) for low, high in counted]
-            columns[items.everybody] = everybody
+            columns[items.everybody] = shown = everybody
             frame = {"item": release.items, **name_ends("", values, everybody), **frame}
         notes += _describe_cut(request, reading)
-        more = {"item": release.items, "interval": intervals, "level": request.level, **reading.data}
+        more = {"item": release.items, "interval": shown, "level": request.level, **reading.data}
+        if reading.knows_cut:
+            more["bounded_interval"] = intervals
         whole = items.whole_columns("interval", items.everybody)
         return Report(
             published.title, columns, notes, published.to_dict() | items.data | more | frame, whole, frame=frame
@@ -236,7 +239,7 @@ def _count_unlisted_items(request: Request) -> Question:
         people.mechanism(request.cost, build, _require_delta(request)),
         reading=_read_unlisted(request, people, None),
         report=report,
-        sample=lambda units: _sample_unlisted(request, people, units, parameters),
+        sample=lambda units: _sample_unlisted_items(request, people, units, parameters),
         accuracy=lambda units: Accuracy(needed, items.number, sentence, _NEEDED, total=items.total_of(units)),
         notes=describe_weights(request),
     )

@@ -43,7 +43,7 @@ class Groups:
     @property
     def _plain(self) -> bool:
         """Whether everybody counts in all of their groups."""
-        return not self.people.bounded
+        return not self.people.is_bounded
 
     def ask(
         self, reading: Reading[Any], sample: Any, notes: Sequence[str], total: Any, data: Mapping[str, Any]
@@ -76,7 +76,7 @@ class Groups:
             self._everybody: people,
         }
         frame = {
-            self.heading: self.names,
+            "item": self.names,
             **name_ends("", [_clip(value, ends) for value, ends in zip(values, people, strict=True)], people),
             **name_ends("bounded_", values, counted),
         }
@@ -84,7 +84,7 @@ class Groups:
             f"Each interval holds with probability {self.level} or more. Those of all units allow for the "
             "units whom the bound leaves out.",
             f"A unit counts in {self._at_most(reading.most)}, picked at random: {plural(max(0, cut), 'unit')} "
-            f"({fewest:,} to {most:,} with probability {self.level}) have more.",
+            f"({fewest:,} to {most:,} with probability {self.level}) have more. --most-items all leaves nobody out.",
             *self._compare_with_all(people),
         ]
         facts = {
@@ -99,7 +99,7 @@ class Groups:
         """Describe a release of which nothing is known about people besides those counted."""
         intervals = main.interval(self.request.level)
         number = self.number if self._plain else f"{self.number} counted"
-        frame = {self.heading: self.names, **name_ends("" if self._plain else "bounded_", values, intervals)}
+        frame = {"item": self.names, **name_ends("" if self._plain else "bounded_", values, intervals)}
         facts = {"item": self.names, "interval": intervals, "level": self.request.level}
         notes = [f"Each interval holds with probability {self.level} or more."]
         return Report(
@@ -178,7 +178,7 @@ class Groups:
                 "numbers and their intervals are of the units counted this way: there may be more. "
                 "--most-items all leaves nobody out."
             ]
-        return ["--most-items all leaves nobody out."]
+        return []
 
     def accuracy(self, total: Fraction | None) -> Accuracy:
         """Return how accurate the numbers will be."""

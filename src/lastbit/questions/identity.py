@@ -42,7 +42,8 @@ def identity_of(request: Request) -> dict[str, Any]:
     if facts.pop("one_each", False):
         facts["most_items"] = 1
     if "domain" in facts:
-        facts["domain"] = [domain.digest for domain in request.items.domains]
+        domains = request.items.domains if request.kind.domains is None else request.kind.domains(request)
+        facts["domain"] = [domain.digest for domain in domains]
     name = request.kind.name
     if request.kind.canonicalize is not None:
         name, facts = request.kind.canonicalize(facts)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from lastbit.errors import ParameterError
-from lastbit.questions import counts, quantiles, selection, streams, sums
+from lastbit.questions import counts, quantiles, selection, streams, sums, tables
 from lastbit.questions.option import Option
 from lastbit.questions.request import Kind
 from lastbit.questions.shared_options import (
@@ -225,6 +225,20 @@ KINDS: Final[dict[str, Kind]] = {
                 f"quantile {_COST} --at 0.5,0.9 --per row --most-rows 3 --bounds 0 1000 --rho 1/10",
             ),
             quantiles.canonicalize_quantile,
+        ),
+        Kind(
+            "tables",
+            tables.OPTIONS,
+            tables.tables,
+            "All tables of some columns at once, which agree.",
+            (
+                "tables visits.csv --unit patient --by diagnosis --domain diagnoses.txt --month date "
+                "--by date --domain 2024-01..2024-12 --rho 1/20",
+                "tables visits.csv --unit patient --by diagnosis --domain diagnoses.txt --edges cost=0,50,100,500 "
+                "--one-each --epsilon 1 --delta 1e-6 --pivot diagnosis,cost",
+            ),
+            tables.name_tables,
+            tables.table_domains,
         ),
     )
 }

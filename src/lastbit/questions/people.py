@@ -51,18 +51,20 @@ def share_of(cost: Mapping[str, Any], share: Fraction) -> dict[str, Fraction]:
 
 
 def choose_noise(
-    cost: Mapping[str, Any], *, each: Fraction | int = 1, most: int = 1, resolution: Any = 1
+    cost: Mapping[str, Any], *, sensitivity: Fraction | int = 1, most: int = 1, resolution: Any = 1
 ) -> DiscreteLaplace | DiscreteGaussian:
     """Return the noise of numbers of which one person moves so many, each by at most this.
 
-    >>> choose_noise({"epsilon": 1}, most=3).sensitivity, choose_noise({"rho": 1}, each=2, most=3).squared_sensitivity
-    (Fraction(3, 1), Fraction(12, 1))
+    >>> choose_noise({"epsilon": 1}, most=3).sensitivity
+    Fraction(3, 1)
+    >>> choose_noise({"rho": 1}, sensitivity=2, most=3).squared_sensitivity
+    Fraction(12, 1)
     """
     import lastbit as lb
 
     if "rho" in cost:
-        return lb.DiscreteGaussian(**cost, squared_sensitivity=each * each * most, resolution=resolution)
-    return lb.DiscreteLaplace(**cost, sensitivity=each * most, resolution=resolution)
+        return lb.DiscreteGaussian(**cost, squared_sensitivity=sensitivity * sensitivity * most, resolution=resolution)
+    return lb.DiscreteLaplace(**cost, sensitivity=sensitivity * most, resolution=resolution)
 
 
 @dataclass(frozen=True)
@@ -101,7 +103,7 @@ class PeopleParts:
         return cls(most, size, exact, items.auto, clamped, by_class)
 
     @property
-    def bounded(self) -> bool:
+    def is_bounded(self) -> bool:
         """Whether a person may count in fewer items than they have."""
         return self.auto or self.most is not None
 
@@ -110,7 +112,7 @@ class PeopleParts:
         """The parts before the answer."""
         if self.share == 0:
             return ()
-        wanted = {BOUND: self.auto, SPREAD: self.bounded, CLAMPED: self.clamped}
+        wanted = {BOUND: self.auto, SPREAD: self.is_bounded, CLAMPED: self.clamped}
         return tuple(name for name, needed in wanted.items() if needed)
 
     def costs(self, cost: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
@@ -159,7 +161,7 @@ class PeopleParts:
 
         `ranked` has numbers by the rank in each person's lot; `main` makes the values of the answer for a bound.
         """
-        bounded = ranked.bounded if main is None else main
+        bounded = ranked.keep_first if main is None else main
         if not self.auto:
             answer = bounded(self.most or self.size or 1)
             if not self.measured:
@@ -268,7 +270,7 @@ class PeopleReading:
         return total, max(0, total - reach), max(0, total + reach)
 
     @cached_property
-    def clamped(self) -> dict[str, tuple[int, int, int]]:
+    def clamped_ends(self) -> dict[str, tuple[int, int, int]]:
         """How many people have a number below the bounds, and above them: as drawn, and the interval."""
         part = self.release[CLAMPED]
         reach = noise_of_sum(part.noise, part.rate, 1, self._alpha / 2)
@@ -277,7 +279,7 @@ class PeopleReading:
             for side, step in zip(("below", "above"), part.steps, strict=True)
         }
 
-    def describe_clamped(self, of: str, bounds: tuple[str, str], noun: str) -> list[str]:
+    def describe_clamping(self, of: str, bounds: tuple[str, str], noun: str) -> list[str]:
         """Return how many people's numbers are clamped, in a sentence for each end of the bounds."""
         if CLAMPED not in self.parts.measured:
             return []
@@ -289,7 +291,7 @@ class PeopleReading:
         return [
             f"{of[:1].upper()}{of[1:]} {ends[side]}: {plural(max(0, value), noun)} ({low:,} to {high:,} with "
             f"probability {level}) {'has' if value == 1 else 'have'} such a number."
-            for side, (value, low, high) in self.clamped.items()
+            for side, (value, low, high) in self.clamped_ends.items()
         ]
 
     @property
@@ -300,6 +302,6 @@ class PeopleReading:
             value, low, high = self.cut
             facts |= {"most_items": self.most, "cut": value, "cut_low": low, "cut_high": high}
         if CLAMPED in self.parts.measured:
-            for side, (value, low, high) in self.clamped.items():
+            for side, (value, low, high) in self.clamped_ends.items():
                 facts |= {f"clamped_{side}": value, f"clamped_{side}_low": low, f"clamped_{side}_high": high}
         return facts

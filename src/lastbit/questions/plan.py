@@ -84,6 +84,8 @@ class Plan:
             "level": self.request.level,
             "notes": self.notes,
         }
+        if self.request.question.plan_columns is not None:
+            data["parts"] = dict(self.request.question.plan_columns)
         if self.request.question.depends_on_units:
             data["units"] = self.units
         data |= {name: text for name in ("epsilon", "rho") if (text := self.request[name]) is not None}
@@ -109,7 +111,10 @@ class Plan:
         if self.previous_entry is not None:
             when = release_time(self.previous_entry, "seconds")
             notes.append(f"The books have this answer, of {when}: with --reuse it costs nothing.")
-        columns = {"parameter": list(mechanism.parameters), "value": list(mechanism.parameters.values())}
+        columns: Mapping[str, Any] = self.request.question.plan_columns or {
+            "parameter": list(mechanism.parameters),
+            "value": list(mechanism.parameters.values()),
+        }
         title = f"{mechanism.name} would cost {mechanism.cost.text}. No row was read and nothing was spent."
         return Report(title, columns, notes, self.data)
 

@@ -98,8 +98,8 @@ def _ask_quantiles(request: Request, at: tuple[str, ...]) -> Question:
 
     def arrange(numbers: Any) -> Any:
         if not people.measured:
-            return floor_steps(numbers)
-        return people.values(numbers, lambda reached: floor_steps(numbers.bounded(reached)))
+            return floor_steps(numbers if numbers.ranks is None else numbers.keep_first(1))  # a sample has ranks
+        return people.values(numbers, lambda reached: floor_steps(numbers.keep_first(reached)))
 
     def report(published: Any) -> Report:
         reading = people.read(published, request.level)
@@ -114,7 +114,7 @@ def _ask_quantiles(request: Request, at: tuple[str, ...]) -> Question:
             columns = {"quantile": [_format_quantile(q) for q in table["quantile"]], of: table["value"]}
         more = {"of": of, "per": rule, "missing": missing, "within_ranks": ranks, "level": request.level}
         notes = [sentence, *_describe_cut(request, build, reading, qs)]
-        notes += reading.describe_clamped(of, bounds, "row" if rows.unit is None else "unit")
+        notes += reading.describe_clamping(of, bounds, "row" if rows.unit is None else "unit")
         frame = release.columns()
         return Report(published.title, columns, notes, published.to_dict() | more | reading.data, frame=frame)
 
@@ -156,8 +156,8 @@ def _describe_cut(request: Request, build: Any, reading: PeopleReading, qs: Sequ
     everybody = format_bound(ranks + furthest * reading.bounds.cut, whole=False)
     where = "one group" if reading.most == 1 else f"{reading.most:,} groups at most"
     return [
-        f"A unit counts in {where}, picked at random: {who}. Among all units of a group, with those whom the bound leaves "
-        f"out, with probability {level} the values are within {everybody} ranks."
+        f"A unit counts in {where}, picked at random: {who}. Among all units of a group, with those whom the bound "
+        f"leaves out, with probability {level} the values are within {everybody} ranks."
     ]
 
 

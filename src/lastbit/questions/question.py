@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
@@ -52,6 +52,10 @@ class Question:
     """Makes the values ready for the draw, where that is not the mechanism's own `ready`."""
     depends_on_units: bool = False
     """Whether the accuracy depends on how many units there are."""
+    plan_columns: Mapping[str, Sequence[Any]] | None = None
+    """What a plan lists in place of the parameters: the error of each part of a release."""
+    read_frame: Callable[[Any], Any] | None = None
+    """Counts a table of a library in its own engine, where the question can be asked of one."""
     draws_numbers: bool = True
     """Whether there are numbers to draw in a picture."""
 

@@ -197,10 +197,11 @@ def read_numbers(
         raise ParameterError(f"--of must be another column than --unit, --by and --latest-by: got {of!r} for two.")
 
     def work(table: OpenTable) -> Numbers:
-        from lastbit.data.per_unit import per_unit
+        from lastbit.data.per_unit import per_unit, rank_per_unit
 
         rule: Any = per
-        numbers = per_unit(
+        bound: dict[str, Any] = {} if ranked else {"most_items": most_items}
+        numbers = (rank_per_unit if ranked else per_unit)(
             table,
             of=of,
             unit=rows.unit,
@@ -210,10 +211,9 @@ def read_numbers(
             most_rows=most_rows,
             by=list(by),
             domain=_match_domain(domains, table, by) if by else None,
-            most_items=most_items,
             missing=missing,
             resolution=resolution,
-            ranked=ranked,
+            **bound,
         )
         if by:
             _refuse_twins(numbers.items, domains)
@@ -248,10 +248,10 @@ def read_numbers_of_rows(rows: RowOptions, most: int) -> Reading[Numbers]:
     projection = f"{quote_identifier(unit)} AS who, 1 AS one"
 
     def work(table: OpenTable) -> Numbers:
-        from lastbit.data.per_unit import per_unit
+        from lastbit.data.per_unit import rank_per_unit
 
         people = table.transform(lambda relation: relation.project(projection))
-        return per_unit(people, of="one", unit="who", bounds=(0, most), per="total", resolution=1, ranked=True)
+        return rank_per_unit(people, of="one", unit="who", bounds=(0, most), per="total", resolution=1)
 
     return Reading(rows, ColumnSelection((unit,)), work)
 
@@ -299,6 +299,15 @@ def _match_domain(domains: Sequence[Domain], table: OpenTable, by: Sequence[str]
         for domain, column in zip(domains, by, strict=True)
     ]
     return items[0] if len(items) == 1 else items
+
+
+def items_in(items: Sequence[Sequence[Any]], table: OpenTable, by: Sequence[str]) -> list[Sequence[Any]]:
+    """Return the items of each column as `count_tables` takes them: whole numbers are text where the column is."""
+    types = dict(zip(table.relation.columns, table.relation.types, strict=True))
+    return [
+        [str(item) if type(item) is int else item for item in own] if types[column] == "VARCHAR" else own
+        for own, column in zip(items, by, strict=True)
+    ]
 
 
 def _refuse_twins(counted: Any, domains: Sequence[Domain]) -> None:

@@ -60,8 +60,8 @@ class AnswerView:
         """What a picture shows: the numbers and their intervals, of all people where people are counted."""
         frame = self.report.frame
         if {"value", "low", "high"} <= frame.keys() and len(frame) > 3:
-            heading = next(iter(frame))
-            if heading != "value":
+            heading, second, *_ = frame
+            if second == "value":
                 intervals = list(zip(frame["low"], frame["high"], strict=True))
                 *_, name = [name for name in self.report.columns if not name.startswith("interval")]
                 return [Panel(name, [*map(str, frame[heading])], frame["value"], heading, intervals)]
@@ -87,7 +87,7 @@ class AnswerView:
         return figure
 
     @property
-    def table(self) -> tuple[list[str], list[list[str]]]:
+    def printed_table(self) -> tuple[list[str], list[list[str]]]:
         """The names of the columns, and the rows as people read them."""
         columns = format_cells(self.report.columns, whole=(*PEOPLE, *self.report.whole_columns))
         return list(self.report.columns), [list(row) for row in zip(*columns, strict=True)]
@@ -100,7 +100,7 @@ class AnswerView:
     @property
     def page(self) -> Page:
         """The report as one page to send on."""
-        names, rows = self.table
+        names, rows = self.printed_table
         texts = [*self.texts, ("As JSON", json_text(self.data))]
         return Page(self.report.title, self.report.notes, self.chart, names, rows, self.paid, texts)
 
@@ -124,11 +124,11 @@ class AnswerView:
         return hash(self.published)
 
     def __repr__(self) -> str:
-        names, rows = self.table
+        names, rows = self.printed_table
         return "\n".join([self.report.title, text_table(names, rows), *self.report.notes, *self.paid])
 
     def _repr_html_(self) -> str:
-        names, rows = self.table
+        names, rows = self.printed_table
         return html_table(names, rows, " ".join([self.report.title, *self.report.notes])) + self.chart
 
 

@@ -43,6 +43,8 @@ class Kind:
     """Commands, without `lastbit` in front."""
     canonicalize: Callable[[dict[str, Any]], tuple[str, dict[str, Any]]] | None = None
     """The name and the facts of the same question in its other spelling, where it has one."""
+    domains: Callable[[Request], Sequence[Domain]] | None = None
+    """The domains of a request, where they are not one for each of its columns."""
 
     @property
     def help(self) -> str:

@@ -75,7 +75,7 @@ def rank_counts(counts: Counts) -> RankedCounts:
     )
 
 
-def rank_unlisted(values: Unlisted) -> RankedUnlisted:
+def rank_unlisted_items(values: Unlisted) -> RankedUnlisted:
     """Return made-up numbers of items as those of units with one item each."""
     items, steps = values.highest()
     n = len(items)

@@ -108,8 +108,8 @@ DOMAIN: Final = Option(
 MOST_ITEMS: Final = Option(
     "most_items",
     WholeNumberOrAll(),
-    "One unit counts in at most this many items, picked at random. Without it, or with all, a unit counts in all of its "
-    "items. With auto a share of the cost finds a number that leaves 95% of units whole.",
+    "One unit counts in at most this many items, picked at random. Without it, or with all, a unit counts in all of "
+    "its items. With auto a share of the cost finds a number that leaves 95% of units whole.",
 )
 ONE_EACH: Final = Option(
     "one_each", Flag(), "Each unit counts in one group, picked at random where it has several.", False

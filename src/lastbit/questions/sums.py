@@ -74,7 +74,7 @@ def mean(request: Request) -> Question:
         columns: dict[str, Any] = {
             f"mean of {of}": [release.mean],
             "interval": intervals[:1],
-            f"{noun}{_counted(rule, rows.unit)}": [max(0, round(release.units))],
+            f"{noun}{_counted_suffix(rule, rows.unit)}": [max(0, round(release.units))],
             f"interval of {noun}": intervals[1:],
         }
         note = f"Both intervals hold together with probability {level}, for numbers clamped to the bounds."
@@ -131,6 +131,7 @@ def sum_(request: Request) -> Question:
     A unit with several rows has one number: the total of its rows, unless --per says otherwise.
     """
     from lastbit.questions import samples
+    from lastbit.questions.groups import name_ends
     from lastbit.questions.report import Report, format_bound
     from lastbit.values.bounds import parse_bounds
 
@@ -143,7 +144,7 @@ def sum_(request: Request) -> Question:
     people = _choose_parts(request, rule)
 
     def build(_: int, cost: Mapping[str, Any]) -> Any:
-        return choose_noise(cost, each=furthest, resolution=step)
+        return choose_noise(cost, sensitivity=furthest, resolution=step)
 
     mechanism = build(1, people.main_cost(request.cost))
     level = format_percent(request.level)
@@ -161,7 +162,10 @@ def sum_(request: Request) -> Question:
             "of": of, "per": rule, "missing": request["missing"], "estimate": [estimate], "interval": [interval],
             "level": request.level,
         }  # fmt: skip
-        frame = {"value": [estimate], "low": [interval[0]], "high": [interval[1]]}
+        frame = {
+            **name_ends("", [estimate], [interval]),
+            **name_ends("bounded_", release.columns()["value"], [interval]),
+        }
         return Report(published.title, columns, notes, published.to_dict() | more | reading.data | frame, frame=frame)
 
     # The sum may have been floored by less than a step.
@@ -235,11 +239,11 @@ def _read_numbers(request: Request, rule: str, people: PeopleParts, main: Callab
 def _arrange(people: PeopleParts, numbers: Numbers, main: Callable[[Numbers], Any]) -> Any:
     """Return the values of all parts."""
     if not people.measured:
-        return main(numbers)
-    return people.values(numbers, lambda most: main(numbers.bounded(most)))
+        return main(numbers if numbers.ranks is None else numbers.keep_first(1))  # a sample has ranks
+    return people.values(numbers, lambda most: main(numbers.keep_first(most)))
 
 
-def _counted(rule: str, unit: str | None) -> str:
+def _counted_suffix(rule: str, unit: str | None) -> str:
     """Return what is said behind rows of which some may be left out."""
     return " counted" if rule == "row" and unit is not None else ""
 
@@ -247,7 +251,7 @@ def _counted(rule: str, unit: str | None) -> str:
 def _describe_people(request: Request, rule: str, reading: PeopleReading) -> list[str]:
     """Return how many people are clamped, and how many have more rows than count."""
     noun = "row" if request.rows.unit is None else "unit"
-    notes = reading.describe_clamped(request["of"], request["bounds"], noun)
+    notes = reading.describe_clamping(request["of"], request["bounds"], noun)
     if not reading.knows_cut:
         return notes
     value, low, high = reading.cut

@@ -81,7 +81,7 @@ class Bins:
     @property
     def labels(self) -> tuple[str, ...]:
         """The label of each bin: from where to where it goes."""
-        return tuple(f"{_text(low)} to {_text(high)}" for low, high in pairwise(self.edges))
+        return tuple(f"{format_edge(low)} to {format_edge(high)}" for low, high in pairwise(self.edges))
 
     @cached_property
     def _grid(self) -> Grid:
@@ -122,8 +122,12 @@ class Bins:
         return tuple(float(np.dtype(kind).type(float(edge))) for edge in self.edges[1:-1])
 
 
-def _text(edge: Fraction) -> str:
-    """An edge as people read it: exact as a decimal where it has one of few digits, as a fraction where not."""
+def format_edge(edge: Fraction) -> str:
+    """Return an edge as people read it: exact as a decimal where it has one of few digits, as a fraction where not.
+
+    >>> format_edge(Fraction(1250)), format_edge(Fraction(1, 2)), format_edge(Fraction(1, 3))
+    ('1,250', '0.5', '1/3')
+    """
     for digits in range(10):
         product = edge * 10**digits
         if product.denominator == 1:

@@ -25,7 +25,7 @@ class RankedCounts:
     unit with s items has one item at each rank up to s, so that the ranks say how many items units have.
 
     >>> lots = RankedCounts(("a", "b"), np.array([0, 1, 1]), np.array([1, 1, 2]), np.array([3, 2, 1]))
-    >>> lots.bounded(1).values.tolist(), lots.bounded(2).values.tolist()
+    >>> lots.keep_first(1).values.tolist(), lots.keep_first(2).values.tolist()
     ([3, 2], [3, 3])
     >>> lots.numbers_of_items.tolist()
     [0, 4, 1]
@@ -44,11 +44,12 @@ class RankedCounts:
     """Makes Counts of sums in steps, where a unit counts in so many items."""
     adjacency: Adjacency = "add-remove"
 
-    def bounded(self, most: int) -> Counts:
+    def keep_first(self, most: int) -> Counts:
         """Return the numbers of the items where a unit counts in so many of them."""
         counted = self.ranks <= most
         if self.totals is None or self.build is None:
-            values = np.bincount(self.places[counted], self.units[counted], len(self.items)).astype(np.int64)
+            values = np.zeros(len(self.items), np.int64)
+            np.add.at(values, self.places[counted], self.units[counted])
             return Counts(items=self.items, values=values, monotone=True, most_items=most)
         sums = [0] * len(self.items)
         for place, total in zip(self.places[counted].tolist(), self.totals[counted].tolist(), strict=True):
@@ -88,7 +89,7 @@ class RankedUnlisted(RankedCounts):
     parts: int = 1
     """So many steps of the totals are one step of the resolution, to which each sum is floored."""
 
-    def bounded(self, most: int) -> Unlisted:  # type: ignore[override]
+    def keep_first(self, most: int) -> Unlisted:  # type: ignore[override]
         """Return the numbers of the items where a unit counts in so many of them."""
         counted = (self.ranks <= most) & (self.places >= 0)
         totals = self.units if self.totals is None else self.totals

@@ -66,7 +66,7 @@ class Topic:
     @property
     def takes_unlisted_items(self) -> bool:
         """Whether items may be published that nobody listed."""
-        return "delta" in (field.name for field in self.fields)
+        return self.kind != "tables" and "delta" in (field.name for field in self.fields)
 
     def inputs(self, form: Mapping[str, str]) -> list[Input]:
         """Return the inputs of the form, with what a person typed before."""
@@ -203,6 +203,20 @@ TOPICS: Final[dict[str, Topic]] = {
             (_OF, _BOUNDS, _PER, *_LAST),
         ),
         Topic("sum", "sum", "Sum", "The sum of a number over all people.", (_OF, _BOUNDS, *_LAST)),
+        Topic(
+            "tables",
+            "tables",
+            "Tables that agree",
+            "How many people there are by each of some columns and by each two of them. All sums agree.",
+            (
+                Field("by", ("Columns, with commas between them",)),
+                Field("domain", ("Public values, one column a line: region: north, south",)),
+                Field("edges", ("Columns of numbers: age=0,18,65",)),
+                Field("ways", ("Tables of at most so many columns",), "2"),
+                Field("delta", ("Delta",), "1e-6"),
+                *_LAST,
+            ),
+        ),
         Topic("count", "count", "How many people", "How many people the table has.", _LAST),
     )
 }

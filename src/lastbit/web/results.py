@@ -101,9 +101,10 @@ def _describe(entry: Entry, published: Any) -> Report:
 
 def _find_request(desk: Desk, entry: Entry) -> Request | None:
     """Return the request that an entry answers, where the server can build the very same again."""
-    # The whole cost, as a person asked for it: the parts of a release have shares of it.
+    # The whole cost, as a person asked for it: the parts of a release have shares of it. A mechanism without parts has
+    # it exactly, where the text of the cost is rounded.
     name, amount = entry.cost.partition(",")[0].split(" ", 1)
-    cost = {name: amount} if name in ("epsilon", "rho") else {}
+    cost = {name: entry.parameters.get(name, amount)} if name in ("epsilon", "rho") else {}
     account = {"ledger": desk.ledger_place, "dataset": entry.dataset, "note": entry.note}
     request = rebuild_request(entry.question, desk.rows.source, desk.find_list, **cost, **account)
     try:

@@ -130,11 +130,25 @@ def test_one_unit_moves_its_own_part_only(reader: str, tmp_path: Path) -> None:
 def test_a_unit_is_clamped_once_whatever_it_has(tmp_path: Path) -> None:
     connection = duckdb.connect(config={"threads": 1})
     rows = [("a", 9), ("a", 8), ("b", -5), ("b", -6), ("c", -5), ("c", 7), ("d", 1), ("d", 3), ("e", -1)]
+    rows += [(unit, number) for unit in "fghijkl" for number in (0, 9)]
     connection.execute("create table visits (u varchar, w bigint)")
     connection.executemany("insert into visits values (?, ?)", rows)
     table = OpenTable(connection.table("visits"), connection)
     for per, most in (("row", {"most_rows": 1}), ("row", {"most_rows": 2}), ("mean", {})):
-        # c has numbers on both sides, and counts above.
-        assert counts(numbers(table, per=per, **most).clamped_people) == [1, 2]
-    # The totals are 17, -11, 2, 4 and -1.
-    assert counts(numbers(table, per="total").clamped_people) == [1, 2]
+        # c has numbers on both sides, and counts above. Seven have one number above, whatever the lot is.
+        assert counts(numbers(table, per=per, **most).clamped_people) == [1, 9]
+    # The totals are 17, -11, 2, 4, -1 and 9.
+    assert counts(numbers(table, per="total").clamped_people) == [1, 9]
+
+
+@pytest.mark.parametrize("most", [1, 2, 7])
+def test_numbers_are_bounded_by_their_ranks(most: int, table: Any) -> None:
+    """The rows of a unit that stay are drawn by lot: no more than so many, each of them its own, and each once."""
+    with one_key(3):
+        bounded = numbers(table, per="row", most_rows=most).bounded(most)
+        groups = numbers(table, by="item", domain=ITEMS).bounded(most)
+    sizes = [unit % 7 + 1 for unit in range(40)]
+    assert (len(bounded), bounded.most) == (sum(min(size, most) for size in sizes), most)
+    assert bounded.total(1).sensitivity == 3 * most
+    items = [len({item for unit, item, _ in ROWS if unit == other}) for other in range(40)]
+    assert len(groups) == sum(min(size, most) for size in items)

@@ -21,6 +21,7 @@ from lastbit.audit.broken import (
     rho_and_delta,
     sets,
     sparse_vector_variants,
+    tables,
 )
 from lastbit.audit.broken.case import KINDS, Case
 from lastbit.audit.laws import law
@@ -40,6 +41,7 @@ GALLERY: Final[tuple[Case, ...]] = (
     *discovery.CASES,
     *quantiles.CASES,
     *sets.CASES,
+    *tables.CASES,
 )
 
 TOLERANCE: Final = Fraction(1, 1 << 16)

@@ -40,7 +40,7 @@ def rank_numbers(rows: Any, task: Task, position: str) -> Any:
     """
     low, high = task.ends
     clamped = f"CAST(greatest(least(lastbit_raw, {_huge(high)}), {_huge(low)}) AS BIGINT)"
-    sides = (f"lastbit_raw > {high}", "lastbit_above"), (f"lastbit_raw < {low}", "lastbit_below")
+    sides = (f"lastbit_raw > {high}", "lastbit_above"), (f"lastbit_raw < {task.lowest}", "lastbit_below")
     beyond = ", ".join(f"CASE WHEN {condition} THEN 1 ELSE 0 END AS {name}" for condition, name in sides)
     if task.unit is None:
         rows = rows.project(f"{position} AS lastbit_position, lastbit_step AS lastbit_raw").project(f"*, {beyond}")
@@ -50,7 +50,7 @@ def rank_numbers(rows: Any, task: Task, position: str) -> Any:
         )
     order = ", lastbit_order" if task.order is not None else ""
     rows = rows.project(f"{position} AS lastbit_position, lastbit_unit, lastbit_step AS lastbit_raw{order}")
-    rows, seen = _reduce_unclamped(rows, task, clamped, beyond)
+    rows, seen = _reduce_raw_rows(rows, task, clamped, beyond)
     key = 0 if task.bound is None else task.bound.key
     mark = f"hash(xor(hash(lastbit_unit, {', '.join(seen)}), CAST({key} AS UBIGINT)))"
     sorting = ", ".join(f"{name} ASC" for name in (mark, *seen))
@@ -62,7 +62,7 @@ def rank_numbers(rows: Any, task: Task, position: str) -> Any:
     )
 
 
-def _reduce_unclamped(rows: Any, task: Task, clamped: str, beyond: str) -> tuple[Any, list[str]]:
+def _reduce_raw_rows(rows: Any, task: Task, clamped: str, beyond: str) -> tuple[Any, list[str]]:
     """Return one row for each number that a unit has, and the columns that tell the numbers of a unit apart."""
     pair = "lastbit_position, lastbit_unit"
     if task.per == "row":

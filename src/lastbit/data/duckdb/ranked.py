@@ -77,7 +77,7 @@ def count_ranked_unlisted(
     types = call_engine(require_column_types, engine, names)
     amount = parse_weights(engine, weights, bounds, resolution, missing, types)
     task = Task(tuple(columns), unit, weights, amount, ContributionBound.draw(most))
-    items, positions, ranks, units, totals = call_engine(_fetch_unlisted, engine, task)
+    items, positions, ranks, units, totals = call_engine(_fetch_unlisted_items, engine, task)
     if amount is None:
         return RankedUnlisted(items, positions, ranks, units)
     return RankedUnlisted(items, positions, ranks, units, totals, parts=amount.parts, facts=amount.facts)
@@ -125,7 +125,7 @@ def _fetch(table: DuckDBTable, task: Task, keys: Sequence[Any]) -> tuple[Integer
     return positions, ranks, units, np.array([int(total) for total in columns["lastbit_total"].tolist()], object)
 
 
-def _fetch_unlisted(table: DuckDBTable, task: Task) -> tuple[list[Any], Integers, Integers, Integers, Any]:
+def _fetch_unlisted_items(table: DuckDBTable, task: Task) -> tuple[list[Any], Integers, Integers, Integers, Any]:
     """Fetch the items in their order, and the same numbers. At ranks beyond the bound no item leaves the engine."""
     assert task.bound is not None  # noqa: S101
     keys, most = key_columns(task), task.bound.most

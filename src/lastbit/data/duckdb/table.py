@@ -13,8 +13,10 @@ from lastbit.data.duckdb.bound import keep_items
 from lastbit.data.duckdb.columns import DuckDBColumns
 from lastbit.data.duckdb.frequent import find_frequent
 from lastbit.data.duckdb.per_unit import rank_numbers, reduce_rows
+from lastbit.data.duckdb.records import count_records
 from lastbit.data.duckdb.relation import OpenTable
 from lastbit.data.duckdb.sorting import can_sort, count_by_sorting
+from lastbit.data.records import Records, RecordTask
 from lastbit.data.sql_weights import sum_steps
 from lastbit.data.table import Integers, ItemTotals, Keys, Task
 
@@ -88,6 +90,10 @@ class DuckDBTable:
             columns = numbers.project("lastbit_position, lastbit_step").fetchnumpy()
         positions, steps = (np.asarray(columns[name], np.int64) for name in ("lastbit_position", "lastbit_step"))
         return positions, steps
+
+    def count_records(self, task: RecordTask, keys: Sequence[Keys]) -> Records:
+        """Count how many records have each combination of values of several columns."""
+        return count_records(self._relation, self._columns, task, keys)
 
     def find_items(self, task: Task) -> Callable[[int | None], ItemTotals]:
         """Return a function that counts the items that occur when it is called: only these leave the engine."""

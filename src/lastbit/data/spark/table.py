@@ -11,9 +11,11 @@ from typing import Any, Final
 import numpy as np
 
 from lastbit.data.column_types import ColumnType
+from lastbit.data.records import Records, RecordTask
 from lastbit.data.spark.bound import keep_items
 from lastbit.data.spark.columns import SparkColumns
 from lastbit.data.spark.per_unit import reduce_rows
+from lastbit.data.spark.records import group_records
 from lastbit.data.sql_weights import sum_steps
 from lastbit.data.table import Integers, ItemTotals, Keys, Task
 from lastbit.values.spark_rows import PART, TOTAL, SparkRows
@@ -53,6 +55,11 @@ class SparkTable:
         alike = reduce_rows(self._locate_rows(task, keys), task).groupBy("lastbit_position", "lastbit_step").count()
         positions, steps, times = _fetch_integers(alike.orderBy("lastbit_position", "lastbit_step"))
         return np.repeat(positions, times), np.repeat(steps, times)
+
+    def count_records(self, task: RecordTask, keys: Sequence[Keys]) -> Records:
+        """Count how many records have each combination of values of several columns."""
+        positions, times = _fetch_integers(group_records(self._frame, self._columns, task, keys))
+        return positions, times
 
     def find_items(self, task: Task) -> Callable[[int | None], ItemTotals]:
         """Return a function that counts the items that occur: the executors sort, and only the largest come back."""

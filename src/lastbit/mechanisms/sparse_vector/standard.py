@@ -107,10 +107,10 @@ class SparseVector(StreamMechanism):
             self.noise, not above, above or 1,
         )  # fmt: skip
 
-        def made(fields: tuple[Any, ...], above: Mapping[int, Answer]) -> MeasuredAbove:
+        def build(fields: tuple[Any, ...], above: Mapping[int, Answer]) -> MeasuredAbove:
             return MeasuredAbove.made(*fields, tuple([answer.measurement for answer in above.values()]), *facts)
 
-        return made
+        return build
 
     def decisive(self, level: Number = "0.95", margin: Number = 0) -> Fraction:
         """Return a distance from the threshold: a query so far above, or so far below, is told rightly at this level.

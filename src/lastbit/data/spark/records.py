@@ -1,0 +1,41 @@
+"""The records that count in tables, chosen by Spark: one job for all tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from lastbit.data.records import RecordTask
+from lastbit.data.spark.bound import keep_items
+from lastbit.data.spark.columns import SparkColumns
+from lastbit.data.table import Keys
+
+
+def group_records(frame: Any, columns: SparkColumns, task: RecordTask, keys: Sequence[Keys]) -> Any:
+    """Return the positions of the combinations that occur, and how many records have each."""
+    from pyspark.sql import Window
+    from pyspark.sql import functions as f
+
+    chosen = [f"{columns.key(name)} AS lastbit_key_{i}" for i, name in enumerate(task.by)]
+    aliases = [(task.unit, "lastbit_unit"), (task.order, "lastbit_order")]
+    known = {alias: name for name, alias in aliases if name is not None}
+    rows = frame.selectExpr(*chosen, *(f"{columns.key(name)} AS {alias}" for alias, name in known.items()))
+    for alias in known:
+        rows = rows.where(f"{alias} IS NOT NULL")
+    position = f.lit(0).cast("bigint")
+    for i, (name, column_keys, size) in enumerate(zip(task.by, keys, task.sizes, strict=True)):
+        domain = f.broadcast(columns.domain(name, column_keys, i))
+        condition = f.expr(f"lastbit_key_{i} = lastbit_item_{i}")
+        rows = rows.join(domain, condition, "left" if task.shown else "inner")
+        own = f.col(f"lastbit_position_{i}")
+        if task.shown:
+            own = f.when(f.col(f"lastbit_key_{i}").isNull(), f.lit(size - 1)).otherwise(own)
+        position = position * size + own
+    rows = rows.withColumn("lastbit_position", position).where("lastbit_position IS NOT NULL")
+    if task.unit is not None and task.bound is not None:
+        if task.order is not None:
+            latest = Window.partitionBy("lastbit_unit").orderBy(f.desc("lastbit_order"))
+            rows = rows.withColumn("lastbit_rank", f.rank().over(latest)).where("lastbit_rank = 1")
+        pairs = rows.select("lastbit_unit", "lastbit_position").distinct()
+        rows = keep_items(pairs, ["lastbit_position"], task.bound)
+    return rows.groupBy("lastbit_position").agg(f.count(f.lit(1)).alias("lastbit_total"))

@@ -1,0 +1,1 @@
+"""Tables that agree with each other: the mechanism, and its release."""

@@ -1,0 +1,304 @@
+"""`ConsistentTable`: one table of a release, and the totals of any of its cells."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from itertools import product
+from math import ceil
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lastbit.errors import ParameterError
+from lastbit.estimate.tables.scheme import Axes
+from lastbit.estimate.tables.sums_of_noise import union_spread
+from lastbit.exact.numbers import Number, probability
+from lastbit.output.numbers import Format, Interval
+from lastbit.output.picture import Panel
+from lastbit.output.table import MOST_ROWS, html_table, text_table
+from lastbit.output.words import plural
+from lastbit.release import Release, build_frame
+
+if TYPE_CHECKING:
+    from lastbit.mechanisms.tables.release import ConsistentTables
+
+ALL: Final = "(all)"
+"""The name of the totals of a table."""
+_PANELS: Final = 6
+
+
+@dataclass(frozen=True)
+class TableTotal:
+    """The total of some cells of a table, its variance, and its interval.
+
+    >>> import lastbit as lb
+    >>> release = lb.Tables(domain={"a": "xy", "b": "uvw"}, ways=2, rho=2).release([[9, 8, 7], [6, 5, 4]])
+    >>> total = release.table("a", "b").total([("x", "u"), ("y", "w")])
+    >>> total.cells, total.value == release.table("a", "b").values[[0, 1], [0, 2]].sum()
+    (2, True)
+    """
+
+    value: Fraction
+    variance: Fraction
+    """The variance of the noise, or slightly more."""
+    cells: int
+    _half_width: Callable[[Fraction], Fraction] = field(repr=False, compare=False)
+
+    def interval(self, level: Number = "0.95") -> tuple[Fraction, Fraction]:
+        """From and to: the true total lies there with at least this probability."""
+        within = self._half_width(probability(level, "level"))
+        return max(Fraction(0), self.value - within), max(Fraction(0), self.value + within)
+
+
+def union_total(source: ConsistentTables, table: Axes, chosen: NDArray[np.bool_]) -> TableTotal:
+    """The total of the cells that are chosen in a table."""
+    numerators = source._reconstruction.numerators(table)
+    n = int(chosen.sum())
+    # Exact, however large the sum is.
+    value = Fraction(sum(np.atleast_1d(numerators[chosen]).tolist()), source._reconstruction.denominator(table))
+    if n == 0:
+        return TableTotal(Fraction(0), Fraction(0), 0, lambda level: Fraction(0))
+    if n == 1:
+        return TableTotal(value, source.design.scheme.variance(table), 1, lambda level: source.half_width(table, level))
+    spread, error = union_spread(source.design.scheme, table, chosen), source._reconstruction.error(table) * n
+    return TableTotal(value, spread.variance, n, lambda level: spread.half_width(level) + error)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ConsistentTable(Release):
+    """One table: its values, with one variance and one half width for all of its numbers.
+
+    >>> import lastbit as lb
+    >>> release = lb.Tables(domain={"a": "xy", "b": "uvw"}, tables=[("a", "b")], rho=2000).release([[9, 8, 7]] * 2)
+    >>> print(release.table("a", "b"))
+    Tables, rho 2000: a by b
+        a   u   v   w  (all)
+        x   9   8   7     24
+        y   9   8   7     24
+    (all)  18  16  14     48
+    Each number is within 0, each sum of a row or column within 1, and the total within 1, each with probability 95%. \
+The exact numbers add up; they are rounded here.
+    """
+
+    names: tuple[str, ...]
+    source: ConsistentTables
+    exact: bool = field(default=False)
+
+    @property
+    def title(self) -> str:
+        """The line above the table."""
+        return f"{self.mechanism}, {self.cost.text}: {' by '.join(self.names) or 'everybody'}"
+
+    @property
+    def values(self) -> NDArray[Any]:
+        """The values as exact fractions, in an array with an axis for each column."""
+        source = self.source._exact if self.exact else self.source._reconstruction
+        return source.values(self._axes).transpose(self._order)
+
+    def to_numpy(self) -> NDArray[np.float64]:
+        """The values as floats, in an array with an axis for each column."""
+        source = self.source._exact if self.exact else self.source._reconstruction
+        return source.floats(self._axes).transpose(self._order)
+
+    @property
+    def items(self) -> tuple[tuple[Any, ...], ...]:
+        """The values of each column."""
+        return tuple(self.source._shape.items[self.source._shape.names.index(name)] for name in self.names)
+
+    @property
+    def cells(self) -> int:
+        """How many cells the table has."""
+        return self.source._cells_of(self._axes)
+
+    @property
+    def variance(self) -> Fraction:
+        """The variance of each number, or slightly more."""
+        return self.source.design.scheme.variance(self._axes)
+
+    def within(self, level: Number = "0.95") -> Fraction:
+        """How far each number is off at most, with at least this probability: each for itself."""
+        return self.source.half_width(self._axes, level)
+
+    def interval(self, level: Number = "0.95") -> NDArray[Any]:
+        """From and to of each number, as pairs in an array with an axis for each column. No number is below 0."""
+        found = np.empty(self.cells, object)
+        found[:] = [*self.error_bars(level)["value"]]
+        return found.reshape(tuple(map(len, self.items)))
+
+    def covariance(self, cell: Sequence[Any], other: Sequence[Any]) -> Fraction:
+        """The covariance of two cells of this table, each with a value for each column."""
+        named = [dict(zip(self.names, each, strict=True)) for each in (cell, other)]
+        return self.source.covariance(*named)
+
+    def total(self, cells: Sequence[Sequence[Any]] | Mapping[str, Any]) -> TableTotal:
+        """The total of any cells, each with a value for each column, or of all that a mapping names."""
+        if isinstance(cells, Mapping):
+            return self.source.total(cells)
+        shape, chosen = self.source._shape, np.zeros(tuple(map(len, self.items)), np.bool_).transpose(self._back)
+        for cell in cells:
+            if isinstance(cell, str) or len(cell) != len(self.names):
+                raise ParameterError(f"a cell must have a value for each of {', '.join(self.names)}: got {cell!r}.")
+            _, places = shape.places(dict(zip(self.names, cell, strict=True)))
+            chosen[places] = True
+        return union_total(self.source, self._axes, chosen)
+
+    def columns(self) -> dict[str, Sequence[Any]]:
+        """A row for each cell: the values of its columns, and its number."""
+        named = {name: column.tolist() for name, column in self._labels.items()}
+        return {**named, "value": self.values.ravel().tolist()}
+
+    def facts(self) -> dict[str, Any]:
+        """The variance of each number, and the half width of its interval."""
+        return {"variance": self.variance, "within": self.within(), "level": Fraction(19, 20)}
+
+    def error_bars(self, level: Number = "0.95", most: int | None = None) -> dict[str, Sequence[Interval]]:
+        """The interval of each number. Counts are not negative, so no interval goes below 0."""
+        within, zero = self.within(level), Fraction(0)
+        first = self.values.ravel()[:most].tolist()
+        return {"value": [(max(zero, value - within), max(zero, value + within)) for value in first]}
+
+    def long(self, level: Number = "0.95") -> dict[str, NDArray[Any]]:
+        """A row for each cell: its values, the number with its interval, and the variance, as arrays."""
+        numbers = self.to_numpy().ravel()
+        # Outwards, by more than the rounding of floats.
+        within = float(self.within(level)) * (1 + 2.0**-50)
+        ends = {"low": np.maximum(numbers - within, 0.0), "high": np.maximum(numbers + within, 0.0)}
+        return {**self._labels, "value": numbers, **ends, "variance": np.full(len(numbers), float(self.variance))}
+
+    def to_frame(self, level: Number = "0.95") -> Any:
+        """One row a cell, and one for each total of a row or column, as a DataFrame of pandas or Polars.
+
+        >>> import pandas, lastbit as lb
+        >>> release = lb.Tables(domain={"a": "xy", "b": "uvw"}, ways=2, rho=2).release([[9, 8, 7], [6, 5, 4]])
+        >>> frame = release.table("a", "b").to_frame()
+        >>> list(frame.columns), (frame.kind == "total").sum()
+        (['a', 'b', 'value', 'low', 'high', 'variance', 'kind'], np.int64(6))
+        """
+        parts = []
+        for kept in sorted(product((True, False), repeat=len(self.names)), key=sum, reverse=True):
+            smaller = self.source.table(*(name for name, keep in zip(self.names, kept, strict=True) if keep))
+            own = smaller.long(level)
+            rows = len(own["value"])
+            for name in self.names:
+                own.setdefault(name, _repeated(None, rows))
+            own["kind"] = _repeated("cell" if all(kept) else "total", rows)
+            parts.append(own)
+        names = [*self.names, "value", "low", "high", "variance", "kind"]
+        return build_frame({name: np.concatenate([part[name] for part in parts]) for name in names})
+
+    def pivot(self) -> Any:
+        """A table of two columns crosswise, with its totals, as a DataFrame of pandas or Polars."""
+        if len(self.names) != 2:
+            raise ParameterError(f"pivot takes a table of two columns: got {plural(len(self.names), 'column')}.")
+        values = self._with_totals([table.to_numpy() for table in self._sums])
+        rows, columns = ([*map(str, items), ALL] for items in self.items)
+        first: dict[str, Any] = {self.names[0]: np.array(rows, object)}
+        return build_frame(first | {name: values[:, place] for place, name in enumerate(columns)})
+
+    def panels(self, level: Number = "0.95") -> Sequence[Panel]:
+        """One panel of bars; of two columns one panel for each value of the first, side by side."""
+        bars = self.error_bars(level)["value"]
+        values = self.values.ravel().tolist()
+        if len(self.names) != 2:
+            labels = [", ".join(map(str, cell)) for cell in product(*self.items)]
+            return [Panel("people", labels, values, ", ".join(self.names), bars)]
+        rows, columns = self.items
+        width = len(columns)
+        return [
+            Panel(
+                f"{self.names[0]}: {row}", columns, values[place * width : (place + 1) * width], self.names[1],
+                bars[place * width : (place + 1) * width],
+            )
+            for place, row in enumerate(rows[:_PANELS])
+        ]  # fmt: skip
+
+    def within_text(self, level: Number = "0.95") -> str:
+        """The half width as people read it, rounded up."""
+        return f"{ceil(self.within(level)):,}"
+
+    def body(self) -> str:
+        """The table as text, with a sentence about its errors, and without a title."""
+        if len(self.names) == 2 and max(map(len, self.items)) <= MOST_ROWS:
+            return "\n".join([text_table(*self._crosswise()), self._sentence()])
+        return "\n".join([text_table(*self._cells()), *self._footnotes(), self._sentence()])
+
+    def __str__(self) -> str:
+        return "\n".join([self.title, self.body()])
+
+    def to_html(self) -> str:
+        """The table as HTML, as notebooks show it."""
+        crosswise = len(self.names) == 2 and max(map(len, self.items)) <= MOST_ROWS
+        caption = " ".join([f"{self.title}.", *([] if crosswise else self._footnotes()), self._sentence()])
+        return html_table(*(self._crosswise() if crosswise else self._cells()), caption)
+
+    def crosswise(self) -> dict[str, list[Any]]:
+        """A table of two columns as columns, with its totals: numbers of people, rounded, under the second's values."""
+        exact = self._with_totals([table.values for table in self._sums])
+        rows, columns = ([*map(str, items), ALL] for items in self.items)
+        return {self.names[0]: rows} | {
+            name: [round(value) for value in exact[:, place].tolist()] for place, name in enumerate(columns)
+        }
+
+    def _sentence(self) -> str:
+        if len(self.names) != 2:
+            return f"Each number is within {self.within_text()} with probability 95%."
+        *sums, total = (ceil(table.within()) for table in self._sums)
+        return (
+            f"Each number is within {self.within_text()}, each sum of a row or column within {max(sums):,}, and the "
+            f"total within {total:,}, each with probability 95%. The exact numbers add up; they are rounded here."
+        )
+
+    def _crosswise(self) -> tuple[list[str], list[list[str]]]:
+        exact = self._with_totals([table.values for table in self._sums])
+        form = Format(0)
+        rows, columns = ([*map(str, items), ALL] for items in self.items)
+        texts = [[name, *(form.text(value) for value in line)] for name, line in zip(rows, exact.tolist(), strict=True)]
+        return [self.names[0], *columns], texts
+
+    def _with_totals(self, sums: Sequence[NDArray[Any]]) -> NDArray[Any]:
+        """A table of two columns with the sums of its rows, of its columns, and of everything."""
+        rows, columns, everything = sums
+        own = self.values if rows.dtype == object else self.to_numpy()
+        below = np.append(columns, everything.reshape(1))
+        return np.vstack([np.column_stack([own, rows]), below])
+
+    @cached_property
+    def _sums(self) -> tuple[ConsistentTable, ...]:
+        first, second = self.names
+        return tuple(self.source.table(*names, exact=self.exact) for names in ((first,), (second,), ()))
+
+    @cached_property
+    def _labels(self) -> dict[str, NDArray[Any]]:
+        """The value of each column, for each cell."""
+        shape, found = tuple(map(len, self.items)), {}
+        for place, (name, items) in enumerate(zip(self.names, self.items, strict=True)):
+            column = np.empty(len(items), object)
+            column[:] = items
+            wide = column.reshape([len(items) if other == place else 1 for other in range(len(shape))])
+            found[name] = np.broadcast_to(wide, shape).ravel()
+        return found
+
+    @property
+    def _axes(self) -> Axes:
+        return self.source._shape.axes(self.names)
+
+    @property
+    def _order(self) -> list[int]:
+        """Which axis of the table each column is."""
+        ascending = self.source._shape.columns_of(self._axes)
+        return [ascending.index(name) for name in self.names]
+
+    @property
+    def _back(self) -> list[int]:
+        """The inverse of `_order`."""
+        return [self.names.index(name) for name in self.source._shape.columns_of(self._axes)]
+
+
+def _repeated(value: Any, rows: int) -> NDArray[Any]:
+    found = np.empty(rows, object)
+    found[:] = value
+    return found

@@ -1,0 +1,231 @@
+"""The question `tables`: all the cross-tabulations of some columns at once, which agree with each other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from math import ceil
+from typing import TYPE_CHECKING, Any, Final
+
+from lastbit.errors import ParameterError
+from lastbit.output.words import plural
+from lastbit.questions.option import COMMAND, Option
+from lastbit.questions.question import Accuracy, Question
+from lastbit.questions.shared_options import BY, COST, DELTA, DOMAIN, LEDGER, ONE_EACH, OUTPUT, TABLE
+from lastbit.questions.table_types import ColumnList, DomainsByColumn, EdgeLists, TableList, TableWeights
+from lastbit.questions.value_types import Flag, OneOf, Text, WholeNumber
+
+if TYPE_CHECKING:
+    import lastbit as lb
+    from lastbit.questions.domains import Domain
+    from lastbit.questions.request import Request
+
+OPTIONS: Final = (
+    *TABLE,
+    Option(BY.name, ColumnList(), "A column of the tables. Repeat it for each of them.", BY.default),
+    Option(
+        DOMAIN.name,
+        DomainsByColumn(),
+        "The public values of a column: a file with one per line, 1..12, 2026-01..2026-12, or a,b,c. Give one for each "
+        "--by that has no --edges.",
+        server_help="The public values of each column: one list for each, in the order of the columns, or an object "
+        "from columns to lists.",
+    ),
+    Option(
+        "edges",
+        EdgeLists(),
+        "Read the numbers of a column as groups: under 18, 18 to under 65, and so on, as age=0,18,65 says.",
+    ),
+    Option("ways", WholeNumber(), "All tables of at most so many columns. Without it, and without --tables: 2."),
+    Option("tables", TableList(), "A table by its columns, instead of --ways. Repeat it for each table."),
+    ONE_EACH,
+    Option(
+        "most_items",
+        WholeNumber(),
+        "One unit counts in at most so many combinations of values, drawn by lot. Without it in one. N of them need "
+        "noise for N² in rho.",
+    ),
+    Option("latest_by", Text("COLUMN"), "Of each unit only the rows with the largest value here count."),
+    Option(
+        "missing",
+        OneOf("RULE", choices=("leave-out", "show")),
+        "A row without a value is left out of all tables; with show, (missing) is a value of its own.",
+        "leave-out",
+    ),
+    Option("weight", TableWeights(), "How important a table is, beside 1 for the others. Repeat it for more tables."),
+    Option(
+        "rule",
+        OneOf("RULE", choices=("mean", "worst")),
+        "Share the cost so that the mean variance of all tables is small, or the worst one.",
+        "mean",
+    ),
+    *COST,
+    Option(DELTA.name, DELTA.type, "With --epsilon: the tables cost (epsilon, delta), which buys a rho.", part="cost"),
+    *LEDGER,
+    *OUTPUT,
+    Option("pivot", Text("A,B"), "Show the table of these two columns crosswise.", None, "output", COMMAND),
+    Option(
+        "whole", Flag(), "Show non-negative whole numbers that add up, without intervals.", False, "output", COMMAND
+    ),
+)
+
+
+def tables(request: Request) -> Question:
+    """Publish all tables of some columns at once: every sum agrees exactly, and the error of every number is known.
+
+    Each unit is in one cell of each table. Which tables are measured, and with which share of the cost, follows from
+    the number of values of each column.
+    """
+    import lastbit as lb
+    from lastbit.questions.reading_tables import read_frame, read_tables
+    from lastbit.questions.report import format_percent
+    from lastbit.questions.tables_report import report_tables
+
+    names, values = _axes(request)
+    listed = request["tables"]
+    if listed and request["ways"] is not None:
+        raise ParameterError("--tables takes the place of --ways: got both. Leave one of them out.")
+    mechanism = lb.Tables(
+        domain=values,
+        tables=listed or None,
+        ways=None if listed else request["ways"] or 2,
+        rho=_rho(request),
+        most_records=_most_records(request),
+        weights=request["weight"] or None,
+        rule=request["rule"],
+    )
+    level, people = format_percent(request.level), "rows" if request.rows.unit is None else "people counted"
+    within = {table: mechanism.accuracy(*table, level=request.level) for table in mechanism.tables or ()}
+    worst = max(within.values())
+    best = min(within.values())
+    sentence = (
+        f"With probability {level} each number is off by at most {ceil(worst):,} in the least precise table, and by "
+        f"{ceil(best):,} in the most precise one."
+    )
+    return Question(
+        mechanism,
+        reading=read_tables(request, names, mechanism),
+        report=lambda release: report_tables(request, release, people, level),
+        sample=lambda units: _made_up(mechanism, units),
+        accuracy=lambda units: Accuracy(worst, people, sentence, total=Fraction(units)),
+        notes=_notes(request, names),
+        plan_columns=_plan_columns(mechanism, within),
+        read_frame=lambda frame: read_frame(request, names, mechanism, frame),
+    )
+
+
+def table_domains(request: Request) -> tuple[Domain, ...]:
+    """The domains of the columns that have no edges, in the order of the columns."""
+    return tuple(_domains(request).values())
+
+
+def name_tables(facts: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Return the one name of tables: one record of each unit, and tables of two columns, unless others are asked for.
+
+    >>> name_tables({"by": ["sex", "age"]})
+    ('tables', {'most_items': 1, 'ways': 2, 'by': ['sex', 'age']})
+    """
+    usual: dict[str, Any] = {"most_items": 1} | ({} if "tables" in facts else {"ways": 2})
+    return "tables", usual | facts
+
+
+def _domains(request: Request) -> dict[str, Domain]:
+    edges = dict(request["edges"] or ())
+    columns = [name for name in request["by"] if name not in edges]
+    given: Sequence[Domain] = request["domain"] or ()
+    named = {domain.column: domain for domain in given if domain.column}
+    if named and set(named) != set(columns):
+        raise ParameterError(
+            f"--domain must name the columns of --by that have no --edges, {', '.join(columns)}: got "
+            f"{', '.join(sorted(named))}. Nothing was read."
+        )
+    if len(given) != len(columns):
+        without = ", ".join(columns[len(given) :]) or "none"
+        raise ParameterError(
+            f"--domain must be given once for each --by without --edges: got {len(given)} for "
+            f"{plural(len(columns), 'column')}. Without one: {without}. The values must be public: which of them "
+            "occur is not. Nothing was read."
+        )
+    return {name: named.get(name, domain) for name, domain in zip(columns, given, strict=True)}
+
+
+def _axes(request: Request) -> tuple[list[str], dict[str, Sequence[Any]]]:
+    """The columns, and the values of each."""
+    from lastbit.data.table_counting import MISSING_VALUE
+    from lastbit.questions.reading_tables import OpenBins
+
+    edges, domains = dict(request["edges"] or ()), _domains(request)
+    names = [*request["by"], *(column for column in edges if column not in request["by"])]
+    values: dict[str, Sequence[Any]] = {
+        name: OpenBins.between(edges[name]).labels if name in edges else tuple(domains[name].items) for name in names
+    }
+    if request["missing"] == "show":
+        values = {name: (*items, MISSING_VALUE) for name, items in values.items()}
+    return names, values
+
+
+def _rho(request: Request) -> Any:
+    """The rho that a person asks for, or that an (epsilon, delta) buys."""
+    from lastbit.privacy.zcdp import largest_rho
+
+    epsilon, rho, delta = request["epsilon"], request["rho"], request["delta"]
+    if (epsilon is None) == (rho is None) or (delta is None) != (epsilon is None):
+        raise ParameterError(
+            "tables cost a --rho, or an --epsilon with a --delta. Write --rho 1/20, or --epsilon 1 --delta 1e-6."
+        )
+    return rho if epsilon is None else largest_rho(epsilon, delta)
+
+
+def _most_records(request: Request) -> int:
+    if request["one_each"] and request["most_items"] is not None:
+        raise ParameterError("--one-each is --most-items 1: got both. Leave one of them out.")
+    if request.rows.unit is None and (request["most_items"] is not None or request["latest_by"] is not None):
+        raise ParameterError("--most-items and --latest-by need --unit, the column that says whom a row belongs to.")
+    return int(request["most_items"] or 1)
+
+
+def _notes(request: Request, names: Sequence[str]) -> list[str]:
+    """Of whom the tables speak. A bounded table is of the units counted this way, and says so."""
+    columns = ", ".join(names)
+    shown = request["missing"] == "show"
+    lost = "Missing values are shown." if shown else f"Rows without a value of {columns} are left out of all tables."
+    notes = [f"{lost} So are rows with a value that is not listed."]
+    if request.rows.unit is None:
+        return notes
+    most, latest = _most_records(request), request["latest_by"]
+    where = "one cell of each table" if most == 1 else f"{plural(most, 'combination')} of values at most"
+    of_which = f" among its rows with the largest {latest}" if latest else ""
+    return [
+        f"A unit counts in {where}, drawn by lot{of_which} where it has more. The numbers and their intervals are of "
+        "the units counted this way.",
+        *notes,
+    ]
+
+
+def _plan_columns(mechanism: lb.Tables, within: Mapping[Any, Fraction]) -> dict[str, Sequence[Any]]:
+    """The error of every table, and the share of the cost that each is measured with."""
+    shape, shares = mechanism.shape, mechanism.shares
+    rows = [*shape.tables, *(table for table in shares.parts if table not in shape.tables)]
+    named = [" by ".join(shape.columns_of(table)) or "(all)" for table in rows]
+    own = [mechanism.scheme.cells(table) for table in rows]
+    errors = [within.get(shape.columns_of(table)) or mechanism.accuracy(*shape.columns_of(table)) for table in rows]
+    return {
+        "table": named,
+        "cells": own,
+        "each number within": [ceil(error) for error in errors],
+        "share of the cost": [f"{100 * shares.parts.get(table, 0) / shares.total:.3g}%" for table in rows],
+    }
+
+
+def _made_up(mechanism: lb.Tables, units: int) -> Any:
+    """Counts that nobody has: everybody spread evenly."""
+    import numpy as np
+
+    import lastbit as lb
+
+    shape = mechanism.shape
+    counts = {}
+    for table in shape.largest:
+        size = tuple(shape.sizes[axis] for axis in table)
+        counts[shape.columns_of(table)] = np.full(size, units // int(np.prod(size)), np.int64)
+    return lb.TableCounts(domain=dict(shape.domain), counts=counts, most_records=mechanism.most_records)

@@ -1,0 +1,218 @@
+"""The question `tables`, in every face: what is read, what is said, and what is refused before anything is read."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import duckdb
+import numpy as np
+import pandas as pd
+import pytest
+
+import lastbit as lb
+from lastbit import cli
+from lastbit.questions.identity import identity_of
+from lastbit.questions.kinds import KINDS
+from lastbit.questions.plan import find_cost, make_plan
+
+EDGES = [0, 18, 65]
+REGIONS = ["north", "south"]
+
+
+@pytest.fixture
+def visits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> pd.DataFrame:
+    """Visits of people who have one region and one age, and some visits without."""
+    monkeypatch.chdir(tmp_path)
+    rows = []
+    for visit in range(900):
+        who = visit % 300
+        own = Random(who)
+        rows.append((who, own.choice(REGIONS), own.randrange(0, 95), f"2024-{visit // 75 + 1:02}-15"))
+    frame = pd.DataFrame(rows, columns=["patient", "region", "age", "date"])
+    frame.to_csv("visits.csv", index=False)
+    duckdb.from_df(frame).write_parquet("visits.parquet")
+    return frame
+
+
+def run(command: str) -> int:
+    return cli._run(shlex.split(command), debug=False)
+
+
+def true_table(frame: pd.DataFrame) -> list[list[int]]:
+    people = frame.drop_duplicates("patient")
+    groups = np.searchsorted(EDGES[1:], people.age, side="right")
+    return [[int(((people.region == region) & (groups == group)).sum()) for group in range(3)] for region in REGIONS]
+
+
+@pytest.mark.parametrize("file", ["visits.csv", "visits.parquet"])
+def test_a_file_is_counted_by_values_and_by_edges(visits: pd.DataFrame, file: str) -> None:
+    release = lb.ask(
+        "tables", file, unit="patient", by=["region"], domain=REGIONS, edges={"age": EDGES}, ways=2, rho=3000
+    )
+    assert release.table("region", "age").items[1] == ("under 18", "18 to under 65", "65 and over")
+    assert np.rint(release.table("region", "age").to_numpy()).astype(int).tolist() == true_table(visits)
+
+
+def test_months_and_ranges_are_axes(visits: pd.DataFrame) -> None:
+    release = lb.ask(
+        "tables", "visits.csv", unit="patient", by=["region", "date"], month="date",
+        domain={"region": REGIONS, "date": "2024-01..2024-12"}, most_items=3, rho=9000,
+    )  # fmt: skip
+    assert release.design.squared_sensitivity == 9
+    assert release.table("date").to_numpy().sum() == pytest.approx(900, abs=1)
+    assert release.table("date").items[0][0] == "2024-01"
+
+
+@pytest.mark.parametrize("engine", ["pandas", "polars", "arrow", "duckdb"])
+def test_a_table_of_a_library_is_counted_in_its_engine(visits: pd.DataFrame, engine: str) -> None:
+    import polars as pl
+    import pyarrow as pa
+
+    make: dict[str, Any] = {
+        "pandas": lambda: visits,
+        "polars": lambda: pl.from_pandas(visits),
+        "arrow": lambda: pa.Table.from_pandas(visits),
+        "duckdb": lambda: duckdb.from_df(visits),
+    }
+    asked: dict[str, Any] = {"unit": "patient", "by": ["region"], "domain": REGIONS, "ways": 1}
+    release = lb.ask("tables", make[engine](), **asked, rho=1000)
+    assert np.rint(release.table("region").to_numpy()).astype(int).tolist() == [*map(sum, true_table(visits))]
+    with pytest.raises(lb.ParameterError, match="are for files"):
+        lb.ask("tables", make[engine](), **asked, rho=1, where="age > 3")
+    with pytest.raises(lb.ParameterError, match="count reads files"):
+        lb.ask("count", make[engine](), unit="patient", epsilon=1)
+    with pytest.raises(lb.ParameterError, match="one table of a library"):
+        lb.ask("tables", make[engine](), "visits.csv", **asked, rho=1)
+
+
+def test_a_frame_has_the_numbers_of_the_people_counted_at_any_level(visits: pd.DataFrame) -> None:
+    asked: dict[str, Any] = {"by": ["region"], "domain": REGIONS, "edges": {"age": EDGES}, "rho": "1/4"}
+    answer = lb.ask("tables", "visits.csv", unit="patient", **asked)
+    frame, wide = answer.to_frame(), answer.to_frame("0.999")
+    ends = ["bounded_value", "bounded_low", "bounded_high"]
+    assert list(frame.columns) == ["table", "region", "age", *ends, "variance"]
+    assert len(frame) == 2 + 3 + 6
+    assert (wide.bounded_high > frame.bounded_high).all()
+    assert frame.bounded_high.tolist() == answer.published.to_frame().high.tolist()
+    rows = lb.ask("tables", "visits.csv", **asked)
+    assert list(rows.to_frame().columns) == ["table", "region", "age", "value", "low", "high", "variance"]
+    assert [panel.name for panel in rows.panels] == [panel.name for panel in rows.published.panels()]
+
+
+def test_an_epsilon_and_a_delta_buy_the_largest_rho(visits: pd.DataFrame) -> None:
+    asked: dict[str, Any] = {"unit": "patient", "by": ["region"], "domain": REGIONS}
+    release = lb.ask("tables", "visits.csv", **asked, epsilon=1, delta="1e-6")
+    assert release.cost.rho == lb.largest_rho(1, "1e-6")
+    for wrong in ({"epsilon": 1}, {"rho": 1, "delta": "1e-6"}, {}, {"epsilon": 1, "rho": 1, "delta": "1e-6"}):
+        with pytest.raises(lb.ParameterError, match="tables cost a --rho, or an --epsilon with a --delta"):
+            lb.ask("tables", "visits.csv", **asked, **wrong)
+
+
+def test_the_command_prints_a_table_crosswise_and_says_of_whom(visits: pd.DataFrame, capsys: Any) -> None:
+    asked = "tables visits.csv --unit patient --by region --domain north,south --edges age=0,18,65 --rho 1/2"
+    assert run(asked) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert "region under 18 18 to under 65 65 and over (all)" in text
+    assert "A unit counts in one cell of each table, drawn by lot where it has more." in text
+    assert "are of the units counted this way" in text
+    assert "Rows without a value of region, age are left out of all tables." in text
+    assert run(f"{asked} --pivot age,region --json") == 0
+    data = json.loads(capsys.readouterr().out)
+    assert [table["columns"] for table in data["tables"]] == [["region"], ["age"], ["region", "age"]]
+    assert run(f"{asked} --whole --most-items 2 --missing show") == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert "They are biased, and no interval holds for them." in text
+    assert "(missing)" in text
+    assert "2 combinations of values at most" in text
+    assert run(f"{asked} --latest-by date --ways 1") == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert "among its rows with the largest date" in text
+    assert "Each interval holds with probability 95% or more." in text
+    assert run(f"{asked} --pivot region") != 0
+
+
+def test_a_plan_shows_the_error_of_every_table_before_a_row_is_read(capsys: Any) -> None:
+    asked = "plan tables --by region --domain north,south --edges age=0,18,65 --by sex --domain f,m --rho 1/20"
+    assert run(f"{asked} --json") == 0
+    data = json.loads(capsys.readouterr().out)
+    parts = data["parts"]
+    assert parts["table"][:6] == ["region", "sex", "age", "region by sex", "region by age", "sex by age"]
+    assert data["within"] <= max(parts["each number within"])
+    assert sum(float(share.removesuffix("%")) for share in parts["share of the cost"]) == pytest.approx(100, abs=1)
+    assert run(asked) == 0
+    assert "region by age" in capsys.readouterr().out
+    mechanism = lb.Tables(domain={"region": REGIONS, "sex": "fm", "age": range(3)}, ways=2, rho="1/20")
+    assert parts["each number within"][4] == int(np.ceil(float(mechanism.accuracy("region", "age"))))
+
+
+def test_an_accuracy_asked_for_has_its_price() -> None:
+    asked = {"source": "v.csv", "unit": "who", "by": ["a"], "domain": ["x", "y"], "epsilon": 1, "delta": "1e-6"}
+    request = find_cost(KINDS["tables"].parse(asked), "25")
+    assert make_plan(request).accuracy.within <= 25
+    assert make_plan(request.change(epsilon="1/100")).accuracy.within > 25
+
+
+def test_two_spellings_are_one_question(visits: pd.DataFrame) -> None:
+    base: dict[str, Any] = {"source": "visits.csv", "unit": "patient", "rho": 1}
+    one = {"by": ["region", "age"], "domain": [REGIONS, ["1", "2"]]}
+    spellings: list[dict[str, Any]] = [
+        one,
+        {**one, "ways": 2},
+        {**one, "one_each": True},
+        {**one, "domain": {"age": ["1", "2"], "region": REGIONS}},
+        {**one, "most_items": 1, "rule": "mean"},
+        {**one, "rho": None, "epsilon": 1, "delta": "1e-6"},
+    ]
+    found = [identity_of(KINDS["tables"].parse({**base, **asked})) for asked in spellings]
+    assert all(each == found[0] for each in found)
+    others: list[dict[str, Any]] = [{**one, "ways": 1}, {**one, "most_items": 2}, {**one, "missing": "show"}]
+    assert all(identity_of(KINDS["tables"].parse({**base, **asked})) != found[0] for asked in others)
+
+
+def test_the_ledger_pays_and_reuses(visits: pd.DataFrame) -> None:
+    lb.Ledger("budget.db").create("clinic", rho=1)
+    asked: dict[str, Any] = {
+        "unit": "patient", "by": ["region"], "domain": REGIONS, "edges": {"age": EDGES}, "rho": "1/4",
+        "ledger": "budget.db", "dataset": "clinic",
+    }  # fmt: skip
+    first = lb.ask("tables", "visits.csv", **asked)
+    again = lb.ask("tables", "visits.csv", **asked, reuse=True)
+    assert again == first
+    assert str(again.published) == str(first.published)
+    assert "nothing was charged" in str(again)
+    assert lb.Ledger("budget.db").account("clinic").spent == 1 / 4
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"domain": [["a", "b"]]}, "Without one: age"),
+        ({"domain": {"region": REGIONS, "sex": ["f", "m"]}}, "--domain must name the columns of --by"),
+        ({"ways": 2, "tables": [["region"]]}, "--tables takes the place of --ways"),
+        ({"one_each": True, "most_items": 2}, "--one-each is --most-items 1"),
+        ({"unit": None, "most_items": 2}, "need --unit"),
+        ({"latest_by": "age"}, "must be other columns"),
+        ({"domain": [["a"], ["1", "2"]]}, "region must have two values or more"),
+        ({"domain": [range(9999), range(9999)]}, "at most 10,000,000 cells"),
+        ({"edges": {"age": [5]}}, "two edges or more"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused(wrong: dict[str, Any], words: str) -> None:
+    asked = {"unit": "patient", "by": ["region", "age"], "domain": [REGIONS, ["1", "2"]], "rho": 1, **wrong}
+    with pytest.raises(lb.ParameterError, match=words):
+        lb.ask("tables", "no such file.csv", **asked)
+
+
+def test_the_page_takes_columns_and_their_values_in_lines() -> None:
+    asked = {
+        "by": "region, month", "domain": "region: north, south\nmonth: 2024-01..2024-03", "epsilon": "1",
+        "edges": "age=0,18,65; cost=0,10", "delta": "1e-6", "ways": "2",
+    }  # fmt: skip
+    request = KINDS["tables"].parse(asked, "page", {"source": ["visits.csv"], "unit": "patient"})
+    assert request.question.mechanism.shape.sizes == (2, 3, 3, 2)
+    with pytest.raises(lb.ParameterError, match="one column a line"):
+        KINDS["tables"].parse({**asked, "domain": "region: north, south\nf, m"}, "page", {"source": ["visits.csv"]})

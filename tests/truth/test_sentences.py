@@ -1,0 +1,186 @@
+"""Every sentence and every column of every question has an entry: a number that no entry reads fails here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import lastbit as lb
+from lastbit.errors import ParameterError
+from lastbit.output.numbers import are_intervals, are_numbers
+from lastbit.output.table import PEOPLE, format_cells
+from lastbit.questions.kinds import KINDS
+from lastbit.questions.report import Report
+from tests.fixed_words import FixedWords
+from tests.truth.cases import CASES, Case
+from tests.truth.claims import ENTRIES, NUMBER, NoEntry, claims_of_column, match_entries, parse
+from tests.truth.harness import Trial
+
+NUMBERS = {"of": "number", "bounds": (0, 50)}
+ITEMS = {"by": "item", "domain": ("a", "b", "c")}
+SUMS = {"weights": "number", "bounds": (0, 9)}
+COST = ({"epsilon": 1}, {"rho": "1/8"})
+UNIT = ({"unit": "person"}, {})
+SHARE = ({}, {"people_share": 0}, {"people_share": "1/4"})
+BOUND = ({}, {"most_items": 1}, {"most_items": 2}, {"most_items": "auto"}, {"most_items": "all"})
+PER = ({}, {"per": "total"}, {"per": "latest", "latest_by": "day"}, {"per": "row", "most_rows": 1},
+       {"per": "row", "most_rows": 3})  # fmt: skip
+MISSING = ({}, {"missing": "lowest"}, {"missing": 7})
+LEVEL = ({}, {"level": "0.5"}, {"level": "0.999"})
+LISTED = (ITEMS, {**ITEMS, **SUMS}, {**ITEMS, **SUMS, "missing": 3})
+UNLISTED = ({"by": "item", "delta": "1e-6"}, {"by": "item", "delta": "1e-6", **SUMS})
+COUNTED = ({**ITEMS, "counts": "number", "sensitivity": 1},)
+BINS = ({**NUMBERS, "bins": 3}, {"of": "number", "edges": (0, 3, 9), "missing": "bin"},
+        {"month": "day", "bounds": ("2024-01", "2024-03")}, {"of": "number", "edges": (0, 3), "missing": "lowest"})  # fmt: skip
+
+FORMS: dict[str, list[tuple[tuple[Mapping[str, Any], ...], ...]]] = {
+    "count": [
+        (UNIT, COST, LEVEL),
+        (({"rows": True, "most_rows": 1}, {"rows": True, "most_rows": 4}), UNIT, COST, SHARE),
+        ((*LISTED, *UNLISTED), UNIT, COST, SHARE, (*BOUND, {"one_each": True})),
+        (COUNTED, COST, ({}, {"monotone": True})),
+    ],
+    "histogram": [(BINS, UNIT, COST, SHARE, BOUND), ((*LISTED, *UNLISTED), UNIT, COST, BOUND)],
+    "sum": [((NUMBERS,), UNIT, COST, PER, MISSING, SHARE)],
+    "mean": [((NUMBERS,), UNIT, COST, PER, MISSING, SHARE), (({**NUMBERS, "epsilon": "1/10000"},), UNIT)],
+    "median": [((NUMBERS,), UNIT, COST, PER, SHARE), (({**NUMBERS, **ITEMS},), UNIT, COST, SHARE, BOUND, PER)],
+    "quantile": [
+        (({**NUMBERS, "at": ("0", "1/3", "0.9")}, {**NUMBERS, "at": ("1",)}), UNIT, COST, PER, SHARE),
+        (({**NUMBERS, **ITEMS, "at": ("1/3", "0.9")},), UNIT, COST, SHARE, BOUND),
+    ],
+    "top": [
+        ((*LISTED, *COUNTED), UNIT, COST, ({"k": 1}, {"k": 3}), LEVEL),
+        (LISTED, UNIT, COST, ({"set": True, "k": 1}, {"set": True, "k": 2, "form": "left-out"})),
+        (UNLISTED, UNIT, COST, SHARE, BOUND, ({"k": 1}, {"k": 12})),
+    ],
+    "choose": [
+        (LISTED, UNIT, COST, ({}, {"k": 2}, {"k": 2, "delta": "1e-6"})),
+        (UNLISTED, UNIT, COST, SHARE, BOUND, ({}, {"k": 2})),
+    ],
+    "measure": [((*LISTED, *COUNTED), UNIT, COST, ({"k": 1}, {"k": 3}), ({}, {"set": True}))],
+    "above": [((*LISTED, *COUNTED), UNIT, COST, ({"threshold": 3}, {"threshold": 3, "limit": 2}), LEVEL)],
+}  # fmt: skip
+"""For each kind its options, as choices of which each is combined with each other."""
+
+
+def forms(kind: str) -> Iterator[dict[str, Any]]:
+    """Yield all combinations of a kind; some are refused."""
+    for choices in FORMS[kind]:
+        for parts in product(*choices):
+            options = {"epsilon": 1, "source": "table.csv"}
+            for part in parts:
+                options |= part
+            if "rho" in options:
+                del options["epsilon"]
+            yield {name: list(value) if isinstance(value, tuple) else value for name, value in options.items()}
+
+
+def sentences_of(kind: str, options: Mapping[str, Any], people: int) -> tuple[Report, list[str]] | None:
+    """Return the report on made-up values, and all sentences; None where the question is refused."""
+    try:
+        question = KINDS[kind].parse(options).question
+    except ParameterError:
+        return None
+    try:
+        ready = question.prepare(question.sample(people))
+    except ParameterError:
+        assert kind in ("count", "histogram") and "unit" not in options  # noqa: PT018
+        return None  # see test_rows_of_listed_items_have_a_sample
+    report = question.report(ready(lb.Sampler(FixedWords(f"{kind} {sorted(map(str, options.items()))}"))))
+    return report, [*report.notes, *question.notes, question.accuracy(people).sentence]
+
+
+@pytest.mark.parametrize("kind", FORMS)
+def test_every_sentence_and_column_of_every_form_has_an_entry(kind: str) -> None:
+    asked = 0
+    for options in forms(kind):
+        for people in (0, 1, 300) if asked % 7 == 0 else (300,):
+            said = sentences_of(kind, options, people)
+            if said is None:
+                continue
+            asked += 1
+            report, sentences = said
+            for name, column in report.columns.items():
+                if are_numbers(list(column)) or are_intervals(list(column)):
+                    claims_of_column(name)
+            for sentence in sentences:
+                list(match_entries(sentence))
+    assert asked > 10
+
+
+@pytest.mark.xfail(reason="made-up counts of rows are made as if one person were in every item", strict=False)
+@pytest.mark.parametrize("options", [ITEMS, {**NUMBERS, "bins": 3}], ids=["items", "bins"])
+def test_rows_of_listed_items_have_a_sample(options: dict[str, Any]) -> None:
+    """A plan shows one: without a unit a row is in one item."""
+    parsed = {name: list(value) if isinstance(value, tuple) else value for name, value in options.items()}
+    question = KINDS["histogram"].parse({"source": "table.csv", "epsilon": 1, **parsed}).question
+    question.prepare(question.sample(300))
+
+
+def test_every_kind_has_its_forms() -> None:
+    assert FORMS.keys() == KINDS.keys()
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_a_claim_speaks_for_every_column_and_what_is_printed_holds_what_is_exact(case: Case, tmp_path: Path) -> None:
+    trial = Trial(case, tmp_path)
+    for repetition in range(3):
+        answer = trial.answer(repetition)
+        made = {outcome.claim.split(":")[0] for outcome in answer.outcomes}
+        report = answer.report
+        cells = dict(
+            zip(report.columns, format_cells(report.columns, whole=(*PEOPLE, *report.whole_columns)), strict=True)
+        )
+        for name, column in report.columns.items():
+            values = list(column)
+            if not (are_numbers(values) or are_intervals(values)):
+                continue
+            claims = claims_of_column(name)
+            assert not claims or made & {*claims}, f"no claim speaks for {name}"
+            if are_intervals(values):
+                for cell, interval in zip(cells[name], values, strict=True):
+                    assert_holds(cell, interval)
+
+
+def assert_holds(cell: str, interval: tuple[Any, Any] | None) -> None:
+    """The interval that people read is no narrower than the exact one."""
+    if interval is None:
+        assert cell == ""
+        return
+    low, high = interval
+    shown = re.fullmatch(rf"(?P<low>{NUMBER}) to (?P<high>{NUMBER})", cell)
+    if shown is None:
+        shown = re.fullmatch(rf"(?:(?P<low>{NUMBER}) or more|(?P<high>{NUMBER}) or less|any number)", cell)
+    assert shown is not None, cell
+    ends = shown.groupdict()
+    assert low is None if ends["low"] is None else parse(ends["low"]) <= low
+    assert high is None if ends["high"] is None else high <= parse(ends["high"])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The mean is 5.",
+        "Each interval holds with probability 95% or more. It is 4 units wide.",
+        "A unit counts in 3 items at most, drawn by lot: 5 units have more.",
+    ],
+)
+def test_a_number_without_an_entry_is_refused(text: str) -> None:
+    with pytest.raises(NoEntry):
+        list(match_entries(text))
+
+
+def test_a_column_without_an_entry_is_refused() -> None:
+    with pytest.raises(NoEntry):
+        claims_of_column("people in all")
+
+
+def test_no_entry_reads_a_number_that_it_does_not_name() -> None:
+    """What may stand for words has no digit, but for a command, which is checked itself."""
+    for template in ENTRIES:
+        assert not re.search(r"\d", re.sub(r"\{\w+\}|as 1[,:]|counts 0\.", "", template)), template
