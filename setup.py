@@ -35,6 +35,7 @@ modules = [
     compiled("lastbit.chance._scaled", **FAST),
     compiled("lastbit.values._floors", **FAST),
     compiled("lastbit.values._parts", **FAST),
+    compiled("lastbit.values._logarithms", **FAST),
     compiled("lastbit.mechanisms.top_k._ranks", **FAST),
     compiled("lastbit._outcomes"),
     compiled("lastbit.audit._tree"),

@@ -32,6 +32,7 @@ RESOLUTIONS = [
     Fraction(2**61 - 1, 2**60 + 3),
 ]
 BOUNDS = [(0, 1), (0, 100), (-(10**9), 10**9), (0, HUGE), (-HUGE, HUGE), (0, TINY), ("0.1", "0.3"), (-3, 7)]
+_SCALES = ["linear", "log"]
 QUANTILES = [["1/2"], ["1/4", "1/2"], [Fraction(i, 200) for i in range(1, 200)], [TINY, 1 - TINY]]
 SHARES = ["1/2", "1/3", TINY, 1 - TINY]
 SPLITS = ["even", "optimal", *SHARES]
@@ -93,6 +94,9 @@ PARAMETERS: dict[str, Callable[[Case], dict[str, Any]]] = {
         **of.pay(), **of.grid(), "threshold": of.one(_THRESHOLDS), "limit": of.one(WHOLE),
         **of.some(branches=[2, 3, 8, 16, 17, 10**30], sigma=[0, 1, 2**61, "1/3"], **_STREAM),
     },
+    "AutomaticBounds": lambda of: {
+        **of.pay(), **of.some(resolution=RESOLUTIONS, overshoot=SHARES, most_values=WHOLE, choices=[[1, 2], [2**61]])
+    },
     "DiscoverHistogram": lambda of: {
         **of.pay(), **of.grid(), "delta": of.one(DELTAS), "most_items": of.one(WHOLE)
     },
@@ -111,7 +115,7 @@ PARAMETERS: dict[str, Callable[[Case], dict[str, Any]]] = {
     },
     "GroupQuantiles": lambda of: {
         **of.pay(), "groups": range(of.one([1, 2, 2000])), "bounds": of.one(BOUNDS),
-        **of.some(resolution=RESOLUTIONS, qs=QUANTILES, most_values=WHOLE, spread=WHOLE),
+        **of.some(resolution=RESOLUTIONS, qs=QUANTILES, most_values=WHOLE, spread=WHOLE, scale=_SCALES),
     },
     "Parts": lambda of: {
         "parts": {
@@ -142,11 +146,12 @@ PARAMETERS: dict[str, Callable[[Case], dict[str, Any]]] = {
         "most": of.one(WHOLE), **of.some(constant=[True, False], **_SEARCH),
     },
     "Quantile": lambda of: {
-        **of.pay(), "bounds": of.one(BOUNDS), **of.some(q=[0, 1, *SHARES], resolution=RESOLUTIONS, most_values=WHOLE)
+        **of.pay(), "bounds": of.one(BOUNDS),
+        **of.some(q=[0, 1, *SHARES], resolution=RESOLUTIONS, most_values=WHOLE, scale=_SCALES),
     },
     "Quantiles": lambda of: {
         **of.pay(), "bounds": of.one(BOUNDS), "qs": of.one(QUANTILES),
-        **of.some(resolution=RESOLUTIONS, most_values=WHOLE, spread=WHOLE),
+        **of.some(resolution=RESOLUTIONS, most_values=WHOLE, spread=WHOLE, scale=_SCALES),
     },
     "SelectAndMeasure": lambda of: {
         **of.pay(), **of.grid(), "k": of.one(WHOLE), **of.some(split=SHARES, **_SIGN)
@@ -178,6 +183,7 @@ _NOISE: dict[str, _Ask] = {
 }
 PROMISES: dict[str, dict[str, _Ask]] = {
     "AdaptiveSparseVector": _BOUNDS_OF_GAPS,
+    "AutomaticBounds": {"accuracy": lambda own, level, n: own.accuracy(level)},
     "DiscoverHistogram": _NEEDED,
     "DiscoverRanking": _NEEDED,
     "DiscoverTopK": _NEEDED,

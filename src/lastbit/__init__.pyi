@@ -30,6 +30,7 @@ from lastbit.estimate.selection_plan import SelectionPlan
 from lastbit.ledger.account import Account
 from lastbit.ledger.entry import Charge, Entry
 from lastbit.ledger.ledger import Ledger
+from lastbit.mechanisms.automatic_bounds import AutomaticBounds, ChosenBounds
 from lastbit.mechanisms.candidates import scored
 from lastbit.mechanisms.discover.histogram import DiscoveredHistogram, DiscoverHistogram
 from lastbit.mechanisms.discover.mechanism import Discovered
@@ -88,11 +89,13 @@ __all__ = [
     "Answer",
     "Answers",
     "AuditError",
+    "AutomaticBounds",
     "Bits",
     "BitsError",
     "BudgetExceeded",
     "Charge",
     "Choice",
+    "ChosenBounds",
     "ConsistentTable",
     "ConsistentTables",
     "Cost",

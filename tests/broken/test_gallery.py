@@ -302,7 +302,11 @@ def test_searches_with_a_line_left_out_have_the_deltas_of_the_proof(place, delta
 
 def test_quantiles_lose_what_their_slips_cost():
     """Up to twice the claim at the median, up to three times for a quartile, and a level more in the recursion."""
-    median, quartile, recursion = quantiles.CASES
+    median, quartile, recursion, rounded = quantiles.CASES
     assert f"{bits((median.program, median.neighbour)):.4f}" == "3.3097"
     assert 6 < bits((quartile.program, quartile.neighbour)) < 18
     assert 4 < bits((recursion.program, recursion.neighbour)) < 6
+    # What may come out without a person, and never with that person.
+    assert 3 in lb.audit.law(rounded.program, 0).masses
+    assert 3 not in lb.audit.law(rounded.neighbour, 0).masses
+    assert bits(rounded.repaired) <= 2

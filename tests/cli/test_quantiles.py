@@ -181,3 +181,50 @@ def test_nothing_said_about_groups_leaves_nobody_out(capsys: Any) -> None:
     assert run(f"{asked} --one-each --dry-run --json") == 0
     bounded = json.loads(capsys.readouterr().out)["parameters"]
     assert (bounded["answer.most_values"], bounded["spread.epsilon"]) == ("1", "1/20")
+    assert json.loads(capsys.readouterr().out)["parameters"]["most_values"] == "1"
+
+
+@pytest.mark.usefixtures("people")
+def test_nobody_needs_to_know_the_range(capsys: Any) -> None:
+    asked = f"{PEOPLE} --of score --unit person --epsilon 1000"
+    found = answer(f"median {asked} --resolution 1", capsys)
+    assert found["value"] == [51]
+    assert answer(f"quantile {asked} --resolution 0.1 --at 0.25,0.5,0.75", capsys)["value"][1] == 51
+    # With bounds the scale is linear, unless it is said.
+    assert answer(f"median {asked} --bounds 0 1000000 --scale log", capsys)["value"] == [51]
+    plan = answer(f"median {asked} --resolution 1 --dry-run", capsys)
+    assert plan["parameters"]["scale"] == "log"
+    assert run(f"median {asked} --resolution 1 --dry-run") == 0
+    assert "places if the quantile is from -100,000 to 100,000." in " ".join(capsys.readouterr().out.split())
+
+
+def test_a_column_of_whole_numbers_needs_no_resolution(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    import pandas as pd
+
+    monkeypatch.chdir(tmp_path)
+    far = [10**15, -(10**15), *[7] * 50, *range(-20, 60)]
+    pd.DataFrame({"who": range(len(far)), "whole": far, "part": [x + 0.5 for x in far]}).to_parquet("people.parquet")
+    asked = "people.parquet --unit who --epsilon 1000"
+    assert answer(f"median {asked} --of whole", capsys)["value"] == [7]
+    assert run(f"median {asked} --of part") == 2
+    refused = capsys.readouterr().err
+    assert "bounds or a resolution must be said, as the type of 'part' is not whole numbers" in refused
+    assert answer(f"median {asked} --of part --resolution 1/2", capsys)["value"] == [7.5]
+    pd.DataFrame({"who": range(100), "whole": [10**15] * 100}).to_parquet("far.parquet")
+    assert answer("median far.parquet --unit who --epsilon 1000 --of whole", capsys)["value"] == [10**15]
+
+
+@pytest.mark.usefixtures("people")
+def test_a_scale_that_follows_from_the_bounds_makes_no_other_question(capsys: Any) -> None:
+    lb.Ledger("budget.db").create("people", epsilon=5000)
+    paid = "--ledger budget.db --dataset people --reuse"
+    table = f"{PEOPLE} --of score --unit person --epsilon 1000 {paid}"
+    first = answer(f"median {table} --resolution 1", capsys)
+    assert answer(f"median {table} --resolution 1 --scale log", capsys)["value"] == first["value"]
+    assert answer(f"median {table} --bounds 0 100 --scale linear", capsys)
+    assert answer(f"median {table} --bounds 0 100", capsys)
+    assert answer(f"median {table} --bounds 0 100 --scale log", capsys)
+    # Three questions: without bounds, with bounds, and with bounds on a log scale.
+    assert answer(f"median {table} --bounds 0 100", capsys)["account"]["spent"] == 3000

@@ -79,9 +79,13 @@ rows = st.lists(
 
 
 @pytest.mark.parametrize("per", PERS)
-@given(rows=rows, bounds=st.sampled_from([(-1, 3), (1, 2), (-3, -1)]), resolution=st.sampled_from([None, "1/4", 1]))
+@given(
+    rows=rows, bounds=st.sampled_from([(-1, 3), (1, 2), (-3, -1), None]), resolution=st.sampled_from([None, "1/4", 1])
+)
 def test_every_engine_has_the_numbers_of_the_rule(per: str, rows: list, bounds: Any, resolution: Any) -> None:
     found = {}
+    if bounds is None:
+        resolution = resolution or "1/100"
     for engine in ("Polars", "PyArrow", "DuckDB"):
         frame = ENGINES[engine](table(rows))
         found[engine] = per_unit(
@@ -94,10 +98,41 @@ def test_every_engine_has_the_numbers_of_the_rule(per: str, rows: list, bounds: 
             **PERS[per],  # type: ignore[arg-type]
         )
     step = found["DuckDB"].resolution
+    if bounds is None:
+        # At least 2^9 steps to one of the resolution, and 2^60 either side of zero.
+        assert step <= Fraction(resolution) / 2**9
+        bounds = -(2**60) * step, 2**60 * step
     expected = said_again(rows, per, Fraction(bounds[0]), Fraction(bounds[1]), step)
     for numbers in found.values():
         assert Counter(numbers.values) == expected
         assert (numbers.most, numbers.bounds) == (100 if per == "row" else 1, bounds)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("per", ["mean", "total", "latest"])
+def test_without_bounds_numbers_of_every_size_are_read_exactly(engine: str, per: str) -> None:
+    # The ends of int64, which are clamped, and numbers near the limit of the finest grid.
+    far = [2**63 - 1, -(2**63), 2**50, 2**50 - 1, -(2**50) + 1, 10**15, 0, -7]
+    kinds = {"unit": pa.int64(), "of": pa.int64(), "when": pa.string()}
+    rows = [{"unit": i, "of": value, "when": "a"} for i, value in enumerate(far)]
+    latest = {"latest_by": "when"} if per == "latest" else {}
+    numbers = per_unit(ENGINES[engine](table(rows, kinds)), of="of", unit="unit", per=per, **latest)  # type: ignore[arg-type]
+    assert sorted(numbers.values) == sorted(max(-(2**50), min(2**50, value)) for value in far)
+    floats = {**kinds, "of": pa.float64()}
+    tenths = [{"unit": i, "of": value, "when": "a"} for i, value in enumerate([0.5, -1e300, math.inf, 2.0**40, -0.0])]
+    parts = per_unit(
+        ENGINES[engine](table(tenths, floats)),
+        of="of",
+        unit="unit",
+        per=per,
+        resolution="1/10",
+        **latest,  # type: ignore[arg-type]
+    )
+    reach = parts.bounds[1]
+    assert reach > 10**12
+    assert sorted(parts.values) == [-reach, 0, Fraction(1, 2), 2**40, reach]
+    with pytest.raises(lb.ParameterError, match="bounds or a resolution must be said, as the type of 'of'"):
+        per_unit(ENGINES[engine](table(tenths, floats)), of="of", unit="unit", per=per, **latest)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("engine", ENGINES)

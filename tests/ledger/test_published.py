@@ -41,6 +41,8 @@ RELEASES: dict[str, Any] = {
     "GroupQuantileValues": lambda: lb.GroupQuantiles(groups=["a", 2], epsilon=1, bounds=(0, 9)).release({2: [1, 2]}),
     "QuantileValue": lambda: lb.Quantile(q="1/3", rho="1/10", bounds=(0, 10), resolution="1/4").release([1, 2, 6]),
     "QuantileValues": lambda: lb.Quantiles(qs=[0.1, 0.5], epsilon=1, bounds=(0, 10)).release([1, 2, 6]),
+    "QuantileValue on a log scale": lambda: lb.Quantile(resolution="1/4", epsilon=1).release([1, 2, 6]),
+    "ChosenBounds": lambda: lb.AutomaticBounds(epsilon=1).release([1, 2, 6]),
     "SnappedValue": lambda: lb.Snapping(epsilon=1, bounds=(0, 8)).release(3),
     "DiscoveredTopK": lambda: lb.DiscoverTopK(k=2, epsilon=1, delta="1e-6").release(WORDS),
     "Discovered": lambda: lb.DiscoverRanking(k=2, rho="1/10", delta="1e-6").release(WORDS),

@@ -21,6 +21,7 @@ from lastbit.mechanisms.grid_mechanism import GridMechanism
 COUNTS = lb.Counts(items=["flu", "cold", "gout"], values=[500, 80, 7], monotone=True)
 WORDS = lb.Unlisted.of({"flu": 5000, "cold": 800, "gout": 7}, most_items=2)
 BUILT: dict[str, Callable[..., Any]] = {
+    "AutomaticBounds": lb.AutomaticBounds,
     "DiscoverHistogram": lambda **more: lb.DiscoverHistogram(**{"delta": "1e-6", "most_items": 2, **more}),
     "DiscoverRanking": lambda **more: lb.DiscoverRanking(**{"k": 2, "delta": "1e-6", **more}),
     "DiscoverTopK": lambda **more: lb.DiscoverTopK(**{"k": 2, "delta": "1e-6", **more}),
@@ -45,6 +46,7 @@ BUILT: dict[str, Callable[..., Any]] = {
 VALUES: dict[str, Any] = {
     "Snapping": 7,
     "NoisyMean": [3, 4],
+    "AutomaticBounds": [3, 4],
     "GroupQuantiles": {"a": [3, 4]},
     "Parts": {"people": 5, "top": COUNTS},
     "Quantile": [3, 4],
@@ -242,7 +244,7 @@ def test_public_names_are_all_there_is_to_see() -> None:
 def test_internals_are_not_shown_as_public(name: str) -> None:
     mechanism = BUILT[name](epsilon=1)
     derived = {field.name for field in fields(mechanism) if not field.init and not field.name.startswith("_")}
-    public = {"cost", "grid", "rate", "share", "k", "resolution", "sensitivity", "threshold", "noise", "tau"}
+    public = {"cost", "grid", "rate", "share", "k", "resolution", "sensitivity", "threshold", "noise", "tau", "allowed"}
     public |= {"shape", "shares", "rates"}
     assert derived <= public
 

@@ -39,7 +39,7 @@ HELD: dict[str, Callable[[Any], Any]] = {
     "tuple": lambda value: (5, value, 7),
     "array of objects": lambda value: _objects(value),
 }
-RECORDS = {"NoisyMean", "Quantile", "Quantiles", "GroupQuantiles"}
+RECORDS = {"AutomaticBounds", "NoisyMean", "Quantile", "Quantiles", "GroupQuantiles"}
 """They take records, of which any may be missing."""
 STATISTICS: dict[str, Callable[[Any], Any]] = {
     "exact_sum": lambda values: lb.exact_sum(values, bounds=(0, 10)),

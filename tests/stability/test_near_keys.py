@@ -168,7 +168,7 @@ def test_python_objects() -> None:
             for place, row in enumerate(rows):
                 cells[place] = row[name]
             made[name] = pd.Series(cells, dtype=object)
-        return build
+        return made
 
     def count(rows: Rows, weights: bool) -> lb.Counts:
         return lb.count(frame(rows), by="item", unit="patient", domain=["flu"], **options(weights))

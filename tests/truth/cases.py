@@ -1,4 +1,4 @@
-"""The questions that are asked: every kind in every form that says something else, of populations that are hard on it."""
+"""The questions that are asked: every kind in every form that says something else, of populations hard on it."""
 
 from __future__ import annotations
 
@@ -24,28 +24,24 @@ class Case:
     """Whether it is left to the long run."""
 
 
+_UNSAID = ("unit", "epsilon", "by", "domain", "of", "bounds", "weights", "edges", "counts")
+"""Options that a name does not spell out."""
+
+
 def _case(
     kind: str, population: str, *, lots: bool = False, long: bool = False, name: str = "", **options: Any
 ) -> Case:
-    options = {"unit": "person", "epsilon": 1, **options}
-    for cost in ("rho", "delta"):
-        if cost == "rho" and cost in options:
-            del options["epsilon"]
+    """Return a case with a name made of its options; None leaves an option out."""
+    options = {"unit": "person", **({} if "rho" in options else {"epsilon": 1}), **options}
     options = {key: value for key, value in options.items() if value is not None}
-    shown = [key if value is True else f"{key} {value}" for key, value in options.items()
-             if key not in ("unit", "epsilon", "by", "domain", "of", "bounds", "weights", "edges", "counts")]  # fmt: skip
-    words = [
-        kind,
-        *[key for key in ("by", "of", "weights", "edges", "counts") if key in options],
-        *shown,
-        "of",
-        population,
-    ]
+    shown = [key if value is True else f"{key} {value}" for key, value in options.items() if key not in _UNSAID]
+    columns = [key for key in ("by", "of", "weights", "edges", "counts") if key in options]
+    words = [kind, *columns, *shown, "of", population, name]
     if "by" in options and "domain" not in options:
         words.insert(1, "unlisted")
     if "unit" not in options:
         words.insert(1, "rows")
-    return Case(" ".join([*words, name]).strip(), kind, population, options, lots, long)
+    return Case(" ".join(words).strip(), kind, population, options, lots, long)
 
 
 def _by(domain: tuple[str, ...] | None) -> dict[str, Any]:

@@ -1,8 +1,8 @@
 """What an answer says, sentence by sentence, and what each number in a sentence must satisfy.
 
-A sentence is an entry: a template whose places are numbers, and a function that compares these numbers with the truth. A
-sentence with a number that no entry reads is an error. `claims_counts`, `claims_numbers` and `claims_selections` have
-the entries.
+A sentence is an entry: a template whose places are numbers, and a function that compares these numbers with the truth.
+A sentence with a number that no entry reads is an error. `claims_counts`, `claims_numbers` and `claims_selections`
+have the entries.
 """
 
 from __future__ import annotations

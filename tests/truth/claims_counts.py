@@ -64,8 +64,8 @@ def rows_off_by(answer: Answer, places: Places) -> Iterator[Outcome]:
 
 
 @says(
-    "Of each unit at most {most} {rows_count}: {value} {units} ({low} to {high} with probability {level}) have more, so "
-    "that there may be more rows than were counted.",
+    "Of each unit at most {most} {rows_count}: {value} {units} ({low} to {high} with probability {level}) have more, "
+    "so that there may be more rows than were counted.",
     "Of each unit at most {most} {rows_count}: there may be more rows than were counted.",
     "Of each unit at most {most} {rows_count}.",
 )
@@ -89,6 +89,8 @@ def intervals(answer: Answer, _: Places) -> Iterator[Outcome]:
         yield Outcome(f"interval: {place}", within(interval, numbers[group]))
     if answer.counted is not None and "weights" not in answer.case.options:
         yield from _lot(answer)
+    if "unit" not in answer.case.options:
+        yield Outcome("rows are called rows", not any("units" in name for name in answer.report.columns), sure=True)
 
 
 def _lot(answer: Answer) -> Iterator[Outcome]:
@@ -239,9 +241,9 @@ def up_to_so_many_more(answer: Answer, places: Places) -> Iterator[Outcome]:
 
 
 @says(
-    "A row whose number is missing, negative, or text that is no number, counts 0. Other counts are rounded down to whole "
-    "numbers, up to {limit}. Of several rows of an item the largest counts. One person moves each count by at most "
-    "{sensitivity}, as --sensitivity says."
+    "A row whose number is missing, negative, or text that is no number, counts 0. Other counts are rounded down to "
+    "whole numbers, up to {limit}. Of several rows of an item the largest counts. One person moves each count by at "
+    "most {sensitivity}, as --sensitivity says."
 )
 def stated_counts(answer: Answer, places: Places) -> Iterator[Outcome]:
     said = Fraction(answer.case.options["sensitivity"])

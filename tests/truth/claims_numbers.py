@@ -53,16 +53,16 @@ def nothing_is_known(answer: Answer, _: Places) -> Iterator[Outcome]:
 
 
 @says(
-    "{column} below {bound} counts as {bound}: {value} {units} ({low} to {high} with probability {level}) {have} such a "
-    "number.",
+    "{column} below {bound} counts as {bound}: {value} {units} ({low} to {high} with probability {level}) {have} such "
+    "a number.",
 )
 def clamped_below(answer: Answer, places: Places) -> Iterator[Outcome]:
     yield from _clamped(answer, places, "below", answer.truth.bounds[0])
 
 
 @says(
-    "{column} above {bound} counts as {bound}: {value} {units} ({low} to {high} with probability {level}) {have} such a "
-    "number.",
+    "{column} above {bound} counts as {bound}: {value} {units} ({low} to {high} with probability {level}) {have} such "
+    "a number.",
 )
 def clamped_above(answer: Answer, places: Places) -> Iterator[Outcome]:
     yield from _clamped(answer, places, "above", answer.truth.bounds[1])
@@ -70,13 +70,14 @@ def clamped_above(answer: Answer, places: Places) -> Iterator[Outcome]:
 
 def _clamped(answer: Answer, places: Places, side: str, bound: Fraction) -> Iterator[Outcome]:
     yield Outcome(f"the bound {side}", parse(places["bound"]) == bound, sure=True)
-    yield Outcome(f"people {side} the bounds", between(places, answer.truth.clamped(side)))
+    yield Outcome(f"people {side} the bounds", between(places, answer.truth.clamped[side]))
 
 
 @says(
-    "At most {most} {rows_of_unit}, picked at random: {value} {units} ({low} to {high} with probability {level}) have more, "
-    "so that the answer is about the rows counted.",
-    "At most {most} {rows_of_unit}, picked at random: {value} {units} ({low} to {high} with probability {level}) have more.",
+    "At most {most} {rows_of_unit}, picked at random: {value} {units} ({low} to {high} with probability {level}) have "
+    "more, so that the answer is about the rows counted.",
+    "At most {most} {rows_of_unit}, picked at random: {value} {units} ({low} to {high} with probability {level}) have "
+    "more.",
     "Each row has one number, its number; at most {most} {rows_of_unit}, picked at random.",
 )
 def rows_cut(answer: Answer, places: Places) -> Iterator[Outcome]:
@@ -112,9 +113,9 @@ def _furthest(values: Mapping[Fraction, Fraction], numbers: Sequence[Fraction]) 
 
 
 @says(
-    "{who} probability {level} {values} within {ranks} ranks of the {quantiles}. If all numbers stood in order, a value "
-    "would stand at most {ranks} places from the place that was asked for. This is for numbers clamped to the bounds "
-    "and floored to steps of {step}.",
+    "{who} probability {level} {values} within {ranks} ranks of the {quantiles}. If all numbers stood in order, a "
+    "value would stand at most {ranks} places from the place that was asked for. This is for numbers clamped to the "
+    "bounds and floored to steps of {step}.",
     "{who} probability {level} {values} within {ranks} ranks of the {quantiles}, if no two numbers fall on the same "
     "step. If all numbers stood in order, a value would stand at most {ranks} places from the place that was asked "
     "for. This is for numbers clamped to the bounds and floored to steps of {step}.",
@@ -135,9 +136,9 @@ def _spread(numbers: Sequence[Fraction], values: Mapping[Fraction, Fraction]) ->
 
 
 @says(
-    "A unit counts in {where}, picked at random: {value} {units} ({low} to {high} with probability {level}) have more. Among "
-    "all units of a group, with those whom the bound leaves out, with probability {level} the values are within {ranks} "
-    "ranks."
+    "A unit counts in {where}, picked at random: {value} {units} ({low} to {high} with probability {level}) have more. "
+    "Among all units of a group, with those whom the bound leaves out, with probability {level} the values are within "
+    "{ranks} ranks."
 )
 def ranks_of_all(answer: Answer, places: Places) -> Iterator[Outcome]:
     from tests.truth.claims_counts import people_cut

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
@@ -29,7 +30,7 @@ def _nobody_has_more(answer: Answer, than: str, more: Fraction) -> bool:
     if than == "a listed item":
         least: Fraction | int = min(values[item] for item in _items(answer))
     else:
-        least = nth_largest(values.values(), int(than.split()[1].rstrip("stndrdth")))
+        least = nth_largest(values.values(), int(re.sub(r"\D", "", than)))
     return left - least < more
 
 
@@ -102,8 +103,8 @@ def at_least(answer: Answer, _: Places) -> Iterator[Outcome]:
 
 
 @says(
-    "Before the search begins, the probability is {level} that an item {within} {amount} above or below the threshold is "
-    "told rightly, if the search gets to it."
+    "Before the search begins, the probability is {level} that an item {within} {amount} above or below the threshold "
+    "is told rightly, if the search gets to it."
 )
 def told_rightly(answer: Answer, places: Places) -> Iterator[Outcome]:
     threshold, far = Fraction(answer.case.options["threshold"]), parse(places["within"])
@@ -115,8 +116,8 @@ def told_rightly(answer: Answer, places: Places) -> Iterator[Outcome]:
 
 
 @says(
-    "An item with {reach} {more} than the {place}{th} of all items is listed with probability {level}, unless the noise "
-    "puts {k} {other_items} ahead of it."
+    "An item with {reach} {more} than the {place}{th} of all items is listed with probability {level}, unless the "
+    "noise puts {k} {other_items} ahead of it."
 )
 def listed_when_far_ahead(answer: Answer, places: Places) -> Iterator[Outcome]:
     k, place = answer.case.options["k"], int(parse(places["place"]))
@@ -128,3 +129,10 @@ def listed_when_far_ahead(answer: Answer, places: Places) -> Iterator[Outcome]:
     for item, value in numbers.items():
         if value - other >= parse(places["reach"]):
             yield Outcome(f"needed: {item}", item in listed or len(listed) == k)
+
+
+@says("An estimate is the threshold and the gap.")
+def estimates(answer: Answer, _: Places) -> Iterator[Outcome]:
+    base = Fraction(answer.case.options["threshold"])
+    pairs = zip(answer.column("estimate"), answer.column("above by"), strict=True)
+    yield Outcome("the estimate", all(estimate == base + gap for estimate, gap in pairs), sure=True)

@@ -1,4 +1,4 @@
-"""Asks a question again and again on fixed words, and judges what was said: a claim of 95% that holds for 90% is convicted.
+"""Asks a question again and again on fixed words, and judges what was said.
 
 Repetitions go on until each claim is acquitted or convicted. After 100, 200, 400, 800 and 2,000 of them a claim is
 acquitted if it failed so rarely that a claim which fails five times in a hundred more often than it says would fail as
@@ -118,9 +118,9 @@ def at_most(failures: int, n: int, rate: Fraction) -> float:
     if rate >= 1:
         return float(failures >= n)
     p = float(rate)
-    logs = (math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1) + k * math.log(p) + (n - k) * math.log1p(-p)
-            for k in range(failures + 1))  # fmt: skip
-    return min(1.0, sum(map(math.exp, logs)))
+    ways = (math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1) for k in range(failures + 1))
+    masses = (math.exp(way + k * math.log(p) + (n - k) * math.log1p(-p)) for k, way in enumerate(ways))
+    return min(1.0, sum(masses))
 
 
 @dataclass

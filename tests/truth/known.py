@@ -1,4 +1,4 @@
-"""What is false today, in one place: each line names the cases, the claims, and why. A line goes when the words are true."""
+"""What is false today: each line names the cases, the claims, and why. A line goes when the words are true."""
 
 from __future__ import annotations
 
@@ -19,6 +19,16 @@ KNOWN = [
         r"(mean|median|quantile|sum) of .*of crowd",
         r"people (below|above) the bounds",
         "who has numbers on both sides of the bounds is counted on one side only",
+    ),
+    (
+        r"above .*",
+        r"the estimate",
+        "the estimate is the threshold and the gap less the mean of the noise",
+    ),
+    (
+        r"count rows by .*",
+        r"rows are called rows",
+        "without a unit rows are counted, and the column is called units",
     ),
     (
         r"mean of .*of tenths",

@@ -150,8 +150,8 @@ def nobody() -> Iterator[Row]:
 STOCK: dict[str, Population] = {
     function.__name__.replace("_", " "): tuple(function())
     for function in (
-        clinic, crowd, below_a_step, a_hair_below_a_step, tenths, same_rows, torn, ties, spread_out, popular, alone, stated,
-        nobody,
+        clinic, crowd, below_a_step, a_hair_below_a_step, tenths, same_rows, torn, ties, spread_out, popular, alone,
+        stated, nobody,
     )
 }  # fmt: skip
 """Every population, by name."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from math import floor
@@ -32,6 +33,7 @@ class Reference:
 
     population: Population
     options: Mapping[str, Any]
+    _floored: dict[Any, list[Fraction]] = field(default_factory=dict, repr=False)
 
     @property
     def _has_units(self) -> bool:
@@ -219,26 +221,32 @@ class Reference:
         """The mean of everybody's number; None where nobody has one."""
         return self.sum / len(self.numbers) if self.numbers else None
 
-    def clamped(self, side: str) -> int:
-        """How many people have a number beyond this side of the bounds, of those that clamping looks at."""
+    @cached_property
+    def clamped(self) -> dict[str, int]:
+        """How many people have a number below the bounds, and above them, of those that clamping looks at."""
         low, high = self.bounds
-        people = set()
+        people: dict[str, set[str]] = {"below": set(), "above": set()}
         for (person, _), numbers in self.raw_numbers.items():
             looked_at = [sum(numbers, Fraction(0))] if self.rule == "total" else numbers
             looked_at = numbers[-1:] if self.rule == "latest" else looked_at
-            if any(number < low if side == "below" else number > high for number in looked_at):
-                people.add(person)
-        return len(people)
+            if min(looked_at) < low:
+                people["below"].add(person)
+            if max(looked_at) > high:
+                people["above"].add(person)
+        return {side: len(beyond) for side, beyond in people.items()}
 
     def floored(self, group: Any, step: Fraction) -> list[Fraction]:
         """Return the numbers of a group, floored to steps, in order; of all people where the group is None."""
-        wanted = [number for _, own, number in self.numbers if group is None or own == group]
-        return sorted(floor(number / step) * step for number in wanted)
+        key = group, step
+        if key not in self._floored:
+            wanted = [number for _, own, number in self.numbers if group is None or own == group]
+            self._floored[key] = sorted(floor(number / step) * step for number in wanted)
+        return self._floored[key]
 
 
 def rank_error(value: Fraction, q: Fraction, numbers: Sequence[Fraction]) -> Fraction:
-    """Return how many places a value stands from the place q·n, where the numbers stand in order."""
-    below, reached = sum(number < value for number in numbers), sum(number <= value for number in numbers)
+    """Return how many places a value stands from the place q·n, where the numbers stand in this order."""
+    below, reached = bisect_left(numbers, value), bisect_right(numbers, value)
     return max(Fraction(0), below - q * len(numbers), q * len(numbers) - reached)
 
 

@@ -35,8 +35,13 @@ LEVEL = ({}, {"level": "0.5"}, {"level": "0.999"})
 LISTED = (ITEMS, {**ITEMS, **SUMS}, {**ITEMS, **SUMS, "missing": 3})
 UNLISTED = ({"by": "item", "delta": "1e-6"}, {"by": "item", "delta": "1e-6", **SUMS})
 COUNTED = ({**ITEMS, "counts": "number", "sensitivity": 1},)
-BINS = ({**NUMBERS, "bins": 3}, {"of": "number", "edges": (0, 3, 9), "missing": "bin"},
-        {"month": "day", "bounds": ("2024-01", "2024-03")}, {"of": "number", "edges": (0, 3), "missing": "lowest"})  # fmt: skip
+BINS = (
+    {**NUMBERS, "bins": 3},
+    {"of": "number", "edges": (0, 3, 9), "missing": "bin"},
+    {"of": "number", "edges": (0, 3), "missing": "lowest"},
+    {"of": "number", "edges": (0, 3), "missing": 2},
+    {"month": "day", "bounds": ("2024-01", "2024-03")},
+)
 
 FORMS: dict[str, list[tuple[tuple[Mapping[str, Any], ...], ...]]] = {
     "count": [
@@ -167,7 +172,7 @@ def assert_holds(cell: str, interval: tuple[Any, Any] | None) -> None:
     [
         "The mean is 5.",
         "Each interval holds with probability 95% or more. It is 4 units wide.",
-        "A unit counts in 3 items at most, drawn by lot: 5 units have more.",
+        "A unit counts in 3 items at most, picked at random: 5 units have more.",
     ],
 )
 def test_a_number_without_an_entry_is_refused(text: str) -> None:

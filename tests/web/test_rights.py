@@ -78,7 +78,7 @@ def test_with_tls_nothing_goes_in_the_clear(desk: Desk) -> None:
 ASKED = {
     "at", "bins", "bounds", "by", "delta", "domain", "edges", "epsilon", "every", "form", "k", "latest_by", "level",
     "limit", "missing", "most_items", "most_rows", "of", "one_each", "people_share", "per", "resolution", "rho", "rows",
-    "rule", "set", "tables", "threshold", "ways", "weight", "weights", "where",
+    "rule", "scale", "set", "tables", "threshold", "ways", "weight", "weights", "where",
 }  # fmt: skip
 """Options that whoever asks may choose. A new option must be put here, or be the server's alone."""
 

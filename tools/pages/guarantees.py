@@ -39,6 +39,9 @@ def _words(most_items: int | None) -> Unlisted:
 _TWO_BY_TWO = {"domain": {"a": "xy", "b": "uv"}, "rho": 4}
 
 INSTANCES: Final[Mapping[str, Sequence[Instance]]] = {
+    "AutomaticBounds": [
+        Instance({"eta": Eta(1, 1, 6), "overshoot": "1/4", "choices": (1, 3)}, [2, -2], Fraction(1, 1 << 9)),
+    ],
     "DiscoverHistogram": [
         Instance({"eta": _BIT, "delta": "1/10", "most_items": 1}, _words(1), Fraction(1, 1 << 10)),
     ],
@@ -103,10 +106,14 @@ INSTANCES: Final[Mapping[str, Sequence[Instance]]] = {
         Instance({"eta": _TWO, "bounds": (0, 5)}, [1, 1, 4], Fraction(0)),
         Instance({"q": "1/4", "epsilon": 1, "bounds": (0, 20)}, [3, 9], Fraction(0)),
         Instance({"q": 0, "eta": _BIT, "bounds": (0, 5)}, [2, 3], Fraction(0)),
+        Instance({"eta": _TWO, "bounds": (-4, 9), "scale": "log"}, [1, 1, 4], Fraction(0)),
     ],
     "Quantiles": [
         Instance({"qs": ("1/4", "1/2", "3/4"), "eta": _FOUR, "bounds": (0, 3), "spread": 1}, [1, 2], Fraction(0)),
         Instance({"qs": ("1/2", "3/4"), "epsilon": 1, "bounds": (0, 1), "spread": 2}, [0], Fraction(0)),
+        Instance(
+            {"qs": ("1/2", "3/4"), "eta": _FOUR, "bounds": (-1, 3), "scale": "log", "spread": 2}, [0], Fraction(0)
+        ),
     ],
     "SubsetTopK": [
         Instance({"k": 2, "eta": _TWO, "monotone": True}, [2, 0, 1, 0], Fraction(0)),

@@ -16,7 +16,7 @@ from typing import Final
 
 from lastbit.chance._cells import Cells
 from lastbit.chance.gaussian import Gaussian
-from lastbit.chance.inversion import Falling, Geometric, Partition, Signed, Truncated, Uniform, Weighted, resolve
+from lastbit.chance.inversion import Falling, Geometric, Partition, Signed, Spans, Truncated, Uniform, Weighted, resolve
 from lastbit.chance.kernel import Kernel
 from lastbit.chance.layers import Layers
 from lastbit.chance.powers import Powers
@@ -189,6 +189,16 @@ def uniform_below(n: int, most: int) -> Distribution:
         return ((i, Fraction(1, n)) for i in range(n))
 
     return Distribution((Uniform(n),), (), masses, -(-(64 + most.bit_length()) // 64), cells=n)
+
+
+def spans_below(n: int, most: int, span: Callable[[int], tuple[int, int]]) -> Distribution:
+    """P(X = start) = (end - start)/n for every span from start to end of 0, …, n-1: words as in `uniform_below`."""
+    law = Spans(n, span)
+
+    def masses() -> Masses:
+        return ((start, Fraction(length, n)) for start, length in law.lengths())
+
+    return Distribution((law,), (), masses, -(-(64 + most.bit_length()) // 64), cells=n)
 
 
 def bernoulli(p: Fraction) -> Distribution:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any, Final, Protocol, overload
 
@@ -80,6 +80,20 @@ class Draw(ABC):
         if whole(n, "n") > whole(most, "most"):
             raise ParameterError("n must be at most its public bound `most`. Nothing was drawn.")
         return self._one(distributions.uniform_below(n, most))
+
+    def span_below(self, n: int, most: int, span: Callable[[int], tuple[int, int]]) -> int:
+        """Where the span begins that holds a uniform position on 0, …, n-1, for a private n of at most `most`.
+
+        `span` says where the span of a position begins and ends; spans follow each other from 0 to n. So a span is
+        drawn with probability proportional to its length, and an auditor follows spans, not positions.
+
+        >>> import lastbit as lb
+        >>> lb.Sampler().span_below(6, 100, lambda position: (0, 4) if position < 4 else (4, 6)) in (0, 4)
+        True
+        """
+        if whole(n, "n") > whole(most, "most"):
+            raise ParameterError("n must be at most its public bound `most`. Nothing was drawn.")
+        return self._one(distributions.spans_below(n, most, span))
 
     @overload
     def index(self, weights: Sequence[int | Fraction]) -> int: ...

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
@@ -54,6 +54,32 @@ class Uniform:
         """Return ⌊U·n⌋ where it is the same at both ends of the interval."""
         first, last = u * self.n >> bits, ((u + 1) * self.n - 1) >> bits
         return first if first == last else None
+
+
+@dataclass(frozen=True)
+class Spans:
+    """Cells of whole lengths on 0, …, size-1: a cell is named by the position where it begins.
+
+    `span` says where the cell begins and ends that holds a position. So nobody lists the cells.
+
+    >>> Spans(6, lambda position: (0, 4) if position < 4 else (4, 6)).cell(1 << 62, 64)
+    0
+    """
+
+    size: int
+    span: Callable[[int], tuple[int, int]]
+
+    def cell(self, u: int, bits: int) -> int | None:
+        """The cell that both ends of the interval lie in."""
+        start, end = self.span(u * self.size >> bits)
+        return start if ((u + 1) * self.size - 1) >> bits < end else None
+
+    def lengths(self) -> Iterator[tuple[int, int]]:
+        """Every cell and its length."""
+        position = 0
+        while position < self.size:
+            start, position = self.span(position)
+            yield start, position - start
 
 
 @dataclass(frozen=True)

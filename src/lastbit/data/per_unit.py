@@ -39,6 +39,9 @@ _FINE: Final = 40
 _COARSEST: Final = 1 << 10
 """Steps are at most so large, so that 64 bits hold every number."""
 
+_FINER: Final = 10
+"""Without bounds, the finest grid has at least 2^9 steps to one of the resolution, so that flooring shows nowhere."""
+
 _FURTHEST: Final = 1 << 60
 """Rows of a total are clamped at so many steps: a million times as far out as the bounds."""
 
@@ -162,7 +165,7 @@ def per_unit(
     frame: Any,
     *,
     of: str,
-    bounds: tuple[Number, Number],
+    bounds: tuple[Number, Number] | None = None,
     unit: str | None = None,
     per: Per = "mean",
     latest_by: str | None = None,
@@ -177,6 +180,8 @@ def per_unit(
 
     of: the column of numbers. A row whose number is missing (null, NaN) is left out, unless `missing` says what a
     missing number counts as: "lowest", or a number between the bounds.
+    bounds: each number is clamped to this range. Without bounds numbers are clamped about 10^15 steps from zero; then
+    say the resolution, unless the type of the column is whole numbers. Quantiles on a log scale need no bounds.
     unit: the column that says whom a row belongs to. Without it each row is a unit of its own.
     per: the number that a unit has. "mean": the mean of its rows, each clamped to the bounds. "total": the sum of its
     rows, then clamped. "latest": the row with the largest value of the column `latest_by`, clamped. "row": each row is
@@ -202,7 +207,7 @@ def rank_per_unit(
     table: OpenTable,
     *,
     of: str,
-    bounds: tuple[Number, Number],
+    bounds: tuple[Number, Number] | None,
     unit: str | None = None,
     per: Per = "mean",
     latest_by: str | None = None,
@@ -224,7 +229,7 @@ def rank_per_unit(
 def _read_numbers(
     frame: Any,
     of: str,
-    bounds: tuple[Number, Number],
+    bounds: tuple[Number, Number] | None,
     unit: str | None,
     per: Per,
     latest_by: str | None,
@@ -248,11 +253,17 @@ def _read_numbers(
     bound, most = _draw_bound(per, unit, most_rows, most_items if columns else 1)
     if ranked and unit is not None and bound is None:
         bound = ContributionBound.draw(1)  # its key decides the lots
-    grid, low, high, exact = _grid(bounds, resolution)
-    step = _missing_step(missing, grid, low, high, parse_bounds(bounds))
+    if bounds is None:
+        grid, low, high, exact = _unbounded_grid(1 if resolution is None else resolution)
+        public_bounds = grid.value(low), grid.value(high)
+    else:
+        grid, low, high, exact = _grid(bounds, resolution)
+        public_bounds = parse_bounds(bounds)
+    step = _missing_step(missing, grid, low, high, public_bounds)
     # A step further out, where somebody asks who is beyond the bounds.
-    lowest = math.floor(parse_bounds(bounds)[0] / grid.resolution)
-    amount = Weights(grid, lowest - 1, high + 1, step) if ranked else Weights(grid, low, high, step)
+    lowest = math.floor(public_bounds[0] / grid.resolution)
+    further = ranked and bounds is not None
+    amount = Weights(grid, lowest - 1, high + 1, step) if further else Weights(grid, low, high, step)
     if per == "total":
         furthest = _FURTHEST // grid.numerator
         amount = Weights(grid, -furthest, furthest, step)
@@ -264,6 +275,11 @@ def _read_numbers(
         raise ParameterError(
             f"resolution must be a power of two for numbers that are not whole: got {grid.resolution}. No other is "
             "exact in an engine's floats. Use resolution='1/128', or a column of whole numbers such as cents."
+        )
+    if bounds is None and resolution is None and types[of] is not INTEGER:
+        raise ParameterError(
+            f"bounds or a resolution must be said, as the type of {of!r} is not whole numbers. The resolution is the "
+            "step of the numbers: 1, or 0.01 for cents. Nothing was counted."
         )
     domains = read_domains(domain, columns) if columns else []
     converted = [convert_items(items, types[name], name) for name, items in zip(columns, domains, strict=True)]
@@ -277,7 +293,7 @@ def _read_numbers(
     # So is a decimal with too many digits for the engines, by less than a step.
     floored = Fraction(0) if known else (4 if types[of] is DECIMAL else 3) * grid.resolution
     most = most or max(len(items), 1)
-    return Numbers(steps, positions, items, grid.resolution, parse_bounds(bounds), most, floored, *more)
+    return Numbers(steps, positions, items, grid.resolution, public_bounds, most, floored, *more)
 
 
 def _draw_bound(
@@ -336,6 +352,13 @@ def _grid(bounds: tuple[Number, Number], resolution: Number | None) -> tuple[Gri
 
 def _is_power_of_two(number: int) -> bool:
     return number & (number - 1) == 0
+
+
+def _unbounded_grid(resolution: Number) -> tuple[Grid, int, int, bool]:
+    """Return a grid much finer than a resolution, and as many of its steps as 64 bits hold with room to spare."""
+    step = Grid(resolution).resolution
+    grid = Grid(min(Fraction(1), Fraction(2) ** (_power(step) - _FINER)))
+    return grid, -_FURTHEST, _FURTHEST, True
 
 
 def _power(size: Fraction) -> int:

@@ -110,6 +110,27 @@ def log_floors(above: int, belows: Sequence[int], bits: int) -> list[int]:
         return [max(0, int(gmpy2.floor(gmpy2.mul_2exp(log, bits)))) for log in logs]
 
 
+def log2_floor(value: Fraction | int, bits: int) -> int:
+    """⌊2^bits · log2(value)⌋, exactly, for a value of at least 1.
+
+    >>> log2_floor(3, 4), log2_floor(1 << 70, 4), math.log2(3) * 16
+    (25, 1120, 25.35...)
+    """
+    above, below = Fraction(value).as_integer_ratio()
+    if below == 1 and above & (above - 1) == 0:
+        return (above.bit_length() - 1) << bits
+    exact, precision = gmpy2.mpq(above, below), bits + 64
+    # The logarithm of any other fraction is irrational: at some precision both bounds have the same floor.
+    while True:
+        with rounding_down(precision):
+            lower = int(gmpy2.floor(gmpy2.mul_2exp(gmpy2.log2(gmpy2.mpfr(exact)), bits)))
+        with rounding_up(precision):
+            upper = int(gmpy2.floor(gmpy2.mul_2exp(gmpy2.log2(gmpy2.mpfr(exact)), bits)))
+        if lower == upper:
+            return lower
+        precision *= 2
+
+
 def fraction(value: gmpy2.mpfr) -> Fraction:
     """The exact value of an MPFR number."""
     return Fraction(*(int(part) for part in value.as_integer_ratio()))

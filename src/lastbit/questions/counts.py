@@ -216,7 +216,7 @@ def _count_bins(request: Request, rows: RowOptions, of: str, every: str | None) 
     ]
 
     def sample(units: int) -> Any:
-        counts = samples.make_bin_counts(units, labels, monotone=True)
+        counts = samples.make_bin_counts(units, labels, monotone=True, most_items=1 if rows.unit is None else None)
         return samples.rank_counts(counts) if people.is_bounded else counts
 
     return Groups(request, of, labels, "bin", rows.noun, noise, people).ask(

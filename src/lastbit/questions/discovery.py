@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -112,7 +113,10 @@ def _count_listed_items(request: Request) -> Question:
         return choose_noise(cost, sensitivity=sensitivity, most=reached, resolution=items.step())
 
     def sample(units: int) -> Any:
-        return samples.rank_counts(items.sample(units)) if people.is_bounded else items.sample(units)
+        counts = items.sample(units)
+        if one:
+            return replace(counts, most_items=1)
+        return samples.rank_counts(counts) if people.is_bounded else counts
 
     weights = None if items.bounds is None else parse_bounds(items.bounds)
     return Groups(request, "item", items.names, "item", items.number, noise, people, weights).ask(
@@ -195,10 +199,12 @@ def _count_unlisted_items(request: Request) -> Question:
     mechanism = build(people.most or 1, people.main_cost(request.cost))
     level, needed = format_percent(request.level), mechanism.needed(request.level, items.margin)
 
+    of_units = " counted" if people.is_bounded else ""
+
     def describe(built: Any) -> str:
         enough = format_value(built.needed(request.level, items.margin), "up")
         return (
-            f"Items are listed from a noisy number of {format_value(built.threshold)} on: an item needs {enough} to be "
+            f"Items are listed from a noisy number of {format_value(built.threshold)} on: an item needs {enough}{of_units} to be "
             f"listed with probability {level}."
         )
 

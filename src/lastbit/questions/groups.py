@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from lastbit.output.words import plural
-from lastbit.questions.people import Noise, PeopleParts, PeopleReading
+from lastbit.questions.people import Noise, PeopleParts, PeopleReading, share_of
 from lastbit.questions.question import Accuracy, Question
 from lastbit.questions.report import Report, format_bound, format_percent
 
@@ -155,7 +155,7 @@ class Groups:
         text = format_bound(everybody, whole=self.weights is None)
         command = self.request.change(most_items="all", one_each=False).command
         return [
-            f"With --most-items all nobody is left out, and every number would be off by at most {text}: the "
+            f"With --most-items all nobody is left out, and every number would be off by at most {text}: most "
             f"intervals would be narrower than these. To ask that: {command}"
         ]
 
@@ -166,7 +166,9 @@ class Groups:
             return []
         whole = self.weights is None
         if self._plain:
-            everybody, one = (format_bound(self._within(most), whole=whole) for most in (size, 1))
+            everybody = format_bound(self._within(size), whole=whole)
+            own = share_of(self.request.cost, 1 - self.people.share)  # a bound is measured too
+            one = format_bound(self.noise(1, own).accuracy(self.request.level) + self._margin, whole=whole)
             return [
                 f"A unit may count in all {plural(size, self.noun)}, and nobody is left out: the noise is for as "
                 f"many, {everybody} at most. With --one-each it would be {one}, and a unit would count in one "

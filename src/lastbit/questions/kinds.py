@@ -11,6 +11,7 @@ from lastbit.questions.option import Option
 from lastbit.questions.request import Kind
 from lastbit.questions.shared_options import (
     AT,
+    BOUNDS,
     DELTA,
     DOMAIN,
     GROUPS,
@@ -43,8 +44,25 @@ _NUMBERS: Final = Option(
     "numbers", Flag(), "Measure each listed item too: half of the cost goes to its number and its interval.", False
 )
 _STEP_OF_ANSWERS: Final = replace(
-    STEP, help="The step between two answers. Without it the step follows from the bounds."
+    STEP,
+    help="The step between two answers. Without it the step follows from the bounds, or is 1 for a column of whole "
+    "numbers.",
 )
+_RANGE: Final = (
+    replace(
+        BOUNDS,
+        default=None,
+        help="The number of each unit is clamped to this range. Leave it out where nobody knows the range.",
+        server_help="Numbers outside this range count as its nearer end. Leave it out where nobody knows the range.",
+    ),
+    Option(
+        "scale",
+        OneOf("SCALE", choices=("linear", "log")),
+        "linear: all answers are alike beforehand. log: each factor of two is. Without it: log where --bounds are "
+        "left out, linear else.",
+    ),
+)
+_QUANTILE_NUMBERS: Final = tuple(option for number in NUMBERS for option in (_RANGE if number is BOUNDS else (number,)))
 _GROUP_OPTIONS: Final = (
     _STEP_OF_ANSWERS,
     replace(GROUPS_BY, help="The column that holds the groups. Repeat it for combinations."),
@@ -205,7 +223,7 @@ KINDS: Final[dict[str, Kind]] = {
         ),
         Kind(
             "median",
-            (*TABLE, *PAYMENT, *NUMBERS, *_GROUP_OPTIONS),
+            (*TABLE, *PAYMENT, *_QUANTILE_NUMBERS, *_GROUP_OPTIONS),
             quantiles.median,
             "The median of a number over all units, or by group.",
             (
@@ -216,11 +234,12 @@ KINDS: Final[dict[str, Kind]] = {
         ),
         Kind(
             "quantile",
-            (*TABLE, *PAYMENT, *NUMBERS, *_GROUP_OPTIONS, AT),
+            (*TABLE, *PAYMENT, *_QUANTILE_NUMBERS, *_GROUP_OPTIONS, AT),
             quantiles.quantile,
             "Quantiles of a number, such as quartiles.",
             (
                 f"quantile {_COST} --at 0.25,0.5,0.75 --bounds 0 1000 --epsilon 1",
+                f"quantile {_COST} --at 0.25,0.5,0.75 --resolution 0.01 --epsilon 1",
                 f"quantile {_COST} --at 0.95 --per total --bounds 0 5000 --resolution 10 --epsilon 1",
                 f"quantile {_COST} --at 0.5,0.9 --per row --most-rows 3 --bounds 0 1000 --rho 1/10",
             ),

@@ -290,7 +290,8 @@ class PeopleReading:
         }
         return [
             f"{of[:1].upper()}{of[1:]} {ends[side]}: {plural(max(0, value), noun)} ({low:,} to {high:,} with "
-            f"probability {level}) {'has' if value == 1 else 'have'} such a number."
+            f"probability {level}) {'has' if value == 1 else 'have'} such a number"
+            f"{f', and none above {bounds[1]}' if side == 'below' else ''}."
             for side, (value, low, high) in self.clamped_ends.items()
         ]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from lastbit.errors import ParameterError
 from lastbit.output.words import plural
@@ -18,6 +18,10 @@ from lastbit.questions.sums import canonicalize_rule, choose_rule
 if TYPE_CHECKING:
     from lastbit.questions.report import Report
     from lastbit.questions.request import Request
+
+
+_LIKELY: Final = 10**5
+"""So many steps from zero: how near a quantile on a log scale comes is said for such numbers too."""
 
 
 def quantile(request: Request) -> Question:
@@ -39,7 +43,7 @@ def median(request: Request) -> Question:
 
 def canonicalize_median(facts: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """Return the one name of a median: it is the quantile at one half."""
-    return "quantile", {**canonicalize_rule(facts), "at": ["1/2"]}
+    return "quantile", {**canonicalize_rule(_canonicalize_scale(facts)), "at": ["1/2"]}
 
 
 def canonicalize_quantile(facts: dict[str, Any]) -> tuple[str, dict[str, Any]]:
@@ -48,7 +52,17 @@ def canonicalize_quantile(facts: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     >>> canonicalize_quantile({"at": ["3/4", "1/2"]})
     ('quantile', {'per': 'mean', 'at': ['1/2', '3/4']})
     """
-    return "quantile", {**canonicalize_rule(facts), "at": sorted(facts["at"], key=Fraction)}
+    return "quantile", {**canonicalize_rule(_canonicalize_scale(facts)), "at": sorted(facts["at"], key=Fraction)}
+
+
+def _canonicalize_scale(facts: dict[str, Any]) -> dict[str, Any]:
+    """Return the facts without a scale that follows from whether there are bounds.
+
+    >>> _canonicalize_scale({"scale": "log"}), _canonicalize_scale({"scale": "log", "bounds": ["0", "9"]})
+    ({}, {'scale': 'log', 'bounds': ['0', '9']})
+    """
+    usual = "linear" if "bounds" in facts else "log"
+    return {name: value for name, value in facts.items() if (name, value) != ("scale", usual)}
 
 
 def _ask_quantiles(request: Request, at: tuple[str, ...]) -> Question:
@@ -72,22 +86,29 @@ def _ask_quantiles(request: Request, at: tuple[str, ...]) -> Question:
         most = min(groups.most_items or groups.size, groups.size)
     if most is None:
         raise ParameterError("--per row needs --most-rows, the number of rows of one unit that count: --most-rows 10.")
-    step = default_step(bounds) if request["resolution"] is None else request["resolution"]
+    step: Any = request["resolution"]
+    if step is None:
+        # Without bounds, the type of the column must say that its numbers are whole: the reading refuses others.
+        step = 1 if bounds is None else default_step(bounds)
     chosen = ItemOptions() if groups is None else groups
+    clamped = bounds is not None
     if rows.unit is not None and rule == "row":
-        people = PeopleParts(most, None, parse_share(request["people_share"]), clamped=True)
+        people = PeopleParts(most, None, parse_share(request["people_share"]), clamped=clamped)
     else:
         size = 1 if groups is None or rows.unit is None else groups.size
-        people = PeopleParts.of(chosen, size, request["people_share"], clamped=True)
+        people = PeopleParts.of(chosen, size, request["people_share"], clamped=clamped)
 
     def build(reached: int, cost: Mapping[str, Any]) -> Any:
         parameters = {"bounds": bounds, "resolution": step, "missing": missing, "most_values": reached, **cost}
+        parameters["scale"] = request["scale"]
         if groups is not None:
             return lb.GroupQuantiles(groups=tuple(groups.names), qs=qs, **parameters)
         return lb.Quantile(q=qs[0], **parameters) if len(qs) == 1 else lb.Quantiles(qs=qs, **parameters)
 
     main = build(most, people.main_cost(request.cost))
-    sentence, ranks = _describe_accuracy(main, request.level)
+    sentence, ranks = _describe_accuracy(main, request.level, clamped=clamped)
+    if people.is_bounded:
+        sentence = f"Of what is counted: {sentence[0].lower()}{sentence[1:]}"
     within = max(ranks) if isinstance(ranks, list) else ranks
 
     def floor_steps(numbers: Any) -> GridSteps:
@@ -122,15 +143,18 @@ def _ask_quantiles(request: Request, at: tuple[str, ...]) -> Question:
     if groups is not None:
         limit = groups.most_items if rule != "row" and rows.unit is not None else None
         grouping = {"by": groups.by, "domains": groups.domains, "most_items": limit}
+    if bounds is None:
+        grouping["resolution"] = request["resolution"]
     names = ("latest_by", "most_rows", "missing")
     options = {name: request[name] for name in names}
     reading = read_numbers(rows, of, bounds, per=rule, **options, **grouping, ranked=bool(people.measured))
+    likely = bounds or ("0", str(_LIKELY * number(step, "--resolution")))
     return Question(
         people.mechanism(request.cost, build),
         reading=reading.then(arrange),
         report=report,
         sample=lambda units: arrange(
-            samples.make_numbers(units, bounds, step, most, 1 if groups is None else len(main.groups))
+            samples.make_numbers(units, likely, step, most, 1 if groups is None else len(main.groups))
         ),
         accuracy=lambda units: Accuracy(
             within, "ranks", sentence, "How many ranks a value may be off", total=Fraction(units)
@@ -199,8 +223,8 @@ def _describe_groups(request: Request, groups: ItemOptions | None, rule: str) ->
     return ["Where the bound leaves units out, --most-items all does not."]
 
 
-def _describe_accuracy(mechanism: Any, level: str) -> tuple[str, Any]:
-    """Return how near the answers are, in a sentence and in ranks."""
+def _describe_accuracy(mechanism: Any, level: str, *, clamped: bool) -> tuple[str, Any]:
+    """Return how near the answers are, in a sentence and in ranks; `clamped` says whether there are bounds."""
     from lastbit.questions.report import format_value
 
     accuracy = mechanism.accuracy(level)
@@ -212,8 +236,15 @@ def _describe_accuracy(mechanism: Any, level: str) -> tuple[str, Any]:
     sentence = f"{who} probability {format_percent(level)} {what} {reach} ranks of the quantile{'s' if joint else ''}"
     if joint:
         sentence += ", if no two numbers fall on the same step"
+    step = Fraction(mechanism.resolution)
     sentence += (
         f". If all numbers stood in order, a value would stand at most {reach} places from the place that was asked "
-        f"for. This is for numbers clamped to the bounds and floored to steps of {format_value(mechanism.resolution)}."
+        f"for. This is for numbers {'clamped to the bounds and ' if clamped else ''}floored to steps of "
+        f"{format_value(step)}."
     )
+    if mechanism.scale == "log":
+        near = mechanism.accuracy(level, magnitude=_LIKELY * step)
+        size, less = format_value(_LIKELY * step), max(near) if isinstance(near, tuple) else near
+        which = "if all numbers are" if isinstance(accuracy, tuple) else "if the quantile is"
+        sentence += f" It is at most {format_bound(less, whole=False)} places {which} from -{size} to {size}."
     return sentence, list(accuracy) if isinstance(accuracy, tuple) else accuracy

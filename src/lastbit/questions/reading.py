@@ -179,7 +179,7 @@ def _count(table: OpenTable, rows: RowOptions, items: ItemOptions, domain: Any) 
 def read_numbers(
     rows: RowOptions,
     of: str,
-    bounds: tuple[str, str],
+    bounds: tuple[str, str] | None,
     *,
     per: str = "mean",
     latest_by: str | None = None,

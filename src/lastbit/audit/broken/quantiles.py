@@ -10,11 +10,14 @@ import numpy as np
 
 from lastbit.audit.broken.case import Case
 from lastbit.chance.draw import Draw
+from lastbit.exact.rounding import log2_floor
 from lastbit.mechanisms.mechanism import Program
 from lastbit.mechanisms.quantiles.rank_error import RankError, furthest
+from lastbit.mechanisms.quantiles.ranked_values import LogValues
 from lastbit.privacy.cost import Cost
 from lastbit.privacy.eta import Eta
 from lastbit.values.grid import Steps
+from lastbit.values.log_scale import LogScale
 
 _SOURCE: Final = "No paper: a slip that is easy to make in the exponential mechanism on ranks"
 _TWO: Final = Eta(1, 1, 2)
@@ -22,6 +25,8 @@ _SIX: Final = Eta(1, 1, 6)
 _MEDIAN, _QUARTER = Fraction(1, 2), Fraction(1, 4)
 _LAST: Final = 40
 """The grid is 0 to 40: the gap above the values holds nearly all points."""
+_WIDE: Final = 15
+"""The log scale is from 1 to 15: four factors of two."""
 _SHORT: Final = 10
 """The recursion is on 0 to 10."""
 
@@ -51,6 +56,24 @@ def quartiles(values: Sequence[int], cost: Eta, *, twice: bool) -> Program:
     return run
 
 
+def on_log_scale(values: Sequence[int], cost: Eta, *, one_by_one: bool) -> Program:
+    """A median on a log scale; `one_by_one` rounds the weight of each interval between two values for itself."""
+    error, data = RankError.of(_MEDIAN, Cost.of(cost), 1), np.array(sorted(values), np.int64)
+    if not one_by_one:
+        ranked = LogValues.place(LogScale(1, _WIDE), data, None, 1)
+        return lambda draw: ranked.step(ranked.pick(error, draw))
+    sizes, errors = error.classes(data, 1, _WIDE)
+    firsts = 1 + np.cumsum(sizes) - sizes
+    pairs = list(zip(firsts.tolist(), sizes.tolist(), strict=True))
+    weights = [log2_floor(Fraction(first + size, first), 0) for first, size in pairs]
+
+    def run(draw: Draw) -> int:
+        first, size = pairs[draw.power_index(error.rate, errors, weights)]
+        return int(first + draw.integer(size))
+
+    return run
+
+
 def recursion_instance(*, twice: bool) -> tuple[Program, Program]:
     """One person more, on a value that is picked as the median."""
     return quartiles(PICKED[0], Eta(1, 1, 4), twice=twice), quartiles(PICKED[1], Eta(1, 1, 4), twice=twice)
@@ -60,6 +83,8 @@ LOWER: Final = ([1], [0, 1])
 """A person who comes to 0 makes 0 better and the gap above worse."""
 QUARTER: Final = ([1, 1, 1, 1], [0, 1, 1, 1, 1])
 PICKED: Final = ([0, 5], [0, 5, 6])
+CUT: Final[tuple[list[int], list[int]]] = ([], [3])
+"""A person who comes to 3 cuts one interval of four factors of two into three."""
 
 CASES: Final = (
     Case(
@@ -90,6 +115,17 @@ CASES: Final = (
         *recursion_instance(twice=True),
         Eta(1, 1, 4),
         recursion_instance(twice=False),
+        kind="control",
+    ),
+    Case(
+        "weights of a log scale, rounded interval by interval",
+        "No paper: a slip that is easy to make where an interval is to weigh the logarithm of the ratio of its ends",
+        "Rounded weights of intervals do not add up, and people's values cut the intervals. Here the point 3 weighs "
+        "something as long as nobody is at 3, and nothing as soon as somebody is.",
+        on_log_scale(CUT[0], _TWO, one_by_one=True),
+        on_log_scale(CUT[1], _TWO, one_by_one=True),
+        _TWO,
+        (on_log_scale(CUT[0], _TWO, one_by_one=False), on_log_scale(CUT[1], _TWO, one_by_one=False)),
         kind="control",
     ),
 )

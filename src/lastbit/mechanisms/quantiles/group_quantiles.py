@@ -71,6 +71,7 @@ class GroupQuantiles(QuantileMechanism[GroupQuantileValues]):
             qs=self.qs,
             bounds=self.bounds,
             resolution=self.resolution,
+            scale=self.scale,
             epsilon=self.epsilon,
             eta=self.eta,
             rho=self.rho,
@@ -101,13 +102,15 @@ class GroupQuantiles(QuantileMechanism[GroupQuantileValues]):
 
         return pick
 
-    def accuracy(self, level: Number = "0.95", *, ties: int = 1) -> tuple[Fraction, ...]:
+    def accuracy(
+        self, level: Number = "0.95", *, ties: int = 1, magnitude: Number | None = None
+    ) -> tuple[Fraction, ...]:
         """Return how many ranks the values of one group are away from their quantiles at most: as `Quantiles.accuracy`.
 
         >>> [float(ranks) for ranks in GroupQuantiles(groups=["a"], bounds=(0, 1000), epsilon=1).accuracy()]
         [9.5]
         """
-        return self._one_group.accuracy(level, ties=ties)
+        return self._one_group.accuracy(level, ties=ties, magnitude=magnitude)
 
     def neighbours(self, values: Any) -> Iterator[Any]:
         """These values less any one of them, and with one more in any group."""

@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, Literal
 
 import numpy as np
 
 from lastbit.errors import ParameterError
 from lastbit.exact.numbers import Number, number, whole
 from lastbit.mechanisms.mechanism import Mechanism, Released
+from lastbit.mechanisms.quantiles.ranked_values import LinearValues, LogValues, RankedValues
 from lastbit.privacy import zcdp
 from lastbit.privacy.cost import Cost
 from lastbit.privacy.eta import Eta
 from lastbit.values.adjacency import Adjacency
+from lastbit.values.clamped import clamp_numbers, clamp_steps
 from lastbit.values.grid import LIMIT, Grid, Steps
-from lastbit.values.known import Known
-from lastbit.values.missing import LEAVE_OUT, Missing, floats_among, missing_among, numbers_of, step_of_missing
+from lastbit.values.log_scale import LogScale
+from lastbit.values.missing import LEAVE_OUT, Missing, step_of_missing
 from lastbit.values.statistic import ends, parse_bounds
+
+Scale = Literal["linear", "log"]
+"""How points weigh before anybody's value is known: all alike, or each factor of two alike."""
+
+FURTHEST: Final = 10**18
+"""Without bounds, values are clamped so many steps from zero."""
 
 MOST_PARTS: Final = 1 << 24
 """The largest denominator of quantiles: rank errors of 2^37 values still fit into 64 bits."""
@@ -43,10 +52,14 @@ class QuantileMechanism(Mechanism[Released]):
 
     A person who comes or goes adds or removes up to `most_values` values. A missing value is not there: a person whose
     value is missing changes nothing, and a person whose value turns missing goes.
+
+    Without `bounds` the resolution must be said, and values are clamped 10^18 steps from zero. The scale is "linear"
+    where there are bounds, and "log" where there are none, unless it is said.
     """
 
-    bounds: tuple[Number, Number]
-    resolution: Number = 1
+    bounds: tuple[Number, Number] | None = None
+    resolution: Number | None = None
+    scale: Scale | None = None
     epsilon: Number | None = None
     eta: Eta | None = None
     rho: Number | None = None
@@ -54,6 +67,8 @@ class QuantileMechanism(Mechanism[Released]):
     most_values: int = 1
     cost: Cost = field(init=False, repr=False, compare=False)
     grid: Grid = field(init=False, repr=False, compare=False)
+    _log_scale: LogScale | None = field(init=False, repr=False, compare=False)
+    """The weights of the points on a log scale, None on a linear one."""
     _low: int = field(init=False, repr=False, compare=False)
     _high: int = field(init=False, repr=False, compare=False)
     _step_of_missing: int | None = field(init=False, repr=False, compare=False)
@@ -73,17 +88,48 @@ class QuantileMechanism(Mechanism[Released]):
         """
         return self._high - self._low + 1
 
+    @property
+    def parameters(self) -> dict[str, str]:
+        """The public parameters as text, for a ledger. A linear scale is not named: older entries have no other."""
+        return {name: text for name, text in super().parameters.items() if (name, text) != ("scale", "linear")}
+
     def _prepare(self, levels: int) -> None:
         """Check the shared parameters. The cost is paid at so many levels of halving."""
-        grid = Grid(self.resolution)
-        low, high = ends(self.bounds, grid)
+        if self.bounds is None and self.resolution is None:
+            raise ParameterError(
+                "resolution must be said where there are no bounds: it is the step between two answers. Write "
+                "resolution=1 for whole numbers, or bounds=(lower, upper)."
+            )
+        grid = Grid(1 if self.resolution is None else self.resolution)
+        reach = min(FURTHEST, grid.last)
+        low, high = (-reach, reach) if self.bounds is None else ends(self.bounds, grid)
         if max(-low, high) * grid.numerator > LIMIT:
             raise ParameterError("resolution must leave at most 2^61 steps to either bound. Use a coarser one.")
         step = step_of_missing(self.missing, grid, low, high)
         missing = self.missing if step is None or self.missing == "lowest" else grid.value(step)
-        self._derive(bounds=parse_bounds(self.bounds), resolution=grid.resolution, grid=grid, _low=low, _high=high)
+        scale = ("log" if self.bounds is None else "linear") if self.scale is None else self.scale
+        if scale not in ("linear", "log"):
+            raise ParameterError(f"scale must be 'linear' or 'log': got {scale!r}. Leave it out to have the usual one.")
+        self._derive(scale=scale, _log_scale=LogScale(low, high) if scale == "log" else None)
+        bounds = grid.values((low, high)) if self.bounds is None else parse_bounds(self.bounds)
+        self._derive(bounds=bounds, resolution=grid.resolution, grid=grid, _low=low, _high=high)
         self._derive(missing=missing, most_values=whole(self.most_values, "most_values"), _step_of_missing=step)
         self._set_cost(levels)
+
+    def _rank_values(self, steps: Steps, offsets: Steps | None = None, parts: int = 1) -> RankedValues:
+        """Sort values, each in a part of its step where a step has parts, on the scale of this mechanism."""
+        if self._log_scale is not None:
+            return LogValues.place(self._log_scale, steps, offsets, parts)
+        values = np.copy(steps) if offsets is None else steps * parts + offsets
+        values.sort()
+        return LinearValues(values, self._low * parts, self._high * parts + parts - 1, parts)
+
+    def _odds(self, magnitude: Number | None, *, parts: int = 1, more: int = 0) -> Fraction:
+        """How many times the weight of one point all others weigh: of a point near zero, or of any where None.
+
+        A step has so many parts; the point is at most `more` steps beyond the magnitude.
+        """
+        return point_odds(self._log_scale, self.points, self.grid, magnitude, parts=parts, more=more)
 
     def _set_cost(self, levels: int) -> None:
         # Levels are composed: epsilons add up, and the range of each level gives its rho.
@@ -100,21 +146,7 @@ class QuantileMechanism(Mechanism[Released]):
         if isinstance(values, GridSteps):
             ready: Steps = values.steps
             return ready
-        if isinstance(values, Known):
-            raise ParameterError(
-                f"values must be one number for each person: got {type(values).__name__}. Nothing was drawn."
-            )
-        numbers = numbers_of(values)
-        unknown = missing_among(numbers)
-        steps: Steps = np.clip(self.grid.steps(numbers), self._low, self._high)
-        if self.grid.denominator & (self.grid.denominator - 1):
-            # No float is at a step such as 3/10. The float nearest to it, which may lie below, stands for the step.
-            floats, above = floats_among(numbers), np.minimum(steps + 1, self._high)
-            near = (above * self.grid.numerator / self.grid.denominator).astype(floats.dtype)
-            steps = np.where(floats >= near, above, steps)
-        if self._step_of_missing is None:
-            return steps[~unknown]
-        return np.where(unknown, self._step_of_missing, steps)
+        return clamp_numbers(values, self.grid, self._low, self._high, self._step_of_missing)
 
     def floor_steps(self, steps: Steps, resolution: Fraction, floored: Fraction = Fraction(0)) -> Steps:
         """Numbers that are whole steps of another grid, floored to steps of this one between the bounds.
@@ -126,16 +158,7 @@ class QuantileMechanism(Mechanism[Released]):
         >>> lb.Quantile(bounds=(0, 10), resolution="1/10", epsilon=1).floor_steps(np.array([3, 100]), Fraction(1, 8))
         array([  3, 100])
         """
-        ratio = resolution / self.grid.resolution
-        above, below = ratio.numerator, ratio.denominator
-        # The ends in steps of the other grid, and one step more. Only public numbers decide whether 64 bits are enough.
-        more = (floored / resolution).numerator
-        first, last = self._low * below // above - 1 - more, self._high * below // above + 1
-        small = (max(abs(first), abs(last)) + more) * above < 1 << 62
-        inside: Any = np.clip(steps, first, last) if small else steps.astype(object)
-        highest = (inside + more) * above - (1 if more else 0)
-        floors: Steps = np.clip(highest // below, self._low, self._high).astype(np.int64)
-        return floors
+        return clamp_steps(steps, resolution, floored, self.grid, self._low, self._high)
 
     def neighbours(self, values: Sequence[Number]) -> Iterator[tuple[Any, ...]]:
         """These values less any one of them, and with one more: at each point of the grid where it has few."""
@@ -148,6 +171,28 @@ class QuantileMechanism(Mechanism[Released]):
             steps = sorted({self._low, self._high} | {step for step in near if self._low <= step <= self._high})
         for step in steps:
             yield (*start, self.grid.value(step))
+
+
+def point_odds(
+    scale: LogScale | None, points: int, grid: Grid, magnitude: Number | None, *, parts: int = 1, more: int = 0
+) -> Fraction:
+    """How many times the weight of one point all others weigh together, at most.
+
+    On a linear scale all points weigh alike. On a log scale a point weighs less the further it is from zero, so the
+    point must be within ±magnitude; None stands for the whole scale.
+
+    >>> point_odds(None, 1001, Grid(1), None), float(point_odds(LogScale(0, 1000), 1001, Grid(1), 50))
+    (Fraction(1000, 1), 382.9...)
+    """
+    if magnitude is not None:
+        size = number(magnitude, "magnitude")
+        if size < 0:
+            raise ParameterError(f"magnitude must not be negative: got {magnitude}. It is a distance from zero.")
+    if scale is None:
+        return Fraction(points * parts - 1)
+    # A value is floored, so one below zero may be a step further out.
+    furthest = scale.furthest if magnitude is None else math.ceil(size / grid.resolution) + more
+    return Fraction(scale.total * parts, scale.least_weight(furthest)) - 1
 
 
 def quantile(value: object, name: str = "q") -> Fraction:

@@ -9,18 +9,21 @@ from itertools import pairwise
 from math import lcm
 from typing import Any, Final
 
-import numpy as np
-
 from lastbit.chance.draw import Draw
 from lastbit.errors import ParameterError
 from lastbit.exact.numbers import Number, probability, whole
 from lastbit.mechanisms.quantiles.mechanism import MOST_PARTS, QuantileMechanism, quantile
 from lastbit.mechanisms.quantiles.rank_error import RankError
+from lastbit.mechanisms.quantiles.ranked_values import RankedValues
 from lastbit.release import Release
 from lastbit.values.grid import LIMIT, Steps
 
 _SPREAD: Final = 1 << 16
 """Fine steps to a step of the grid, where there is room for them."""
+
+
+_MOST_SPREAD: Final = 1 << 32
+"""The most fine steps on a log scale, where positions may be as long as they need to be."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -84,7 +87,9 @@ class Quantiles(QuantileMechanism[QuantileValues]):
 
     def _parts(self) -> int:
         """Fine steps to a step: as many as were asked for, or as there is room for."""
-        room = (2 * LIMIT - 2) // max(abs(self._low) + 1, abs(self._high) + 1, self.points)
+        room = _MOST_SPREAD
+        if self._log_scale is None:
+            room = (2 * LIMIT - 2) // max(abs(self._low) + 1, abs(self._high) + 1, self.points)
         if self.spread is None:
             # One quantile splits nothing.
             return 1 if len(self.qs) == 1 else min(_SPREAD, 1 << max(0, room.bit_length() - 1))
@@ -105,43 +110,46 @@ class Quantiles(QuantileMechanism[QuantileValues]):
         exact: Any = self.qs
 
         def pick(draw: Draw) -> QuantileValues:
-            fine = steps * parts + draw.integer(parts, len(steps)) if parts > 1 else np.copy(steps)
-            fine.sort()
+            ranked = self._rank_values(steps, draw.integer(parts, len(steps)) if parts > 1 else None, parts)
             points = [0] * len(exact)
-            self._split(draw, fine, (self._low * parts, self._high * parts + parts - 1), (0, len(exact)), points)
-            return QuantileValues(self.name, self.cost, self.grid.values([point // parts for point in points]), exact)
+            self._split(draw, ranked, (0, len(exact)), points)
+            return QuantileValues(self.name, self.cost, self.grid.values(list(map(ranked.step, points))), exact)
 
         return pick
 
-    def _split(
-        self, draw: Draw, values: Steps, ends: tuple[int, int], part: tuple[int, int], points: list[int]
-    ) -> None:
+    def _split(self, draw: Draw, ranked: RankedValues, part: tuple[int, int], points: list[int]) -> None:
         """Pick the middle one of a part of the quantiles, then those on either side of it."""
-        (low, high), (first, beyond) = ends, part
+        first, beyond = part
         if first == beyond:
             return
         middle = (first + beyond) // 2
-        point = points[middle] = self._splits[middle].point(draw, values, low, high)
-        # Values that are equal to the point are on one side only: a person counts once a level.
-        cut = int(np.searchsorted(values, point))
-        self._split(draw, values[:cut], (low, point), (first, middle), points)
-        self._split(draw, values[cut:], (point, high), (middle + 1, beyond), points)
+        points[middle] = ranked.pick(self._splits[middle], draw)
+        below, above = ranked.split(points[middle])
+        self._split(draw, below, (first, middle), points)
+        self._split(draw, above, (middle + 1, beyond), points)
 
-    def accuracy(self, level: Number = "0.95", *, ties: int = 1) -> tuple[Fraction, ...]:
+    def accuracy(
+        self, level: Number = "0.95", *, ties: int = 1, magnitude: Number | None = None
+    ) -> tuple[Fraction, ...]:
         """Return how many ranks each value is away from its quantile at most, all with at least this probability.
 
         It holds where at most `ties` values are equal, on one step of the grid. Spread values make the real errors of
-        more equal values as small; this is what can be proved.
+        more equal values as small; this is what can be proved. On a log scale it is less where all values lie from
+        -magnitude to magnitude.
 
         >>> [float(ranks) for ranks in Quantiles(qs=["1/4", "1/2", "3/4"], bounds=(0, 1000), epsilon=1).accuracy()]
         [35.75, 23.5, 35.75]
+        >>> unknown = Quantiles(qs=["1/4", "1/2", "3/4"], resolution=1, epsilon=1)
+        >>> [float(ranks) for ranks in unknown.accuracy(magnitude=100)]
+        [42.5, 28.0, 42.5]
         """
         exact_level, most, parts = probability(level, "level"), whole(ties, "ties"), self.spread or 1
         split_level = 1 - (1 - exact_level) / len(self._splits)
         # Some fine point has no error. And one whole step of fine points is at most two steps of values away from it,
         # unless the split has so few values at all: then as many points are good as a step has.
+        one_part, one_step = self._odds(magnitude, parts=parts), self._odds(magnitude, more=1)
         errors = [
-            min(split.ranks(split_level, self.points * parts), split.ranks(split_level, self.points) + 2 * most)
+            min(split.ranks(split_level, one_part), split.ranks(split_level, one_step) + 2 * most)
             for split in self._splits
         ]
         totals = [Fraction(0)] * len(errors)

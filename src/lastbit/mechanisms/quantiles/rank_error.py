@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lastbit.chance.draw import Draw
 from lastbit.estimate.accuracy import least_exponent
@@ -51,11 +52,16 @@ class RankError:
         Class 2i is the gap below the i-th value, class 2i + 1 the value itself. A gap may be empty, and of equal values
         only the first one has its point: so the number of classes tells n and no more.
         """
-        n, a, b = len(values), self.q.numerator, self.q.denominator
-        sizes, errors = np.empty(2 * n + 1, np.int64), np.empty(2 * n + 1, np.int64)
+        sizes = np.empty(2 * len(values) + 1, np.int64)
         apart = np.diff(values, prepend=low - 1, append=high + 1)
         sizes[1::2] = first_of_equals = apart[:-1] > 0
         np.maximum(np.subtract(apart, 1, out=apart), 0, out=sizes[0::2])
+        return sizes, self.errors(first_of_equals)
+
+    def errors(self, first_of_equals: NDArray[np.bool_]) -> Steps:
+        """The rank error of 2n + 1 classes; of n sorted values, which of them differ from the value before."""
+        n, a, b = len(first_of_equals), self.q.numerator, self.q.denominator
+        errors = np.empty(2 * n + 1, np.int64)
         # b·L - a·n, where L values are below.
         below = np.arange(-a * n, b * n - a * n + 1, b) if n else np.zeros(1, np.int64)
         np.abs(below, out=errors[0::2])
@@ -66,15 +72,15 @@ class RankError:
         np.negative(beyond, out=beyond)
         np.maximum(beyond, below[:-1], out=beyond)
         np.maximum(beyond, 0, out=errors[1::2])
-        return sizes, errors
+        return errors
 
-    def ranks(self, level: Fraction, points: int) -> Fraction:
+    def ranks(self, level: Fraction, odds: Fraction | int) -> Fraction:
         """The rank error, in ranks, that a drawn point stays within with at least this probability.
 
-        Some point has no error: the value at rank q·n, rounded up. So P(e >= m) is at most w/(1 + w), where w is
-        (points - 1)·r^m.
+        Some point has no error: the value at rank q·n, rounded up. All other points together weigh at most `odds` times
+        as much as that point: so P(e >= m) is at most w/(1 + w), where w is odds·r^m.
         """
-        limit = (1 - level) / (level * (points - 1))
+        limit = (1 - level) / (level * odds)
         return Fraction(max(0, least_exponent(self.rate, limit) - 1), self.q.denominator)
 
 

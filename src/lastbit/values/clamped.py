@@ -1,0 +1,62 @@
+"""One number for each person, floored to a grid and clamped, by a public rule that takes every value."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from lastbit.errors import ParameterError
+from lastbit.values.grid import LIMIT, Grid, Steps
+from lastbit.values.known import Known
+from lastbit.values.missing import floats_among, missing_among, numbers_of
+
+
+def clamp_numbers(values: Any, grid: Grid, low: int, high: int, missing: int | None) -> Steps:
+    """Numbers in steps of a grid between two ends, in their order; a missing one is at a step, or left out where None.
+
+    >>> clamp_numbers([0.3, None, 99], Grid("1/10"), 0, 50, None).tolist()
+    [3, 50]
+    """
+    if isinstance(values, Known):
+        raise ParameterError(
+            f"values must be one number for each person: got {type(values).__name__}. Nothing was drawn."
+        )
+    numbers = numbers_of(values)
+    unknown = missing_among(numbers)
+    steps: Steps = np.clip(grid.steps(numbers), low, high)
+    if grid.denominator & (grid.denominator - 1):
+        # No float is at a step such as 3/10. The float nearest to it, which may lie below, stands for the step.
+        floats, above = floats_among(numbers), np.minimum(steps + 1, high)
+        near = (above * grid.numerator / grid.denominator).astype(floats.dtype)
+        steps = np.where(floats >= near, above, steps)
+    return steps[~unknown] if missing is None else np.where(unknown, missing, steps)
+
+
+def clamp_steps(steps: Steps, resolution: Fraction, floored: Fraction, grid: Grid, low: int, high: int) -> Steps:
+    """Numbers that are whole steps of another grid, floored to steps of this one between two ends.
+
+    `floored`, in whole steps of the other grid, says how far below the exact number each of them may lie: one that may
+    be at a step of this grid is at that step, so that 0.3 is not floored twice, to 0.2.
+
+    >>> clamp_steps(np.array([3, 900]), Fraction(1, 8), Fraction(0), Grid("1/10"), 0, 100).tolist()
+    [3, 100]
+    """
+    ratio = resolution / grid.resolution
+    above, below = ratio.numerator, ratio.denominator
+    # The ends in steps of the other grid, and one step more. Only public numbers decide whether 64 bits are enough.
+    more = (floored / resolution).numerator
+    first, last = low * below // above - 1 - more, high * below // above + 1
+    less = 1 if more else 0
+    if (max(abs(first), abs(last)) + more) * above < 1 << 62:
+        floors: Steps = ((np.clip(steps, first, last) + more) * above - less) // below
+    elif max((2 * LIMIT // below + 1) * above, below * above, more) < 1 << 62:
+        # Whole ones and the rest apart, as steps lie within ±2^61.
+        whole, rest = np.divmod(steps + more, below)
+        floors = whole * above + (rest * above - less) // below
+    else:
+        wide: Any = ((steps.astype(object) + more) * above - less) // below
+        floors = np.clip(wide, low, high).astype(np.int64)
+    clamped: Steps = np.clip(floors, low, high)
+    return clamped
