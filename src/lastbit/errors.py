@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from fractions import Fraction
-from typing import Final
+from typing import Final, NoReturn
 
 ASK_FOR_LESS: Final = "Ask for less, or raise the limit (lastbit budget raise, or ledger.raise_limit)."
 
@@ -65,7 +65,8 @@ class TapeEnded(LastbitError):
 class BitsError(LastbitError):
     """A source of random words broke its contract: `words(n)` must give n unsigned 64-bit integers.
 
-    To do:    mend the source: `words(n)` returns a NumPy array of n uint64. Outside of tests, use `SystemBits`.
+    To do:    mend the source: `words(n)` returns a NumPy array of n uint64. Outside of tests, use `SystemBits`. Where
+              the operating system itself gives no words, a ledger says so before it charges.
 
     >>> import lastbit as lb
     >>> class Short:
@@ -255,3 +256,42 @@ def missing_column_error(name: str, present: Iterable[object], hint: str = "") -
     there is no column 'ward': the table has patient, diagnosis.
     """
     return ParameterError(f"there is no column {name!r}: the table has {', '.join(map(str, present))}.{hint}")
+
+
+def raise_alone(error: LastbitError) -> NoReturn:
+    """Raise an error without the one that is being handled: a message of others may quote a row.
+
+    In a context manager Python attaches the error that ended the block, also where the manager has caught it.
+
+    >>> try:
+    ...     int("row 7")
+    ... except ValueError:
+    ...     try:
+    ...         raise_alone(DataError("the table could not be read."))
+    ...     except DataError as alone:
+    ...         print(alone.__context__)
+    None
+    """
+    try:
+        raise error
+    except LastbitError:
+        error.__context__ = None
+        raise
+
+
+def add_charge_note(error: BaseException, sentence: str) -> None:
+    """Say with an error that came after a charge what stays charged. The first who says it is right.
+
+    >>> error = MemoryError()
+    >>> add_charge_note(error, "Entry 7 is charged.")
+    >>> find_charge_note(error), find_charge_note(MemoryError())
+    ('Entry 7 is charged.', '')
+    """
+    if not find_charge_note(error):
+        error.add_note(sentence)
+        vars(error)["charge_note"] = sentence  # notes of others may quote a row
+
+
+def find_charge_note(error: BaseException) -> str:
+    """Return what is charged, where an error came after a charge; "" for all other errors."""
+    return str(vars(error).get("charge_note", ""))

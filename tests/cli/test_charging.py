@@ -15,6 +15,7 @@ import lastbit as lb
 from lastbit import cli
 from lastbit.ledger import ledger as room
 from lastbit.mechanisms import mechanism
+from tests import processes
 
 TABLE = "visits.csv --by diagnosis --unit patient --domain diagnoses.txt"
 PAID = "--ledger budget.db --dataset clinic"
@@ -112,3 +113,45 @@ def test_a_release_that_the_books_could_not_keep_is_shown_with_a_warning(
     assert len(json.loads(shown.out)["item"]) == 2
     assert "lastbit: entry 2 of the ledger is charged, and its release stands" in shown.err
     assert lb.Ledger("budget.db").history("clinic")[-1].done == "no"
+
+
+@pytest.mark.parametrize(("kind", "code"), [("MemoryError", 1), ("ValueError", 1), ("lastbit.BitsError", 2)])
+def test_an_error_after_the_charge_names_the_entry_and_never_says_to_run_again(
+    kind: str, code: int, clinic: Path
+) -> None:
+    program = f"""
+import lastbit
+from lastbit.cli import main
+from lastbit.mechanisms.laplace import DiscreteLaplace
+
+def fails(draw):
+    raise {kind}("row 777")
+
+DiscreteLaplace.ready = lambda *_: fails
+main()
+"""
+    words = [sys.executable, "-c", program, "count", "visits.csv", "--unit", "patient", "--epsilon", "1"]
+    done = processes.run([*words, "--ledger", "budget.db", "--dataset", "clinic"], capture_output=True, text=True)
+    said = "row 777" if "Bits" in kind else f"unexpected {kind}."
+    charged = "Entry 2 of 'clinic' is charged, and stays so: to ask again costs again."
+    assert (done.returncode, done.stderr) == (code, f"lastbit: {said} {charged}\n")
+    assert lb.Ledger("budget.db").account("clinic").spent == 1
+
+
+def test_an_error_after_the_release_says_where_the_books_have_it(clinic: Path) -> None:
+    program = """
+from lastbit.cli import main, release
+
+def fails(*_, **__):
+    raise MemoryError("row 777")
+
+release.render_answer = fails
+main()
+"""
+    words = [sys.executable, "-c", program, "count", "visits.csv", "--unit", "patient", "--epsilon", "1"]
+    done = processes.run([*words, "--ledger", "budget.db", "--dataset", "clinic"], capture_output=True, text=True)
+    again = "lastbit budget history clinic --ledger budget.db --release 2"
+    assert done.stderr == (
+        f"lastbit: unexpected MemoryError. The release is entry 2 of the books: {again} shows it again, for nothing.\n"
+    )
+    assert processes.run([sys.executable, "-m", *again.split()], capture_output=True).returncode == 0

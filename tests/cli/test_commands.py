@@ -27,6 +27,7 @@ COMMANDS = [
     "watch", "completion",
     *(f"plan {kind}" for kind in PLANS),
     *(f"budget {each}" for each in ("create", "show", "history", "export", "verify", "raise")),
+    *(f"token {each}" for each in ("create", "list", "withdraw")),
 ]  # fmt: skip
 
 
@@ -38,6 +39,9 @@ def run(command: str) -> int:
 def test_every_command_has_examples_and_they_run(
     command: str, clinic: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    if command in ("token list", "token withdraw"):
+        assert run("token create anna --tokens tokens.json") == 0
+        capsys.readouterr()
     assert run(f"{command} --help") == 0
     examples = re.findall(r"^ +lastbit (.+)$", capsys.readouterr().out, re.MULTILINE)
     assert examples
@@ -52,9 +56,10 @@ def test_no_command_is_without_this_test(capsys: Any) -> None:
     assert run("--help") == 0
     listed = re.findall(r"^  (\w+)  +\S", capsys.readouterr().out.split("Commands:")[1], re.MULTILINE)
     assert set(listed) - {"audit", "serve"} == {command.split()[0] for command in COMMANDS}
-    assert run("budget --help") == 0
-    listed = re.findall(r"^  (\w+)  +\S", capsys.readouterr().out.split("Commands:")[1], re.MULTILINE)
-    assert {f"budget {name}" for name in listed} == {command for command in COMMANDS if command.startswith("budget")}
+    for group in ("budget", "token"):
+        assert run(f"{group} --help") == 0
+        listed = re.findall(r"^  (\w+)  +\S", capsys.readouterr().out.split("Commands:")[1], re.MULTILINE)
+        assert {f"{group} {name}" for name in listed} == {each for each in COMMANDS if each.startswith(group)}
 
 
 def test_top_finds_the_top_and_says_how_sure(clinic: Path, capsys: Any) -> None:

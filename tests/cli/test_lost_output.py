@@ -66,7 +66,10 @@ def test_a_release_that_the_disk_loses_is_said_to_be_in_the_books(
     form: str, variables: dict[str, str], clinic: Path
 ) -> None:
     done = lastbit(f"{TOP} {PAID} {form}", "stdout", variables)
-    books = "The release is in the books: lastbit budget history clinic lists it, and with --release shows it again."
+    books = (
+        "The release is entry 2 of the books: lastbit budget history clinic --ledger budget.db --release 2 shows it "
+        "again, for nothing."
+    )
     assert (done.returncode, done.stderr) == (1, f"{LOST} {books}\n")
     assert lb.Ledger("budget.db").account("clinic").spent == 1
     assert "NoisyTopK" in lastbit("budget history clinic --ledger budget.db", "").stdout
@@ -104,16 +107,37 @@ def test_notes_never_go_to_standard_output(clinic: Path) -> None:
 
 
 @pytest.mark.parametrize("variables", UNBUFFERED)
-@pytest.mark.parametrize(
-    "command", [f"{TOP} {PAID}", f"{TOP} {PAID} --json", "--help", "budget show --ledger budget.db"]
-)
+@pytest.mark.parametrize("command", ["--help", "budget show --ledger budget.db", TOP])
 def test_a_reader_who_has_seen_enough_is_told_nothing(command: str, variables: dict[str, str], clinic: Path) -> None:
     reader, writer = os.pipe()
     os.close(reader)
     words = [sys.executable, "-m", "lastbit", *shlex.split(command)]
     done = processes.run(words, variables=variables, stdout=writer, stderr=subprocess.PIPE)
     os.close(writer)
-    assert (done.returncode, done.stderr) == (1, b"")
+    said = [line for line in done.stderr.splitlines() if b"no ledger was charged" not in line]
+    assert (done.returncode, said) == (1, [])
+
+
+@pytest.mark.parametrize("form", ["", "--json"])
+def test_whoever_closes_the_pipe_is_told_where_a_paid_release_is(form: str, clinic: Path) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    words = [sys.executable, "-m", "lastbit", *shlex.split(f"{TOP} {PAID} {form}")]
+    done = processes.run(words, stdout=writer, stderr=subprocess.PIPE, text=True)
+    os.close(writer)
+    assert done.returncode == 1
+    assert done.stderr.startswith("lastbit: The release is entry 2 of the books: lastbit budget history clinic")
+    assert "--release 2 shows it again, for nothing." in done.stderr
+
+
+@pytest.mark.parametrize("form", ["", "--json"])
+def test_a_terminal_that_cannot_write_an_item_shows_it_by_its_number(form: str, clinic: Path) -> None:
+    command = "top visits.csv --by diagnosis --unit patient --domain 'grippe,d\u00e9pression,\u5fc3' -k 2 --epsilon 1"
+    words = [sys.executable, "-m", "lastbit", *shlex.split(f"{command} {PAID} {form}")]
+    done = processes.run(words, variables={"PYTHONIOENCODING": "ascii"}, capture_output=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.isascii()
+    assert lb.Ledger("budget.db").account("clinic").spent == 1
 
 
 def test_a_release_that_the_books_could_not_keep_is_not_said_to_be_there(clinic: Path) -> None:

@@ -235,7 +235,7 @@ def steps(ledger: lb.Ledger, work: Callable[[], object]) -> int:
 
 COPIED = (
     "dataset, kind, time, mechanism, parameters, cost, amount, note, released, adjacency, digest, terms, question, "
-    "question_digest, about, protects, published, published_digest"
+    "question_digest, about, protects, asker, published, published_digest"
 )
 WORKS: dict[str, Callable[[lb.Ledger], object]] = {
     "charge": lambda ledger: ledger.release("clinic", MECHANISM, [1]),

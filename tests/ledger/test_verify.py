@@ -92,6 +92,7 @@ CHANGED = {
     "question_digest": "0" * 64,
     "about": "something else",
     "protects": "row",
+    "asker": "somebody",
     "dataset": "school",
     "digest": "0" * 64,
 }

@@ -58,7 +58,7 @@ def rewind(monkeypatch: pytest.MonkeyPatch) -> Any:
 
     def rewind() -> None:
         monkeypatch.setattr(mechanism, "_SYSTEM", lb.Sampler(FixedWords("faces")))
-        monkeypatch.setattr(bound, "secrets", FixedWords("lots of faces"))
+        monkeypatch.setattr(contribution_bound, "secrets", FixedWords("lots of faces"))
 
     return rewind
 

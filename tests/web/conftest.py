@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,15 @@ class Served:
     address: str
     tokens: dict[str, str]
 
+    @cached_property
+    def home(self) -> str:
+        """The address of the pages: sessions live there."""
+        with self.client("") as client:
+            entered = client.get("", params={"token": self.tokens["look"]}).text
+        found = re.search(r"(http://lastbit-\w+\.localhost:\d+/)\?ticket=", entered)
+        assert found is not None
+        return found[1]
+
     @property
     def ledger(self) -> lb.Ledger:
         return lb.Ledger(self.folder / "budget.db")
@@ -60,11 +70,15 @@ def started(folder: Path, *more: str, dataset: str = "clinic") -> Served:
     process = processes.start(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     assert process.stdout is not None
     with process.stdout as addresses:
-        lines = [addresses.readline() for _ in range(3)]
-    matches = [re.fullmatch(r".* (http\S+/)\?token=(\S+)\n", line) for line in lines]
-    assert all(matches), "the server did not start"
-    tokens = {role: match[2] for role, match in zip(("look", "release", "raise"), matches, strict=True) if match}
-    return Served(folder, process, matches[0][1] if matches[0] else "", tokens)
+        lines = [addresses.readline()]
+        if "takes each token of" not in lines[0]:
+            lines += [addresses.readline() for _ in range(2)]
+    matches = [match for line in lines if (match := re.search(r"(http\S+/)\?token=(\S+)", line))]
+    assert len(matches) == len(lines), "the server did not start"
+    tokens = {
+        role: match[2] for role, match in zip(("look", "release", "raise"), matches, strict=False) if len(lines) == 3
+    }
+    return Served(folder, process, matches[0][1], tokens)
 
 
 def clinic(folder: Path) -> None:
@@ -138,8 +152,10 @@ def visit(browser: Any, served: Served) -> Iterator[Callable[..., Any]]:
         page.on("console", lambda message: wrong.append(message.text) if is_wrong(message) else None)
         page.on("pageerror", lambda error: wrong.append(str(error)))
         page.on("response", lambda answer: wrong.append(f"{answer.status} {answer.url}") if answer.status == 404 else 0)
-        page.on("request", lambda request: request.url.startswith(server.address) or wrong.append(request.url))
+        ours = (server.address, server.home)
+        page.on("request", lambda request: request.url.startswith(ours) or wrong.append(request.url))
         page.goto(f"{server.address}?token={server.tokens[role]}")
+        page.wait_for_url(server.home)
         page.wait_for_selector("h1")
         return page
 

@@ -14,7 +14,7 @@ import pytest
 import lastbit as lb
 from lastbit.questions.reading import Reading
 from lastbit.web.jobs import Jobs
-from lastbit.web.rates import Rate
+from lastbit.web.rate_limit import RateLimit
 from tests.web.test_tables import Client, client, place
 
 __all__ = ["place"]
@@ -34,15 +34,15 @@ def test_the_books_are_exported_as_they_are_kept(page: Client, place: Path) -> N
     page.post("/api/releases", json={"key": confirmed(page)})
     account, rows = lb.Ledger(place / "budget.db").export("clinic")
     entries = list(rows)
-    assert page.get("/budget/clinic/export.json").json() == {"account": account, "entries": entries}
-    lines = list(csv.DictReader(io.StringIO(page.get("/budget/clinic/export.csv").text)))
+    assert page.get("/budget/export.json?account=clinic").json() == {"account": account, "entries": entries}
+    lines = list(csv.DictReader(io.StringIO(page.get("/budget/export.csv?account=clinic").text)))
     assert [line["digest"] for line in lines] == [entry["digest"] for entry in entries]
-    assert page.get("/budget/clinic/export.txt").status_code == 404
-    assert page.get("/budget/nobody").status_code == 404
+    assert page.get("/budget/export.txt?account=clinic").status_code == 404
+    assert page.get("/budget?account=nobody").status_code == 404
 
 
 def test_whoever_asks_too_often_waits(page: Client) -> None:
-    page.app.rate = Rate(burst=3, a_second=0.0)
+    page.app.rate = RateLimit(burst=3, a_second=0.0)
     assert [page.get("/api/table").status_code for _ in range(5)] == [200, 200, 200, 429, 429]
 
 

@@ -17,7 +17,7 @@ PAGES = {
     "plan": "plan?topic=top&by=diagnosis&domain_from=list&k=3",
     "mean": "plan?topic=mean&of=cost",
     "accounts": "budget",
-    "account": "budget/clinic",
+    "account": "budget?account=clinic",
     "audit": "audit?mechanism=NoisyMax&settings=epsilon%3D1+resolution%3D1&values=0,1&neighbour=1,1",
     "gallery": "audit/gallery",
     "api": "api",
@@ -31,7 +31,7 @@ def test_axe_finds_nothing_serious(scheme: str, width: int, served: Served, visi
     page = visit("raise", color_scheme=scheme, viewport={"width": width, "height": 900}, bypass_csp=True)
     found: dict[str, list[str]] = {}
     for name, path in PAGES.items():
-        page.goto(f"{served.address}{path}")
+        page.goto(f"{served.home}{path}")
         serious = [
             f"{each['id']}: {each['nodes'][0]['html'][:200]}"
             for each in Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
@@ -45,7 +45,7 @@ def test_axe_finds_nothing_serious(scheme: str, width: int, served: Served, visi
 
 def test_the_keyboard_reaches_everything_in_order(visit: Callable[..., Any], served: Served) -> None:
     page = visit("look")
-    page.goto(f"{served.address}plan?topic=count")
+    page.goto(f"{served.home}plan?topic=count")
     seen = []
     for _ in range(14):
         page.keyboard.press("Tab")

@@ -76,7 +76,8 @@ def test_two_hundred_plans_at_once_and_releases_stay_correct(served: Served) -> 
             key = client.post("api/confirmations", json=TOP).json()["key"]
             return client.post("api/releases", json={"key": key}).json()["entry"]
 
-    with ThreadPoolExecutor(200) as many, ThreadPoolExecutor(2) as two:
+    # A token has at most 64 requests at once.
+    with ThreadPoolExecutor(48) as many, ThreadPoolExecutor(2) as two:
         codes = many.map(look, range(200))
         entries = list(two.map(release, range(4)))
         assert set(codes) == {200}
@@ -105,7 +106,9 @@ def test_the_description_has_every_operation(served: Served) -> None:
     routes: set[tuple[str, str]] = set()
     for route in PAGES:
         if route.path.startswith("/api/") and route.path != "/api/openapi.json":
-            routes |= {(route.path, method.lower()) for method in route.methods or () if method != "HEAD"}
+            routes |= {
+                (route.path.replace(":path", ""), method.lower()) for method in route.methods or () if method != "HEAD"
+            }
     with served.client("look") as client:
         description = client.get("api/openapi.json").json()
         questions = client.get("api/questions").json()["questions"]

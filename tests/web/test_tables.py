@@ -18,7 +18,7 @@ from lastbit.web.app import application
 from lastbit.web.desk import Desk
 from lastbit.web.tokens import Tokens
 
-TOKENS = Tokens.new()
+TOKENS, SECRETS = Tokens.make()
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ class Client:
 
     def request(self, method: str, path: str, **more: Any) -> httpx.Response:
         async def asked() -> httpx.Response:
-            headers = {"authorization": f"Bearer {TOKENS.of['release']}"}
+            headers = {"authorization": f"Bearer {SECRETS['release']}"}
             transport = httpx.ASGITransport(self.app)
             async with httpx.AsyncClient(transport=transport, base_url="http://server", headers=headers) as client:
                 return await client.request(method, path, **more)

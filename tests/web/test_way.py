@@ -237,7 +237,7 @@ def test_without_scripts(served: Served, visit: Visit) -> None:
 def test_raise_a_limit(served: Served, serve: Any, visit: Visit) -> None:
     served.ledger.create("other", epsilon=1)
     page = visit("raise")
-    page.goto(f"{served.address}budget/other")
+    page.goto(f"{served.home}budget?account=other")
     page.locator("#limit").fill("1/2")
     page.locator("#why").fill("a mistake")
     follow(page, "button", "Raise the limit")

@@ -99,9 +99,9 @@ def page(desk: Desk) -> Client:
 @pytest.fixture(autouse=True)
 def _patient(page: Client) -> None:
     """So many requests are nobody's attack here."""
-    from lastbit.web.rates import Rate
+    from lastbit.web.rate_limit import RateLimit
 
-    page.app.rate = Rate(burst=10**6, a_second=0.0)
+    page.app.rate = RateLimit(burst=10**6, a_second=0.0)
 
 
 def refusal_of_ask(kind: str, values: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> str | None:

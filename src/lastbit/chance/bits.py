@@ -36,6 +36,10 @@ _KEY_LIFE: Final = 1 << 21
 _ZEROS: Final = memoryview(bytes(8 * _BLOCK))
 _SLACK: Final = 2  # update_into wants room for one more AES block, which it leaves alone
 
+_NO_SYSTEM: Final = (
+    "the operating system gives no random words. Mend that first: /dev/urandom must be there, and the process must be "
+    "allowed to open a file."
+)
 _zeros: Final = lru_cache(maxsize=64)(bytes)
 """So many zeros. Most releases of a program take one of a few numbers of words, and bytes are quicker than a view."""
 
@@ -84,6 +88,25 @@ def current_process() -> tuple[int, int]:
     return os.getpid(), _forks
 
 
+def _system_bytes(n: int) -> bytes:
+    """Return n random bytes of the operating system, or raise BitsError."""
+    try:
+        return os.urandom(n)
+    except (OSError, NotImplementedError):
+        raise BitsError(_NO_SYSTEM) from None
+
+
+def check_system() -> None:
+    """Raise BitsError where the operating system gives no random words: to be called before anything is charged.
+
+    >>> check_system()
+    """
+    try:
+        os.urandom(8)
+    except (OSError, NotImplementedError):
+        raise BitsError(f"{_NO_SYSTEM} Nothing was drawn and nothing was charged.") from None
+
+
 class _Stream:
     """AES-256-CTR under one key. Used by one caller at a time, in the process that made it."""
 
@@ -92,7 +115,7 @@ class _Stream:
     def __init__(self) -> None:
         self.process = current_process()
         self.left = _KEY_LIFE
-        self._encryptor = Cipher(algorithms.AES256(os.urandom(32)), modes.CTR(bytes(16))).encryptor()
+        self._encryptor = Cipher(algorithms.AES256(_system_bytes(32)), modes.CTR(bytes(16))).encryptor()
 
     def take(self, n: int) -> Words | bytes:
         """Return n words from a place of the keystream that the operating system draws anew; n is at most one block.
@@ -101,7 +124,7 @@ class _Stream:
         meet with a probability of about 2^-100 in the life of a key.
         """
         self.left -= n
-        self._encryptor.reset_nonce(os.urandom(16))
+        self._encryptor.reset_nonce(_system_bytes(16))
         if n <= _COPIED:
             return self._encryptor.update(_zeros(8 * n))
         room = np.empty(n + _SLACK, np.uint64)
@@ -131,7 +154,10 @@ class SystemBits:
     def words(self, n: int) -> Words:
         """The next n words, as an array of uint64 that nobody else holds."""
         if 0 <= n <= _FEW:
-            return system_words(n)
+            try:
+                return system_words(n)
+            except (OSError, NotImplementedError):
+                raise BitsError(_NO_SYSTEM) from None
         words = self.raw(n)
         return words_from_bytes(words) if isinstance(words, bytes) else words
 
@@ -142,7 +168,7 @@ class SystemBits:
         24
         """
         if 0 <= n <= _FEW:
-            return os.urandom(8 * n)
+            return _system_bytes(8 * n)
         if n < 0:
             raise ParameterError(f"words(n) needs n of at least 0: got {n}.")
         if n <= _BLOCK:

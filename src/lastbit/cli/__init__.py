@@ -6,7 +6,7 @@ import gc
 import sys
 
 from lastbit.cli.streams import is_lost_output, say, standard_streams
-from lastbit.errors import BudgetExceeded, LastbitError
+from lastbit.errors import BudgetExceeded, LastbitError, find_charge_note
 
 USAGE, REFUSED, INTERRUPTED = 2, 3, 130
 
@@ -54,8 +54,9 @@ def _run(arguments: list[str], *, debug: bool) -> int:
             _trace(error)
         if is_lost_output(error):
             return 1
+        charged = find_charge_note(error)
         if isinstance(error, LastbitError):
-            return _say(str(error), REFUSED if isinstance(error, BudgetExceeded) else USAGE)
+            return _say(f"{error} {charged}".rstrip(), REFUSED if isinstance(error, BudgetExceeded) else USAGE)
         if hasattr(error, "format_message"):  # Typer raises this for a wrong option
             first = arguments[0] if arguments and arguments[0].isalpha() else ""
             command = getattr(getattr(error, "ctx", None), "command_path", f"lastbit {first}".strip())
@@ -67,6 +68,8 @@ def _run(arguments: list[str], *, debug: bool) -> int:
             return _say(f"{message}{end} See: {command} --help", USAGE)
         # The message of an unexpected error may hold a private value: only the kind of error is shown.
         hint = "" if debug else " Run the command again with --debug to see where."
+        if charged:
+            hint = f" {charged}"
         return _say(f"unexpected {type(error).__name__}.{hint}", 1)
 
 

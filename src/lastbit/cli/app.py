@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from lastbit.cli import audit, budget, completion, history, plan, serve, watch
+from lastbit.cli import audit, budget, completion, history, plan, serve, tokens, watch
 from lastbit.cli.commands import question_command
 from lastbit.cli.completion import VARIABLE
 from lastbit.questions.kinds import KINDS, WATCH
@@ -60,6 +60,8 @@ app = typer.Typer(
 )
 accounts = typer.Typer(help="Accounts with limits, and all charges to them.", **_SETTINGS)
 app.add_typer(accounts, name="budget")
+holders = typer.Typer(help="Who may ask a server of lastbit serve, and until when.", **_SETTINGS)
+app.add_typer(holders, name="token")
 plans = typer.Typer(
     help="How accurate a command will be, or what an accuracy costs. No row is read and nothing is spent.",
     short_help="How accurate a command will be, before it is run.",
@@ -87,7 +89,8 @@ def _options(
 
 def _add(parent: typer.Typer, name: str, function: Callable[..., None], *examples: str) -> None:
     lines = "\n".join(f"  lastbit {example}" for example in examples)
-    parent.command(name, short_help=_SUMMARIES.get(name), epilog=f"\b\nExample:\n{lines}")(function)
+    summary = None if parent is holders else _SUMMARIES.get(name)
+    parent.command(name, short_help=summary, epilog=f"\b\nExample:\n{lines}")(function)
 
 
 for _kind in KINDS.values():
@@ -128,6 +131,14 @@ _add(
     f"serve visits.csv --unit patient {_BUDGET}",
     f"serve visits.csv --unit patient {_BUDGET} --domain diagnosis=diagnoses.txt --port 0 --no-open",
 )
+_add(
+    holders,
+    "create",
+    tokens.create,
+    "token create anna --role release --days 30 --tokens tokens.json",
+)
+_add(holders, "list", tokens.show, "token list --tokens tokens.json")
+_add(holders, "withdraw", tokens.withdraw, "token withdraw anna --tokens tokens.json")
 _add(app, "completion", completion.completion, "completion bash", "completion fish")
 
 

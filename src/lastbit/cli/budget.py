@@ -22,6 +22,14 @@ LedgerAddress = Annotated[
     str,
     typer.Option("--ledger", metavar="FILE", help="A file, or a postgresql:// address.", callback=check_text),
 ]
+Witness = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE",
+        help="A file elsewhere that learns of each entry. A ledger that lost some is refused.",
+        callback=check_text,
+    ),
+]
 Dataset = Annotated[str, typer.Argument(metavar="DATASET", help="The name of the account.", callback=check_text)]
 Epsilon = Annotated[
     str | None, typer.Option(metavar="NUMBER", help="The limit: what all releases together may cost, in epsilon.")
@@ -47,13 +55,14 @@ def create(
         ),
     ] = "add-remove",
     note: Note = "",
+    witness: Witness = None,
     as_json: Json = False,
 ) -> None:
     """Open an account with a limit in epsilon, in rho, or in epsilon and delta. The first account makes the file."""
     from lastbit.ledger import Ledger
     from lastbit.values.adjacency import parse_adjacency
 
-    account = Ledger(address).create(
+    account = Ledger(address, witness=witness).create(
         dataset, epsilon=epsilon, rho=rho, delta=delta, adjacency=parse_adjacency(adjacency), note=note
     )
     _show_account(account, as_json)
@@ -72,13 +81,14 @@ def show(
     after_delta: Annotated[
         str | None, typer.Option(metavar="NUMBER", help="With one of the two: the delta of the release.")
     ] = None,
+    witness: Witness = None,
     as_json: Json = False,
 ) -> None:
     """Show how much was spent and how much is left, in each currency."""
     from lastbit.ledger import Ledger
     from lastbit.questions.report import Report, account_data
 
-    ledger = Ledger(address)
+    ledger = Ledger(address, witness=witness)
     accounts = ledger.accounts() if dataset is None else (ledger.account(dataset),)
     cost = _parse_next_cost(after_epsilon, after_rho, after_delta)
     after = [None if cost is None else _account_after(account, cost) for account in accounts]
@@ -226,12 +236,13 @@ def raise_limit(
     epsilon: Epsilon = None,
     rho: Rho = None,
     note: Note = "",
+    witness: Witness = None,
     as_json: Json = False,
 ) -> None:
     """Set a higher limit, in the account's own currency. The history records the change."""
     from lastbit.ledger import Ledger
 
-    _show_account(Ledger(address).raise_limit(dataset, epsilon=epsilon, rho=rho, note=note), as_json)
+    _show_account(Ledger(address, witness=witness).raise_limit(dataset, epsilon=epsilon, rho=rho, note=note), as_json)
 
 
 def _show_account(account: Any, as_json: bool) -> None:

@@ -72,9 +72,10 @@ def inputs_of(request: Request) -> list[str]:
     domains = [domain.text for domain in request.values.get("domain") or () if domain.text]
     sources = [name for name in request.values.get("source") or () if name != "-" and "://" not in name]
     ledger = (request.values.get("ledger") or "").removeprefix("sqlite:///")
+    witness = request.values.get("witness")
     with suppress(LastbitError):  # a pattern without a file is refused where the table is read
         sources = [*sources, *expand_paths(sources)]
-    return [*sources, *domains, *([ledger] if ledger and "://" not in ledger else [])]
+    return [*sources, *domains, *([ledger] if ledger and "://" not in ledger else []), *([witness] if witness else [])]
 
 
 @contextmanager

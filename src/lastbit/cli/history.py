@@ -9,10 +9,10 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from lastbit.cli.budget import Dataset, Json, LedgerAddress
+from lastbit.cli.budget import Dataset, Json, LedgerAddress, Witness
 from lastbit.errors import EntryNotFound, ParameterError
 
-_OPTIONAL_COLUMNS: Final = ("about", "protects", "note")
+_OPTIONAL_COLUMNS: Final = ("about", "protects", "asker", "note")
 _LARGEST_ID: Final = (1 << 63) - 2
 """No ledger counts further. The entry after it has a number, too."""
 
@@ -31,13 +31,14 @@ def history(
         int | None, typer.Option(metavar="ID", max=_LARGEST_ID, help="Only entries before this one.")
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="All entries, however many there are.")] = False,
+    witness: Witness = None,
     as_json: Json = False,
 ) -> None:
     """Show what happened to an account, the newest 100 entries if no number is given."""
     from lastbit.ledger import Ledger
     from lastbit.questions.report import Report
 
-    ledger = Ledger(address)
+    ledger = Ledger(address, witness=witness)
     if release is not None:
         return _show_release(ledger, dataset, release, as_json)
     entries = ledger.history(dataset, last=None if everything else last, before=before)
@@ -54,6 +55,7 @@ def history(
         ],
         "about": [entry.about for entry in entries],
         "protects": [entry.protects for entry in entries],
+        "asker": [entry.asker for entry in entries],
         "parameters": [", ".join(f"{name}={value}" for name, value in entry.parameters.items()) for entry in entries],
         "done": [entry.done for entry in entries],
         "note": [entry.note for entry in entries],
@@ -125,13 +127,14 @@ def export(
     dataset: Dataset,
     address: LedgerAddress,
     form: Annotated[str, typer.Option("--format", metavar="NAME", help="csv or json.")] = "json",
+    witness: Witness = None,
 ) -> None:
     """Write the whole books of an account, exactly as they are kept, with all that was published."""
     from lastbit.ledger import Ledger
 
     if form not in ("csv", "json"):
         raise ParameterError(f"--format must be csv or json: got {form}.")
-    account, entries = Ledger(address).export(dataset)
+    account, entries = Ledger(address, witness=witness).export(dataset)
     if form == "json":
         import json
 

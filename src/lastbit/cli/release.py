@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -14,8 +14,9 @@ import typer
 
 from lastbit.cli import REFUSED
 from lastbit.cli.files import check_outputs, inputs_of, replace_file
-from lastbit.cli.streams import add_loss_sentence, say
-from lastbit.errors import LedgerError, ParameterError
+from lastbit.cli.streams import explain_loss, say
+from lastbit.errors import LastbitError, LedgerError, ParameterError, add_charge_note
+from lastbit.output.addresses import public_address
 from lastbit.questions.answer import Payer, answer
 from lastbit.questions.plan import Plan, make_plan
 from lastbit.questions.rendering import UNREAD, AnswerView, read_account_after, render_answer
@@ -23,6 +24,7 @@ from lastbit.questions.report import account_line
 from lastbit.release import Release
 
 if TYPE_CHECKING:
+    from lastbit.ledger import Entry
     from lastbit.mechanisms.sparse_vector.run import Run
     from lastbit.output.page import Page
     from lastbit.questions.request import Request
@@ -51,10 +53,19 @@ def run_request(request: Request) -> None:
     payer = Payer.of(request)
     entry = payer.find_answer(request) if payer is not None and request["reuse"] else None
     if payer is not None:
-        history = shlex.join(["lastbit", "budget", "history", payer.dataset])
-        add_loss_sentence(f"The release is in the books: {history} lists it, and with --release shows it again.")
+        explain_loss(lambda: _name_entry(request, payer))
     with _show_warnings(payer):
         published = answer(request, payer) if entry is None else entry.published
+    try:
+        _show(request, payer, published, entry)
+    except Exception as error:
+        if payer is not None:
+            add_charge_note(error, _name_entry(request, payer))
+        raise
+
+
+def _show(request: Request, payer: Payer | None, published: Any, entry: Entry | None) -> None:
+    """Print a release, and write its report and its picture."""
     result = render_answer(request, payer, published, entry=entry)
     if request.rows.unit is None and request.values.get("counts") is None:
         say(_ROWS_ONLY)
@@ -65,6 +76,17 @@ def run_request(request: Request) -> None:
         write_html(request["html"], result.page)
     if request["plot"] is not None and isinstance(published, Release):
         _plot(result, request["plot"])
+
+
+def _name_entry(request: Request, payer: Payer) -> str:
+    """Return where the books have a release whose output is lost: to ask again would cost again."""
+    words = ["lastbit", "budget", "history", payer.dataset, "--ledger", public_address(request["ledger"])]
+    with suppress(LastbitError):
+        entry = payer.find_answer(request)
+        if entry is not None:
+            again = shlex.join([*words, "--release", str(entry.id)])
+            return f"The release is entry {entry.id} of the books: {again} shows it again, for nothing."
+    return f"The charge stays: {shlex.join(words)} lists it."
 
 
 def _show_dry_run(request: Request) -> None:
@@ -101,7 +123,7 @@ def _show_warnings(payer: Payer | None) -> Iterator[None]:
 
         def show(message: Any, category: Any, *where: Any) -> None:
             if category is NotRecordedWarning:
-                add_loss_sentence("The charge stays, and the books could not keep the release.")
+                explain_loss(lambda: "The charge stays, and the books could not keep the release.")
                 say(str(message))
             else:
                 show_other(message, category, *where)

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from lastbit.cli.commands import make_command
 from lastbit.errors import LastbitError, ParameterError
 from lastbit.questions.domains import Domain
 from lastbit.questions.option import REQUIRED, Option, parse_options
 from lastbit.questions.row_options import RowOptions
-from lastbit.questions.shared_options import TABLE
+from lastbit.questions.shared_options import LEDGER, TABLE
 from lastbit.questions.value_types import Flag, Place, Text, TextList, WholeNumber
+
+if TYPE_CHECKING:
+    from lastbit.web.tokens import Tokens
 
 _HELP: Final = """Start a server on this machine that holds the table and the ledger, and show a page in the browser.
 
@@ -36,7 +38,8 @@ OPTIONS: Final = (
     Option("keyfile", Place("FILE"), "The key of the certificate."),
     Option("without_tls", Flag(), "Listen to other machines in the clear: behind a proxy that encrypts.", False),
     Option("name", TextList(Text("HOST")), "Another name under which the server is asked, such as a proxy's.", ()),
-    Option("tokens", Place("FILE"), "Keep the tokens in this file, so that addresses stay the same."),
+    Option("tokens", Place("FILE"), "The file of the tokens, which lastbit token writes: they outlive the server."),
+    *(option for option in LEDGER if option.name == "witness"),
 )  # fmt: skip
 
 
@@ -50,9 +53,7 @@ def _serve(arguments: dict[str, Any]) -> None:
     try:
         from lastbit.data.duckdb.relation import ColumnSelection
         from lastbit.web.desk import Desk
-        from lastbit.web.server import Place as Address
-        from lastbit.web.server import serve as start
-        from lastbit.web.tokens import Tokens
+        from lastbit.web.server import ServerAddress, serve
     except ModuleNotFoundError as error:
         if error.name is None or error.name.startswith("lastbit"):
             raise
@@ -62,13 +63,31 @@ def _serve(arguments: dict[str, Any]) -> None:
     if rows.is_piped:
         raise ParameterError("serve reads the table more than once: standard input cannot be. Save it as a file first.")
     names = ("host", "port", "certfile", "keyfile", "without_tls")
-    address = Address(**{name: values[name] for name in names}, names=values["name"])
-    desk = Desk(rows, values["ledger"], values["dataset"], values["tables"], _parse_lists(values["domain"]))
+    address = ServerAddress(**{name: values[name] for name in names}, names=values["name"])
+    lists = _parse_lists(values["domain"])
+    desk = Desk(rows, values["ledger"], values["dataset"], values["tables"], lists, values["witness"])
     for columns in desk.columns.values():
         if rows.unit is not None and rows.sql is None and columns:
             ColumnSelection((rows.unit,)).check(columns)
-    tokens = Tokens.new() if values["tokens"] is None else Tokens.load_or_create(Path(values["tokens"]))
-    start(desk, address, tokens, opened=not values["no_open"])
+    tokens, texts = _find_tokens(values["tokens"])
+    serve(desk, address, tokens, texts, open_browser=not values["no_open"])
+
+
+def _find_tokens(path: str | None) -> tuple[Tokens, dict[str, str]]:
+    """Return the tokens of a file, or new ones with their secrets: one for each role."""
+    from lastbit.web.token_file import TokenFile
+    from lastbit.web.tokens import Tokens
+
+    if path is None:
+        return Tokens.make()
+    file = TokenFile(path)
+    try:
+        file.load()
+    except FileNotFoundError:
+        made, texts = Tokens.make()
+        file.add(*made.own.values())
+        return Tokens(file=file), texts
+    return Tokens(file=file), {}
 
 
 def _parse_lists(texts: tuple[str, ...]) -> dict[str, Domain]:

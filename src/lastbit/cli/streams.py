@@ -20,8 +20,8 @@ class Output:
     def __init__(self, stream: Any) -> None:
         self._stream = stream
         self.failure: OSError | None = None
-        self.sentence = ""
-        """What to say besides where the output is lost."""
+        self.explain: Callable[[], str] = str
+        """Returns what to say besides where the output is lost."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)
@@ -97,10 +97,13 @@ def _finish(output: Output, notes: Notes, code: ExitCode) -> ExitCode:
 def _report_loss(output: Output, code: ExitCode) -> ExitCode:
     failure = output.failure
     output.discard()
+    sentence = output.explain()
     if isinstance(failure, BrokenPipeError):  # whoever reads has seen enough
+        if sentence:
+            say(sentence)
         return code or 1
     problem = f"the output could not be written: {getattr(failure, 'strerror', None) or type(failure).__name__}."
-    say(f"{problem} {output.sentence}")
+    say(f"{problem} {sentence}")
     return 1
 
 
@@ -109,10 +112,10 @@ def is_lost_output(error: BaseException) -> bool:
     return isinstance(sys.stdout, Output) and error is sys.stdout.failure
 
 
-def add_loss_sentence(sentence: str) -> None:
-    """Add this sentence where standard output turns out to be lost."""
+def explain_loss(explain: Callable[[], str]) -> None:
+    """Add the sentence that this function returns where standard output turns out to be lost."""
     if isinstance(sys.stdout, Output):
-        sys.stdout.sentence = sentence
+        sys.stdout.explain = explain
 
 
 def discard_output() -> None:

@@ -252,21 +252,27 @@ class Accounts:
         return tuple(problems)
 
     def raise_limit(
-        self, dataset: str, *, epsilon: Number | None = None, rho: Number | None = None, note: str = ""
+        self,
+        dataset: str,
+        *,
+        epsilon: Number | None = None,
+        rho: Number | None = None,
+        note: str = "",
+        asker: str = "",
     ) -> Account:
         """Set a higher limit, in the account's own currency. The history records it.
 
         The limit of an account of epsilon and delta cannot be raised: which sums it allows was decided when it was
-        created, before anything was published.
+        created, before anything was published. `asker` is the name of whoever asks for it, for the history.
         """
-        note = validation.check_text(note, "note")
+        note, asker = validation.check_text(note, "note"), validation.check_text(asker, "asker")
         for limit, name in ((epsilon, "epsilon"), (rho, "rho")):
             if limit is not None:
                 positive(limit, name, "An account that allows nothing is of no use.")
         with self._store.transaction() as connection:
             row = table_rows.find_account_row(connection, dataset, lock=True)
             account = table_rows.parse_account(row).with_higher_limit(epsilon=epsilon, rho=rho)
-            last = table_rows.add_entry(connection, account, "raise", account.limit, "{}", note=note)
+            last = table_rows.add_entry(connection, account, "raise", account.limit, "{}", note=note, asker=asker)
         self._remember(dataset, last)
         return replace(account, digest=last[1])
 

@@ -24,7 +24,7 @@ from lastbit.privacy import zcdp
 
 FIELDS: Final = (
     "id", "dataset", "kind", "time", "mechanism", "parameters", "cost", "amount", "note", "adjacency", "terms",
-    "question", "question_digest", "about", "protects",
+    "question", "question_digest", "about", "protects", "asker",
 )  # fmt: skip
 """What a digest covers, after the digest before it."""
 

@@ -59,6 +59,8 @@ class Entry:
     """The question as people read it: the command with its public arguments, or the query; "" where nobody said."""
     protects: str = ""
     """What the release protects: "person" (a unit with all its rows), or a single "row"; "" where nobody said."""
+    asker: str = ""
+    """Who asked: the name of the token that a server was asked with; "" where nobody said."""
     recorded: bool = False
     """Whether the books keep the published release."""
     source: Callable[[int], str] | None = field(default=None, repr=False, compare=False)

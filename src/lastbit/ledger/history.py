@@ -34,6 +34,7 @@ class History(tuple[Entry, ...]):
             "charged": [entry.charged for entry in self],
             "about": [entry.about for entry in self],
             "protects": [entry.protects for entry in self],
+            "asker": [entry.asker for entry in self],
             "done": [entry.done for entry in self],
             "note": [entry.note for entry in self],
         }

@@ -8,8 +8,10 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any, TypeVar
 
+from lastbit.chance.bits import check_system
 from lastbit.chance.draw import Draw
-from lastbit.errors import LedgerError, MechanismError, ParameterError
+from lastbit.chance.sampler import Sampler
+from lastbit.errors import LedgerError, MechanismError, ParameterError, add_charge_note
 from lastbit.exact.numbers import Number, flag
 from lastbit.ledger import codec, keys, query_identity, table_rows, validation
 from lastbit.ledger.account import Account
@@ -61,6 +63,7 @@ class Ledger(Accounts):
         note: str = "",
         question: Identity | None = None,
         once: str = "",
+        asker: str = "",
     ) -> Charge:
         """Take a mechanism's cost from the budget, or raise BudgetExceeded. When this returns, it is on disk.
 
@@ -69,9 +72,10 @@ class Ledger(Accounts):
         what the history says of it.
 
         `once` is a key that pays once: a second charge with the same key raises AlreadyCharged, in any process and
-        after any crash, and charges nothing. `charged(once)` finds the entry.
+        after any crash, and charges nothing. `charged(once)` finds the entry. `asker` is the name of whoever asks, for
+        the history.
         """
-        return self._charge(dataset, mechanism, adjacency, note, question, once, settle=True)
+        return self._charge(dataset, mechanism, adjacency, note, question, once, asker, settle=True)
 
     def _charge(
         self,
@@ -81,11 +85,13 @@ class Ledger(Accounts):
         note: str,
         question: Identity | None,
         once: str,
+        asker: str,
         *,
         settle: bool,
     ) -> Charge:
         cost, note = getattr(validation.check_mechanism(mechanism), "cost", None), validation.check_text(note, "note")
         question, once = check_identity(question), validation.check_text(once, "once")
+        asker = validation.check_text(asker, "asker")
         adjacency = validation.common_adjacency(mechanism.adjacency, adjacency)
         with self._store.transaction(settle=settle) as connection:
             if once:
@@ -105,13 +111,15 @@ class Ledger(Accounts):
                 mechanism=mechanism,
                 note=note,
                 question=question,
+                asker=asker,
             )
             if once:
                 keys.use(connection, once, entry)
         try:
             self._remember(dataset, (entry, entry_digest))
-        except BaseException:
+        except BaseException as error:
             self._store.settle()  # it is charged, and nothing will follow that would do it
+            add_charge_note(error, _say_charged(dataset, entry))
             raise
         return Charge(entry, replace(account, digest=entry_digest))
 
@@ -185,6 +193,7 @@ class Ledger(Accounts):
         draw: Draw | None = None,
         question: Identity | None = None,
         once: str = "",
+        asker: str = "",
     ) -> Published:
         """Charge a mechanism's cost, then draw, then record: the one way from a budget to a release.
 
@@ -204,7 +213,9 @@ class Ledger(Accounts):
                 "ready must be a function of a Draw, such as mechanism.ready(values). Nothing was drawn."
             )
         draw = resolve_draw(draw)
-        charge = self._charge(dataset, mechanism, adjacency, note, question, once, settle=False)
+        if isinstance(draw, Sampler) and draw.uses_system_bits:
+            check_system()
+        charge = self._charge(dataset, mechanism, adjacency, note, question, once, asker, settle=False)
         try:
             published = ready(draw)
             if isinstance(published, Run) and published.is_of(mechanism):
@@ -215,8 +226,9 @@ class Ledger(Accounts):
                     "to another mechanism. It is not handed out. Pass the ready(values) of the mechanism that is "
                     "charged."
                 )
-        except BaseException:
+        except BaseException as error:
             self._store.settle()  # no record will follow that would do it
+            add_charge_note(error, _say_charged(dataset, charge.id))
             raise
         try:
             self.record(charge, published)
@@ -362,3 +374,7 @@ class Ledger(Accounts):
             self._remember(account.dataset, last)
             account = replace(account, digest=last[1])
         return account
+
+
+def _say_charged(dataset: str, entry: int) -> str:
+    return f"Entry {entry} of {dataset!r} is charged, and stays so: to ask again costs again."

@@ -223,6 +223,7 @@ def parse_entry(row: Any, source: Callable[[int], str]) -> Entry:
             question=row.question,
             about=row.about,
             protects=row.protects,
+            asker=row.asker,
             recorded=bool(row.recorded),
             source=source,
         )
@@ -254,6 +255,7 @@ def add_entry(
     mechanism: Mechanism[Any] | None = None,
     note: str,
     question: Identity | None = None,
+    asker: str = "",
 ) -> tuple[int, str]:
     """Add an entry after the account's last one, and keep the state of the account. The id and the digest."""
     values = {
@@ -271,6 +273,7 @@ def add_entry(
         "question_digest": "" if question is None else question.digest,
         "about": "" if question is None else question.about,
         "protects": "" if question is None else question.protects,
+        "asker": asker,
     }
     entry_id = _ADD_ENTRY.insert(connection, {**values, "digest": ""})
     last = digest(account.digest, SimpleNamespace(**values, id=entry_id))

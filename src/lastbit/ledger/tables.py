@@ -46,6 +46,7 @@ ENTRIES: Final = sa.Table(
     sa.Column("question_digest", sa.Text, nullable=False),  # an index cannot hold long questions
     sa.Column("about", sa.Text, nullable=False),  # the question as people read it
     sa.Column("protects", sa.Text, nullable=False),
+    sa.Column("asker", sa.Text, nullable=False),  # the name of a token; "" where nobody said
     sa.Column("published", sa.Text),  # filled in with `released`
     sa.Column("published_digest", sa.Text),
     # What keeps a charge, a page of the history and an answer from the books quick among many entries.

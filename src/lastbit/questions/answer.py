@@ -31,9 +31,11 @@ class Payer:
     dataset: str
     identity: Identity
     note: str = ""
+    asker: str = ""
+    """The name of whoever asks a server, for the history."""
 
     @classmethod
-    def of(cls, request: Request) -> Payer | None:
+    def of(cls, request: Request, asker: str = "") -> Payer | None:
         """Return the account that a request names; None where nobody pays."""
         location, dataset = request["ledger"], request["dataset"]
         reuse = request.values.get("reuse", False)
@@ -43,6 +45,8 @@ class Payer:
                 "--dataset the account to charge."
             )
         if location is None:
+            if request["witness"] is not None:
+                raise ParameterError("--witness watches over a ledger: pass --ledger FILE --dataset NAME too.")
             if reuse:
                 raise ParameterError(
                     "--reuse looks for the release in a ledger: pass --ledger FILE --dataset NAME too."
@@ -60,7 +64,7 @@ class Payer:
         unit = request.values.get("unit") or request.values.get("counts")
         protects: Any = ("person" if unit else "row") if "source" in request.values else ""
         identity = Identity(identity_of(request), request.about, protects)
-        return cls(Ledger(location), dataset, identity, request["note"])
+        return cls(Ledger(location, witness=request["witness"]), dataset, identity, request["note"], asker)
 
     @property
     def account(self) -> Account:
@@ -135,6 +139,7 @@ def answer(
         note=payer.note,
         question=payer.identity,
         once=once,
+        asker=payer.asker,
     )
 
 

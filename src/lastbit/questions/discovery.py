@@ -204,8 +204,8 @@ def _count_unlisted_items(request: Request) -> Question:
     def describe(built: Any) -> str:
         enough = format_value(built.needed(request.level, items.margin), "up")
         return (
-            f"Items are listed from a noisy number of {format_value(built.threshold)} on: an item needs {enough}{of_units} to be "
-            f"listed with probability {level}."
+            f"Items are listed from a noisy number of {format_value(built.threshold)} on: an item needs {enough}"
+            f"{of_units} to be listed with probability {level}."
         )
 
     sentence = describe(mechanism) + _describe_auto(people)

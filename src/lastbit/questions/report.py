@@ -150,6 +150,7 @@ def entry_data(entry: Entry) -> dict[str, Any]:
         "amount": entry.amount,
         "about": entry.about,
         "note": entry.note,
+        "asker": entry.asker,
         "published": entry.recorded,
         "digest": entry.digest,
     }

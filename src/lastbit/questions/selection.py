@@ -196,8 +196,8 @@ def above(request: Request) -> Question:
             f"{release.answered:,} of {plural(items.size, 'item')} were asked, in the order of the domain.",
             f"With probability {level} the 'at least' of a listed item is empty or true, whatever the values are. "
             "Where all items are below the threshold, those that are shown are the lucky ones.",
-            "An estimate is the threshold and the gap, less the mean of the noise. Lucky noise gets items listed, so estimates are too high on "
-            "average.",
+            "An estimate is the threshold and the gap, less the mean of the noise. Lucky noise gets items listed, so "
+            "estimates are too high on average.",
         ]
         more = {"estimate": estimates, "at_least": lowest, "level": request.level}
         whole = items.whole_columns("above by", "estimate", "at least")

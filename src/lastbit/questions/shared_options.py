@@ -200,6 +200,10 @@ LEDGER: Final = (
     ),
     Option("note", Text("TEXT", empty=True), "A note for the ledger's history.", "", part="account", faces=OWNER),
     Option(
+        "witness", Place("FILE"), "A file elsewhere that learns of each charge. A ledger that lost some is refused.",
+        part="account", faces=OWNER,
+    ),
+    Option(
         "reuse", Flag(), "Show the release again, for nothing, if the ledger has this very question.", False,
         part="account", faces=OWNER,
     ),

@@ -15,10 +15,10 @@ from lastbit.questions.shared_options import COST, LEDGER
 from lastbit.questions.value_types import Text, describe
 from lastbit.web.audit_pages import find_verdict
 from lastbit.web.desk import Confirmation
-from lastbit.web.jobs import describe_job
+from lastbit.web.jobs import Job, describe_job
 from lastbit.web.openapi import describe_kind, describe_service
 from lastbit.web.results import Result, find_result
-from lastbit.web.visit import NotThere, Visit, as_json
+from lastbit.web.visit import NotThere, Pending, Visit, as_json
 
 _QUESTION: Final = ("question", "options", "table", "note", *(option.name for option in PLAN_OPTIONS))
 """What the body of a question may have."""
@@ -78,7 +78,7 @@ def confirmations(visit: Visit) -> Response:
     return as_json({"key": key, **describe_plan(planned)}, 201)
 
 
-def releases(visit: Visit) -> Response:
+def releases(visit: Visit) -> Response | Pending:
     """Spend and release with a key. The same key again gives the same release, and spends nothing."""
     key = parse_options(_KEY, visit.json, "service", "a release")["key"]
     entry = visit.desk.ledger.charged(key) if key else None
@@ -87,8 +87,11 @@ def releases(visit: Visit) -> Response:
     confirmation = visit.desk.find_waiting(key)
     if confirmation is None:
         raise NotThere("this key is not known here: POST the question to /api/confirmations first. Nothing was done.")
-    job = visit.desk.release(key, confirmation.request)
-    job.wait(_WAIT)
+    job = visit.desk.release(key, confirmation.request, visit.asker)
+    return Pending(job, _WAIT, lambda visit: _show_release(visit, job))
+
+
+def _show_release(visit: Visit, job: Job) -> Response:
     if job.state == "done" and job.entry is not None:
         return _show(find_result(visit.desk, job.entry), 201)
     return as_json({**describe_job(job), "error": job.message}, 409) if job.over else as_json(describe_job(job), 202)
@@ -137,7 +140,8 @@ def limit(visit: Visit) -> Response:
     limits = {name: values[name] for name in ("epsilon", "rho") if values[name] is not None}
     if len(limits) != 1:
         raise ParameterError("give one of epsilon and rho: the new limit.")
-    return as_json(account_data(visit.desk.ledger.raise_limit(visit.part("dataset"), **limits, note=values["note"])))
+    books, name = visit.desk.ledger, visit.part("dataset")
+    return as_json(account_data(books.raise_limit(name, **limits, note=values["note"], asker=visit.asker)))
 
 
 def audit(visit: Visit) -> Response:

@@ -13,41 +13,50 @@ from lastbit.questions.report import account_line
 from lastbit.web.question_pages import draw_bar
 from lastbit.web.results import escape_cell
 from lastbit.web.tokens import may
-from lastbit.web.visit import NotThere, Visit, redirect
+from lastbit.web.visit import NotThere, Visit, make_address, redirect
 
 
 def accounts(visit: Visit) -> Response:
-    """Every account."""
+    """Every account; with a name in the address, one account and its history."""
+    if (name := visit.query.get("account")) is not None:
+        return _show_account(visit, name)
     books = visit.desk.ledger
-    lines = [(account, draw_bar(account), account_line(account)) for account in books.accounts()]
+    lines = [
+        (account, make_address("/budget", {"account": account.dataset}), draw_bar(account), account_line(account))
+        for account in books.accounts()
+    ]
     return visit.page("budget.html", here="/budget", accounts=lines, problems=books.verify())
 
 
-def account(visit: Visit, error: str = "") -> Response:
-    """One account and its history."""
-    books, name = visit.desk.ledger, visit.part("dataset")
+def _show_account(visit: Visit, name: str, error: str = "") -> Response:
+    """Return the page of one account, with its history."""
+    books = visit.desk.ledger
     own = books.account(name)
+    exports = {form: make_address(f"/budget/export.{form}", {"account": name}) for form in ("json", "csv")}
+    entries = list(reversed(books.history(name)))
     return visit.page(
         "account.html", here="/budget", account=own, bar=draw_bar(own), line=account_line(own), error=error,
-        entries=list(reversed(books.history(name))), may_raise=may(visit.role, "raise"), status=400 if error else 200,
+        entries=entries, exports=exports, askers=any(entry.asker for entry in entries),
+        may_raise=may(visit.role, "raise"), status=400 if error else 200,
     )  # fmt: skip
 
 
 def raise_limit(visit: Visit) -> Response:
     """A higher limit, with its reason."""
-    books, name, form = visit.desk.ledger, visit.part("dataset"), visit.form
+    books, form = visit.desk.ledger, visit.form
+    name = form.get("account", "")
     currency = books.account(name).currency
     try:
         limit = {"rho": form.get("limit", "")} if currency == "rho" else {"epsilon": form.get("limit", "")}
-        books.raise_limit(name, **limit, note=form.get("note", ""))
+        books.raise_limit(name, **limit, note=form.get("note", ""), asker=visit.asker)
     except LastbitError as refusal:
-        return account(visit, str(refusal))
-    return redirect(visit.request.url.path.removesuffix("/raise"))
+        return _show_account(visit, name, str(refusal))
+    return redirect(make_address("/budget", {"account": name}))
 
 
 def export(visit: Visit) -> Response:
     """The whole books of an account: as JSON exactly as they are kept, as CSV without formulas for spreadsheets."""
-    name, form = visit.part("dataset"), visit.part("form")
+    name, form = visit.query.get("account", ""), visit.part("form")
     row, rows = visit.desk.ledger.export(name)
     entries = list(rows)
     if form == "json":

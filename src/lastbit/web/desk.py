@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import secrets
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from math import prod
-from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
 from lastbit.errors import LedgerError, ParameterError
@@ -20,16 +18,16 @@ from lastbit.questions.reading import read_column_names
 from lastbit.questions.request import Request
 from lastbit.questions.row_options import RowOptions
 from lastbit.questions.value_types import describe
+from lastbit.web.bounded import BoundedMap
 from lastbit.web.jobs import Job, Jobs
 
 if TYPE_CHECKING:
     from lastbit.ledger import Account, Ledger
 
-_MOST_WAITING: Final = 10_000
 _MOST_ITEMS: Final = 200_000
 """Of a list that somebody asks about; a list that the server was started with may be longer."""
-_MOST_LISTS: Final = 100
-"""So many lists of past questions are remembered."""
+_MOST_REMEMBERED: Final = 2_000_000
+"""So many items of lists are remembered, of questions that wait, and of past ones: some 200 MB."""
 
 
 @dataclass(frozen=True)
@@ -55,18 +53,28 @@ class Desk:
     """The tables of a database to pick from; empty where the place is one table."""
     lists: Mapping[str, Domain] = field(default_factory=dict)
     """Public lists by the name of their column."""
+    witness: str | None = None
+    """The file that learns of each charge."""
     jobs: Jobs = field(default_factory=Jobs)
-    _waiting: OrderedDict[str, Confirmation] = field(default_factory=OrderedDict)
-    _recent: OrderedDict[str, Domain] = field(default_factory=OrderedDict)
+    _waiting: BoundedMap[Confirmation] = field(default_factory=lambda: BoundedMap(10_000, _MOST_REMEMBERED))
+    _recent: BoundedMap[Domain] = field(default_factory=lambda: BoundedMap(100, _MOST_REMEMBERED))
     """Lists of past questions by their digests."""
-    _lock: Lock = field(default_factory=Lock)
 
     @cached_property
     def ledger(self) -> Ledger:
         """The ledger that the server charges."""
         from lastbit.ledger import Ledger
 
-        return Ledger(self.ledger_place)
+        return Ledger(self.ledger_place, witness=self.witness)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What a worker starts with. It reads the ledger by itself, and has no work of its own.
+        names = ("rows", "ledger_place", "dataset", "tables", "lists", "witness")
+        return {"values": {name: getattr(self, name) for name in names}, "columns": self.columns}
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        Desk.__init__(self, **state["values"])
+        self.__dict__["columns"] = state["columns"]
 
     @property
     def account(self) -> Account:
@@ -96,6 +104,7 @@ class Desk:
         Whoever asks chooses the options that are open to the face, and can narrow the condition of the server.
         """
         fixed = asdict(self.rows) | {"ledger": self.ledger_place, "dataset": self.dataset, "note": note}
+        fixed["witness"] = self.witness
         where = fixed.pop("where")
         fixed["table"] = self._pick_table(table)
         request = find_kind(kind).parse(values, face, fixed)
@@ -117,31 +126,40 @@ class Desk:
 
     def _check_size(self, request: Request) -> None:
         """Refuse lists that would keep the server busy for everybody."""
-        own = [id(domain) for domain in self.lists.values()]
-        domains = request.values.get("domain") or ()
-        size = prod(len(domain.items) for domain in domains if id(domain) not in own)
+        size = prod(self._count_items(request))
         if size > _MOST_ITEMS:
             raise ParameterError(f"--domain must have at most {_MOST_ITEMS:,} items here: got {size:,}. List fewer.")
+
+    def _count_items(self, request: Request) -> list[int]:
+        """Return the lengths of the lists that somebody asks about, and that are not the server's own."""
+        own = [id(domain) for domain in self.lists.values()]
+        return [len(domain.items) for domain in request.values.get("domain") or () if id(domain) not in own]
 
     def wait_for(self, confirmation: Confirmation) -> str:
         """Return a key that pays once for a question. Nothing is charged before somebody confirms it."""
         key = secrets.token_urlsafe(24)
-        with self._lock:
-            self._waiting[key] = confirmation
-            if len(self._waiting) > _MOST_WAITING:
-                self._waiting.popitem(last=False)
+        self.put_waiting({key: confirmation})
         return key
+
+    def put_waiting(self, confirmations: Mapping[str, Confirmation]) -> None:
+        """Remember what waits to be confirmed, by keys."""
+        for key, confirmation in confirmations.items():
+            self._waiting.put(key, confirmation, sum(self._count_items(confirmation.request)))
+
+    def take_waiting(self) -> dict[str, Confirmation]:
+        """Return all that waits to be confirmed, and forget it here: the server remembers it for a worker."""
+        return self._waiting.clear()
 
     def find_waiting(self, key: str) -> Confirmation | None:
         """Return what waits to be confirmed with a key."""
         return self._waiting.get(key)
 
-    def release(self, key: str, request: Request) -> Job:
+    def release(self, key: str, request: Request, asker: str = "") -> Job:
         """Begin the release of a key, once: charge, draw, record. The charge and the key are one entry."""
         self._remember_lists(request)
 
         def work(job: Job) -> int:
-            payer = Payer.of(request)
+            payer = Payer.of(request, asker)
             answer(request, payer, once=key, watcher=job.listen, last_moment=job.last_moment)
             entry = self.ledger.charged(key)
             if entry is None:
@@ -152,9 +170,6 @@ class Desk:
 
     def _remember_lists(self, request: Request) -> None:
         """Keep the public lists of a question, so that its release can be shown again with all that is said of it."""
-        with self._lock:
-            for domain in request.values.get("domain") or ():
-                self._recent[domain.digest] = domain
-                self._recent.move_to_end(domain.digest)
-            while len(self._recent) > _MOST_LISTS:
-                self._recent.popitem(last=False)
+        for domain in request.values.get("domain") or ():
+            if domain.digest not in self._own_lists:
+                self._recent.put(domain.digest, domain, len(domain.items))

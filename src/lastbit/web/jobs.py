@@ -10,14 +10,28 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any, Final
 
-from lastbit.errors import LastbitError
+from lastbit.errors import LastbitError, find_charge_note
 
 _MOST: Final = 1000
 """So many finished pieces of work are remembered. What they released is in the books."""
+_MOST_WAITING: Final = 100
+"""So many pieces of work wait or are under way."""
+
+
+class TooManyJobs(LastbitError):
+    """Too many releases wait already."""
 
 
 class Cancelled(LastbitError):
     """Somebody cancelled the work before anything was charged."""
+
+
+def _know_nothing() -> float:
+    return -1.0
+
+
+def _do_nothing() -> None:
+    pass
 
 
 @dataclass
@@ -28,8 +42,8 @@ class Job:
     state: str = "waiting"
     message: str = ""
     entry: int | None = None
-    _progress: Callable[[], float] = lambda: -1.0
-    _stop: Callable[[], None] = lambda: None
+    _progress: Callable[[], float] = _know_nothing
+    _stop: Callable[[], None] = _do_nothing
     _cancelled: bool = False
     _lock: Lock = field(default_factory=Lock)
     future: Future[None] | None = None
@@ -91,6 +105,9 @@ class Job:
                 self.state, self.message = "cancelled", "Cancelled. Nothing was drawn and nothing was charged."
             else:
                 self.state, self.message = "refused", describe_error(error)
+        finally:
+            # A reader holds a database with all its memory and threads: work that is over needs none.
+            self._progress, self._stop = _know_nothing, _do_nothing
 
 
 class Jobs:
@@ -111,6 +128,10 @@ class Jobs:
             job = self._jobs.get(key)
             if job is not None and job.state not in ("refused", "cancelled"):
                 return job
+            if sum(not other.over for other in self._jobs.values()) >= _MOST_WAITING:
+                raise TooManyJobs(
+                    "too many releases wait already. Ask again in a minute. Nothing was drawn and nothing was charged."
+                )
             job = self._jobs[key] = Job(key)
             self._jobs.move_to_end(key)
             for old in [name for name, other in self._jobs.items() if other.over][: max(0, len(self._jobs) - _MOST)]:
@@ -127,7 +148,8 @@ class Jobs:
 
 def describe_error(error: BaseException) -> str:
     """What may be said of an error: lastbit's own messages hold no private value, those of others may."""
-    return str(error) if isinstance(error, LastbitError) else f"unexpected {type(error).__name__}."
+    message = str(error) if isinstance(error, LastbitError) else f"unexpected {type(error).__name__}."
+    return f"{message} {find_charge_note(error)}".rstrip()
 
 
 def describe_job(job: Job) -> dict[str, Any]:

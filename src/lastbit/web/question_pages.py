@@ -133,15 +133,19 @@ def confirm(visit: Visit) -> Response:
     return redirect(f"/confirm/{key}")
 
 
-def confirmation(visit: Visit) -> Response:
-    """The page that pays once. Where its key has paid, the result."""
+def find_paid(visit: Visit) -> Response | None:
+    """Go on to the result of a key that has paid, or to its work; None where it waits to be confirmed."""
     key = visit.part("key")
     entry = visit.desk.ledger.charged(key)
     if entry is not None:
         return redirect(f"/results/{entry.id}")
     job = visit.desk.jobs.find(key)
-    if job is not None and not job.over:
-        return redirect(f"/work/{key}")
+    return redirect(f"/work/{key}") if job is not None and not job.over else None
+
+
+def confirmation(visit: Visit) -> Response:
+    """The page that pays once."""
+    key = visit.part("key")
     waiting = _find_waiting(visit, key)
     plan = make_plan(waiting.request, units=waiting.units)
     return visit.page(
@@ -161,7 +165,7 @@ def release(visit: Visit) -> Response:
     entry = visit.desk.ledger.charged(key)
     if entry is not None:
         return redirect(f"/results/{entry.id}")
-    visit.desk.release(key, _find_waiting(visit, key).request)
+    visit.desk.release(key, _find_waiting(visit, key).request, visit.asker)
     return redirect(f"/work/{key}")
 
 
@@ -215,7 +219,8 @@ def result(visit: Visit) -> Response:
     if ending:
         return _make_file(shown_result, name, ending)
     chart = "" if shown_result.answer is None else safe(shown_result.answer.chart)
-    return visit.page("result.html", here="/", result=shown_result, chart=chart)
+    account = make_address("/budget", {"account": shown_result.entry.dataset})
+    return visit.page("result.html", here="/", result=shown_result, chart=chart, account=account)
 
 
 def _make_file(result: Result, name: str, ending: str) -> Response:

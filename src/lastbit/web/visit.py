@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sys
 import traceback
@@ -9,13 +10,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
-from typing import Any, Final, NoReturn
+from typing import Any, Final, NoReturn, cast
 from urllib.parse import parse_qsl, urlencode
+from weakref import WeakKeyDictionary
 
+from anyio import CapacityLimiter, to_thread
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup
-from starlette.concurrency import run_in_threadpool
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import ClientDisconnect
+from starlette.requests import Request as WebRequest
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from lastbit.errors import (
@@ -29,10 +32,14 @@ from lastbit.errors import (
 from lastbit.output.json_values import json_text
 from lastbit.web.desk import Desk
 from lastbit.web.guard import MOST_BYTES, refuse
-from lastbit.web.jobs import describe_error
+from lastbit.web.jobs import Job, TooManyJobs, describe_error
+from lastbit.web.tasks import WorkerTask
 from lastbit.web.tokens import may
+from lastbit.web.workers import Overloaded, Workers
 
 _MOST_FIELDS: Final = 200
+_THREADS: Final = 8
+_LIMITERS: WeakKeyDictionary[asyncio.AbstractEventLoop, CapacityLimiter] = WeakKeyDictionary()
 
 
 class NotAllowed(LastbitError):
@@ -47,10 +54,12 @@ class NotThere(LastbitError):
 class Visit:
     """One request: who asks, what was sent, and the desk that answers."""
 
-    request: Request
+    request: WebRequest
     desk: Desk
     role: str
     body: bytes
+    asker: str = ""
+    """The name of the token."""
 
     @property
     def query(self) -> dict[str, str]:
@@ -90,7 +99,7 @@ class Visit:
 
     def page(self, name: str, *, status: int = 200, here: str = "", **more: Any) -> Response:
         """A page of a template."""
-        text = _templates().get_template(name).render(role=self.role, here=here, **more)
+        text = _templates().get_template(name).render(role=self.role, asker=self.asker, here=here, **more)
         # Half a character of an item is no text for anyone else: its number is shown.
         return HTMLResponse(text.encode("utf-8", "backslashreplace"), status)
 
@@ -126,10 +135,28 @@ def as_json(data: object, status: int = 200, **headers: str) -> Response:
     return Response(json_text(data, ascii_only=True), status, headers, "application/json")
 
 
-def make_endpoint(work: Callable[[Visit], Response], *, need: str = "look") -> Callable[[Request], Any]:
-    """Return an endpoint: it reads the body within its limit, works in a thread, and answers every error in words."""
+@dataclass(frozen=True)
+class Pending:
+    """An answer that waits for a piece of work, and holds no thread meanwhile."""
 
-    async def endpoint(request: Request) -> Response:
+    job: Job
+    seconds: float
+    finish: Callable[[Visit], Response]
+
+
+Work = Callable[[Visit], Response | Pending]
+
+
+def make_endpoint(
+    work: Work, *, need: str = "look", hard: bool = False, first: Callable[[Visit], Response | None] | None = None
+) -> Callable[[WebRequest], Any]:
+    """Return an endpoint: it reads the body within its limit, works in a thread, and answers every error in words.
+
+    `hard` work depends on parameters that may take long: a worker does it. It knows of no work that is under way, so
+    `first` may give an answer before.
+    """
+
+    async def endpoint(request: WebRequest) -> Response:
         body = b""
         try:
             async for chunk in request.stream():
@@ -138,29 +165,82 @@ def make_endpoint(work: Callable[[Visit], Response], *, need: str = "look") -> C
                     return refuse(request.scope, 413, f"The request is too large: at most {MOST_BYTES:,} bytes.")
         except ClientDisconnect:
             return Response(status_code=400)
-        visit = Visit(request, request.app.state.desk, request.state.role, body)
-        return await run_in_threadpool(_answer, visit, work, need)
+        token, workers = request.state.token, request.app.state.workers
+        visit = Visit(request, request.app.state.desk, token.role, body, token.name)
+        response: Response | Pending | None = None
+        if first is not None:
+            response = await _in_thread(answer, visit, first, need)
+        if response is None and hard and workers is not None:
+            return await _ask_worker(visit, work, need, workers)
+        if response is None:
+            response = await _in_thread(answer, visit, work, need)
+        if isinstance(response, Pending):
+            if response.job.future is not None:
+                await asyncio.wait([asyncio.wrap_future(response.job.future)], timeout=response.seconds)
+            response = await _in_thread(answer, visit, response.finish, need)
+        return cast("Response", response)
 
     return endpoint
 
 
-def _answer(visit: Visit, work: Callable[[Visit], Response], need: str) -> Response:
+async def _in_thread(work: Callable[..., Any], *arguments: Any) -> Any:
+    """Call a function in one of a few threads: each keeps memory for itself."""
+    return await to_thread.run_sync(work, *arguments, limiter=_threads())
+
+
+def _threads() -> CapacityLimiter:
+    """Return the limit of threads of the loop that runs."""
+    loop = asyncio.get_running_loop()
+    if loop not in _LIMITERS:
+        _LIMITERS[loop] = CapacityLimiter(_THREADS)
+    return _LIMITERS[loop]
+
+
+async def _ask_worker(visit: Visit, work: Work, need: str, workers: Workers) -> Response:
+    """Let a worker answer, and take over the confirmations that it has made."""
+    request = visit.request
+    scope = {name: request.scope[name] for name in ("method", "path", "query_string", "path_params")}
+    confirmation = visit.desk.find_waiting(request.path_params.get("key", ""))
+    waiting = {} if confirmation is None else {request.path_params["key"]: confirmation}
+    task = WorkerTask(work, need, scope, visit.body, visit.role, visit.asker, waiting)
+    try:
+        reply = await workers.run(task, visit.asker, request.state.source, lambda: _wait_for_end(request))
+    except LastbitError as error:
+        return show_error(visit, error)
+    visit.desk.put_waiting(reply.waiting)
+    response = Response(reply.body, reply.status)
+    response.raw_headers = reply.headers
+    return response
+
+
+async def _wait_for_end(request: WebRequest) -> None:
+    """Return when whoever asked is gone."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+def answer(visit: Visit, work: Callable[[Visit], Any], need: str) -> Any:
+    """Return the answer of a page or of the service; every error becomes an answer in words."""
     try:
         if need != "look":
             visit.need(need)
         return work(visit)
     except Exception as error:
-        # Only lastbit's own messages are shown: those of others may quote a row.
-        status = status_of(error)
-        message = describe_error(error)
-        if status == 500:
-            _complain(error)
-        if visit.request.url.path.startswith("/api"):
-            return as_json({"error": message}, status)
-        heading = {403: "Not allowed", 404: "Not there", 409: "Refused", 500: "Something went wrong"}.get(
-            status, "That does not work"
-        )
-        return visit.page("refused.html", status=status, heading=heading, message=message)
+        return show_error(visit, error)
+
+
+def show_error(visit: Visit, error: Exception) -> Response:
+    """Return an error as an answer. Only lastbit's own messages are shown: those of others may quote a row."""
+    status = status_of(error)
+    message = describe_error(error)
+    if status == 500:
+        _complain(error)
+    if visit.request.url.path.startswith("/api"):
+        return as_json({"error": message}, status)
+    heading = {403: "Not allowed", 404: "Not there", 409: "Refused", 500: "Something went wrong", 503: "Busy"}.get(
+        status, "That does not work"
+    )
+    return visit.page("refused.html", status=status, heading=heading, message=message)
 
 
 def _complain(error: BaseException) -> None:
@@ -176,6 +256,8 @@ def status_of(error: Exception) -> int:
         return 403
     if isinstance(error, NotThere | LedgerNotFound | AccountNotFound | EntryNotFound):
         return 404
+    if isinstance(error, Overloaded | TooManyJobs):
+        return 503
     if isinstance(error, LedgerError):
         return 409
     return 400 if isinstance(error, LastbitError) else 500

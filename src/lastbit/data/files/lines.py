@@ -19,7 +19,7 @@ import numpy as np
 
 from lastbit.data._fields import split
 from lastbit.data.files.paths import Source
-from lastbit.errors import DataError
+from lastbit.errors import DataError, raise_alone
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -110,7 +110,7 @@ class Lines:
                 reason = (error.strerror if isinstance(error, OSError) else None) or "the disk refused"
                 self.problem = f"{self.path} could not be read to its end: {reason}. Nothing was counted."
         if self.problem is not None:
-            raise DataError(self.problem)
+            raise_alone(DataError(self.problem))
 
 
 class _UnpackedReader(RawIOBase):

@@ -25,7 +25,7 @@ from lastbit.data.files.postgres import list_postgres_columns, open_postgres
 from lastbit.data.files.sqlite import list_sqlite_columns, open_sqlite
 from lastbit.data.query.plan import RowPlan
 from lastbit.data.sql import quote_text
-from lastbit.errors import DataError, LastbitError, ParameterError
+from lastbit.errors import DataError, LastbitError, ParameterError, raise_alone
 
 if TYPE_CHECKING:
     import duckdb
@@ -98,7 +98,7 @@ def _lock_engine(connection: duckdb.DuckDBPyConnection, paths: Sequence[str]) ->
             connection.execute("SET lock_configuration = true")
 
 
-def _call_reader(read: Callable[[list[str]], Result], first: str) -> Result:
+def _call_reader(read: Callable[[list[str]], Result], first: str) -> Result:  # noqa: RET503 - raise_alone ends it
     """Return what a reader returns; of another error than lastbit's pass on only the type: it may quote a row.
 
     read: gets a list whose last path is the one that is being opened.
@@ -112,8 +112,7 @@ def _call_reader(read: Callable[[list[str]], Result], first: str) -> Result:
         problem = error.strerror or "" if isinstance(error, OSError) else type(error).__name__
         path = _hide_password(paths[-1])
         failure = DataError(f"{path} could not be read: {problem}. Open it with its own program to see why.")
-    failure.__context__ = None  # the engine's own error
-    raise failure
+    raise_alone(failure)
 
 
 def _open_all(

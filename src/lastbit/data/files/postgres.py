@@ -11,7 +11,7 @@ from lastbit.data.duckdb.relation import ColumnSelection, OpenTable
 from lastbit.data.files.databases import FEW_ROWS, ROWS, Row, decode_text, load_rows, select_rows
 from lastbit.data.long_texts import LONGEST_TEXT, PREFIX, shorten_text
 from lastbit.data.sql import quote_identifier
-from lastbit.errors import DataError, LastbitError, ParameterError
+from lastbit.errors import DataError, LastbitError, ParameterError, raise_alone
 
 _NUMBERS: Final = (20, 21, 23, 700, 701, 1700)
 """The types of PostgreSQL that are numbers. Others are refused: the type of a column is public, its rows are not."""
@@ -62,7 +62,7 @@ def _connect(address: str, table: str) -> Iterator[tuple[Any, Callable[[str], by
             return
     except psycopg.Error as error:
         problem = type(error).__name__
-    raise DataError(f"the database could not be read: {problem}. Check its address and the table's name.")
+    raise_alone(DataError(f"the database could not be read: {problem}. Check its address and the table's name."))
 
 
 def _quote_table(table: str) -> str:

@@ -14,10 +14,10 @@ _MOST: Final = 10_000
 
 
 @dataclass
-class Rate:
+class RateLimit:
     """So many requests at once, and so many a second in the long run, for each name.
 
-    >>> rate = Rate(2, 1.0, now=iter([0.0, 0.0, 0.0, 5.0]).__next__)
+    >>> rate = RateLimit(2, 1.0, now=iter([0.0, 0.0, 0.0, 5.0]).__next__)
     >>> [rate.allows("anna") for _ in range(4)]
     [True, True, False, True]
     """
