@@ -89,7 +89,7 @@ def test_groups_have_their_own_quantiles(capsys: Any) -> None:
     assert run(f"{asked} --one-each") == 0
     shown = capsys.readouterr().out
     assert "score at 0.5" in shown
-    assert "In each group, with probability 95%" in shown
+    assert "in each group, with probability 95%" in shown
 
 
 @pytest.mark.usefixtures("people")
@@ -181,7 +181,6 @@ def test_nothing_said_about_groups_leaves_nobody_out(capsys: Any) -> None:
     assert run(f"{asked} --one-each --dry-run --json") == 0
     bounded = json.loads(capsys.readouterr().out)["parameters"]
     assert (bounded["answer.most_values"], bounded["spread.epsilon"]) == ("1", "1/20")
-    assert json.loads(capsys.readouterr().out)["parameters"]["most_values"] == "1"
 
 
 @pytest.mark.usefixtures("people")

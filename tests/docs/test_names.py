@@ -31,7 +31,8 @@ TERMS = {
 """Adjectives of the trade, which stand before a noun: a truncated geometric, the listed items, a published text."""
 PUBLIC = {
     "asked", "charged", "done", "exhausted", "left", "measured", "needed", "published", "required", "scored", "spent",
-    "tempered", "tried", "error_left", "refunded", "answers_lost",
+    "tempered", "tried", "error_left", "refunded", "answers_lost", "connection_lost", "connection_made",
+    "data_received",
     "variance_left", "variance_weighted", "widened", "expected_found", "accuracy_as_printed",
 }  # fmt: skip
 """Names that users call. They stay as they are."""

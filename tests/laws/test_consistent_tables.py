@@ -110,14 +110,14 @@ def test_tables_that_agree_come_back_unchanged(sizes: tuple[int, ...], largest: 
     whole = np.random.default_rng(1).integers(0, largest, sizes)
     axes = tuple(range(len(sizes)))
 
-    def summed(table: Axes) -> np.ndarray:
+    def add_up(table: Axes) -> np.ndarray:
         return np.asarray(whole.sum(axis=tuple(axis for axis in axes if axis not in table)))
 
     scheme = Scheme(sizes, {table: Fraction(1, 7 + place) for place, table in enumerate(all_tables(sizes))})
     for exact in (False, True):
-        found = Reconstruction(scheme, {table: summed(table) for table in scheme.precisions}, exact=exact)
+        found = Reconstruction(scheme, {table: add_up(table) for table in scheme.precisions}, exact=exact)
         for table in all_tables(sizes):
-            assert np.array_equal(found.values(table), summed(table))
+            assert np.array_equal(found.values(table), add_up(table))
 
 
 def test_numbers_that_64_bits_do_not_hold_are_pythons_own() -> None:

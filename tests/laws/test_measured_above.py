@@ -81,7 +81,7 @@ def test_given_the_threshold_noise_the_code_has_the_law_of_the_definition(limit,
         above = [at for answer, at in zip(transcript, distances, strict=False) if answer is not BELOW]
         for noise in product((-2, -1, 0, 1, 2), repeat=len(above)):
             measured = tuple(at + each for at, each in zip(above, noise, strict=True))
-            expected = law.given(transcript, distances, z)
+            expected = law.mass_given_noise(transcript, distances, z)
             for each in noise:
                 expected *= Fraction(3, 5) * Fraction(1, 4) ** abs(each)
             assert ours.get((transcript, measured), 0) == expected

@@ -32,6 +32,7 @@ def subclasses(kind: type) -> list[type]:
 
 
 WORDS = lb.Unlisted.of({"flu": 500, "cold": 400, "rare": 1}, most_items=2)
+TABLES = lb.Tables(domain={"sex": ["f", "m"], "age": ["young", "old"]}, ways=2, rho="1/10")
 RELEASES: dict[str, Any] = {
     "NoisyValues": lambda: lb.DiscreteLaplace(epsilon="1/3", resolution="1/10").release([1, 2]),
     "Gaussian values": lambda: lb.DiscreteGaussian(rho="1/10").release([1, 2]),
@@ -47,6 +48,9 @@ RELEASES: dict[str, Any] = {
     "DiscoveredTopK": lambda: lb.DiscoverTopK(k=2, epsilon=1, delta="1e-6").release(WORDS),
     "Discovered": lambda: lb.DiscoverRanking(k=2, rho="1/10", delta="1e-6").release(WORDS),
     "DiscoveredHistogram": lambda: lb.DiscoverHistogram(epsilon=1, delta="1e-6", most_items=2).release(WORDS),
+    "ConsistentTables": lambda: TABLES.release([[5, 3], [4, 1]]),
+    "ConsistentTable": lambda: TABLES.release([[5, 3], [4, 1]]).table("age", "sex"),
+    "PartsRelease": lambda: lb.Parts(parts={"people": lb.DiscreteLaplace(epsilon=1)}).release({"people": 5}),
     "Choice": lambda: lb.ExponentialMechanism(epsilon=1).release(COUNTS),
     "Ranking": lambda: lb.ExponentialMechanism(rho="1/10").ranking(COUNTS, 2),
     "TopK": lambda: lb.NoisyTopK(k=2, epsilon=1).release(COUNTS),

@@ -185,7 +185,8 @@ def resign(place: str) -> None:
 
 FORGED = {
     "a second refund": "insert into lastbit_entries select 9, dataset, kind, time, mechanism, parameters, cost, "
-    "amount, note, released, adjacency, digest, terms, question, question_digest, about, protects, published, "
+    "amount, note, released, adjacency, digest, terms, question, question_digest, about, protects, asker, "
+    "published, "
     "published_digest from lastbit_entries where id = 3",
     "of no charge": 'update lastbit_entries set terms = \'{"epsilon": "1/2", "of": "7"}\' where id = 3',
     "of all that was charged": "update lastbit_entries set amount = '1', "

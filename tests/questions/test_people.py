@@ -92,7 +92,7 @@ def test_a_share_of_nothing_measures_nothing() -> None:
 @pytest.mark.parametrize(("most", "size", "bounded"), [(1, 3, True), (2, 3, True), (3, 3, False), (9, 3, False)])
 def test_a_bound_that_leaves_nobody_out_is_not_measured(most: int, size: int, bounded: bool) -> None:
     parts = PeopleParts.of(ItemOptions(by=("x",), most_items=most), size, "1/10")
-    assert (parts.bounded, parts.measured) == (bounded, ("spread",) if bounded else ())
+    assert (parts.is_bounded, parts.measured) == (bounded, ("spread",) if bounded else ())
 
 
 def test_the_whole_cost_is_that_of_all_parts() -> None:
@@ -166,7 +166,7 @@ def test_clamped_people_are_said_for_each_side() -> None:
     values = parts.values(Clamped(), lambda _: [0])
     reading = parts.read(mechanism.ready(values)(Shifted(2)), LEVEL)
     reach = noise_of_sum("laplace", lb.DiscreteLaplace(epsilon="1/10").rate, 1, ALPHA / 2)
-    assert reading.clamped == {"below": (42, 42 - reach, 42 + reach), "above": (702, 702 - reach, 702 + reach)}
+    assert reading.clamped_ends == {"below": (42, 42 - reach, 42 + reach), "above": (702, 702 - reach, 702 + reach)}
     below, above = reading.describe_clamping("cost", ("0", "9"), "unit")
     assert f"below 0 counts as 0: 42 units ({42 - reach} to {42 + reach} with probability 95%)" in below
     assert f"above 9 counts as 9: 702 units ({702 - reach} to {702 + reach} with probability 95%)" in above

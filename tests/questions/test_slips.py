@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ COLUMNS = {"patient": ["a", "b", "b"], "cost": ["5", "6", "x"], "age": [20, 30, 
 NUMBERS: dict[str, Any] = {"unit": "patient", "bounds": (0, 10), "epsilon": 1}
 
 
-@pytest.fixture(params=["parquet", "duckdb", "sqlite"])
+@pytest.fixture(params=["parquet", "duckdb"])
 def declared(request: pytest.FixtureRequest, tmp_path: Path) -> dict[str, Any]:
     """A table that declares the column cost as text."""
     rows = [*zip(*COLUMNS.values(), strict=True)]
@@ -25,11 +24,9 @@ def declared(request: pytest.FixtureRequest, tmp_path: Path) -> dict[str, Any]:
         pq.write_table(pa.table(COLUMNS), tmp_path / "visits.parquet")
         return {"source": str(tmp_path / "visits.parquet")}
     path = str(tmp_path / f"visits.{request.param}")
-    connection: Any = (duckdb if request.param == "duckdb" else sqlite3).connect(path)
+    connection = duckdb.connect(path)
     connection.execute("CREATE TABLE visits (patient VARCHAR, cost VARCHAR, age INTEGER)")
     connection.executemany("INSERT INTO visits VALUES (?, ?, ?)", rows)
-    if request.param == "sqlite":
-        connection.commit()
     connection.close()
     return {"source": path, "table": "visits"}
 

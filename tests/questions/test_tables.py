@@ -123,6 +123,13 @@ def test_the_command_prints_a_table_crosswise_and_says_of_whom(visits: pd.DataFr
     assert run(f"{asked} --pivot age,region --json") == 0
     data = json.loads(capsys.readouterr().out)
     assert [table["columns"] for table in data["tables"]] == [["region"], ["age"], ["region", "age"]]
+    assert data["bounded_value"] == data["value"]
+    widths = {high - low for low, high in zip(data["bounded_low"], data["bounded_high"], strict=True) if low > 0}
+    assert run(f"{asked} --level 0.5 --json") == 0
+    half = json.loads(capsys.readouterr().out)
+    assert half["level"] == 0.5
+    assert half["tables"][0]["within"] < data["tables"][0]["within"]
+    assert max(half["high"][0] - half["low"][0], 0) < min(widths)
     assert run(f"{asked} --whole --most-items 2 --missing show") == 0
     text = " ".join(capsys.readouterr().out.split())
     assert "They are biased, and no interval holds for them." in text

@@ -142,7 +142,7 @@ def _planned(answer: Answer, **options: Any) -> Fraction:
 
 
 @says(
-    "With --most-items all nobody is left out, and every number would be off by at most {within}: the intervals would "
+    "With --most-items all nobody is left out, and every number would be off by at most {within}: most intervals would "
     "be narrower than these. To ask that: {command}"
 )
 def everybody_could_count(answer: Answer, places: Places) -> Iterator[Outcome]:
@@ -189,7 +189,9 @@ def number_off_by(answer: Answer, places: Places) -> Iterator[Outcome]:
 
 
 @says(
-    "Items are listed from a noisy number of {least} on: an item needs {needed} to be listed with probability {level}."
+    "Items are listed from a noisy number of {least} on: an item needs {needed} to be listed with probability {level}.",
+    "Items are listed from a noisy number of {least} on: an item needs {needed} counted to be listed with probability "
+    "{level}.",
 )
 def listed_from(answer: Answer, places: Places) -> Iterator[Outcome]:
     if speaks_of_another_bound(answer, places):

@@ -54,7 +54,7 @@ def nothing_is_known(answer: Answer, _: Places) -> Iterator[Outcome]:
 
 @says(
     "{column} below {bound} counts as {bound}: {value} {units} ({low} to {high} with probability {level}) {have} such "
-    "a number.",
+    "a number, and none above {high_bound}.",
 )
 def clamped_below(answer: Answer, places: Places) -> Iterator[Outcome]:
     yield from _clamped(answer, places, "below", answer.truth.bounds[0])

@@ -112,7 +112,7 @@ def test_totals_between_bounds_that_are_not_below_zero(factor: int, ends: list[i
 def test_sums_of_wider_steps_are_those_of_single_steps() -> None:
     random = Random(2)
     numerators = [2, 3, 7, 10, 16, 65537, (1 << 31) - 1, 1 << 31, 1 << 40, (1 << 58) + 1]
-    summed = 0
+    add_up = 0
     for numerator in numerators:
         for denominator in (1, 10, 3, 1024, 10**6):
             grid = Grid(Fraction(numerator, denominator))
@@ -124,7 +124,7 @@ def test_sums_of_wider_steps_are_those_of_single_steps() -> None:
                 found = grid.total_of_floats(np.array(values), low, low + width)
                 assert found in (None, (expected, 1))
                 assert grid.total(np.array(values), low, low + width) == expected
-                summed += found is not None
-    assert summed > 200
+                add_up += found is not None
+    assert add_up > 200
     with pytest.raises(ValueError, match="divide the least"):
         _floors.Floor(1, 0, 10, 3, 9, -1, -1).total(np.zeros(1, np.uint64), 2)

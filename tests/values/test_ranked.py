@@ -31,7 +31,7 @@ def rank(lots: list[tuple[int, ...]]) -> tuple[Any, Any, Any]:
 @pytest.mark.parametrize("most", [1, 2, 3, 9])
 def test_a_person_counts_in_the_first_items_of_their_lot(most: int) -> None:
     counted = Counter(place for lot in EVERYBODY for place in lot[:most])
-    bounded = RankedCounts(ITEMS, *rank(EVERYBODY)).bounded(most)
+    bounded = RankedCounts(ITEMS, *rank(EVERYBODY)).keep_first(most)
     assert bounded.values.tolist() == [counted[place] for place in range(3)]
     assert (bounded.sensitivity, bounded.monotone, bounded.most_items) == (1, True, most)
 
@@ -64,7 +64,7 @@ def test_somebody_who_comes_is_in_one_class_and_in_few_counts(lot: tuple[int, ..
     moved = np.array(after.spread(CLASSES).values) - np.array(before.spread(CLASSES).values)
     assert sorted(moved.tolist()) == [0, 0, 1 if lot else 0]
     for most in (1, 2):
-        steps = np.array(after.bounded(most).values) - np.array(before.bounded(most).values)
+        steps = np.array(after.keep_first(most).values) - np.array(before.keep_first(most).values)
         assert steps.tolist() == [int(place in lot[:most]) for place in range(3)]
 
 

@@ -9,7 +9,7 @@ from textwrap import wrap
 from lastbit.audit.attacks.everything import all_attacks
 from lastbit.audit.broken.case import KINDS
 from lastbit.audit.broken.gallery import TOLERANCE, Hearing, count_kinds, hearings
-from lastbit.audit.laws import shown
+from lastbit.audit.laws import render_outcome
 
 _HEAD = """# A gallery of mistakes
 
@@ -80,7 +80,7 @@ def _section(hearing: Hearing) -> Iterator[str]:
     yield ""
     more = f" and {len(verdict.witness) - 1} more" if len(verdict.witness) > 1 else ""
     first, second = (f"{float(chance):.6g}" for chance in hearing.chances)
-    yield f"Witness: `{shown(verdict.witness[0])}`{more}, probability {first} against {second}."
+    yield f"Witness: `{render_outcome(verdict.witness[0])}`{more}, probability {first} against {second}."
     yield ""
 
 

@@ -113,7 +113,7 @@ class Numbers:
         raised = -self.bounds[0] % self.resolution
         return ((upper << 32) + lower) * self.resolution - len(self) * raised
 
-    def _refuse_unbounded(self) -> None:
+    def _require_bound(self) -> None:
         """Refuse numbers of which nobody has said yet how many of a unit count."""
         if self.ranks is not None:
             raise ParameterError(
@@ -122,7 +122,7 @@ class Numbers:
 
     def total(self, resolution: Number) -> Statistic:
         """Return the sum of the numbers, on a grid, with how far one unit moves it."""
-        self._refuse_unbounded()
+        self._require_bound()
         step = Grid(resolution).resolution
         low, high = self.bounds
         furthest = self.most * max(abs(low), abs(high))
@@ -131,7 +131,7 @@ class Numbers:
 
     def mean(self, resolution: Number) -> MeanSums:
         """Return the two sums behind the mean of the numbers, for `NoisyMean` with the same bounds and resolution."""
-        self._refuse_unbounded()
+        self._require_bound()
         floored = self.floored or (Fraction(0) if self._exact(Grid(resolution).resolution) else self.resolution)
         facts: dict[str, Any] = {"bounds": self.bounds, "resolution": resolution, "floored": floored}
         return centred_sums(self.sum, len(self), **facts, most=self.most)
@@ -199,7 +199,19 @@ def per_unit(
     (Fraction(30, 1), Fraction(40, 1))
     """
     return _read_numbers(
-        frame, of, bounds, unit, per, latest_by, most_rows, by, domain, most_items, missing, resolution, ranked=False
+        frame,
+        of=of,
+        bounds=bounds,
+        unit=unit,
+        per=per,
+        latest_by=latest_by,
+        most_rows=most_rows,
+        by=by,
+        domain=domain,
+        most_items=most_items,
+        missing=missing,
+        resolution=resolution,
+        ranked=False,
     )
 
 
@@ -222,12 +234,25 @@ def rank_per_unit(
     Every number comes with its rank in its unit's lot, and with what of its unit is beyond the bounds.
     """
     return _read_numbers(
-        table, of, bounds, unit, per, latest_by, most_rows, by, domain, None, missing, resolution, ranked=True
+        table,
+        of=of,
+        bounds=bounds,
+        unit=unit,
+        per=per,
+        latest_by=latest_by,
+        most_rows=most_rows,
+        by=by,
+        domain=domain,
+        most_items=None,
+        missing=missing,
+        resolution=resolution,
+        ranked=True,
     )
 
 
 def _read_numbers(
     frame: Any,
+    *,
     of: str,
     bounds: tuple[Number, Number] | None,
     unit: str | None,
@@ -239,7 +264,6 @@ def _read_numbers(
     most_items: int | None,
     missing: Missing,
     resolution: Number | None,
-    *,
     ranked: bool,
 ) -> Numbers:
     if per not in WAYS:

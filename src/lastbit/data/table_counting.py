@@ -100,7 +100,7 @@ def sum_records(
     >>> sum_records((np.array([0, 5]), np.array([2, 1])), (2, 3), [(0,), (1,)])
     {(0,): array([2, 1]), (1,): array([2, 0, 1])}
     """
-    found: dict[tuple[int, ...], NDArray[np.int64]] = {
+    result: dict[tuple[int, ...], NDArray[np.int64]] = {
         table: np.zeros(prod(sizes[axis] for axis in table), np.int64) for table in tables
     }
     places, times = records
@@ -110,10 +110,10 @@ def sum_records(
         for axis in range(len(sizes) - 1, -1, -1):
             rest, parts[axis] = np.divmod(rest, sizes[axis])
         alike = bool((own == 1).all())
-        for table, totals in found.items():
+        for table, totals in result.items():
             code = np.zeros(len(own), np.int64)
             for axis in table:
                 code = code * sizes[axis] + parts[axis]
             # As floats: each sum is below 2^53, as there are not so many records.
             totals += np.bincount(code, None if alike else own, len(totals)).astype(np.int64)
-    return {table: totals.reshape([sizes[axis] for axis in table]) for table, totals in found.items()}
+    return {table: totals.reshape([sizes[axis] for axis in table]) for table, totals in result.items()}

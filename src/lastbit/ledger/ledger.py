@@ -283,7 +283,7 @@ class Ledger(Accounts):
         if flag(reuse, "reuse"):
             query_identity.check_reuse(validation.check_mechanism(mechanism), query, values, options)
         tick = None if hold is None else Tick(hold)
-        known = (value.adjacency for value in query_identity.list_known((*values, *options.values())))
+        known = (value.adjacency for value in query_identity.find_known((*values, *options.values())))
         adjacency = validation.common_adjacency(validation.check_mechanism(mechanism).adjacency, adjacency, *known)
         question = None if query is None else query_identity.identify_query(query, values, options)
         entry = self.answer(dataset, mechanism, question=question, adjacency=adjacency) if reuse else None

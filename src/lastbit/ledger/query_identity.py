@@ -25,12 +25,12 @@ _PUBLIC: Final = ("sensitivity", "resolution", "monotone", "adjacency", "most_it
 """What values may say of themselves in public. None of it is computed from a private value."""
 
 
-def list_known(values: Iterable[Any]) -> list[Known]:
+def find_known(values: Iterable[Any]) -> list[Known]:
     """Return the values that say something of themselves, also those of the parts of a release."""
     known: list[Known] = []
     for value in values:
         if isinstance(value, Mapping):
-            known += list_known(value.values())
+            known += find_known(value.values())
         elif isinstance(value, Known):
             known.append(value)
     return known
@@ -50,7 +50,7 @@ def identify_query(query: str, values: tuple[Any, ...], options: Mapping[str, An
     """
     if not check_text(query, "query").strip():
         raise ParameterError("query must say what is asked, such as 'visits by diagnosis': got no words.")
-    facts = [_facts(value) for value in list_known((*values, *options.values()))]
+    facts = [_facts(value) for value in find_known((*values, *options.values()))]
     if any(value.get("items") == "" for value in facts):
         return None
     return Identity({"version": VERSION, "query": query, "values": facts}, about=query)

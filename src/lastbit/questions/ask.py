@@ -44,6 +44,8 @@ def ask(kind: str, *source: Any, **options: Any) -> Any:
     _ = request.question  # refuses what cannot be asked, before a ledger is opened
     payer = Payer.of(request)
     entry = payer.find_answer(request) if payer is not None and request["reuse"] else None
-    frame = frames[0] if frames else None
-    published = answer(request, payer, frame=frame) if entry is None else entry.published
+    if entry is not None:
+        published = entry.published
+    else:
+        published = answer(request, payer, frame=frames[0]) if frames else answer(request, payer)
     return render_answer(request, payer, published, entry=entry)

@@ -72,7 +72,7 @@ def read_tables(request: Request, names: Sequence[str], mechanism: lb.Tables) ->
         ]
         listed = items_in(_domain(request, mechanism, names), table, names)
         counted = table.transform(lambda relation: relation.project(", ".join(labels)))
-        return _counted(request, names, mechanism, counted, listed)
+        return _count(request, names, mechanism, counted, listed)
 
     return Reading(rows, ColumnSelection(columns, distinct=alike), work)
 
@@ -85,7 +85,7 @@ def read_frame(request: Request, names: Sequence[str], mechanism: lb.Tables, fra
             "where, sql, edges, bin, day, week, month, year and table are for files: a table of a library has its own "
             "way to make columns and to leave rows out. Use that first."
         )
-    return _counted(request, names, mechanism, frame, _domain(request, mechanism, names))
+    return _count(request, names, mechanism, frame, _domain(request, mechanism, names))
 
 
 def _domain(request: Request, mechanism: lb.Tables, names: Sequence[str]) -> list[Sequence[Any]]:
@@ -95,7 +95,7 @@ def _domain(request: Request, mechanism: lb.Tables, names: Sequence[str]) -> lis
     return [values[name][:last] for name in names]
 
 
-def _counted(
+def _count(
     request: Request, names: Sequence[str], mechanism: lb.Tables, frame: Any, listed: Sequence[Sequence[Any]]
 ) -> TableCounts:
     counts = count_tables(

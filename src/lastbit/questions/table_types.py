@@ -120,7 +120,7 @@ class EdgeLists:
     def parse(self, value: Any, flag: str, face: Face) -> tuple[tuple[str, tuple[str, ...]], ...]:
         """Return each column with its edges, which rise."""
         pairs = list(value.items()) if isinstance(value, Mapping) else _split_words(value, flag, self.metavar)
-        found = []
+        result = []
         for column, listed in pairs:
             texts = [part for part in listed.split(",") if part.strip()] if isinstance(listed, str) else listed
             if not isinstance(texts, list | tuple):
@@ -131,8 +131,8 @@ class EdgeLists:
                 raise ParameterError(
                     f"{flag} must rise, and there must be two edges or more. Write {flag} age=0,18,65."
                 )
-            found.append((Text("COLUMN").parse(column, flag, face), edges))
-        return tuple(found)
+            result.append((Text("COLUMN").parse(column, flag, face), edges))
+        return tuple(result)
 
     def arguments(self, value: tuple[tuple[str, tuple[str, ...]], ...]) -> list[list[str]]:
         """Return one word for each column."""

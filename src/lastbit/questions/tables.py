@@ -132,21 +132,21 @@ def name_tables(facts: dict[str, Any]) -> tuple[str, dict[str, Any]]:
 def _domains(request: Request) -> dict[str, Domain]:
     edges = dict(request["edges"] or ())
     columns = [name for name in request["by"] if name not in edges]
-    given: Sequence[Domain] = request["domain"] or ()
-    named = {domain.column: domain for domain in given if domain.column}
+    typed: Sequence[Domain] = request["domain"] or ()
+    named = {domain.column: domain for domain in typed if domain.column}
     if named and set(named) != set(columns):
         raise ParameterError(
             f"--domain must name the columns of --by that have no --edges, {', '.join(columns)}: got "
             f"{', '.join(sorted(named))}. Nothing was read."
         )
-    if len(given) != len(columns):
-        without = ", ".join(columns[len(given) :]) or "none"
+    if len(typed) != len(columns):
+        without = ", ".join(columns[len(typed) :]) or "none"
         raise ParameterError(
-            f"--domain must be given once for each --by without --edges: got {len(given)} for "
+            f"--domain must be given once for each --by without --edges: got {len(typed)} for "
             f"{plural(len(columns), 'column')}. Without one: {without}. The values must be public: which of them "
             "occur is not. Nothing was read."
         )
-    return {name: named.get(name, domain) for name, domain in zip(columns, given, strict=True)}
+    return {name: named.get(name, domain) for name, domain in zip(columns, typed, strict=True)}
 
 
 def _axes(request: Request) -> tuple[list[str], dict[str, Sequence[Any]]]:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _MOST_SHOWN: Final = 2000
 """Rows of a table that a command prints. Of more, it prints a list of tables."""
+_NUMBERS: Final = ("value", "low", "high")
 _WHOLE: Final = (
     "These are non-negative whole numbers that add up, made of the published ones. They are biased, and no interval "
     "holds for them."
@@ -41,7 +42,7 @@ def report_tables(request: Request, release: lb.ConsistentTables, people: str, l
         sums = [release.table(name) for name in crosswise]
         notes = [
             f"Each number is within {ceil(table.within(request.level)):,}, each sum of a row or column within "
-            f"{max(ceil(each.within(request.level)) for each in sums):,}, and the total within "
+            f"{max(ceil(member.within(request.level)) for member in sums):,}, and the total within "
             f"{ceil(release.table().within(request.level)):,}, each with probability {level}. The exact numbers add "
             "up; they are rounded here."
         ]
@@ -73,7 +74,16 @@ def _data(request: Request, release: lb.ConsistentTables) -> dict[str, Any]:
     shown = request.face != "command" or request["as_json"] or request["html"] is not None
     if not shown and release.design.shape.cells > _MOST_SHOWN:
         return {"mechanism": release.mechanism, "cost": release.cost.text, "level": request.level}
-    return release.to_dict() | {"level": request.level}
+    tables = [
+        {"columns": list(table.names), "variance": table.variance, "within": table.within(request.level)}
+        for table in release.tables()
+    ]
+    # The release itself speaks of 95%.
+    own, long = release.to_dict(), release.long(request.level)
+    own["exact"] = {name: texts for name, texts in own["exact"].items() if name != "level"}
+    data = {**own, "tables": tables, "low": long["low"].tolist(), "high": long["high"].tolist(), "level": request.level}
+    bounded = {} if request.rows.unit is None else {f"bounded_{name}": data[name] for name in _NUMBERS}
+    return data | bounded
 
 
 def _frame(request: Request, release: lb.ConsistentTables) -> dict[str, Any]:
@@ -81,8 +91,7 @@ def _frame(request: Request, release: lb.ConsistentTables) -> dict[str, Any]:
     if request.face != "python":
         return {}
     prefix = "" if request.rows.unit is None else "bounded_"
-    ends = ("value", "low", "high")
-    return {f"{prefix}{name}" if name in ends else name: own for name, own in release.long(request.level).items()}
+    return {f"{prefix}{name}" if name in _NUMBERS else name: own for name, own in release.long(request.level).items()}
 
 
 def _whole_columns(

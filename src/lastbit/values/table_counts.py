@@ -47,7 +47,7 @@ class TableCounts(Known):
         return self.counts
 
     @property
-    def each(self) -> Fraction:
+    def member(self) -> Fraction:
         """All records of one person may be in one cell."""
         return Fraction(self.most_records)
 
@@ -58,8 +58,8 @@ class TableCounts(Known):
         return Fraction(people * self.most_records * len(self.counts))
 
     def __repr__(self) -> str:
-        told = "" if self.adjacency == "add-remove" else f", {self.adjacency}"
+        stated = "" if self.adjacency == "add-remove" else f", {self.adjacency}"
         return (
             f"<TableCounts: {plural(len(self.counts), 'table')} of {plural(len(self.domain), 'column')}, at most "
-            f"{plural(self.most_records, 'record')} a person{told}>"
+            f"{plural(self.most_records, 'record')} a person{stated}>"
         )

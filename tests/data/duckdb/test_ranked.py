@@ -13,7 +13,7 @@ import lastbit as lb
 from lastbit.audit import stability
 from lastbit.data.duckdb.ranked import count_ranked, count_ranked_unlisted
 from lastbit.data.duckdb.relation import OpenTable
-from lastbit.data.per_unit import per_unit
+from lastbit.data.per_unit import rank_per_unit
 from lastbit.values.contribution_bound import one_key
 
 ITEMS = [f"item {place}" for place in range(9)]
@@ -43,7 +43,7 @@ def test_a_bound_on_ranks_keeps_what_a_bound_on_items_keeps(most: int, key: int,
     sums: dict[str, Any] = {**listed, "weights": "w", "bounds": (-1, 3)}
     with one_key(key):
         for options in (listed, sums):
-            ranked = count_ranked(table, **options).bounded(most)
+            ranked = count_ranked(table, **options).keep_first(most)
             plain = lb.count(table, **options, most_items=most)
             assert counts(ranked) == counts(plain)
             facts = ("sensitivity", "monotone", "most_items", "resolution")
@@ -57,7 +57,7 @@ def test_items_that_nobody_listed_are_kept_alike(most: int, key: int, table: Any
     sums: dict[str, Any] = {**unlisted, "weights": "w", "bounds": (0, 3)}
     with one_key(key):
         for options in (unlisted, sums):
-            ranked = count_ranked_unlisted(table, **options, most=most).bounded(most).highest(None)
+            ranked = count_ranked_unlisted(table, **options, most=most).keep_first(most).highest(None)
             plain = lb.count(table, **options, domain=lb.UNKNOWN, most_items=most).highest(None)
             assert [list(column) for column in ranked] == [list(column) for column in plain]
 
@@ -66,7 +66,7 @@ def test_the_lot_is_another_one_with_another_key(table: Any) -> None:
     seen = set()
     for key in range(1, 9):
         with one_key(key):
-            seen.add(tuple(counts(count_ranked(table, by="item", unit="u", domain=ITEMS).bounded(1))))
+            seen.add(tuple(counts(count_ranked(table, by="item", unit="u", domain=ITEMS).keep_first(1))))
     assert len(seen) == 8
 
 
@@ -89,12 +89,12 @@ def parse(line: bytes) -> tuple[bytes, bytes, bytes]:
 LINES = [b"%d,item %d,%d" % (i % 12, i * i % 9, i % 8 - 2) for i in range(40)]
 HOSTILE = [[b"99,item %d,%d" % (n % 9, 10**n) for n in range(15)], [b"99,item 1,-999", b"99,item 2,999", b"99,item 3,"]]
 READERS: dict[str, Any] = {
-    "counts": lambda table: count_ranked(table, by="item", unit="u", domain=ITEMS).bounded(2),
+    "counts": lambda table: count_ranked(table, by="item", unit="u", domain=ITEMS).keep_first(2),
     "spread": lambda table: count_ranked(table, by="item", unit="u", domain=ITEMS).spread(SPREAD),
     "sums": lambda table: count_ranked(
         table, by="item", unit="u", domain=ITEMS, weights="w", bounds=(-1, 3)
-    ).bounded(2),
-    "unlisted": lambda table: count_ranked_unlisted(table, by="item", unit="u", most=3).bounded(2),
+    ).keep_first(2),
+    "unlisted": lambda table: count_ranked_unlisted(table, by="item", unit="u", most=3).keep_first(2),
     "spread of unlisted": lambda table: count_ranked_unlisted(table, by="item", unit="u", most=1).spread(SPREAD),
     "clamped rows": lambda table: numbers(table, per="row", most_rows=2).clamped_people,
     "clamped means": lambda table: numbers(table).clamped_people,
@@ -104,7 +104,7 @@ READERS: dict[str, Any] = {
 
 
 def numbers(table: Any, **options: Any) -> Any:
-    return per_unit(table, of="w", unit="u", bounds=(-1, 3), ranked=True, **options)
+    return rank_per_unit(table, of="w", unit="u", bounds=(-1, 3), **options)
 
 
 @pytest.mark.parametrize("reader", READERS)
@@ -145,8 +145,8 @@ def test_a_unit_is_clamped_once_whatever_it_has(tmp_path: Path) -> None:
 def test_numbers_are_bounded_by_their_ranks(most: int, table: Any) -> None:
     """The rows of a unit that stay are drawn by lot: no more than so many, each of them its own, and each once."""
     with one_key(3):
-        bounded = numbers(table, per="row", most_rows=most).bounded(most)
-        groups = numbers(table, by="item", domain=ITEMS).bounded(most)
+        bounded = numbers(table, per="row", most_rows=most).keep_first(most)
+        groups = numbers(table, by="item", domain=ITEMS).keep_first(most)
     sizes = [unit % 7 + 1 for unit in range(40)]
     assert (len(bounded), bounded.most) == (sum(min(size, most) for size in sizes), most)
     assert bounded.total(1).sensitivity == 3 * most

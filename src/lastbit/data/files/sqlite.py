@@ -5,7 +5,6 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -66,15 +65,7 @@ def open_sqlite(path: Path, table: str, selection: ColumnSelection, *, with_rows
         rows = connection.execute(query)
         readers = [_text_reader(encoding, _is_real(declared.get(name, ""))) for name in selection.columns]
         batches = iter(lambda: rows.fetchmany(ROWS), [])
-        loaded = load_rows(batches, selection, readers, lambda cell: _read_weight(cell, encoding))
-        texts = frozenset(name for name in selection.columns if _is_text(declared.get(name, "")))
-        return replace(loaded, text_columns=texts)
-
-
-def _is_text(declared: str) -> bool:
-    """Whether SQLite gives a column that is declared so the affinity of text."""
-    upper = declared.upper()
-    return "INT" not in upper and any(word in upper for word in ("CHAR", "CLOB", "TEXT"))
+        return load_rows(batches, selection, readers, lambda cell: _read_weight(cell, encoding))
 
 
 def _value_sql(name: str) -> str:

@@ -54,12 +54,12 @@ class Reconstruction:
     def numerators(self, table: Axes) -> Array:
         """The values of a table as whole numbers, over `denominator(table)`; with `exact`, fractions over it."""
         shape = self._shape(table)
-        own = self._centred(table)
-        found: Array = own.copy() if own.shape == shape else np.broadcast_to(own, shape).copy()
+        own = self._centre(table)
+        result: Array = own.copy() if own.shape == shape else np.broadcast_to(own, shape).copy()
         for part in subsets(table):
             if part != table:
-                found += self._centred(part).reshape(self._within(part, table))
-        return found
+                result += self._centre(part).reshape(self._within(part, table))
+        return result
 
     def denominator(self, table: Axes) -> int:
         """What the numerators of a table are divided by."""
@@ -69,9 +69,9 @@ class Reconstruction:
         """The values of a table as fractions."""
         below = self.denominator(table)
         numerators = self.numerators(table)
-        found = np.empty(numerators.size, object)
-        found[:] = [Fraction(value) / below for value in numerators.ravel().tolist()]
-        return found.reshape(numerators.shape)
+        result = np.empty(numerators.size, object)
+        result[:] = [Fraction(value) / below for value in numerators.ravel().tolist()]
+        return result.reshape(numerators.shape)
 
     def floats(self, table: Axes) -> NDArray[np.float64]:
         """The values of a table as floats: whole numbers are exact, others are rounded by less than 2^-51 of them."""
@@ -79,8 +79,8 @@ class Reconstruction:
         if numerators.dtype == object:
             below = self.denominator(table)
             return np.array([float(Fraction(value) / below) for value in numerators.ravel()]).reshape(numerators.shape)
-        found: NDArray[np.float64] = numerators / np.float64(self.denominator(table))
-        return found
+        result: NDArray[np.float64] = numerators / np.float64(self.denominator(table))
+        return result
 
     def error(self, table: Axes) -> Fraction:
         """How far a value of a table may be from exact least squares, because means were rounded."""
@@ -126,16 +126,16 @@ class Reconstruction:
         """
         weights = self.scheme.weights(part)
         first, *others = sorted(weights, key=lambda measured: -weights[measured])
-        start = self._summed(first, part)
+        start = self._add_up(first, part)
         if self.exact:
             mean: Array = start * weights[first]
             for other in others:
-                mean = mean + self._summed(other, part) * weights[other]
+                mean = mean + self._add_up(other, part) * weights[other]
             return np.asarray(mean, object)
         steps = np.asarray(start * (1 << self.bits), start.dtype)
         if not others:
             return steps
-        apart = {other: self._summed(other, part) - start for other in others}
+        apart = {other: self._add_up(other, part) - start for other in others}
         furthest = max(map(_largest, apart.values()))
         if not self._fits or furthest * (len(others) + 2) << self.bits >= _FAR:
             whole = sum(array.astype(object) * weights[other] for other, array in apart.items())
@@ -146,27 +146,27 @@ class Reconstruction:
             off += array * float(weights[other])
         return np.asarray(steps + np.rint(off * (1 << self.bits)).astype(np.int64))
 
-    def _centred(self, part: Axes) -> Array:
+    def _centre(self, part: Axes) -> Array:
         """The residual of a table, times the number of its cells: whole numbers that add up to 0 along each axis."""
-        if part not in self._kept:
-            found = self.residual(part)
+        if part not in self._keep:
+            result = self.residual(part)
             for axis in range(len(part)):
-                found = found * self.scheme.sizes[part[axis]] - found.sum(axis=axis, keepdims=True)
-            self._kept[part] = np.asarray(found, None if self._fits else object)
-        return self._kept[part]
+                result = result * self.scheme.sizes[part[axis]] - result.sum(axis=axis, keepdims=True)
+            self._keep[part] = np.asarray(result, None if self._fits else object)
+        return self._keep[part]
 
-    def _summed(self, measured: Axes, part: Axes) -> Array:
+    def _add_up(self, measured: Axes, part: Axes) -> Array:
         """A measured table, summed down."""
         if (measured, part) not in self._sums:
             if part == measured:
                 array = self.measured[measured]
-                found = array if self._fits else array.astype(object)
+                result = array if self._fits else array.astype(object)
             else:
                 # One axis at a time, so that all sums of one table share their way.
                 missing = next(axis for axis in measured if axis not in part)
                 larger = tuple(axis for axis in measured if axis in part or axis == missing)
-                found = np.asarray(self._summed(measured, larger).sum(axis=larger.index(missing)))
-            self._sums[measured, part] = found
+                result = np.asarray(self._add_up(measured, larger).sum(axis=larger.index(missing)))
+            self._sums[measured, part] = result
         return self._sums[measured, part]
 
     def _containing(self, part: Axes) -> list[Axes]:
@@ -180,7 +180,7 @@ class Reconstruction:
         return tuple(self.scheme.sizes[axis] if axis in part else 1 for axis in table)
 
     @cached_property
-    def _kept(self) -> dict[Axes, Array]:
+    def _keep(self) -> dict[Axes, Array]:
         return {}
 
     @cached_property

@@ -112,7 +112,7 @@ class Scheme:
         {(0, 1): [(Fraction(0, 1), 2), (Fraction(1, 1), 2)]}
         """
         number: Any = float if as_floats else Fraction
-        found = {}
+        result = {}
         for measured in self.precisions:
             common = tuple(axis for axis in table if axis in measured)
             parts = list(subsets(common))
@@ -127,8 +127,8 @@ class Scheme:
                 value = sum((scale[part] * prod(signs[axis] for axis in part) for part in parts), number(0))
                 times = outside * prod(self.sizes[axis] - 1 for axis in common if axis not in alike)
                 pairs.append((value, times))
-            found[measured] = pairs
-        return found
+            result[measured] = pairs
+        return result
 
     def _precisions(self, part: Axes) -> dict[Axes, Fraction]:
         """The precision that each measured table has for the residual of a table."""

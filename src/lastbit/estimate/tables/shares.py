@@ -153,17 +153,17 @@ class _Problem:
 
     def _weighted_variances(self, x: Matrix) -> Matrix:
         """The variance of each table asked for, times its weight, where all precisions add up to 1."""
-        found: Matrix = self.c @ (1 / (x @ self.u))
-        return found
+        result: Matrix = self.c @ (1 / (x @ self.u))
+        return result
 
     def _descend(self, x: Matrix, pull: Matrix, steps: int) -> Matrix:
         """Precisions that are nearer to the best. A table that has none stays without."""
         c = pull @ self.c
         for step in range(steps):
-            told = x @ self.u
-            gradient = self.u @ (c / told**2)
+            statement = x @ self.u
+            gradient = self.u @ (c / statement**2)
             # Both sides of the certificate, for precisions that add up to 1.
-            if step % 20 == 0 and 1 - float(c @ (1 / told)) / gradient[x > 0].max() < _ENOUGH:
+            if step % 20 == 0 and 1 - float(c @ (1 / statement)) / gradient[x > 0].max() < _ENOUGH:
                 break
             x = x * np.sqrt(gradient)
             x = x / x.sum()
@@ -177,5 +177,5 @@ class _Problem:
     def lower_bound(self, x: Matrix, pull: Matrix, rule: Rule) -> float:
         """A number that no precisions of any of the tables get the objective below."""
         c = pull @ self.c if rule == "mean" else (pull / pull.sum()) @ self.c
-        told = x @ self.u
-        return float((c @ (1 / told)) ** 2 / (self.u @ (c / told**2)).max())
+        statement = x @ self.u
+        return float((c @ (1 / statement)) ** 2 / (self.u @ (c / statement**2)).max())

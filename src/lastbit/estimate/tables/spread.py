@@ -91,7 +91,7 @@ class Spread:
     @cached_property
     def _groups(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         """The different factors, largest first, and for each the sum of a²s² and the sum of k."""
-        a, times, s = (np.asarray(each, np.float64) for each in (self.factors, self.times, self.variances))
+        a, times, s = (np.asarray(member, np.float64) for member in (self.factors, self.times, self.variances))
         a = np.abs(a)
         kept = a > (a.max() * _OFF if len(a) else 0)
         a, times, s = a[kept], times[kept], s[kept]
@@ -105,7 +105,7 @@ class Spread:
     @cached_property
     def _float_error(self) -> Fraction:
         """How far the sum may be from the one with floats for factors, but for a chance of 2^-40."""
-        a, times, s = (np.asarray(each, np.float64) for each in (self.factors, self.times, self.variances))
+        a, times, s = (np.asarray(member, np.float64) for member in (self.factors, self.times, self.variances))
         if not len(a):
             return Fraction(0)
         off = (np.abs(a).max() * _OFF) ** 2 * float((times * s).sum())

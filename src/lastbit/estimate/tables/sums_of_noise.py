@@ -56,11 +56,11 @@ def union_spread(scheme: Scheme, table: Axes, chosen: NDArray[np.bool_]) -> Spre
     variance = Fraction(0)
     for part in subsets(table):
         outside = tuple(place for place, axis in enumerate(table) if axis not in part)
-        found = np.asarray(chosen.sum(axis=outside, dtype=np.int64))
+        result = np.asarray(chosen.sum(axis=outside, dtype=np.int64))
         for place, axis in enumerate(part):
-            found = found * scheme.sizes[axis] - found.sum(axis=place, keepdims=True)
-        centred[part] = found
-        variance += scheme.residual_variance(part) * _squares(found) / cells**2
+            result = result * scheme.sizes[axis] - result.sum(axis=place, keepdims=True)
+        centred[part] = result
+        variance += scheme.residual_variance(part) * _squares(result) / cells**2
     factors, times, variances = [], [], []
     for measured, precision in scheme.precisions.items():
         common = tuple(axis for axis in table if axis in measured)

@@ -29,21 +29,21 @@ _ROUNDS: Final = 50
 def whole_tables(sizes: Sequence[int], tables: Sequence[Axes], values: Callable[[Axes], Floats]) -> dict[Axes, Numbers]:
     """The tables, and all that they add up to, in non-negative whole numbers near these values.
 
-    >>> found = whole_tables((2, 2), [(0, 1)], lambda table: np.full((2,) * len(table), 1.4 * 2 ** (2 - len(table))))
-    >>> found[()].item(), found[(0,)].tolist(), found[0, 1].sum().item()
+    >>> result = whole_tables((2, 2), [(0, 1)], lambda table: np.full((2,) * len(table), 1.4 * 2 ** (2 - len(table))))
+    >>> result[()].item(), result[(0,)].tolist(), result[0, 1].sum().item()
     (6, [3, 3], 6)
     """
     largest = [table for table in tables if not any(contains(other, table) for other in tables if other != table)]
     if max(map(len, tables), default=0) > 2:
         return _from_one_table(sizes, tables, largest, values)
     total = max(0, round(float(values(()))))
-    found: dict[Axes, Numbers] = {(): np.array(total)}
+    result: dict[Axes, Numbers] = {(): np.array(total)}
     for axis in sorted({axis for table in tables for axis in table}):
-        found[(axis,)] = shared_out(values((axis,)), total)
+        result[(axis,)] = shared_out(values((axis,)), total)
     for table in tables:
         if len(table) == 2:
-            found[table] = between_sums(values(table), found[table[:1]], found[table[1:]])
-    return found
+            result[table] = between_sums(values(table), result[table[:1]], result[table[1:]])
+    return result
 
 
 def shared_out(values: Floats, total: int) -> Numbers:
@@ -63,8 +63,8 @@ def shared_out(values: Floats, total: int) -> Numbers:
         order = order[::-1][down[order[::-1]] > 0]
     for place in np.resize(order, abs(missing)) if abs(missing) else ():
         down[place] += 1 if missing > 0 else -1
-    found: Numbers = down.reshape(np.shape(values))
-    return found
+    result: Numbers = down.reshape(np.shape(values))
+    return result
 
 
 def between_sums(values: Floats, rows: Numbers, columns: Numbers) -> Numbers:
@@ -79,22 +79,22 @@ def between_sums(values: Floats, rows: Numbers, columns: Numbers) -> Numbers:
         near *= _ratio(rows, near.sum(axis=1))[:, None]
     # No column above its sum, so that all that is missing is missing: nothing has to be taken away.
     near *= np.minimum(1.0, _ratio(columns, near.sum(axis=0)))[None, :] * (1 - 1e-12)
-    found: Numbers = np.floor(near).astype(np.int64)
-    left_rows, left_columns = rows - found.sum(axis=1), columns - found.sum(axis=0)
-    apart = near - found
+    result: Numbers = np.floor(near).astype(np.int64)
+    left_rows, left_columns = rows - result.sum(axis=1), columns - result.sum(axis=0)
+    apart = near - result
     for row in np.flatnonzero(left_rows):
         for column in np.argsort(-apart[row], kind="stable")[: int(left_rows[row])]:
             if left_columns[column] > 0:
-                found[row, column] += 1
+                result[row, column] += 1
                 left_rows[row] -= 1
                 left_columns[column] -= 1
     for row in np.flatnonzero(left_rows):  # wherever there is room
         for column in np.flatnonzero(left_columns):
             more = min(left_rows[row], left_columns[column])
-            found[row, column] += more
+            result[row, column] += more
             left_rows[row] -= more
             left_columns[column] -= more
-    return found
+    return result
 
 
 def _ratio(wanted: Numbers, present: Floats) -> Floats:
@@ -121,11 +121,11 @@ def _from_one_table(
             near *= np.divide(target.reshape(present.shape), present, out=np.zeros(present.shape), where=present > 0)
     whole = shared_out(near, total)
 
-    def summed(table: Axes) -> Numbers:
+    def add_up(table: Axes) -> Numbers:
         return np.asarray(whole.sum(axis=tuple(place for place, axis in enumerate(axes) if axis not in table)))
 
     inside = {(), *((axis,) for axis in axes), *tables}
-    return {table: summed(table) for table in sorted(inside, key=lambda table: (len(table), table))}
+    return {table: add_up(table) for table in sorted(inside, key=lambda table: (len(table), table))}
 
 
 def add_up(tables: Mapping[Axes, Numbers]) -> bool:

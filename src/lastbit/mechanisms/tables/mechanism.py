@@ -117,10 +117,12 @@ class Tables(Mechanism[ConsistentTables]):
         """The public parameters as text, for a ledger: the values of the columns by their digest."""
         sizes = ", ".join(f"{name}: {size}" for name, size in zip(self.shape.names, self.shape.sizes, strict=True))
         tables = "; ".join(", ".join(names) for names in self.tables or ())
-        found = {"domain": f"{sizes} ({self.shape.digest})", "tables": tables, "rho": str(self.rho)}
-        found |= {"most_records": str(self.most_records), "replaces": str(self.replaces), "rule": self.rule}
+        result = {"domain": f"{sizes} ({self.shape.digest})", "tables": tables, "rho": str(self.rho)}
+        result |= {"most_records": str(self.most_records), "replaces": str(self.replaces), "rule": self.rule}
         said: Any = self.weights or ()
-        return found | ({"weights": "; ".join(f"{', '.join(names)}: {each}" for names, each in said)} if said else {})
+        return result | (
+            {"weights": "; ".join(f"{', '.join(names)}: {member}" for names, member in said)} if said else {}
+        )
 
     @cached_property
     def scheme(self) -> Scheme:
@@ -186,10 +188,10 @@ class Tables(Mechanism[ConsistentTables]):
         for less in moves:
             for more in moves if self.replaces else [(0,) * len(start)]:
                 for sign in (1,) if self.replaces else (-1, 1):
-                    found = tuple(a + sign * (b - c) for a, b, c in zip(start, more, less, strict=True))
-                    if found not in seen and min(found) >= 0 and (not self.replaces or sum(more) == sum(less)):
-                        seen.add(found)
-                        yield found
+                    result = tuple(a + sign * (b - c) for a, b, c in zip(start, more, less, strict=True))
+                    if result not in seen and min(result) >= 0 and (not self.replaces or sum(more) == sum(less)):
+                        seen.add(result)
+                        yield result
 
     def _counts(self, values: Any, table: Axes) -> NDArray[np.int64]:
         """The counts of one table, summed down from what was given."""
@@ -197,16 +199,16 @@ class Tables(Mechanism[ConsistentTables]):
             self._check_known(values)
             values = values.values
         if not isinstance(values, Mapping):
-            return _summed(self._whole(values), tuple(range(len(self.shape.sizes))), table)
+            return _add_up(self._whole(values), tuple(range(len(self.shape.sizes))), table)
         named = {self.shape.axes((names,) if isinstance(names, str) else tuple(names)): names for names in values}
-        larger = [each for each in named if contains(each, table)]
+        larger = [member for member in named if contains(member, table)]
         if not larger:
             raise ParameterError(
                 f"values must have the table {' by '.join(self.shape.columns_of(table)) or 'of the total'}, or one "
                 "that contains it: it is measured. Nothing was drawn."
             )
-        nearest = min(larger, key=lambda each: prod(self.shape.sizes[axis] for axis in each))
-        return _summed(self._steps(values[named[nearest]], nearest), nearest, table)
+        nearest = min(larger, key=lambda member: prod(self.shape.sizes[axis] for axis in member))
+        return _add_up(self._steps(values[named[nearest]], nearest), nearest, table)
 
     def _check_known(self, values: Known) -> None:
         if not isinstance(values, TableCounts):
@@ -253,7 +255,7 @@ class Tables(Mechanism[ConsistentTables]):
         return Rate.from_epsilon(loss)
 
 
-def _summed(array: NDArray[np.int64], axes: Axes, table: Axes) -> NDArray[np.int64]:
+def _add_up(array: NDArray[np.int64], axes: Axes, table: Axes) -> NDArray[np.int64]:
     outside = tuple(place for place, axis in enumerate(axes) if axis not in table)
     return np.asarray(array.sum(axis=outside), np.int64) if outside else array
 

@@ -58,7 +58,7 @@ class ConsistentTables(Release):
     @property
     def measured(self) -> dict[tuple[str, ...], Samples]:
         """The tables as they were measured, before they were made to agree."""
-        return {self._shape.columns_of(table): array for table, array in self._measured.items()}
+        return {self._shape.columns_of(table): array for table, array in self._measure.items()}
 
     def table(self, *columns: str, exact: bool = False) -> ConsistentTable:
         """One table, in this order of its columns: one that was asked for, or any sum of one. No columns: the total.
@@ -152,7 +152,7 @@ class ConsistentTables(Release):
         for table in self.tables():
             own = table.long()
             rows = len(own["value"])
-            own |= {"table": _repeated(" by ".join(table.names), rows), "value": table.values.ravel()}
+            own |= {"table": _repeat(" by ".join(table.names), rows), "value": table.values.ravel()}
             for name in names:
                 long[name] += own[name].tolist() if name in own else [None] * rows
         return {**long}
@@ -192,9 +192,9 @@ class ConsistentTables(Release):
         for table in self.tables():
             own = table.long(level)
             rows = len(own["value"])
-            own["table"] = _repeated(" by ".join(table.names), rows)
+            own["table"] = _repeat(" by ".join(table.names), rows)
             for name in names:
-                long[name].append(own[name] if name in own else _repeated(None, rows))
+                long[name].append(own[name] if name in own else _repeat(None, rows))
         return {name: np.concatenate(parts) for name, parts in long.items()}
 
     def panels(self, level: Number = "0.95") -> Sequence[Panel]:
@@ -248,29 +248,29 @@ class ConsistentTables(Release):
         return self.design.shape
 
     @cached_property
-    def _measured(self) -> dict[Axes, Array]:
-        found, begin = {}, 0
+    def _measure(self) -> dict[Axes, Array]:
+        result, begin = {}, 0
         for table in self.design.shares.parts:
             sizes = tuple(self._shape.sizes[axis] for axis in table)
             end = begin + self._cells_of(table)
-            found[table] = self.steps[begin:end].reshape(sizes)
+            result[table] = self.steps[begin:end].reshape(sizes)
             begin = end
-        return found
+        return result
 
     @cached_property
     def _reconstruction(self) -> Reconstruction:
-        return Reconstruction(self.design.scheme, self._measured)
+        return Reconstruction(self.design.scheme, self._measure)
 
     @cached_property
     def _exact(self) -> Reconstruction:
-        return Reconstruction(self.design.scheme, self._measured, exact=True)
+        return Reconstruction(self.design.scheme, self._measure, exact=True)
 
     def half_width(self, table: Axes, level: Number = "0.95") -> Fraction:
         """How far each number of a table is off at most, with at least this probability."""
         return self.design._accuracy(table, probability(level, "level")) + self._reconstruction.error(table)
 
 
-def _repeated(value: Any, rows: int) -> NDArray[Any]:
-    found = np.empty(rows, object)
-    found[:] = value
-    return found
+def _repeat(value: Any, rows: int) -> NDArray[Any]:
+    result = np.empty(rows, object)
+    result[:] = value
+    return result

@@ -149,19 +149,19 @@ def parse_weights(shape: Shape, weights: Any) -> dict[Axes, Fraction]:
     >>> parse_weights(Shape.of({"sex": "fm", "age": range(5)}, ways=1), {("age",): 3})
     {(0,): Fraction(1, 1), (1,): Fraction(3, 1)}
     """
-    found = dict.fromkeys(shape.tables, Fraction(1))
+    result = dict.fromkeys(shape.tables, Fraction(1))
     pairs = weights.items() if isinstance(weights, Mapping) else weights or ()
     for names, weight in pairs:
         table = shape.axes((names,) if isinstance(names, str) else tuple(names))
-        if table not in found:
+        if table not in result:
             raise ParameterError(f"weights must be of tables asked for: got {' by '.join(shape.columns_of(table))}.")
-        found[table] = positive(weight, "a weight", "It says how important a table is beside the others.")
-    if max(found.values()) > _FURTHEST * min(found.values()):
+        result[table] = positive(weight, "a weight", "It says how important a table is beside the others.")
+    if max(result.values()) > _FURTHEST * min(result.values()):
         raise ParameterError(
             f"weights must be within a factor of {_FURTHEST:,} of each other, where a table that is not named has 1. "
             "Leave a table out that does not matter."
         )
-    return found
+    return result
 
 
 def _parse_domain(domain: Any) -> tuple[tuple[str, tuple[Any, ...]], ...]:

@@ -125,13 +125,13 @@ The exact numbers add up; they are rounded here.
 
     def interval(self, level: Number = "0.95") -> NDArray[Any]:
         """From and to of each number, as pairs in an array with an axis for each column. No number is below 0."""
-        found = np.empty(self.cells, object)
-        found[:] = [*self.error_bars(level)["value"]]
-        return found.reshape(tuple(map(len, self.items)))
+        result = np.empty(self.cells, object)
+        result[:] = [*self.error_bars(level)["value"]]
+        return result.reshape(tuple(map(len, self.items)))
 
     def covariance(self, cell: Sequence[Any], other: Sequence[Any]) -> Fraction:
         """The covariance of two cells of this table, each with a value for each column."""
-        named = [dict(zip(self.names, each, strict=True)) for each in (cell, other)]
+        named = [dict(zip(self.names, member, strict=True)) for member in (cell, other)]
         return self.source.covariance(*named)
 
     def total(self, cells: Sequence[Sequence[Any]] | Mapping[str, Any]) -> TableTotal:
@@ -184,8 +184,8 @@ The exact numbers add up; they are rounded here.
             own = smaller.long(level)
             rows = len(own["value"])
             for name in self.names:
-                own.setdefault(name, _repeated(None, rows))
-            own["kind"] = _repeated("cell" if all(kept) else "total", rows)
+                own.setdefault(name, _repeat(None, rows))
+            own["kind"] = _repeat("cell" if all(kept) else "total", rows)
             parts.append(own)
         names = [*self.names, "value", "low", "high", "variance", "kind"]
         return build_frame({name: np.concatenate([part[name] for part in parts]) for name in names})
@@ -274,13 +274,13 @@ The exact numbers add up; they are rounded here.
     @cached_property
     def _labels(self) -> dict[str, NDArray[Any]]:
         """The value of each column, for each cell."""
-        shape, found = tuple(map(len, self.items)), {}
+        shape, result = tuple(map(len, self.items)), {}
         for place, (name, items) in enumerate(zip(self.names, self.items, strict=True)):
             column = np.empty(len(items), object)
             column[:] = items
             wide = column.reshape([len(items) if other == place else 1 for other in range(len(shape))])
-            found[name] = np.broadcast_to(wide, shape).ravel()
-        return found
+            result[name] = np.broadcast_to(wide, shape).ravel()
+        return result
 
     @property
     def _axes(self) -> Axes:
@@ -298,7 +298,7 @@ The exact numbers add up; they are rounded here.
         return [self.names.index(name) for name in self.source._shape.columns_of(self._axes)]
 
 
-def _repeated(value: Any, rows: int) -> NDArray[Any]:
-    found = np.empty(rows, object)
-    found[:] = value
-    return found
+def _repeat(value: Any, rows: int) -> NDArray[Any]:
+    result = np.empty(rows, object)
+    result[:] = value
+    return result
