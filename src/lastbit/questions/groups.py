@@ -73,7 +73,7 @@ class Groups:
             self.heading: self.names,
             f"{self.number} counted": values,
             "interval": counted,
-            self._everybody: people,
+            self.request.items.everybody: people,
         }
         frame = {
             "item": self.names,
@@ -89,7 +89,7 @@ class Groups:
         ]
         facts = {
             "item": self.names, "interval": people, "bounded_interval": counted, "level": self.request.level,
-            "most_items": reading.most, "cut": cut, "cut_low": fewest, "cut_high": most,
+            **reading.data,
         }  # fmt: skip
         return Report(
             release.title, columns, notes, release.to_dict() | dict(data) | frame | facts, self._whole, frame=frame
@@ -112,14 +112,9 @@ class Groups:
         )
 
     @property
-    def _everybody(self) -> str:
-        """The name of the column with intervals for all people."""
-        return "all units" if self.weights is None else f"{self.number} of all units"
-
-    @property
     def _whole(self) -> tuple[str, ...]:
         """The columns that count people."""
-        return () if self.weights is not None else ("interval", self._everybody)
+        return () if self.weights is not None else ("interval", self.request.items.everybody)
 
     def _people_intervals(self, main: Any, reading: PeopleReading) -> list[Any]:
         """Return the interval of all people, or of their sum, for each group."""

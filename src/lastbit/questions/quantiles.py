@@ -11,7 +11,7 @@ from lastbit.output.words import plural
 from lastbit.questions.item_options import ItemOptions
 from lastbit.questions.people import PeopleParts, PeopleReading, parse_share
 from lastbit.questions.question import Accuracy, Question
-from lastbit.questions.reading_notes import describe_most, describe_numbers
+from lastbit.questions.reading_notes import describe_all, describe_numbers
 from lastbit.questions.report import format_bound, format_percent
 from lastbit.questions.sums import canonicalize_rule, choose_rule
 
@@ -219,7 +219,7 @@ def _describe_groups(request: Request, groups: ItemOptions | None, rule: str) ->
     if groups is None or request.rows.unit is None or rule == "row":
         return []
     if groups.most_items is None and not groups.auto:
-        return describe_most(request.rows.unit, None, groups.size, "group")
+        return describe_all(groups.size, "group")
     return ["Where the bound leaves units out, --most-items all does not."]
 
 

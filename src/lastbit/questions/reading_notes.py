@@ -32,25 +32,18 @@ def describe_weights(request: Request) -> list[str]:
     return sentences + _decimal_comma(request) if sentences else []
 
 
-def describe_most(unit: str | None, most: int | None, size: int | None, noun: str) -> list[str]:
-    """Return in how many items or bins one unit counts, and what that means for the numbers.
+def describe_all(size: int, noun: str) -> list[str]:
+    """Return that a unit may count in all groups, and what would make the noise smaller; nothing for a single group.
 
-    >>> describe_most("patient", None, 12, "bin")
+    >>> describe_all(12, "bin")
     ['A unit may count in all 12 bins, and the noise is for as many. Where a unit is in one bin, --one-each makes the \
 noise smaller; --most-items does so for a few.']
     """
-    if unit is None or (most is None and size == 1):
+    if size == 1:
         return []
-    if most is None:
-        return [
-            f"A unit may count in all {plural(size or 0, noun)}, and the noise is for as many. Where a unit is in one "
-            f"{noun}, --one-each makes the noise smaller; --most-items does so for a few."
-        ]
-    where = f"one {noun}" if most == 1 else f"{plural(most, noun)} at most"
-    everybody = "" if size is None else " --most-items all leaves nobody out."
     return [
-        f"A unit counts in {where}, picked at random where it has more. The numbers and their intervals are of the "
-        f"units counted this way: there may be more.{everybody}"
+        f"A unit may count in all {plural(size, noun)}, and the noise is for as many. Where a unit is in one {noun}, "
+        "--one-each makes the noise smaller; --most-items does so for a few."
     ]
 
 

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from lastbit.data.column_types import ColumnType
 from lastbit.data.count import parse_weights
 from lastbit.data.domain import combine_domains, convert_items, read_domains
 from lastbit.data.duckdb.bound import hash_sql
@@ -43,10 +44,7 @@ def count_ranked(
 ) -> RankedCounts:
     """Return how many units have each listed item at each rank of their lot; with `weights`, the sums too."""
     columns = parse_columns(by)
-    names = [*columns, unit, *([] if weights is None else [weights])]
-    engine = call_engine(wrap_frame, table, names)
-    types = call_engine(require_column_types, engine, names)
-    amount = parse_weights(engine, weights, bounds, resolution, missing, types)
+    engine, types, amount = _wrap(table, columns, unit, weights, (bounds, resolution, missing))
     domains = [
         convert_items(items, types[column], column)
         for column, items in zip(columns, read_domains(domain, columns), strict=True)
@@ -72,15 +70,25 @@ def count_ranked_unlisted(
 ) -> RankedUnlisted:
     """Return the same for the items that occur, which nobody listed: by rank up to `most`. Items are private too."""
     columns = parse_columns(by)
-    names = [*columns, unit, *([] if weights is None else [weights])]
-    engine = call_engine(wrap_frame, table, names)
-    types = call_engine(require_column_types, engine, names)
-    amount = parse_weights(engine, weights, bounds, resolution, missing, types)
+    engine, _, amount = _wrap(table, columns, unit, weights, (bounds, resolution, missing))
     task = Task(tuple(columns), unit, weights, amount, ContributionBound.draw(most))
     items, positions, ranks, units, totals = call_engine(_fetch_unlisted_items, engine, task)
     if amount is None:
         return RankedUnlisted(items, positions, ranks, units)
     return RankedUnlisted(items, positions, ranks, units, totals, parts=amount.parts, facts=amount.facts)
+
+
+def _wrap(
+    table: OpenTable, columns: Sequence[str], unit: str, weights: str | None, rule: tuple[Any, Any, Any]
+) -> tuple[Any, dict[str, ColumnType], Weights | None]:
+    """Return the table in its engine, the types of the columns that are read, and how weights are added up.
+
+    `rule` has the bounds, the resolution and what a missing weight counts as.
+    """
+    names = [*columns, unit, *([] if weights is None else [weights])]
+    engine = call_engine(wrap_frame, table, names)
+    types = call_engine(require_column_types, engine, names)
+    return engine, types, parse_weights(engine, weights, *rule, types)
 
 
 def _floor_sums(amount: Weights, items: Sequence[Any], sums: Sequence[int], most: int) -> Counts:
