@@ -34,6 +34,7 @@ modules = [
     compiled("lastbit.chance._classes", **FAST),
     compiled("lastbit.chance._scaled", **FAST),
     compiled("lastbit.values._floors", **FAST),
+    compiled("lastbit.values._bins", **FAST),
     compiled("lastbit.values._parts", **FAST),
     compiled("lastbit.values._logarithms", **FAST),
     compiled("lastbit.mechanisms.top_k._ranks", **FAST),

@@ -78,7 +78,8 @@ def _footnote(name: str, facts: Row) -> str:
 
 
 def _company(facts: Row) -> str:
-    share = f"This process had a core for {facts['processor_share']:.0%} of the time, at a load of {facts['load']:g}"
+    part = min(facts["processor_share"], 1)
+    share = f"This process had a core for {part:.0%} of the time, at a load of {facts['load']:g}"
     if facts["processor_share"] < 0.97:
         return f"{share} when it began: **other work was running, so read the ratios, not the times.**"
     return f"{share} when it began."

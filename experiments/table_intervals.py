@@ -87,7 +87,7 @@ def _rows(point: Point) -> list[Row]:
         low, high = released["mean"].interval(LEVEL)
         widths.append(float(high - low))
         held["mean"] += low <= total / units <= high
-        held["units"] += _within(units, released["mean"].units_interval(LEVEL))
+        held["units"] += _within(units, released["mean"].people_interval(LEVEL))
         held["sum"] += _within(total, released["sum"].interval(LEVEL))
         held["people"] += _within(units, released["people"].interval(LEVEL))
         held["lowest"] += _within(total / units, released["lowest"].interval(LEVEL))

@@ -23,6 +23,7 @@ from lastbit.errors import (
     ParameterError,
     RunBound,
     RunExhausted,
+    StudyError,
     TapeEnded,
 )
 from lastbit.estimate.gaps import Estimate, GapNoise, LowerBound
@@ -40,7 +41,7 @@ from lastbit.mechanisms.discover.top_k import DiscoveredTopK, DiscoverTopK
 from lastbit.mechanisms.exponential import Choice, ExponentialMechanism, Ranking
 from lastbit.mechanisms.gaussian import DiscreteGaussian
 from lastbit.mechanisms.laplace import DiscreteLaplace
-from lastbit.mechanisms.mean import MeanAndUnits, NoisyMean
+from lastbit.mechanisms.mean import MeanAndPeople, NoisyMean
 from lastbit.mechanisms.mechanism import Mechanism
 from lastbit.mechanisms.noisy_values import NoisyValues
 from lastbit.mechanisms.parts import LaterPart, LaterValues, Parts, PartsRelease
@@ -68,6 +69,8 @@ from lastbit.privacy.cost import Cost
 from lastbit.privacy.eta import Eta
 from lastbit.privacy.rate import Rate
 from lastbit.privacy.zcdp import largest_rho
+from lastbit.publication.publication import Publication
+from lastbit.publication.verify import verify
 from lastbit.questions.ask import ask
 from lastbit.release import Measurement, Release
 from lastbit.values.counts import Counts
@@ -128,7 +131,7 @@ __all__ = [
     "LedgerNotFound",
     "LowerBound",
     "Maximum",
-    "MeanAndUnits",
+    "MeanAndPeople",
     "MeasuredAbove",
     "MeasuredSet",
     "MeasuredTopK",
@@ -145,6 +148,7 @@ __all__ = [
     "PartsRelease",
     "PrivateSearch",
     "PrivateSelection",
+    "Publication",
     "Quantile",
     "QuantileValue",
     "QuantileValues",
@@ -165,6 +169,7 @@ __all__ = [
     "SparkHistogram",
     "SparseVector",
     "Statistic",
+    "StudyError",
     "SubsetTopK",
     "SystemBits",
     "TableCounts",
@@ -193,4 +198,5 @@ __all__ = [
     "papers",
     "per_unit",
     "scored",
+    "verify",
 ]

@@ -5,7 +5,7 @@ A message says what was expected, what came, and what to do. Parameters may be s
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Final, NoReturn
 
@@ -36,6 +36,23 @@ class ParameterError(LastbitError, ValueError):
     Traceback (most recent call last):
     lastbit.errors.ParameterError: k must be a whole number of at least 1: got 0.
     """
+
+
+class StudyError(ParameterError):
+    """A study file declares what cannot be. Nothing was drawn and nothing was charged.
+
+    To do:    change each key that the message names. `problems` has them one by one.
+
+    >>> import lastbit as lb
+    >>> lb.Publication.from_text('[budget]\\nepsilon = 1')
+    Traceback (most recent call last):
+    lastbit.errors.StudyError: data: a study needs [data].
+    question: a study needs [[question]].
+    """
+
+    def __init__(self, problems: Sequence[object]) -> None:
+        super().__init__("\n".join(map(str, problems)))
+        self.problems = tuple(problems)
 
 
 class MechanismError(LastbitError, TypeError):

@@ -125,9 +125,18 @@ class Release(Compared, ABC):
         """
         return json_text(self.to_dict())
 
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """The table as an array for each column: whole numbers, the nearest floats of fractions, items as objects.
+
+        >>> import lastbit as lb
+        >>> {name: str(array.dtype) for name, array in lb.NoisyMax(epsilon=1).release([0, 500]).arrays().items()}
+        {'index': 'int64', 'gap': 'float64'}
+        """
+        return {name: as_array(column) for name, column in self.columns().items()}
+
     def to_numpy(self) -> NDArray[Any]:
         """The table as an array with a field for each column. Fractions are the nearest floats."""
-        columns = {name: _array(column) for name, column in self.columns().items()}
+        columns = self.arrays()
         table = np.empty(len(next(iter(columns.values()))), [(name, column.dtype) for name, column in columns.items()])
         for name, column in columns.items():
             table[name] = column
@@ -143,7 +152,7 @@ class Release(Compared, ABC):
         >>> list(lb.NoisyTopK(k=1, epsilon=1).release([0, 500]).to_frame().columns)
         ['index', 'gap']
         """
-        return build_frame(self.columns())
+        return build_frame(self.arrays())
 
     def facts(self) -> dict[str, Any]:
         """The facts that are published beside the table."""
@@ -203,7 +212,7 @@ def build_frame(table: Mapping[str, Sequence[Any] | NDArray[Any]]) -> Any:
     >>> build_frame({"item": ["flu"], "value": [Fraction(1, 2)]}).values.tolist()
     [['flu', 0.5]]
     """
-    columns = {name: _array(column) for name, column in table.items()}
+    columns = {name: as_array(column) for name, column in table.items()}
     in_use = [name for name in _FRAMES if name in sys.modules]
     for name in [*in_use, *_FRAMES]:
         try:
@@ -229,8 +238,12 @@ def _list_of(column: NDArray[Any]) -> Any:
     return column.tolist() if column.dtype == object else column
 
 
-def _array(column: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
-    """A column as a NumPy array: whole numbers, the nearest floats of fractions, text and other items as objects."""
+def as_array(column: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
+    """A column as a NumPy array: whole numbers, the nearest floats of fractions, text and other items as objects.
+
+    >>> as_array([Fraction(1, 2), None]).tolist(), as_array([1, 2]).dtype, as_array(["flu"]).dtype
+    ([0.5, nan], dtype('int64'), dtype('O'))
+    """
     if isinstance(column, np.ndarray) and column.dtype != object:
         return column
     numbers = all(cell is None or isinstance(cell, Fraction | float | int) for cell in column)
@@ -272,7 +285,7 @@ class Measurement(Release):
         >>> lb.DiscreteLaplace(epsilon=1).release([3, 4]).to_numpy().dtype
         dtype('int64')
         """
-        array = _array(self.columns()["value"])
+        array = self.arrays()["value"]
         return array.reshape(()) if self.single else array
 
     def __float__(self) -> float:

@@ -62,8 +62,8 @@ MEAN = "mean change.csv --of change --unit person --bounds -100 100"
 def test_nobody_who_is_missing_is_made_up(capsys: Any) -> None:
     answer = run(MEAN, capsys)
     assert abs(Fraction(answer["mean"][0]) - 5) < Fraction(1, 100)
-    assert answer["units"] == [900]
-    (low, high), (fewest, most) = answer["interval"][0], answer["units_interval"][0]
+    assert answer["people"] == [900]
+    (low, high), (fewest, most) = answer["interval"][0], answer["people_interval"][0]
     assert Fraction(low) < 5 < Fraction(high)
     assert fewest < 900 < most
     total = run(f"sum {MEAN.removeprefix('mean ')}", capsys)
@@ -110,7 +110,7 @@ def test_the_number_of_a_unit_is_chosen_in_words(way: str, capsys: Any) -> None:
     numbers = [Fraction(each) for each in WAYS[way]]  # type: ignore[arg-type]
     answer = run(f"mean {VISITS} {way}", capsys)
     assert abs(Fraction(answer["mean"][0]) - sum(numbers) / len(numbers)) < Fraction(1, 50)
-    assert answer["units"] == [len(numbers)]
+    assert answer["people"] == [len(numbers)]
     total = run(f"sum {VISITS} {way}", capsys)
     # Flooring takes less than 8 steps of 1/32 from a sum, and an estimate gives half of them back.
     assert abs(Fraction(total["value"][0]) - sum(numbers)) < Fraction(1, 8)
@@ -126,12 +126,12 @@ def test_the_number_of_a_unit_is_chosen_in_words(way: str, capsys: Any) -> None:
 def test_usually_a_mean_is_of_means_and_a_sum_of_totals(capsys: Any) -> None:
     assert run(f"mean {VISITS}", capsys) == run(f"mean {VISITS} --per mean", capsys)
     assert run(f"sum {VISITS}", capsys) == run(f"sum {VISITS} --per total", capsys)
-    assert "Each unit has one number, the mean of its cost." in text(f"mean {VISITS}", capsys)
-    assert "Each unit has one number, the total of its cost." in text(f"sum {VISITS}", capsys)
-    assert "at most 3 rows of a unit count, picked at random." in text(f"mean {VISITS} --most-rows 3", capsys)
-    assert "its cost with the largest date." in text(f"mean {VISITS} --latest-by date", capsys)
+    assert "Each person has one number, the mean of their cost." in text(f"mean {VISITS}", capsys)
+    assert "Each person has one number, the total of their cost." in text(f"sum {VISITS}", capsys)
+    assert "at most 3 rows of a person count, picked at random." in text(f"mean {VISITS} --most-rows 3", capsys)
+    assert "their cost with the largest date." in text(f"mean {VISITS} --latest-by date", capsys)
     rows = "mean visits.csv --of cost --bounds -4 10"
-    assert run(rows, capsys)["units"] == [7]
+    assert run(rows, capsys)["people"] == [7]
 
 
 def test_a_unit_with_many_rows_takes_more_noise(capsys: Any) -> None:
@@ -185,7 +185,7 @@ def test_people_rows_and_groups(capsys: Any) -> None:
         assert bounded["clamped_above"] == more
     shown = text("count visits.csv --unit who --rows --most-rows 2", capsys)
     assert "rows counted" in shown
-    assert "Of each unit at most 2 rows count: 1 unit (0 to 31 with probability 95%)" in shown
+    assert "Of each person at most 2 rows count: 1 person (0 to 31 with probability 95%)" in shown
     groups = "count visits.csv --unit who --by group --domain x,y,nobody"
     answer = run(f"{groups} --most-items 2", capsys)
     assert (answer["item"], answer["value"]) == (["x", "y", "nobody"], [3, 2, 0])
@@ -201,10 +201,10 @@ def test_people_rows_and_groups(capsys: Any) -> None:
     for truth, (low, high), value in zip([3, 2, 0], one["interval"], one["value"], strict=True):
         assert 0 <= low <= min(truth, value)
         assert max(truth, value) <= high
-    assert "A unit may count in all 3 items" in text(groups, capsys)
-    assert "A unit counts in one item, picked at random: 1 unit (0 to " in text(f"{groups} --one-each", capsys)
+    assert "A person may count in all 3 items" in text(groups, capsys)
+    assert "A person counts in one item, picked at random: 1 person (0 to " in text(f"{groups} --one-each", capsys)
     alone = f"{groups} --one-each --people-share 0"
-    assert "A unit counts in one item, picked at random where it has more." in text(alone, capsys)
+    assert "A person counts in one item, picked at random where there are more." in text(alone, capsys)
     ((low, high), *_) = run(alone, capsys)["interval"]
     assert high - low == 6
     rows = run("count visits.csv --by group --domain x,y,nobody", capsys)
@@ -235,7 +235,7 @@ def test_bins_and_their_labels(capsys: Any) -> None:
     answer = run("histogram visits.csv --of cost --bounds 0 10 --bins 2", capsys)
     assert (answer["item"], answer["value"]) == (["0 to 5", "5 to 10"], [5, 2])
     shown = text(f"{bins} --bounds 0 10 --bins 2", capsys)
-    assert "A unit may count in all 2 bins, and nobody is left out: the noise is for as many" in shown
+    assert "A person may count in all 2 bins, and nobody is left out: the noise is for as many" in shown
     assert "Numbers outside count in the first or last bin." in shown
 
 
@@ -335,7 +335,7 @@ def test_a_database_is_read_by_the_same_rules(capsys: Any) -> None:
     connection.commit()
     connection.close()
     place = "visits.db --table visits --unit who"
-    assert run(f"mean {place} --of cost --bounds 0 10", capsys)["units"] == [1]
+    assert run(f"mean {place} --of cost --bounds 0 10", capsys)["people"] == [1]
     assert run(f"count {place}", capsys)["value"] == [3]
     assert run(f"histogram {place} --of date --every year --bounds 2026 2026 --missing bin --most-items 2", capsys)[
         "value"

@@ -46,7 +46,10 @@ QUIET: Any = Quiet()
 def test_every_releasing_command_has_a_plan(capsys: Any) -> None:
     assert run("--help") == 0
     commands = set(re.findall(r"^  (\w+)  +\S", capsys.readouterr().out.split("Commands:")[1], re.MULTILINE))
-    assert commands - {"plan", "budget", "audit", "completion", "serve", "token"} == {*KINDS, "watch"}
+    assert commands - {"plan", "budget", "audit", "completion", "serve", "token", "publish", "verify"} == {
+        *KINDS,
+        "watch",
+    }
     assert run("plan --help") == 0
     planned = set(re.findall(r"^  (\w+)  +\S", capsys.readouterr().out.split("Commands:")[1], re.MULTILINE))
     assert planned == {*KINDS, "watch"}
@@ -102,11 +105,11 @@ def test_measure(capsys: Any) -> None:
 def test_mean(capsys: Any) -> None:
     release = lb.NoisyMean(epsilon="9/10", bounds=(0, 1000)).release([500] * 2000, draw=QUIET)
     low, high = release.interval("0.95")
-    fewest, most = release.units_interval("0.95")
-    found = plan("mean --bounds 0 1000 --units 2000 --epsilon 1", capsys)
+    fewest, most = release.people_interval("0.95")
+    found = plan("mean --bounds 0 1000 --people 2000 --epsilon 1", capsys)
     assert Fraction(found["exact"]["within"]) == (high - low) / 2
-    assert f"the number of units by at most {-(-(most - fewest) // 2)}." in found["promise"]
-    assert plan("mean --bounds 0 10 --units 2 --epsilon 1", capsys)["within"] == 10
+    assert f"the number of people by at most {-(-(most - fewest) // 2)}." in found["promise"]
+    assert plan("mean --bounds 0 10 --people 2 --epsilon 1", capsys)["within"] == 10
 
 
 @pytest.mark.parametrize(
@@ -131,7 +134,7 @@ def test_above_and_watch(options: str, parameters: dict[str, Any], capsys: Any) 
         ("choose --items 18 -k 3", 20),
         ("measure -k 2", 9),
         ("histogram --items 5", 12),
-        ("mean --bounds 0 100 --units 900", 2),
+        ("mean --bounds 0 100 --people 900", 2),
         ("above --limit 2", 15),
         ("watch --sensitivity 4", 60),
         ("count", 7),
@@ -150,8 +153,8 @@ def test_the_least_epsilon_for_an_accuracy(command: str, within: int, capsys: An
 def test_what_cannot_be_planned_says_why(capsys: Any) -> None:
     for command, message in {
         "plan foo --epsilon 1": "No such command 'foo'",
-        "plan mean --epsilon 1 --bounds 0 1 --units 0": "--units must be a whole number of at least 1: got 0",
-        "plan mean --epsilon 1 --units 5": "mean needs --bounds LOW HIGH",
+        "plan mean --epsilon 1 --bounds 0 1 --people 0": "--people must be a whole number of at least 1: got 0",
+        "plan mean --epsilon 1 --people 5": "mean needs --bounds LOW HIGH",
         "plan quantile --at x --bounds 0 1 --epsilon 1": "--at must be a finite number",
         "plan above": "give exactly one of --epsilon, --rho and --within",
         "plan sum --bounds 0 5 --weights x --epsilon 1": "No such option: --weights",
@@ -166,11 +169,11 @@ def test_what_cannot_be_planned_says_why(capsys: Any) -> None:
 
 def test_a_bound_in_a_sentence_is_rounded_to_the_side_on_which_it_holds(capsys: Any) -> None:
     """People are whole numbers, and a bound that is cut to six digits is still a bound."""
-    for command in ("measure -k 10", "mean --bounds 0 100 --units 1000", "above", "choose --items 20", "count"):
+    for command in ("measure -k 10", "mean --bounds 0 100 --people 1000", "above", "choose --items 20", "count"):
         assert run(f"plan {command} --epsilon 1") == 0
         said = capsys.readouterr().out
-        assert re.search(r"\d units|units by at most \d", said), command
-        assert not re.search(r"\.\d+ units|units by at most [\d,]+\.\d", said)
+        assert re.search(r"\d (people|person)|people by at most \d", said), command
+        assert not re.search(r"\.\d+ people|people by at most [\d,]+\.\d", said)
     assert run("plan sum --bounds 0 1234567 --resolution 1/1000 --epsilon 1/3") == 0
     said = capsys.readouterr().out
     exact = Fraction(plan("sum --bounds 0 1234567 --resolution 1/1000 --epsilon 1/3", capsys)["exact"]["within"])
@@ -194,7 +197,7 @@ def test_an_accuracy_in_percent(command: str, share: str, whole: int, capsys: An
     """Of counts and ranks the share is of all units, of means of the bounds, of sums of the largest possible sum."""
     wish = Fraction(share.removesuffix("%")) * whole / 100
     for within in (share, str(wish)):
-        data = plan(f"{command} --units 5000 --within {within}", capsys)
+        data = plan(f"{command} --people 5000 --within {within}", capsys)
         assert Fraction(data["exact"]["within"]) <= wish
         assert Fraction(data["exact"]["within"]) > wish * Fraction(9, 10)
 
@@ -204,7 +207,7 @@ def test_a_plan_says_what_a_dry_run_says(tmp_path: Any, capsys: Any) -> None:
     table.write_text("patient,cost,item\n1,5,a\n")
     for command in (
         "count --unit patient --epsilon 1",
-        "mean --of cost --unit patient --bounds 0 100 --units 700 --epsilon 1",
+        "mean --of cost --unit patient --bounds 0 100 --people 700 --epsilon 1",
         "sum --of cost --unit patient --bounds 0 100 --rho 1/10",
         "median --of cost --unit patient --bounds 0 100 --epsilon 1",
         "histogram --of cost --unit patient --bounds 0 100 --bins 5 --epsilon 1",

@@ -82,13 +82,13 @@ def test_people_are_whole_numbers(command: str, clinic: Path, capsys: Any) -> No
     rows = [re.split(r"  +", line.strip()) for line in lines if re.match(r" *\d+  |[a-z ]+  ", line)]
     units = [cell for row in rows for cell in row if re.search(r"\d", cell)]
     assert all(re.fullmatch(r"-?[\d,]+( to -?[\d,]+)?", cell) for cell in units)
-    assert all("." not in amount for amount in re.findall(r"(\S+) units? more", " ".join(lines)))
+    assert all("." not in amount for amount in re.findall(r"(\S+) (?:person|people) more", " ".join(lines)))
 
 
 def test_a_mean_has_the_digits_of_its_interval_and_whole_people(clinic: Path, capsys: Any) -> None:
     assert run("mean visits.csv --of cost --unit patient --bounds 0 1000 --epsilon 10") == 0
     _, head, row, *_ = capsys.readouterr().out.splitlines()
-    assert re.split(r"  +", head.strip()) == ["mean of cost", "interval", "units", "interval of units"]
+    assert re.split(r"  +", head.strip()) == ["mean of cost", "interval", "people", "interval of people"]
     # Half the interval is 1.2, and noise moves that by far less than 0.2: one decimal.
     assert re.fullmatch(
         r"[\d,]+\.\d  [\d,]+\.\d to [\d,]+\.\d  [\d,]+  [\d,]+ to [\d,]+", re.sub("  +", "  ", row.strip())

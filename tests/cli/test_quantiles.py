@@ -119,7 +119,7 @@ def test_the_promise_is_one_that_is_proved(capsys: Any) -> None:
     assert run(f"median {asked} --people-share 0") == 0
     assert lb.Quantile(bounds=(0, 100), epsilon=1).accuracy() == Fraction(15, 2)
     assert "the value is within 7.5 ranks of the quantile." in " ".join(capsys.readouterr().out.split())
-    assert "floored to steps of 1." in one
+    assert "floored to steps of 1, where" in one
     # Of several quantiles less is proved where numbers are equal.
     for command in ("quantile", "plan quantile"):
         source = asked if command == "quantile" else "--bounds 0 100 --resolution 1 --epsilon 1"
@@ -133,7 +133,7 @@ WRONG = {
     "--domain north,south": "groups need a column",
     "--one-each": "groups need a column",
     "--per row": "--per row needs --most-rows",
-    "--by region --domain north,south --per row --most-rows 2 --one-each": "--most-rows says how many numbers a unit",
+    "--by region --domain north,south --per row --most-rows 2 --one-each": "--most-rows says how many numbers a person",
     "--per latest": "--per latest and --latest-by go together",
     "--per median": "--per must be mean, total, latest or row",
     "--resolution 7": "resolution must divide the upper bound",
@@ -177,7 +177,7 @@ def test_nothing_said_about_groups_leaves_nobody_out(capsys: Any) -> None:
     assert json.loads(capsys.readouterr().out) == plain
     assert plain["parameters"]["answer.most_values"] == "2"
     assert "spread.epsilon" not in plain["parameters"]
-    assert "A unit may count in all 2 groups" in " ".join(plain["notes"])
+    assert "A person may count in all 2 groups" in " ".join(plain["notes"])
     assert run(f"{asked} --one-each --dry-run --json") == 0
     bounded = json.loads(capsys.readouterr().out)["parameters"]
     assert (bounded["answer.most_values"], bounded["spread.epsilon"]) == ("1", "1/20")

@@ -160,7 +160,7 @@ def test_a_long_sum_behind_a_mean_is_not_clamped() -> None:
     release = lb.NoisyMean(epsilon=1, bounds=(0, 10**6), resolution="1e-8").release(numbers)
     low, high = release.interval(SURE)
     assert low <= 1000 <= high
-    fewest, most = release.units_interval(SURE)
+    fewest, most = release.people_interval(SURE)
     assert fewest <= 100_000 <= most
 
 

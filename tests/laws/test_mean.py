@@ -37,8 +37,8 @@ def test_both_intervals_hold_together_at_their_level(values: list[Any]) -> None:
     there = [Fraction(value) for value in values if isinstance(value, int | float) and value == value]
     mean, held = sum(there, Fraction(0)) / len(there), Fraction(0)
     for release, mass in law.masses.items():
-        assert isinstance(release, lb.MeanAndUnits)
-        (low, high), (fewest, most) = release.interval(level), release.units_interval(level)
+        assert isinstance(release, lb.MeanAndPeople)
+        (low, high), (fewest, most) = release.interval(level), release.people_interval(level)
         held += mass if low <= mean <= high and fewest <= len(there) <= most else 0
     assert held >= level - law.unexplored
 
@@ -82,7 +82,7 @@ def test_values_that_move_further_are_refused() -> None:
 def test_nobody_there_gives_the_midpoint_and_no_wrong_interval() -> None:
     law = lb.audit.law(lb.NoisyMean(eta=BIT, bounds=(0, 4)).program([]), Fraction(1, 64))
     for release in law:
-        assert isinstance(release, lb.MeanAndUnits)
+        assert isinstance(release, lb.MeanAndPeople)
         if release.sums[1] <= 0:
             assert release.mean == 2
             assert release.interval() == (0, 4)

@@ -98,6 +98,59 @@ def test_an_eta_comes_back_in_the_epsilon_that_was_charged_for_it(place: str) ->
     assert ledger.close(run).spent == F(eta.epsilon_upper) * F(5, 8)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_list_gives_back_what_a_run_over_it_would(place: str, kind: str) -> None:
+    ledger = opened(place, **KINDS[kind])
+    release = ledger.release("clinic", sparse(epsilon=None, rho="1/20"), [FAR, -FAR, FAR, -FAR])
+    assert (release.indices, release.answered) == ((0, 2), 4)
+    after, (charge, *refunds) = ledger.account("clinic"), ledger.history("clinic")[1:]
+    assert charge.epsilon is not None
+    assert after.spent_epsilon == charge.epsilon * (1 if kind.startswith("rho") else F(3, 4))
+    assert (after.spent_rho, after.spent_delta) == (charge.rho, charge.delta)
+    assert [entry.kind for entry in refunds] == ([] if kind.startswith("rho") else ["refund"])
+    assert charge.published == release
+    assert ledger.verify() == ()
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "back"),
+    [
+        (sparse(limit=1), 0),
+        (sparse(), F(3, 8)),
+        (sparse(measure="1/2"), F(9, 16)),  # a quarter for the threshold, a part of the others for each answer
+        (lb.AdaptiveSparseVector(threshold=0, limit=2, epsilon=1, split="even"), F(3, 8)),
+    ],
+    ids=["all is spent", "one of four", "measured", "the cheaper branch"],
+)
+def test_what_a_list_with_one_answer_gives_back(place: str, mechanism: Any, back: F) -> None:
+    ledger = opened(place)
+    release = ledger.release("clinic", mechanism, [FAR])
+    assert ledger.account("clinic").remaining == release.unspent == back
+    assert len(ledger.history("clinic")) == (3 if back else 2)
+
+
+def test_an_answer_from_the_books_gives_nothing_back(place: str) -> None:
+    ledger = opened(place)
+    for _ in range(3):
+        ledger.release("clinic", sparse(), [FAR], query="fevers", reuse=True)
+    assert ledger.account("clinic").remaining == F(3, 8)
+
+
+def test_the_list_of_another_mechanism_gives_nothing_back(place: str) -> None:
+    """Its answers may cost more than the account paid for."""
+    ledger = opened(place)
+    cheap, dear = sparse(), sparse(split="1/100")
+    ledger.spend("clinic", cheap, dear.ready([-FAR]))
+    assert ledger.account("clinic").remaining == 0
+
+
+def test_a_list_whose_draw_fails_gives_nothing_back(place: str) -> None:
+    ledger = opened(place)
+    with pytest.raises(lb.TapeEnded):
+        ledger.release("clinic", sparse(), [-FAR] * 9, draw=lb.Sampler(lb.Tape([1 << 63] * 2)))
+    assert ledger.account("clinic").remaining == 0
+
+
 def test_a_run_is_closed_once(place: str) -> None:
     ledger = opened(place)
     run = ledger.start("clinic", sparse())

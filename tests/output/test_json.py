@@ -22,7 +22,7 @@ NUMBERS = (
     "gap",
     "value",
     "mean",
-    "units",
+    "people",
     "measurement",
     "standard_error",
     "estimate",

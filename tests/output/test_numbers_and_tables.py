@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -79,10 +81,10 @@ def test_intervals_without_an_end() -> None:
 def test_people_are_whole_and_items_are_names() -> None:
     columns: dict[str, list[object]] = {
         "item": [2026, 12.0],
-        "units": [Fraction(36016, 10), 5],
+        "people": [Fraction(36016, 10), 5],
         "interval": [(Fraction(1, 2), Fraction(9, 2))] * 2,
     }
-    assert format_cells(columns, whole=["units", "interval"]) == [
+    assert format_cells(columns, whole=["people", "interval"]) == [
         ["2026", "12.0"],
         ["3,602", "5"],
         ["0 to 5", "0 to 5"],
@@ -95,13 +97,13 @@ def test_people_are_whole_and_items_are_names() -> None:
 def test_a_mean_shows_the_digits_of_its_interval_and_whole_people() -> None:
     mechanism = lb.NoisyMean(epsilon=1, bounds=(0, 10))
     release = mechanism.release([3] * 1000, lb.Sampler(lb.Tape([1 << 62, 1 << 61])))
-    mean, units = str(release).splitlines()[-1].split()
+    mean, people = str(release).splitlines()[-1].split()
     low, high = release.interval()
     assert low is not None
     assert high is not None
     assert Fraction(1, 100) < (high - low) / 2 < Fraction(1, 10)
     assert len(mean.split(".")[1]) == 3
-    assert "." not in units
+    assert "." not in people
 
 
 def test_wide_characters_keep_columns_aligned() -> None:
@@ -114,3 +116,25 @@ def test_a_format_says_how_it_rounds() -> None:
     half = Fraction(5, 2)
     assert [Format(0).text(half, way) for way in ("down", "nearest", "up")] == ["2", "2", "3"]
     assert [Format(None, 1).text(Fraction(25), way) for way in ("down", "up")] == ["2e+1", "3e+1"]
+
+
+@pytest.mark.parametrize("resolution", [1, 5, "1/10"])
+def test_frames_hold_what_the_columns_say(resolution: Any) -> None:
+    items = lb.Counts(items=["flu", "cold"], values=[500, 5], sensitivity=10, resolution=5)
+    unlisted = lb.Unlisted.of({"flu": 5000, "cold": 4000}, most_items=1, sensitivity=10, resolution=5)
+    for release in (
+        lb.DiscreteLaplace(epsilon=1, sensitivity=20, resolution=resolution).release(items),
+        lb.DiscoverHistogram.of(unlisted, epsilon=1, delta="1e-6", resolution=resolution).release(unlisted),
+    ):
+        frame = release.to_frame()
+        for name, column in release.columns().items():
+            exact = list(column) if name == "item" or resolution != "1/10" else [float(value) for value in column]
+            assert frame[name].tolist() == exact
+
+
+@pytest.mark.parametrize("rounding", ["nearest", "down", "up"])
+def test_numbers_are_rounded_as_fractions_are(rounding: Any) -> None:
+    exact = {"nearest": round, "down": math.floor, "up": math.ceil}[rounding]
+    for above in range(-25, 26):
+        for below in (1, 2, 3, 4, 10):
+            assert Format(0).text(Fraction(above, below), rounding) == str(exact(Fraction(above, below)))

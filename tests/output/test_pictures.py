@@ -59,12 +59,12 @@ def test_an_item_without_a_next_one_has_no_bar() -> None:
 
 def test_a_mean_is_drawn_and_not_the_sums_behind_it() -> None:
     release = lb.NoisyMean(epsilon=1, bounds=(0, 10)).release([5] * 1000)
-    mean, units = release.plot().axes
+    mean, people = release.plot().axes
     assert [bar[2] for bar in bars(mean)] == [float(release.mean)]
-    assert [bar[2] for bar in bars(units)] == [float(release.units)]
+    assert [bar[2] for bar in bars(people)] == [float(release.people)]
     ((_, low, high),) = ends(mean)
     assert [low, high] == pytest.approx([float(end or 0) for end in release.interval()])
-    assert (mean.get_ylabel(), units.get_ylabel()) == ("mean", "units")
+    assert (mean.get_ylabel(), people.get_ylabel()) == ("mean", "people")
 
 
 def test_estimates_and_values_have_the_intervals_that_are_stated() -> None:

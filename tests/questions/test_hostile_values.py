@@ -71,8 +71,9 @@ def test_no_more_items_are_asked_for_than_a_domain_can_have(kind: str) -> None:
 def test_a_long_list_is_not_the_name_of_a_file() -> None:
     long = "a" * 300
     assert Domain.parse(f"{long},b").items == (long, "b")
+    assert Domain.parse(long).items == (long,)
     with pytest.raises(lb.ParameterError, match="must be a file with one item per line"):
-        Domain.parse(long)
+        Domain.parse(f"{long}.txt")
 
 
 def test_an_item_that_is_no_number_is_refused() -> None:

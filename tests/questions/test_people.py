@@ -12,10 +12,14 @@ import numpy as np
 import pytest
 
 import lastbit as lb
+from lastbit.errors import ParameterError
 from lastbit.estimate.people import PeopleBounds, noise_of_sum
-from lastbit.questions.item_options import ItemOptions
-from lastbit.questions.people import PeopleParts, PeopleReading, choose_noise, parse_share
+from lastbit.output.words import Words
+from lastbit.questions.item_options import ItemOptions, parse_bound
+from lastbit.questions.kinds import KINDS
+from lastbit.questions.people import PeopleParts, PeopleReading, choose_noise, find_bound, parse_share
 from lastbit.values.ranked import RankedCounts
+from tests.fixed_words import FixedWords
 
 LEVEL = Fraction(95, 100)
 ALPHA = Fraction(5, 100)
@@ -160,6 +164,36 @@ class Clamped:
     clamped_people = lb.Counts(items=("below", "above"), values=[40, 700], monotone=True, most_items=1)
 
 
+@pytest.mark.parametrize(
+    ("typed", "size", "highest"),
+    [("auto", None, 1000), ("auto:200", None, 200), ("auto:2000", None, 2000), ("auto", 4, 4), ("auto:3", 4, 3),
+     ("auto:200", 4, 4), ("auto", 5000, 5000)],
+)  # fmt: skip
+def test_an_automatic_bound_is_at_most_what_was_typed(typed: str, size: int | None, highest: int) -> None:
+    parts = PeopleParts.of(ItemOptions(**parse_bound(typed)), size, "1/10")
+    mechanism: Any = parts.mechanism({"epsilon": 1}, noise)
+    assert parts.highest == highest
+    assert mechanism.parts["bound"].bounds == (1, highest)
+    assert mechanism.parts["answer"].parameters["most_items"] == f"the published bound, up to {highest}"
+
+
+@pytest.mark.parametrize(
+    "typed", ["auto:1", "auto:1000001", "auto:-3", "auto:", "auto:x", "auto:²", "auto:" + "9" * 5000]
+)
+def test_a_largest_bound_that_can_never_be_is_refused(typed: str) -> None:
+    for options in ({"by": "d", "delta": "1e-6"}, {"by": "d", "domain": ["a", "b", "c"]}):
+        with pytest.raises(ParameterError, match="must be auto:NUMBER with a number from 2 to 1,000,000"):
+            KINDS["count"].parse({"source": "t.csv", "unit": "u", "epsilon": 1, "most_items": typed, **options})
+
+
+def test_few_people_do_not_make_an_automatic_bound_as_large_as_it_can_be() -> None:
+    """Of 1,000 people with 1 to 6 items: a linear scale puts half of all bounds above 500."""
+    items = [1 + place % 6 for place in range(1000)]
+    bound: Any = find_bound(1000, {"epsilon": "1/10"})
+    drawn = sorted(int(bound.ready(items)(lb.Sampler(FixedWords(f"bound {n}"))).value) for n in range(41))
+    assert drawn[20] < 100
+
+
 def test_clamped_people_are_said_for_each_side() -> None:
     parts = PeopleParts(clamped=True)
     mechanism = parts.mechanism({"epsilon": 1}, noise)
@@ -167,7 +201,7 @@ def test_clamped_people_are_said_for_each_side() -> None:
     reading = parts.read(mechanism.ready(values)(Shifted(2)), LEVEL)
     reach = noise_of_sum("laplace", lb.DiscreteLaplace(epsilon="1/10").rate, 1, ALPHA / 2)
     assert reading.clamped_ends == {"below": (42, 42 - reach, 42 + reach), "above": (702, 702 - reach, 702 + reach)}
-    below, above = reading.describe_clamping("cost", ("0", "9"), "unit")
-    assert f"below 0 counts as 0: 42 units ({42 - reach} to {42 + reach} with probability 95%)" in below
-    assert f"above 9 counts as 9: 702 units ({702 - reach} to {702 + reach} with probability 95%)" in above
+    below, above = reading.describe_clamping("cost", ("0", "9"), Words())
+    assert f"below 0 counts as 0: 42 people ({42 - reach} to {42 + reach} with probability 95%)" in below
+    assert f"above 9 counts as 9: 702 people ({702 - reach} to {702 + reach} with probability 95%)" in above
     assert reading.data["clamped_above_high"] == 702 + reach

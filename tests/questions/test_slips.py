@@ -57,7 +57,7 @@ def test_no_mean_of_a_column_that_is_declared_as_text(tmp_path: Path) -> None:
         with pytest.raises(lb.ParameterError, match=r"must (be|hold) numbers"):
             lb.ask("mean", path, of="cost", where=where, **NUMBERS)
     sql = "select patient, cast(cost as double) as number from data"
-    assert lb.ask("mean", path, of="number", sql=sql, **NUMBERS).units is not None
+    assert lb.ask("mean", path, of="number", sql=sql, **NUMBERS).people is not None
 
 
 def test_an_account_pays_for_a_table_of_another_name_only_when_told_to(tmp_path: Path) -> None:

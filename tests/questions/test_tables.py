@@ -117,8 +117,8 @@ def test_the_command_prints_a_table_crosswise_and_says_of_whom(visits: pd.DataFr
     assert run(asked) == 0
     text = " ".join(capsys.readouterr().out.split())
     assert "region under 18 18 to under 65 65 and over (all)" in text
-    assert "A unit counts in one cell of each table, drawn by lot where it has more." in text
-    assert "are of the units counted this way" in text
+    assert "A person counts in one cell of each table, drawn by lot where there are more." in text
+    assert "are of the people counted this way" in text
     assert "Rows without a value of region, age are left out of all tables." in text
     assert run(f"{asked} --pivot age,region --json") == 0
     data = json.loads(capsys.readouterr().out)
@@ -137,7 +137,7 @@ def test_the_command_prints_a_table_crosswise_and_says_of_whom(visits: pd.DataFr
     assert "2 combinations of values at most" in text
     assert run(f"{asked} --latest-by date --ways 1") == 0
     text = " ".join(capsys.readouterr().out.split())
-    assert "among its rows with the largest date" in text
+    assert "among the rows with the largest date" in text
     assert "Each interval holds with probability 95% or more." in text
     assert run(f"{asked} --pivot region") != 0
 

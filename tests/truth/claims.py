@@ -97,10 +97,10 @@ PLACES = {
     "false": r"[\d.]+%",
     "where": rf"one (?:item|bin|group)|{NUMBER} (?:item|bin|group)s? at most",
     "rows_count": r"row counts|rows count",
-    "rows_of_unit": r"row of a unit counts|rows of a unit count",
-    "units": r"units?|rows?",
-    "more": r"(?:units? more|more in number)(?: counted)?",
-    "amount": r"units?|in number",
+    "rows_of_person": r"row of a person counts|rows of a person count",
+    "people": r"person|people|rows?",
+    "more": r"(?:(?:person|people|rows?) more|more in number)(?: counted)?",
+    "amount": r"person|people|rows?|in number",
     "group": r"an item|a bin",
     "groups": r"items?|bins?|groups?",
     "who": r"(?:Of what is counted: )?(?:[Ii]n each group, with|[Ww]ith)",
@@ -114,6 +114,7 @@ PLACES = {
     "limit": r"2,147,483,647",
     "column": r"[A-Za-z ]+?",
     "command": r"lastbit .+",
+    "intervals": r"intervals?",
 }
 """What may stand at a place of a template; at a place with another name, a number."""
 
@@ -220,10 +221,10 @@ def between(places: Mapping[str, str], truth: int) -> bool:
 
 COLUMNS: dict[str, tuple[str, ...]] = {
     r"item|group|rank|quantile|day|number": (),
-    r"units|rows|units counted|rows counted": ("interval", "both intervals"),
+    r"people|rows|people counted|rows counted": ("interval", "both intervals"),
     r"sum of number|sum of number counted": ("interval",),
-    r"all (units|rows)|sum of number of all units": ("interval of all",),
-    r"mean of number|interval of (units|rows)": ("both intervals",),
+    r"all (people|rows)|sum of number of all (people|rows)": ("interval of all",),
+    r"mean of number|interval of (people|rows)": ("both intervals",),
     r"interval": ("interval", "both intervals"),
     r"number at \d\S*": ("ranks",),
     r"true gap|ahead of the next by": ("gaps", "interval", "needed"),

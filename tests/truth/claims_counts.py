@@ -40,7 +40,7 @@ def everybody(answer: Answer, _: Places) -> Iterator[Outcome]:
     yield Outcome("the frame has the interval", ends == tuple(interval), sure=True)
 
 
-@says("With probability {level} the count is off by at most {within} units.")
+@says("With probability {level} the count is off by at most {within} people.")
 def off_by(answer: Answer, places: Places) -> Iterator[Outcome]:
     yield Outcome("plan: off by", abs(answer.values[0] - answer.truth.people) <= parse(places["within"]))
 
@@ -64,10 +64,10 @@ def rows_off_by(answer: Answer, places: Places) -> Iterator[Outcome]:
 
 
 @says(
-    "Of each unit at most {most} {rows_count}: {value} {units} ({low} to {high} with probability {level}) have more, "
-    "so that there may be more rows than were counted.",
-    "Of each unit at most {most} {rows_count}: there may be more rows than were counted.",
-    "Of each unit at most {most} {rows_count}.",
+    "Of each person at most {most} {rows_count}: {value} {people} ({low} to {high} with probability {level}) have "
+    "more, so that there may be more rows than were counted.",
+    "Of each person at most {most} {rows_count}: there may be more rows than were counted.",
+    "Of each person at most {most} {rows_count}.",
 )
 def people_with_more_rows(answer: Answer, places: Places) -> Iterator[Outcome]:
     most = answer.case.options["most_rows"]
@@ -90,7 +90,7 @@ def intervals(answer: Answer, _: Places) -> Iterator[Outcome]:
     if answer.counted is not None and "weights" not in answer.case.options:
         yield from _lot(answer)
     if "unit" not in answer.case.options:
-        yield Outcome("rows are called rows", not any("units" in name for name in answer.report.columns), sure=True)
+        yield Outcome("rows are called rows", not any("people" in name for name in answer.report.columns), sure=True)
 
 
 def _lot(answer: Answer) -> Iterator[Outcome]:
@@ -101,7 +101,7 @@ def _lot(answer: Answer) -> Iterator[Outcome]:
     yield Outcome("the lot", some and sum(answer.counted.values()) == drawn, sure=True)
 
 
-@says("Those of all {column} allow for the units whom the bound leaves out.")
+@says("Those of all {column} allow for the {people} whom the bound leaves out.")
 def intervals_of_all(answer: Answer, _: Places) -> Iterator[Outcome]:
     frame, column = answer.report.frame, answer.of_all or ()
     for group, interval in zip(groups_of(answer), column, strict=True):
@@ -113,11 +113,12 @@ def intervals_of_all(answer: Answer, _: Places) -> Iterator[Outcome]:
 
 
 @says(
-    "A unit counts in {where}, picked at random: {value} {units} ({low} to {high} with probability {level}) have more."
+    "A person counts in {where}, picked at random: {value} {people} ({low} to {high} with probability {level}) have "
+    "more."
 )
 def people_cut(answer: Answer, places: Places) -> Iterator[Outcome]:
     assert answer.most is not None
-    yield Outcome("where a unit counts", _where(places) == answer.most, sure=True)
+    yield Outcome("where a person counts", _where(places) == answer.most, sure=True)
     yield Outcome("people with more items", between(places, answer.truth.people_with_more_groups(answer.most)))
     same = [answer.report.data[name] for name in ("cut_low", "cut_high")] == [parse(places[e]) for e in ("low", "high")]
     yield Outcome("the data has what the sentence says", same, sure=True)
@@ -128,9 +129,9 @@ def _where(places: Places) -> Fraction:
     return Fraction(1) if first == "one" else parse(first)
 
 
-@says("A unit counts in {where}, picked at random where it has more.")
+@says("A person counts in {where}, picked at random where there are more.")
 def where_it_counts(answer: Answer, places: Places) -> Iterator[Outcome]:
-    yield Outcome("where a unit counts", _where(places) == answer.most, sure=True)
+    yield Outcome("where a person counts", _where(places) == answer.most, sure=True)
 
 
 def _planned(answer: Answer, **options: Any) -> Fraction:
@@ -142,24 +143,27 @@ def _planned(answer: Answer, **options: Any) -> Fraction:
 
 
 @says(
-    "With --most-items all nobody is left out, and every number would be off by at most {within}: most intervals would "
-    "be narrower than these. To ask that: {command}"
+    "With --most-items all nobody is left out, and every number would be off by at most {within}: {wider} {intervals} "
+    "of these {size} would be narrower. To ask that: {command}"
 )
 def everybody_could_count(answer: Answer, places: Places) -> Iterator[Outcome]:
     off = parse(places["within"])
     yield Outcome("off by, with all", off == _planned(answer, most_items="all", one_each=False), sure=True)
-    narrower = all(2 * off < high - low for low, high in answer.of_all or ())
-    yield Outcome("with all every interval is narrower", narrower, sure=True)
+    people = answer.of_all or ()
+    narrower = sum(None not in ends and 2 * off < ends[1] - ends[0] for ends in people)
+    wider, size = parse(places["wider"]), parse(places["size"])
+    same = size == len(people) and (wider == narrower if "weights" not in answer.case.options else wider >= narrower)
+    yield Outcome("how many intervals would be narrower", same and 2 * narrower > len(people), sure=True)
     words = shlex.split(places["command"])
     plain = not {"--most-items", "--one-each"} & {*words} and words[:2] == ["lastbit", answer.case.kind]
     yield Outcome("the command asks for all", plain, sure=True)
 
 
 @says(
-    "A unit may count in all {size} {groups}, and nobody is left out: the noise is for as many, {within} at most. With "
-    "--one-each it would be {one}, and a unit would count in one item only; --most-items does so for a few.",
-    "A unit may count in all {size} {groups}, and nobody is left out: the noise is for as many, {within} at most. With "
-    "--one-each it would be {one}, and a unit would count in one bin only; --most-items does so for a few.",
+    "A person may count in all {size} {groups}, and nobody is left out: the noise is for as many, {within} at most. "
+    "With --one-each it would be {one}, and a person would count in one item only; --most-items does so for a few.",
+    "A person may count in all {size} {groups}, and nobody is left out: the noise is for as many, {within} at most. "
+    "With --one-each it would be {one}, and a person would count in one bin only; --most-items does so for a few.",
 )
 def everybody_counts(answer: Answer, places: Places) -> Iterator[Outcome]:
     yield Outcome("all groups", parse(places["size"]) == len(answer.truth.groups), sure=True)
@@ -167,7 +171,7 @@ def everybody_counts(answer: Answer, places: Places) -> Iterator[Outcome]:
     yield Outcome("noise with one each", parse(places["one"]) >= _planned(answer, one_each=True), sure=True)
 
 
-@says("A unit may count in all {size} groups, and the noise is for as many.")
+@says("A person may count in all {size} groups, and the noise is for as many.")
 def all_groups(answer: Answer, places: Places) -> Iterator[Outcome]:
     yield Outcome("all groups", parse(places["size"]) == len(answer.truth.groups), sure=True)
 
@@ -198,8 +202,9 @@ def listed_from(answer: Answer, places: Places) -> Iterator[Outcome]:
         return
     least, needed = parse(places["least"]), parse(places["needed"])
     yield Outcome("listed from", all(value >= least for value in answer.values), sure=True)
-    yield from _listed("needed", answer, needed, true_numbers(answer))
-    yield from _listed("needed, of all people", answer, needed, answer.truth.values)
+    counted = "counted to be listed" in places["text"]
+    yield Outcome("says of whom", counted == ("most_items" in answer.case.options), sure=True)
+    yield from _listed("needed", answer, needed, true_numbers(answer) if counted else answer.truth.values)
 
 
 def _listed(claim: str, answer: Answer, needed: Fraction, numbers: Mapping[Any, Any]) -> Iterator[Outcome]:
@@ -233,9 +238,9 @@ def where_the_bound_is_one(answer: Answer, _: Places) -> Iterator[Outcome]:
     yield Outcome("the bound is found", answer.case.options["most_items"] == "auto", sure=True)
 
 
-@says("So an item may have up to {more_units} units more than were counted, and items may be in another order.")
+@says("So an item may have up to {more_people} people more than were counted, and items may be in another order.")
 def up_to_so_many_more(answer: Answer, places: Places) -> Iterator[Outcome]:
-    more = parse(places["more_units"])
+    more = parse(places["more_people"])
     if "weights" in answer.case.options:
         return  # the lot does not say which people of a sum were counted
     furthest = max((answer.truth.counts[item] - answer.counted.get(item, 0) for item in answer.truth.groups), default=0)

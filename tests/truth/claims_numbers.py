@@ -34,34 +34,34 @@ def mean_and_people(answer: Answer, _: Places) -> Iterator[Outcome]:
 
 
 @says(
-    "With probability {level} the mean of {people} {units} is off by about {off} at most where it is in the middle of "
-    "the bounds, by twice that at a bound, and the number of {units} by at most {units_off}."
+    "With probability {level} the mean of {guess} {people} is off by about {off} at most where it is in the middle of "
+    "the bounds, by twice that at a bound, and the number of {people} by at most {people_off}."
 )
 def mean_off_by(answer: Answer, places: Places) -> Iterator[Outcome]:
     (low, high), mean, n = answer.truth.bounds, answer.truth.mean, len(answer.truth.numbers)
     (estimate,), (units,) = (answer.report.frame[name] for name in ("value", "people"))
-    held = abs(units - n) <= parse(places["units_off"])
-    if mean is not None and parse(places["people"]) == n:
+    held = abs(units - n) <= parse(places["people_off"])
+    if mean is not None and parse(places["guess"]) == n:
         half = (high - low) / 2
         held = held and abs(estimate - mean) <= parse(places["off"]) * (1 + abs(mean - low - half) / half)
     yield Outcome("plan: off by", held)
 
 
-@says("Nothing is known about the mean of {people} {units}.")
+@says("Nothing is known about the mean of {guess} {people}.")
 def nothing_is_known(answer: Answer, _: Places) -> Iterator[Outcome]:
     yield Outcome("the interval has both bounds", answer.column("interval")[0] == answer.truth.bounds)
 
 
 @says(
-    "{column} below {bound} counts as {bound}: {value} {units} ({low} to {high} with probability {level}) {have} such "
-    "a number, and none above {high_bound}.",
+    "{column} below {bound} counts as {bound}: {value} {people} ({low} to {high} with probability {level}) {have} such "
+    "a number, but none above {high_bound}.",
 )
 def clamped_below(answer: Answer, places: Places) -> Iterator[Outcome]:
     yield from _clamped(answer, places, "below", answer.truth.bounds[0])
 
 
 @says(
-    "{column} above {bound} counts as {bound}: {value} {units} ({low} to {high} with probability {level}) {have} such "
+    "{column} above {bound} counts as {bound}: {value} {people} ({low} to {high} with probability {level}) {have} such "
     "a number.",
 )
 def clamped_above(answer: Answer, places: Places) -> Iterator[Outcome]:
@@ -74,11 +74,11 @@ def _clamped(answer: Answer, places: Places, side: str, bound: Fraction) -> Iter
 
 
 @says(
-    "At most {most} {rows_of_unit}, picked at random: {value} {units} ({low} to {high} with probability {level}) have "
-    "more, so that the answer is about the rows counted.",
-    "At most {most} {rows_of_unit}, picked at random: {value} {units} ({low} to {high} with probability {level}) have "
-    "more.",
-    "Each row has one number, its number; at most {most} {rows_of_unit}, picked at random.",
+    "At most {most} {rows_of_person}, picked at random: {value} {people} ({low} to {high} with probability {level}) "
+    "have more, so that the answer is about the rows counted.",
+    "At most {most} {rows_of_person}, picked at random: {value} {people} ({low} to {high} with probability {level}) "
+    "have more.",
+    "Each row has one number, its number; at most {most} {rows_of_person}, picked at random.",
 )
 def rows_cut(answer: Answer, places: Places) -> Iterator[Outcome]:
     most = answer.case.options["most_rows"]
@@ -99,35 +99,39 @@ def missing(answer: Answer, places: Places) -> Iterator[Outcome]:
 def _values_of_groups(answer: Answer) -> Iterator[tuple[Any, dict[Fraction, Fraction]]]:
     """Yield each group, None for all people, and the value at each quantile."""
     columns = answer.report.columns
-    if "group" not in columns:
+    if "quantile" in columns:
         quantiles = [Fraction(q) for q in columns["quantile"]]
         yield None, dict(zip(quantiles, columns["number"], strict=True))
         return
-    names = [name for name in columns if name != "group"]
-    for place, group in enumerate(columns["group"]):
+    heading, *names = columns
+    for place, group in enumerate(columns[heading]):
         yield group, {Fraction(name.rsplit(" ", 1)[1]): columns[name][place] for name in names}
 
 
-def _furthest(values: Mapping[Fraction, Fraction], numbers: Sequence[Fraction]) -> Fraction:
-    return max(rank_error(value, q, numbers) for q, value in values.items())
+def _furthest(values: Mapping[Fraction, Fraction], lower: Sequence[Fraction], upper: Sequence[Fraction]) -> Fraction:
+    return max(rank_error(value, q, lower, upper) for q, value in values.items())
 
 
 @says(
     "{who} probability {level} {values} within {ranks} ranks of the {quantiles}. If all numbers stood in order, a "
     "value would stand at most {ranks} places from the place that was asked for. This is for numbers clamped to the "
-    "bounds and floored to steps of {step}.",
+    "bounds and floored to steps of {step}, where a number less than {hair} below a step may count as that step.",
     "{who} probability {level} {values} within {ranks} ranks of the {quantiles}, if no two numbers fall on the same "
     "step. If all numbers stood in order, a value would stand at most {ranks} places from the place that was asked "
-    "for. This is for numbers clamped to the bounds and floored to steps of {step}.",
+    "for. This is for numbers clamped to the bounds and floored to steps of {step}, where a number less than {hair} "
+    "below a step may count as that step.",
 )
 def ranks(answer: Answer, places: Places) -> Iterator[Outcome]:
-    step, reach = parse(places["step"]), parse(places["ranks"])
+    step, hair, reach = (parse(places[name]) for name in ("step", "hair", "ranks"))
+    some = places["who"].startswith("Of what is counted")
+    bounded = answer.case.options.keys() & {"one_each", "most_items", "most_rows"}
+    yield Outcome("says of whom", some == bool(bounded), sure=True)
     for group, values in _values_of_groups(answer):
-        if answer.counted is not None:
-            held = _spread(answer.counted[group], values) or _furthest(values, answer.counted[group]) <= reach
-            yield Outcome(f"ranks of the numbers counted: {group}", held)
-        numbers = answer.truth.floored(group, step)
-        yield Outcome(f"ranks: {group}", _spread(numbers, values) or _furthest(values, numbers) <= reach)
+        if some and answer.counted is not None:
+            lower = upper = answer.counted[group]
+        else:
+            lower, upper = answer.truth.floored(group, step), answer.truth.floored(group, step, hair)
+        yield Outcome(f"ranks: {group}", _spread(lower, values) or _furthest(values, lower, upper) <= reach)
 
 
 def _spread(numbers: Sequence[Fraction], values: Mapping[Fraction, Fraction]) -> bool:
@@ -136,16 +140,17 @@ def _spread(numbers: Sequence[Fraction], values: Mapping[Fraction, Fraction]) ->
 
 
 @says(
-    "A unit counts in {where}, picked at random: {value} {units} ({low} to {high} with probability {level}) have more. "
-    "Among all units of a group, with those whom the bound leaves out, with probability {level} the values are within "
-    "{ranks} ranks."
+    "A person counts in {where}, picked at random: {value} {people} ({low} to {high} with probability {level}) have "
+    "more. Among all people of a group, with those whom the bound leaves out, with probability {level} the values are "
+    "within {ranks} ranks."
 )
 def ranks_of_all(answer: Answer, places: Places) -> Iterator[Outcome]:
     from tests.truth.claims_counts import people_cut
 
     yield from people_cut(answer, places)
-    step = re.search(rf"floored to steps of ({NUMBER})", answer.report.notes[0])
-    assert step is not None
+    found = re.search(rf"floored to steps of ({NUMBER}), where a number less than ({NUMBER})", answer.report.notes[0])
+    assert found is not None
+    step, hair = map(parse, found.groups())
     for group, values in _values_of_groups(answer):
-        numbers = answer.truth.floored(group, parse(step[1]))
-        yield Outcome(f"ranks of all: {group}", _furthest(values, numbers) <= parse(places["ranks"]))
+        lower, upper = answer.truth.floored(group, step), answer.truth.floored(group, step, hair)
+        yield Outcome(f"ranks of all: {group}", _furthest(values, lower, upper) <= parse(places["ranks"]))

@@ -223,7 +223,10 @@ class Reference:
 
     @cached_property
     def clamped(self) -> dict[str, int]:
-        """How many people have a number below the bounds, and above them, of those that clamping looks at."""
+        """How many people have a number below the bounds and none above, and how many one above.
+
+        Of the numbers that clamping looks at.
+        """
         low, high = self.bounds
         people: dict[str, set[str]] = {"below": set(), "above": set()}
         for (person, _), numbers in self.raw_numbers.items():
@@ -233,21 +236,33 @@ class Reference:
                 people["below"].add(person)
             if max(looked_at) > high:
                 people["above"].add(person)
-        return {side: len(beyond) for side, beyond in people.items()}
+        return {"below": len(people["below"] - people["above"]), "above": len(people["above"])}
 
-    def floored(self, group: Any, step: Fraction) -> list[Fraction]:
-        """Return the numbers of a group, floored to steps, in order; of all people where the group is None."""
-        key = group, step
+    def floored(self, group: Any, step: Fraction, hair: Fraction = Fraction(0)) -> list[Fraction]:
+        """Return the numbers of a group, floored to steps, in order; of all people where the group is None.
+
+        A number less than a hair below a step counts as that step.
+        """
+        key = group, step, hair
         if key not in self._floored:
             wanted = [number for _, own, number in self.numbers if group is None or own == group]
-            self._floored[key] = sorted(floor(number / step) * step for number in wanted)
+            self._floored[key] = sorted(_floor(number, step, hair) for number in wanted)
         return self._floored[key]
 
 
-def rank_error(value: Fraction, q: Fraction, numbers: Sequence[Fraction]) -> Fraction:
-    """Return how many places a value stands from the place q·n, where the numbers stand in this order."""
-    below, reached = bisect_left(numbers, value), bisect_right(numbers, value)
-    return max(Fraction(0), below - q * len(numbers), q * len(numbers) - reached)
+def _floor(number: Fraction, step: Fraction, hair: Fraction) -> Fraction:
+    """Return the step at a number or below; the one above where the number is less than a hair below that."""
+    lower = floor(number / step) * step
+    return lower + step if lower + step - number < hair else lower
+
+
+def rank_error(value: Fraction, q: Fraction, lower: Sequence[Fraction], upper: Sequence[Fraction]) -> Fraction:
+    """Return how many places a value stands from the place q·n, where the numbers stand in this order.
+
+    Each number may be that of the lower list or of the upper one.
+    """
+    below, reached, n = bisect_left(upper, value), bisect_right(lower, value), len(lower)
+    return max(Fraction(0), below - q * n, q * n - reached)
 
 
 def nth_largest(values: Iterable[Fraction | int], n: int) -> Fraction | int:

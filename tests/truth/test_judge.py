@@ -81,7 +81,7 @@ def test_the_mean_of_people_is_not_the_mean_of_rows(tmp_path: Path) -> None:
     def statements() -> Iterator[list[Outcome]]:
         for _ in range(STAGES[-1]):
             release = mechanism.release([float(number) for *_, number in rows.numbers], draw=draw)
-            yield [Outcome("how many people", within(release.units_interval(), len(people.numbers)))]
+            yield [Outcome("how many people", within(release.people_interval(), len(people.numbers)))]
 
     assert "how many people" in hear(statements(), tmp_path).convicted
 

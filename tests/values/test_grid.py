@@ -5,6 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from fractions import Fraction
 from math import floor, isnan
+from typing import Any
 
 import numpy as np
 import pytest
@@ -172,3 +173,17 @@ def test_only_lists_and_tuples_are_packed() -> None:
     for values in (np.array([1, 2]), "12", {1, 2}, range(3)):
         with pytest.raises(TypeError, match="a list or a tuple"):
             _floors.packed(values)
+
+
+@pytest.mark.parametrize("resolution", ["1", "3", "1/10", "7/3", "1/3", Fraction(1, 10**17), Fraction(10**9, 7)])
+def test_arrays_of_steps_are_their_values_or_the_nearest_floats(resolution: Any) -> None:
+    grid = Grid(resolution)
+    for places in ([], [0], [-1, 1, 3, 10**6], [(1 << 53) - 1, -(1 << 53)], [(1 << 63) - 1, -(1 << 63)], [1 << 80, 5]):
+        steps = np.array(places, object if max(places, default=0) >> 63 else np.int64)
+        array = grid.array(steps)
+        values = grid.values(places)
+        if grid.denominator == 1:
+            assert array.tolist() == [int(value) for value in values]
+        else:
+            assert array.dtype == np.float64
+            assert array.tolist() == [float(value) for value in values]

@@ -81,7 +81,7 @@ def test_a_condition_that_fails_on_a_row_shows_nothing(page: Client) -> None:
     [
         ("/audit/gallery/000001999", 404),
         ("/audit/gallery/" + "1" * 5000, 404),
-        ("/plan?topic=count&units=000000000001" + "9" * 5000, 400),
+        ("/plan?topic=count&people=000000000001" + "9" * 5000, 400),
         ("/results/" + "9" * 5000, 404),
         ("/plan?topic=top&by=item&k=1&domain_from=typed&domain=1..99999999", 400),
     ],

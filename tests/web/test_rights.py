@@ -80,8 +80,9 @@ def test_with_tls_nothing_goes_in_the_clear(desk: Desk) -> None:
 
 ASKED = {
     "at", "bins", "bounds", "by", "delta", "domain", "edges", "epsilon", "every", "form", "k", "latest_by", "level",
-    "limit", "missing", "most_items", "most_rows", "numbers", "of", "one_each", "people_share", "per", "resolution",
-    "rho", "rows", "rule", "scale", "set", "tables", "threshold", "ways", "weight", "weights", "where",
+    "limit", "missing", "most_items", "most_rows", "noun", "numbers", "of", "one_each", "people_share", "per",
+    "resolution", "rho", "row_noun", "rows", "rule", "scale", "set", "tables", "threshold", "ways", "weight", "weights",
+    "where",
 }  # fmt: skip
 """Options that whoever asks may choose. A new option must be put here, or be the server's alone."""
 

@@ -29,7 +29,7 @@ def spent(served: Served) -> Fraction:
 def test_plan_confirm_release_and_again(served: Served) -> None:
     before = spent(served)
     with served.client("release") as client:
-        plan = client.post("api/plan", json={**TOP, "units": 300}).json()
+        plan = client.post("api/plan", json={**TOP, "people": 300}).json()
         assert plan["allowed"] is True
         assert plan["sample"]["item"][0] in ("influenza", "gout")
         both = client.post("api/plan", json={**TOP, "within": 5})

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Error, expect
 
+import lastbit as lb
 from tests.web.conftest import Served
 
 Visit = Callable[..., Any]
@@ -95,7 +96,9 @@ def test_from_the_question_to_the_report(served: Served, visit: Visit, tmp_path:
     assert data["item"] == list(entry.published.items)
     with page.expect_download() as download:
         page.get_by_role("link", name="CSV").click()
-    assert download.value.path().read_text().startswith("rank,item,ahead of the next by,true gap from,true gap to\n")
+    assert (
+        download.value.path().read_text().startswith("rank,diagnosis,ahead of the next by,true gap from,true gap to\n")
+    )
     assert "<svg" in report
     assert "lastbit top visits.csv" in report
     assert not re.search(r"<script|src=|href=|url\(|@import", report)
@@ -110,6 +113,7 @@ def test_from_the_question_to_the_report(served: Served, visit: Visit, tmp_path:
     ("topic", "fields"),
     [
         ("above", {"by": "diagnosis", "domain_from": "list", "threshold": "20"}),
+        ("above", {"by": "diagnosis", "domain_from": "list", "threshold": "20", "numbers": "yes"}),
         ("choose", {"by": "diagnosis", "domain_from": "typed", "domain": "influenza\ncommon cold"}),
         ("histogram", {"by": "diagnosis", "domain_from": "unknown", "delta": "1e-4", "most_items": "1"}),
         ("quantile", {"of": "cost"}),
@@ -120,8 +124,9 @@ def test_other_topics_are_released(topic: str, fields: dict[str, str], served: S
     page = visit()
     plan(page, topic, "0.25", **fields)
     release(page)
-    entry = served.ledger.history("clinic")[-1]
+    entry = [entry for entry in served.ledger.history("clinic") if entry.kind == "charge"][-1]
     assert entry.done == "yes"
+    assert isinstance(entry.published, lb.MeasuredAbove) == ("numbers" in fields)
     assert "What it means" in page.inner_text("main")
     name = "count" if topic == "histogram" else topic  # the books have one name for a histogram of items
     assert f"lastbit {name} visits.csv" in page.inner_text("main")

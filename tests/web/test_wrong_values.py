@@ -186,7 +186,7 @@ BODIES: dict[str, Any] = {
     "a number for a note": {**QUESTION, "note": 1},
     "a list for a note": {**QUESTION, "note": ["a"]},
     "a long note": {**QUESTION, "note": "x" * 20_000},
-    **{f"units {value!r}"[:40]: {**QUESTION, "units": value} for value in ("x", 0, -1, 1.5, [], {}, True, 2**63, "")},
+    **{f"people {value!r}"[:40]: {**QUESTION, "people": value} for value in ("x", 0, -1, 1.5, [], {}, True, 2**63, "")},
     **{
         f"within {value!r}"[:40]: {"question": "count", "within": value}
         for value in ("x", 0, -1, [], {}, True, "", "%", "x%", "0%", "1e99999", 10**4000, "-2%")
@@ -276,7 +276,7 @@ def shown_refusal(text: str) -> str:
     return "" if match is None else html.unescape(match[1])
 
 
-@pytest.mark.parametrize("dial", ["within", "drag", "stop", "epsilon", "units", "domain_from", "table", "note"])
+@pytest.mark.parametrize("dial", ["within", "drag", "stop", "epsilon", "people", "domain_from", "table", "note"])
 def test_the_dials_of_the_page_take_anything(dial: str, page: Client) -> None:
     for value in HOSTILE.values():
         text = str(value)[:5000].encode("utf-8", "replace").decode()

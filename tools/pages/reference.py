@@ -22,6 +22,7 @@ TITLES: Final = {
         "Questions",
         "Ask a table in one call, as the command does: read, count, plan, charge, release, report.",
     ),
+    "publication": ("Publications", "A whole study from one file: its plan, its run, its report, and the check of it."),
     "mechanisms": ("Mechanisms", "What draws. Each is built from public parameters, and then given private values."),
     "releases": ("Releases", "What mechanisms publish. Everything in a release is public."),
     "data": ("Tables and values", "From a table to private values, with the public facts about them."),

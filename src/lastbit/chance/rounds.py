@@ -1,4 +1,22 @@
-"""`Rounds`: how many candidates a private selection runs, drawn before anything else."""
+"""`Rounds`: how many candidates a private selection runs, drawn before anything else.
+
+What the best of K runs costs, each of cost c: let f(x) = E x^K, and let a run give output y with probability Q(y),
+where y has the score s. Given the best score, each of the tied runs is a fresh draw among the outputs of this score. So
+the best of K runs is y with probability
+
+    P(y) = Q(y)/Q(=s) · (f(Q(≤s)) - f(Q(<s))) = Q(y) · average over u in [0, 1] of f'(1 - t(u)),
+    where t(u) = Q(>s) + (1-u)·Q(=s).
+
+A neighbour changes Q(y) and every t(u) by a factor of at most e^c. Write p_k for P(K = k). If p_(k+1)/p_k ≤ (k+η)/(k+1)
+for all k, then, coefficient by coefficient, (1-x)·f''(x) ≤ (1+η)·f'(x). So f'(1-t) falls by a factor of at most
+e^((1+η)c) when t grows by e^c. Together P(y) changes by at most e^((2+η)c). A law that ends at N has p_(N+1) = 0, which
+satisfies the condition: the cap is free. These laws satisfy it with equality.
+
+With a threshold, let t be the probability that a run reaches it. An output y has P(y) = Q(y)·(1-f(1-t))/t. The last
+factor moves against t, by at most as much, so y costs 2c. No winner has P = f(1-t) = x·h(x) with x = 1-t. The factor x
+costs c, and h costs c exactly if (1-x)·h' ≤ h, which holds if p never rises. Besides, the first run that reaches the
+threshold is the best where all that reach it are tied: so a threshold costs (2+η)c too.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +42,7 @@ class Rounds:
     """A law on 1, …, most with P(K = k+1)/P(K = k) = keep·(k + eta)/(k + 1), cell k-1 for K = k.
 
     With eta 1 it is uniform, or, where keep is below 1, geometric given that it ends in time. A selection of the best
-    of K runs costs 2 + eta times a run (docs/private-selection.md has the proof).
+    of K runs costs 2 + eta times a run (the module has the proof).
 
     >>> [str(mass) for mass in Rounds.of(0, 3).masses()]
     ['6/11', '3/11', '2/11']

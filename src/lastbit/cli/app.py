@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from lastbit.cli import audit, budget, completion, history, plan, serve, tokens, watch
+from lastbit.cli import audit, budget, completion, history, plan, publish, serve, tokens, watch
 from lastbit.cli.commands import question_command
 from lastbit.cli.completion import VARIABLE
 from lastbit.questions.kinds import KINDS, WATCH
@@ -31,11 +31,11 @@ _PLANS = {
     "choose": ("plan choose -k 50 --items 10000 --epsilon 1 --delta 1e-6",),
     "measure": ("plan measure -k 3 --items 100 --epsilon 1",),
     "histogram": ("plan histogram --items 12 --most-items 1 --epsilon 1",),
-    "count": ("plan count --epsilon 1", "plan count --within 2% --units 5000"),
+    "count": ("plan count --epsilon 1", "plan count --within 2% --people 5000"),
     "sum": ("plan sum --bounds 0 1000 --epsilon 1",),
     "mean": (
-        "plan mean --of cost --bounds 0 1000 --units 5000 --within 10",
-        "plan mean visits.csv --of cost --unit patient --bounds 0 1000 --units 5000 --epsilon 1",
+        "plan mean --of cost --bounds 0 1000 --people 5000 --within 10",
+        "plan mean visits.csv --of cost --unit patient --bounds 0 1000 --people 5000 --epsilon 1",
     ),
     "tables": ("plan tables --by sex --by age --domain f,m --edges age=0,18,65 --rho 1/20",),
     "quantile": ("plan quantile --at 0.25,0.5,0.75 --bounds 0 1000 --epsilon 1",),
@@ -69,6 +69,13 @@ plans = typer.Typer(
 )
 app.add_typer(plans, name="plan")
 
+publications = typer.Typer(
+    help="A whole study from one file: its questions, its budget, its report and the proof of it.",
+    short_help="A whole study from one file.",
+    **_SETTINGS,
+)
+app.add_typer(publications, name="publish")
+
 
 def _print_version(show: bool) -> None:
     if show:
@@ -89,7 +96,9 @@ def _options(
 
 def _add(parent: typer.Typer, name: str, function: Callable[..., None], *examples: str) -> None:
     lines = "\n".join(f"  lastbit {example}" for example in examples)
-    summary = None if parent is holders else _SUMMARIES.get(name)
+    summary = None if parent in (holders, publications) else _SUMMARIES.get(name)
+    if parent is app and name == "verify":
+        summary = "Check a published folder, without the data."
     parent.command(name, short_help=summary, epilog=f"\b\nExample:\n{lines}")(function)
 
 
@@ -123,6 +132,13 @@ _add(
 )
 _add(accounts, "verify", budget.verify, "budget verify clinic --ledger budget.db", "budget verify --ledger budget.db")
 _add(accounts, "raise", budget.raise_limit, "budget raise clinic --ledger budget.db --epsilon 4 --note 'agreed in May'")
+_add(publications, "new", publish.new, "publish new visits.csv --unit patient -o new-study.toml")
+_add(publications, "check", publish.check, "publish check study.toml")
+_add(publications, "plan", publish.plan, "publish plan study.toml", "publish plan study.toml --improve")
+_add(publications, "run", publish.run, "publish run study.toml --folder report-2024 --key signing.key")
+_add(publications, "render", publish.render, "publish render study.toml --folder report-again")
+_add(publications, "key", publish.create_key, "publish key signing.key")
+_add(app, "verify", publish.verify, "verify report-2024", "verify report-2024 --key signing.key.pub")
 audit.register(app)
 _add(
     app,

@@ -25,7 +25,7 @@ _LARGEST: Final = Option(
     Number(),
     "A guess of the largest number, where the i-th item has an i-th of it: says which way of selecting finds most.",
 )
-_OUTPUT: Final = ("plot", "html", "dry_run", "units", "reuse", "note")
+_OUTPUT: Final = ("plot", "html", "dry_run", "people", "reuse", "note")
 _SIBLINGS: Final = {"top": ("choose", "histogram"), "choose": ("top",)}
 """What a plan is compared with, where the same options ask it."""
 _HELP: Final = """Show how accurate `lastbit {name}` will be at a cost, or the epsilon of an accuracy. Spend nothing.
@@ -51,7 +51,7 @@ def plan_command(kind: Kind) -> Callable[..., None]:
             kind,
             values,
             plan_values["within"],
-            plan_values["units"],
+            plan_values["people"],
             plan_values.get("items"),
             plan_values.get("largest"),
         )

@@ -90,7 +90,7 @@ def _name_entry(request: Request, payer: Payer) -> str:
 
 
 def _show_dry_run(request: Request) -> None:
-    plan = make_plan(request, units=request["units"])
+    plan = make_plan(request, units=request["people"])
     reading = request.question.reading
     if plan.previous_entry is None and reading is not None:
         reading.check_columns()

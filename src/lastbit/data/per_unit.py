@@ -42,6 +42,9 @@ _COARSEST: Final = 1 << 10
 _FINER: Final = 10
 """Without bounds, the finest grid has at least 2^9 steps to one of the resolution, so that flooring shows nowhere."""
 
+_MOST_FLOORED: Final = 4
+"""A number is floored by less than so many steps of the finest grid."""
+
 _FURTHEST: Final = 1 << 60
 """Rows of a total are clamped at so many steps: a million times as far out as the bounds."""
 
@@ -315,7 +318,7 @@ def _read_numbers(
     known = exact and types[of] is INTEGER and grid.numerator == 1 and (per != "mean" or unit is None)
     known = known and ((step or 0) * grid.resolution).denominator == 1
     # So is a decimal with too many digits for the engines, by less than a step.
-    floored = Fraction(0) if known else (4 if types[of] is DECIMAL else 3) * grid.resolution
+    floored = Fraction(0) if known else (_MOST_FLOORED - (types[of] is not DECIMAL)) * grid.resolution
     most = most or max(len(items), 1)
     return Numbers(steps, positions, items, grid.resolution, public_bounds, most, floored, *more)
 
@@ -372,6 +375,16 @@ def _grid(bounds: tuple[Number, Number], resolution: Number | None) -> tuple[Gri
             "are clamped."
         )
     return grid, low, high, (lower, upper) == (low * grid.resolution, high * grid.resolution)
+
+
+def reach_below_step(bounds: tuple[Number, Number] | None, resolution: Number | None = None) -> Fraction:
+    """Return how far below a step a number may lie and yet be taken to be at it, whatever type its column has.
+
+    >>> reach_below_step((0, 100)) == Fraction(1, 2**31)
+    True
+    """
+    grid, *_ = _unbounded_grid(1 if resolution is None else resolution) if bounds is None else _grid(bounds, resolution)
+    return _MOST_FLOORED * grid.resolution
 
 
 def _is_power_of_two(number: int) -> bool:

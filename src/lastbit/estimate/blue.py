@@ -33,10 +33,7 @@ def blue(measurements: Sequence[Fraction], gaps: Sequence[Fraction], ratio: Frac
     """
     k = len(measurements)
     if len(gaps) not in (k - 1, k) or not k:
-        raise ParameterError(
-            f"gaps must be the gaps between the measurements: got {len(gaps)} gaps and {k} measurements. "
-            "Pass one gap less than there are measurements."
-        )
+        raise mismatch(len(gaps), k)
     ahead = [Fraction(0), *accumulate(gaps[: k - 1])]
     # Each measurement plus the gaps before it estimates the first value: the mean of these estimates.
     first = (sum(measurements, Fraction(0)) + sum(ahead, Fraction(0))) / k
@@ -44,6 +41,19 @@ def blue(measurements: Sequence[Fraction], gaps: Sequence[Fraction], ratio: Frac
     return tuple(
         first - before + weight * (measurement - first + before)
         for measurement, before in zip(measurements, ahead, strict=True)
+    )
+
+
+def mismatch(gaps: int, measurements: int) -> ParameterError:
+    """The refusal of a number of gaps that does not fit that of the measurements.
+
+    >>> raise mismatch(5, 2)
+    Traceback (most recent call last):
+    lastbit.errors.ParameterError: gaps must be the gaps between the measurements: got 5 gaps and 2 measurements...
+    """
+    return ParameterError(
+        f"gaps must be the gaps between the measurements: got {gaps} gaps and {measurements} measurements. "
+        "Pass one gap less than there are measurements."
     )
 
 

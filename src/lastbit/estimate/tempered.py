@@ -11,15 +11,17 @@ Where the gaps are as good as their noise says, S is small and the first term de
 estimate (`blue`). Where luck bends the line, S is large and the measurements are left alone. An estimator of this form
 has at most the mean square error of the measurements, over all k together, whatever the values and the gaps are, if the
 noise is normal (Baranchik 1970; k - 1 dimensions). For Laplace noise see
-docs/decisions/0009-estimates-after-selection.md.
+docs/decisions.md.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import accumulate
 
-from lastbit.estimate.blue import blue
+from lastbit.estimate.blue import mismatch
 
 
 def tempered(
@@ -35,10 +37,21 @@ def tempered(
     >>> tempered(ten, [Fraction(50)] * 9, ratio, Fraction(2))[:2]           # gaps that the measurements contradict
     (Fraction(49521, 550), Fraction(132049, 1650))
     """
-    line = blue(measurements, gaps, Fraction(0))
-    apart = [measurement - place for measurement, place in zip(measurements, line, strict=True)]
-    square = sum((distance * distance for distance in apart), Fraction(0))
-    allowance = max(0, 2 * len(measurements) - 6) * variance
+    k = len(measurements)
+    if len(gaps) not in (k - 1, k) or not k:
+        raise mismatch(len(gaps), k)
+    # In whole numbers of 1/(k·below): fractions would look for common divisors at every step.
+    below = math.lcm(*(number.denominator for number in (*measurements, *gaps)))
+    own = [measurement.numerator * (below // measurement.denominator) for measurement in measurements]
+    ahead = list(accumulate((gap.numerator * (below // gap.denominator) for gap in gaps[: k - 1]), initial=0))
+    # Each measurement plus the gaps before it estimates the first value: k times the mean of these estimates.
+    first = sum(own) + sum(ahead)
+    line = [first - k * before for before in ahead]
+    apart = [k * measurement - place for measurement, place in zip(own, line, strict=True)]
+    square = Fraction(sum(distance * distance for distance in apart), (k * below) ** 2)
+    allowance = max(0, 2 * k - 6) * variance
     # Where S is zero the measurements are the line.
     weight = max(ratio / (1 + ratio), 1 - allowance / square) if square else Fraction(1)
-    return tuple(place + weight * distance for place, distance in zip(line, apart, strict=True))
+    parts, whole = weight.numerator, weight.denominator
+    unit = k * below * whole
+    return tuple(Fraction(whole * place + parts * distance, unit) for place, distance in zip(line, apart, strict=True))

@@ -1,4 +1,12 @@
-"""`Account`: what a data set may cost in all, what it has cost so far, and the one rule that accepts or refuses."""
+"""`Account`: what a data set may cost in all, what it has cost so far, and the one rule that accepts or refuses.
+
+Why an account of epsilon and delta holds. Call a run of the account good if no mechanism leaves the part of its law
+that its ε and ρ are for. A run is not good with probability at most Σδ ≤ δ/2. Split the good runs by how they end.
+Where Σε ≤ ε, the probability of each run changes by at most e^ε between neighbours. On the others Σρ ≤ ρ*, and the
+account does what one that enforces ρ* alone does. That one is ρ*-zCDP however analysts choose (Feldman and Zrnic 2021;
+Whitehouse et al. 2023), so it is (ε, δ/2)-private. Add the parts: e^ε once, δ/2 for the rhos, δ/2 for the deltas. The
+tests follow every analyst of up to four small mechanisms, exactly.
+"""
 
 from __future__ import annotations
 

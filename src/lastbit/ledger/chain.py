@@ -87,6 +87,10 @@ def _account_after(account: Account | None, entry: Any, charges: dict[int, Fract
     `charges` are the epsilons of the charges before, by their entries. Each may be given back once, and not all of it.
     """
     amount = parse_fraction(entry.amount)
+    if account is not None and entry.kind == "part":
+        terms = parse_terms(entry.terms, "of")
+        # A part is paid for by its charge, and changes no sum.
+        return account if amount == 0 and terms is not None and terms["of"] in charges else None
     if amount is None or amount <= 0 or (entry.kind == "create") != (account is None):
         return None
     try:

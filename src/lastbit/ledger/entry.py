@@ -16,7 +16,9 @@ from lastbit.values.adjacency import Adjacency
 
 @dataclass(frozen=True)
 class Entry:
-    """One line of the history: an account created, a charge, a limit raised, or what a closed run gave back.
+    """One line of the history: an account created, a charge, a limit raised, what a closed run gave back, or a part.
+
+    A part is one release of a charge that pays for several.
 
     Nothing private is in it.
 
@@ -31,7 +33,7 @@ class Entry:
     id: int
     dataset: str
     kind: str
-    """create, charge, raise or refund."""
+    """create, charge, raise, refund or part."""
     time: datetime
     mechanism: str
     parameters: Mapping[str, str]

@@ -15,12 +15,12 @@ from lastbit.errors import LedgerError, MechanismError, ParameterError, add_char
 from lastbit.exact.numbers import Number, flag
 from lastbit.ledger import codec, keys, query_identity, table_rows, validation
 from lastbit.ledger.account import Account
-from lastbit.ledger.accounts import Accounts
 from lastbit.ledger.entry import Charge, Entry
 from lastbit.ledger.identity import Identity, check_identity
+from lastbit.ledger.parts import PartRecords
 from lastbit.ledger.price import write_terms
 from lastbit.mechanisms.mechanism import Mechanism, resolve_draw
-from lastbit.mechanisms.sparse_vector.mechanism import StreamMechanism
+from lastbit.mechanisms.sparse_vector.mechanism import AboveThreshold, StreamMechanism, WholeRun
 from lastbit.mechanisms.sparse_vector.run import Run
 from lastbit.mechanisms.tick import Tick
 from lastbit.release import Release
@@ -33,7 +33,7 @@ class NotRecordedWarning(UserWarning):
     """A release is charged and drawn, and the books could not keep it."""
 
 
-class Ledger(Accounts):
+class Ledger(PartRecords):
     """Accounts with limits, in a SQLite file or a PostgreSQL database, that no number of processes can overdraw.
 
     A charge is committed to disk before anything is drawn. A release that fails or crashes stays charged: that may
@@ -199,7 +199,8 @@ class Ledger(Accounts):
 
         `ready` is the second half of a release of this mechanism, such as `mechanism.ready(values)` gives; `adjacency`
         is that of the values, `values.adjacency`. Without it the values count as the account's own notion. What is
-        published is in the books when this returns.
+        published is in the books when this returns. What a sparse vector has not spent on a whole list comes back, as
+        `close` says.
 
         >>> import tempfile, lastbit as lb
         >>> ledger = Ledger(tempfile.mkdtemp() + "/budget.db")
@@ -232,6 +233,8 @@ class Ledger(Accounts):
             raise
         try:
             self.record(charge, published)
+            if isinstance(ready, WholeRun) and ready.is_of(mechanism) and isinstance(published, AboveThreshold):
+                self._give_back(charge, ready.unspent_share(published), note="")
         except LedgerError:
             # It is paid for and drawn: whoever asked must have it.
             warnings.warn(
@@ -359,6 +362,17 @@ class Ledger(Accounts):
             )
         unspent = run.close()
         share = Fraction(0) if run.answers_lost else unspent / (run.spent + unspent)
+        account = self._give_back(charge, share, note)
+        self._runs.pop(run, None)
+        return account
+
+    def _give_back(self, charge: Charge, share: Fraction, note: str) -> Account:
+        """Return the account after this share of a charge has come back, once: none of it where a rho counts.
+
+        Whoever calls this has destroyed the noise of the run, and published what each answer cost.
+        """
+        if share == 0:
+            return self.account(charge.account.dataset)
         with self._store.transaction() as rows:
             account = table_rows.parse_account(table_rows.find_account_row(rows, charge.account.dataset, lock=True))
             paid = table_rows.parse_entry(table_rows.find_history_row(rows, charge.id), self._read_published).epsilon
@@ -369,7 +383,6 @@ class Ledger(Accounts):
             if back > 0 and not table_rows.has_refund(rows, account.dataset, terms):
                 account = account.refunded(back)
                 last = table_rows.add_entry(rows, account, "refund", back, terms, note=note)
-        self._runs.pop(run, None)
         if last is not None:
             self._remember(account.dataset, last)
             account = replace(account, digest=last[1])

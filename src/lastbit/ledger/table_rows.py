@@ -18,7 +18,7 @@ from lastbit.ledger.account import Account
 from lastbit.ledger.chain import digest, parse_price, seal
 from lastbit.ledger.entry import Entry
 from lastbit.ledger.identity import Identity
-from lastbit.ledger.price import Price
+from lastbit.ledger.price import Price, write_terms
 from lastbit.ledger.statement import Statement
 from lastbit.ledger.store import Store
 from lastbit.ledger.tables import ACCOUNTS, ENTRIES
@@ -292,6 +292,14 @@ def has_refund(connection: sa.Connection, dataset: str, terms: str) -> bool:
     return connection.execute(query).first() is not None
 
 
+def find_part_rows(connection: sa.Connection, dataset: str, charge: int) -> Sequence[Any]:
+    """Read the rows of the parts that a charge has paid for, oldest first, without what they published."""
+    query = sa.select(*_HISTORY_COLUMNS).where(
+        ENTRIES.c.dataset == dataset, ENTRIES.c.kind == "part", ENTRIES.c.terms == write_terms(of=Fraction(charge))
+    )
+    return connection.execute(query.order_by(ENTRIES.c.id)).all()
+
+
 def mark_released(connection: sa.Connection, entry: int, text: str | None, text_digest: str | None) -> None:
     """Mark an entry as released, with what it published and the digest of that."""
     _SET_RELEASE.change(
@@ -313,7 +321,7 @@ def find_answer_row(
     query = sa.select(*_HISTORY_COLUMNS).where(
         ENTRIES.c.dataset == dataset,
         ENTRIES.c.question_digest == question.digest,
-        ENTRIES.c.kind == "charge",
+        ENTRIES.c.kind.in_(("charge", "part")),
         ENTRIES.c.mechanism == str(mechanism.name),
         ENTRIES.c.parameters == write_parameters(mechanism),
         ENTRIES.c.adjacency == (adjacency or account.adjacency),

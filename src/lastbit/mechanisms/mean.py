@@ -1,4 +1,4 @@
-"""The mean over units whose number is private: two sums in one release."""
+"""The mean over people whose number is private: two sums in one release."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from lastbit.values.statistic import MeanSums, ends, mean_sums, parse_bounds
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MeanAndUnits(Release):
-    """A mean over units and the number of units, from two noisy sums: `mean`, `units`, and an interval for each.
+class MeanAndPeople(Release):
+    """A mean over people and the number of people, from two noisy sums: `mean`, `people`, and an interval for each.
 
     >>> import lastbit as lb
     >>> found = lb.NoisyMean(epsilon=9, bounds=(0, 10)).release([3, 4, 5] * 1000)
-    >>> round(found.mean), 2_900 < found.units < 3_100
+    >>> round(found.mean), 2_900 < found.people < 3_100
     (4, True)
     """
 
     sums: tuple[int, int]
-    """The two noisy sums in half steps of the grid: totals less the midpoint, and units times half the range."""
+    """The two noisy sums in half steps of the grid: totals less the midpoint, and people times half the range."""
     half_step: Fraction = field(hash=False)
     bounds: tuple[Fraction, Fraction] = field(hash=False)
     rate: Rate = field(compare=False)
@@ -44,7 +44,7 @@ class MeanAndUnits(Release):
 
     @cached_property
     def mean(self) -> Fraction:
-        """The estimate of the mean, within the bounds; the midpoint where no units are seen."""
+        """The estimate of the mean, within the bounds; the midpoint where nobody is seen."""
         first, second = self.sums
         if second <= 0:
             return sum(self.bounds, Fraction(0)) / 2
@@ -52,14 +52,14 @@ class MeanAndUnits(Release):
         return self._clamp((first + Fraction(self._above, 2)) / second)
 
     @cached_property
-    def units(self) -> Fraction:
-        """The estimate of the number of units, without bias: it may be below zero."""
+    def people(self) -> Fraction:
+        """The estimate of the number of people, without bias: it may be below zero."""
         return self.sums[1] * self.half_step / self._half
 
     def interval(self, level: Number = "0.95") -> Interval:
         """Return a confidence interval for the mean of the numbers, each clamped to the bounds but not floored.
 
-        It holds together with `units_interval` with at least this probability.
+        It holds together with `people_interval` with at least this probability.
 
         >>> release = NoisyMean(epsilon=1, bounds=(0, 10)).release([5] * 1000)
         >>> low, high = release.interval("0.95")
@@ -75,21 +75,21 @@ class MeanAndUnits(Release):
         below = self.floored if self.once else Fraction(0)
         return self._clamp(min(ends), -below), self._clamp(max(ends), self.floored)
 
-    def units_interval(self, level: Number = "0.95") -> Interval:
-        """Return a confidence interval of the number of units. It and `interval` hold together at this level."""
+    def people_interval(self, level: Number = "0.95") -> Interval:
+        """Return a confidence interval of the number of people. It and `interval` hold together at this level."""
         reach = self._reach(level) * self.half_step / self._half
-        return max(Fraction(0), self.units - reach), self.units + reach
+        return max(Fraction(0), self.people - reach), self.people + reach
 
     def columns(self) -> dict[str, Sequence[Any]]:
-        """The mean and the number of units."""
-        return {"mean": [self.mean], "units": [self.units]}
+        """The mean and the number of people."""
+        return {"mean": [self.mean], "people": [self.people]}
 
     def error_bars(self, level: Number = "0.95", most: int | None = None) -> dict[str, Sequence[Interval]]:
-        """The interval of the mean, and that of the number of units."""
-        return {"mean": [self.interval(level)], "units": [self.units_interval(level)]}
+        """The interval of the mean, and that of the number of people."""
+        return {"mean": [self.interval(level)], "people": [self.people_interval(level)]}
 
     def panels(self, level: Number = "0.95") -> list[Panel]:
-        """The mean and the number of units, side by side: each has a scale of its own."""
+        """The mean and the number of people, side by side: each has a scale of its own."""
         bars = self.error_bars(level)
         return [Panel(name, [name], column, intervals=bars[name]) for name, column in self.columns().items()]
 
@@ -113,26 +113,27 @@ class MeanAndUnits(Release):
 
 
 @dataclass(frozen=True, kw_only=True)
-class NoisyMean(GridMechanism[MeanAndUnits]):
-    """The mean of a number over units, and how many units there are, when the number of units is private too.
+class NoisyMean(GridMechanism[MeanAndPeople]):
+    """The mean of a number over people, and how many people there are, when the number of people is private too.
 
-    With half = (upper - lower)/2, a unit adds its number less the midpoint to a first sum, which is at most half either
-    way, and half to a second sum. So one unit moves both together by at most upper - lower, and the mean is
-    midpoint + half·first/second. Pass one number for each unit, or the sums that `mean_sums` gives. A unit whose number
-    is missing is in neither sum: the mean divides by the units that have a number, and `units` counts these. With
-    `most_rows`, a unit has so many numbers at most, both sums move so many times as far, and `units` counts numbers.
+    With half = (upper - lower)/2, a person adds their number less the midpoint to a first sum, which is at most half
+    either way, and half to a second sum. So one person moves both together by at most upper - lower, and the mean is
+    midpoint + half·first/second. Pass one number for each person, or the sums that `mean_sums` gives. A person whose
+    number is missing is in neither sum: the mean divides by the people who have a number, and `people` counts these.
+    With `most_rows`, a person has so many numbers at most, both sums move so many times as far, and `people` counts
+    numbers.
 
     Paper:    none; the midpoint is taken off so that it costs nothing.
     Law:      both sums with discrete Laplace noise of scale most_rows·(upper - lower)/epsilon on a grid of half the
               resolution.
     Cost:     epsilon, or eta.
-    Assumes:  one person adds or removes one unit, or replaces one, whose number may be missing before or after. Numbers
+    Assumes:  one person comes or goes, or replaces one, whose number may be missing before or after. Numbers
               are clamped to the bounds, and their sum is floored to the resolution.
     Checked:  tests/laws/test_mean.py, exactly, on neighbours.
     Speed:    two draws, and one pass over the numbers.
 
     >>> release = NoisyMean(epsilon=1, bounds=(0, 10)).release([3, 4, 5] * 1000)
-    >>> 3 < release.mean < 5, 2900 < release.units < 3100
+    >>> 3 < release.mean < 5, 2900 < release.people < 3100
     (True, True)
     """
 
@@ -155,15 +156,15 @@ class NoisyMean(GridMechanism[MeanAndUnits]):
     def _parameters_for(cls, values: Known) -> dict[str, Any]:
         return {}
 
-    def ready(self, values: Any) -> Callable[[Draw], MeanAndUnits]:
-        """The mean of one number for each unit, or of the sums that `mean_sums` gives."""
+    def ready(self, values: Any) -> Callable[[Draw], MeanAndPeople]:
+        """The mean of one number for each person, or of the sums that `mean_sums` gives."""
         if not isinstance(values, Known):
             values = mean_sums(values, bounds=self.bounds, resolution=self.resolution)
         bounds = parse_bounds(self.bounds)
         if not isinstance(values, MeanSums) or values.bounds != bounds or not lies_on(values, self.grid):
             raise ParameterError(
-                "values must be one number for each unit, or mean_sums of them with the same bounds and resolution as "
-                f"the mechanism: got {type(values).__name__}. Nothing was drawn."
+                "values must be one number for each person, or mean_sums of them with the same bounds and resolution "
+                f"as the mechanism: got {type(values).__name__}. Nothing was drawn."
             )
         unpack_within(values, self._furthest)
         # Exact, and not clamped as other values are: a sum may be long.
@@ -171,16 +172,17 @@ class NoisyMean(GridMechanism[MeanAndUnits]):
         flooring = values.floored
         name, cost, half_step, rate = self.name, self.cost, self.grid.resolution, self.rate
 
-        def measure(draw: Draw) -> MeanAndUnits:
+        def measure(draw: Draw) -> MeanAndPeople:
             one, other = draw.laplace(rate, 2).tolist()
-            return MeanAndUnits.made(name, cost, (first + one, second + other), half_step, bounds, rate, flooring, True)
+            return MeanAndPeople.made(
+                name, cost, (first + one, second + other), half_step, bounds, rate, flooring, True
+            )
 
         return measure
 
     def neighbours(self, values: Sequence[Number]) -> Iterator[tuple[Any, ...]]:
-        """Without any one of these numbers, with one that is missing or another; and with more: as many as a unit has.
-
-        The others are at a bound or in the middle.
+        """Without any one of these numbers, with one that is missing or another; and with more, as many as a person
+        has. The others are at a bound or in the middle.
         """
         numbers = tuple(values)
         lower, upper = parse_bounds(self.bounds)

@@ -10,6 +10,7 @@ from itertools import product
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lastbit.chance.distributions import gaussian, laplace
 from lastbit.chance.draw import Draw, Samples, add_exactly
@@ -18,7 +19,7 @@ from lastbit.estimate.accuracy import gaussian_accuracy, laplace_accuracy
 from lastbit.exact.numbers import Number, probability
 from lastbit.privacy.cost import Cost
 from lastbit.privacy.rate import Rate
-from lastbit.release import Interval, Measurement
+from lastbit.release import Interval, Measurement, as_array
 from lastbit.values.grid import Grid, Steps
 from lastbit.values.known import lies_on, lost_steps, names_of
 from lastbit.values.statistic import as_list
@@ -70,9 +71,14 @@ class NoisyValues(Measurement):
 
     def columns(self) -> dict[str, Sequence[Any]]:
         """The items, where there are any, and the values: whole numbers on a grid of whole numbers."""
-        whole = self.resolution.denominator == 1
+        whole, step = self.resolution.denominator == 1, self.resolution.numerator
         items: dict[str, Sequence[Any]] = {} if self.items is None else {"item": self.items}
-        return {**items, "value": [int(value) for value in self.values] if whole else self.values}
+        return {**items, "value": [step * place for place in self.steps.tolist()] if whole else self.values}
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """The columns as arrays, without a fraction for each value."""
+        items = {} if self.items is None else {"item": as_array(self.items)}
+        return {**items, "value": Grid(self.resolution).array(self.steps)}
 
     def interval(self, level: Number = "0.95") -> Interval | tuple[Interval, ...]:
         """Return a confidence interval for each value: it holds the true one with at least this probability.

@@ -27,7 +27,7 @@ _BLUE, _OTHER = "#3b6fd4", "#c2570c"
 def chart(panels: Sequence[Panel], title: str) -> str:
     """Draw the panels below each other, as one SVG element.
 
-    >>> svg = chart([Panel("units", ["flu", "<b>"], [12, 5], "item", [(10, 14), None])], "two & more")
+    >>> svg = chart([Panel("people", ["flu", "<b>"], [12, 5], "item", [(10, 14), None])], "two & more")
     >>> svg.startswith('<svg class="chart" role="img" aria-label="two &amp; more: flu 12, &lt;b&gt; 5"')
     True
     """

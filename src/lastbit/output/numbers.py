@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, Final, Literal, TypeGuard
 
 import numpy as np
@@ -20,6 +21,8 @@ _DIGITS: Final = 6
 """Significant digits of a number without an interval."""
 _LARGE, _SMALL = Fraction(10**15), Fraction(1, 10**4)
 """A column whose largest number is not between these two is written with powers of ten."""
+_NUMBERS: Final = frozenset({int, float, Fraction})
+"""The types of most cells."""
 _ROUNDINGS: Final = {"nearest": ROUND_HALF_EVEN, "down": ROUND_FLOOR, "up": ROUND_CEILING}
 
 
@@ -43,21 +46,21 @@ class Format:
         (2, 1, None)
         """
         values = [*numbers, *(end for interval in intervals if is_interval(interval) for end in interval)]
-        exact = [abs(_fraction(value)) for value in values if is_number(value) and _is_finite(value)]
-        ends = [(_fraction(interval[0]), _fraction(interval[1])) for interval in intervals if _has_ends(interval)]
-        largest = max(exact, default=Fraction(0))
-        halves = [(high - low) / 2 for low, high in ends if high > low]
+        exact = [_fraction(value) for value in values if is_number(value) and _is_finite(value)]
+        amounts = _extremes(exact)
+        largest = max(amounts, default=Fraction(0))
+        halves = [width / 2 for width in _widths(intervals)]
         # The places of digits, as exponents of ten: of the largest number, and of the last digit that is justified.
         first = _exponent(largest)
         last = min(map(_exponent, halves)) - 1 if halves else first - _DIGITS + 1
         if whole and largest < _LARGE:
             return cls(0)
-        smallest = min((number for number in exact if number), default=largest)
+        smallest = min((number for number in amounts if number), default=largest)
         # Among probabilities a small one is not nothing. Among amounts it is.
         lost = not halves and largest <= 1 and smallest * 10**_DIGITS < largest
         if largest >= _LARGE or 0 < largest < _SMALL or lost:
             return cls(None, max(1, min(first - last + 1, _DIGITS)))
-        return cls(min(max(0, -last), _exact_decimals(exact)))
+        return cls(min(max(0, -last), _exact_decimals({number.denominator for number in exact})))
 
     def text(self, value: Any, rounding: Rounding = "nearest") -> str:
         """Write a number in this format.
@@ -72,10 +75,7 @@ class Format:
             # A float cannot hold very large or very small numbers.
             context = Context(prec=self.digits, rounding=_ROUNDINGS[rounding], Emax=MAX_EMAX, Emin=MIN_EMIN)
             return f"{context.divide(Decimal(exact.numerator), Decimal(exact.denominator)).normalize(context):e}"
-        steps = exact * 10**self.decimals
-        rounded = (
-            round(steps) if rounding == "nearest" else math.floor(steps) if rounding == "down" else math.ceil(steps)
-        )
+        rounded = _round(exact.numerator * 10**self.decimals, exact.denominator, rounding)
         above, below = divmod(abs(rounded), 10**self.decimals)
         return f"{'-' if rounded < 0 else ''}{above:,}" + (f".{below:0{self.decimals}}" if self.decimals else "")
 
@@ -112,6 +112,8 @@ def format_digits(value: float | Fraction, digits: int, rounding: Rounding = "ne
 
 def is_number(value: object) -> TypeGuard[Any]:
     """Whether a cell is a number. True and False are words."""
+    if type(value) in _NUMBERS:
+        return True
     if isinstance(value, bool | np.bool_):
         return False
     return isinstance(value, int | float | Fraction | np.integer | np.floating)
@@ -152,15 +154,57 @@ def format_column(
 
 
 def _fraction(value: Any) -> Fraction:
+    if type(value) is Fraction:
+        return value
     # A float means the decimal that it prints as, here as everywhere.
     if isinstance(value, float | np.floating):
-        return Fraction(str(value))
+        return _decimal(str(value))
     return Fraction(int(value) if isinstance(value, np.integer) else value)
+
+
+@lru_cache(maxsize=1024)
+def _decimal(text: str) -> Fraction:
+    # A column repeats its numbers, and a Fraction is slow to read one.
+    return Fraction(text)
+
+
+def _extremes(numbers: Iterable[Fraction]) -> list[Fraction]:
+    """The nearest to zero but zero itself, and the furthest from zero, of the numbers with each denominator.
+
+    The largest and the smallest are among these few, and whole numbers are quicker to compare than fractions.
+    """
+    amounts: dict[int, list[int]] = {}
+    for number in numbers:
+        amounts.setdefault(number.denominator, []).append(abs(number.numerator))
+    return [
+        Fraction(amount, below)
+        for below, above in amounts.items()
+        for amount in {max(above), min(filter(None, above), default=0)}
+    ]
+
+
+def _widths(intervals: Iterable[object]) -> set[Fraction]:
+    """The widths above 0 of intervals: few, as the intervals of a column are mostly alike."""
+    widths = set()
+    for interval in intervals:
+        if _has_ends(interval):
+            low, high = _fraction(interval[0]), _fraction(interval[1])
+            below, other = low.denominator, high.denominator
+            widths.add((high.numerator * below - low.numerator * other, below * other))
+    return {Fraction(width, below) for width, below in widths if width > 0}
+
+
+def _round(above: int, below: int, rounding: Rounding) -> int:
+    """The whole number for above/below; of a half, the nearest even one."""
+    floor, rest = divmod(above, below)
+    if rounding == "nearest":
+        return floor + (2 * rest + (floor & 1) > below)
+    return floor + (rounding == "up" and rest > 0)
 
 
 def _is_finite(value: Any) -> bool:
     # Not of a fraction: it may be too large for a float.
-    return not isinstance(value, float | np.floating) or math.isfinite(value)
+    return type(value) is Fraction or not isinstance(value, float | np.floating) or math.isfinite(value)
 
 
 def _has_ends(value: object) -> TypeGuard[tuple[Fraction, Fraction]]:
@@ -184,9 +228,9 @@ def _long_exponent(value: Fraction) -> int:
     return context.divide(Decimal(value.numerator), Decimal(value.denominator)).adjusted()
 
 
-def _exact_decimals(numbers: Sequence[Fraction]) -> int:
+def _exact_decimals(denominators: Collection[int]) -> int:
     """The decimals that write all numbers exactly, where six or fewer do; otherwise many."""
     for decimals in range(_DIGITS + 1):
-        if all(10**decimals % number.denominator == 0 for number in numbers):
+        if all(10**decimals % denominator == 0 for denominator in denominators):
             return decimals
     return 2 * _DIGITS

@@ -11,7 +11,7 @@ from lastbit.output.numbers import Rounding, are_intervals, are_numbers, format_
 
 MOST_ROWS: Final = 40
 
-PEOPLE: Final = ("units", "people", "rows")
+PEOPLE: Final = ("people", "rows")
 """The columns that count people, or rows: whole numbers, whatever the estimate is."""
 
 _BOUNDS: Final[dict[str, Rounding]] = {"at least": "down", "at most": "up", "an item needs": "up"}
@@ -35,7 +35,7 @@ def format_cells(
     `intervals` gives the intervals of a column by its name. Without it, a column of intervals says how many digits the
     numbers in the column before it have. The columns named in `whole` count people, and are whole numbers.
 
-    >>> format_cells({"item": [2026], "units": [1200.4], "interval": [(1150.2, 1250.9)]}, whole=["units", "interval"])
+    >>> format_cells({"item": [2026], "people": [1200.4], "interval": [(1150.2, 1250.9)]}, whole=["people", "interval"])
     [['2026'], ['1,200'], ['1,150 to 1,251']]
     """
     text_columns, names = [], list(columns)

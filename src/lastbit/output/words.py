@@ -1,6 +1,8 @@
-"""Numbers with a noun, as a sentence has them."""
+"""Numbers with a noun, as a sentence has them, and the nouns that a question has for people and rows."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 
 def plural(number: int, one: str, more: str = "") -> str:
@@ -20,3 +22,56 @@ def nth(number: int) -> str:
     """
     teens = number % 100 in (11, 12, 13)
     return f"{number:,}{'th' if teens else {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th')}"
+
+
+@dataclass(frozen=True)
+class Words:
+    """What people and rows are called: patients and visits. Where each row is one, people are called rows.
+
+    >>> words = Words("patient", "patients", "visit", "visits")
+    >>> words.count(1), words.count(1200), words.count_rows(3), words.a_person
+    ('1 patient', '1,200 patients', '3 visits', 'a patient')
+    """
+
+    person: str = "person"
+    people: str = "people"
+    row: str = "row"
+    rows: str = "rows"
+
+    @property
+    def a_person(self) -> str:
+        """A person with the article, in the middle of a sentence."""
+        return f"{article(self.person)} {self.person}"
+
+    @property
+    def one(self) -> str:
+        """A person with the article, where a sentence begins."""
+        return capitalize(self.a_person)
+
+    def count(self, number: int) -> str:
+        """Write so many people."""
+        return plural(number, self.person, self.people)
+
+    def count_rows(self, number: int) -> str:
+        """Write so many rows."""
+        return plural(number, self.row, self.rows)
+
+
+def article(noun: str) -> str:
+    """Return the article of a noun.
+
+    >>> [article(noun) for noun in ("patient", "employee", "user", "hour", "uncle")]
+    ['a', 'an', 'a', 'an', 'an']
+    """
+    word = noun.lower()
+    sounds_like_you = word.startswith(("eu", "one", "uni", "use", "usu", "ut"))
+    return "an" if word.startswith(("a", "e", "i", "o", "u", "hour", "heir")) and not sounds_like_you else "a"
+
+
+def capitalize(text: str) -> str:
+    """Write the first letter large, and leave the others as they are.
+
+    >>> capitalize("mean MRI")
+    'Mean MRI'
+    """
+    return text[:1].upper() + text[1:]

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 
 def count(request: Request) -> Question:
-    """Estimate how many units there are, or how many rows; with --by, how many units each group has.
+    """Estimate how many people there are, or how many rows; with --by, how many people each group has.
 
-    Where a unit is in one group at most, --one-each makes the noise of all groups as small as that of one.
+    Where a person is in one group at most, --one-each makes the noise of all groups as small as that of one.
     """
     from lastbit.questions import samples
     from lastbit.questions.groups import name_ends
@@ -29,7 +29,7 @@ def count(request: Request) -> Question:
     from lastbit.questions.reading import read_everybody
     from lastbit.questions.report import Report, format_bound, format_percent
 
-    rows, items, most_rows = request.rows, request.items, request["most_rows"]
+    rows, items, most_rows, words = request.rows, request.items, request["most_rows"], request.words
     if items.by:
         if request["rows"] or most_rows is not None:
             raise ParameterError("--rows counts the rows of the whole table: leave --rows, --most-rows or --by out.")
@@ -43,7 +43,7 @@ def count(request: Request) -> Question:
         )
     if request["rows"] != (most_rows is not None):
         raise ParameterError(
-            "--rows and --most-rows go together: how many rows of one unit count says how far one unit moves the "
+            "--rows and --most-rows go together: how many rows of one person count says how far one person moves the "
             "number. Write --rows --most-rows 10."
         )
     if request["rows"]:
@@ -54,39 +54,43 @@ def count(request: Request) -> Question:
     def report(release: lb.NoisyValues) -> Report:
         interval: Any = release.interval(request.level)
         value = release.columns()["value"]
-        more = {"counted": "units", "interval": interval, "level": request.level}
+        more = {"counted": "people", "interval": interval, "level": request.level}
         notes = [f"The interval holds with probability {level}."]
         frame = name_ends("", value, interval)
         data = release.to_dict() | more | frame
-        return Report(release.title, {"units": value, "interval": interval}, notes, data, frame=frame)
+        return Report(
+            release.title, {words.people: value, "interval": interval}, notes, data, (words.people,), frame=frame
+        )
 
-    sentence = f"With probability {level} the count is off by at most {format_bound(within, whole=True)} units."
+    sentence = (
+        f"With probability {level} the count is off by at most {format_bound(within, whole=True)} {words.people}."
+    )
     return Question(
         mechanism,
         reading=read_everybody(rows),
         report=report,
         sample=lambda units: samples.make_bin_counts(units, ["everyone"], monotone=True),
-        accuracy=lambda units: Accuracy(within, "units", sentence, total=Fraction(units)),
+        accuracy=lambda units: Accuracy(within, words.people, sentence, total=Fraction(units)),
         notes=[f"Rows without {rows.unit} are left out."],
     )
 
 
 def _count_rows(request: Request) -> Question:
-    """Return the question that counts rows, at most so many of each unit, and the units that have more."""
+    """Return the question that counts rows, at most so many of each person, and the people who have more."""
     from lastbit.questions import samples
     from lastbit.questions.groups import name_ends
     from lastbit.questions.people import PeopleParts, choose_noise, parse_share
     from lastbit.questions.reading import read_numbers_of_rows
     from lastbit.questions.report import Report, format_bound, format_percent
 
-    rows, most = request.rows, request["most_rows"]
+    rows, most, words = request.rows, request["most_rows"], request.words
     people = PeopleParts(share=parse_share(request["people_share"]), clamped=True)
 
     def build(_: int, cost: Mapping[str, Any]) -> Any:
         return choose_noise(cost, sensitivity=most)
 
     level, within = format_percent(request.level), build(1, people.main_cost(request.cost)).accuracy(request.level)
-    of_each = f"Of each unit at most {plural(most, 'row counts', 'rows count')}"
+    of_each = f"Of each {words.person} at most {plural(most, f'{words.row} counts', f'{words.rows} count')}"
 
     def arrange(numbers: Any) -> Any:
         return people.values(numbers, lambda _: numbers.keep_first(1).total(1))
@@ -95,39 +99,41 @@ def _count_rows(request: Request) -> Question:
         reading = people.read(published, request.level)
         interval: Any = reading.main.interval(request.level)
         value = reading.main.columns()["value"]
-        notes = [f"The interval holds with probability {level}, for the rows counted."]
+        notes = [f"The interval holds with probability {level}, for the {words.rows} counted."]
         if people.measured:
             cut, fewest, highest = reading.clamped_ends["above"]
             notes.append(
-                f"{of_each}: {plural(max(0, cut), 'unit')} ({fewest:,} to {highest:,} with probability {level}) have "
-                "more, so that there may be more rows than were counted."
+                f"{of_each}: {words.count(max(0, cut))} ({fewest:,} to {highest:,} with probability {level}) have "
+                f"more, so that there may be more {words.rows} than were counted."
             )
         else:
-            notes.append(f"{of_each}: there may be more rows than were counted.")
+            notes.append(f"{of_each}: there may be more {words.rows} than were counted.")
         ends = [(low, None) for low, _ in [interval]]
         frame = {**name_ends("", value, ends), **name_ends("bounded_", value, [interval])}
         more = {"counted": "rows", "interval": [interval], "level": request.level, **reading.data}
         data = published.to_dict() | more | frame
-        return Report(published.title, {"rows counted": value, "interval": [interval]}, notes, data, frame=frame)
+        return Report(
+            published.title, {f"{words.rows} counted": value, "interval": [interval]}, notes, data, frame=frame
+        )
 
     text = format_bound(within, whole=True)
-    sentence = f"With probability {level} the count is off by at most {text} rows, of the rows counted."
+    sentence = f"With probability {level} the count is off by at most {text} {words.rows}, of the {words.rows} counted."
     return Question(
         people.mechanism(request.cost, build),
         reading=read_numbers_of_rows(rows, most).then(arrange),
         report=report,
         sample=lambda units: arrange(samples.make_numbers(units, ("0", str(most)), 1)),
-        accuracy=lambda units: Accuracy(within, "rows", sentence, total=Fraction(units)),
+        accuracy=lambda units: Accuracy(within, words.rows, sentence, total=Fraction(units)),
         notes=[f"Rows without {rows.unit} are left out."],
     )
 
 
 def histogram(request: Request) -> Question:
-    """Count units by the items of a column (--by), or by bins of a column of numbers or dates (--of).
+    """Count people by the items of a column (--by), or by bins of a column of numbers or dates (--of).
 
     With --by and a public domain all items are listed, and otherwise the common ones. With --of all bins are listed;
-    a unit counts in every bin that it has a row in, unless --most-items bounds that. --month date is --of date --every
-    month.
+    a person counts in every bin that they have a row in, unless --most-items bounds that. --month date is --of date
+    --every month.
     """
     items, rows, of, every = request.items, request.rows, request["of"], request["every"]
     if not items.by:
@@ -193,7 +199,7 @@ def _build_bins(request: Request, every: str | None) -> Any:
 
 
 def _count_bins(request: Request, rows: RowOptions, of: str, every: str | None) -> Question:
-    """Return the question that counts units, or rows, by bins of a column."""
+    """Return the question that counts people, or rows, by bins of a column."""
     from lastbit.questions import samples
     from lastbit.questions.groups import Groups
     from lastbit.questions.people import PeopleParts, choose_noise
@@ -202,7 +208,7 @@ def _count_bins(request: Request, rows: RowOptions, of: str, every: str | None) 
     items, bins = request.items, _build_bins(request, every)
     labels = (*bins.labels, "missing") if items.missing == "bin" else bins.labels
     if items.resolution is not None:
-        raise ParameterError("--resolution is for sums: bins count units, which are whole. Leave it out.")
+        raise ParameterError("--resolution is for sums: bins count people, who are whole. Leave it out.")
     size = 1 if rows.unit is None else len(labels)  # a row is in one bin
     people = PeopleParts.of(items, size, request["people_share"], by_class=True)
 
@@ -219,7 +225,7 @@ def _count_bins(request: Request, rows: RowOptions, of: str, every: str | None) 
         counts = samples.make_bin_counts(units, labels, monotone=True, most_items=1 if rows.unit is None else None)
         return samples.rank_counts(counts) if people.is_bounded else counts
 
-    return Groups(request, of, labels, "bin", rows.noun, noise, people).ask(
+    return Groups(request, of, labels, "bin", request.words.people, noise, people).ask(
         read_bins(rows, of, bins, labels, items.missing, by_rank=people.is_bounded),
         sample,
         notes,

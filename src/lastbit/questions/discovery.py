@@ -35,11 +35,11 @@ def _require_delta(request: Request) -> str:
 
 
 def ask_unlisted_items(request: Request, *, gaps: bool) -> Question:
-    """Find the k items with the most units, or the largest sums, among items that nobody listed."""
+    """Find the k items with the most people, or the largest sums, among items that nobody listed."""
     import lastbit as lb
     from lastbit.questions.report import Report, format_bound
 
-    rows, items, k = request.rows, request.items, request["k"]
+    rows, items, k, words = request.rows, request.items, request["k"], request.words
     kind: Any = lb.DiscoverTopK if gaps else lb.DiscoverRanking
     parameters = items.discovery_parameters(rows.unit, of_counts="1/10" if gaps else "1")
     people = _choose_parts(request)
@@ -52,7 +52,7 @@ def ask_unlisted_items(request: Request, *, gaps: bool) -> Question:
     level, of_units = format_percent(request.level), " counted" if people.is_bounded else ""
 
     def describe(built: Any) -> str:
-        enough = items.more(format_bound(built.needed(request.level, items.margin), whole=items.counts_units))
+        enough = items.more(format_bound(built.needed(request.level, items.margin), whole=items.counts_units), words)
         return (
             f"An item with {enough}{of_units} than the {nth(built.candidates + 1)} of all items is listed with "
             f"probability {level}, unless the noise puts {plural(k, 'other item')} ahead of it."
@@ -63,7 +63,7 @@ def ask_unlisted_items(request: Request, *, gaps: bool) -> Question:
     def report(published: Any) -> Report:
         reading = people.read(published, request.level)
         release = reading.main
-        columns: dict[str, Any] = {"rank": range(1, len(release.items) + 1), "item": release.items}
+        columns: dict[str, Any] = {"rank": range(1, len(release.items) + 1), **items.columns(release.items)}
         if gaps:
             columns["ahead of the next by"] = release.gaps
         built = build(reading.most, people.main_cost(request.cost))
@@ -80,14 +80,16 @@ def ask_unlisted_items(request: Request, *, gaps: bool) -> Question:
         reading=_read_unlisted(request, people, mechanism.candidates + 1),
         report=report,
         sample=lambda units: _sample_unlisted_items(request, people, units, parameters),
-        accuracy=lambda units: Accuracy(needed, items.number, sentence, _NEEDED, total=items.total_of(units)),
+        accuracy=lambda units: Accuracy(
+            needed, items.number(request.words), sentence, _NEEDED, total=items.total_of(units)
+        ),
         notes=describe_weights(request),
         draws_numbers=gaps,
     )
 
 
 def count_items(request: Request) -> Question:
-    """List items with the number of their units, or their sum: of a public domain all, otherwise the common ones."""
+    """List items with the number of their people, or their sum: of a public domain all, otherwise the common ones."""
     return _count_listed_items(request) if request.items.domain else _count_unlisted_items(request)
 
 
@@ -101,7 +103,7 @@ def _count_listed_items(request: Request) -> Question:
     rows, items = request.rows, request.items
     if request["delta"] is not None:
         raise ParameterError("--delta is for items that nobody listed. Leave --delta or --domain out.")
-    # A row is in one item at most; a unit may be in all. Stated counts come with their own bound.
+    # A row is in one item at most; a person may be in all. Stated counts come with their own bound.
     one, stated = rows.unit is None and items.counts is None, items.counts is not None
     people = PeopleParts.of(
         items, 1 if one or stated else items.size, request["people_share"], by_class=items.weights is None
@@ -119,7 +121,7 @@ def _count_listed_items(request: Request) -> Question:
         return samples.rank_counts(counts) if people.is_bounded else counts
 
     weights = None if items.bounds is None else parse_bounds(items.bounds)
-    return Groups(request, "item", items.names, "item", items.number, noise, people, weights).ask(
+    return Groups(request, "item", items.names, "item", items.number(request.words), noise, people, weights).ask(
         read_ranked_counts(rows, items) if people.is_bounded else read_counts(rows, items),
         sample,
         describe_weights(request),
@@ -141,8 +143,7 @@ def _read_unlisted(request: Request, people: PeopleParts, candidates: int | None
 
     if not people.measured:
         return read_unlisted_items(request.rows, request.items, candidates)
-    most = people.limit if people.auto else people.most or 1
-    return read_ranked_unlisted(request.rows, request.items, most).then(people.values)
+    return read_ranked_unlisted(request.rows, request.items, people.highest).then(people.values)
 
 
 def _sample_unlisted_items(request: Request, people: PeopleParts, units: int, parameters: Mapping[str, Any]) -> Any:
@@ -164,16 +165,17 @@ def _describe_cut(request: Request, reading: PeopleReading) -> list[str]:
         return []
     most = reading.most
     where = "one item" if most == 1 else f"{plural(most, 'item')} at most"
+    words = request.words
     if not reading.knows_cut:
         return [
-            f"A unit counts in {where}, picked at random where it has more. What is said is about the units counted "
-            "this way: there may be more."
+            f"{words.one} counts in {where}, picked at random where there are more. What is said is about the "
+            f"{words.people} counted this way: there may be more."
         ]
     value, low, high = reading.cut
     return [
-        f"A unit counts in {where}, picked at random: {plural(max(0, value), 'unit')} ({low:,} to {high:,} with "
-        f"probability {format_percent(request.level)}) have more. So an item may have up to {high:,} units more than "
-        "were counted, and items may be in another order."
+        f"{words.one} counts in {where}, picked at random: {words.count(max(0, value))} ({low:,} to {high:,} with "
+        f"probability {format_percent(request.level)}) have more. So an item may have up to {high:,} "
+        f"{words.people} more than were counted, and items may be in another order."
     ]
 
 
@@ -188,7 +190,7 @@ def _count_unlisted_items(request: Request) -> Question:
     people = _choose_parts(request)
     if parameters["most_items"] is None and not people.auto:
         raise ParameterError(
-            "without --domain a histogram needs --most-items, the number of items that one unit counts in. Write "
+            "without --domain a histogram needs --most-items, the number of items that one person counts in. Write "
             "--most-items 10, or --most-items auto. Nothing was read."
         )
 
@@ -215,13 +217,14 @@ def _count_unlisted_items(request: Request) -> Question:
         reading = people.read(published, request.level)
         release = reading.main
         intervals, values = release.intervals(request.level), release.columns()["value"]
-        columns: dict[str, Any] = {"item": release.items, items.bounded_number: values, "interval": intervals}
+        labels = items.columns(release.items)
+        columns: dict[str, Any] = {**labels, items.bounded_number(request.words): values, "interval": intervals}
         notes = [
             f"{describe(build(reading.most, people.main_cost(request.cost)))} An item of the table is listed with a "
             f"false interval with a probability of at most {misses}."
         ]
         shown = intervals
-        frame = {"item": release.items, **name_ends("bounded_" if people.is_bounded else "", values, intervals)}
+        frame = {**labels, **name_ends("bounded_" if people.is_bounded else "", values, intervals)}
         if reading.knows_cut:
             counted = release.intervals(reading.counted_level)
             if items.weights is None:
@@ -230,15 +233,16 @@ def _count_unlisted_items(request: Request) -> Question:
                 # No bound is below zero where nobody listed the items.
                 beyond = parse_bounds(items.bounds)[1] * reading.bounds.cut
                 everybody = [(low, None if high is None else high + beyond) for low, high in counted]
-            columns[items.everybody] = shown = everybody
-            frame = {"item": release.items, **name_ends("", values, everybody), **frame}
+            columns[items.everybody(request.words)] = shown = everybody
+            frame = {**labels, **name_ends("", values, everybody), **frame}
         notes += _describe_cut(request, reading)
-        more = {"item": release.items, "interval": shown, "level": request.level, **reading.data}
+        numbers = {name: column for name, column in frame.items() if name not in labels}
+        more = {"item": release.items, "groups": labels, "interval": shown, "level": request.level, **reading.data}
         if reading.knows_cut:
             more["bounded_interval"] = intervals
-        whole = items.whole_columns("interval", items.everybody)
+        whole = items.whole_columns("interval", items.everybody(request.words), items.bounded_number(request.words))
         return Report(
-            published.title, columns, notes, published.to_dict() | items.data | more | frame, whole, frame=frame
+            published.title, columns, notes, published.to_dict() | items.data | more | numbers, whole, frame=frame
         )
 
     return Question(
@@ -246,6 +250,8 @@ def _count_unlisted_items(request: Request) -> Question:
         reading=_read_unlisted(request, people, None),
         report=report,
         sample=lambda units: _sample_unlisted_items(request, people, units, parameters),
-        accuracy=lambda units: Accuracy(needed, items.number, sentence, _NEEDED, total=items.total_of(units)),
+        accuracy=lambda units: Accuracy(
+            needed, items.number(request.words), sentence, _NEEDED, total=items.total_of(units)
+        ),
         notes=describe_weights(request),
     )

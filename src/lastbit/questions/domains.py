@@ -6,6 +6,7 @@ import datetime
 import hashlib
 import json
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -13,15 +14,19 @@ from functools import cached_property
 from math import isfinite
 from numbers import Real
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from lastbit.errors import ParameterError
+from lastbit.output.words import plural
 from lastbit.questions.option import Face
 from lastbit.questions.value_types import LONGEST, Text, describe
 
-_EXPECTED = "a file with one item per line, a range such as 1..12 or 2026-01..2026-12, or items such as a,b,c"
+_EXPECTED: Final = "a file with one item per line, a range such as 1..12 or 2026-01..2026-12, or items such as a,b,c"
+_ENDINGS: Final = (".txt", ".csv", ".tsv", ".list")
+_NAMED: Final = re.compile(r"(?s)([^=/,]+)=(.*)")
+"""The name of a column before its items, as `region=north,south`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +65,7 @@ class Domain:
             items = parse_range(text)
             if items is None and face == "service":
                 raise ParameterError(f"{flag} must be a list of items, or a range such as 1..12: got {describe(text)}.")
-            if items is None and "," in text and not os.path.exists(text):  # a Path raises where a name is too long
+            if items is None and not _names_a_file(text):
                 items = read_items([item for item in map(str.strip, text.split(",")) if item])
             return cls(read_items(Path(text)), _reusable_name(text)) if items is None else cls(items, text)
         if isinstance(value, range):
@@ -92,13 +97,15 @@ class Domain:
     @property
     def word(self) -> str | None:
         """The items as --domain takes them; None where that needs a file."""
+        from lastbit.data.ranges import parse_range
+
         if self.text:
             return self.text
         items = [str(item) for item in self.items]
         plain = all(item and item == item.strip() and "," not in item and "\n" not in item for item in items)
-        # A comma at the end says that this is a list, and not the name of a file.
-        word = ",".join(items) + "," * (len(items) == 1) if plain else ""
-        return word if word and len(word) <= LONGEST and not word.startswith("--") else None
+        word = ",".join(items) if plain else ""
+        taken = _names_a_file(word) or _NAMED.match(word) or parse_range(word) is not None or word.startswith("--")
+        return word if word and len(word) <= LONGEST and not taken else None
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Domain) and list(map(str, self.items)) == list(map(str, other.items))
@@ -116,6 +123,19 @@ def split_lines(text: str) -> list[str]:
     if len(lines) == 1:
         lines = [item.strip() for item in lines[0].split(",")]
     return [line for line in lines if line]
+
+
+def _names_a_file(text: str) -> bool:
+    """Whether a word is the name of a file: it has a slash, or one of the endings of lists. Others are items."""
+    return "/" in text or os.sep in text or text.lower().endswith(_ENDINGS)
+
+
+def _parse_word(word: str, flag: str, face: Face) -> Domain:
+    """Read one word of a command: items, perhaps with the name of their column before them."""
+    named = _NAMED.fullmatch(word)
+    if named is None:
+        return Domain.parse(word, flag, face)
+    return replace(Domain.parse(named[2], flag, face), column=Text().parse(named[1].strip(), flag, face))
 
 
 def _reusable_name(file: str) -> str:
@@ -151,6 +171,15 @@ class Domains:
                 replace(Domain.parse(items, flag, face), column=Text().parse(column, flag, face))
                 for column, items in value.items()
             )
+        if isinstance(value, str) and face in ("command", "python"):
+            value = [value] if _NAMED.fullmatch(value) else value
+        if (
+            isinstance(value, list | tuple)
+            and face in ("command", "python")
+            and value
+            and all(isinstance(word, str) and (face == "command" or _NAMED.fullmatch(word)) for word in value)
+        ):
+            return tuple(_parse_word(word, flag, face) for word in value)
         if isinstance(value, list | tuple) and (
             face == "command" or any(isinstance(item, list | tuple | range | os.PathLike | Domain) for item in value)
         ):
@@ -187,3 +216,29 @@ def _plain_values(items: Sequence[Any]) -> list[Any]:
         item if isinstance(item, str | int) or (isinstance(item, float) and isfinite(item)) else str(item)
         for item in plain
     ]
+
+
+def assign_domains(columns: Sequence[str], typed: Sequence[Domain]) -> tuple[Domain, ...]:
+    """Return the domain of each column: those with a name go to their column, the others to the rest in order.
+
+    >>> sexes, regions = replace(Domain(("f", "m")), column="sex"), Domain(("north", "south"))
+    >>> [domain.items for domain in assign_domains(["region", "sex"], [sexes, regions])]
+    [('north', 'south'), ('f', 'm')]
+    """
+    named = {domain.column: domain for domain in typed if domain.column}
+    rest = [domain for domain in typed if not domain.column]
+    unknown = sorted(set(named) - set(columns))
+    if unknown or len(named) + len(rest) != len(typed):
+        raise ParameterError(
+            f"--domain must name columns of --by, {', '.join(columns)}, each once: got "
+            f"{', '.join(domain.column for domain in typed if domain.column)}. Nothing was read."
+        )
+    without = [column for column in columns if column not in named]
+    if len(rest) != len(without):
+        raise ParameterError(
+            f"--domain must be given once for each --by: got {len(typed)} for {plural(len(columns), 'column')}; "
+            f"without one: {', '.join(without[len(rest) :]) or 'none'}. The items must be public: which of them occur "
+            "is not. Write --domain a,b,c, or --domain FILE, or NAME=a,b,c. Nothing was read."
+        )
+    others = iter(rest)
+    return tuple(named[column] if column in named else next(others) for column in columns)

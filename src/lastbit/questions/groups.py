@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from lastbit.output.words import plural
+from lastbit.output.words import Words, plural
 from lastbit.questions.people import Noise, PeopleParts, PeopleReading, share_of
 from lastbit.questions.question import Accuracy, Question
 from lastbit.questions.report import Report, format_bound, format_percent
@@ -28,7 +28,7 @@ class Groups:
     noun: str
     """What a group is called: an item, a bin."""
     number: str
-    """What the number of a group is called: units, or the sum of a column."""
+    """What the number of a group is called: people, or the sum of a column."""
     noise: Noise
     people: PeopleParts
     """What is measured about people."""
@@ -39,6 +39,22 @@ class Groups:
     def level(self) -> str:
         """The level of intervals, as people read it."""
         return format_percent(self.request.level)
+
+    @property
+    def _words(self) -> Words:
+        return self.request.words
+
+    @property
+    def _labels(self) -> dict[str, list[Any]]:
+        """One column of labels for each column of groups."""
+        items = self.request.items
+        return items.columns(self.names) if items.by else {self.heading: list(self.names)}
+
+    def _data(self, release: Any, data: Mapping[str, Any], frame: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the plain data of an answer: a column may have any name, so the labels stand apart."""
+        labels = self._labels
+        numbers = {name: column for name, column in frame.items() if name not in labels}
+        return {**release.to_dict(), **data, **numbers, "groups": labels}
 
     @property
     def _plain(self) -> bool:
@@ -70,20 +86,21 @@ class Groups:
         people = self._people_intervals(main, reading)
         cut, fewest, most = reading.cut
         columns = {
-            self.heading: self.names,
+            **self._labels,
             f"{self.number} counted": values,
             "interval": counted,
-            self.request.items.everybody: people,
+            self._everybody: people,
         }
         frame = {
-            "item": self.names,
+            **self._labels,
             **name_ends("", [_clip(value, ends) for value, ends in zip(values, people, strict=True)], people),
             **name_ends("bounded_", values, counted),
         }
         notes = [
-            f"Each interval holds with probability {self.level} or more. Those of all units allow for the "
-            "units whom the bound leaves out.",
-            f"A unit counts in {self._at_most(reading.most)}, picked at random: {plural(max(0, cut), 'unit')} "
+            f"Each interval holds with probability {self.level} or more. Those of all {self._words.people} "
+            f"allow for the {self._words.people} whom the bound leaves out.",
+            f"{self._words.one} counts in {self._at_most(reading.most)}, picked at random: "
+            f"{self._words.count(max(0, cut))} "
             f"({fewest:,} to {most:,} with probability {self.level}) have more. --most-items all leaves nobody out.",
             *self._compare_with_all(people),
         ]
@@ -91,22 +108,20 @@ class Groups:
             "item": self.names, "interval": people, "bounded_interval": counted, "level": self.request.level,
             **reading.data,
         }  # fmt: skip
-        return Report(
-            release.title, columns, notes, release.to_dict() | dict(data) | frame | facts, self._whole, frame=frame
-        )
+        return Report(release.title, columns, notes, self._data(release, data, frame) | facts, self._whole, frame=frame)
 
     def _report_simple(self, release: Any, main: Any, values: Sequence[Any], data: Mapping[str, Any]) -> Report:
         """Describe a release of which nothing is known about people besides those counted."""
         intervals = main.interval(self.request.level)
         number = self.number if self._plain else f"{self.number} counted"
-        frame = {"item": self.names, **name_ends("" if self._plain else "bounded_", values, intervals)}
+        frame = {**self._labels, **name_ends("" if self._plain else "bounded_", values, intervals)}
         facts = {"item": self.names, "interval": intervals, "level": self.request.level}
         notes = [f"Each interval holds with probability {self.level} or more."]
         return Report(
             release.title,
-            {self.heading: self.names, number: values, "interval": intervals},
+            {**self._labels, number: values, "interval": intervals},
             notes,
-            release.to_dict() | dict(data) | frame | facts,
+            self._data(release, data, frame) | facts,
             self._whole,
             frame=frame,
         )
@@ -114,7 +129,11 @@ class Groups:
     @property
     def _whole(self) -> tuple[str, ...]:
         """The columns that count people."""
-        return () if self.weights is not None else ("interval", self.request.items.everybody)
+        return () if self.weights is not None else ("interval", self._everybody, self.number, f"{self.number} counted")
+
+    @property
+    def _everybody(self) -> str:
+        return self.request.items.everybody(self._words)
 
     def _people_intervals(self, main: Any, reading: PeopleReading) -> list[Any]:
         """Return the interval of all people, or of their sum, for each group."""
@@ -144,14 +163,14 @@ class Groups:
     def _compare_with_all(self, people: Sequence[Any]) -> list[str]:
         """Return that everybody could count with narrower intervals, where this is so: both noises are public."""
         everybody = self._within(len(self.names))
-        widths = sorted(high - low for low, high in people if low is not None and high is not None)
-        if not widths or widths[len(widths) // 2] <= 2 * everybody:
+        wider = sum(low is not None and high is not None and high - low > 2 * everybody for low, high in people)
+        if 2 * wider <= len(people):
             return []
         text = format_bound(everybody, whole=self.weights is None)
         command = self.request.change(most_items="all", one_each=False).command
         return [
-            f"With --most-items all nobody is left out, and every number would be off by at most {text}: most "
-            f"intervals would be narrower than these. To ask that: {command}"
+            f"With --most-items all nobody is left out, and every number would be off by at most {text}: "
+            f"{plural(wider, 'interval')} of these {len(people):,} would be narrower. To ask that: {command}"
         ]
 
     def describe_bound(self) -> list[str]:
@@ -165,15 +184,15 @@ class Groups:
             own = share_of(self.request.cost, 1 - self.people.share)  # a bound is measured too
             one = format_bound(self.noise(1, own).accuracy(self.request.level) + self._margin, whole=whole)
             return [
-                f"A unit may count in all {plural(size, self.noun)}, and nobody is left out: the noise is for as "
-                f"many, {everybody} at most. With --one-each it would be {one}, and a unit would count in one "
-                f"{self.noun} only; --most-items does so for a few."
+                f"{self._words.one} may count in all {plural(size, self.noun)}, and nobody is left out: the noise is "
+                f"for as many, {everybody} at most. With --one-each it would be {one}, and {self._words.a_person} "
+                f"would count in one {self.noun} only; --most-items does so for a few."
             ]
         if self.people.share == 0:
             return [
-                f"A unit counts in {self._at_most(self.people.most or 1)}, picked at random where it has more. The "
-                "numbers and their intervals are of the units counted this way: there may be more. "
-                "--most-items all leaves nobody out."
+                f"{self._words.one} counts in {self._at_most(self.people.most or 1)}, picked at random where there are "
+                f"more. The numbers and their intervals are of the {self._words.people} counted this way: there may be "
+                "more. --most-items all leaves nobody out."
             ]
         return []
 
@@ -186,7 +205,7 @@ class Groups:
             sentence = f"With probability {self.level} the number of {self._article} is off by at most {text}."
             return Accuracy(within, self.number, sentence, total=total)
         main = self.people.main_cost(self.request.cost)
-        highest = self.people.most or len(self.names)
+        highest = self.people.highest
         within = self.noise(highest, main).accuracy(self.request.level) + self._margin
         text = format_bound(within, whole=whole)
         if self.people.auto:
@@ -197,7 +216,7 @@ class Groups:
             )
         else:
             sentence = f"With probability {self.level} the number counted in {self._article} is off by at most {text}."
-        sentence += " Intervals of all units are wider, by those whom the bound leaves out."
+        sentence += f" Intervals of all {self._words.people} are wider, by those whom the bound leaves out."
         return Accuracy(within, self.number, sentence, total=total)
 
     @property

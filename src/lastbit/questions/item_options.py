@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from math import prod
@@ -10,10 +10,16 @@ from typing import Any, Final
 
 from lastbit.errors import ParameterError
 from lastbit.exact.numbers import number
-from lastbit.questions.domains import Domain
+from lastbit.output.words import Words
+from lastbit.questions.domains import Domain, assign_domains
+from lastbit.questions.group_types import check_names, group_names
 
 _MOST_NAMES: Final = 2 * 10**7
 """No domain that is written out has more items."""
+_NUMBERS_OF_ANSWERS: Final = frozenset(
+    f"{prefix}{name}" for prefix in ("", "bounded_", "people_") for name in ("value", "low", "high")
+) | {"people", "rank", "gap", "shown", "why", "interval", "all people", "total", "sd", "quantile"}
+"""Names that columns of numbers have in answers."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,6 +32,8 @@ class ItemOptions:
     """How many items a unit counts in; None for all, and where the number is found automatically."""
     auto: bool = False
     """Whether a share of the cost finds the number of items that a unit counts in."""
+    highest: int | None = None
+    """The largest number that may be found so; None where nobody typed one."""
     weights: str | None = None
     bounds: tuple[str, str] | None = None
     missing: str = "leave-out"
@@ -38,13 +46,14 @@ class ItemOptions:
     def of(cls, values: Mapping[str, Any]) -> ItemOptions:
         """Take the options of items out of the options of a question, and refuse what can never work."""
         options = {field.name: values[field.name] for field in fields(cls) if field.name in values}
+        if "by" in options:
+            options["by"] = group_names(options["by"])
+            check_names(options["by"])
         if values.get("one_each"):
             if options["most_items"] is not None:
                 raise ParameterError("--one-each is --most-items 1: got both. Leave one of them out.")
             options["most_items"] = 1
-        if options.get("most_items") == "auto":
-            options |= {"most_items": None, "auto": True}
-        items = cls(**options)
+        items = cls(**{**options, **parse_bound(options.get("most_items"))})
         items._validate_counts(values)
         return items
 
@@ -53,7 +62,7 @@ class ItemOptions:
             if self.sensitivity is not None or self.monotone:
                 raise ParameterError(
                     "--sensitivity and --monotone are for --counts: where rows are counted, lastbit knows how far one "
-                    "unit moves a count. Leave them out, or name the column of the counts with --counts COLUMN."
+                    "person moves a count. Leave them out, or name the column of the counts with --counts COLUMN."
                 )
             return
         for name in ("unit", "weights", "bounds", "of"):
@@ -81,22 +90,9 @@ class ItemOptions:
     @property
     def domains(self) -> tuple[Domain, ...]:
         """The domain of each column, refused where there is not one for each."""
-        domain = self.domain or ()
         if not self.by:
             raise ParameterError("--domain lists the items of a column: name the column with --by COLUMN.")
-        if len(domain) != len(self.by):
-            raise ParameterError(
-                f"--domain must be given once for each --by: got {len(domain)} for {len(self.by)} columns. Items that "
-                "nobody listed are for top, choose and histogram, with --delta."
-            )
-        named = {part.column for part in domain if part.column}
-        if named and named != set(self.by):
-            raise ParameterError(
-                f"--domain must name the columns of --by, {', '.join(self.by)}: got {', '.join(sorted(named))}."
-            )
-        if named:
-            by_name = {part.column: part for part in domain}
-            domain = tuple(by_name[column] for column in self.by)
+        domain = assign_domains(self.by, self.domain or ())
         from lastbit.data.domain import check_combinations
 
         check_combinations(len(part.items) for part in domain)
@@ -123,6 +119,21 @@ class ItemOptions:
         if self.size > _MOST_NAMES:
             raise ParameterError(f"--domain must have at most {_MOST_NAMES:,} items: got {self.size:,}. List fewer.")
         return combine_domains([tuple(domain.items) for domain in self.domains])
+
+    def columns(self, names: Sequence[Any]) -> dict[str, list[Any]]:
+        """Return one column of labels for each column of groups, of items as they are counted.
+
+        A column that has the name of a number of the answer is called its group.
+
+        >>> ItemOptions(by=("region", "sex")).columns([("north", "f"), ("south", "m")])
+        {'region': ['north', 'south'], 'sex': ['f', 'm']}
+        >>> ItemOptions(by=("value",)).columns(["a", "b"])
+        {'value (group)': ['a', 'b']}
+        """
+        headings = [f"{name} (group)" if name in _NUMBERS_OF_ANSWERS else name for name in self.by]
+        if len(headings) == 1:
+            return {headings[0]: list(names)}
+        return {heading: [name[place] for name in names] for place, heading in enumerate(headings)}
 
     def discovery_parameters(self, unit: str | None, of_counts: str = "1") -> dict[str, Any]:
         """Return how one unit moves the numbers of items that nobody listed, as mechanisms take it."""
@@ -168,7 +179,7 @@ class ItemOptions:
         if (self.weights is None) != (self.bounds is None):
             raise ParameterError(
                 "--weights and --bounds must be given together: got only one of them. --weights names the column to "
-                "add up, --bounds the range of each unit's total."
+                "add up, --bounds the range of each person's total."
             )
         if self.bounds is None:
             return {"sensitivity": Fraction(1), "monotone": True}
@@ -177,46 +188,43 @@ class ItemOptions:
         weights = Weights.of(self.bounds, self.step())
         return {"sensitivity": weights.sensitivity, "monotone": weights.monotone}
 
-    @property
-    def number(self) -> str:
-        """The name of an item's number: units, or the sum of a column."""
+    def number(self, words: Words) -> str:
+        """Return the name of an item's number: people, or the sum of a column."""
         if self.counts is not None:
             return self.counts
-        return "units" if self.weights is None else f"sum of {self.weights}"
+        return words.people if self.weights is None else f"sum of {self.weights}"
 
-    @property
-    def bounded_number(self) -> str:
-        """The name of the number that is published: of bounded units it says that not all are counted."""
+    def bounded_number(self, words: Words) -> str:
+        """Return the name of the number that is published: after a bound it says that not all are counted."""
         bounded = (self.auto or self.most_items is not None) and self.counts is None
-        return f"{self.number} counted" if bounded else self.number
+        return f"{self.number(words)} counted" if bounded else self.number(words)
 
-    @property
-    def everybody(self) -> str:
-        """The name of the interval for all units, beside a number of those counted."""
-        return "all units" if self.weights is None else f"{self.number} of all units"
+    def everybody(self, words: Words) -> str:
+        """Return the name of the interval for all people, beside a number of those counted."""
+        return f"all {words.people}" if self.weights is None else f"{self.number(words)} of all {words.people}"
 
     @property
     def counts_units(self) -> bool:
-        """Whether the numbers are whole: those of units or of stated counts, and no sums."""
+        """Whether the numbers are whole: those of people or of stated counts, and no sums."""
         return self.weights is None
 
-    def more(self, amount: str) -> str:
+    def more(self, amount: str, words: Words) -> str:
         """Return this amount more, in words."""
         column = self.weights or self.counts
-        return f"{self.amount(amount)} more" if column is None else f"{amount} more in {column}"
+        return f"{self.amount(amount, words)} more" if column is None else f"{amount} more in {column}"
 
-    def amount(self, amount: str) -> str:
+    def amount(self, amount: str, words: Words) -> str:
         """Return this amount, in words."""
         column = self.weights or self.counts
-        units = "unit" if amount == "1" else "units"
-        return f"{amount} {units}" if column is None else f"{amount} in {column}"
+        noun = words.person if amount == "1" else words.people
+        return f"{amount} {noun}" if column is None else f"{amount} in {column}"
 
     def whole_columns(self, *columns: str) -> tuple[str, ...]:
-        """Return these columns where they count units, which are whole; none where they are sums."""
+        """Return these columns where they count people, who are whole; none where they are sums."""
         return columns if self.counts_units else ()
 
     def total_of(self, units: int) -> Fraction | None:
-        """Return what 100% is of the numbers of items: all units, where units are counted."""
+        """Return what 100% is of the numbers of items: all people, where people are counted."""
         return Fraction(units) if self.counts_units else None
 
     def sample(self, units: int) -> Any:
@@ -229,8 +237,20 @@ class ItemOptions:
 
     @property
     def data(self) -> dict[str, Any]:
-        """The column that is added up and its bounds, for JSON; empty when units are counted."""
+        """The column that is added up and its bounds, for JSON; empty when people are counted."""
         return {} if self.bounds is None else {"weights": self.weights, "bounds": list(self.bounds)}
+
+
+def parse_bound(most_items: Any) -> dict[str, Any]:
+    """Return the options of a bound on the items of a unit: a number, None for all, `auto`, or `auto:200`.
+
+    >>> parse_bound("auto:200")
+    {'most_items': None, 'auto': True, 'highest': 200}
+    """
+    if not isinstance(most_items, str):
+        return {"most_items": most_items}
+    _, _, highest = most_items.partition(":")
+    return {"most_items": None, "auto": True, "highest": int(highest) if highest else None}
 
 
 def _length(items: Any) -> int:

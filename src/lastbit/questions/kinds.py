@@ -52,7 +52,7 @@ _RANGE: Final = (
     replace(
         BOUNDS,
         default=None,
-        help="The number of each unit is clamped to this range. Leave it out where nobody knows the range.",
+        help="The number of each person is clamped to this range. Leave it out where nobody knows the range.",
         server_help="Numbers outside this range count as its nearer end. Leave it out where nobody knows the range.",
     ),
     Option(
@@ -73,7 +73,7 @@ _GROUP_OPTIONS: Final = (
         "The list must be public: it may not come from the table itself.",
     ),
     ONE_EACH,
-    replace(MOST_ITEMS, help="One unit counts in at most this many groups, picked at random. Without it: in all."),
+    replace(MOST_ITEMS, help="One person counts in at most this many groups, picked at random. Without it: in all."),
 )
 _MISSING_OF_BINS: Final = replace(
     MISSING,
@@ -170,7 +170,7 @@ KINDS: Final[dict[str, Kind]] = {
                 *_BINS,
             ),
             counts.histogram,
-            "How many units have each item, or are in each bin.",
+            "How many people have each item, or are in each bin.",
             (
                 f"histogram {_LISTED_ITEMS} --most-items 3 --epsilon 1",
                 "histogram visits.csv --by diagnosis --unit patient --most-items 3 --epsilon 1 --delta 1e-6",
@@ -187,12 +187,12 @@ KINDS: Final[dict[str, Kind]] = {
                 *TABLE,
                 *GROUPS,
                 *PAYMENT,
-                Option("rows", Flag(), "Count rows instead of units; needs --most-rows.", False),
+                Option("rows", Flag(), "Count rows instead of people; needs --most-rows.", False),
                 MOST_ROWS,
                 DELTA,
             ),
             counts.count,
-            "How many units there are, or rows.",
+            "How many people there are, or rows.",
             (
                 "count visits.csv --unit patient --epsilon 1",
                 "count visits.csv --unit patient --rows --most-rows 10 --epsilon 1",
@@ -205,7 +205,7 @@ KINDS: Final[dict[str, Kind]] = {
             "sum",
             (*TABLE, *PAYMENT, *NUMBERS, STEP),
             sums.sum_,
-            "The sum of a number over all units.",
+            "The sum of a number over all people.",
             (f"sum {_COST} --bounds 0 1000 --epsilon 1",),
             lambda facts: ("sum", sums.canonicalize_rule(facts, "total")),
         ),
@@ -213,7 +213,7 @@ KINDS: Final[dict[str, Kind]] = {
             "mean",
             (*TABLE, *PAYMENT, *NUMBERS, STEP),
             sums.mean,
-            "The mean of a number over all units.",
+            "The mean of a number over all people.",
             (
                 f"mean {_COST} --bounds 0 1000 --epsilon 1",
                 f"mean {_COST} --per latest --latest-by date --bounds 0 1000 --epsilon 1",
@@ -225,7 +225,7 @@ KINDS: Final[dict[str, Kind]] = {
             "median",
             (*TABLE, *PAYMENT, *_QUANTILE_NUMBERS, *_GROUP_OPTIONS),
             quantiles.median,
-            "The median of a number over all units, or by group.",
+            "The median of a number over all people, or by group.",
             (
                 f"median {_COST} --bounds 0 1000 --epsilon 1",
                 f"median {_COST} --bounds 0 1000 --by diagnosis --domain diagnoses.txt --one-each --epsilon 1",

@@ -18,8 +18,9 @@ from lastbit.estimate.people import PeopleBounds, SpreadClass, noise_of_sum, spr
 from lastbit.exact.numbers import number, probability
 from lastbit.mechanisms.mechanism import Mechanism
 from lastbit.mechanisms.parts import LaterPart, LaterValues, Parts, PartsRelease
-from lastbit.output.words import plural
+from lastbit.output.words import Words
 from lastbit.questions.report import format_percent
+from lastbit.questions.value_types import MOST_AUTOMATIC
 
 if TYPE_CHECKING:
     from lastbit.mechanisms.gaussian import DiscreteGaussian
@@ -31,6 +32,9 @@ BOUND: Final = "bound"
 SPREAD: Final = "spread"
 CLAMPED: Final = "clamped"
 ANSWER: Final = "answer"
+
+_HIGHEST: Final = 1000
+"""An automatic bound is at most this, where nobody listed the items or typed another number."""
 
 _COVERED: Final = "0.95"
 """An automatic bound leaves everything of about this share of people in."""
@@ -86,8 +90,8 @@ class PeopleParts:
     """Whether numbers are clamped to bounds."""
     by_class: bool = False
     """Whether the spread tells people with more items apart by how many they have: for counts of listed items."""
-    limit: int = 1000
-    """The largest automatic bound, where nobody listed the items."""
+    limit: int | None = None
+    """The largest automatic bound, as it was typed."""
 
     @classmethod
     def of(
@@ -100,12 +104,19 @@ class PeopleParts:
         most = items.most_items
         if size is not None and (size == 1 or (most is not None and most >= size)):
             return cls(size=size, share=exact, clamped=clamped)
-        return cls(most, size, exact, items.auto, clamped, by_class)
+        return cls(most, size, exact, items.auto, clamped, by_class, items.highest)
 
     @property
     def is_bounded(self) -> bool:
         """Whether a person may count in fewer items than they have."""
         return self.auto or self.most is not None
+
+    @property
+    def highest(self) -> int:
+        """The largest bound that may be: as it is typed, or what an automatic one may come out as."""
+        if self.auto:
+            return min(self.limit or self.size or _HIGHEST, self.size or MOST_AUTOMATIC)
+        return self.most or self.size or 1
 
     @property
     def measured(self) -> tuple[str, ...]:
@@ -140,20 +151,19 @@ class PeopleParts:
         An answer may use less of its delta than the `delta` that it is built with, by an amount that its bound decides.
         """
         costs = self.costs(cost)
-        top = self.limit if self.size is None else self.size
         main: Mechanism[Any] | LaterPart
         if self.auto:
             typical = build(1, costs[ANSWER])
-            facts = {**typical.parameters, "most_items": f"the published bound, up to {top}"}
+            facts = {**typical.parameters, "most_items": f"the published bound, up to {self.highest}"}
             stated = replace(typical.cost, delta=max(number(delta, "--delta"), typical.cost.delta))
             main = LaterPart(typical.name, stated, facts, lambda published: build(self.bound(published), costs[ANSWER]))
         else:
-            main = build(self.most or self.size or 1, costs[ANSWER])
+            main = build(self.highest, costs[ANSWER])
             if not self.measured:
                 return main
         parts: dict[str, Mechanism[Any] | LaterPart] = {}
         for name in self.measured:
-            parts[name] = find_bound(top, costs[name]) if name == BOUND else choose_noise(costs[name])
+            parts[name] = find_bound(self.highest, costs[name]) if name == BOUND else choose_noise(costs[name])
         return Parts(parts={**parts, ANSWER: main})
 
     def values(self, ranked: Any, main: Callable[[int], Any] | None = None) -> Any:
@@ -163,7 +173,7 @@ class PeopleParts:
         """
         bounded = ranked.keep_first if main is None else main
         if not self.auto:
-            answer = bounded(self.most or self.size or 1)
+            answer = bounded(self.highest)
             if not self.measured:
                 return answer
         else:
@@ -197,10 +207,13 @@ def parse_share(share: object) -> Fraction:
 
 
 def find_bound(top: int, cost: Mapping[str, Any]) -> Mechanism[Any]:
-    """Return the mechanism of an automatic bound: a quantile of the number of items that a person has."""
+    """Return the mechanism of an automatic bound: a quantile of the number of items that a person has.
+
+    On a log scale, because most people have few items: then a few people do not make the bound as large as it can be.
+    """
     import lastbit as lb
 
-    return lb.Quantile(q=_COVERED, bounds=(1, top), **cost)
+    return lb.Quantile(q=_COVERED, bounds=(1, top), scale="log", **cost)
 
 
 @dataclass(frozen=True)
@@ -279,7 +292,7 @@ class PeopleReading:
             for side, step in zip(("below", "above"), part.steps, strict=True)
         }
 
-    def describe_clamping(self, of: str, bounds: tuple[str, str], noun: str) -> list[str]:
+    def describe_clamping(self, of: str, bounds: tuple[str, str], words: Words) -> list[str]:
         """Return how many people's numbers are clamped, in a sentence for each end of the bounds."""
         if CLAMPED not in self.parts.measured:
             return []
@@ -289,9 +302,9 @@ class PeopleReading:
             "above": f"above {bounds[1]} counts as {bounds[1]}",
         }
         return [
-            f"{of[:1].upper()}{of[1:]} {ends[side]}: {plural(max(0, value), noun)} ({low:,} to {high:,} with "
+            f"{of[:1].upper()}{of[1:]} {ends[side]}: {words.count(max(0, value))} ({low:,} to {high:,} with "
             f"probability {level}) {'has' if value == 1 else 'have'} such a number"
-            f"{f', and none above {bounds[1]}' if side == 'below' else ''}."
+            f"{f', but none above {bounds[1]}' if side == 'below' else ''}."
             for side, (value, low, high) in self.clamped_ends.items()
         ]
 

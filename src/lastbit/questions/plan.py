@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from lastbit.questions.request import Request
 
 UNITS: Final = 1000
-"""How many units there are, where nobody guesses."""
+"""How many people there are, where nobody guesses."""
 PLAN_OPTIONS: Final = (
     Option("within", Share(), "Show the epsilon of this accuracy: a number such as 50, or a share such as 2%."),
     Option(
-        "units",
+        "people",
         WholeNumber(),
-        "A guess how many units there are. Some accuracies depend on it.",
+        "A guess how many people there are. Some accuracies depend on it.",
         UNITS,
         "output",
     ),
@@ -87,7 +87,7 @@ class Plan:
         if self.request.question.plan_columns is not None:
             data["parts"] = dict(self.request.question.plan_columns)
         if self.request.question.depends_on_units:
-            data["units"] = self.units
+            data["people"] = self.units
         data |= {name: text for name in ("epsilon", "rho") if (text := self.request[name]) is not None}
         if self.account is not None:
             data |= {"account": account_data(self.account), "charged": self.charge, "allowed": not self.refusal}

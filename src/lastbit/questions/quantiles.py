@@ -1,4 +1,4 @@
-"""Questions about ranks of one number of each unit: `quantile` and `median`, of all units or of each group."""
+"""Questions about ranks of one number of each person: `quantile` and `median`, of all people or of each group."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
 from lastbit.errors import ParameterError
-from lastbit.output.words import plural
-from lastbit.questions.item_options import ItemOptions
+from lastbit.questions.item_options import ItemOptions, parse_bound
 from lastbit.questions.people import PeopleParts, PeopleReading, parse_share
 from lastbit.questions.question import Accuracy, Question
-from lastbit.questions.reading_notes import describe_all, describe_numbers
+from lastbit.questions.reading_notes import count_rows_of, describe_all, describe_numbers
 from lastbit.questions.report import format_bound, format_percent
 from lastbit.questions.sums import canonicalize_rule, choose_rule
 
@@ -25,18 +24,18 @@ _LIKELY: Final = 10**5
 
 
 def quantile(request: Request) -> Question:
-    """Find quantiles of a number over all units that have it: the median, quartiles, the 95th percentile.
+    """Find quantiles of a number over all people who have it: the median, quartiles, the 95th percentile.
 
-    A unit with several rows has one number: the mean of its rows, unless --per says otherwise. With --by each group
+    A person with several rows has one number: the mean of their rows, unless --per says otherwise. With --by each group
     has its own quantiles.
     """
     return _ask_quantiles(request, request["at"])
 
 
 def median(request: Request) -> Question:
-    """Find the median of a number over all units that have it, or over the units of each group.
+    """Find the median of a number over all people who have it, or over the people of each group.
 
-    A unit with several rows has one number: the mean of its rows, unless --per says otherwise.
+    A person with several rows has one number: the mean of their rows, unless --per says otherwise.
     """
     return _ask_quantiles(request, ("1/2",))
 
@@ -66,7 +65,7 @@ def _canonicalize_scale(facts: dict[str, Any]) -> dict[str, Any]:
 
 
 def _ask_quantiles(request: Request, at: tuple[str, ...]) -> Question:
-    """Return the question for these quantiles, of all units or of each group."""
+    """Return the question for these quantiles, of all people or of each group."""
     import lastbit as lb
     from lastbit.exact.numbers import number
     from lastbit.mechanisms.quantiles.mechanism import GridSteps
@@ -83,9 +82,11 @@ def _ask_quantiles(request: Request, at: tuple[str, ...]) -> Question:
     if rows.unit is not None and rule == "row":
         most = request["most_rows"]
     elif rows.unit is not None and groups is not None:
-        most = min(groups.most_items or groups.size, groups.size)
+        most = min(groups.most_items or groups.highest or groups.size, groups.size)
     if most is None:
-        raise ParameterError("--per row needs --most-rows, the number of rows of one unit that count: --most-rows 10.")
+        raise ParameterError(
+            "--per row needs --most-rows, the number of rows of one person that count: --most-rows 10."
+        )
     step: Any = request["resolution"]
     if step is None:
         # Without bounds, the type of the column must say that its numbers are whole: the reading refuses others.
@@ -106,7 +107,7 @@ def _ask_quantiles(request: Request, at: tuple[str, ...]) -> Question:
         return lb.Quantile(q=qs[0], **parameters) if len(qs) == 1 else lb.Quantiles(qs=qs, **parameters)
 
     main = build(most, people.main_cost(request.cost))
-    sentence, ranks = _describe_accuracy(main, request.level, clamped=clamped)
+    sentence, ranks = _describe_accuracy(main, request.level, bounds)
     if people.is_bounded:
         sentence = f"Of what is counted: {sentence[0].lower()}{sentence[1:]}"
     within = max(ranks) if isinstance(ranks, list) else ranks
@@ -127,7 +128,7 @@ def _ask_quantiles(request: Request, at: tuple[str, ...]) -> Question:
         release = reading.main
         if isinstance(release, lb.GroupQuantileValues):
             # A group is a row, and a quantile a column.
-            columns: dict[str, Any] = {"group": release.items}
+            columns: dict[str, Any] = dict((groups or chosen).columns(release.items))
             for index, q in enumerate(release.qs):
                 columns[f"{of} at {_format_quantile(q)}"] = [row[index] for row in release.values]
         else:
@@ -135,7 +136,7 @@ def _ask_quantiles(request: Request, at: tuple[str, ...]) -> Question:
             columns = {"quantile": [_format_quantile(q) for q in table["quantile"]], of: table["value"]}
         more = {"of": of, "per": rule, "missing": missing, "within_ranks": ranks, "level": request.level}
         notes = [sentence, *_describe_cut(request, build, reading, qs)]
-        notes += reading.describe_clamping(of, bounds, "row" if rows.unit is None else "unit")
+        notes += reading.describe_clamping(of, bounds, request.words)
         frame = release.columns()
         return Report(published.title, columns, notes, published.to_dict() | more | reading.data, frame=frame)
 
@@ -167,12 +168,12 @@ def _describe_cut(request: Request, build: Any, reading: PeopleReading, qs: Sequ
     """Return how many people a bound leaves out of a group, and how near the values are for all people."""
     if not reading.knows_cut:
         return []
-    value, low, high = reading.cut
+    (value, low, high), words = reading.cut, request.words
     level = format_percent(request.level)
-    who = f"{plural(max(0, value), 'unit')} ({low:,} to {high:,} with probability {level}) have more"
+    who = f"{words.count(max(0, value))} ({low:,} to {high:,} with probability {level}) have more"
     if request["most_rows"] is not None:
-        rows = plural(request["most_rows"], "row of a unit counts", "rows of a unit count")
-        return [f"At most {rows}, picked at random: {who}. The values are of the rows counted."]
+        rows = count_rows_of(words, request["most_rows"])
+        return [f"At most {rows}, picked at random: {who}. The values are of the {words.rows} counted."]
     main = build(reading.most, reading.parts.main_cost(request.cost))
     accuracy = main.accuracy(reading.counted_level)
     ranks = max(accuracy) if isinstance(accuracy, tuple) else accuracy
@@ -180,8 +181,8 @@ def _describe_cut(request: Request, build: Any, reading: PeopleReading, qs: Sequ
     everybody = format_bound(ranks + furthest * reading.bounds.cut, whole=False)
     where = "one group" if reading.most == 1 else f"{reading.most:,} groups at most"
     return [
-        f"A unit counts in {where}, picked at random: {who}. Among all units of a group, with those whom the bound "
-        f"leaves out, with probability {level} the values are within {everybody} ranks."
+        f"{words.one} counts in {where}, picked at random: {who}. Among all {words.people} of a group, with those whom "
+        f"the bound leaves out, with probability {level} the values are within {everybody} ranks."
     ]
 
 
@@ -196,7 +197,7 @@ def _format_quantile(q: Fraction) -> str:
 
 
 def _parse_groups(request: Request, rule: str) -> ItemOptions | None:
-    """Return the public groups; None where all units are one group."""
+    """Return the public groups; None where all people are one group."""
     by, domain, one_each, most_items = (request[name] for name in ("by", "domain", "one_each", "most_items"))
     if not by:
         if domain or one_each or most_items is not None:
@@ -207,24 +208,24 @@ def _parse_groups(request: Request, rule: str) -> ItemOptions | None:
     most = 1 if one_each else most_items
     if most is not None and rule == "row":
         raise ParameterError(
-            "--one-each and --most-items are for units with one number in each group. With --per row, --most-rows says "
-            "how many numbers a unit has in all groups together. Leave the others out."
+            "--one-each and --most-items are for people with one number in each group. With --per row, --most-rows "
+            "says how many numbers a person has in all groups together. Leave the others out."
         )
-    auto = most == "auto"
-    return ItemOptions(by=by, domain=domain, most_items=None if auto else most, auto=auto)
+    return ItemOptions(by=by, domain=domain, **parse_bound(most))
 
 
 def _describe_groups(request: Request, groups: ItemOptions | None, rule: str) -> list[str]:
-    """Return in how many groups one unit counts."""
+    """Return in how many groups one person counts."""
     if groups is None or request.rows.unit is None or rule == "row":
         return []
     if groups.most_items is None and not groups.auto:
-        return describe_all(groups.size, "group")
-    return ["Where the bound leaves units out, --most-items all does not."]
+        return describe_all(groups.size, "group", request.words)
+    return [f"Where the bound leaves {request.words.people} out, --most-items all does not."]
 
 
-def _describe_accuracy(mechanism: Any, level: str, *, clamped: bool) -> tuple[str, Any]:
-    """Return how near the answers are, in a sentence and in ranks; `clamped` says whether there are bounds."""
+def _describe_accuracy(mechanism: Any, level: str, bounds: tuple[str, str] | None) -> tuple[str, Any]:
+    """Return how near the answers are, in a sentence and in ranks."""
+    from lastbit.data.per_unit import reach_below_step
     from lastbit.questions.report import format_value
 
     accuracy = mechanism.accuracy(level)
@@ -237,10 +238,11 @@ def _describe_accuracy(mechanism: Any, level: str, *, clamped: bool) -> tuple[st
     if joint:
         sentence += ", if no two numbers fall on the same step"
     step = Fraction(mechanism.resolution)
+    hair = format_bound(reach_below_step(bounds, step if bounds is None else None), whole=False)
     sentence += (
         f". If all numbers stood in order, a value would stand at most {reach} places from the place that was asked "
-        f"for. This is for numbers {'clamped to the bounds and ' if clamped else ''}floored to steps of "
-        f"{format_value(step)}."
+        f"for. This is for numbers {'' if bounds is None else 'clamped to the bounds and '}floored to steps of "
+        f"{format_value(step)}, where a number less than {hair} below a step may count as that step."
     )
     if mechanism.scale == "log":
         near = mechanism.accuracy(level, magnitude=_LIKELY * step)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Self
 
@@ -35,7 +34,7 @@ class OpenBins(Bins):
     def between(cls, edges: Sequence[Any]) -> Self:
         """The bins of these edges."""
         exact = [number(edge, "an edge") for edge in edges]
-        return cls((*exact, exact[-1] + Fraction(1)))
+        return cls.of(edges=[*exact, exact[-1] + 1])
 
     @property
     def labels(self) -> tuple[str, ...]:

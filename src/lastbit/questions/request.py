@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from lastbit.errors import ParameterError
 from lastbit.output.addresses import public_address
-from lastbit.questions.domains import Domain
+from lastbit.output.words import Words
+from lastbit.questions.domains import Domain, assign_domains
+from lastbit.questions.group_types import group_names, split_groups
 from lastbit.questions.item_options import ItemOptions
 from lastbit.questions.option import REQUIRED, Face, Option, parse_options
 from lastbit.questions.row_options import PERIODS, RowOptions
@@ -19,7 +21,7 @@ from lastbit.questions.shared_options import SOURCE
 if TYPE_CHECKING:
     from lastbit.questions.question import Question
 
-_DISPLAY_OPTIONS: Final = ("reuse", "as_json", "plot", "html", "dry_run", "units")
+_DISPLAY_OPTIONS: Final = ("reuse", "as_json", "plot", "html", "dry_run", "people")
 """Options that change how a release is shown, and not the question."""
 _NO_COMMAND: Final = (
     "# A command cannot name these items: some are empty, have blanks at their ends, or have several lines. Use Python."
@@ -56,8 +58,10 @@ class Kind:
     ) -> Request:
         """Return the request with these options; an option that is not given has its default. No row is read.
 
-        `fixed` are options that the owner of the table has set. Whoever asks a server cannot change them.
+        `fixed` are options that the owner of the table has set. Whoever asks a server cannot change them. `by` may be
+        a mapping from columns to their values.
         """
+        values = split_groups(values)
         return Request(self, parse_options(self.options, values, face, self.name, fixed), face)
 
     def parse_plan(self, values: Mapping[str, Any], face: Face = "python", *, items: int | None = None) -> Request:
@@ -108,6 +112,20 @@ class Request:
     def items(self) -> ItemOptions:
         """Which items are counted."""
         return ItemOptions.of(self.values)
+
+    @cached_property
+    def words(self) -> Words:
+        """What people and rows are called. Where nobody named the unit each row is one, and people are called rows.
+
+        >>> from lastbit.questions.kinds import KINDS
+        >>> KINDS["count"].parse({"source": "v.csv", "unit": "patient", "noun": "patient,patients"}).words.people
+        'patients'
+        """
+        person, people = self.values.get("noun") or ("person", "people")
+        row, rows = self.values.get("row_noun") or ("row", "rows")
+        if self.values.get("unit") is None and self.values.get("counts") is None and "unit" in self.values:
+            return Words(row, rows, row, rows)
+        return Words(person, people, row, rows)
 
     @property
     def level(self) -> str:
@@ -229,7 +247,7 @@ class Request:
             elif option.name == "ledger":
                 yield option, public_address(value)
             elif option.name == "domain":
-                yield option, _with_columns(value, self.values.get("by") or ())
+                yield option, _with_columns(value, group_names(self.values.get("by")))
             else:
                 yield option, value
 
@@ -238,8 +256,7 @@ def _with_columns(domains: Sequence[Domain], by: Sequence[str]) -> tuple[Domain,
     """Return the domains with the names of their columns, in the order of the columns."""
     if len(domains) != len(by):
         return tuple(domains)
-    named = {domain.column: domain for domain in domains}
-    ordered = [named.get(column, domain) for column, domain in zip(by, domains, strict=True)]
+    ordered = assign_domains(by, domains)
     return tuple(Domain(domain.items, domain.text, column) for domain, column in zip(ordered, by, strict=True))
 
 

@@ -93,8 +93,3 @@ class RowOptions:
     def is_piped(self) -> bool:
         """Whether the table comes through standard input."""
         return "-" in self.source
-
-    @property
-    def noun(self) -> str:
-        """What is counted: units, or rows where nobody named the unit."""
-        return "rows" if self.unit is None else "units"

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def top(request: Request) -> Question:
-    """List the k items with the most units, or the largest sums, and how far each is ahead of the next.
+    """List the k items with the most people, or the largest sums, and how far each is ahead of the next.
 
     Without --domain nobody listed the items: then a --delta pays for publishing them.
     """
@@ -38,15 +38,16 @@ def top(request: Request) -> Question:
     items.require_at_least(k)
     level = format_percent(request.level)
     reach = mechanism.accuracy(items.size, request.level, items.margin)
-    promise = f"no item left out has {items.more(format_bound(reach, whole=items.counts_units))} than a listed item"
-    gaps = f"every gap is off by less than {format_bound(reach, whole=items.counts_units)}"
+    off = format_bound(reach, whole=items.counts_units)
+    promise = f"no item left out has {items.more(off, request.words)} than a listed item"
+    gaps = f"every gap is off by less than {off}"
 
     def report(release: lb.TopK) -> Report:
         no_next = [None] * (len(release.indices) - len(release.gaps))  # the last item of all has no next item
         ranges = [*release.gap_intervals(request.level), *no_next]
         columns = {
             "rank": range(1, len(release.indices) + 1),
-            "item": release.items or (),
+            **items.columns(release.items or ()),
             "ahead of the next by": [*release.gaps, *no_next],
             "true gap": ranges,
         }
@@ -75,9 +76,9 @@ def _select_set(request: Request) -> Question:
     items.require_at_least(k)
     level, n = format_percent(request.level), items.size
     reach, lead = (bound(n, request.level, items.margin) for bound in (mechanism.accuracy, mechanism.lead))
-    more = items.more(format_bound(reach, whole=items.counts_units))
+    more = items.more(format_bound(reach, whole=items.counts_units), request.words)
     than = "a listed item" if form == "both" else f"the {nth(k + 1)} of all items"
-    ahead = items.amount(format_bound(lead, whole=items.counts_units))
+    ahead = items.amount(format_bound(lead, whole=items.counts_units), request.words)
     sentence = (
         f"With probability {level} no item left out has {more} than {than}. Where the {nth(k)} of all items is ahead "
         f"of the next by {ahead}, the set is exactly the {k:,} largest with probability {level}."
@@ -88,7 +89,9 @@ def _select_set(request: Request) -> Question:
 
     def report(release: lb.TopSet) -> Report:
         data = {"within": reach, "lead": lead, "level": request.level}
-        return Report(release.title, {"item": release.items or ()}, [sentence], release.to_dict() | items.data | data)
+        return Report(
+            release.title, items.columns(release.items or ()), [sentence], release.to_dict() | items.data | data
+        )
 
     return _ask_listed_items(request, mechanism, report, reach, sentence, _MORE, notes=notes, draws_numbers=False)
 
@@ -115,7 +118,9 @@ def _ask_listed_items(
         reading=read_counts(request.rows, items),
         report=report,
         sample=items.sample,
-        accuracy=lambda units: Accuracy(within, items.number, sentence, meaning, total=items.total_of(units)),
+        accuracy=lambda units: Accuracy(
+            within, items.number(request.words), sentence, meaning, total=items.total_of(units)
+        ),
         notes=[*notes, *describe_weights(request)],
         prepare_values=prepare_values,
         draws_numbers=draws_numbers,
@@ -126,12 +131,16 @@ _MORE = "How much more than a listed item an item left out may have"
 
 
 def refuse_bound(request: Request) -> None:
-    """Refuse a bound on the items of a unit: it would leave units out of listed items, and no noise would be less."""
+    """Refuse a bound on the items of a person: it would leave people out of listed items, for the same noise.
+
+    A person who comes into one item that is left out moves a selection as far as one who comes into all items.
+    """
     items = request.items
     if (items.auto or items.most_items is not None) and items.counts is None:
         raise ParameterError(
-            f"--most-items must be left out of {request.kind.name} where the items are listed: it would leave units "
-            "out, and the noise would be the same. Nothing was read."
+            f"--most-items must be left out of {request.kind.name} where the items are listed: it would leave people "
+            "out, and the noise would be the same. count gains by it: lastbit count --most-items lists the numbers of "
+            "all items with less noise. Nothing was read."
         )
 
 
@@ -142,7 +151,7 @@ def refuse_delta(request: Request) -> None:
 
 
 def above(request: Request) -> Question:
-    """List the first items of the domain with more units, or a larger sum, than a threshold, and how much more."""
+    """List the first items of the domain with more people, or a larger sum, than a threshold, and how much more."""
     import lastbit as lb
     from lastbit.exact.numbers import number
     from lastbit.questions.report import Report, format_bound, format_percent
@@ -164,7 +173,7 @@ def above(request: Request) -> Question:
     def report_numbers(release: lb.MeasuredAbove) -> Report:
         intervals = release.intervals(request.level)
         columns = {
-            "item": release.items or (),
+            **items.columns(release.items or ()),
             "measurement": release.measurements,
             "estimate": release.estimates,
             "interval": intervals,
@@ -187,7 +196,7 @@ def above(request: Request) -> Question:
         estimates = [noise.estimate(base, gap or 0).value for gap in release.gaps]
         lowest = [noise.listed_bound(base, gap or 0, request.level) for gap in release.gaps]
         columns = {
-            "item": release.items or (),
+            **items.columns(release.items or ()),
             "above by": release.gaps,
             "estimate": estimates,
             "at least": lowest,
@@ -204,7 +213,7 @@ def above(request: Request) -> Question:
         return Report(release.title, columns, notes, release.to_dict() | items.data | more, whole)
 
     within = mechanism.decisive(request.level, items.margin)
-    distance = items.amount(format_bound(within, whole=items.counts_units))
+    distance = items.amount(format_bound(within, whole=items.counts_units), request.words)
     sentence = (
         f"Before the search begins, the probability is {level} that an item {distance} above or below "
         "the threshold gets the right answer, if the search reaches it."
@@ -214,7 +223,7 @@ def above(request: Request) -> Question:
 
 
 def choose(request: Request) -> Question:
-    """Choose one item, or k of them, best first. An item with more units, or a larger sum, is more likely.
+    """Choose one item, or k of them, best first. An item with more people, or a larger sum, is more likely.
 
     Without --domain nobody listed the items: then a --delta pays for publishing them.
     """
@@ -229,11 +238,11 @@ def choose(request: Request) -> Question:
         format_percent(request.level),
         mechanism.accuracy(items.size, request.level, k=k, margin=items.margin),
     )
-    more = items.more(format_bound(reach, whole=items.counts_units))
+    more = items.more(format_bound(reach, whole=items.counts_units), request.words)
     sentence = f"With probability {level} no item left out has {more} than a listed item."
 
     def report(release: lb.Ranking) -> Report:
-        columns = {"rank": range(1, k + 1), "item": release.outcomes or ()}
+        columns = {"rank": range(1, k + 1), **items.columns(release.outcomes or ())}
         data = {"within": reach, "level": request.level}
         return Report(release.title, columns, [sentence], release.to_dict() | items.data | data)
 
@@ -263,7 +272,7 @@ def _choose_mechanism(request: Request) -> Any:
 
 
 def measure(request: Request) -> Question:
-    """List the k items with the most units, or the largest sums, and estimate the units, or the sum, of each."""
+    """List the k items with the most people, or the largest sums, and estimate the people, or the sum, of each."""
     import lastbit as lb
     from lastbit.estimate.accuracy import laplace_accuracy
     from lastbit.exact.numbers import probability
@@ -290,25 +299,29 @@ def measure(request: Request) -> Question:
             "made after the items were chosen."
         ]
         if as_set:
-            columns = {"item": release.items or (), items.number: release.measurements, "interval": intervals}
+            columns = {
+                **items.columns(release.items or ()),
+                items.number(request.words): release.measurements,
+                "interval": intervals,
+            }
             notes.append("The items are in the order of the domain.")
         else:
             columns = {
                 "rank": range(1, len(release.indices) + 1),
-                "item": release.items or (),
-                items.number: release.estimates,
+                **items.columns(release.items or ()),
+                items.number(request.words): release.estimates,
                 "interval": intervals,
                 "ahead of the next by": [*release.gaps, *[None] * (len(release.indices) - len(release.gaps))],
             }
             notes.append("The number beside it uses the gaps too, as far as they fit the measurements.")
         more = {"interval": intervals, "level": request.level}
-        whole = items.whole_columns("interval", "ahead of the next by")
+        whole = items.whole_columns("interval", "ahead of the next by", items.number(request.words))
         return Report(release.title, columns, notes, release.to_dict() | items.data | more, whole)
 
     off = laplace_accuracy(mechanism._measurement_rate, probability(request.level, "level"))
     within = off * mechanism.grid.resolution + items.margin
     sentence = (
         f"With probability {level} the measurement of a listed item is off by at most "
-        f"{items.amount(format_bound(within, whole=items.counts_units))}."
+        f"{items.amount(format_bound(within, whole=items.counts_units), request.words)}."
     )
     return _ask_listed_items(request, mechanism, report, within, sentence)

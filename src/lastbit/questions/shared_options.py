@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from lastbit.questions.domains import Domains
+from lastbit.questions.group_types import GroupList
 from lastbit.questions.option import COMMAND, OWNER, REQUIRED, Option
+from lastbit.questions.output_types import NounPair
 from lastbit.questions.value_types import (
     Flag,
     Number,
@@ -85,15 +87,15 @@ TABLE: Final = (
 
 BY: Final = Option(
     "by",
-    TextList(),
-    "The column that holds the items. Repeat it to count combinations.",
+    GroupList(),
+    "The column that holds the items; several as a,b for combinations. Or an expression of a row: 'EXPR as NAME'.",
     REQUIRED,
     server_help="The column that holds the items, or a list of columns to count combinations.",
 )
 GROUPS_BY: Final = Option(
     "by",
-    TextList(),
-    "The column that holds the groups. Repeat it to count combinations.",
+    GroupList(),
+    "The column that holds the groups; several as a,b for combinations. Or an expression of a row: 'EXPR as NAME'.",
     (),
     server_help="The column that holds the groups, or a list of columns to count combinations.",
 )
@@ -108,11 +110,12 @@ DOMAIN: Final = Option(
 MOST_ITEMS: Final = Option(
     "most_items",
     WholeNumberOrAll(),
-    "One unit counts in at most this many items, picked at random. Without it, or with all, a unit counts in all of "
-    "its items. With auto a share of the cost finds a number that leaves 95% of units whole.",
+    "One person counts in at most this many items, picked at random. Without it, or with all, a person counts in all "
+    "of their items. With auto a share of the cost finds a number that leaves 95% of people whole, at most 200 "
+    "with auto:200, and at most 1,000 with auto where nobody listed the items.",
 )
 ONE_EACH: Final = Option(
-    "one_each", Flag(), "Each unit counts in one group, picked at random where it has several.", False
+    "one_each", Flag(), "Each person counts in one group, picked at random where they have several.", False
 )
 PEOPLE_SHARE: Final = Option(
     "people_share",
@@ -141,11 +144,11 @@ _CLAMPING_HELP: Final = (
     "Numbers outside this range count as its nearer end. Choose the range without the table; a tight one is precise."
 )
 _SUMS: Final = (
-    Option("weights", COLUMN, "Add up this column instead of counting units."),
+    Option("weights", COLUMN, "Add up this column instead of counting people."),
     Option(
         "bounds",
         Pair(),
-        "Each row's weight, and each unit's total per item, is clamped to this range.",
+        "Each row's weight, and each person's total per item, is clamped to this range.",
         server_help=_CLAMPING_HELP,
     ),
     MISSING,
@@ -168,19 +171,19 @@ DELTA: Final = Option(
 
 OF: Final = Option("of", COLUMN, "The column of numbers.", REQUIRED)
 BOUNDS: Final = Option(
-    "bounds", Pair(), "The number of each unit is clamped to this range.", REQUIRED, server_help=_CLAMPING_HELP
+    "bounds", Pair(), "The number of each person is clamped to this range.", REQUIRED, server_help=_CLAMPING_HELP
 )
 PER: Final = Option(
     "per",
     OneOf("RULE", choices=("mean", "total", "latest", "row")),
-    "The number that a unit with several rows has: mean, total or latest. With row, each row is a number.",
+    "The number that a person with several rows has: mean, total or latest. With row, each row is a number.",
 )
 LATEST_BY: Final = Option("latest_by", COLUMN, "For --per latest: the row with the largest value here counts.")
 MOST_ROWS: Final = Option(
-    "most_rows", WholeNumber(), "For --per row: at most this many rows of a unit count, picked at random."
+    "most_rows", WholeNumber(), "For --per row: at most this many rows of a person count, picked at random."
 )
 NUMBERS: Final = (OF, BOUNDS, PER, LATEST_BY, MOST_ROWS, MISSING, PEOPLE_SHARE)
-"""The one number of each unit, or of each row."""
+"""The one number of each person, or of each row."""
 STEP: Final = Option("resolution", Number(), "The step of the noise. Without it the step follows from the bounds.")
 AT: Final = Option("at", NumberList("NUMBERS"), "The quantiles, such as 0.5 or 0.25,0.5,0.75.", REQUIRED)
 
@@ -221,14 +224,18 @@ OUTPUT: Final = (
         "output", COMMAND,
     ),
     Option(
-        "units", WholeNumber(), "With --dry-run: a guess how many units there are, for an accuracy that depends on it.",
-        None, "output", COMMAND,
+        "people", WholeNumber(), "With --dry-run: a guess how many people there are, for an accuracy that depends on "
+        "it.", None, "output", COMMAND,
     ),
+    Option(
+        "noun", NounPair("ONE,MORE"), "What the people are called, such as patient,patients.", None, "output",
+    ),
+    Option("row_noun", NounPair("ONE,MORE"), "What the rows are called, such as visit,visits.", None, "output"),
 )  # fmt: skip
 PAYMENT: Final = (*COST, *LEDGER, *OUTPUT)
 """What a release costs, which account pays, and how the release is shown."""
 
 THRESHOLD: Final = Option(
-    "threshold", Number(), "List items with more units, or a larger sum, than this number.", REQUIRED
+    "threshold", Number(), "List items with more people, or a larger sum, than this number.", REQUIRED
 )
 LIMIT: Final = Option("limit", WholeNumber(), "Stop after this many listed items.", 1)

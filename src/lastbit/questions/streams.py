@@ -41,7 +41,7 @@ OPTIONS: Final = (
     *(
         replace(option, help=_HELP.get(option.name, option.help))
         for option in (*COST, *LEDGER, *OUTPUT)
-        if option.name not in ("reuse", "plot", "units")
+        if option.name not in ("reuse", "plot", "people", "noun", "row_noun")
     ),
 )
 

@@ -1,4 +1,4 @@
-"""Questions about one number of each unit: `mean` and `sum`."""
+"""Questions about one number of each person: `mean` and `sum`."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from math import ceil, floor
 from typing import TYPE_CHECKING, Any
 
 from lastbit.errors import ParameterError
-from lastbit.output.words import plural
 from lastbit.questions.people import PeopleParts, PeopleReading, choose_noise, parse_share
 from lastbit.questions.question import Accuracy, Question
-from lastbit.questions.reading_notes import describe_numbers
+from lastbit.questions.reading_notes import count_rows_of, describe_numbers
 from lastbit.questions.report import format_percent
 
 if TYPE_CHECKING:
@@ -23,13 +22,13 @@ if TYPE_CHECKING:
 
 
 def choose_rule(request: Request, usual: str) -> str:
-    """Return the rule that makes one number of the rows of a unit: as it is said, or as the other options say."""
+    """Return the rule that makes one number of the rows of a person: as it is said, or as the other options say."""
     latest_by, most_rows = request["latest_by"], request["most_rows"]
     rule: str = request["per"] or ("latest" if latest_by is not None else "row" if most_rows is not None else usual)
     if (rule == "latest") != (latest_by is not None):
         raise ParameterError("--per latest and --latest-by go together. Write --per latest --latest-by date.")
     if most_rows is not None and rule != "row":
-        raise ParameterError("--most-rows goes with --per row: otherwise each unit has one number anyway.")
+        raise ParameterError("--most-rows goes with --per row: otherwise each person has one number anyway.")
     return rule
 
 
@@ -44,15 +43,15 @@ def canonicalize_rule(facts: dict[str, Any], usual: str = "mean") -> dict[str, A
 
 
 def mean(request: Request) -> Question:
-    """Estimate the mean of a number over all units that have it, and how many units these are.
+    """Estimate the mean of a number over all people who have it, and how many people these are.
 
-    A unit with several rows has one number: the mean of its rows, unless --per says otherwise.
+    A person with several rows has one number: the mean of their rows, unless --per says otherwise.
     """
     import lastbit as lb
     from lastbit.questions import samples
     from lastbit.questions.report import Report, format_bound, format_value
 
-    rows, of, bounds = request.rows, request["of"], request["bounds"]
+    rows, of, bounds, words = request.rows, request["of"], request["bounds"], request.words
     rule = choose_rule(request, "mean")
     most = _most_numbers_per_unit(request, rule)
     step = _choose_step(request, most)
@@ -62,36 +61,36 @@ def mean(request: Request) -> Question:
         return lb.NoisyMean(**cost, bounds=bounds, resolution=step, most_rows=most)
 
     mechanism = build(1, people.main_cost(request.cost))
-    level, noun = format_percent(request.level), "rows" if rule == "row" else rows.noun
+    level, noun = format_percent(request.level), words.rows if rule == "row" else words.people
 
     def report(published: Any) -> Report:
         reading = people.read(published, request.level)
-        release: lb.MeanAndUnits = reading.main
-        fewest, most_units = release.units_interval(request.level)
+        release: lb.MeanAndPeople = reading.main
+        fewest, most_units = release.people_interval(request.level)
         assert fewest is not None and most_units is not None  # noqa: S101, PT018
         # A number of units is whole.
         intervals = [release.interval(request.level), (Fraction(ceil(fewest)), Fraction(floor(most_units)))]
         columns: dict[str, Any] = {
             f"mean of {of}": [release.mean],
             "interval": intervals[:1],
-            f"{noun}{_counted_suffix(rule, rows.unit)}": [max(0, round(release.units))],
+            f"{noun}{_counted_suffix(rule, rows.unit)}": [max(0, round(release.people))],
             f"interval of {noun}": intervals[1:],
         }
         note = f"Both intervals hold together with probability {level}, for numbers clamped to the bounds."
         notes = [note, *_describe_people(request, rule, reading)]
         more = {
             "of": of, "per": rule, "missing": request["missing"], "interval": intervals[:1],
-            "units_interval": intervals[1:], "level": request.level,
+            "people_interval": intervals[1:], "level": request.level,
         }  # fmt: skip
         (low, high), (fewest_units, most_units) = intervals
         frame: dict[str, list[Any]] = {"value": [release.mean], "low": [low], "high": [high]}
-        frame |= {"people": [round(release.units)], "people_low": [fewest_units], "people_high": [most_units]}
+        frame |= {"people": [release.people], "people_low": [fewest_units], "people_high": [most_units]}
         return Report(published.title, columns, notes, published.to_dict() | more | reading.data | frame, frame=frame)
 
     def accuracy(units: int) -> Accuracy:
         off, units_off = _mean_accuracy(mechanism, units, request.level)
         low, high = (Fraction(end) for end in mechanism.bounds)
-        people = plural(units, noun.removesuffix("s"))
+        people = words.count_rows(units) if rule == "row" else words.count(units)
         sentence = (
             f"With probability {level} the mean of {people} is off by about {format_value(off)} at most where it is in "
             f"the middle of the bounds, by twice that at a bound, and the number of {noun} by at most "
@@ -126,9 +125,9 @@ def _mean_accuracy(mechanism: Any, units: int, level: str) -> tuple[Fraction, Fr
 
 
 def sum_(request: Request) -> Question:
-    """Estimate the sum of a number over all units.
+    """Estimate the sum of a number over all people.
 
-    A unit with several rows has one number: the total of its rows, unless --per says otherwise.
+    A person with several rows has one number: the total of their rows, unless --per says otherwise.
     """
     from lastbit.questions import samples
     from lastbit.questions.groups import name_ends
@@ -198,14 +197,14 @@ def _choose_step(request: Request, most: int) -> Any:
     # A mean takes half steps.
     if 2 * most * max(high - low, abs(low), abs(high)) > step * MOST_STEPS:
         raise ParameterError(
-            f"--bounds must have fewer digits: on a step that both of {bounds[0]} and {bounds[1]} are on, one unit "
+            f"--bounds must have fewer digits: on a step that both of {bounds[0]} and {bounds[1]} are on, one person "
             "moves the result by too many steps. Round the bounds outwards, such as --bounds 0 1e15 instead of 1 1e15."
         )
     return step
 
 
 def _most_numbers_per_unit(request: Request, rule: str) -> int:
-    """Return how many numbers one unit has at most."""
+    """Return how many numbers one person has at most."""
     most_rows: int | None = request["most_rows"]
     if rule != "row" or request.rows.unit is None:
         if most_rows is not None:
@@ -213,8 +212,8 @@ def _most_numbers_per_unit(request: Request, rule: str) -> int:
         return 1
     if most_rows is None:
         raise ParameterError(
-            "--per row needs --most-rows, the number of rows of one unit that count: otherwise nobody knows how far "
-            "one unit moves the result. Write --most-rows 10, or --per mean."
+            "--per row needs --most-rows, the number of rows of one person that count: otherwise nobody knows how far "
+            "one person moves the result. Write --most-rows 10, or --per mean."
         )
     return most_rows
 
@@ -250,14 +249,14 @@ def _counted_suffix(rule: str, unit: str | None) -> str:
 
 def _describe_people(request: Request, rule: str, reading: PeopleReading) -> list[str]:
     """Return how many people are clamped, and how many have more rows than count."""
-    noun = "row" if request.rows.unit is None else "unit"
-    notes = reading.describe_clamping(request["of"], request["bounds"], noun)
+    words = request.words
+    notes = reading.describe_clamping(request["of"], request["bounds"], words)
     if not reading.knows_cut:
         return notes
     value, low, high = reading.cut
-    most = plural(request["most_rows"], "row of a unit counts", "rows of a unit count")
+    most = count_rows_of(words, request["most_rows"])
     return [
         *notes,
-        f"At most {most}, picked at random: {plural(max(0, value), 'unit')} ({low:,} to {high:,} with probability "
-        f"{format_percent(request.level)}) have more, so that the answer is about the rows counted.",
+        f"At most {most}, picked at random: {words.count(max(0, value))} ({low:,} to {high:,} with probability "
+        f"{format_percent(request.level)}) have more, so that the answer is about the {words.rows} counted.",
     ]

@@ -42,10 +42,10 @@ OPTIONS: Final = (
     Option(
         "most_items",
         WholeNumber(),
-        "One unit counts in at most so many combinations of values, drawn by lot. Without it in one. N of them need "
+        "One person counts in at most so many combinations of values, drawn by lot. Without it in one. N of them need "
         "noise for N² in rho.",
     ),
-    Option("latest_by", Text("COLUMN"), "Of each unit only the rows with the largest value here count."),
+    Option("latest_by", Text("COLUMN"), "Of each person only the rows with the largest value here count."),
     Option(
         "missing",
         OneOf("RULE", choices=("leave-out", "show")),
@@ -73,7 +73,7 @@ OPTIONS: Final = (
 def tables(request: Request) -> Question:
     """Publish all tables of some columns at once: every sum agrees exactly, and the error of every number is known.
 
-    Each unit is in one cell of each table. Which tables are measured, and with which share of the cost, follows from
+    Each person is in one cell of each table. Which tables are measured, and with which share of the cost, follows from
     the number of values of each column.
     """
     import lastbit as lb
@@ -94,7 +94,10 @@ def tables(request: Request) -> Question:
         weights=request["weight"] or None,
         rule=request["rule"],
     )
-    level, people = format_percent(request.level), "rows" if request.rows.unit is None else "people counted"
+    level, people = (
+        format_percent(request.level),
+        request.words.rows if request.rows.unit is None else f"{request.words.people} counted",
+    )
     within = {table: mechanism.accuracy(*table, level=request.level) for table in mechanism.tables or ()}
     worst = max(within.values())
     best = min(within.values())
@@ -120,7 +123,7 @@ def table_domains(request: Request) -> tuple[Domain, ...]:
 
 
 def name_tables(facts: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Return the one name of tables: one record of each unit, and tables of two columns, unless others are asked for.
+    """Return the one name of tables: one record of each person, and tables of two columns, unless others are asked for.
 
     >>> name_tables({"by": ["sex", "age"]})
     ('tables', {'most_items': 1, 'ways': 2, 'by': ['sex', 'age']})
@@ -185,7 +188,7 @@ def _most_records(request: Request) -> int:
 
 
 def _notes(request: Request, names: Sequence[str]) -> list[str]:
-    """Of whom the tables speak. A bounded table is of the units counted this way, and says so."""
+    """Of whom the tables speak. A bounded table is of the people counted this way, and says so."""
     columns = ", ".join(names)
     shown = request["missing"] == "show"
     lost = "Missing values are shown." if shown else f"Rows without a value of {columns} are left out of all tables."
@@ -194,10 +197,11 @@ def _notes(request: Request, names: Sequence[str]) -> list[str]:
         return notes
     most, latest = _most_records(request), request["latest_by"]
     where = "one cell of each table" if most == 1 else f"{plural(most, 'combination')} of values at most"
-    of_which = f" among its rows with the largest {latest}" if latest else ""
+    words = request.words
+    of_which = f" among the {words.rows} with the largest {latest}" if latest else ""
     return [
-        f"A unit counts in {where}, drawn by lot{of_which} where it has more. The numbers and their intervals are of "
-        "the units counted this way.",
+        f"{words.one} counts in {where}, drawn by lot{of_which} where there are more. The numbers and their intervals "
+        f"are of the {words.people} counted this way.",
         *notes,
     ]
 

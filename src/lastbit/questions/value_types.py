@@ -21,6 +21,9 @@ from lastbit.questions.option import Face
 LONGEST: Final = 10_000
 """No name, condition or note has more characters than this."""
 
+MOST_AUTOMATIC: Final = 10**6
+"""No bound that is found automatically is larger."""
+
 
 def describe(value: object) -> str:
     """Return a value of a parameter as a message shows it: short, on one line.
@@ -280,21 +283,35 @@ def _to_whole(value: Any) -> int | None:
 
 @dataclass(frozen=True)
 class WholeNumberOrAll(WholeNumber):
-    """A whole number, or `all`, which is the same as nothing said, or `auto`."""
+    """A whole number, or `all`, which is the same as nothing said, or `auto`, or `auto:200` for at most 200."""
 
     metavar: str = "NUMBER|all|auto"
 
     def parse(self, value: Any, flag: str, face: Face) -> Any:
-        """Return the number or `auto`; None for all."""
+        """Return the number, `auto` or `auto:200`; None for all.
+
+        >>> WholeNumberOrAll().parse("auto: 0200", "--most-items", "command")
+        'auto:200'
+        """
         word = value.strip() if isinstance(value, str) else ""
         if word in ("all", "auto"):
             return None if word == "all" else word
-        return super().parse(value, flag, face)
+        if not word.startswith("auto:"):
+            return super().parse(value, flag, face)
+        digits = word.removeprefix("auto:").strip()
+        if not (digits.isascii() and digits.isdigit() and len(digits) < 20 and 2 <= int(digits) <= MOST_AUTOMATIC):
+            expected = f"auto:NUMBER with a number from 2 to {MOST_AUTOMATIC:,}, the largest that may be found"
+            raise _wrong_value(flag, expected, value, f"Write {flag} auto:200.")
+        return f"auto:{int(digits)}"
+
+    def plain(self, value: Any) -> Any:
+        """Return the number, or the word."""
+        return value
 
     @property
     def schema(self) -> dict[str, Any]:
         """The JSON Schema of a whole number or one of the words."""
-        return {"anyOf": [super().schema, {"enum": ["all", "auto"]}]}
+        return {"anyOf": [super().schema, {"type": "string", "pattern": r"^(all|auto(:[0-9]+)?)$"}]}
 
 
 @dataclass(frozen=True)

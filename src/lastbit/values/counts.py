@@ -15,6 +15,7 @@ from lastbit.errors import ParameterError
 from lastbit.exact.numbers import Number, flag, positive, whole
 from lastbit.output.words import plural
 from lastbit.values.adjacency import Adjacency, parse_adjacency
+from lastbit.values.bins import BinLabels
 from lastbit.values.grid import Grid
 from lastbit.values.known import Known, steps_off
 from lastbit.values.raw import unwrap
@@ -52,14 +53,15 @@ class Counts(Known):
     above: int | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        items = self.items if isinstance(self.items, range) else tuple(self.items)
+        distinct = isinstance(self.items, range | BinLabels)
+        items = self.items if distinct else tuple(self.items)
         values = _exact(self.values)
         if len(items) != len(values):
             raise ParameterError(
                 f"items and values must be of one length: got {plural(len(items), 'item')} and "
                 f"{plural(len(values), 'value')}."
             )
-        if not isinstance(items, range) and not _all_different(items):
+        if not distinct and not _all_different(items):
             raise ParameterError("items must be different, and hashable: two that are alike have one count.")
         object.__setattr__(self, "monotone", flag(self.monotone, "monotone"))
         parse_adjacency(self.adjacency, monotone=self.monotone)
@@ -111,7 +113,7 @@ def _step(values: NDArray[np.int64] | tuple[Fraction, ...]) -> Fraction | None:
     return Fraction(1) if isinstance(values, np.ndarray) else None
 
 
-def _all_different(items: tuple[Any, ...]) -> bool:
+def _all_different(items: Sequence[Any]) -> bool:
     try:
         return len(set(items)) == len(items)
     except TypeError:

@@ -34,6 +34,9 @@ _INT64: Final = np.dtype(np.int64)
 _BLOCK: Final = 1 << 18
 """Records summed at a time: the memory that a sum needs beyond its records."""
 
+_EXACT: Final = 1 << 53
+"""Up to here every whole number is a float."""
+
 _QUICK: Final = 2
 """So many times as quick as a draw is a sum."""
 
@@ -165,6 +168,24 @@ class Grid:
         """Return steps as exact values."""
         whole = steps.tolist() if isinstance(steps, np.ndarray) else map(int, steps)
         return tuple([self.value(step) for step in whole])
+
+    def array(self, steps: NDArray[Any]) -> NDArray[Any]:
+        """Return steps as an array of whole numbers, or of the floats nearest to their values.
+
+        Whole numbers beyond 64 bits are objects.
+
+        >>> Grid(2).array(np.array([3, 4])).tolist(), Grid("1/10").array(np.array([3, 4])).tolist()
+        ([6, 8], [0.3, 0.4])
+        """
+        above, below = self.numerator, self.denominator
+        furthest = max(-int(steps.min()), int(steps.max())) * above if len(steps) else 0
+        if below == 1:
+            return steps * above if furthest < 1 << 63 else np.array([above * step for step in steps.tolist()], object)
+        if max(furthest, below) <= _EXACT:
+            # Both are floats as they are, and processors divide to the nearest float.
+            return np.asarray(np.true_divide(steps if above == 1 else steps * above, below, dtype=np.float64))
+        # So does Python, of whole numbers of any length.
+        return np.array([above * step / below for step in steps.tolist()], np.float64)
 
     def count(self, amount: Fraction, name: str) -> int:
         """Return how many steps a public amount has; refused unless it is a whole number of them."""

@@ -22,7 +22,7 @@ import numpy as np
 from lastbit.errors import ParameterError
 from lastbit.exact.numbers import Number, flag, positive
 from lastbit.values.adjacency import Adjacency, parse_adjacency
-from lastbit.values.bins import MISSING_BIN, Bins
+from lastbit.values.bins import MISSING_BIN, BinLabels, Bins
 from lastbit.values.bounds import parse_bounds as parse_bounds
 from lastbit.values.counts import Counts
 from lastbit.values.grid import LIMIT, Grid, Steps
@@ -286,14 +286,11 @@ def histogram(
     adjacency, all_bins = _adjacency_of(replaces), Bins.of(bounds=bounds, bins=bins, edges=edges)
     own_bin = missing == "bin"
     counted_as = None if own_bin or missing == LEAVE_OUT else all_bins.place_of_missing(missing)
-    counts = np.zeros(len(all_bins) + 1, np.int64)
-    for block in _blocks(values):
-        places = all_bins.places(block)
-        places[missing_among(block)] = len(all_bins) if counted_as is None else counted_as
-        counts += np.bincount(places, minlength=len(counts))
-    labels = (*all_bins.labels, MISSING_BIN) if own_bin else all_bins.labels
+    counts = all_bins.count(numbers_of(values))
+    if counted_as is not None:
+        counts[counted_as] += counts[-1]
     return Counts(
-        items=labels,
+        items=BinLabels(all_bins, (MISSING_BIN,) if own_bin else ()),
         values=counts if own_bin else counts[:-1],
         monotone=adjacency == "add-remove",
         adjacency=adjacency,

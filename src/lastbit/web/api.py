@@ -67,8 +67,8 @@ def _make_plan(visit: Visit) -> Plan:
     )
     if own["within"] is not None:
         require_one_cost(request["epsilon"], request["rho"], own["within"])
-        request = find_cost(request, own["within"], own["units"])
-    return make_plan(request, units=own["units"])
+        request = find_cost(request, own["within"], own["people"])
+    return make_plan(request, units=own["people"])
 
 
 def confirmations(visit: Visit) -> Response:

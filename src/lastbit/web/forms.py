@@ -15,7 +15,7 @@ from lastbit.questions.domains import Domain, Domains
 from lastbit.questions.kinds import find_kind
 from lastbit.questions.option import Option
 from lastbit.questions.plan import PLAN_OPTIONS
-from lastbit.questions.value_types import OneOf, WholeNumber, describe
+from lastbit.questions.value_types import Flag, OneOf, WholeNumber, describe
 
 
 @dataclass(frozen=True)
@@ -104,6 +104,8 @@ def input_names(option: Option) -> list[str]:
 
 def _start(place: Field, option: Option) -> list[str]:
     """Return what each input of an option begins with: the default of the option, or what the card suggests."""
+    if isinstance(option.type, Flag):
+        return [next(iter(place.choices))]
     words = [] if option.default is None or option.required else option.type.arguments(option.default)
     return words[0] if words else place.start.split() or [""] * option.type.words
 
@@ -111,12 +113,16 @@ def _start(place: Field, option: Option) -> list[str]:
 def _control(option: Option) -> str:
     if isinstance(option.type, Domains):
         return "domain"
-    if isinstance(option.type, OneOf):
+    if isinstance(option.type, OneOf | Flag):
         return "choice"
     if option.type.metavar == "COLUMN":
         return "column"
     return "number" if isinstance(option.type, WholeNumber) else "text"
 
+
+_YES: Final = "yes"
+_NO: Final = "no"
+"""The choice that sets an option of true or false; any other leaves it out."""
 
 _BY: Final = Field("by", ("Column of items",))
 _DOMAIN: Final = Field("domain", ("Public items",))
@@ -131,7 +137,7 @@ _PER: Final = Field(
 )
 _LAST: Final = (
     Field("where", ("Only rows where",)),
-    Field("units", ("A guess how many people there are",)),
+    Field("people", ("A guess how many people there are",)),
     Field("level", ("Intervals hold with probability",)),
 )
 
@@ -165,7 +171,18 @@ TOPICS: Final[dict[str, Topic]] = {
             "above",
             "Items over a threshold",
             "The first items of a list that more people have than a number you choose, and by how many.",
-            (_BY, _DOMAIN, Field("threshold", ("Threshold",), "100"), Field("limit", ("Stop after",)), *_LAST),
+            (
+                _BY,
+                _DOMAIN,
+                Field("threshold", ("Threshold",), "100"),
+                Field("limit", ("Stop after",)),
+                Field(
+                    "numbers",
+                    ("Of each item you learn",),
+                    choices={_NO: "how far it is above", _YES: "how far it is above, and its number"},
+                ),
+                *_LAST,
+            ),
         ),
         Topic(
             "choose",
@@ -250,7 +267,10 @@ def read_form(form: Mapping[str, str], lists: Mapping[str, Domain]) -> dict[str,
     for place in topic.fields:
         option = topic.options[place.name]
         texts = [form.get(name, "").strip() for name in input_names(option)]
-        if any(texts):
+        if isinstance(option.type, Flag):
+            # Any other text goes on to the option, which refuses it.
+            values[option.name] = {_YES: True, _NO: False, "": False}.get(texts[0], texts[0])
+        elif any(texts):
             values[option.name] = texts[0] if len(texts) == 1 else texts
     values |= topic.fixed
     if "domain" not in (place.name for place in topic.fields):

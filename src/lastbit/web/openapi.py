@@ -23,7 +23,7 @@ OPERATIONS: Final[tuple[tuple[str, str, str, str, dict[str, Any] | None], ...]] 
         "/api/plan", "post", "look",
         "What a release costs and how accurate it is, with a sample on made-up values. Give within instead of a cost, "
         "and the least epsilon follows. Nothing is read and nothing is spent.",
-        {**_TOP, "units": 1000},
+        {**_TOP, "people": 1000},
     ),
     ("/api/confirmations", "post", "release", "A key that pays once for a question. Nothing is spent yet.", _TOP),
     (

@@ -27,7 +27,7 @@ def plan_form(desk: Desk, form: Mapping[str, str]) -> Plan:
     values = read_form(form, desk.lists)
     dial = form.get("from", "")
     wish = form.get(dial, "").strip() if dial in ("within", "drag") else None
-    own = parse_options(PLAN_OPTIONS, {"within": wish, "units": values.pop("units", None)}, "page", "plan")
+    own = parse_options(PLAN_OPTIONS, {"within": wish, "people": values.pop("people", None)}, "page", "plan")
     if own["within"] is None:
         stop = _parse_stop(form.get("stop", ""))
         values["epsilon"] = STOPS[stop] if dial == "stop" else form.get("epsilon", "").strip() or _START
@@ -35,8 +35,8 @@ def plan_form(desk: Desk, form: Mapping[str, str]) -> Plan:
         find_topic(form).kind, values, "page", table=form.get("table") or None, note=form.get("note")
     )  # fmt: skip
     if own["within"] is not None:
-        request = find_cost(request, own["within"], own["units"])
-    return make_plan(request, units=own["units"])
+        request = find_cost(request, own["within"], own["people"])
+    return make_plan(request, units=own["people"])
 
 
 def _parse_stop(text: str) -> int:

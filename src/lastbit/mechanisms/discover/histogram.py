@@ -9,6 +9,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lastbit.chance.draw import Draw, Samples
 from lastbit.chance.gaussian import Gaussian
@@ -24,7 +25,7 @@ from lastbit.mechanisms.mechanism import resolve_draw
 from lastbit.mechanisms.noisy_values import Noise, accuracy_of, add_noise
 from lastbit.privacy.cost import Cost
 from lastbit.privacy.rate import Rate
-from lastbit.release import Interval
+from lastbit.release import Interval, as_array
 from lastbit.values.grid import Grid
 from lastbit.values.known import lost_steps
 from lastbit.values.unlisted import Unlisted, sort_key
@@ -69,8 +70,13 @@ class DiscoveredHistogram(Discovered):
 
     def columns(self) -> dict[str, Sequence[Any]]:
         """Return the items and their noisy values."""
-        whole = self.resolution.denominator == 1
-        return {"item": self.items, "value": [int(value) for value in self.values] if whole else self.values}
+        whole, step = self.resolution.denominator == 1, self.resolution.numerator
+        values = [step * place for place in np.asarray(self.steps).tolist()] if whole else self.values
+        return {"item": self.items, "value": values}
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """The columns as arrays, without a fraction for each value."""
+        return {"item": as_array(self.items), "value": Grid(self.resolution).array(np.asarray(self.steps))}
 
     def facts(self) -> dict[str, Any]:
         """Return the threshold, which is public."""

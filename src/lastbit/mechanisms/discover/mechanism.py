@@ -149,7 +149,7 @@ class ShortlistMechanism(DiscoveryMechanism[Released]):
 
     The bottom lies `tau` steps and one sensitivity above the highest item that is no candidate. Where one person's
     items change who is a candidate, an item that left lies at least tau below the bottom in both data sets, and of all
-    others the two data sets differ by moves of one person only (docs/unknown-items.md has the proof). So the search is
+    others the two data sets differ by moves of one person only (the package has the proof). So the search is
     private as on a public list, but for the event that such an item beats the bottom. With m the number of items that
     can leave, min(most_items, candidates), and q = r^tau, that has a probability of at most `_odds`·m·q.
     """

@@ -21,7 +21,7 @@ from lastbit.values.grid import LIMIT
 class DiscoverRanking(ShortlistMechanism[Discovered]):
     """Find the k most common items of a table whose items nobody listed, without gaps. Best for k in the hundreds.
 
-    Paper:    none; the exponential mechanism, k times. docs/unknown-items.md proves it.
+    Paper:    none; the exponential mechanism, k times. Proof: mechanisms/discover.
     Law:      among the `candidates` highest items, dummies of value 0 and a bottom one sensitivity and tau steps above
               the next item, pick one with P(i) proportional to r^-value, take it out, pick the next; items are told
               until the bottom or a dummy comes.

@@ -54,7 +54,7 @@ class DiscoveredTopK(Discovered):
 class DiscoverTopK(ShortlistMechanism[DiscoveredTopK]):
     """Find the k most common items of a table whose items nobody listed, with free gaps. Best for k up to a few tens.
 
-    Paper:    none; after Durfee and Rogers (2019), with exponential noise and gaps. docs/unknown-items.md proves it.
+    Paper:    none; after Durfee and Rogers (2019), with exponential noise and gaps. Proof: mechanisms/discover.
     Law:      NoisyTopK, monotone, on the `candidates` highest items, filled up with dummies of value 0, and a bottom
               one sensitivity and tau steps above the next item; items are told in order until the bottom or a dummy
               comes, each with its gap to the next.

@@ -4,6 +4,14 @@ For q = a/b in lowest terms and n values, a point y of the grid has L values bel
 error is e(y) = max(0, b·L - a·n, a·n - b·(L + E)): b times the distance from rank q·n to the ranks L to L + E that y
 takes. One value more moves b·L - a·n and b·(L + E) - a·n by b - a or by -a, so it moves e by at most max(a, b - a).
 For q = 0 the error is L, and for q = 1 it is n - L - E: both only grow with one value more.
+
+A point is picked with a probability proportional to r^e(y). With s = max(a, b - a), one value more changes this weight
+by a factor of at most r^-s, and so the sum of all weights: together r^(-2s), at most e^epsilon. The losses of two
+points differ by no more, so rho is epsilon²/8. Where all errors move one way, half the noise is enough.
+
+On a log scale a point is picked with a probability proportional to w(y)·r^e(y). The weight w is public, so all of this
+holds. In steps, w(y) = W(y + 1) - W(y) for y > 0, with W(y) = ⌊2^k·log2 y⌋. A gap between two values weighs the
+difference of W at its ends. To round each gap for itself would not be private: the gaps would not add up.
 """
 
 from __future__ import annotations

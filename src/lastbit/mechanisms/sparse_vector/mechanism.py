@@ -63,8 +63,8 @@ def share_of(split: Number, limit: int, monotone: bool) -> Fraction:
 class AboveThreshold(Release):
     """The queries that were above, each with its gap and its cost, out of all queries `answered`.
 
-    `unspent` is what the answers left of the cost, in the unit of `spent`. The release costs all of it: only a run
-    that a ledger started and closed gives it back.
+    `unspent` is what the answers left of the cost, in the unit of `spent`. A ledger gives it back to an account of
+    epsilon, as `Ledger.close` says.
 
     >>> import lastbit as lb
     >>> found = lb.SparseVector(threshold=100, limit=1, epsilon=9).release([3, 900, 2])
@@ -106,6 +106,26 @@ class AboveThreshold(Release):
         """The queries above, by their place in the stream."""
         items: dict[str, Sequence[Any]] = {} if self.items is None else {"item": self.items}
         return {**items, "query": self.indices, "spent": self.spent, "gap": self.gaps}
+
+
+@dataclass(frozen=True)
+class WholeRun:
+    """A run over values that are all there, ready for the draw: it starts, answers and closes in one call."""
+
+    plan: RunPlan
+    publish: Callable[[Draw], AboveThreshold]
+
+    def __call__(self, draw: Draw) -> AboveThreshold:
+        """Return the queries above."""
+        return self.publish(draw)
+
+    def is_of(self, mechanism: object) -> bool:
+        """Whether this very mechanism made the run ready: only its price says what the answers cost."""
+        return getattr(mechanism, "_plan", None) is self.plan
+
+    def unspent_share(self, release: AboveThreshold) -> Fraction:
+        """Return the part of the whole cost that the answers of its release have not spent."""
+        return release.unspent / self.plan.total
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -182,7 +202,7 @@ class StreamMechanism(GridMechanism[AboveThreshold]):
             queries = queries.tolist()
         name, cost, plan, more = self.name, self.cost, self._plan, self._more(values)
 
-        def run(draw: Draw) -> AboveThreshold:
+        def publish(draw: Draw) -> AboveThreshold:
             run = Run(plan, draw)
             count, above = run.answer_queries(queries, plain=plain)
             names = None if items is None else tuple(items[index] for index in above)
@@ -191,7 +211,7 @@ class StreamMechanism(GridMechanism[AboveThreshold]):
             fields = name, cost, count, tuple(above), gaps, spent, names, run.close()
             return AboveThreshold.made(*fields) if more is None else more(fields, above)
 
-        return run
+        return WholeRun(plan, publish)
 
     def _more(self, values: Any) -> Callable[[tuple[Any, ...], Mapping[int, Answer]], AboveThreshold] | None:
         """What makes the release of a mechanism that publishes more; None where it is an AboveThreshold."""

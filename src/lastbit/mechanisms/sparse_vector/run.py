@@ -75,6 +75,11 @@ class RunPlan:
         object.__setattr__(self, "stages", ((), *stages))
         object.__setattr__(self, "prices", {branch.units: branch.units * self.unit for branch in self.branches})
 
+    @property
+    def total(self) -> Fraction:
+        """The whole cost of a run."""
+        return self.opening + self.units * self.unit
+
     def tried(self, left: int) -> tuple[Branch, ...]:
         """The branches that a query is tried by while so many units are left: those that can still be paid.
 

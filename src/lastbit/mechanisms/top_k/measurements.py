@@ -56,7 +56,7 @@ class MeasuredSelection(Release):
 
         Estimates that use gaps have together about this root mean square error or less, and far less where the selected
         are well apart. A single estimate can be worse, where luck bends the gaps at its rank: for one item on its own,
-        take its measurement. See docs/decisions/0009-estimates-after-selection.md.
+        take its measurement. See docs/decisions.md.
         """
         return (math.sqrt(self._variance),) * len(self.indices)
 
@@ -73,9 +73,12 @@ class MeasuredSelection(Release):
         >>> high - low
         Fraction(6, 1)
         """
+        return self._intervals(level)
+
+    def _intervals(self, level: Number, most: int | None = None) -> tuple[Interval, ...]:
         reach, grid = laplace_accuracy(self.measurement_rate, probability(level, "level")), Grid(self.resolution)
         around = partial(grid.around, reach=reach, on_grid=self.above == 0, above=self.above)
-        return tuple(map(around, self.measurement_steps))
+        return tuple(map(around, self.measurement_steps[:most]))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -120,8 +123,8 @@ class MeasuredTopK(MeasuredSelection, Selection):
         return blue(self.measurements, self._middles[: len(self.indices) - 1], self._ratio)
 
     @property
-    def _middles(self) -> list[Fraction]:
-        return [gap + self.resolution / 2 for gap in self.gaps]
+    def _middles(self) -> tuple[Fraction, ...]:
+        return Grid(self.resolution / 2).values([2 * gap + 1 for gap in self.gap_steps])
 
     @property
     def _ratio(self) -> Fraction:
@@ -141,7 +144,7 @@ class MeasuredTopK(MeasuredSelection, Selection):
 
     def error_bars(self, level: Number = "0.95", most: int | None = None) -> dict[str, Sequence[Interval | None]]:
         """The interval of each gap, and that of each selected value, which is for measurement and estimate."""
-        values = self.intervals(level)
+        values = self._intervals(level, most)
         return {**super().error_bars(level, most), "measurement": values, "estimate": values}
 
     def panels(self, level: Number = "0.95") -> Sequence[Panel]:
@@ -183,7 +186,7 @@ class MeasuredSet(MeasuredSelection):
 
     def error_bars(self, level: Number = "0.95", most: int | None = None) -> dict[str, Sequence[Interval | None]]:
         """Return the confidence interval of each selected value."""
-        return {"measurement": self.intervals(level)}
+        return {"measurement": self._intervals(level, most)}
 
     def panels(self, level: Number = "0.95") -> Sequence[Panel]:
         """The measurements with the intervals of the selected values."""

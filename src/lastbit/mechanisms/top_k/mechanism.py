@@ -83,8 +83,12 @@ class Selection(Release):
         >>> high - low
         Fraction(7, 1)
         """
+        return self._gap_intervals(level)
+
+    def _gap_intervals(self, level: Number, most: int | None = None) -> tuple[Interval, ...]:
         reach = noise_bound(self.selection_rate, self.candidates, level) + self.above
-        return tuple(((gap - reach + 1) * self.resolution, (gap + reach) * self.resolution) for gap in self.gap_steps)
+        value = Grid(self.resolution).value
+        return tuple((value(gap - reach + 1), value(gap + reach)) for gap in self.gap_steps[:most])
 
     def columns(self) -> dict[str, Sequence[Any]]:
         """The selected, and the gap from each to the next."""
@@ -95,7 +99,7 @@ class Selection(Release):
     def error_bars(self, level: Number = "0.95", most: int | None = None) -> dict[str, Sequence[Interval | None]]:
         """Return the confidence interval of each gap."""
         no_next = [None] * (len(self.indices) - len(self.gap_steps))
-        return {"gap": [*self.gap_intervals(level), *no_next]}
+        return {"gap": [*self._gap_intervals(level, most), *no_next][:most]}
 
     def panels(self, level: Number = "0.95") -> Sequence[Panel]:
         """Gaps as gaps: the bar of each selected reaches from where the next one's ends to how far it is ahead."""

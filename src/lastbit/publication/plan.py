@@ -1,0 +1,159 @@
+"""The plan of a publication: what every question costs and how accurate it will be, before a row is read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from lastbit.errors import LedgerError, LedgerNotFound
+from lastbit.publication.pricing import Wish
+from lastbit.questions.question import TABLE_ADJACENCY, Accuracy
+from lastbit.questions.report import Report, account_data, account_line, format_bound, format_value
+
+if TYPE_CHECKING:
+    from lastbit.ledger import Account
+    from lastbit.publication.publication import Publication
+
+
+@dataclass(frozen=True)
+class PublicationPlan:
+    """All questions with their prices and accuracies, and the account as it is now."""
+
+    publication: Publication
+    account: Account | None
+    after: Account | None
+    refusal: str
+    """Why the account does not allow it; "" where it does, or where nobody pays."""
+    paid: bool
+    """Whether the account has paid for this very plan: to run it costs nothing more."""
+
+    @classmethod
+    def of(cls, publication: Publication) -> PublicationPlan:
+        """Return the plan against the account that would pay, as it is now."""
+        account, after, refusal, paid = None, None, "", False
+        ledger = publication.ledger
+        if ledger is not None:
+            try:
+                account = ledger.account(publication.dataset)
+                paid = ledger.charged(publication.key) is not None
+                after = account if paid else account.charged(publication.mechanism.cost, TABLE_ADJACENCY)
+            except LedgerNotFound as error:
+                refusal = str(error)
+            except LedgerError as error:
+                refusal = str(error)
+        return cls(publication, account, after, refusal, paid)
+
+    @property
+    def accuracies(self) -> dict[str, Accuracy]:
+        """How accurate each question will be."""
+        people = self.publication.people
+        return {
+            question.name: question.request.question.accuracy(people) for question in self.publication.questions
+        }  # fmt: skip
+
+    @property
+    def worst(self) -> str | None:
+        """The question that is least accurate, as a share of what 100% is; None where nobody knows what it is."""
+        shares = {
+            name: accuracy.within / accuracy.total
+            for name, accuracy in self.accuracies.items()
+            if accuracy.total is not None and accuracy.total > 0
+        }
+        return max(shares, key=lambda name: shares[name], default=None)
+
+    def improve(self) -> PublicationPlan:
+        """Return the plan in which the least accurate question is twice as good, and the others share what is left."""
+        worst = self.worst
+        if worst is None:
+            return self
+        target = self.accuracies[worst].within / 2
+
+        def change(wishes: list[Wish]) -> list[Wish]:
+            return [replace(wish, within=_exact(target)) if wish.name == worst else wish for wish in wishes]
+
+        return PublicationPlan.of(self.publication.with_wishes(change))
+
+    @property
+    def report(self) -> Report:
+        """The plan as one table."""
+        publication, budget = self.publication, self.publication.budget
+        questions, accuracies = publication.questions, self.accuracies
+        columns: dict[str, Any] = {
+            "question": [question.name for question in questions],
+            "what": [publication.title_of(question) for question in questions],
+            budget.currency: [question.price for question in questions],
+            "share": [f"{float(100 * question.price / budget.total):.1f}%" for question in questions],
+            "accuracy": [_describe(accuracies[question.name]) for question in questions],
+        }
+        left = budget.total - sum((question.price for question in questions), Fraction(0))
+        notes = [
+            f"In all {publication.mechanism.cost.text}, within {budget.text}. Each accuracy holds with probability "
+            f"{_percent(publication)}, for about {publication.people:,} people where it depends on how many there are.",
+        ]
+        if left > budget.total / 1000:
+            notes.append(f"{budget.currency} {format_value(left, 'down')} is not shared out.")
+        if self.worst is not None:
+            notes.append(f"Least accurate for its size: {self.worst}. --improve makes it twice as good.")
+        if self.account is not None:
+            notes.append(account_line(self.account))
+        if self.paid:
+            notes.append("This plan is paid for: to run it again shows the same answers, for nothing.")
+        elif self.refusal:
+            notes.append(self.refusal)
+        elif self.account is not None:
+            notes.append("The budget allows it.")
+        notes.append(f"Plan {publication.hash[:16]}. No row was read and nothing was spent.")
+        return Report(f"{publication.study.title}: the plan", columns, notes, self.data)
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """The plan for programs."""
+        publication = self.publication
+        accuracies = self.accuracies
+        data: dict[str, Any] = {
+            "plan": publication.hash,
+            "title": publication.study.title,
+            "budget": publication.budget.text,
+            "cost": publication.mechanism.cost.text,
+            "questions": [
+                {
+                    "name": question.name,
+                    "title": publication.title_of(question),
+                    "price": question.price,
+                    "currency": publication.budget.currency,
+                    "cost": question.request.question.mechanism.cost.text,
+                    "mechanism": question.request.question.mechanism.name,
+                    "within": accuracies[question.name].within,
+                    "counts_in": accuracies[question.name].unit,
+                    "promise": accuracies[question.name].sentence,
+                }
+                for question in publication.questions
+            ],
+            "paid": self.paid,
+        }
+        if self.account is not None:
+            data |= {"account": account_data(self.account), "allowed": not self.refusal}
+        return data
+
+    def __repr__(self) -> str:
+        from lastbit.output.table import format_cells, text_table
+
+        report = self.report
+        rows = [list(row) for row in zip(*format_cells(report.columns), strict=True)]
+        return "\n".join([report.title, text_table(list(report.columns), rows), *report.notes])
+
+
+def _describe(accuracy: Accuracy) -> str:
+    whole = accuracy.unit in ("people", "rows", "units")
+    return f"± {format_bound(accuracy.within, whole=whole)} {accuracy.unit}"
+
+
+def _exact(value: Fraction) -> str:
+    return str(value)
+
+
+def _percent(publication: Publication) -> str:
+    from lastbit.questions.report import format_percent
+
+    return format_percent(publication.questions[0].request.level)

@@ -1,0 +1,200 @@
+"""How the questions of a study share its budget: wished accuracies first, then by weight."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import isqrt
+from typing import TYPE_CHECKING, Any, Final
+
+from lastbit.errors import LastbitError, ParameterError
+from lastbit.estimate.accuracy import least_epsilon
+from lastbit.exact.numbers import number, positive
+from lastbit.privacy.cost import Cost
+
+if TYPE_CHECKING:
+    from lastbit.questions.request import Request
+
+_DIGITS: Final = 5
+"""A price has so many digits, so that people can read it. It is rounded down."""
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What a whole study may cost, in one currency: an epsilon, or a rho with a delta for what nobody listed.
+
+    An epsilon with a delta buys a rho, as an account of this limit allows: rho adds up far better over many questions.
+
+    >>> Budget.of({"epsilon": 3}).text, Budget.of({"epsilon": 3, "delta": 1e-6}).currency
+    ('epsilon 3', 'rho')
+    """
+
+    currency: str
+    total: Fraction
+    delta: Fraction
+    """What may be spent on showing items that nobody listed."""
+    text: str
+    """The budget as it is typed."""
+
+    @classmethod
+    def of(cls, typed: Mapping[str, Any]) -> Budget:
+        """Return the budget that a file declares."""
+        from lastbit.ledger.account import Account
+
+        account = Account.with_limit(
+            "study", epsilon=typed.get("epsilon"), rho=typed.get("rho"), delta=typed.get("delta")
+        )
+        if account.rho_limit is None:
+            return cls("epsilon", account.limit, Fraction(0), account.text)
+        return cls("rho", account.rho_limit, account.delta_limit - account.delta_of_rho, account.text)
+
+
+@dataclass(frozen=True)
+class Wish:
+    """A question without its price: how important it is, or how accurate it should be."""
+
+    name: str
+    request: Request
+    weight: Fraction
+    within: str | None = None
+    """The accuracy that is wished for, such as 15 or 5%; None where the weight decides."""
+    discovers: bool = False
+    """Whether a part of the delta pays for showing items that nobody listed."""
+
+
+@dataclass(frozen=True)
+class Priced:
+    """A question with its price."""
+
+    wish: Wish
+    price: Fraction
+    """Its share of the budget, in the currency of the budget."""
+    request: Request
+    """The question at its price."""
+
+    @property
+    def name(self) -> str:
+        """The name of the question."""
+        return self.wish.name
+
+
+def share_budget(budget: Budget, wishes: Sequence[Wish], people: int) -> list[Priced]:
+    """Give every question its price. `people` is a public guess how many there are."""
+    deltas = _share_delta(budget, wishes)
+    prices: dict[str, Fraction] = {}
+    for wish in wishes:
+        if wish.within is not None:
+            prices[wish.name] = _price_of_accuracy(budget, wish, deltas.get(wish.name), people)
+    left = budget.total - sum(prices.values(), Fraction(0))
+    weighted = [wish for wish in wishes if wish.within is None]
+    if left < 0 or (weighted and left == 0):
+        dearest = max(prices, key=lambda name: prices[name])
+        raise ParameterError(
+            f"the wished accuracies cost more than the budget of {budget.text}: the dearest is {dearest!r}, which "
+            f"takes {float(100 * prices[dearest] / budget.total):.0f}% of it. Wish for less there, or raise the budget."
+        )
+    total_weight = sum((wish.weight for wish in weighted), Fraction(0))
+    for wish in weighted:
+        prices[wish.name] = round_down(left * wish.weight / total_weight)
+    return [
+        Priced(
+            wish, prices[wish.name], _at_price(budget, wish, prices[wish.name], deltas.get(wish.name), people)
+        )
+        for wish in wishes
+    ]  # fmt: skip
+
+
+def _share_delta(budget: Budget, wishes: Sequence[Wish]) -> dict[str, Fraction]:
+    """Return the delta of each question that shows items which nobody listed: equal shares."""
+    names = [wish.name for wish in wishes if wish.discovers]
+    if names and not budget.delta:
+        raise ParameterError(
+            f"{names[0]!r} shows items that nobody listed, and a delta pays for that. Write delta = 1e-6 in [budget], "
+            "or list the items in [columns]."
+        )
+    return {name: round_down(budget.delta / len(names)) for name in names}
+
+
+def _price_of_accuracy(budget: Budget, wish: Wish, delta: Fraction | None, people: int) -> Fraction:
+    """Return the least price at which a question is as accurate as it should be."""
+    text = str(wish.within).strip()
+    target = positive(text.removesuffix("%"), "within", "It is how far off an answer may be.")
+    if text.endswith("%"):
+        total = _at_price(budget, wish, Fraction(1), delta, people).question.accuracy(people).total
+        if total is None:
+            raise ParameterError(f"within must be a number here, without %: got {text}. Nobody knows what 100% is.")
+        target = target * total / 100
+
+    def is_enough(price: Fraction) -> bool:
+        return _at_price(budget, wish, price, delta, people).question.accuracy(people).within <= target
+
+    return least_epsilon(is_enough, digits=4)
+
+
+def _at_price(budget: Budget, wish: Wish, price: Fraction, delta: Fraction | None, people: int) -> Request:
+    """Return the question at a price: a rho buys Gaussian noise, or the epsilon that costs this rho, what is better."""
+    more = {} if delta is None else {"delta": delta}
+    costs: list[dict[str, Fraction]] = [{budget.currency: price}]
+    if budget.currency == "rho":
+        costs.append({"epsilon": _epsilon_of(price)})
+    requests: list[tuple[Fraction, int, Request]] = []
+    refusal: LastbitError | None = None
+    for cost in costs:
+        request = wish.request.change(**{"epsilon": None, "rho": None, **cost, **more})
+        try:
+            if budget.currency == "rho" and request.question.mechanism.cost.rho > price:
+                continue
+            requests.append((request.question.accuracy(people).within, len(requests), request))
+        except LastbitError as error:
+            refusal = refusal or error
+    if not requests:
+        raise refusal or ParameterError(f"no noise is known that costs {budget.currency} {price}.")
+    return min(requests, key=lambda entry: entry[:2])[2]
+
+
+def _epsilon_of(rho: Fraction) -> Fraction:
+    """Return an epsilon that costs at most this rho, to so many digits.
+
+    >>> _epsilon_of(Fraction(1, 2)), Cost.of(_epsilon_of(Fraction(1, 50))).rho <= Fraction(1, 50)
+    (Fraction(1, 1), True)
+    """
+    scale = 10**12
+    root = Fraction(isqrt(int(2 * rho * scale * scale)), scale)
+    return round_down(root, 10)
+
+
+def round_down(value: Fraction, digits: int = _DIGITS) -> Fraction:
+    """Return a number of so many decimal digits that is not above this one.
+
+    >>> round_down(Fraction(2, 3)), round_down(Fraction(12)), round_down(Fraction(1, 3000000))
+    (Fraction(33333, 50000), Fraction(12, 1), Fraction(33333, 100000000000))
+    """
+    if value <= 0:
+        return Fraction(0)
+    unit = Fraction(1)
+    while value / unit >= 10**digits:
+        unit *= 10
+    while value / unit < 10 ** (digits - 1):
+        unit /= 10
+    return (value / unit).__floor__() * unit
+
+
+def parse_weight(weight: object) -> Fraction:
+    """Return a weight, or refuse it.
+
+    >>> parse_weight(2)
+    Fraction(2, 1)
+    """
+    exact = number(weight, "weight")
+    if exact <= 0:
+        raise ParameterError(f"weight must be above 0: got {weight}. Leave a question out to give it nothing.")
+    return exact
+
+
+def add_costs(requests: Sequence[Request]) -> Cost:
+    """Return what all questions cost together."""
+    total = requests[0].question.mechanism.cost
+    for request in requests[1:]:
+        total = total + request.question.mechanism.cost
+    return total

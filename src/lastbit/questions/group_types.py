@@ -1,0 +1,147 @@
+"""The type of `--by`: columns of groups, by their names or as expressions of one row, one or several."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from lastbit.errors import ParameterError
+from lastbit.questions.option import Face
+from lastbit.questions.value_types import Text, TextList
+
+_COLUMN: Final = Text("COLUMN")
+_NAMED: Final = re.compile(r"(?s)(?P<expression>.*\S)\s+as\s+(?P<name>\w+|\"(?:[^\"]|\"\")+\")\s*", re.IGNORECASE)
+_QUOTED: Final = re.compile(r"\"(?:[^\"]|\"\")+\"")
+
+
+@dataclass(frozen=True)
+class NamedExpression:
+    """A column that is made of one row: `hour(arrival) as hour`."""
+
+    name: str
+    expression: str
+
+    def __str__(self) -> str:
+        return f"{self.expression} as {_quote_name(self.name)}"
+
+
+GroupColumn = str | NamedExpression
+
+
+@dataclass(frozen=True)
+class GroupList(TextList):
+    """Columns of groups. A text may name several with commas; a name with a comma stands in double quotes.
+
+    >>> GroupList().parse("region, age", "--by", "python")
+    ('region', 'age')
+    >>> GroupList().parse(["a,b", "age // 10 as decade"], "--by", "python")
+    ('a,b', NamedExpression(name='decade', expression='age // 10'))
+    >>> GroupList().parse(['"a,b",coalesce(x, y) as z'], "--by", "command")
+    ('a,b', NamedExpression(name='z', expression='coalesce(x, y)'))
+    """
+
+    of: Text = _COLUMN
+
+    def parse(self, value: Any, flag: str, face: Face) -> Any:
+        """Return the names and the expressions."""
+        if isinstance(value, NamedExpression):
+            value = [value]
+        if isinstance(value, str):
+            value = list(_split(value))
+        elif face == "command" and isinstance(value, list | tuple):
+            value = [part for word in value for part in (_split(word) if isinstance(word, str) else [word])]
+        if isinstance(value, list | tuple):
+            return tuple(part if isinstance(part, NamedExpression) else self._parse_one(part, flag, face)
+                         for part in value)  # fmt: skip
+        return super().parse(value, flag, face)
+
+    def _parse_one(self, value: Any, flag: str, face: Face) -> GroupColumn:
+        text = self.of.parse(value, flag, face)
+        if _QUOTED.fullmatch(text):
+            return text[1:-1].replace('""', '"')
+        named = _NAMED.fullmatch(text)
+        if named is None:
+            return text
+        name = named["name"]
+        name = name[1:-1].replace('""', '"') if name.startswith('"') else name
+        return NamedExpression(name, named["expression"].strip())
+
+    def arguments(self, value: Any) -> list[list[str]]:
+        """Return one word for each column."""
+        return [[_write(column)] for column in value]
+
+    def plain(self, value: Any) -> Any:
+        """Return the one name, or the list."""
+        words = [_write(column) for column in value]
+        return words[0] if len(words) == 1 else words
+
+    def fact(self, value: Any) -> Any:
+        """Return the list. `parse` reads it back."""
+        return [_write(column) for column in value]
+
+
+def split_groups(values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return options in which `by` is no mapping: what it says of a column is said by the option for that.
+
+    >>> split_groups({"by": {"region": ["north", "south"], "sex": None}})
+    {'by': ['region', 'sex'], 'domain': {'region': ['north', 'south']}}
+    """
+    by = values.get("by")
+    if not isinstance(by, Mapping):
+        return values
+    if values.get("domain") is not None:
+        raise ParameterError("by has the values of its columns here, and domain has some too. Leave one of them out.")
+    domain = {name: items for name, items in by.items() if items is not None}
+    return {**values, "by": list(by), **({"domain": domain} if domain else {})}
+
+
+def group_names(columns: Any) -> tuple[str, ...]:
+    """Return the names of columns of groups.
+
+    >>> group_names(("region", NamedExpression("decade", "age // 10")))
+    ('region', 'decade')
+    """
+    return tuple(column if isinstance(column, str) else column.name for column in columns or ())
+
+
+def check_names(names: tuple[str, ...], flag: str = "--by") -> None:
+    """Refuse a column that is named twice."""
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise ParameterError(f"{flag} must name each column once: got {twice!r} twice. Leave one of them out.")
+
+
+def _write(column: GroupColumn) -> str:
+    """Return a column as a person types it: a name that reads as more than a name stands in double quotes."""
+    if not isinstance(column, str):
+        return str(column)
+    plain = (
+        "," not in column and not _NAMED.fullmatch(column) and not column.startswith('"') and column.strip() == column
+    )
+    return column if plain else f'"{column.replace(chr(34), chr(34) * 2)}"'
+
+
+def _quote_name(name: str) -> str:
+    return name if re.fullmatch(r"\w+", name) else f'"{name.replace(chr(34), chr(34) * 2)}"'
+
+
+def _split(text: str) -> Iterator[str]:
+    """Split at commas that stand neither in quotes nor in brackets."""
+    depth, quote, part = 0, "", ""
+    for character in text:
+        if quote:
+            quote = "" if character == quote else quote
+        elif character in "'\"":
+            quote = character
+        elif character in "([":
+            depth += 1
+        elif character in ")]":
+            depth -= 1
+        elif character == "," and depth == 0:
+            yield part.strip()
+            part = ""
+            continue
+        part += character
+    yield part.strip()

@@ -1,0 +1,59 @@
+"""The values of options that say how an answer is shown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from lastbit.errors import ParameterError
+from lastbit.questions.option import Face
+from lastbit.questions.value_types import describe
+
+
+@dataclass(frozen=True)
+class NounPair:
+    """A noun for one and for more, such as patient,patients. One word alone takes an s."""
+
+    metavar: str = "ONE,MORE"
+    words: int = 1
+    repeats: bool = False
+
+    def parse(self, value: Any, flag: str, face: Face) -> tuple[str, str]:
+        """Return both forms of the noun.
+
+        >>> NounPair().parse("patient,patients", "--noun", "command"), NounPair().parse("visit", "--noun", "command")
+        (('patient', 'patients'), ('visit', 'visits'))
+        """
+        parts = value.split(",") if isinstance(value, str) else value
+        nouns = [*parts] if isinstance(parts, list | tuple) else []
+        if len(nouns) == 1 and isinstance(nouns[0], str):
+            nouns.append(f"{nouns[0]}s")
+        nouns = [noun.strip() if isinstance(noun, str) else "" for noun in nouns]
+        if len(nouns) != 2 or not all(map(_is_noun, nouns)):
+            raise ParameterError(
+                f"{flag} must be a noun for one and for more, such as patient,patients: got {describe(value)}. Nothing "
+                "was read."
+            )
+        return nouns[0], nouns[1]
+
+    def arguments(self, value: tuple[str, str]) -> list[list[str]]:
+        """Return both forms as one word."""
+        return [[",".join(value)]]
+
+    def plain(self, value: tuple[str, str]) -> Any:
+        """Return both forms as one text."""
+        return ",".join(value)
+
+    def fact(self, value: tuple[str, str]) -> Any:
+        """Return both forms: they are no part of a question's identity."""
+        return list(value)
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """The JSON Schema of a text."""
+        return {"type": "string"}
+
+
+def _is_noun(text: str) -> bool:
+    """Whether a text can stand in a sentence: one line of at most 40 printable characters."""
+    return 0 < len(text) <= 40 and text.isprintable()

@@ -1,0 +1,168 @@
+"""A publication is charged once, kept before it is shown, and goes on where it was, whenever it is killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+import lastbit as lb
+from lastbit.errors import BudgetExceeded, LedgerError, ParameterError
+from lastbit.publication.run import answer_publication
+from tests import processes
+from tests.publication.studies import TEXT, make_study
+
+STEPS = (
+    "read patients", "read cost", "read regions", "charge",
+    "draw patients", "keep patients", "kept patients", "draw cost", "keep cost", "kept cost",
+    "draw regions", "keep regions", "kept regions", "write",
+)  # fmt: skip
+_RUN = """
+import os, sys
+import lastbit as lb
+from lastbit.publication.run import run_publication
+
+def step(name):
+    if name == sys.argv[2]:
+        os.kill(os.getpid(), 9)
+
+run_publication(lb.Publication.from_file(sys.argv[1]), step=step)
+"""
+
+
+def values(written):
+    return {name: written[name].published for name in written.answers.parts}
+
+
+def test_the_steps_are_in_the_order_that_privacy_needs(tmp_path):
+    seen: list[str] = []
+    answer_publication(lb.Publication.from_file(make_study(tmp_path)), seen.append)
+    assert tuple(seen) == STEPS[:-1]
+
+
+MOMENTS = ("read cost", "charge", "draw patients", "keep patients", "kept patients", "draw regions", "write")
+
+
+@pytest.mark.parametrize("moment", STEPS if "LASTBIT_FUZZ" in os.environ else MOMENTS)
+def test_a_run_that_is_killed_goes_on_where_it_was(tmp_path, moment):
+    path = make_study(tmp_path)
+    result = processes.run([sys.executable, "-c", _RUN, str(path), moment], capture_output=True)
+    assert result.returncode == -signal.SIGKILL
+    ledger = lb.Ledger(tmp_path / "budget.db")
+    publication = lb.Publication.from_file(path)
+    charge = ledger.charged(publication.key)
+    kept = {} if charge is None else {name: entry.published for name, entry in ledger.parts(charge.id).items()}
+    before = STEPS.index(moment)
+    assert (charge is not None) == (before > STEPS.index("charge"))
+    assert list(kept) == [name for name in ("patients", "cost", "regions") if before >= STEPS.index(f"kept {name}")]
+    assert not (tmp_path / "report").exists()
+
+    seen: list[str] = []
+    answers = answer_publication(publication, seen.append)
+    assert {step.removeprefix("draw ") for step in seen if step.startswith("draw ")} == {
+        name for name in ("patients", "cost", "regions") if name not in kept
+    }
+    assert all(answers.parts[name].published == published for name, published in kept.items())
+    account = ledger.account("clinic")
+    assert account.spent_rho == publication.mechanism.cost.rho
+    assert ledger.verify() == ()
+    assert [entry.kind for entry in ledger.history("clinic")] == ["create", "charge", "part", "part", "part"]
+
+
+def test_a_second_run_costs_nothing_and_shows_the_same_although_the_data_changed(tmp_path):
+    path = make_study(tmp_path)
+    first = lb.Publication.from_file(path).run()
+    spent = lb.Ledger(tmp_path / "budget.db").account("clinic").spent_rho
+    (tmp_path / "visits.csv").write_text("patient,region,cost\n1,north,3\n")
+    second = lb.Publication.from_file(path).run()
+    assert values(second) == values(first)
+    assert (first.answers.was_paid, second.answers.was_paid) == (False, True)
+    assert lb.Ledger(tmp_path / "budget.db").account("clinic").spent_rho == spent
+
+
+def test_two_runs_at_once_show_one_answer_and_pay_once(tmp_path):
+    path = make_study(tmp_path)
+    with ThreadPoolExecutor(4) as pool:
+        answers = list(pool.map(lambda _: answer_publication(lb.Publication.from_file(path)), range(4)))
+    shown = [{name: entry.published for name, entry in each.parts.items()} for each in answers]
+    assert all(other == shown[0] for other in shown)
+    ledger = lb.Ledger(tmp_path / "budget.db")
+    assert [entry.kind for entry in ledger.history("clinic")] == ["create", "charge", "part", "part", "part"]
+    assert ledger.verify() == ()
+
+
+def test_another_edition_pays_again_and_a_title_does_not(tmp_path):
+    path = make_study(tmp_path, TEXT.replace("epsilon = 3", "epsilon = 1"))
+    first = lb.Publication.from_file(path).run()
+    path.write_text(path.read_text().replace("Patients 2024", "Patients of 2024"))
+    assert values(lb.Publication.from_file(path).run()) == values(first)
+    assert "Patients of 2024" in (tmp_path / "report" / "report.html").read_text()
+    path.write_text(path.read_text().replace('edition = "2024"', 'edition = "2025"'))
+    lb.Publication.from_file(path).run()
+    kinds = [entry.kind for entry in lb.Ledger(tmp_path / "budget.db").history("clinic")]
+    assert kinds.count("charge") == 2
+
+
+def test_what_cannot_be_paid_is_refused_before_a_row_is_read(tmp_path):
+    path = make_study(tmp_path, TEXT.replace("epsilon = 3", "epsilon = 4"))
+    (tmp_path / "visits.csv").write_text("patient,region,cost\n")
+    with pytest.raises(BudgetExceeded):
+        lb.Publication.from_file(path).run()
+    assert not (tmp_path / "report").exists()
+
+
+def test_a_folder_with_something_else_is_not_touched(tmp_path):
+    path = make_study(tmp_path)
+    (tmp_path / "report").mkdir()
+    (tmp_path / "report" / "thesis.txt").write_text("mine")
+    with pytest.raises(ParameterError, match="something else"):
+        lb.Publication.from_file(path).run()
+    assert (tmp_path / "report" / "thesis.txt").read_text() == "mine"
+    assert lb.Ledger(tmp_path / "budget.db").account("clinic").spent_rho == 0
+
+
+def test_render_needs_a_run_and_reads_no_table(tmp_path):
+    path = make_study(tmp_path)
+    with pytest.raises(LedgerError, match="run it first"):
+        lb.Publication.from_file(path).render()
+    first = lb.Publication.from_file(path).run()
+    (tmp_path / "visits.csv").unlink()
+    again = lb.Publication.from_file(path).render(tmp_path / "again")
+    assert values(again) == values(first)
+    assert Path(tmp_path, "again", "report.html").read_bytes() == Path(tmp_path, "report", "report.html").read_bytes()
+
+
+def test_an_answer_of_a_publication_is_reused_by_the_same_question(tmp_path):
+    path = make_study(tmp_path)
+    publication = lb.Publication.from_file(path)
+    written = publication.run()
+    price = publication.questions[0].request.cost
+    release = lb.ask(
+        "count", tmp_path / "visits.csv", unit="patient", **price, ledger=str(tmp_path / "budget.db"),
+        dataset="clinic", reuse=True,
+    )  # fmt: skip
+    assert release.published == written["patients"].published
+
+
+def test_the_wished_accuracy_is_bought_and_weights_share_the_rest(tmp_path):
+    publication = lb.Publication.from_file(make_study(tmp_path))
+    patients, cost, regions = publication.questions
+    assert regions.request.question.accuracy(400).within <= 40
+    assert abs(patients.price - 3 * cost.price) <= patients.price / 1000
+    assert sum(question.price for question in publication.questions) <= publication.budget.total
+    cheaper = regions.request.change(
+        **{name: Fraction(value) * 98 / 100 for name, value in regions.request.cost.items()}
+    )
+    assert cheaper.question.accuracy(400).within >= 40
+
+
+def test_improving_the_plan_halves_the_worst(tmp_path):
+    plan = lb.Publication.from_file(make_study(tmp_path)).plan()
+    better = plan.improve()
+    assert better.accuracies[plan.worst].within <= plan.accuracies[plan.worst].within / 2
+    assert better.publication.mechanism.cost.rho <= plan.publication.budget.total

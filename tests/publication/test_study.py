@@ -1,0 +1,145 @@
+"""A study file says where it is wrong: the key, and the line."""
+
+from __future__ import annotations
+
+import os
+import random
+from pathlib import Path
+
+import pytest
+
+import lastbit as lb
+from lastbit.errors import LastbitError, StudyError
+from tests.publication.studies import TEXT, make_study
+
+WRONG = [
+    ('bounds = [0, 1000]', 'bound = [0, 1000]', "question[2].bound", 29, "mean has no such option"),
+    ('ask = "mean"', 'ask = "average"', "question[2].ask", 27, "it must be one of"),
+    ('bounds = [0, 1000]', 'bounds = [9, 1]', "question[2]", 25, "bounds"),
+    ('bounds = [0, 1000]', 'bounds = "wide"', "question[2].bounds", 29, "--bounds"),
+    ('name = "cost"', 'name = "patients"', "question[2].name", 26, "two have the name"),
+    ('name = "cost"', 'name = "a/b"', "question[2].name", 26, "letters"),
+    ('weight = 3', 'weight = 0', "question[1].weight", 23, "above 0"),
+    ('weight = 3', 'epsilon = 3', "question[1].epsilon", 23, "one budget"),
+    ('weight = 3', 'within = 0', "question[1]", 20, "within"),
+    ('within = 40', 'within = 40\nweight = 2', "question[3].within", 36, "not both"),
+    ('epsilon = 3', 'epsilon = -3', "budget", 14, "epsilon"),
+    ('unit = "patient"', 'unit = "patient"\nunits = 3', "data.units", 11, "no such key"),
+    ('dataset = "clinic"', "", "budget", 14, "go together"),
+    ('about = 400', 'about = "many"', "data.about", 12, "whole number"),
+    ('formats = ["html", "csv", "svg"]', 'formats = ["pdf"]', "output.formats", 40, "some of"),
+    ('[study]', '[studies]', "studies", 2, "no section"),
+    ('of = "cost"', 'of = "price"', "question[2]", 25, "price"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("right", "wrong", "key", "line", "words"), WRONG, ids=[case[1][:25] for case in WRONG])
+def test_what_cannot_be_is_said_with_its_key_and_line(tmp_path, right, wrong, key, line, words):
+    path = make_study(tmp_path, TEXT.replace(right, wrong, 1))
+    try:
+        problems = lb.Publication.from_file(path).check()
+    except StudyError as error:
+        problems = error.problems
+    assert [(problem.key, problem.line) for problem in problems if words in problem.message] == [(key, line)]
+
+
+def test_every_problem_is_said_at_once(tmp_path):
+    text = (
+        TEXT.replace("bounds = [0, 1000]", "bound = 1").replace("weight = 3", "weight = 0").replace("epsilon = 3", "")
+    )
+    problems = lb.Publication.from_file(make_study(tmp_path, text)).check()
+    assert [problem.key for problem in problems] == ["question[1].weight", "question[2].bound", "budget"]
+
+
+def test_check_and_plan_read_no_row_and_spend_nothing(tmp_path):
+    path = make_study(tmp_path)
+    (tmp_path / "visits.csv").write_text("patient,region,cost\n")  # the header alone
+    publication = lb.Publication.from_file(path)
+    assert publication.check() == ()
+    assert "± 40" in str(publication.plan())
+    account = lb.Ledger(tmp_path / "budget.db").account("clinic")
+    assert (account.spent_rho, account.spent_delta) == (0, 0)
+
+
+def test_a_text_that_is_no_toml_is_refused():
+    with pytest.raises(StudyError, match=r"no TOML.*line 1"):
+        lb.Publication.from_text("a = = 1")
+    with pytest.raises(StudyError, match="data: a study needs"):
+        lb.Publication.from_text("")
+
+
+def test_the_hash_covers_what_decides_numbers_and_nothing_else(tmp_path):
+    def hash_of(text: str) -> str:
+        return lb.Publication.from_text(text, tmp_path).hash
+
+    base = hash_of(TEXT)
+    same = [
+        TEXT.replace("Patients 2024", "All patients"),
+        TEXT.replace("visits.csv", "elsewhere.csv"),
+        TEXT.replace('folder = "report"', 'folder = "other"'),
+        TEXT.replace("bounds = [0, 1000]", 'bounds = ["0.0", 1e3]'),
+        TEXT.replace('by = "A hospital"', ""),
+        TEXT.replace("budget.db", "other.db"),
+    ]
+    assert {hash_of(text) for text in same} == {base}
+    other = [
+        TEXT.replace('edition = "2024"', 'edition = "2025"'),
+        TEXT.replace("bounds = [0, 1000]", "bounds = [0, 1001]"),
+        TEXT.replace("weight = 3", "weight = 2"),
+        TEXT.replace('["north", "south"]', '["north", "east"]'),
+        TEXT.replace('unit = "patient"', 'unit = "visit"'),
+        TEXT.replace('unit = "patient"', 'unit = "patient"\nwhere = "cost > 10"'),
+        TEXT.replace("epsilon = 3", "epsilon = 2"),
+        TEXT.replace('name = "regions"', 'name = "by_region"'),
+    ]
+    assert len({base, *map(hash_of, other)}) == len(other) + 1
+
+
+def test_random_edits_are_refused_clearly_or_give_a_valid_plan(tmp_path):
+    draw = random.Random(20241118)
+    letters = 'abc0159"[]=.,#-_ \n{}'
+    path = make_study(tmp_path)
+    for _ in range(1000 if "LASTBIT_FUZZ" in os.environ else 25):
+        text = list(TEXT)
+        for _ in range(draw.randint(1, 3)):
+            place = draw.randrange(len(text))
+            change = draw.choice(("delete", "insert", "replace"))
+            if change == "insert":
+                text.insert(place, draw.choice(letters))
+            elif change == "delete":
+                del text[place]
+            else:
+                text[place] = draw.choice(letters)
+        path.write_text("".join(text))
+        try:
+            publication = lb.Publication.from_file(path)
+            problems = publication.check()
+            if not problems:
+                assert len(publication.plan().report.columns["question"]) == len(publication.questions)
+            else:
+                assert all(problem.message for problem in problems)
+        except LastbitError:  # a clear refusal: of the file, or of the ledger of an edited address
+            continue
+
+
+def test_a_first_file_passes_as_it_is_and_holds_nothing_of_the_rows(tmp_path):
+    from lastbit.publication.first_file import write_first_file
+
+    make_study(tmp_path)
+    text = write_first_file(str(tmp_path / "visits.csv"), folder=tmp_path)
+    (tmp_path / "visits.csv").write_text("patient,region,cost\nSECRET,SECRET,777\n")
+    assert write_first_file(str(tmp_path / "visits.csv"), folder=tmp_path) == text
+    publication = lb.Publication.from_text(text, tmp_path)
+    assert publication.check() == ()
+    assert publication.study.data["unit"] == "patient"
+    assert "people" in str(publication.plan())
+    with pytest.raises(LastbitError, match="no column 'who'"):
+        write_first_file(str(tmp_path / "visits.csv"), unit="who")
+
+
+def test_names_that_toml_must_quote_come_back(tmp_path):
+    from lastbit.publication.first_file import write_first_file
+
+    Path(tmp_path, "odd.csv").write_text('"a ""b""",größe,user id\n')
+    text = write_first_file(str(tmp_path / "odd.csv"), unit='a "b"', folder=tmp_path)
+    assert lb.Publication.from_text(text, tmp_path).check() == ()

@@ -1,0 +1,131 @@
+"""A published folder is checked without the data: one changed byte anywhere is noticed."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+
+import pytest
+
+import lastbit as lb
+from lastbit.errors import ParameterError
+from lastbit.publication.certificate import canonical_bytes
+from lastbit.publication.signature import create_keys, read_private_key, sign
+from tests.publication.studies import make_study
+
+
+@pytest.fixture(scope="module")
+def published(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("published")
+    create_keys(folder / "key")
+    lb.Publication.from_file(make_study(folder)).run(key=folder / "key")
+    return folder
+
+
+@pytest.fixture
+def copy(published, tmp_path):
+    shutil.copytree(published / "report", tmp_path / "report")
+    return tmp_path / "report"
+
+
+def test_a_folder_verifies_on_a_machine_without_data_or_books(published, copy):
+    verdict = lb.verify(copy, key=published / "key.pub")
+    assert verdict.holds, verdict
+    assert verdict.fingerprint
+    assert any("Every cost follows" in line for line in verdict.proved)
+    assert any("drawn honestly" in line for line in verdict.not_proved)
+
+
+def test_one_changed_byte_anywhere_is_noticed(copy):
+    draw = random.Random(7)
+    files = sorted(path for path in copy.rglob("*") if path.is_file())
+    for path in files:
+        content = path.read_bytes()
+        places = {0, len(content) - 1, *(draw.randrange(len(content)) for _ in range(3))}
+        for place in sorted(places):
+            changed = bytearray(content)
+            changed[place] ^= 1 << draw.randrange(7)
+            path.write_bytes(bytes(changed))
+            assert not lb.verify(copy, audit=False).holds, (path.name, place)
+        path.write_bytes(content)
+    assert lb.verify(copy, audit=False).holds
+
+
+def test_a_missing_and_a_foreign_file_are_noticed(copy):
+    (copy / "extra.txt").write_text("?")
+    assert "extra.txt is not part" in str(lb.verify(copy, audit=False))
+    (copy / "extra.txt").unlink()
+    (copy / "report.html").unlink()
+    assert "report.html is missing" in str(lb.verify(copy, audit=False))
+
+
+def forge(copy, change, key=None):
+    """Change the certificate and make everything around it fit again, as somebody would who has no data."""
+    path = copy / "release.json"
+    document = json.loads(path.read_bytes())
+    change(document)
+    document.pop("signature")
+    signature = None if key is None else sign(read_private_key(key), canonical_bytes(document))
+    path.write_bytes(canonical_bytes({**document, "signature": signature}))
+
+
+FORGERIES = {
+    "a smaller total": (lambda document: document["plan"].update(cost="rho 1/1000000"), "add up to"),
+    "a smaller budget": (lambda document: document["plan"]["budget"].update(epsilon="1/10"), "more than the budget"),
+    "another price": (
+        lambda document: document["plan"]["questions"][0]["options"].update(rho="1/1000000"), "states another",
+    ),
+    "another bound": (
+        lambda document: document["plan"]["questions"][1]["options"].update(bounds=["0", "10"]), "states another",
+    ),
+    "another edition": (lambda document: document["plan"].update(edition="2023"), "hash of the plan"),
+    "another time in the books": (
+        lambda document: document["books"]["entries"][0].update(time="2020-01-01T00:00:00+00:00"), "digest",
+    ),
+    "a part left out of the books": (lambda document: document["books"]["entries"].pop(), "no entry for"),
+    "another answer": (
+        lambda document: document["answers"]["patients"].update(
+            published=document["answers"]["patients"]["published"].replace("0x", "0x1", 1)
+        ),
+        "books kept",
+    ),
+    "no questions": (lambda document: document["plan"].update(questions=[]), "cannot be checked"),
+    "rubbish": (lambda document: document.update(plan=[1, 2]), "cannot be checked"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FORGERIES)
+def test_a_forged_certificate_is_noticed_although_it_is_signed_again(tmp_path, copy, name):
+    change, words = FORGERIES[name]
+    create_keys(tmp_path / "other")
+    forge(copy, change, tmp_path / "other")
+    verdict = lb.verify(copy, audit=False)
+    assert not verdict.holds
+    assert any(words in problem for problem in verdict.problems), verdict
+
+
+def test_another_key_and_no_key_are_noticed(tmp_path, published, copy):
+    create_keys(tmp_path / "other")
+    assert "another key" in str(lb.verify(copy, key=tmp_path / "other.pub", audit=False))
+    forge(copy, lambda document: None)
+    assert lb.verify(copy, audit=False).holds
+    assert "Unsigned" in str(lb.verify(copy, audit=False))
+    assert "unsigned, and a key was named" in str(lb.verify(copy, key=published / "key.pub", audit=False))
+
+
+def test_the_certificate_holds_no_path_and_no_row(published):
+    text = (published / "report" / "release.json").read_text()
+    assert str(published) not in text
+    assert "visits.csv" not in text
+    assert "p399" not in text
+
+
+def test_what_is_no_folder_or_key_is_refused(tmp_path, copy):
+    with pytest.raises(ParameterError, match="cannot be read"):
+        lb.verify(tmp_path / "nowhere")
+    (tmp_path / "key").write_text("no key")
+    with pytest.raises(ParameterError, match="no public key"):
+        lb.verify(copy, key=tmp_path / "key")
+    with pytest.raises(ParameterError, match="never overwritten"):
+        create_keys(tmp_path / "key")
