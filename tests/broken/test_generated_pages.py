@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from lastbit.audit.target import all_mechanisms
-from tools.pages import errata, gallery, guarantees
+from tools.pages import costs, errata, gallery, guarantees
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -39,4 +39,5 @@ def test_every_instance_belongs_to_a_mechanism_and_holds():
     assert all(f"## {name}" in page for name in known)
     assert "(violated)" not in page
     assert "(undecided)" not in page
+    assert {type(mechanism).__name__ for mechanism in costs.ASKED.values()} == known
     assert page.count("(holds)") == sum(len(guarantees.INSTANCES.get(name, ())) for name in known)

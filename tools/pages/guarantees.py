@@ -16,6 +16,7 @@ from lastbit.audit.verdict import check_all
 from lastbit.mechanisms.mechanism import Mechanism
 from lastbit.privacy.eta import Eta
 from lastbit.values.unlisted import Unlisted
+from tools.pages import costs
 
 HEADINGS: Final = ("Paper", "Law", "Cost", "Assumes", "Checked", "Speed")
 
@@ -151,7 +152,9 @@ more than the stated sensitivity, and what [limitations](limitations.md) says ab
 
 def page() -> str:
     """Return the whole page."""
-    return "\n".join([_HEAD, *(line for mechanism in all_mechanisms() for line in _section(mechanism))])
+    return "\n".join(
+        [_HEAD, *costs.section(), *(line for mechanism in all_mechanisms() for line in _section(mechanism))]
+    )
 
 
 def headings_of(mechanism: type) -> dict[str, str]:

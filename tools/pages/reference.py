@@ -16,6 +16,7 @@ import lastbit
 from lastbit.errors import LastbitError
 from lastbit.release import Release
 from tools.pages.commands import commands
+from tools.pages.json_keys import json_keys
 
 TITLES: Final = {
     "questions": (
@@ -71,15 +72,17 @@ def pages() -> dict[str, str]:
             continue
         sections[_page(name, value, homes)].append("\n".join(_entry(name, value)))
     texts = {page: f"# {title}\n\n{about}\n\n" + "\n".join(sections[page]) for page, (title, about) in TITLES.items()}
-    return {**texts, "commands": commands(), "index": _index()}
+    return {**texts, "commands": commands(), "json": json_keys(), "index": _index()}
 
 
 def _index() -> str:
     rows = [f"| [{title}]({page}.md) | {about} |" for page, (title, about) in TITLES.items()]
-    table = "\n".join(
-        ["| page | |", "| --- | --- |", *rows, "| [Commands](commands.md) | The help of every command. |"]
-    )
-    tree = "\n".join(["```{toctree}", ":hidden:", "", *TITLES, "commands", "```"])
+    rows += [
+        "| [Commands](commands.md) | The help of every command. |",
+        "| [Keys of the JSON](json.md) | What each key of a release holds. |",
+    ]
+    table = "\n".join(["| page | |", "| --- | --- |", *rows])
+    tree = "\n".join(["```{toctree}", ":hidden:", "", *TITLES, "commands", "json", "```"])
     about = "Every public name, from its docstring, and every command, from its help. The box on the left searches."
     return f"# Reference\n\n{about}\n\n{table}\n\n{tree}\n"
 
