@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import pickle
+import signal
 import subprocess
 import sys
 import time
@@ -219,8 +220,10 @@ class Worker:
 
     async def end(self) -> None:
         """End the process at once, whatever it does."""
-        with suppress(ProcessLookupError):
-            self.process.kill()
+        # Not process.kill(): it looks whether the process has ended, and then the loop never learns how it did.
+        if self.process.returncode is None:
+            with suppress(ProcessLookupError):
+                os.kill(self.process.pid, signal.SIGKILL)
         with suppress(OSError):
             await self.process.communicate()  # closes the pipes, too
 
