@@ -8,7 +8,6 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-import typer
 from typer.testing import CliRunner
 
 import lastbit as lb
@@ -16,17 +15,11 @@ from lastbit import cli
 from lastbit.audit import verdict
 from lastbit.audit.broken.gallery import GALLERY
 from lastbit.audit.losses import Loss
-from lastbit.cli.audit import register
+from lastbit.cli.app import app_for
 from lastbit.cli.verdicts import Unit
 from tests.clock import Clock
 
-application = typer.Typer()
-register(application)
-
-
-@application.command("other")
-def other() -> None:
-    """A second command, so that the first is named."""
+application = app_for(["audit"])
 
 
 def run(*arguments):

@@ -15,9 +15,14 @@ from typing import Any
 
 import duckdb
 import pytest
+from typer.testing import CliRunner
 
 import lastbit as lb
 from lastbit import cli
+from lastbit.cli.app import make_app
+from lastbit.cli.catalog import GROUPS
+from lastbit.questions.kinds import KINDS, WATCH
+from lastbit.questions.summaries import SUMMARIES
 from tests import processes
 
 TOP = "top visits.csv --by diagnosis --unit patient --domain diagnoses.txt"
@@ -280,6 +285,34 @@ assert cli._run(["--help"], debug=True) == 0 == cli._run(["top", "--help"], debu
 print([name for name in {HEAVY!r} if name in sys.modules])
 """
     assert command_line("-c", program).stdout.splitlines()[-1] == "[]"
+
+
+def test_a_list_of_commands_and_a_small_table_load_what_they_need(clinic: Path) -> None:
+    program = """
+import sys
+from lastbit import cli
+def loaded(*names):
+    return [name for name in names if name in sys.modules]
+assert cli._run(["--help"], debug=True) == 0 == cli._run(["plan", "--help"], debug=True)
+print(loaded("numpy", "gmpy2", "lastbit.questions.kinds", "lastbit.audit", "pydantic"))
+asked = "count visits.csv --unit patient --by diagnosis --domain influenza,other --one-each --epsilon 1 --json"
+assert cli._run(asked.split(), debug=True) == 0
+print(loaded("pandas", "narwhals", "pydantic", "lastbit.audit", "lastbit.ledger", "matplotlib"))
+"""
+    printed = command_line("-c", program, cwd=clinic).stdout.splitlines()
+    assert printed.count("[]") == 2
+
+
+@pytest.mark.parametrize("group", ["", *GROUPS])
+def test_a_list_of_commands_is_the_same_whether_they_are_loaded_or_not(group: str) -> None:
+    arguments = [*group.split(), "--help"]
+    shown = [CliRunner().invoke(app, arguments).output for app in (make_app(), make_app(load=False))]
+    assert shown[0] == shown[1] != ""
+
+
+def test_every_question_has_its_line_in_the_list() -> None:
+    kinds = (*KINDS.values(), WATCH)
+    assert {kind.name: kind.summary for kind in kinds} == SUMMARIES
 
 
 def test_the_core_needs_no_extra_and_says_which_one_is_missing() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from lastbit.cli.app import app
+from lastbit.cli.app import make_app
 
 TABLE = ["visits.csv", "--unit", "patient", "--epsilon", "1/10"]
 ITEMS = ["--by", "diagnosis", "--domain", "diagnoses.txt"]
@@ -31,7 +31,7 @@ COMMANDS = {
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_report_to_send_on(command: str, clinic: Path) -> None:
     paid = ["--ledger", "budget.db", "--dataset", "clinic", "--html", "report.html"]
-    done: Any = CliRunner().invoke(app, [command, *TABLE, *COMMANDS[command], *paid])
+    done: Any = CliRunner().invoke(make_app(), [command, *TABLE, *COMMANDS[command], *paid])
     assert done.exit_code == 0, done.output
     page = Path("report.html").read_text()
     assert f"lastbit {command} visits.csv" in page
@@ -43,13 +43,13 @@ def test_a_report_to_send_on(command: str, clinic: Path) -> None:
 
 
 def test_a_folder_that_is_not_there_is_refused_before_anything_is_spent(clinic: Path) -> None:
-    done = CliRunner().invoke(app, ["count", *TABLE, "--html", "no/report.html"])
+    done = CliRunner().invoke(make_app(), ["count", *TABLE, "--html", "no/report.html"])
     assert "--html must be a file in a folder that exists" in str(done.exception)
 
 
 def test_a_report_of_a_stream(clinic: Path) -> None:
     asked = ["watch", "--threshold", "1000", "--limit", "1", "--epsilon", "1", "--html", "report.html"]
-    done = CliRunner().invoke(app, asked, input="0\n1000000\n5\n")
+    done = CliRunner().invoke(make_app(), asked, input="0\n1000000\n5\n")
     assert done.exit_code == 0, done.output
     page = Path("report.html").read_text()
     assert "1 of 2 numbers were above 1000." in page

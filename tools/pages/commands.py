@@ -7,14 +7,14 @@ from typing import Any
 
 import typer
 
-from lastbit.cli.app import app
+from lastbit.cli.app import make_app
 
 WIDTH = 100
 
 
 def helps() -> dict[str, str]:
     """The help of every command, by its name: `lastbit top`, `lastbit budget create`."""
-    return dict(_walk(typer.main.get_command(app), "lastbit", None))
+    return dict(_walk(typer.main.get_command(make_app()), "lastbit", None))
 
 
 def _walk(command: Any, name: str, parent: Any) -> Iterator[tuple[str, str]]:

@@ -26,7 +26,7 @@ MANY = 20_000
 """Comparing so many outcomes takes a while, and is announced."""
 EXIT = {"holds": 0, "violated": 1, "undecided": 4}
 
-_EXAMPLES = """\b
+EPILOG = """\b
 Example:
   lastbit audit DiscreteLaplace --set eta=1,1,1 --values 3 --neighbour 4
   lastbit audit NoisyMax --set epsilon=1 --set resolution=1 --values 0,1 --all --tolerance 1/1000
@@ -36,11 +36,6 @@ Example:
   lastbit audit --gallery
 \b
 The exit code is 0 when the cost holds, 1 when it is violated, and 4 when the audit could not decide."""
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to an application."""
-    app.command("audit", epilog=_EXAMPLES)(audit)
 
 
 def audit(

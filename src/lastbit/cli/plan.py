@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from lastbit.cli.commands import make_command
 from lastbit.errors import LastbitError
-from lastbit.questions.kinds import KINDS, WATCH
+from lastbit.questions.kinds import KINDS
 from lastbit.questions.option import Option
 from lastbit.questions.plan import PLAN_OPTIONS
 from lastbit.questions.request import Kind, Request
@@ -57,9 +57,6 @@ def plan_command(kind: Kind) -> Callable[..., None]:
         )
 
     return make_command([*options, *plan_options], run, kind.name, _HELP.format(name=kind.name))
-
-
-PLAN_KINDS: Final = (*KINDS.values(), WATCH)
 
 
 def _show_plan(

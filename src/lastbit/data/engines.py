@@ -7,19 +7,17 @@ Tables in memory are counted here. Of all others the columns named are fetched f
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from importlib.util import find_spec
 from typing import Any, TypeVar
-
-from lastbit.errors import DataError, LastbitError, ParameterError, missing_column_error
-from lastbit.values.spark_rows import silence_pyspark
-
-try:
-    import narwhals as nw
-except ImportError:
-    raise LastbitError("count needs narwhals. Install it with: pip install 'lastbit[data]'") from None
 
 from lastbit.data.column_types import ColumnType
 from lastbit.data.duckdb.relation import OpenTable
 from lastbit.data.table import Table
+from lastbit.errors import DataError, LastbitError, ParameterError, missing_column_error
+from lastbit.values.spark_rows import silence_pyspark
+
+if find_spec("narwhals") is None:
+    raise LastbitError("count needs narwhals. Install it with: pip install 'lastbit[data]'")
 
 Result = TypeVar("Result")
 
@@ -34,8 +32,16 @@ def parse_columns(by: object) -> list[str]:
 
 def wrap_frame(frame: Any, columns: list[str]) -> Table:
     """Return the table of the engine that has this frame; refuse a frame without one of these columns."""
+    if isinstance(frame, OpenTable):
+        from lastbit.data.duckdb.table import DuckDBTable
+
+        # A table of our own is known already: Narwhals takes longer to load than a small table to count.
+        _check_names(columns, frame.relation.columns)
+        return DuckDBTable(frame.relation, frame)
+    import narwhals as nw
+
     try:
-        known: Any = nw.from_native(frame.relation if isinstance(frame, OpenTable) else frame)
+        known: Any = nw.from_native(frame)
         # Names only: of pandas, Narwhals would look at rows to say more.
         present = known.columns if isinstance(known, nw.DataFrame) else known.collect_schema().names()
     except nw.exceptions.DuplicateError:
@@ -45,20 +51,26 @@ def wrap_frame(frame: Any, columns: list[str]) -> Table:
             f"frame must be a table that Narwhals knows: got {type(frame).__name__}. "
             "Pass a table of pandas, Polars, PyArrow, DuckDB, PySpark, Ibis or Dask. lastbit.ask reads files."
         ) from None
+    _check_names(columns, present)
+    return _wrap_native(known, columns)
+
+
+def _check_names(columns: list[str], present: Sequence[str]) -> None:
     for column in columns:
         if column not in present:
             raise missing_column_error(column, present)
     if not columns or len(set(columns)) != len(columns):
         raise ParameterError(f"by, unit and weights must be different columns: got {', '.join(columns) or 'none'}.")
-    return _wrap_native(known, columns, frame if isinstance(frame, OpenTable) else None)
 
 
-def _wrap_native(frame: Any, columns: list[str], source: OpenTable | None = None) -> Table:
+def _wrap_native(frame: Any, columns: list[str]) -> Table:
+    import narwhals as nw
+
     engine, native = frame.implementation, frame.to_native()
     if engine.is_duckdb():
         from lastbit.data.duckdb.table import DuckDBTable
 
-        return DuckDBTable(native, source)
+        return DuckDBTable(native)
     if engine.is_pyspark() or engine.is_pyspark_connect():
         from lastbit.data.spark.table import SparkTable
 
@@ -99,6 +111,7 @@ def _unwrap_ibis(table: Any) -> Any | None:
 
 def _check_dask_types(types: Any, table: Table, columns: list[str]) -> None:
     """Refuse rows of another type than Dask declares: the type of a column must not follow from its rows."""
+    import narwhals as nw
     import pandas as pd
 
     from lastbit.data.memory.table import MemoryTable

@@ -28,6 +28,7 @@ from lastbit.questions.shared_options import (
     TABLE,
     THRESHOLD,
 )
+from lastbit.questions.summaries import SUMMARIES
 from lastbit.questions.value_types import Flag, NumberList, OneOf, Rule, Text, WholeNumber
 
 _K: Final = Option("k", WholeNumber(most=2 * 10**7), "How many items.", 10)
@@ -104,7 +105,7 @@ KINDS: Final[dict[str, Kind]] = {
             "top",
             (*TABLE, *ITEMS, *PAYMENT, _K, DELTA, *_SET),
             selection.top,
-            "The k most common items, and how far each is ahead.",
+            SUMMARIES["top"],
             (
                 f"top {_LISTED_ITEMS} -k 3 --epsilon 1",
                 f"top {_LISTED_ITEMS} -k 3 --epsilon 0.5 {_BUDGET} --note weekly --json",
@@ -119,7 +120,7 @@ KINDS: Final[dict[str, Kind]] = {
             "above",
             (*TABLE, *ITEMS, *PAYMENT, THRESHOLD, LIMIT, _NUMBERS),
             selection.above,
-            "The first items of a list that are above a threshold.",
+            SUMMARIES["above"],
             (
                 f"above {_LISTED_ITEMS} --threshold 50 --limit 3 --epsilon 1",
                 f"above {_LISTED_ITEMS} --threshold 50 --limit 3 --numbers --epsilon 1",
@@ -142,7 +143,7 @@ KINDS: Final[dict[str, Kind]] = {
                 ),
             ),
             selection.choose,
-            "The best item, or the k best, without gaps.",
+            SUMMARIES["choose"],
             (
                 f"choose {_LISTED_ITEMS} --epsilon 0.1",
                 f"choose {_SUMS} --epsilon 0.1",
@@ -153,7 +154,7 @@ KINDS: Final[dict[str, Kind]] = {
             "measure",
             (*TABLE, *ITEMS, *PAYMENT, _K, *_SET),
             selection.measure,
-            "The k most common items, with their numbers.",
+            SUMMARIES["measure"],
             (
                 f"measure {_LISTED_ITEMS} -k 3 --epsilon 1 {_BUDGET}",
                 f"measure {_LISTED_ITEMS} -k 3 --set --epsilon 1",
@@ -170,7 +171,7 @@ KINDS: Final[dict[str, Kind]] = {
                 *_BINS,
             ),
             counts.histogram,
-            "How many people have each item, or are in each bin.",
+            SUMMARIES["histogram"],
             (
                 f"histogram {_LISTED_ITEMS} --most-items 3 --epsilon 1",
                 "histogram visits.csv --by diagnosis --unit patient --most-items 3 --epsilon 1 --delta 1e-6",
@@ -192,7 +193,7 @@ KINDS: Final[dict[str, Kind]] = {
                 DELTA,
             ),
             counts.count,
-            "How many people there are, or rows.",
+            SUMMARIES["count"],
             (
                 "count visits.csv --unit patient --epsilon 1",
                 "count visits.csv --unit patient --rows --most-rows 10 --epsilon 1",
@@ -205,7 +206,7 @@ KINDS: Final[dict[str, Kind]] = {
             "sum",
             (*TABLE, *PAYMENT, *NUMBERS, STEP),
             sums.sum_,
-            "The sum of a number over all people.",
+            SUMMARIES["sum"],
             (f"sum {_COST} --bounds 0 1000 --epsilon 1",),
             lambda facts: ("sum", sums.canonicalize_rule(facts, "total")),
         ),
@@ -213,7 +214,7 @@ KINDS: Final[dict[str, Kind]] = {
             "mean",
             (*TABLE, *PAYMENT, *NUMBERS, STEP),
             sums.mean,
-            "The mean of a number over all people.",
+            SUMMARIES["mean"],
             (
                 f"mean {_COST} --bounds 0 1000 --epsilon 1",
                 f"mean {_COST} --per latest --latest-by date --bounds 0 1000 --epsilon 1",
@@ -225,7 +226,7 @@ KINDS: Final[dict[str, Kind]] = {
             "median",
             (*TABLE, *PAYMENT, *_QUANTILE_NUMBERS, *_GROUP_OPTIONS),
             quantiles.median,
-            "The median of a number over all people, or by group.",
+            SUMMARIES["median"],
             (
                 f"median {_COST} --bounds 0 1000 --epsilon 1",
                 f"median {_COST} --bounds 0 1000 --by diagnosis --domain diagnoses.txt --one-each --epsilon 1",
@@ -236,7 +237,7 @@ KINDS: Final[dict[str, Kind]] = {
             "quantile",
             (*TABLE, *PAYMENT, *_QUANTILE_NUMBERS, *_GROUP_OPTIONS, AT),
             quantiles.quantile,
-            "Quantiles of a number, such as quartiles.",
+            SUMMARIES["quantile"],
             (
                 f"quantile {_COST} --at 0.25,0.5,0.75 --bounds 0 1000 --epsilon 1",
                 f"quantile {_COST} --at 0.25,0.5,0.75 --resolution 0.01 --epsilon 1",
@@ -249,7 +250,7 @@ KINDS: Final[dict[str, Kind]] = {
             "tables",
             tables.OPTIONS,
             tables.tables,
-            "All tables of some columns at once, which agree.",
+            SUMMARIES["tables"],
             (
                 "tables visits.csv --unit patient --by diagnosis --domain diagnoses.txt --month date "
                 "--by date --domain 2024-01..2024-12 --rho 1/20",
@@ -267,7 +268,7 @@ WATCH: Final = Kind(
     "watch",
     streams.OPTIONS,
     streams.watch,
-    "Which numbers of a stream are above a threshold.",
+    SUMMARIES["watch"],
     (
         "watch --threshold 1000 --limit 3 --epsilon 1",
         "watch --threshold 1000 --limit 3 --epsilon 1 --monotone --json",

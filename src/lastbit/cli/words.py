@@ -1,0 +1,31 @@
+"""Options whose words stay text. Typer would load Pydantic, for a tenth of a second, to find that text is text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from typer.core import TyperCommand, TyperGroup
+
+
+class TextCommand(TyperCommand):
+    """A command whose options read their words themselves."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the options, which pass on every word as it is."""
+        return [_keep_text(parameter) for parameter in super().get_params(ctx)]
+
+
+class TextGroup(TyperGroup):
+    """A group of commands that has no options but flags."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the options, of which a flag that is not given is not looked at."""
+        return [_keep_text(parameter) for parameter in super().get_params(ctx)]
+
+
+def _keep_text(parameter: Any) -> Any:
+    """Return an option whose words are not converted. A flag with a task, such as --help, still does it."""
+    if "process_value" not in vars(parameter):
+        convert = parameter.process_value
+        parameter.process_value = lambda ctx, value: convert(ctx, value) if parameter.callback and value else value
+    return parameter
