@@ -85,11 +85,13 @@ def test_the_page_is_what_the_registry_gives() -> None:
 
 
 def test_the_papers_are_named_where_people_look_first() -> None:
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    first_screen = "\n".join(readme.splitlines()[:40])
-    for name in ("Ilvento", "Ding", "Covington"):
-        assert name in first_screen
+    first_screen = "\n".join((ROOT / "README.md").read_text(encoding="utf-8").splitlines()[:40])
     assert "docs/papers.md" in first_screen
+    pages = ("docs/index.md", "docs/first-release.md", "docs/learn/which-mechanism.md", "docs/architecture.md")
+    texts = [first_screen, *((ROOT / page).read_text(encoding="utf-8") for page in pages)]
+    for text in texts:
+        assert "papers.md)" in text
+        assert all(name in text for name in ("Ilvento", "Ding", "Covington"))
 
 
 def test_a_released_eta_of_b2dp_costs_what_the_table_says() -> None:
