@@ -12,7 +12,7 @@ __version__ = "0.1.0"
 
 
 def _homes() -> dict[str, str]:
-    """The module every public name lives in."""
+    """Return the module every public name lives in."""
     statements = ast.parse(Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8")).body
     sources = [statement for statement in statements if isinstance(statement, ast.ImportFrom) and statement.module]
     return {alias.name: source.module or "" for source in sources for alias in source.names}

@@ -54,7 +54,7 @@ class Release(Compared, ABC):
 
     @abstractmethod
     def columns(self) -> dict[str, Sequence[Any]]:
-        """The table that people see, column by column. All columns have one length."""
+        """Return the table that people see, column by column. All columns have one length."""
 
     @property
     def title(self) -> str:
@@ -68,7 +68,7 @@ class Release(Compared, ABC):
         return str(self)
 
     def to_html(self) -> str:
-        """The table as HTML, as notebooks show it."""
+        """Return the table as HTML, as notebooks show it."""
         return html_table(*self._cells(), " ".join([self.title, *self._footnotes()]))
 
     def _repr_html_(self) -> str:
@@ -79,7 +79,7 @@ class Release(Compared, ABC):
         return self.to_html()
 
     def to_svg(self, level: Number = "0.95") -> str:
-        """The numbers with their intervals as an SVG element, for a page; "" where there is nothing to draw.
+        """Return the numbers with their intervals as an SVG element, for a page; "" where there is nothing to draw.
 
         >>> import lastbit as lb
         >>> lb.DiscreteLaplace(epsilon=1).release([10, 20]).to_svg().count('class="bar"')
@@ -92,7 +92,7 @@ class Release(Compared, ABC):
         return chart(panels, self.title) if any(len(panel.heights) for panel in panels) else ""
 
     def _repr_png_(self) -> bytes | None:
-        """The picture, for notebooks; None where there is no matplotlib, or nothing to draw."""
+        """Return the picture, for notebooks; None where there is no matplotlib, or nothing to draw."""
         # A cell that shows a release must show it, whatever a library for pictures does.
         with suppress(Exception):
             if picture.is_installed():
@@ -100,7 +100,8 @@ class Release(Compared, ABC):
         return None
 
     def to_dict(self) -> dict[str, Any]:
-        """All published values, ready for JSON: numbers are numbers, and "exact" has the fractions among them as text.
+        """Return all published values, ready for JSON: numbers are
+        numbers, and "exact" has the fractions among them as text.
 
         Every release follows one schema, docs/output.md.
 
@@ -116,7 +117,7 @@ class Release(Compared, ABC):
         return document
 
     def to_json(self) -> str:
-        """`to_dict` as JSON, in characters that every file can hold.
+        """Return `to_dict` as JSON, in characters that every file can hold.
 
         >>> import lastbit as lb
         >>> items = lb.Counts(items=["caf\\u00e9", "\\ud800"], values=[0, 500])
@@ -126,7 +127,8 @@ class Release(Compared, ABC):
         return json_text(self.to_dict())
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """The table as an array for each column: whole numbers, the nearest floats of fractions, items as objects.
+        """Return the table as an array for each column: whole numbers, the
+        nearest floats of fractions, items as objects.
 
         >>> import lastbit as lb
         >>> {name: str(array.dtype) for name, array in lb.NoisyMax(epsilon=1).release([0, 500]).arrays().items()}
@@ -135,7 +137,7 @@ class Release(Compared, ABC):
         return {name: as_array(column) for name, column in self.columns().items()}
 
     def to_numpy(self) -> NDArray[Any]:
-        """The table as an array with a field for each column. Fractions are the nearest floats."""
+        """Return the table as an array with a field for each column. Fractions are the nearest floats."""
         columns = self.arrays()
         table = np.empty(len(next(iter(columns.values()))), [(name, column.dtype) for name, column in columns.items()])
         for name, column in columns.items():
@@ -146,7 +148,7 @@ class Release(Compared, ABC):
         return np.array(self.to_numpy(), dtype)
 
     def to_frame(self) -> Any:
-        """The table as a DataFrame of pandas or Polars: of the library that is loaded, or else is installed.
+        """Return the table as a DataFrame of pandas or Polars: of the library that is loaded, or else is installed.
 
         >>> import pandas, lastbit as lb
         >>> list(lb.NoisyTopK(k=1, epsilon=1).release([0, 500]).to_frame().columns)
@@ -155,11 +157,12 @@ class Release(Compared, ABC):
         return build_frame(self.arrays())
 
     def facts(self) -> dict[str, Any]:
-        """The facts that are published beside the table."""
+        """Return the facts that are published beside the table."""
         return {}
 
     def error_bars(self, level: Number = "0.95", most: int | None = None) -> Mapping[str, Sequence[Interval | None]]:
-        """The intervals that the release has for its columns, by the name of the column: for the first rows, or all.
+        """Return the intervals that the release has for its columns, by the
+        name of the column: for the first rows, or all.
 
         >>> import lastbit as lb
         >>> bars = lb.DiscreteLaplace(epsilon=1).release([10, 20]).error_bars()
@@ -239,7 +242,8 @@ def _list_of(column: NDArray[Any]) -> Any:
 
 
 def as_array(column: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
-    """A column as a NumPy array: whole numbers, the nearest floats of fractions, text and other items as objects.
+    """Return a column as a NumPy array: whole numbers, the nearest
+    floats of fractions, text and other items as objects.
 
     >>> as_array([Fraction(1, 2), None]).tolist(), as_array([1, 2]).dtype, as_array(["flu"]).dtype
     ([0.5, nan], dtype('int64'), dtype('O'))
@@ -279,7 +283,7 @@ class Measurement(Release):
         return {"value": self.values}
 
     def to_numpy(self) -> NDArray[Any]:
-        """The values as an array. Its dimension is 0 where the mechanism was given one number.
+        """Return the values as an array. Its dimension is 0 where the mechanism was given one number.
 
         >>> import lastbit as lb
         >>> lb.DiscreteLaplace(epsilon=1).release([3, 4]).to_numpy().dtype

@@ -83,3 +83,20 @@ def test_variables_say_what_they_hold() -> None:
                 assert node.arg not in vague, f"{path}:{node.lineno}"
             elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node not in fields:
                 assert node.id not in vague, f"{path}:{node.lineno}"
+
+
+PHRASES = re.compile(r"(A|About|All|An|Each|Every|For|How|Of|One|The|These|Two|What|Where|Whether|Which|Who)\b")
+SENTENCE = re.compile(r"\w+( (?!that|which|who|whose|where|of)\S+){1,4} (is|are|has|have|lies|may|means|must)\b")
+
+
+def test_a_function_says_in_a_sentence_what_it_does() -> None:
+    """A noun phrase does for a property; of a function one must read whether it returns, writes or charges."""
+    odd = {
+        f"{path}: {node.name}: {text.splitlines()[0]}"
+        for path, tree in TREES.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and (text := ast.get_docstring(node))
+        and not any("property" in ast.unparse(decorator) for decorator in node.decorator_list)
+        and PHRASES.match(text) and not SENTENCE.match(text.replace("\n", " "))
+    }  # fmt: skip
+    assert odd == set(), "Begin with a verb: Return the …, Yield …, Write …"

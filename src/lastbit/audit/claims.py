@@ -150,7 +150,7 @@ def _find_excess(p: Law, q: Law, rho: Fraction, delta: Fraction, budget: TimeBud
 
 
 def _divergence_witness(p: Law, q: Law, alpha: Fraction) -> tuple[Hashable, ...]:
-    """The fewest outcomes that add half of all that raises the sum of P·(P/Q)^(alpha - 1) above 1: by floats."""
+    """Return the fewest outcomes that add half of all that raises the sum of P·(P/Q)^(alpha - 1) above 1: by floats."""
     above, unseen = float(alpha - 1), gmpy2.mpq(q.unexplored)
     shares: list[tuple[float, Hashable]] = []
     for outcome, mass in p.exact.items():

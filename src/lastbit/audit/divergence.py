@@ -53,7 +53,7 @@ class Divergence:
         return max(Fraction(0), lower / above), max(Fraction(0), upper / above)
 
     def orders(self, rho: Fraction) -> Iterator[Fraction]:
-        """The alphas to try against a rho: the worst that floats find, and steps that leave nothing out.
+        """Yield the alphas to try against a rho: the worst that floats find, and steps that leave nothing out.
 
         If the divergence is at most alpha·rho at all of them, it is at most alpha·rho·(1 + 1/100) at every alpha. For
         (alpha - 1)·divergence is convex in alpha, so between two alphas it is at most its chord, and the chord is above
@@ -85,7 +85,7 @@ class Divergence:
         return 1 + Fraction(2.0**place).limit_denominator(1 << 30)
 
     def _share(self, place: float) -> float:
-        """About the divergence over alpha, at alpha = 1 + 2^place."""
+        """Return roughly the divergence over alpha, at alpha = 1 + 2^place."""
         above = 2.0**place
         logs, masses = self._floats
         terms = logs * above

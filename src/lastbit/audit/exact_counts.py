@@ -141,7 +141,7 @@ def _moves(without: ExactCounts, having: ExactCounts) -> list[tuple[str, Fractio
 
 
 def move_direction(without: ExactCounts, having: ExactCounts) -> int:
-    """The sign of the first count that a new unit moves; 0 if it moves none."""
+    """Return the sign of the first count that a new unit moves; 0 if it moves none."""
     return next((1 if move > 0 else -1 for _, move in _moves(without, having) if move), 0)
 
 
@@ -151,7 +151,7 @@ def largest_move(without: ExactCounts, having: ExactCounts) -> Fraction:
 
 
 def are_alike(one: Any, other: Any) -> bool:
-    """Whether some engine may take two keys for one unit: they are equal, or print alike."""
+    """Return whether some engine may take two keys for one unit: they are equal, or print alike."""
     try:
         if bool(one == other):
             return True
@@ -161,7 +161,7 @@ def are_alike(one: Any, other: Any) -> bool:
 
 
 def render_value(value: Any) -> str:
-    """A value on one line that every terminal can show."""
+    """Return a value on one line that every terminal can show."""
     try:
         text = ascii(value)
     except Exception:

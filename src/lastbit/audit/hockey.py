@@ -37,7 +37,9 @@ class HockeyStick:
     """odds·v: the part of the excess that the second law may still make up for."""
 
     def witness(self, delta: gmpy2.mpq = _ZERO) -> tuple[Hashable, ...]:
-        """An event that exceeds delta for certain: one outcome where one is enough; nothing where nothing does."""
+        """Return an event that exceeds delta for certain: one outcome
+        where one is enough; nothing where nothing does.
+        """
         if self.lower <= delta:
             return ()
         enough = self.ahead[:1] if self.ahead[0][0] > self.unseen + delta else self.ahead
@@ -58,7 +60,7 @@ def hockey_stick(p: Law, q: Law, odds: Odds) -> HockeyStick:
 
 
 def odds_of(epsilon: Eta | Number) -> Odds:
-    """Two bounds on e^epsilon, for an epsilon from 0 on. They are equal for 0 and for an eta."""
+    """Return two bounds on e^epsilon, for an epsilon from 0 on. They are equal for 0 and for an eta."""
     if not isinstance(epsilon, Eta):
         exact = number(epsilon, "epsilon")
         if exact < 0:
@@ -69,6 +71,6 @@ def odds_of(epsilon: Eta | Number) -> Odds:
 
 
 def odds_bounds(cost: Cost) -> Odds:
-    """The odds of a cost as gmpy2 rationals, which are faster than fractions."""
+    """Return the odds of a cost as gmpy2 rationals, which are faster than fractions."""
     lower, upper = cost.odds_bounds()
     return gmpy2.mpq(lower), gmpy2.mpq(upper)

@@ -68,11 +68,11 @@ class Law:
         return hashable(outcome) in self.exact
 
     def keys(self) -> Iterable[Hashable]:
-        """The outcomes that were found."""
+        """Return the outcomes that were found."""
         return self.exact.keys()
 
     def items(self) -> Iterator[tuple[Hashable, tuple[Fraction, Fraction]]]:
-        """Every outcome that was found, with the two bounds on its probability.
+        """Return every outcome that was found, with the two bounds on its probability.
 
         >>> [str(lower) for _, (lower, upper) in law(lambda draw: draw.bernoulli("1/3")).items()]
         ['1/3', '2/3']
@@ -80,7 +80,7 @@ class Law:
         return ((outcome, self[outcome]) for outcome in self)
 
     def delta_at(self, other: Law, epsilon: Eta | Number) -> tuple[Fraction, Fraction]:
-        """The smallest delta with P(S) <= e^epsilon·Q(S) + delta for every event S: P this law, Q the other one.
+        """Return the smallest delta with P(S) <= e^epsilon·Q(S) + delta for every event S: P this law, Q the other one.
 
         Two bounds. They are equal where both laws were explored to the end and e^epsilon is a fraction: for an Eta and
         for 0. This is one direction: the other one is other.delta_at(this, epsilon).
@@ -93,7 +93,8 @@ class Law:
         return fraction_of(hockey.lower), fraction_of(hockey.upper)
 
     def epsilon_at(self, other: Law, delta: Number) -> tuple[float, float]:
-        """The smallest epsilon with P(S) <= e^epsilon·Q(S) + delta for every event S: rounded down, and rounded up.
+        """Return the smallest epsilon with P(S) <= e^epsilon·Q(S) + delta
+        for every event S: rounded down, and rounded up.
 
         The inverse of `delta_at`, in the same direction. Infinite where no epsilon is enough.
 
@@ -114,7 +115,8 @@ class Law:
         )
 
     def renyi(self, other: Law, alpha: Number) -> tuple[float, float]:
-        """The Rényi divergence of this law from the other one, of an order alpha > 1: rounded down, and rounded up.
+        """Return the Rényi divergence of this law from the other one, of
+        an order alpha > 1: rounded down, and rounded up.
 
         Where mass is unexplored, the lower bound holds for the true laws. The upper bound holds up to a delta: for two
         laws that differ from the true ones by no more than the unexplored mass (`audit.nearest`).
@@ -130,7 +132,8 @@ class Law:
         return float_lower(lower), float_upper(upper)
 
     def least_rho(self, other: Law) -> tuple[float, Fraction]:
-        """A rho that the divergences of this law from the other one exceed for certain, and the alpha that proves it.
+        """Return a rho that the divergences of this law from the other one
+        exceed for certain, and the alpha that proves it.
 
         The divergence of order alpha over alpha, rounded down, at about the worst alpha. No smaller rho is private.
 
@@ -198,7 +201,7 @@ def parse_tolerance(tolerance: Number) -> Fraction:
 
 
 def law(program: Program, tolerance: Number = TOLERANCE, *, seconds: float | None = None) -> Law:
-    """The output law of a program: any callable that takes a Draw and returns something hashable.
+    """Return the output law of a program: any callable that takes a Draw and returns something hashable.
 
     The auditor follows endless draws until less than `tolerance` is left open, or until `seconds` have passed. With a
     tolerance of 0 it follows every branch to the end, however unlikely.

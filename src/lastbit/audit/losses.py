@@ -67,7 +67,7 @@ def loss(
     delta: Number = 0,
     seconds: float | None = None,
 ) -> Loss:
-    """The privacy loss between a program and its neighbour, in both directions.
+    """Return the privacy loss between a program and its neighbour, in both directions.
 
     With a delta it is the smallest epsilon that holds for every event but for this much probability; no single outcome
     is a witness of that. For a rho, ask the laws: `law(…).least_rho(other)`.
@@ -91,7 +91,9 @@ def loss(
 
 
 def loss_between(one: Law, other: Law, tolerance: Fraction) -> Loss:
-    """The loss between two laws. If they are not fully explored, rare outcomes up to the tolerance are set aside."""
+    """Return the loss between two laws. If they are not fully
+    explored, rare outcomes up to the tolerance are set aside.
+    """
     zero = gmpy2.mpq(0)
     p, q = one.exact, other.exact
     outcomes = sorted(dict.fromkeys([*p, *q]), key=lambda o: max(p.get(o, zero), q.get(o, zero)))
@@ -115,7 +117,7 @@ def loss_between(one: Law, other: Law, tolerance: Fraction) -> Loss:
 
 
 def _certain(one: Law, other: Law, outcomes: list[Hashable]) -> tuple[float, Hashable]:
-    """The largest loss that an outcome proves, and the outcome."""
+    """Return the largest loss that an outcome proves, and the outcome."""
     zero, best, witness = gmpy2.mpq(0), gmpy2.mpq(1), None
     for p, q in ((one, other), (other, one)):
         left = gmpy2.mpq(q.unexplored)

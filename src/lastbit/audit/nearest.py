@@ -68,13 +68,13 @@ def find_nearest(one: Law, other: Law, apart: gmpy2.mpq = _ZERO) -> NearestLaws:
 
 
 def mass_pairs(one: Law, other: Law) -> list[_Pair]:
-    """The two masses found for each outcome."""
+    """Return the two masses found for each outcome."""
     p, q = one.exact, other.exact
     return [(p.get(outcome, _ZERO), q.get(outcome, _ZERO)) for outcome in dict.fromkeys([*p, *q])]
 
 
 def ratio_cap(pairs: Iterable[_Pair], removed: gmpy2.mpq, added: gmpy2.mpq) -> gmpy2.mpq | None:
-    """The least c with sum of max(0, a - c·b) <= removed + c·added; None if no c is large enough."""
+    """Return the least c with sum of max(0, a - c·b) <= removed + c·added; None if no c is large enough."""
     endless = _ZERO
     finite = []
     for a, b in pairs:

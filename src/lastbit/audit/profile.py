@@ -57,7 +57,7 @@ class Profile:
     other: Law
 
     def points(self, epsilons: Iterable[Eta | Number]) -> list[Point]:
-        """The profile at each epsilon."""
+        """Return the profile at each epsilon."""
         return [
             Point(epsilon, self.one.delta_at(self.other, epsilon), self.other.delta_at(self.one, epsilon))
             for epsilon in epsilons
@@ -115,5 +115,5 @@ class Profile:
 
 
 def profile(one: Program | Law, other: Program | Law, tolerance: Number = TOLERANCE) -> Profile:
-    """The privacy profile of two programs, or of two laws."""
+    """Return the privacy profile of two programs, or of two laws."""
     return Profile(*(side if isinstance(side, Law) else law(side, tolerance) for side in (one, other)))

@@ -74,12 +74,12 @@ class TimeBudget:
         return time.monotonic() > self._deadline
 
     def share(self, parts: int) -> float | None:
-        """The seconds for the next run, when this many runs are left."""
+        """Return the seconds for the next run, when this many runs are left."""
         return None if self._deadline == math.inf else max(0.0, self._deadline - time.monotonic()) / min(parts, _SHARES)
 
 
 def deadline(seconds: float | None) -> float:
-    """The time at which a run must end, on the monotonic clock.
+    """Return the time at which a run must end, on the monotonic clock.
 
     >>> deadline(None)
     inf

@@ -44,7 +44,7 @@ class SelectionOnValues(Mechanism[Winner]):
         return PrivateSelection.__name__
 
     def ready(self, values: Any) -> Callable[[Draw], Winner]:
-        """The selection among the candidates of these values."""
+        """Return the selection among the candidates of these values."""
         return self._on(values).ready()
 
     def neighbours(self, values: Sequence[Number]) -> Iterator[tuple[Fraction, ...]]:

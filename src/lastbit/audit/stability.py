@@ -218,7 +218,7 @@ class _Trial:
         return self._problem(self._of_table(base), self._count_rows(together))
 
     def _shortest(self, others: tuple[int, ...], rows: list[Any], place: str, problem: str) -> StabilityWitness:
-        """A single row that violates alone, if there is one: people read a witness, so it should be short."""
+        """Return a single row that violates alone, if there is one: people read a witness, so it should be short."""
         seen: set[str] = set()
         for row in rows if len(rows) > 1 else ():
             if render_value(row) in seen:

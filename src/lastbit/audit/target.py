@@ -61,7 +61,7 @@ class Target:
         return cls(None, module, named, cost)
 
     def program(self, values: str | None) -> Program:
-        """The program on these values."""
+        """Return the program on these values."""
         if self.mechanism is not None:
             if values is None:
                 raise ParameterError(f"{self.mechanism.name} needs --values, such as --values 3,1,2.")
@@ -77,7 +77,7 @@ class Target:
         return lambda draw: function(draw)
 
     def neighbour(self, text: str) -> Program:
-        """The program on neighbouring values, or another program from the same file."""
+        """Return the program on neighbouring values, or another program from the same file."""
         if self.module is not None and self.function is not None and not _takes_values(self.function):
             other = _callable(self.module, text)
             return lambda draw: other(draw)
@@ -91,27 +91,29 @@ class Target:
             self.neighbour(neighbour)
 
     def laws(self, values: str | None, neighbour: str | None, tolerance: str, budget: TimeBudget) -> list[Law]:
-        """The law of the program, and the law of the neighbour when one is given: they leave time to compare them."""
+        """Return the law of the program, and the law of the neighbour when
+        one is given: they leave time to compare them.
+        """
         programs = [self.program(values)] + ([] if neighbour is None else [self.neighbour(neighbour)])
         parts = 1 if neighbour is None else 3
         return [law(program, tolerance, seconds=budget.share(parts - i)) for i, program in enumerate(programs)]
 
     def judge(self, one: Law, other: Law, tolerance: str, budget: TimeBudget) -> Verdict | Loss:
-        """The verdict on two laws; their loss where no cost was claimed."""
+        """Return the verdict on two laws; their loss where no cost was claimed."""
         exact = parse_tolerance(tolerance)
         if self.cost is None:
             return loss_between(one, other, exact)
         return judge(self.cost, one, other, exact, seconds=budget.share(1))
 
     def check_all(self, values: str | None, tolerance: str, seconds: float | None) -> Verdicts:
-        """The verdicts on every neighbour of these values. Only a mechanism knows its neighbours."""
+        """Return the verdicts on every neighbour of these values. Only a mechanism knows its neighbours."""
         if self.mechanism is None or values is None:
             raise ParameterError("--all needs a mechanism, of lastbit or your own, and --values.")
         return check_all(self.mechanism, numbers(values), tolerance, cost=self.cost, seconds=seconds)
 
 
 def numbers(text: str) -> Sequence[Fraction | int]:
-    """Values as exact numbers: whole numbers where all of them are.
+    """Return values as exact numbers: whole numbers where all of them are.
 
     >>> numbers("3,0.5,1/3"), numbers("3,1")
     ([Fraction(3, 1), Fraction(1, 2), Fraction(1, 3)], [3, 1])
@@ -121,7 +123,7 @@ def numbers(text: str) -> Sequence[Fraction | int]:
 
 
 def all_mechanisms() -> Iterator[type[Mechanism[Any]]]:
-    """Every mechanism, in the order of names, without the base classes that mechanisms share."""
+    """Return every mechanism, in the order of names, without the base classes that mechanisms share."""
     for module in walk_packages(mechanisms.__path__, f"{mechanisms.__name__}."):
         if not module.name.endswith(".spark"):  # heavy, and no mechanism
             import_module(module.name)

@@ -100,7 +100,7 @@ class Verdict:
         return table + draw_verdicts([self], ["found"], title)
 
     def _facts(self) -> dict[str, str]:
-        """The answer part by part, for a table."""
+        """Return the answer part by part, for a table."""
         named = "but for" if self.cost.delta else "delta"
         return {
             "verdict": self.verdict,
@@ -159,7 +159,7 @@ class Verdicts:
 
 
 def _values_text(values: Any) -> str:
-    """Values in one line: 1/2, 0 and not a tuple of fractions."""
+    """Return values in one line: 1/2, 0 and not a tuple of fractions."""
     return one_line(", ".join(map(str, values)) if isinstance(values, tuple) else values)
 
 
@@ -173,7 +173,7 @@ def judge(
     *,
     seconds: float | None = None,
 ) -> Verdict:
-    """The verdict on two laws against all claims of a cost (`audit.claims`).
+    """Return the verdict on two laws against all claims of a cost (`audit.claims`).
 
     An epsilon is one pass over the outcomes. A rho takes a pass for each alpha: when the `seconds` are over, no further
     alpha is tried, and the rho does not hold.
@@ -255,7 +255,7 @@ def check_all(
     cost: Cost | Eta | Number | None = None,
     seconds: float | None = None,
 ) -> Verdicts:
-    """`check` against every neighbour on the grid: all inputs that one person can turn these values into.
+    """Run `check` against every neighbour on the grid: all inputs that one person can turn these values into.
 
     Where there is no time for all of them, or there are more than 65,536, `complete` is False and nothing holds.
 

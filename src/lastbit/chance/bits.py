@@ -56,7 +56,7 @@ class Bits(Protocol):
     """
 
     def words(self, n: int, /) -> Any:
-        """The next n words, uniform on [0, 2^64), as an array of uint64."""
+        """Return the next n words, uniform on [0, 2^64), as an array of uint64."""
         ...
 
 
@@ -83,7 +83,7 @@ if hasattr(os, "register_at_fork"):  # Windows does not fork
 
 
 def current_process() -> tuple[int, int]:
-    """The identity of this process: what must not be used on both sides of a fork remembers it."""
+    """Return the identity of this process: what must not be used on both sides of a fork remembers it."""
     # The count tells processes apart when an id is used again; the id catches forks that Python did not see.
     return os.getpid(), _forks
 
@@ -152,7 +152,7 @@ class SystemBits:
         self._pool: deque[_Stream] = deque()
 
     def words(self, n: int) -> Words:
-        """The next n words, as an array of uint64 that nobody else holds."""
+        """Return the next n words, as an array of uint64 that nobody else holds."""
         if 0 <= n <= _FEW:
             try:
                 return system_words(n)
@@ -162,7 +162,7 @@ class SystemBits:
         return words_from_bytes(words) if isinstance(words, bytes) else words
 
     def raw(self, n: int) -> Words | bytes:
-        """The next n words, as bytes where there are few: to make an array takes as long as to make a few words.
+        """Return the next n words, as bytes where there are few: to make an array takes as long as to make a few words.
 
         >>> len(SystemBits().raw(3))
         24
@@ -221,7 +221,7 @@ class Tape:
         self.consumed = 0
 
     def words(self, n: int) -> Words:
-        """The next n words. When fewer are left the tape is used up and TapeEnded is raised."""
+        """Return the next n words. When fewer are left the tape is used up and TapeEnded is raised."""
         if n < 0:
             raise ParameterError(f"words(n) needs n of at least 0: got {n}.")
         start, self.consumed = self.consumed, min(self.consumed + n, len(self._words))

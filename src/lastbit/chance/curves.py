@@ -44,7 +44,7 @@ _TOP: Final = _WORD - 1
 
 
 def inverter(law: Partition) -> CurveInverter | None:
-    """The kernel's form of a law, or None where it has none: its scale is too small, or too large."""
+    """Return the kernel's form of a law, or None where it has none: its scale is too small, or too large."""
     if not isinstance(law, Line):
         return None
     logarithm = law.stride * _log(1 / law.rate.fraction)
@@ -94,7 +94,7 @@ def _logarithms() -> Logarithms:
 
 
 def logarithm_table(bits: int) -> tuple[list[int], list[int]]:
-    """The least c with M·c >= 2^bits for all M of an entry, and ⌊2^64·ln(2^bits/c)⌋; for each entry.
+    """Return the least c with M·c >= 2^bits for all M of an entry, and ⌊2^64·ln(2^bits/c)⌋; for each entry.
 
     >>> inverses, logs = logarithm_table(15)
     >>> inverses[:2], logs[0], inverses[1024] * 3 / 2 >= 1 << 15

@@ -38,7 +38,7 @@ class Descending:
         return np.subtract(self.base, steps, out=steps)
 
     def min(self) -> int:
-        """The exponent of the highest value."""
+        """Return the exponent of the highest value."""
         # Scaling and clamping keep the order.
         most = max(-self.edge - 1, min(self.edge + 1, int(self.values.max()))) * self.factor
         return self.base - max(self.lowest, min(self.highest, most))

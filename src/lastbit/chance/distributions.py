@@ -192,7 +192,9 @@ def uniform_below(n: int, most: int) -> Distribution:
 
 
 def spans_below(n: int, most: int, span: Callable[[int], tuple[int, int]]) -> Distribution:
-    """P(X = start) = (end - start)/n for every span from start to end of 0, …, n-1: words as in `uniform_below`."""
+    """Return the law with P(X = start) = (end - start)/n for every span from
+    start to end of 0, …, n-1: words as in `uniform_below`.
+    """
     law = Spans(n, span)
 
     def masses() -> Masses:
@@ -255,7 +257,7 @@ def powers(partition: Powers) -> Distribution:
 
 
 def layers(law: Layers) -> Distribution:
-    """The cells of a law of sets. Two words at once, as there may be millions of cells."""
+    """Return the cells of a law of sets. Two words at once, as there may be millions of cells."""
 
     def masses() -> Masses:
         if law.mass_bits > _MOST_MASS_BITS:

@@ -57,7 +57,7 @@ class Draw(ABC):
     @overload
     def bernoulli(self, p: Number, size: int) -> NDArray[np.bool_]: ...
     def bernoulli(self, p: Number, size: int | None = None) -> bool | NDArray[np.bool_]:
-        """True with probability exactly p: U < p."""
+        """Return True with probability exactly p: U < p."""
         exact = number(p, "p")
         if not 0 <= exact <= 1:
             raise ParameterError(f"p must be from 0 to 1: got {p}. It is a probability.")
@@ -72,17 +72,19 @@ class Draw(ABC):
     @overload
     def integer(self, n: int, size: int) -> Samples: ...
     def integer(self, n: int, size: int | None = None) -> int | Samples:
-        """Uniform on 0, …, n-1: ⌊U·n⌋. Any n will do, beyond 2^64 too."""
+        """Draw uniformly from 0, …, n-1: ⌊U·n⌋. Any n will do, beyond 2^64 too."""
         return self._draw(distributions.uniform(whole(n, "n")), size)
 
     def integer_below(self, n: int, most: int) -> int:
-        """Uniform on 0, …, n-1 for a private n: how many words are read follows from `most`, a public bound of n."""
+        """Draw uniformly from 0, …, n-1 for a private n: how many words
+        are read follows from `most`, a public bound of n.
+        """
         if whole(n, "n") > whole(most, "most"):
             raise ParameterError("n must be at most its public bound `most`. Nothing was drawn.")
         return self._one(distributions.uniform_below(n, most))
 
     def span_below(self, n: int, most: int, span: Callable[[int], tuple[int, int]]) -> int:
-        """Where the span begins that holds a uniform position on 0, …, n-1, for a private n of at most `most`.
+        """Return where the span begins that holds a uniform position on 0, …, n-1, for a private n of at most `most`.
 
         `span` says where the span of a position begins and ends; spans follow each other from 0 to n. So a span is
         drawn with probability proportional to its length, and an auditor follows spans, not positions.
@@ -150,7 +152,7 @@ class Draw(ABC):
     @overload
     def laplace(self, rate: Rate, size: int) -> Samples: ...
     def laplace(self, rate: Rate, size: int | None = None) -> int | Samples:
-        """Discrete Laplace, P(X = i) proportional to r^|i|: the difference of two geometrics."""
+        """Draw from the discrete Laplace law, P(X = i) proportional to r^|i|: the difference of two geometrics."""
         return self._draw(distributions.laplace(_check_rate(rate)), size)
 
     @overload
@@ -158,23 +160,23 @@ class Draw(ABC):
     @overload
     def gaussian(self, rate: Rate, size: int) -> Samples: ...
     def gaussian(self, rate: Rate, size: int | None = None) -> int | Samples:
-        """Discrete Gaussian, P(X = i) proportional to r^(i²): its variance is near 1/(2·ln(1/r))."""
+        """Draw from the discrete Gaussian law, P(X = i) proportional to r^(i²): its variance is near 1/(2·ln(1/r))."""
         return self._draw(distributions.gaussian(_check_rate(rate)), size)
 
     def rounds(self, law: Rounds) -> int:
-        """The number of rounds of a private selection, from 1 to the law's most, in one word."""
+        """Return the number of rounds of a private selection, from 1 to the law's most, in one word."""
         return 1 + self._one(distributions.rounds(law))
 
     def layer(self, law: Layers) -> int:
-        """A cell of sets, by two words: see `Layers`."""
+        """Return a cell of sets, by two words: see `Layers`."""
         return self._one(distributions.layers(law))
 
     def permutation(self, n: int) -> NDArray[np.int64]:
-        """A uniform permutation of 0, …, n-1."""
+        """Return a uniform permutation of 0, …, n-1."""
         return self._permutation(whole(n, "n", least=0))
 
     def subset(self, n: int, k: int, *, most: tuple[int, int] | None = None) -> NDArray[np.int64]:
-        """A uniform subset of k of the numbers 0, …, n-1, in rising order.
+        """Return a uniform subset of k of the numbers 0, …, n-1, in rising order.
 
         For a private n and k, `most` is a pair of public bounds of them: how many words are read follows from these
         bounds, or from n and k where there are none.

@@ -51,7 +51,7 @@ class Tails(NamedTuple):
 
 
 def _tails(rate: Rate, bits: int) -> Tails:
-    """The sums A(j), some 60 bits finer than 2^-bits.
+    """Return the sums A(j), some 60 bits finer than 2^-bits.
 
     The factor f(i) is less than 2i + 1 units below 2^precision·r^(2i+1), since each step adds an error below 2. So the
     weight w(i) is at most i·(i + 1) units too low, and the N + 1 weights kept are N(N+1)(N+2)/3 too low in all. The
@@ -151,7 +151,7 @@ class Gaussian(Falling):
 
 
 def is_too_wide(loss: float | Fraction) -> bool:
-    """Whether the standard deviation 1/√(2·loss) is above 2^16 steps, for a loss of ln(1/r).
+    """Return whether the standard deviation 1/√(2·loss) is above 2^16 steps, for a loss of ln(1/r).
 
     >>> is_too_wide(Fraction(1, 10**9)), is_too_wide(Fraction(1, 10**10))
     (False, True)

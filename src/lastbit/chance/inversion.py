@@ -29,7 +29,7 @@ class Partition(Protocol):
     """A way of cutting [0, 1) into numbered cells."""
 
     def cell(self, u: int, bits: int) -> int | None:
-        """The cell that holds all of [u, u+1)/2^bits, or None when the interval meets more than one."""
+        """Return the cell that holds all of [u, u+1)/2^bits, or None when the interval meets more than one."""
         ...
 
 
@@ -70,12 +70,12 @@ class Spans:
     span: Callable[[int], tuple[int, int]]
 
     def cell(self, u: int, bits: int) -> int | None:
-        """The cell that both ends of the interval lie in."""
+        """Return the cell that both ends of the interval lie in."""
         start, end = self.span(u * self.size >> bits)
         return start if ((u + 1) * self.size - 1) >> bits < end else None
 
     def lengths(self) -> Iterator[tuple[int, int]]:
-        """Every cell and its length."""
+        """Yield every cell and its length."""
         position = 0
         while position < self.size:
             start, position = self.span(position)
@@ -97,7 +97,7 @@ class Weighted:
         return cls(tuple(accumulate([weight.numerator * (common // weight.denominator) for weight in weights])))
 
     def cell(self, u: int, bits: int) -> int | None:
-        """The cell that both ends of the interval lie in."""
+        """Return the cell that both ends of the interval lie in."""
         total = self.cumulative[-1]
         first = bisect_right(self.cumulative, u * total >> bits)
         last = bisect_right(self.cumulative, ((u + 1) * total - 1) >> bits)
@@ -120,7 +120,7 @@ class Falling(ABC):
 
     @abstractmethod
     def bounds(self, j: int, bits: int) -> Bounds:
-        """Bounds of 2^bits · S(j), which close in on it as the bits grow."""
+        """Return bounds of 2^bits · S(j), which close in on it as the bits grow."""
 
     def floor(self, j: int, bits: int) -> tuple[int, bool]:
         """Return ⌊2^bits · S(j)⌋, and whether S(j) is exactly that over 2^bits.
@@ -157,7 +157,7 @@ class Falling(ABC):
         return low
 
     def guess(self, u: int, bits: int) -> int:
-        """The j to look at first: any will do, and near the cell is quicker."""
+        """Return the j to look at first: any will do, and near the cell is quicker."""
         return 1 if self.first is None else self.first + 1
 
 
@@ -169,7 +169,7 @@ class Line(Falling):
 
     @abstractmethod
     def line(self, negative: bool, bits: int) -> tuple[Bounds, Bounds]:
-        """Bounds of 2^bits · factor and of 2^bits · offset, for j < 0 or for j >= 0."""
+        """Return bounds of 2^bits · factor and of 2^bits · offset, for j < 0 or for j >= 0."""
 
     def guess(self, u: int, bits: int) -> int:
         """Return where the line meets the middle of the interval, in floats: they choose a place, the bounds decide."""
@@ -181,7 +181,7 @@ class Line(Falling):
 
     @abstractmethod
     def crossing(self, share: float, loss: float) -> float:
-        """The j with S(j) = share, for R = e^-loss."""
+        """Return the j with S(j) = share, for R = e^-loss."""
 
     @property
     def guard(self) -> int:
@@ -198,7 +198,9 @@ class Line(Falling):
 
 
 def _power(base: Bounds, exponent: int, bits: int) -> Bounds:
-    """Bounds of 2^bits · v^exponent from bounds of 2^bits · v, by squaring; equal where nothing had to be rounded."""
+    """Return bounds of 2^bits · v^exponent from bounds of 2^bits · v, by
+    squaring; equal where nothing had to be rounded.
+    """
     # gmpy2's integers are Python's, and faster where they are long.
     lower = upper = mpz(1) << bits
     least, most = mpz(base[0]), mpz(base[1])
@@ -222,18 +224,18 @@ def power(rate: Rate, exponent: int, bits: int) -> Bounds:
 
 @lru_cache(maxsize=256)
 def _parts(law: Line, bits: int) -> tuple[Bounds, tuple[Bounds, Bounds], tuple[Bounds, Bounds]]:
-    """The parts that do not depend on j: bounds of R, and the line on either side of zero."""
+    """Return the parts that do not depend on j: bounds of R, and the line on either side of zero."""
     return _end(law.rate, law.stride, bits), law.line(False, bits), law.line(True, bits)
 
 
 @lru_cache(maxsize=256)
 def _end(rate: Rate, exponent: int, bits: int) -> Bounds:
-    """`power`, cached: the step of one level is where the next finer level ends."""
+    """Return `power`, cached: the step of one level is where the next finer level ends."""
     return power(rate, exponent, bits)
 
 
 def _inverse(value: Bounds, bits: int) -> Bounds:
-    """Bounds of 2^bits / v from bounds of 2^bits · v, for v > 0; useless ones while v is not told from 0."""
+    """Return bounds of 2^bits / v from bounds of 2^bits · v, for v > 0; useless ones while v is not told from 0."""
     square = 1 << 2 * bits
     return square // value[1], -(-square // max(1, value[0]))
 

@@ -25,7 +25,7 @@ class Kernel:
 
     @classmethod
     def of(cls, levels: Sequence[Partition], shifts: tuple[int, ...]) -> Kernel | None:
-        """The kernel of these levels, or None where there is none or its values could leave int64."""
+        """Return the kernel of these levels, or None where there is none or its values could leave int64."""
         # A word leaves at most 2^6 scales of the first level, where there are more.
         if shifts and sum(shifts) + curves.MOST_BITS + 6 > 63:
             return None

@@ -60,12 +60,16 @@ class Layers(PowerSums):
 
     @classmethod
     def of(cls, rate: Rate, k: int, ranked: Runs, p: int, q: int) -> Layers:
-        """The law for counts with their signs turned, in rising order, more than k of them. p and q are 0 or 1."""
+        """Return the law for counts with their signs turned, in rising
+        order, more than k of them. p and q are 0 or 1.
+        """
         return cls.of_runs(rate, k, *runs_of(ranked.copy()), p, q)
 
     @classmethod
     def of_runs(cls, rate: Rate, k: int, edges: Runs, turned: Runs, p: int, q: int) -> Layers:
-        """The law for runs of equal counts: how many ranks are above or in each run, and its count, sign turned."""
+        """Return the law for runs of equal counts: how many ranks are
+        above or in each run, and its count, sign turned.
+        """
         last = int(np.searchsorted(edges, k))
         first = last + int(edges[last] == k)
         lead = (p + q) * (int(turned[first]) - int(turned[last]))
@@ -149,7 +153,7 @@ class Layers(PowerSums):
         return sign(self.rate, _terms_of(terms))
 
     def _terms(self, cells: int) -> dict[int, int]:
-        """The weight of the first cells: the sum of all a·r^d."""
+        """Return the weight of the first cells: the sum of all a·r^d."""
         terms: dict[int, int] = {}
         for cell in range(cells):
             self._add(cell, terms)
@@ -189,7 +193,7 @@ class Layers(PowerSums):
 
 
 def runs_of(ranked: Runs) -> tuple[Runs, Runs]:
-    """Runs of equal numbers in rising ones: how many numbers are above or in each run, and the number of each.
+    """Return runs of equal numbers in rising ones: how many numbers are above or in each run, and the number of each.
 
     The array is used up: the numbers of the runs are its beginning.
 
@@ -201,7 +205,7 @@ def runs_of(ranked: Runs) -> tuple[Runs, Runs]:
 
 
 def _product(one: Bounds, other: Bounds, precision: int) -> Bounds:
-    """Bounds of a product of numbers that are not negative."""
+    """Return bounds of a product of numbers that are not negative."""
     return one[0] * other[0] >> precision, -(-one[1] * other[1] >> precision)
 
 

@@ -27,7 +27,7 @@ _SETTING: Final = "LASTBIT_CORES"
 
 
 def core_count() -> int:
-    """The number of cores to use, at least 1."""
+    """Return the number of cores to use, at least 1."""
     setting = os.environ.get(_SETTING, "")
     if setting.isascii() and setting.isdigit():
         # Of many digits the first are enough: Python refuses to read thousands.

@@ -42,7 +42,7 @@ class PowerTable:
 
     @classmethod
     def of(cls, rate: Rate, scale: int = SCALE) -> PowerTable:
-        """The tables of a rate: one down to a loss of about 0.01 a step (0.02 to 127 bits), two down to 3e-6."""
+        """Return the tables of a rate: one down to a loss of about 0.01 a step (0.02 to 127 bits), two down to 3e-6."""
         entries: list[int] = []
         precision = scale + _GUARD
         for digit in range(_MOST_DIGITS):
@@ -57,7 +57,7 @@ class PowerTable:
 
 
 def _words(entries: list[int], scale: int) -> NDArray[np.uint64]:
-    """Entries in words of 64 bits, the highest first."""
+    """Return entries in words of 64 bits, the highest first."""
     if scale < 64:
         return np.array(entries, np.uint64)
     return np.array([(entry >> 64, entry & ((1 << 64) - 1)) for entry in entries], np.uint64).ravel()

@@ -41,7 +41,7 @@ class Exponents(Protocol):
     def __len__(self) -> int: ...
 
     def min(self) -> Any:
-        """The smallest exponent."""
+        """Return the smallest exponent."""
         ...
 
     def __getitem__(self, part: slice, /) -> NDArray[np.int64]: ...
@@ -55,7 +55,7 @@ class PowerSums(ABC):
     """Cells whose boundaries are sums of powers: bounds of the sums bracket a cell, and signs of sums decide."""
 
     def cell(self, u: int, bits: int) -> int | None:
-        """The cell that holds all of [u, u+1)/2^bits, or None when the interval meets more than one."""
+        """Return the cell that holds all of [u, u+1)/2^bits, or None when the interval meets more than one."""
         low, high = self._bracket(u, bits)
         # The cell of u/2^bits is how many boundaries are at or below it.
         first, beyond = low, high + 1
@@ -66,11 +66,11 @@ class PowerSums(ABC):
 
     @abstractmethod
     def _bracket(self, u: int, bits: int) -> tuple[int, int]:
-        """The first and the last cell that the interval may meet, from bounds in fixed point."""
+        """Return the first and the last cell that the interval may meet, from bounds in fixed point."""
 
     @abstractmethod
     def _compare(self, boundary: int, v: int, bits: int) -> int:
-        """The sign of B - v/2^bits, where B is the boundary below this cell."""
+        """Return the sign of B - v/2^bits, where B is the boundary below this cell."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +91,7 @@ class Powers(PowerSums):
     """m: whole, 0 too, some of them positive. None where every cell counts once."""
 
     def chunks(self) -> Iterator[NDArray[np.int64]]:
-        """The exponents, a bounded number at a time."""
+        """Return the exponents, a bounded number at a time."""
         return (self.exponents[start:stop] for start, stop in pairwise(self.cuts))
 
     @cached_property
@@ -168,7 +168,7 @@ class Powers(PowerSums):
         return list(map(int, self.multiplicities))
 
     def _bracket(self, u: int, bits: int) -> tuple[int, int]:
-        """The first and the last cell that the interval may meet, from bounds of the weights in fixed point."""
+        """Return the first and the last cell that the interval may meet, from bounds of the weights in fixed point."""
         distinct, which, counts = self._groups
         precision = bits + 64 + self.total.bit_length()
         bounds, last = [(1 << precision, 1 << precision)], 0
@@ -192,7 +192,7 @@ class Powers(PowerSums):
         return min(low, high), high
 
     def _compare(self, boundary: int, v: int, bits: int) -> int:
-        """The sign of B - v/2^bits, where B is the boundary below this cell."""
+        """Return the sign of B - v/2^bits, where B is the boundary below this cell."""
         distinct, which, counts = self._groups
         before = self._count_groups(which[:boundary], len(distinct))
         terms = [(d, (b << bits) - v * c) for d, b, c in zip(distinct, before, counts, strict=True)]
@@ -200,7 +200,7 @@ class Powers(PowerSums):
 
 
 def total(multiplicities: NDArray[np.int64]) -> int:
-    """The sum of whole numbers that are not negative, exactly: by halves where it might overflow.
+    """Return the sum of whole numbers that are not negative, exactly: by halves where it might overflow.
 
     >>> total(np.array([1 << 62, 1 << 62])) == 1 << 63
     True
@@ -212,7 +212,7 @@ def total(multiplicities: NDArray[np.int64]) -> int:
 
 
 def sign(rate: Rate, terms: Terms) -> int:
-    """-1, 0 or 1: the sign of the sum of all a·r^d, exactly, however large the d.
+    """Return -1, 0 or 1: the sign of the sum of all a·r^d, exactly, however large the d.
 
     A sum that is not zero is told from zero at some precision. That would be as long as the largest d is large where a
     leading part cancels exactly and the rest is far away; so such a part is dropped.
@@ -235,7 +235,9 @@ def sign(rate: Rate, terms: Terms) -> int:
 
 
 def _bounds(rate: Rate, terms: Terms, precision: int) -> Bounds:
-    """Bounds of 2^precision times the sum of all a·r^(d - first d), from the far end: one factor for each gap."""
+    """Return bounds of 2^precision times the sum of all a·r^(d - first
+    d), from the far end: one factor for each gap.
+    """
     lower = upper = 0
     last = terms[-1][0]
     for d, a in reversed(terms):
@@ -245,7 +247,7 @@ def _bounds(rate: Rate, terms: Terms, precision: int) -> Bounds:
 
 
 def _times_power(rate: Rate, exponent: int, precision: int, bounds: Bounds) -> Bounds:
-    """Bounds of v·r^exponent from bounds of v, both in units of 2^-precision."""
+    """Return bounds of v·r^exponent from bounds of v, both in units of 2^-precision."""
     lower, upper = bounds
     if exponent * rate.y <= precision:
         factor, shift = rate.x**exponent, exponent * rate.y
@@ -255,7 +257,7 @@ def _times_power(rate: Rate, exponent: int, precision: int, bounds: Bounds) -> B
 
 
 def is_zero(rate: Rate, terms: Terms) -> bool:
-    """Whether the sum of all a·r^d is zero, in integers no longer than the a.
+    """Return whether the sum of all a·r^d is zero, in integers no longer than the a.
 
     From the far end: r = x/2^y with x odd, so with d' the next exponent below, a·r^d can only cancel when 2^(y(d-d'))
     divides a; then it is the same as a·x^(d-d')/2^(y(d-d')) at d'.

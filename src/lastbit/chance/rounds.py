@@ -56,7 +56,7 @@ class Rounds:
 
     @classmethod
     def of(cls, law: str | Number, most: int, stop: Number | None = None) -> Rounds:
-        """The law that a person names: "uniform", a number eta, or "geometric" with its chance to stop."""
+        """Return the law that a person names: "uniform", a number eta, or "geometric" with its chance to stop."""
         cap = whole(most, "most")
         keep, eta = Fraction(1), Fraction(1)
         if law == "geometric":
@@ -109,7 +109,7 @@ class Rounds:
         return above, self.keep.denominator * self.eta.denominator * (k + 1)
 
     def cell(self, u: int, bits: int) -> int | None:
-        """The cell that holds all of [u, u+1)/2^bits, where the bounds of its ends tell."""
+        """Return the cell that holds all of [u, u+1)/2^bits, where the bounds of its ends tell."""
         lower, upper = _ends(self, bits)
         index = bisect_right(upper, u) - 1
         return index if u < lower[index + 1] else None
@@ -130,7 +130,7 @@ class Rounds:
         return _fraction(weighted / total)
 
     def misses(self, share: Fraction) -> Fraction:
-        """The chance that none of the K runs is one that a run is with probability `share`: E (1 - share)^K.
+        """Return the chance that none of the K runs is one that a run is with probability `share`: E (1 - share)^K.
 
         >>> Rounds.of("uniform", 2).misses(Fraction(1, 2))
         Fraction(3, 8)
@@ -145,14 +145,14 @@ class Rounds:
 
     @lru_cache(maxsize=64)  # noqa: B019  # frozen and small, and the sum at 1 is asked for again and again
     def _sum(self, x: Fraction) -> tuple[gmpy2.mpq, gmpy2.mpq]:
-        """The sums of p_k·x^(k-1)/p_1 and of k·p_k·x^(k-1)/p_1."""
+        """Return the sums of p_k·x^(k-1)/p_1 and of k·p_k·x^(k-1)/p_1."""
         if self.most == 1:
             return gmpy2.mpq(1), gmpy2.mpq(1)
         _, below, total, weighted = self._part(x, 1, self.most)
         return 1 + gmpy2.mpq(total, below), 1 + gmpy2.mpq(total + weighted, below)
 
     def _part(self, x: Fraction, start: int, stop: int) -> tuple[gmpy2.mpz, ...]:
-        """Of the products P_j of the ratios from start to start + j - 1: the last, their sum, the sum of j·P_j.
+        """Return, of the products P_j of the ratios from start to start + j - 1, the last, their sum, the sum of j·P_j.
 
         All are above one bar, and the second number is below it. By halves, so that the numbers multiplied are of one
         length: then large ones are fast.
@@ -178,7 +178,7 @@ def _fraction(value: gmpy2.mpq) -> Fraction:
 
 @lru_cache(maxsize=8)
 def _ends(law: Rounds, bits: int) -> tuple[list[int], list[int]]:
-    """Integers at or below, and at or above, 2^bits·P(K <= k), for k = 0, …, most; exact at both ends."""
+    """Return integers at or below, and at or above, 2^bits·P(K <= k), for k = 0, …, most; exact at both ends."""
     low = high = 1 << bits + _GUARD + 2 * law.most.bit_length()
     lower, upper = [0], [0]
     for k in range(1, law.most + 1):

@@ -189,13 +189,13 @@ class Sampler(Draw):
 
 
 def _blocks(words: Words | bytes, doubts: Iterable[int], step: int, start: int = 0) -> list[tuple[int, list[int]]]:
-    """The samples in doubt of a chunk that begins there, and their words."""
+    """Return the samples in doubt of a chunk that begins there, and their words."""
     array = np.frombuffer(words, np.uint64)
     return [(start + k, array[k * step : (k + 1) * step].tolist()) for k in doubts]
 
 
 def is_small(value: int) -> bool:
-    """Whether int64 holds a sample."""
+    """Return whether int64 holds a sample."""
     return -(1 << 63) <= value < 1 << 63
 
 
@@ -235,7 +235,7 @@ def _classes_of(rate: Rate) -> tuple[_classes.ClassWeights, int]:
 
 
 def _decide_class(powers: Powers, times: NDArray[np.int64], word: int) -> int | None:
-    """The class of a word from weights of 127 bits, or None where it is in doubt."""
+    """Return the class of a word from weights of 127 bits, or None where it is in doubt."""
     weights, weight_error = _classes_of(powers.rate)
     weights.warm()
     error = divmod(weight_error * powers.total, 1 << 64)
@@ -245,7 +245,9 @@ def _decide_class(powers: Powers, times: NDArray[np.int64], word: int) -> int | 
 
 
 def _decide_power(powers: Powers, word: int) -> int | None:
-    """The cell of a word from weights of 63 bits, or None where their error or the word itself leaves it in doubt."""
+    """Return the cell of a word from weights of 63 bits, or None where
+    their error or the word itself leaves it in doubt.
+    """
     if powers.multiplicities is not None:
         if isinstance(powers.multiplicities, tuple):
             return decide_class(powers, powers.multiplicities, [word])

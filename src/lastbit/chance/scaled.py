@@ -36,7 +36,7 @@ _NOTHING: Final = np.zeros(1, np.int64)
 
 @lru_cache(maxsize=16)
 def scaled_powers(rate: Rate) -> _scaled.ScaledPowers:
-    """The tables of a rate: r^(i·2^(8·l)) and 1 less that, for every digit i and place l."""
+    """Return the tables of a rate: r^(i·2^(8·l)) and 1 less that, for every digit i and place l."""
     # So many bits more than 1 - r is small, so that 1 less a power has all of its bits.
     bits = _GUARD + rate.y - ((1 << rate.y) - rate.x).bit_length()
     powers, rests = [], []
@@ -127,7 +127,7 @@ def _search(
     sums = prefixes.astype("<u8").tobytes()
 
     def after(place: int) -> int:
-        """The sum of what stands alone and of this many rows."""
+        """Return the sum of what stands alone and of this many rows."""
         return int.from_bytes(sums[32 * place : 32 * place + 32], "little")
 
     lost, last = _LOST + 4 * (columns + 64), len(exponents)

@@ -46,7 +46,7 @@ class ThresholdTable:
 
     @classmethod
     def of(cls, partition: Partition) -> ThresholdTable | None:
-        """The table of a partition, or None where there is none."""
+        """Return the table of a partition, or None where there is none."""
         if isinstance(partition, Weighted) and len(partition.cumulative) <= MAX_CELLS:
             *inner, total = partition.cumulative
             # Before weights of zero at the end U < 1 holds for every word.
@@ -77,14 +77,14 @@ class ThresholdTable:
 
 
 def _short(law: Line) -> bool:
-    """Whether a table of this law pays: an endless one ends after 64·ln 2 scales a side."""
+    """Return whether a table of this law pays: an endless one ends after 64·ln 2 scales a side."""
     if law.last is not None:
         return law.last < MAX_CELLS
     return law.rate.scale // law.stride < _LARGEST_SCALE
 
 
 def _thresholds(law: Line, direction: int, start: int = 1) -> Iterator[int]:
-    """T(start·direction), T((start+1)·direction), … until they stay at 0, at 2^64 - 1, or the law ends.
+    """Yield T(start·direction), T((start+1)·direction), … until they stay at 0, at 2^64 - 1, or the law ends.
 
     With q <= 2^bits·R <= q + w and t(i) = ⌊t(i-1)·q/2^bits⌋, 2^bits·R^i is from t(i) to t(i) + i·(w + 1).
     """

@@ -206,7 +206,7 @@ def verify(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Whether the books add up, and fit the running hash over the entries."""
+    """Return whether the books add up, and fit the running hash over the entries."""
     from lastbit.ledger import Ledger
     from lastbit.questions.report import Report, account_data
 

@@ -24,7 +24,9 @@ def steps_or_missing(weights: Weights, column: str, steps: str, column_type: Col
 
 
 def integer_steps(weights: Weights, column: str, divided: str) -> str:
-    """⌊weight/resolution⌋ between the bounds of a 64-bit number that is clamped to `clamp_range` and not null."""
+    """Return ⌊weight/resolution⌋ between the bounds of a 64-bit number
+    that is clamped to `clamp_range` and not null.
+    """
     low, _ = clamp_range(weights)
     above, below = weights.grid.numerator, weights.grid.denominator
     if above == below == 1:
@@ -45,7 +47,7 @@ def clamp_range(weights: Weights, scale: int = 0) -> tuple[int, int]:
 
 
 def float_steps(weights: Weights, column: str, divided: str, wide: str) -> str:
-    """⌊weight/resolution⌋ between the bounds of a float.
+    """Return ⌊weight/resolution⌋ between the bounds of a float.
 
     The bounds and the factor are dyadic and below 2^53 steps: every operation is exact. Where the grid is not dyadic, a
     weight is floored to a binary grid first, and from there in whole numbers of the type `wide`.
@@ -66,14 +68,15 @@ def float_steps(weights: Weights, column: str, divided: str, wide: str) -> str:
 
 
 def _rescale(steps: str, least: int, fine: Fraction, divided: str, wide: str) -> str:
-    """⌊steps/fine⌋ of whole numbers from `least` on: above it nothing is negative, and engines divide alike."""
+    """Return ⌊steps/fine⌋ of whole numbers from `least` on: above it nothing is negative, and engines divide alike."""
     base, rest = divmod(least * fine.denominator, fine.numerator)
     product = f"CAST({steps} - ({least}) AS {wide}) * CAST({fine.denominator} AS {wide}) + CAST({rest} AS {wide})"
     return f"CAST(({product}) {divided} CAST({fine.numerator} AS {wide}) AS BIGINT) + ({base})"
 
 
 def sum_steps(weights: Weights, wide: str, divided: str) -> str:
-    """The sum of `lastbit_step`, each clamped to the bounds, floored once to the resolution, in numbers of type `wide`.
+    """Return the sum of `lastbit_step`, each clamped to the bounds, floored
+    once to the resolution, in numbers of type `wide`.
 
     The lower bound is a whole number of steps of the resolution. Above it nothing is negative, and division floors.
     """
@@ -83,7 +86,7 @@ def sum_steps(weights: Weights, wide: str, divided: str) -> str:
 
 
 def decimal_steps(weights: Weights, digits: str, scale: int) -> str:
-    """⌊weight/resolution⌋ between the bounds of a decimal of DuckDB, given as the whole number of its digits."""
+    """Return ⌊weight/resolution⌋ between the bounds of a decimal of DuckDB, given as the whole number of its digits."""
     kept = weights.places(scale)
     if kept < scale:
         by = _huge(10 ** (scale - kept))

@@ -41,7 +41,7 @@ def count_tables(
     latest_by: str | None = None,
     missing: str = "leave-out",
 ) -> TableCounts:
-    """How many records are in each cell of each table, of a table in any engine, in one reading.
+    """Return how many records are in each cell of each table, of a table in any engine, in one reading.
 
     frame: a table of any kind that Narwhals knows. DuckDB and Spark count where the rows are.
     by, domain: the columns, and the public values of each: a list of lists, or a mapping from columns to lists.
@@ -95,7 +95,7 @@ def count_tables(
 def sum_records(
     records: Records, sizes: Sequence[int], tables: Sequence[tuple[int, ...]]
 ) -> dict[tuple[int, ...], NDArray[np.int64]]:
-    """The counts of tables, from how many records each combination of values has.
+    """Return the counts of tables, from how many records each combination of values has.
 
     >>> sum_records((np.array([0, 5]), np.array([2, 1])), (2, 3), [(0,), (1,)])
     {(0,): array([2, 1]), (1,): array([2, 0, 1])}

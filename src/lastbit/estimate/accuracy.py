@@ -30,7 +30,7 @@ _SMALLEST: Final = -150
 
 
 def power_at_most(rate: Rate, exponent: int, limit: Fraction) -> bool:
-    """Whether r^exponent <= limit.
+    """Return whether r^exponent <= limit.
 
     >>> power_at_most(Rate(1, 1), 2, Fraction(1, 4)), power_at_most(Rate(1, 1), 1, Fraction(1, 4))
     (True, False)
@@ -55,7 +55,7 @@ def power_at_most(rate: Rate, exponent: int, limit: Fraction) -> bool:
 
 
 def least_exponent(rate: Rate, limit: Fraction) -> int:
-    """The least m >= 0 with r^m <= limit.
+    """Return the least m >= 0 with r^m <= limit.
 
     >>> least_exponent(Rate(1, 1), Fraction(1, 5)), least_exponent(Rate(1, 1), Fraction(2))
     (3, 0)
@@ -64,7 +64,8 @@ def least_exponent(rate: Rate, limit: Fraction) -> int:
 
 
 def near_exponent(rate: Rate, limit: Fraction) -> int:
-    """About the m with r^m = limit: where to look first for a number that only a comparison of powers can tell.
+    """Return roughly the m with r^m = limit: where to look first for a
+    number that only a comparison of powers can tell.
 
     >>> near_exponent(Rate(1, 1), Fraction(1, 5))
     2
@@ -76,7 +77,7 @@ def near_exponent(rate: Rate, limit: Fraction) -> int:
 
 
 def least_enough(enough: Callable[[int], bool], near: int = 0) -> int:
-    """The least whole number from 0 on that is enough; all larger ones are. The search begins near a guess.
+    """Return the least whole number from 0 on that is enough; all larger ones are. The search begins near a guess.
 
     >>> least_enough(lambda number: number * number >= 30), least_enough(lambda number: number * number >= 30, near=7)
     (6, 6)
@@ -94,7 +95,7 @@ def least_enough(enough: Callable[[int], bool], near: int = 0) -> int:
 
 
 def laplace_accuracy(rate: Rate, level: Fraction) -> int:
-    """The least t with P(|X| > t) <= 1 - level for the discrete Laplace of this rate, in grid steps.
+    """Return the least t with P(|X| > t) <= 1 - level for the discrete Laplace of this rate, in grid steps.
 
     >>> laplace_accuracy(Rate.from_epsilon("1/10"), Fraction(95, 100))
     30
@@ -103,7 +104,7 @@ def laplace_accuracy(rate: Rate, level: Fraction) -> int:
 
 
 def laplace_within(rate: Rate, steps: int, level: Fraction) -> bool:
-    """Whether the discrete Laplace of this rate stays within so many steps with at least this probability.
+    """Return whether the discrete Laplace of this rate stays within so many steps with at least this probability.
 
     >>> laplace_within(Rate(1, 1), 0, Fraction(1, 3)), laplace_within(Rate(1, 1), 0, Fraction(34, 100))
     (True, False)
@@ -117,7 +118,7 @@ def _tail_limit(rate: Rate, level: Fraction) -> Fraction:
 
 
 def gaussian_accuracy(rate: Rate, level: Fraction) -> int:
-    """The least t with P(|X| > t) <= 1 - level for the discrete Gaussian of this rate, in grid steps.
+    """Return the least t with P(|X| > t) <= 1 - level for the discrete Gaussian of this rate, in grid steps.
 
     >>> gaussian_accuracy(Rate.from_epsilon("1/200"), Fraction(95, 100))
     20
@@ -126,7 +127,8 @@ def gaussian_accuracy(rate: Rate, level: Fraction) -> int:
 
 
 def near_gaussian(rate: Rate, chance: Fraction) -> int:
-    """About the steps that the discrete Gaussian of this rate exceeds with this probability: where to look first.
+    """Return roughly the steps that the discrete Gaussian of this rate
+    exceeds with this probability: where to look first.
 
     >>> near_gaussian(Rate.from_epsilon("1/200"), Fraction(1, 40)), near_gaussian(Rate(1, 1), Fraction(1, 1 << 4000))
     (19, 63)
@@ -139,7 +141,7 @@ def near_gaussian(rate: Rate, chance: Fraction) -> int:
 
 
 def gaussian_within(rate: Rate, steps: int, level: Fraction) -> bool:
-    """Whether the discrete Gaussian of this rate stays within so many steps with at least this probability.
+    """Return whether the discrete Gaussian of this rate stays within so many steps with at least this probability.
 
     >>> gaussian_within(Rate(1, 1), 0, Fraction(46, 100)), gaussian_within(Rate(1, 1), 0, Fraction(47, 100))
     (True, False)
@@ -150,7 +152,8 @@ def gaussian_within(rate: Rate, steps: int, level: Fraction) -> bool:
 
 
 def least_epsilon(meets: Callable[[Fraction], bool], digits: int = DIGITS, near: int = 0) -> Fraction:
-    """The least epsilon, to this many significant digits, that meets a wish. Every larger epsilon must meet it too.
+    """Return the least epsilon, to this many significant digits, that
+    meets a wish. Every larger epsilon must meet it too.
 
     The search begins at ten to the power `near`.
 
@@ -181,7 +184,7 @@ def least_epsilon(meets: Callable[[Fraction], bool], digits: int = DIGITS, near:
 
 
 def least_near(meets: Callable[[Fraction], bool], guess: float, digits: int = DIGITS) -> tuple[Fraction, Fraction]:
-    """The largest number that does not meet a wish and the least that does, to so many significant digits.
+    """Return the largest number that does not meet a wish and the least that does, to so many significant digits.
 
     Every larger number must meet the wish too. Near a good guess few are tried: for wishes that are slow to try.
 

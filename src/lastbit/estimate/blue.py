@@ -23,7 +23,7 @@ from lastbit.privacy.rate import Rate
 
 
 def blue(measurements: Sequence[Fraction], gaps: Sequence[Fraction], ratio: Fraction) -> tuple[Fraction, ...]:
-    """The best linear unbiased estimate of k values from k measurements and the k-1 gaps between them.
+    """Return the best linear unbiased estimate of k values from k measurements and the k-1 gaps between them.
 
     It is the paper's Theorem 3 for any ratio of the variances: (Σα + ratio·k·αᵢ + p - k·pᵢ₋₁) / ((1 + ratio)·k), with
     p = Σ(k-j)·gⱼ and pᵢ the sum of the first i gaps. A k-th gap, to a value that is not measured, adds nothing.
@@ -45,7 +45,7 @@ def blue(measurements: Sequence[Fraction], gaps: Sequence[Fraction], ratio: Frac
 
 
 def mismatch(gaps: int, measurements: int) -> ParameterError:
-    """The refusal of a number of gaps that does not fit that of the measurements.
+    """Return the refusal of a number of gaps that does not fit that of the measurements.
 
     >>> raise mismatch(5, 2)
     Traceback (most recent call last):
@@ -58,7 +58,7 @@ def mismatch(gaps: int, measurements: int) -> ParameterError:
 
 
 def variance_left(k: int, ratio: Fraction) -> Fraction:
-    """The variance of `blue` over the variance of a measurement: (1 + ratio·k) / ((1 + ratio)·k), Corollary 1.
+    """Return the variance of `blue` over the variance of a measurement: (1 + ratio·k) / ((1 + ratio)·k), Corollary 1.
 
     >>> variance_left(10, Fraction(1, 2))
     Fraction(2, 5)
@@ -117,7 +117,7 @@ class _ErrorLaw:
         self._terms = spectrum * step / (math.pi * t)
 
     def below(self, x: float) -> float:
-        """The probability of an error below x, by the formula of Gil-Pelaez."""
+        """Return the probability of an error below x, by the formula of Gil-Pelaez."""
         return 0.5 - float(np.imag(np.exp(-1j * self._times * x) * self._terms).sum())
 
     def quantile(self, probability: float) -> float:
@@ -130,5 +130,7 @@ class _ErrorLaw:
 
 
 def _laplace_spectrum(r: float, t: NDArray[Any]) -> NDArray[Any]:
-    """The characteristic function of discrete Laplace noise; 1 - cos t is written so that a small t loses no digits."""
+    """Return the characteristic function of discrete Laplace noise; 1 -
+    cos t is written so that a small t loses no digits.
+    """
     return (1 - r) ** 2 / ((1 - r) ** 2 + 4 * r * np.sin(t / 2) ** 2)

@@ -41,7 +41,7 @@ _Range = tuple[int | None, int | None]
 
 
 def sum_of_products(factors: Sequence[Factor]) -> Fraction:
-    """The sum over all whole z of the product of these factors. A factor is 0 where it has no piece.
+    """Return the sum over all whole z of the product of these factors. A factor is 0 where it has no piece.
 
     >>> half = [Piece(0, None, Fraction(0), Fraction(1), Fraction(1, 2))]
     >>> sum_of_products([(half, 0)]), sum_of_products([(half, 0), (half, -1)])
@@ -52,7 +52,7 @@ def sum_of_products(factors: Sequence[Factor]) -> Fraction:
 
 
 def _sum_over(factors: Sequence[Factor], within: _Range, choices: list[tuple[Piece, int]]) -> mpq:
-    """The sum over this range, with one piece chosen for each factor before these."""
+    """Return the sum over this range, with one piece chosen for each factor before these."""
     if not factors:
         return _between(within, choices)
     (pieces, offset), *rest = factors
@@ -69,7 +69,7 @@ def _sum_over(factors: Sequence[Factor], within: _Range, choices: list[tuple[Pie
 
 
 def _between(within: _Range, choices: Sequence[tuple[Piece, int]]) -> mpq:
-    """The sum where every factor is one piece: a geometric series for each choice of constants and powers."""
+    """Return the sum where every factor is one piece: a geometric series for each choice of constants and powers."""
     first, last = within
     upward = first is not None
     anchor = first if first is not None else last or 0

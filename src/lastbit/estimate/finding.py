@@ -55,7 +55,8 @@ class Found:
 
 
 def zipf_counts(n: int, top: Number, exponent: Number = 1) -> NDArray[np.int64]:
-    """The counts of n items of which the i-th has top/i^exponent, rounded down: the shape of words, pages and names.
+    """Return the counts of n items of which the i-th has top/i^exponent,
+    rounded down: the shape of words, pages and names.
 
     >>> zipf_counts(5, 100).tolist()
     [100, 50, 33, 25, 20]
@@ -101,7 +102,9 @@ def expected_found(counts: Any, k: int, cost: Cost, *, sensitivity: Number = 1, 
 def _hits_by_set(
     edges: NDArray[np.int64], negative_counts: NDArray[np.int64], k: int, *, targets: int, p: int, q: int, loss: float
 ) -> float:
-    """The expected number of the first `targets` ranks in a set: from the law of the cells of `chance.layers`."""
+    """Return the expected number of the first `targets` ranks in a
+    set: from the law of the cells of `chance.layers`.
+    """
     last = int(np.searchsorted(edges, k))
     first = last + int(edges[last] == k)
     starts = np.append(0, edges[:last]) if p else np.zeros(1, np.int64)
@@ -133,7 +136,7 @@ def _log_rest(losses: Floats) -> Floats:
 
 
 def _hits_by_noise(values: Floats, k: int, targets: int, loss: float) -> float:
-    """The expected number of the first `targets` ranks that are above where the noisy values are cut for k."""
+    """Return the expected number of the first `targets` ranks that are above where the noisy values are cut for k."""
 
     def above(cut: float) -> Floats:
         return np.exp(-loss * np.maximum(0, cut - values))

@@ -21,7 +21,7 @@ _ONE: Final = Fraction(1)
 
 
 def nearest(amount: Fraction) -> int:
-    """The whole number nearest to an exact number; a half goes up.
+    """Return the whole number nearest to an exact number; a half goes up.
 
     >>> nearest(Fraction(5, 2)), nearest(Fraction(-5, 2)), nearest(Fraction(7, 3))
     (3, -2, 2)
@@ -30,7 +30,8 @@ def nearest(amount: Fraction) -> int:
 
 
 def shift_of(threshold_rate: Rate, query_rate: Rate) -> int:
-    """The public shift of the threshold in steps, which makes up for one-sided noise: E X - E Z to the nearest step.
+    """Return the public shift of the threshold in steps, which makes up
+    for one-sided noise: E X - E Z to the nearest step.
 
     >>> shift_of(Rate(1, 1), Rate(3, 2))
     2
@@ -70,7 +71,7 @@ class OneSidedGapNoise(GapNoise):
         return self._tail(steps + self.shift, rate.fraction**exponent)
 
     def listed_bound(self, threshold: Number, gap: Number, level: Number = "0.95") -> Fraction | None:
-        """A number at or below the value with probability `level` or more, given that the query is reported.
+        """Return a number at or below the value with probability `level` or more, given that the query is reported.
 
         It holds for every reported query by itself, whatever the values are and whatever was asked and answered before.
         None where the gap is too small: the value may then be anything, and a value far below the threshold has such a
@@ -105,7 +106,7 @@ class OneSidedGapNoise(GapNoise):
         return Piece(None, 0, _ONE, _NONE, _ONE), Piece(1, None, _NONE, _ONE, self.query_rate.fraction)
 
     def _side(self, t: int) -> tuple[Rate, int]:
-        """The rate by which P(X - Z >= t) falls on its side of 0, and the power of the rate in it."""
+        """Return the rate by which P(X - Z >= t) falls on its side of 0, and the power of the rate in it."""
         return (self.query_rate, t) if t >= 0 else (self.threshold_rate, 1 - t)
 
     def _near(self, chance: Fraction, *, below: bool = False) -> int:
@@ -130,7 +131,7 @@ class OneSidedGapNoise(GapNoise):
             bits *= 2
 
     def _power_more_than(self, exponent: int, level: Fraction) -> bool:
-        """Whether r^exponent > level."""
+        """Return whether r^exponent > level."""
         bits = 512 + level.denominator.bit_length()
         while True:
             lower, upper = (Fraction(bound, 1 << bits) for bound in power(self.query_rate, exponent, bits))
@@ -202,7 +203,7 @@ class LaplaceGapNoise(GapNoise):
         return scale * (slow / ((1 - a * a) * (1 - a)) - fast / ((1 - b * b) * (1 - b)))
 
     def _near(self, chance: Fraction, *, below: bool = False) -> int:
-        """By Newton's steps on the logarithm of the tail: each doubles the digits that are right."""
+        """Search by Newton's steps on the logarithm of the tail: each doubles the digits that are right."""
         if below:  # N is symmetric, and the way up is at least as far
             return 0
         slow, fast = self._slow_fast
@@ -221,7 +222,7 @@ class LaplaceGapNoise(GapNoise):
         return max(t, 0)
 
     def _more_than(self, t: int, level: Fraction) -> bool:
-        """Whether P(N >= t) > level. Bounds close in on the powers, and are exact at enough bits."""
+        """Return whether P(N >= t) > level. Bounds close in on the powers, and are exact at enough bits."""
         if t <= 0:  # by symmetry it is more than 1/2, and no bound may fail so often
             return True
         bits = 512 + level.denominator.bit_length()

@@ -35,7 +35,8 @@ class Estimate:
 
 
 def variance_weighted(*estimates: Estimate) -> Estimate:
-    """Independent estimates of one value, each weighted by the inverse of its variance: the best linear combination.
+    """Return independent estimates of one value, each weighted by the
+    inverse of its variance: the best linear combination.
 
     >>> variance_weighted(Estimate(Fraction(10), Fraction(1)), Estimate(Fraction(14), Fraction(3)))
     Estimate(value=Fraction(11, 1), variance=Fraction(3, 4))
@@ -48,7 +49,7 @@ def variance_weighted(*estimates: Estimate) -> Estimate:
 
 
 def measured(value: Number, variance: Number) -> Estimate:
-    """A measurement with the variance of its noise, ready for `variance_weighted`.
+    """Return a measurement with the variance of its noise, ready for `variance_weighted`.
 
     >>> measured("12.5", 2)
     Estimate(value=Fraction(25, 2), variance=Fraction(2, 1))
@@ -102,7 +103,7 @@ class GapNoise(ABC):
 
     @abstractmethod
     def listed_bound(self, threshold: Number, gap: Number, level: Number = "0.95") -> Fraction | None:
-        """A number at or below the value with probability `level` or more, given that the query is reported.
+        """Return a number at or below the value with probability `level` or more, given that the query is reported.
 
         None where the gap is too small to tell. Only one-sided noise has such a bound.
         """
@@ -124,10 +125,10 @@ class GapNoise(ABC):
 
     @abstractmethod
     def _more_than(self, t: int, level: Fraction) -> bool:
-        """Whether P(N >= t) > level, without writing the probability out."""
+        """Return whether P(N >= t) > level, without writing the probability out."""
 
     def estimate(self, threshold: Number, gap: Number) -> Estimate:
-        """Threshold plus gap, less the mean of N, as an estimate of the value.
+        """Return threshold plus gap, less the mean of N, as an estimate of the value.
 
         It is right on average, and the variance is the variance of its error, for a query that is asked whatever came
         out before. Among reported queries it is too high on average, and more so the further the value is below the
@@ -158,11 +159,11 @@ class GapNoise(ABC):
         )
 
     def _near(self, chance: Fraction, *, below: bool = False) -> int:
-        """About how far N goes up, or down, with this probability: where a search begins."""
+        """Return roughly how far N goes up, or down, with this probability: where a search begins."""
         return 0
 
     def lower_bound(self, threshold: Number, gap: Number, level: Number = "0.95") -> LowerBound:
-        """A number at or below the value with probability `level` or more, reported or not: see `LowerBound`.
+        """Return a number at or below the value with probability `level` or more, reported or not: see `LowerBound`.
 
         >>> from lastbit.estimate.gap_laws import LaplaceGapNoise
         >>> bound = LaplaceGapNoise(Rate(1, 1), Rate(3, 2), Fraction(1)).lower_bound(100, 20, level="0.95")
@@ -177,7 +178,7 @@ class GapNoise(ABC):
         return LowerBound(start + number(gap, "gap") - steps * self.resolution, start, exact_level, steps, self)
 
     def tail_bound(self, chance: Fraction) -> int:
-        """The least number of steps that N exceeds with this probability at most.
+        """Return the least number of steps that N exceeds with this probability at most.
 
         value >= threshold + gap - steps exactly when N <= steps.
 
@@ -212,7 +213,7 @@ class GapNoise(ABC):
 
 
 def parse_level(level: Number) -> Fraction:
-    """The level of a bound, refused below 1/2: nobody means less."""
+    """Return the level of a bound, refused below 1/2: nobody means less."""
     exact_level = probability(level, "level")
     if exact_level < Fraction(1, 2):
         raise ParameterError(f"level must be at least 1/2: got {level}. Write 0.95 for 95%.")
@@ -220,7 +221,8 @@ def parse_level(level: Number) -> Fraction:
 
 
 def least(enough: Callable[[int], bool], near: int = 0) -> int:
-    """The least whole number that is enough; all larger ones are, not all smaller ones. The search begins at a guess.
+    """Return the least whole number that is enough; all larger ones are,
+    not all smaller ones. The search begins at a guess.
 
     >>> least(lambda t: t * t * t >= -30), least(lambda t: t * t * t >= -30, near=5)
     (-3, -3)

@@ -94,7 +94,9 @@ def _nats(alpha: Fraction) -> float:
 
 
 def _is_far(mean: Fraction, count: int, alpha: Fraction) -> bool:
-    """Whether Chernoff's bound proves that such a mean gives this count, or one further away, in alpha of cases."""
+    """Return whether Chernoff's bound proves that such a mean gives
+    this count, or one further away, in alpha of cases.
+    """
     if count == 0:
         distance = mean
     elif mean == count:

@@ -50,7 +50,7 @@ class ReportedLaw:
         return self.measurement_rate.laplace_variance * self.gap_noise.resolution**2
 
     def _variances(self) -> tuple[Fraction, Fraction, Fraction]:
-        """(vA, vX, vZ)."""
+        """Return the variances of a measurement, of the noise of a query and of that of the threshold: vA, vX, vZ."""
         noise, one_sided = self.gap_noise, isinstance(self.gap_noise, OneSidedGapNoise)
         x, z = (
             rate.geometric_variance if one_sided else rate.laplace_variance
@@ -59,7 +59,9 @@ class ReportedLaw:
         return self.measurement_variance, x * noise.resolution**2, z * noise.resolution**2
 
     def estimates(self, measurements: Sequence[Fraction], by_gaps: Sequence[Fraction]) -> tuple[Fraction, ...]:
-        """The best linear estimates from the measurements and from threshold + gap - mean of each, all together."""
+        """Return the best linear estimates from the measurements and
+        from threshold + gap - mean of each, all together.
+        """
         k = len(measurements)
         if len(by_gaps) != k:
             raise ParameterError(f"there must be one gap for each measurement: got {len(by_gaps)} and {k}.")
@@ -73,7 +75,7 @@ class ReportedLaw:
         )
 
     def error_left(self, k: int) -> Fraction:
-        """The mean squared error of the estimates of k reports, over that of the measurements alone.
+        """Return the mean squared error of the estimates of k reports, over that of the measurements alone.
 
         It holds for queries that are asked whatever came out before.
 
@@ -84,7 +86,8 @@ class ReportedLaw:
         return ((k - 1) * x / (a + x) + (x + k * z) / (a + x + k * z)) / k
 
     def reaches(self, level: Number) -> tuple[int, int | None]:
-        """How far, in steps, a measurement is off, and how far the threshold noise goes up, at this level together.
+        """Return how far, in steps, a measurement is off, and how far the
+        threshold noise goes up, at this level together.
 
         The second is None where the noise of the gaps is not one-sided: then no gap bounds a value from above.
 

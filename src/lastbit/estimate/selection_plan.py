@@ -62,7 +62,7 @@ class SelectionPlan:
         return self.options[0]
 
     def columns(self) -> dict[str, Sequence[object]]:
-        """The table, column by column: exact fractions."""
+        """Return the table, column by column: exact fractions."""
         return {
             "law": [option.law for option in self.options],
             "most": [option.most for option in self.options],
@@ -95,7 +95,7 @@ def selection_plan(
     mean: Number | None = None,
     shares: Sequence[Number] = ("1/20", "1/50", "1/100"),
 ) -> SelectionPlan:
-    """The laws that a budget pays for, with the chance that none of the runs is among the best candidates.
+    """Return the laws that a budget pays for, with the chance that none of the runs is among the best candidates.
 
     Either all laws have the same `most`, the number of runs that you can wait for at worst, or the same `mean`, the
     number that you can wait for on average: then most is the least with at least this mean. With a candidate_cost the
@@ -148,7 +148,7 @@ def selection_plan(
 
 
 def _affordable(total: Cost, candidate: Cost | None) -> Iterator[tuple[Fraction, Cost]]:
-    """The laws by their eta, with the cost of a candidate."""
+    """Yield the laws by their eta, with the cost of a candidate."""
     budget = total.amount or Fraction(0)
     if candidate is None:
         for eta in _LAWS:
@@ -162,7 +162,7 @@ def _affordable(total: Cost, candidate: Cost | None) -> Iterator[tuple[Fraction,
 
 
 def _rounds(eta: Fraction, target: Fraction, cap: int, *, average: bool) -> Rounds | None:
-    """The law with this most, or with the least that has this mean; None where that would be too many."""
+    """Return the law with this most, or with the least that has this mean; None where that would be too many."""
     cap = cap if eta == 1 else min(cap, MOST)
     if target > cap:
         return None
@@ -175,7 +175,7 @@ def _rounds(eta: Fraction, target: Fraction, cap: int, *, average: bool) -> Roun
 
 
 def _least(eta: Fraction, mean: Fraction, cap: int) -> Rounds | None:
-    """The law with the least most that has this mean."""
+    """Return the law with the least most that has this mean."""
     # The mean is reached when the sum of (k - mean)·p_k is no longer below 0. Bounds of the masses tell when that is
     # sure; in between, as where the mean is reached exactly, the exact mean decides.
     low = high = 1 << _BITS

@@ -15,7 +15,7 @@ _BLOCK: Final = 64
 
 
 def steps_behind(rate: Rate, n: int, k: int, level: Fraction) -> int:
-    """The least x such that a selected set is at most x steps from the best one with at least this probability.
+    """Return the least x such that a selected set is at most x steps from the best one with at least this probability.
 
     The best set weighs 1 at least. The sets that are more than x steps from it are C(n, k) - 1 at most, and weigh
     r^(x+1) at most each. So their probability is at most W/(1 + W) for W = (C(n, k) - 1)·r^(x+1).
@@ -27,7 +27,8 @@ def steps_behind(rate: Rate, n: int, k: int, level: Fraction) -> int:
 
 
 def steps_ahead(rate: Rate, n: int, k: int, level: Fraction, counts: int) -> int:
-    """The least lead of the k-th largest count over the next, in steps, with which the k largest are surely the set.
+    """Return the least lead of the k-th largest count over the next, in
+    steps, with which the k largest are surely the set.
 
     Surely is with at least this probability, for all data; `counts` is how many counts weigh, one or both. With a lead
     of g the k largest weigh r^(-counts·g) times what any other set weighs, or more: just so much where the k largest
@@ -40,7 +41,9 @@ def steps_ahead(rate: Rate, n: int, k: int, level: Fraction, counts: int) -> int
 
 
 def _least(rate: Rate, n: int, k: int, level: Fraction) -> int:
-    """The least m with (C(n, k) - 1)·r^m <= (1 - level)/level; where C(n, k) is too long to write down, no less."""
+    """Return the least m with (C(n, k) - 1)·r^m <= (1 - level)/level;
+    where C(n, k) is too long to write down, no less.
+    """
     few, odds = min(k, n - k), (1 - level) / level
     # C(n, k) <= (e·n/k)^k, and e < 2^1.45. The whole part of a logarithm and 1 are no less than the logarithm.
     bits = -(-few * (145 + 100 * (n // max(few, 1)).bit_length()) // 100)

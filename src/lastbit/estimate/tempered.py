@@ -27,7 +27,7 @@ from lastbit.estimate.blue import mismatch
 def tempered(
     measurements: Sequence[Fraction], gaps: Sequence[Fraction], ratio: Fraction, variance: Fraction
 ) -> tuple[Fraction, ...]:
-    """Estimates of k selected values from k measurements of this variance and the k-1 gaps between them.
+    """Return estimates of k selected values from k measurements of this variance and the k-1 gaps between them.
 
     `ratio` is the variance of the noise that selected over that of the measurements.
 

@@ -52,7 +52,7 @@ def tail_bounds(rate: Fraction, first: int, terms: int = _FEW, bits: int = _BITS
 
 
 def tail_at_most(rate: Fraction, first: int, limit: Fraction) -> bool:
-    """Whether P(X >= first) <= limit, exactly, for a first of at least 1 and a dyadic rate.
+    """Return whether P(X >= first) <= limit, exactly, for a first of at least 1 and a dyadic rate.
 
     >>> [tail_at_most(Fraction(1, 2), 1, Fraction(millionths, 10**6)) for millionths in (265_140, 265_141)]
     [False, True]
@@ -75,7 +75,9 @@ def _term(rate: Fraction, place: int) -> gmpy2.mpfr:
 
 
 def _sum(rate: Fraction, first: int, last: int) -> gmpy2.mpfr:
-    """The terms from first to last - 1. All factors are positive, so rounding each to one side keeps to that side."""
+    """Return the terms from first to last - 1. All factors are
+    positive, so rounding each to one side keeps to that side.
+    """
     total, weight = gmpy2.mpfr(0), _term(rate, first)
     factor, square = gmpy2.mpfr(gmpy2.mpq(rate)) ** (2 * first + 1), gmpy2.mpfr(gmpy2.mpq(rate)) ** 2
     for _ in range(last - first):
@@ -86,7 +88,7 @@ def _sum(rate: Fraction, first: int, last: int) -> gmpy2.mpfr:
 
 
 def _integral(start: gmpy2.mpfr, loss: gmpy2.mpfr) -> gmpy2.mpfr:
-    """The integral of e^(-loss·x²) from a start on: (√π/2)·erfc(√loss·start)/√loss, rounded as the context says.
+    """Return the integral of e^(-loss·x²) from a start on: (√π/2)·erfc(√loss·start)/√loss, rounded as the context says.
 
     It falls in the loss, and rounding must go the other way for what is divided by and for the argument of erfc.
     """
@@ -117,7 +119,9 @@ def _whole(below: gmpy2.mpfr, above: gmpy2.mpfr, precision: int) -> Bounds:
 
 
 def _theta(fall: gmpy2.mpfr) -> tuple[gmpy2.mpfr, gmpy2.mpfr]:
-    """The first terms of 1 + 2·(e^-fall + e^(-4·fall) + e^(-9·fall) + …), and the first left out, for a fall > 1."""
+    """Return the first terms of 1 + 2·(e^-fall + e^(-4·fall) +
+    e^(-9·fall) + …), and the first left out, for a fall > 1.
+    """
     total, place = gmpy2.mpfr(1), 1
     while (term := gmpy2.exp(gmpy2.mpfr(-gmpy2.mpq(fall) * place**2))) > gmpy2.exp2(-gmpy2.get_context().precision):
         total += 2 * term

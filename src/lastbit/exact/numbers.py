@@ -26,7 +26,7 @@ _MAX_TEXT: Final = 2048
 
 
 def number(value: object, name: str) -> Fraction:
-    """The exact value of a parameter. A float means the decimal it prints as.
+    """Return the exact value of a parameter. A float means the decimal it prints as.
 
     >>> number(0.1, "epsilon"), number("1/3", "epsilon")
     (Fraction(1, 10), Fraction(1, 3))
@@ -74,7 +74,7 @@ def _parse_text(text: str, name: str) -> Fraction:
 
 
 def positive(value: object, name: str, why: str) -> Fraction:
-    """`number`, refused unless above zero; `why` is the last sentence of the refusal."""
+    """Return `number`, refused unless above zero; `why` is the last sentence of the refusal."""
     result = number(value, name)
     if result <= 0:
         raise ParameterError(f"{name} must be positive: got {shorten(result)}. {why}")
@@ -82,7 +82,7 @@ def positive(value: object, name: str, why: str) -> Fraction:
 
 
 def whole(value: object, name: str, *, least: int = 1) -> int:
-    """An integer parameter of at least `least`; a number that is not exactly an integer is refused."""
+    """Return an integer parameter of at least `least`; a number that is not exactly an integer is refused."""
     if type(value) is int and value >= least and value.bit_length() <= MAX_BITS:
         return value
     result = number(value, name)
@@ -92,14 +92,14 @@ def whole(value: object, name: str, *, least: int = 1) -> int:
 
 
 def flag(value: object, name: str) -> bool:
-    """A parameter that is True or False. Any other value could count as true and halve the noise by mistake."""
+    """Return a parameter that is True or False. Any other value could count as true and halve the noise by mistake."""
     if not isinstance(value, bool | np.bool_):
         raise ParameterError(f"{name} must be True or False: got {type(value).__name__}.")
     return bool(value)
 
 
 def probability(value: object, name: str) -> Fraction:
-    """A probability strictly between 0 and 1, such as the level of an interval.
+    """Return a probability strictly between 0 and 1, such as the level of an interval.
 
     >>> probability("0.95", "level")
     Fraction(19, 20)

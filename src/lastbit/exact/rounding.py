@@ -22,12 +22,12 @@ def exp_upper(exponent: Fraction, bits: int) -> int:
 
 
 def log_upper(value: Fraction, times: Fraction = Fraction(1)) -> float:
-    """A float at or above times·ln(value), for a value of at least 1: the nearest such float."""
+    """Return a float at or above times·ln(value), for a value of at least 1: the nearest such float."""
     return float_upper(-log_lower(1 / value, precision_for(value)) * times)
 
 
 def float_upper(value: Fraction | float) -> float:
-    """The nearest float at or above a value; infinite beyond all floats.
+    """Return the nearest float at or above a value; infinite beyond all floats.
 
     >>> float_upper(Fraction(1, 10)) >= Fraction(1, 10), float_upper(Fraction(10) ** 400)
     (True, inf)
@@ -40,7 +40,7 @@ def float_upper(value: Fraction | float) -> float:
 
 
 def float_lower(value: Fraction | float) -> float:
-    """The nearest float at or below a positive value.
+    """Return the nearest float at or below a positive value.
 
     >>> float_lower(Fraction(1, 10)) <= Fraction(1, 10), float_lower(math.inf)
     (True, inf)
@@ -53,7 +53,7 @@ def float_lower(value: Fraction | float) -> float:
 
 
 def log_float_lower(value: Fraction) -> float:
-    """A float at or below ln(value), for a value of at least 1: the nearest such float."""
+    """Return a float at or below ln(value), for a value of at least 1: the nearest such float."""
     return float_lower(log_lower(value, precision_for(value)))
 
 
@@ -68,22 +68,22 @@ def _rounding(mode: int, precision: int) -> gmpy2.context:
 
 
 def rounding_down(precision: int) -> gmpy2.context:
-    """A context in which every operation gives the nearest number of this many bits at or below its result."""
+    """Return a context in which every operation gives the nearest number of this many bits at or below its result."""
     return _rounding(gmpy2.RoundDown, precision)
 
 
 def rounding_up(precision: int) -> gmpy2.context:
-    """A context in which every operation gives the nearest number of this many bits at or above its result."""
+    """Return a context in which every operation gives the nearest number of this many bits at or above its result."""
     return _rounding(gmpy2.RoundUp, precision)
 
 
 def to_nearest(precision: int) -> gmpy2.context:
-    """A context in which every operation gives the nearest number of this many bits, proved by MPFR."""
+    """Return a context in which every operation gives the nearest number of this many bits, proved by MPFR."""
     return _rounding(gmpy2.RoundToNearest, precision)
 
 
 def short_upper(value: Fraction, precision: int = 53) -> Fraction:
-    """The least number of this many bits at or above a value.
+    """Return the least number of this many bits at or above a value.
 
     >>> short_upper(Fraction(1, 3), 4)
     Fraction(11, 32)
@@ -111,7 +111,7 @@ def log_floors(above: int, belows: Sequence[int], bits: int) -> list[int]:
 
 
 def log2_floor(value: Fraction | int, bits: int) -> int:
-    """⌊2^bits · log2(value)⌋, exactly, for a value of at least 1.
+    """Return ⌊2^bits · log2(value)⌋, exactly, for a value of at least 1.
 
     >>> log2_floor(3, 4), log2_floor(1 << 70, 4), math.log2(3) * 16
     (25, 1120, 25.35...)
@@ -132,7 +132,7 @@ def log2_floor(value: Fraction | int, bits: int) -> int:
 
 
 def fraction(value: gmpy2.mpfr) -> Fraction:
-    """The exact value of an MPFR number."""
+    """Return the exact value of an MPFR number."""
     return Fraction(*(int(part) for part in value.as_integer_ratio()))
 
 
@@ -146,7 +146,7 @@ def exp_bounds(lower: Fraction, upper: Fraction, precision: int) -> Bounds:
 
 
 def expm1_upper(value: Fraction, precision: int) -> Fraction:
-    """A fraction at or above e^value - 1, for a positive value.
+    """Return a fraction at or above e^value - 1, for a positive value.
 
     >>> float(expm1_upper(Fraction(1), 64))
     1.718281828459...
@@ -156,7 +156,7 @@ def expm1_upper(value: Fraction, precision: int) -> Fraction:
 
 
 def any_upper(chance: Fraction, times: int, precision: int) -> Fraction:
-    """A fraction at or above 1 - (1 - chance)^times: that one of so many independent events happens.
+    """Return a fraction at or above 1 - (1 - chance)^times: that one of so many independent events happens.
 
     >>> float(any_upper(Fraction(1, 2), 3, 64)), float(any_upper(Fraction(1, 1 << 4000), 1 << 4000, 64))
     (0.875, 0.632120558828557...)
@@ -170,7 +170,7 @@ def any_upper(chance: Fraction, times: int, precision: int) -> Fraction:
 
 
 def one_lower(any_of_them: Fraction, times: int, precision: int) -> Fraction:
-    """A fraction at or below the chance of one of so many independent events, from the chance of any of them.
+    """Return a fraction at or below the chance of one of so many independent events, from the chance of any of them.
 
     >>> float(one_lower(Fraction(7, 8), 3, 64))
     0.5
@@ -210,7 +210,8 @@ def log_bounds(value: gmpy2.mpq, precision: int) -> Bounds:
 def log_power_sum_bounds(
     weights: Sequence[gmpy2.mpq], logs: Sequence[Bounds], power: Fraction, precision: int
 ) -> tuple[Fraction, Fraction]:
-    """At or below ln(w1·r1^power + w2·r2^power + …), and at or above it: weights and power positive, logs around ln r.
+    """Return a number at or below ln(w1·r1^power + w2·r2^power + …), and one at
+    or above it: weights and power positive, logs around ln r.
 
     >>> logs = [log_bounds(gmpy2.mpq(2), 64)]
     >>> below, above = log_power_sum_bounds([gmpy2.mpq(1)], logs, Fraction(3), 64)

@@ -233,7 +233,8 @@ class Account:
         return account
 
     def gives_back(self, epsilon: Fraction) -> Fraction:
-        """How much of an epsilon that a closed run has not spent comes back: all of it, or nothing where rho counts.
+        """Return how much of an epsilon that a closed run has not spent
+        comes back: all of it, or nothing where rho counts.
 
         In an account of epsilon and delta only the sum of epsilons goes down. What a run spent bounds the loss of every
         single transcript, and so an epsilon; a rho is a mean over transcripts, and bounds none: see docs/budget.md.
@@ -241,7 +242,7 @@ class Account:
         return _ZERO if self.currency == "rho" or self.spent_epsilon is None else epsilon
 
     def refunded(self, epsilon: Fraction) -> Account:
-        """The account after a closed run gave back an epsilon that it has not spent.
+        """Return the account after a closed run gave back an epsilon that it has not spent.
 
         >>> account = Account.with_limit("clinic", epsilon=1).charged(Cost.of(1))
         >>> account.refunded(Fraction(1, 4)).remaining

@@ -41,11 +41,11 @@ class ChosenBounds(Release):
     """How many values lie beyond either bound at most, with a probability of 95%."""
 
     def columns(self) -> dict[str, Sequence[Any]]:
-        """The two bounds."""
+        """Return the two bounds."""
         return {"lower": [self.bounds[0]], "upper": [self.bounds[1]]}
 
     def facts(self) -> dict[str, Any]:
-        """How many values lie beyond either bound at most, with a probability of 95%."""
+        """Return how many values lie beyond either bound at most, with a probability of 95%."""
         return {"level": Fraction(95, 100), "most_beyond": self.most_beyond}
 
 
@@ -111,12 +111,12 @@ class AutomaticBounds(Mechanism[ChosenBounds]):
         return "add-remove"
 
     def ready(self, values: Any) -> Callable[[Draw], ChosenBounds]:
-        """Bounds for one number for each person."""
+        """Return bounds for one number for each person."""
         last = int(self._distances[-1])
         return self.ready_steps(clamp_numbers(values, self.grid, -last, last, None))
 
     def ready_steps(self, steps: Steps) -> Callable[[Draw], ChosenBounds]:
-        """The same from whole steps of the grid, none of them beyond the last number of the list."""
+        """Return the same from whole steps of the grid, none of them beyond the last number of the list."""
         rising = np.sort(steps)
         above = (len(rising) - np.searchsorted(rising, self._distances, "right")).tolist()
         below = np.searchsorted(rising, -self._distances, "left").tolist()
@@ -131,7 +131,9 @@ class AutomaticBounds(Mechanism[ChosenBounds]):
         return choose
 
     def _walk(self, draw: Draw, beyond: list[int]) -> int:
-        """The first distance that few values are beyond, or the last of all. Where the walk ends is published."""
+        """Return the first distance that few values are beyond, or the
+        last of all. Where the walk ends is published.
+        """
         bar = self.allowed - draw.geometric(self.rate)
         for distance, count in zip(self._distances[:-1].tolist(), beyond, strict=False):
             if count <= bar + draw.geometric(self.rate):
@@ -139,7 +141,7 @@ class AutomaticBounds(Mechanism[ChosenBounds]):
         return int(self._distances[-1])
 
     def accuracy(self, level: Number = "0.95") -> int:
-        """How many values lie beyond either bound at most, with at least this probability for both.
+        """Return how many values lie beyond either bound at most, with at least this probability for both.
 
         Values beyond the end of the list count as if they were at its end.
 
@@ -151,7 +153,7 @@ class AutomaticBounds(Mechanism[ChosenBounds]):
         return self.allowed + least_exponent(self.rate, (1 - probability(level, "level")) / walks) - 1
 
     def neighbours(self, values: Sequence[Number]) -> Iterator[tuple[Any, ...]]:
-        """These values less any one of them, and with one more: at zero, or just beyond a number of the list."""
+        """Yield these values less any one of them, and with one more: at zero, or just beyond a number of the list."""
         start = tuple(values)
         for place in range(len(start)):
             yield (*start[:place], *start[place + 1 :])
@@ -162,7 +164,7 @@ class AutomaticBounds(Mechanism[ChosenBounds]):
 
 
 def _list_distances(grid: Grid) -> list[int]:
-    """1, 2, 5, 10, 20, 50, … steps, as far as the grid goes."""
+    """Return 1, 2, 5, 10, 20, 50, … steps, as far as the grid goes."""
     reach, distances, power = min(_FURTHEST, grid.last), [], 1
     while power <= reach:
         distances += [times * power for times in (1, 2, 5) if times * power <= reach]

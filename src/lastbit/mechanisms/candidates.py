@@ -65,12 +65,12 @@ class Try:
         return math.inf if self.rank == _HIGHEST else self.rank[1]
 
     def reaches(self, threshold: Fraction) -> bool:
-        """Whether the score is at least the threshold. That of a failure never is."""
+        """Return whether the score is at least the threshold. That of a failure never is."""
         return self.rank >= (1, threshold)
 
 
 def _rank(score: Any) -> Rank:
-    """Scores in their order; NaN, minus infinity and failures are the lowest, plus infinity the highest.
+    """Return scores in their order; NaN, minus infinity and failures are the lowest, plus infinity the highest.
 
     A number that nobody could print or turn into a float would make a release useless after it is paid for. So finite
     scores end at the largest float, and those with a long denominator are rounded down.
@@ -87,7 +87,8 @@ def _rank(score: Any) -> Rank:
 
 
 def wrong_signature(function: Callable[..., Any], arguments: int) -> inspect.Signature | None:
-    """The signature of a function that so many arguments cannot call: in a run it would only look like one that fails.
+    """Return the signature of a function that so many arguments cannot
+    call: in a run it would only look like one that fails.
 
     >>> wrong_signature(lambda draw: draw, 1), str(wrong_signature(lambda draw: draw, 2))
     (None, '(draw)')
@@ -113,7 +114,7 @@ def scored(
     resolution: Number = 1,
     bounds: tuple[Number, Number],
 ) -> Candidate:
-    """A candidate from a private mechanism and a quality function of low sensitivity.
+    """Return a candidate from a private mechanism and a quality function of low sensitivity.
 
     Paper:    Ilvento, GETSAMPLE of Algorithm 7, with the sensitivity of erratum A9.
     Law:      the output, and its quality clamped to `bounds`, with discrete Laplace noise, clamped again.

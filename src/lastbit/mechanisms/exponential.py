@@ -43,7 +43,7 @@ class Choice(Release):
     outcome: Any = field(default=None, compare=False)
 
     def columns(self) -> dict[str, Sequence[Any]]:
-        """The place, and the outcome where there is one."""
+        """Return the place, and the outcome where there is one."""
         return {"index": [self.index]} | ({} if self.outcome is None else {"outcome": [self.outcome]})
 
     def __index__(self) -> int:
@@ -65,7 +65,7 @@ class Ranking(Release):
     outcomes: tuple[Any, ...] | None = field(default=None, compare=False)
 
     def columns(self) -> dict[str, Sequence[Any]]:
-        """Rank, place, and the outcomes where there are any."""
+        """Return rank, place, and the outcomes where there are any."""
         table: dict[str, Sequence[Any]] = {"rank": range(1, len(self.indices) + 1), "index": self.indices}
         return table | ({} if self.outcomes is None else {"outcome": self.outcomes})
 
@@ -132,7 +132,9 @@ class ExponentialMechanism(GridMechanism[Choice]):
         return Rate.from_epsilon(epsilon / apart)
 
     def ready(self, values: Any, *, outcomes: Iterable[Any] | None = None) -> Callable[[Draw], Choice]:
-        """The place of the picked score; the outcome there too, where outcomes are passed or the scores are Counts."""
+        """Return the place of the picked score; the outcome there too,
+        where outcomes are passed or the scores are Counts.
+        """
         scores, labels, _ = self._unpack_scores(values, outcomes)
         exponents = self._exponents(scores)
 
@@ -143,7 +145,8 @@ class ExponentialMechanism(GridMechanism[Choice]):
         return draw_choice
 
     def choose(self, outcomes: Iterable[Any], utility: Callable[[Any], Any], draw: Draw | None = None) -> Choice:
-        """One of a public list of outcomes, scored by a function that may look at the data. It is called on every one.
+        """Return one of a public list of outcomes, scored by a function that
+        may look at the data. It is called on every one.
 
         Let it return None, the lowest score, where it has none to give: what it raises comes out, and may tell of the
         data.
@@ -154,7 +157,7 @@ class ExponentialMechanism(GridMechanism[Choice]):
         return self.ready_choice(outcomes, utility)(resolve_draw(draw))
 
     def ready_choice(self, outcomes: Iterable[Any], utility: Callable[[Any], Any]) -> Callable[[Draw], Choice]:
-        """`choose` before the draw, for a ledger that charges in between."""
+        """Make `choose` ready up to the draw, for a ledger that charges in between."""
         choices = list(outcomes)
         return self.ready([utility(outcome) for outcome in choices], outcomes=choices)
 
@@ -173,7 +176,7 @@ class ExponentialMechanism(GridMechanism[Choice]):
         return self.ready_ranking(scores, k, outcomes=outcomes)(resolve_draw(draw))
 
     def ready_ranking(self, scores: Any, k: int, *, outcomes: Iterable[Any] | None = None) -> Callable[[Draw], Ranking]:
-        """`ranking` before the draw, for a ledger that charges in between."""
+        """Make `ranking` ready up to the draw, for a ledger that charges in between."""
         scores, labels, n = self._unpack_scores(scores, outcomes)
         k = whole(k, "k")
         if k > n:
@@ -194,7 +197,7 @@ class ExponentialMechanism(GridMechanism[Choice]):
 
     @classmethod
     def for_ranking(cls, k: int, *, epsilon: Number, delta: Number, **parameters: Any) -> ExponentialMechanism:
-        """The mechanism whose ranking of k costs at most (epsilon, delta), with the least noise.
+        """Return the mechanism whose ranking of k costs at most (epsilon, delta), with the least noise.
 
         That is epsilon itself for a few picks, and the rho that (epsilon, delta) buys for more.
 
@@ -209,7 +212,7 @@ class ExponentialMechanism(GridMechanism[Choice]):
         return min(pure, composed, key=lambda mechanism: mechanism._rate(k).fraction)
 
     def accuracy(self, n: int, level: Number = "0.95", *, k: int = 1, margin: Number = 0) -> Fraction:
-        """How far above a picked outcome one left out of n can be, at most, with at least this probability.
+        """Return how far above a picked outcome one left out of n can be, at most, with at least this probability.
 
         `k` is the number of picks of a ranking. A pick is m steps or more below the best that is left with a
         probability of at most n·r^m. That is for scores on the grid. Scores that were floored lie higher by up to a
@@ -224,7 +227,7 @@ class ExponentialMechanism(GridMechanism[Choice]):
         return least_exponent(self._rate(k), apart) * self.grid.resolution + number(margin, "margin")
 
     def neighbours(self, values: Sequence[Number]) -> Iterator[tuple[Fraction, ...]]:
-        """Every other vector that one person could have turned these values into, on the grid.
+        """Yield every other vector that one person could have turned these values into, on the grid.
 
         Where rounding is randomized, every one half a step apart, from the values as they are.
         """
@@ -239,7 +242,7 @@ class ExponentialMechanism(GridMechanism[Choice]):
             yield tuple((step + part) * self.grid.resolution + by for step, part, by in rows)
 
     def _unpack_scores(self, scores: Any, outcomes: Iterable[Any] | None) -> tuple[Any, Sequence[Any] | None, int]:
-        """The bare scores, the outcomes by their places, and how many there are, which is public."""
+        """Return the bare scores, the outcomes by their places, and how many there are, which is public."""
         numbers, items = unpack_values(scores, self._furthest, self.monotone)
         try:
             n = numbers.size if isinstance(numbers, np.ndarray) else len(numbers)
@@ -253,7 +256,7 @@ class ExponentialMechanism(GridMechanism[Choice]):
         return numbers, labels, n
 
     def _exponents(self, scores: Any) -> Callable[[Draw], Exponents]:
-        """The exponents of these scores, which take chance only where rounding is randomized."""
+        """Return the exponents of these scores, which take chance only where rounding is randomized."""
         if self.rounding == "randomized":
             return self._round_at_random(scores)
         if is_plain(scores):
@@ -295,7 +298,7 @@ class _Exponents:
         return self._of(self.scores[part])
 
     def min(self) -> int:
-        """The exponent of the highest score, which is the lowest."""
+        """Return the exponent of the highest score, which is the lowest."""
         # Scaling, rounding and clamping keep the order.
         return int(self._of(highest(self.scores))[0])
 
@@ -304,7 +307,7 @@ class _Exponents:
 
 
 def _to_exponents(steps: Steps, lowest: int, highest: int) -> Steps:
-    """Scores as exponents, in place: the highest score has the lowest one."""
+    """Return scores as exponents, in place: the highest score has the lowest one."""
     if (lowest, highest) != (-LIMIT, LIMIT):
         np.clip(steps, lowest, highest, out=steps)
     return np.subtract(LIMIT, steps, out=steps)

@@ -86,7 +86,7 @@ class DiscreteGaussian(Mechanism[NoisyValues]):
 
     @classmethod
     def of(cls, values: Known, **parameters: Any) -> Self:
-        """The mechanism for values that say themselves how far one person moves them: Counts or a Statistic.
+        """Return the mechanism for values that say themselves how far one person moves them: Counts or a Statistic.
 
         >>> import lastbit as lb
         >>> counts = lb.Counts(items=["flu", "cold"], values=[120, 80], monotone=True)
@@ -103,7 +103,7 @@ class DiscreteGaussian(Mechanism[NoisyValues]):
         return {name: fact for name, fact in facts.items() if name != "sensitivity"}
 
     def ready(self, values: Any) -> Callable[[Draw], NoisyValues]:
-        """The values, each with its own noise.
+        """Return the values, each with its own noise.
 
         >>> len(DiscreteGaussian(rho=1, bounds=(0, 100)).release([10, 20]).values)
         2
@@ -115,7 +115,7 @@ class DiscreteGaussian(Mechanism[NoisyValues]):
         )
 
     def accuracy(self, level: Number = "0.95", n: int | None = None) -> Fraction:
-        """The least distance that the noise of a value keeps within, with at least this probability.
+        """Return the least distance that the noise of a value keeps within, with at least this probability.
 
         `n` is the number of values in one release where they may lie between steps of the grid, as floats do: they
         take more noise together, and each is floored by less than one step before.
@@ -129,7 +129,7 @@ class DiscreteGaussian(Mechanism[NoisyValues]):
         return gaussian_accuracy(rate, probability(level, "level")) * self.grid.resolution
 
     def _rate(self, n: int | None) -> Rate:
-        """The rate of the noise of values on the grid, or of n values that may lie between steps."""
+        """Return the rate of the noise of values on the grid, or of n values that may lie between steps."""
         squared = self._squared / self.grid.resolution**2
         loss = self.cost.rho / most_squared_steps(squared, n)
         if loss > _LARGEST:
@@ -145,7 +145,7 @@ class DiscreteGaussian(Mechanism[NoisyValues]):
         return _rate_of(loss)
 
     def _coarser(self, n: int | None) -> str:
-        """Parameters that help where the noise has too many steps."""
+        """Return parameters that help where the noise has too many steps."""
         resolution = self.grid.resolution
         while (resolution := 2 * resolution) ** 2 <= self._squared:
             if not is_too_wide(self.cost.rho / most_squared_steps(self._squared / resolution**2, n)):
@@ -154,7 +154,7 @@ class DiscreteGaussian(Mechanism[NoisyValues]):
 
     @classmethod
     def for_accuracy(cls, accuracy: Number, level: Number = "0.95", **parameters: Any) -> DiscreteGaussian:
-        """The mechanism with the least rho, to nine significant digits, whose `accuracy(level)` is at most this.
+        """Return the mechanism with the least rho, to nine significant digits, whose `accuracy(level)` is at most this.
 
         >>> DiscreteGaussian.for_accuracy(20, "0.95").rho
         Fraction(228348307, 50000000000)
@@ -185,7 +185,7 @@ class DiscreteGaussian(Mechanism[NoisyValues]):
         return cls(rho=rho, **parameters)
 
     def neighbours(self, values: Sequence[Number]) -> Iterator[tuple[Any, ...]]:
-        """The vectors within the sensitivity of these values.
+        """Return the vectors within the sensitivity of these values.
 
         Whole numbers on the grid stay whole numbers. Other values move to a step, or to just below one, as long as
         some value is floored elsewhere.
@@ -201,7 +201,7 @@ class DiscreteGaussian(Mechanism[NoisyValues]):
 
 
 def most_squared_steps(squared: Fraction, n: int | None = None) -> int:
-    """The largest squared distance in whole steps between neighbours, from the squared sensitivity in steps.
+    """Return the largest squared distance in whole steps between neighbours, from the squared sensitivity in steps.
 
     n is None where the values lie on the grid: whole moves have whole squared lengths. Otherwise n values are floored.
     A value that moves by d is floored a_i + 1 steps away only where |d| > a_i; so whole a_i have a sum of squares of
@@ -217,7 +217,7 @@ def most_squared_steps(squared: Fraction, n: int | None = None) -> int:
 
 
 def _squared_sensitivity(sensitivity: Number | None, squared: Number | None, grid: Grid) -> Fraction:
-    """The squared sensitivity, given in one of two ways."""
+    """Return the squared sensitivity, given in one of two ways."""
     why = "It is how far one person can move the values."
     if sensitivity is not None and squared is not None:
         raise ParameterError(

@@ -61,7 +61,7 @@ class GridMechanism(Mechanism[Released]):
         self._derive(cost=cost)
 
     def neighbours(self, values: Sequence[Number]) -> Iterator[tuple[Fraction, ...]]:
-        """Every other vector on the grid that one person could have turned these values into.
+        """Yield every other vector on the grid that one person could have turned these values into.
 
         Each value moves by at most the sensitivity; all the same way where the mechanism is monotone.
         """

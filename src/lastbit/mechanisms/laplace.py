@@ -62,7 +62,7 @@ class DiscreteLaplace(GridMechanism[NoisyValues]):
         return {**super()._parameters_for(values), "sensitivity": values.total}
 
     def ready(self, values: Any) -> Callable[[Draw], NoisyValues]:
-        """The values, each with its own noise.
+        """Return the values, each with its own noise.
 
         >>> len(DiscreteLaplace(epsilon=1, bounds=(0, 100)).release([10, 20]).values)
         2
@@ -74,7 +74,7 @@ class DiscreteLaplace(GridMechanism[NoisyValues]):
         )
 
     def accuracy(self, level: Number = "0.95", n: int = 1) -> Fraction:
-        """The least distance that the noise of a value keeps within, with at least this probability.
+        """Return the least distance that the noise of a value keeps within, with at least this probability.
 
         `n` is the number of values in one release where they may lie between steps of the grid, as floats do: they
         take more noise together, and each is floored by less than one step before.
@@ -87,12 +87,13 @@ class DiscreteLaplace(GridMechanism[NoisyValues]):
         return laplace_accuracy(self._rate(whole(n, "n")), probability(level, "level")) * self.grid.resolution
 
     def _rate(self, n: int) -> Rate:
-        """The rate of the noise of n values that may lie between steps of the grid."""
+        """Return the rate of the noise of n values that may lie between steps of the grid."""
         return self.rate if n <= 1 else _rate_of(self.cost, self._reach + n - 1)
 
     @classmethod
     def for_accuracy(cls, accuracy: Number, level: Number = "0.95", **parameters: Any) -> DiscreteLaplace:
-        """The mechanism with the least epsilon, to nine significant digits, whose `accuracy(level)` is at most this.
+        """Return the mechanism with the least epsilon, to nine significant
+        digits, whose `accuracy(level)` is at most this.
 
         >>> DiscreteLaplace.for_accuracy(30, "0.95").epsilon
         Fraction(490906199, 5000000000)
@@ -109,7 +110,7 @@ class DiscreteLaplace(GridMechanism[NoisyValues]):
         return cls(epsilon=least_epsilon(meets), **parameters)
 
     def neighbours(self, values: Sequence[Number]) -> Iterator[tuple[Any, ...]]:
-        """The vectors whose distances from these values add up to at most the sensitivity.
+        """Return the vectors whose distances from these values add up to at most the sensitivity.
 
         Whole numbers on the grid stay whole numbers. Other values move to a step, or to just below one, as long as
         some value is floored elsewhere.

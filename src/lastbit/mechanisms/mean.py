@@ -81,15 +81,15 @@ class MeanAndPeople(Release):
         return max(Fraction(0), self.people - reach), self.people + reach
 
     def columns(self) -> dict[str, Sequence[Any]]:
-        """The mean and the number of people."""
+        """Return the mean and the number of people."""
         return {"mean": [self.mean], "people": [self.people]}
 
     def error_bars(self, level: Number = "0.95", most: int | None = None) -> dict[str, Sequence[Interval]]:
-        """The interval of the mean, and that of the number of people."""
+        """Return the interval of the mean, and that of the number of people."""
         return {"mean": [self.interval(level)], "people": [self.people_interval(level)]}
 
     def panels(self, level: Number = "0.95") -> list[Panel]:
-        """The mean and the number of people, side by side: each has a scale of its own."""
+        """Return the mean and the number of people, side by side: each has a scale of its own."""
         bars = self.error_bars(level)
         return [Panel(name, [name], column, intervals=bars[name]) for name, column in self.columns().items()]
 
@@ -157,7 +157,7 @@ class NoisyMean(GridMechanism[MeanAndPeople]):
         return {}
 
     def ready(self, values: Any) -> Callable[[Draw], MeanAndPeople]:
-        """The mean of one number for each person, or of the sums that `mean_sums` gives."""
+        """Return the mean of one number for each person, or of the sums that `mean_sums` gives."""
         if not isinstance(values, Known):
             values = mean_sums(values, bounds=self.bounds, resolution=self.resolution)
         bounds = parse_bounds(self.bounds)
@@ -181,8 +181,8 @@ class NoisyMean(GridMechanism[MeanAndPeople]):
         return measure
 
     def neighbours(self, values: Sequence[Number]) -> Iterator[tuple[Any, ...]]:
-        """Without any one of these numbers, with one that is missing or another; and with more, as many as a person
-        has. The others are at a bound or in the middle.
+        """Yield the input without any one of these numbers, with one that is missing or another; and
+        with more, as many as a person has. The others are at a bound or in the middle.
         """
         numbers = tuple(values)
         lower, upper = parse_bounds(self.bounds)

@@ -82,7 +82,7 @@ class Mechanism(ABC, Generic[Released]):
 
     @final
     def program(self, *values: Any) -> Program:
-        """The program that the auditor follows: the release of these values.
+        """Return the program that the auditor follows: the release of these values.
 
         Where a release has more branches than anyone can follow, the function that `ready` returns may have an
         attribute `by_law`: a program that draws from the exact law of the release instead.
@@ -92,12 +92,14 @@ class Mechanism(ABC, Generic[Released]):
         return program
 
     def neighbours(self, values: Sequence[Number]) -> Iterator[tuple[Fraction, ...]]:
-        """Every other input that one person could have turned these values into; none where that is not known."""
+        """Return every other input that one person could have turned
+        these values into; none where that is not known.
+        """
         return iter(())
 
     @classmethod
     def of(cls, values: Known, **parameters: Any) -> Self:
-        """The mechanism for values that say themselves how far one person moves them: Counts or a Statistic.
+        """Return the mechanism for values that say themselves how far one person moves them: Counts or a Statistic.
 
         The sensitivity, the grid and whether the values are monotone come from the values. Parameters passed here
         win; a release still refuses values that one person moves further.
@@ -119,7 +121,7 @@ class Mechanism(ABC, Generic[Released]):
 
     @classmethod
     def _parameters_for(cls, values: Known) -> dict[str, Any]:
-        """The parameters that follow from what is known about values."""
+        """Return the parameters that follow from what is known about values."""
         facts = {"sensitivity": values.each, "monotone": values.monotone}
         return facts if values.resolution is None else {**facts, "resolution": values.resolution}
 
@@ -157,7 +159,7 @@ _SYSTEM: Final = Sampler()
 
 
 def resolve_draw(draw: Draw | None) -> Draw:
-    """The draw a release uses: system randomness when nobody passed one."""
+    """Return the draw a release uses: system randomness when nobody passed one."""
     if draw is None:
         return _SYSTEM
     if not hasattr(draw, "integer"):

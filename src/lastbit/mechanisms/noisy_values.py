@@ -70,13 +70,13 @@ class NoisyValues(Measurement):
         return Grid(self.resolution).values(self.steps)
 
     def columns(self) -> dict[str, Sequence[Any]]:
-        """The items, where there are any, and the values: whole numbers on a grid of whole numbers."""
+        """Return the items, where there are any, and the values: whole numbers on a grid of whole numbers."""
         whole, step = self.resolution.denominator == 1, self.resolution.numerator
         items: dict[str, Sequence[Any]] = {} if self.items is None else {"item": self.items}
         return {**items, "value": [step * place for place in self.steps.tolist()] if whole else self.values}
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """The columns as arrays, without a fraction for each value."""
+        """Return the columns as arrays, without a fraction for each value."""
         items = {} if self.items is None else {"item": as_array(self.items)}
         return {**items, "value": Grid(self.resolution).array(self.steps)}
 
@@ -104,7 +104,7 @@ class NoisyValues(Measurement):
 
 
 def accuracy_of(noise: Noise, rate: Rate, level: Fraction) -> int:
-    """The least number of steps that the noise keeps within, with at least this probability.
+    """Return the least number of steps that the noise keeps within, with at least this probability.
 
     >>> accuracy_of("laplace", Rate(1, 1), Fraction(1, 2)), accuracy_of("gaussian", Rate(1, 1), Fraction(1, 2))
     (1, 1)
@@ -167,7 +167,7 @@ def read_values(values: Any, grid: Grid, unpack: Callable[[Any], Any]) -> Values
 def neighbours_within(
     values: Sequence[Number], grid: Grid, reach: int, below: Fraction, near: Callable[[list[Fraction]], bool]
 ) -> Iterator[tuple[Any, ...]]:
-    """Every other vector that one person could have turned these values into: `near` says so of the moves.
+    """Yield every other vector that one person could have turned these values into: `near` says so of the moves.
 
     Whole numbers on the grid stay whole numbers. Other values move to a step, or to `below` a step, as long as some
     value is floored elsewhere.
@@ -186,7 +186,9 @@ def neighbours_within(
 
 
 def _targets(value: Fraction | int, grid: Grid, reach: int, below: Fraction) -> Iterator[Fraction]:
-    """The places that one person can move a value to: itself, every step within reach, and just below each step."""
+    """Yield the places that one person can move a value to: itself,
+    every step within reach, and just below each step.
+    """
     step, unit = grid.step(value), grid.resolution
     yield Fraction(value)
     for place in range(step - reach, step + reach + 1):
@@ -198,7 +200,7 @@ def _targets(value: Fraction | int, grid: Grid, reach: int, below: Fraction) -> 
 
 
 def _to_int64(noisy: Samples) -> Samples:
-    """The values as int64 where all of them fit: the type tells no more than the values do."""
+    """Return the values as int64 where all of them fit: the type tells no more than the values do."""
     if all(-(1 << 63) <= value < 1 << 63 for value in noisy):
         return noisy.astype(np.int64)
     return noisy

@@ -82,19 +82,19 @@ class PartsRelease(Release):
         return name in dict(self.parts)
 
     def columns(self) -> dict[str, Sequence[Any]]:
-        """The table of the last part."""
+        """Return the table of the last part."""
         return self.main.columns()
 
     def facts(self) -> dict[str, Any]:
-        """The facts of the last part, and all parts before it."""
+        """Return the facts of the last part, and all parts before it."""
         return {**self.main.facts(), "parts": {name: part.to_dict() for name, part in self.parts[:-1]}}
 
     def error_bars(self, level: Number = "0.95", most: int | None = None) -> Mapping[str, Sequence[Interval | None]]:
-        """The intervals of the last part."""
+        """Return the intervals of the last part."""
         return self.main.error_bars(level, most)
 
     def panels(self, level: Number = "0.95") -> Sequence[Panel]:
-        """The picture of the last part."""
+        """Return the picture of the last part."""
         return self.main.panels(level)
 
 
@@ -163,7 +163,7 @@ class Parts(Mechanism[PartsRelease]):
         return next(iter(known)) if known else None
 
     def ready(self, values: Mapping[str, Any]) -> Callable[[Draw], PartsRelease]:
-        """The parts, each of its own values. What can be checked beforehand is checked now."""
+        """Return the parts, each of its own values. What can be checked beforehand is checked now."""
         if not isinstance(values, Mapping) or values.keys() != self.parts.keys():
             raise ParameterError(
                 f"values must be a dict with the values of each part, {', '.join(self.parts)}. Nothing was drawn."

@@ -67,7 +67,9 @@ class FoundModel(Release):
         return self.score
 
     def columns(self) -> dict[str, Sequence[Any]]:
-        """One row, or none: the score, and each parameter in a column such as `param_alpha`, as in scikit-learn."""
+        """Return one row, or none: the score, and each parameter in a
+        column such as `param_alpha`, as in scikit-learn.
+        """
         if (parameters := self.parameters) is None:
             return {"score": []}
         return {**{f"param_{name}": [value] for name, value in parameters.items()}, "score": [self.score]}
@@ -150,7 +152,7 @@ class PrivateSearch(Mechanism[FoundModel]):
         return {**texts, "grid": f"{len(self._points)} points"}
 
     def ready(self, values: None = None) -> Callable[[Draw], FoundModel]:
-        """This search: all that is left is chance."""
+        """Return this search, ready: all that is left is chance."""
         select = self.selection.ready(values)
         return lambda draw: self._publish(select(draw))
 
@@ -176,7 +178,7 @@ def _copy_points(points: tuple[dict[str, Any], ...]) -> tuple[dict[str, Any], ..
 
 
 def expand_grid(grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Any]]) -> tuple[dict[str, Any], ...]:
-    """All points of a grid, in the order of scikit-learn's ParameterGrid.
+    """Return all points of a grid, in the order of scikit-learn's ParameterGrid.
 
     A mapping stands for all combinations of its lists. In a list every mapping whose values are all lists or tuples is
     such a grid, and every other mapping is a point.
@@ -212,5 +214,5 @@ def expand_grid(grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Any]])
 
 
 def _is_list(values: object) -> bool:
-    """Whether the values are a list, a tuple or an array of several."""
+    """Return whether the values are a list, a tuple or an array of several."""
     return isinstance(values, list | tuple | range) or (isinstance(values, np.ndarray) and values.ndim == 1)

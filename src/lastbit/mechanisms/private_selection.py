@@ -156,7 +156,7 @@ class PrivateSelection(Mechanism[Winner]):
         return {**super().parameters, "candidates": str(len(self.candidates))}
 
     def ready(self, values: None = None) -> Callable[[Draw], Winner]:
-        """This selection: all that is left is chance."""
+        """Return this selection, ready: all that is left is chance."""
         if values is not None:
             raise ParameterError("values must be None: the data is in the candidates. To pass a Draw, write draw=….")
         return self._run

@@ -141,7 +141,7 @@ class Snapping(GridMechanism[SnappedValue]):
             self._derive(_negated=gmpy2.mpfr(gmpy2.mpq(-scale)))
 
     def ready(self, values: Any) -> Callable[[Draw], SnappedValue]:
-        """The value with noise: a number, or a list of one.
+        """Return the value with noise: a number, or a list of one.
 
         >>> Snapping(epsilon=1, bounds=(0, 10)).release(float("nan")).values[0] >= 0
         True
@@ -157,7 +157,7 @@ class Snapping(GridMechanism[SnappedValue]):
         return {"sensitivity": values.total}
 
     def law(self, value: Any) -> dict[Fraction, Fraction]:
-        """The exact probability of every value that a release of this one can publish.
+        """Return the exact probability of every value that a release of this one can publish.
 
         The noise falls as U rises, so an outcome is an interval of U, and P(U < u) = u for every u that U can be.
 
@@ -175,7 +175,7 @@ class Snapping(GridMechanism[SnappedValue]):
         return Outcomes(self._at_least, start, self._snap, self._units.most)
 
     def accuracy(self, level: Number = "0.95") -> Fraction:
-        """A distance that the released value keeps to a value within the bounds, with at least this probability.
+        """Return a distance that the released value keeps to a value within the bounds, with at least this probability.
 
         This is the notes' GetAccuracy2, rounded up; their GetAccuracy is wrong in its last case.
 
@@ -189,7 +189,8 @@ class Snapping(GridMechanism[SnappedValue]):
 
     @classmethod
     def for_accuracy(cls, accuracy: Number, level: Number = "0.95", **parameters: Any) -> Snapping:
-        """The mechanism with the least epsilon, to nine significant digits, whose `accuracy(level)` is at most this.
+        """Return the mechanism with the least epsilon, to nine significant
+        digits, whose `accuracy(level)` is at most this.
 
         >>> float(Snapping.for_accuracy(4, "0.95", bounds=(0, 100)).epsilon)
         0.998577425
@@ -199,7 +200,7 @@ class Snapping(GridMechanism[SnappedValue]):
         return cls(epsilon=epsilon, **parameters)
 
     def bias_bound(self, guess: Number) -> Fraction:
-        """A bound on how far the mean release of a value is from it, were the value this guess; rounded up.
+        """Return a bound on how far the mean release of a value is from it, were the value this guess; rounded up.
 
         >>> snapping = Snapping(epsilon=1, bounds=(0, 100))
         >>> float(snapping.bias_bound(50)), float(snapping.maximum_bias)
@@ -221,7 +222,7 @@ class Snapping(GridMechanism[SnappedValue]):
         return self.bias_bound(self._middle + self._half * self._unit)
 
     def neighbours(self, values: Sequence[Number]) -> Iterator[tuple[Fraction, ...]]:
-        """The value moved by the sensitivity, either way, within the bounds."""
+        """Yield the value moved by the sensitivity, either way, within the bounds."""
         start = self._start(values)
         for move in (-1, 1):
             position = max(-self._half, min(self._half, start + move))
@@ -234,7 +235,7 @@ class Snapping(GridMechanism[SnappedValue]):
         return self._precision + _GUARD - 1
 
     def _only_value(self, values: Any) -> Any:
-        """The one number that is passed, refused where there are several."""
+        """Return the one number that is passed, refused where there are several."""
         if type(values) is float or type(values) is int:
             return values
         raw, _ = as_list(unpack_within(values, self._unit))
@@ -243,14 +244,14 @@ class Snapping(GridMechanism[SnappedValue]):
         return raw[0]
 
     def _start(self, values: Any) -> Fraction:
-        """The value in units of the sensitivity, from the middle, clamped. NaN counts as the lower bound."""
+        """Return the value in units of the sensitivity, from the middle, clamped. NaN counts as the lower bound."""
         above, below = exact_ratio(self._only_value(values))
         if below == 0:
             return self._half if above > 0 else -self._half
         return max(-self._half, min(self._half, (Fraction(above, below) - self._middle) / self._unit))
 
     def _noise(self, index: int) -> gmpy2.mpfr:
-        """-λ·LN(u), both operations rounded to nearest, for the u that comes -index places before 1."""
+        """Return -λ·LN(u), both operations rounded to nearest, for the u that comes -index places before 1."""
         further = self._further
         leading = gmpy2.mpz((1 << further) | (index & ((1 << further) - 1)))
         nearest = _nearest(further + 1)
@@ -268,7 +269,7 @@ class Snapping(GridMechanism[SnappedValue]):
         return 1 - self._below(lambda noise: gmpy2.mpq(noise) <= edge, -distance) / 2
 
     def _below(self, is_reached: Callable[[gmpy2.mpfr], bool], distance: Fraction) -> Fraction:
-        """The least u whose noise has come down to this distance: P(U < u) = u."""
+        """Return the least u whose noise has come down to this distance: P(U < u) = u."""
         further = self._further
         with to_nearest(further + 1):
             near = fraction(gmpy2.exp(-gmpy2.mpfr(gmpy2.mpq(distance / self._scale))))
@@ -311,7 +312,7 @@ class _SnappingRelease:
 
 
 def _draw_uniform(further: int, draw: Draw) -> tuple[int, int]:
-    """The exponent of U, from 1 on, and so many further bits of U before one for the side."""
+    """Return the exponent of U, from 1 on, and so many further bits of U before one for the side."""
     if type(draw) is Sampler:
         # The words of both draws at once, in the order in which they read them.
         words = draw.raw(1 + -(-(further + 1) // 64))
@@ -332,12 +333,12 @@ def _power_of_two(exponent: int, precision: int) -> gmpy2.mpfr:
 
 @lru_cache(maxsize=64)
 def _nearest(precision: int) -> gmpy2.context:
-    """One context for all operations of a precision: to make one takes as long as to use it."""
+    """Return one context for all operations of a precision: to make one takes as long as to use it."""
     return to_nearest(precision)
 
 
 def _bits(value: Fraction) -> int:
-    """The least m >= 0 with 2^m >= value."""
+    """Return the least m >= 0 with 2^m >= value."""
     return (math.ceil(value) - 1).bit_length()
 
 

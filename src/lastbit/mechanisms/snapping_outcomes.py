@@ -37,7 +37,7 @@ class Outcomes:
         return Fraction(0) if step > self.most else self.at_least((step - _HALF) * self.snap - self.start)
 
     def masses(self) -> Masses:
-        """Each outcome with its mass, the side that is nearer first."""
+        """Yield each outcome with its mass, the side that is nearer first."""
         up = min(self.most, max(-self.most, round(self.start / self.snap)))
         down, over = up - 1, self.above(up)
         under = over
@@ -52,7 +52,7 @@ class Outcomes:
                 down, under = down - 1, rest
 
     def cell(self, u: int, bits: int) -> int | None:
-        """The outcome whose cell holds all of [u, u+1)/2^bits."""
+        """Return the outcome whose cell holds all of [u, u+1)/2^bits."""
         low, high = -self.most, self.most + 1
         while high - low > 1:
             middle = (low + high) // 2

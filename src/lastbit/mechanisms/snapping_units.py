@@ -49,7 +49,7 @@ class SnappingUnits:
 
     @classmethod
     def of(cls, middle: Fraction, unit: Fraction, half: Fraction, snap: Fraction, precision: int) -> SnappingUnits:
-        """The units for noise of so many bits that is never below 2^-(precision + 2) of a step."""
+        """Return the units for noise of so many bits that is never below 2^-(precision + 2) of a step."""
         bits = 2 * precision + 8
         scale = Fraction(1 << bits) / (unit * snap)
         start = (_ORIGIN + Fraction(1, 2)) * (1 << bits) - middle * scale
@@ -100,13 +100,15 @@ class SnappingUnits:
         return self.bits - self.snap_bits
 
     def snap(self, place: gmpy2.mpz, noise: gmpy2.mpz, toward: int) -> Fraction:
-        """The multiple of a step that is nearest to a value with noise, from the middle of the bounds, clamped."""
+        """Return the multiple of a step that is nearest to a value with
+        noise, from the middle of the bounds, clamped.
+        """
         step = int(place + toward * noise >> self.bits)
         # Clamped before the subtraction: what is kept in small integers is published then.
         return self.outcome(max(_ORIGIN - self.most, min(_ORIGIN + self.most, step)) - (_ORIGIN - self.most))
 
     def outcome(self, number: int) -> Fraction:
-        """The outcome of this number, from 0, the lowest, to 2·most."""
+        """Return the outcome of this number, from 0, the lowest, to 2·most."""
         return _outcome(number, self.most, self.step, self.half, self.middle, self.below)
 
 

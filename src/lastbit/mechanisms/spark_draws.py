@@ -20,7 +20,7 @@ Draws: TypeAlias = Callable[["pa.RecordBatch", Steps], Draw]
 
 
 def make_keyed_draws(draw: Draw) -> Draws:
-    """The draws of one release, in any process: they carry a secret that is drawn here, once.
+    """Return the draws of one release, in any process: they carry a secret that is drawn here, once.
 
     An item whose value has changed has other noise. With the same noise, both values would tell by how much.
     """
@@ -33,7 +33,7 @@ def make_keyed_draws(draw: Draw) -> Draws:
 
 
 def messages(batch: pa.RecordBatch, steps: Steps) -> list[bytes]:
-    """Each item and its value as bytes, which no two items share.
+    """Return each item and its value as bytes, which no two items share.
 
     >>> import pyarrow as pa
     >>> rows = pa.record_batch([pa.array(["a", None]), pa.array([1, 2])], names=["item", "lastbit_total"])
@@ -47,7 +47,7 @@ def messages(batch: pa.RecordBatch, steps: Steps) -> list[bytes]:
 
 
 def _cells(column: pa.Array) -> list[bytes]:
-    """Each value as its length and its bytes."""
+    """Return each value as its length and its bytes."""
     import pyarrow as pa
 
     kind = column.type

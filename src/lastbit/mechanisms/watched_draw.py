@@ -35,7 +35,8 @@ class WatchedDraw(Draw):
         self._raised: BaseException | None = None
 
     def comes_from_draw(self, error: BaseException) -> bool:
-        """Whether this error says that the draw below can go no further: no words, or an auditor that ends the run.
+        """Return whether this error says that the draw below can go no
+        further: no words, or an auditor that ends the run.
 
         Other errors of a draw follow from what it was asked for, such as a size that no memory holds.
         """

@@ -21,7 +21,8 @@ _PUBLIC: Final = ("hostaddr", "options", "service", "sslmode", "sslrootcert", "t
 
 
 def public_address(place: str) -> str:
-    """A file's name as it was given; an address in one spelling, with who connects to what, and without any secret.
+    """Return a file's name as it was given; an address in one spelling,
+    with who connects to what, and without any secret.
 
     The same database in another spelling has the same public address. Of an address that cannot be understood only
     the scheme is left, before `UNREADABLE`: nobody knows where in it a password may stand.

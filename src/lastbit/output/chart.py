@@ -85,7 +85,7 @@ def draw_budget(spent: Any, more: Any, limit: Any, label: str) -> str:
 
 
 def _rows(panel: Panel) -> list[tuple[str, str, float | None, float, Interval | None]]:
-    """Of each bar: its label, its number in words, its length, where it begins, and its interval."""
+    """Return for each bar its label, its number in words, its length, where it begins, and its interval."""
     n = min(len(panel.heights), MOST_BARS)
     intervals = [*panel.intervals, *[None] * n][:n]
     numbers = format_column(panel.heights[:n], intervals)
@@ -147,7 +147,7 @@ def _panel(panel: Panel, rows: list[Any], top: float) -> tuple[str, float]:
 
 
 def _whisker(interval: Interval, start: float, x: Any, edges: tuple[float, float], y: float) -> tuple[str, float]:
-    """The interval of a bar. One without an end goes on to the edge of the chart."""
+    """Return the interval of a bar. One without an end goes on to the edge of the chart."""
     ends = [
         edge if end is None else min(max(x(start + _float(end)), edges[0]), edges[1])
         for end, edge in zip(interval, edges, strict=True)
@@ -165,7 +165,7 @@ def _room(labels: Sequence[str], numbers: Sequence[str]) -> tuple[float, float]:
 
 
 def _ticks(low: float, high: float) -> list[tuple[float, str]]:
-    """A few round numbers between the ends."""
+    """Return a few round numbers between the ends."""
     reach = high - low
     if reach <= 0 or not math.isfinite(reach):
         return []
@@ -208,7 +208,7 @@ def _shorten(label: str) -> str:
 
 
 def _float(value: Any) -> float:
-    """A number as a float: where none is as large, the largest that is drawn."""
+    """Return a number as a float: where none is as large, the largest that is drawn."""
     try:
         return max(-_FURTHEST, min(_FURTHEST, float(value)))
     except OverflowError:

@@ -79,7 +79,7 @@ def _object(mapping: Mapping[Any, Any]) -> dict[str, Any]:
 
 
 def _agrees(text: Any, value: Any) -> bool:
-    """Whether a number is written exactly by a text, or each number of a list by its text."""
+    """Return whether a number is written exactly by a text, or each number of a list by its text."""
     if isinstance(text, list):
         same = isinstance(value, list) and len(value) == len(text)
         return same and all(map(_agrees, text, value))

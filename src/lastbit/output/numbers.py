@@ -35,7 +35,7 @@ class Format:
 
     @classmethod
     def of(cls, numbers: Iterable[object], intervals: Sequence[object] = (), *, whole: bool = False) -> Format:
-        """The format of a column of numbers, given the intervals of its numbers where there are any.
+        """Return the format of a column of numbers, given the intervals of its numbers where there are any.
 
         An interval justifies two digits of half its width. No number gets more decimals than the numbers have.
 
@@ -111,7 +111,7 @@ def format_digits(value: float | Fraction, digits: int, rounding: Rounding = "ne
 
 
 def is_number(value: object) -> TypeGuard[Any]:
-    """Whether a cell is a number. True and False are words."""
+    """Return whether a cell is a number. True and False are words."""
     if type(value) in _NUMBERS:
         return True
     if isinstance(value, bool | np.bool_):
@@ -120,17 +120,17 @@ def is_number(value: object) -> TypeGuard[Any]:
 
 
 def is_interval(value: object) -> TypeGuard[Interval]:
-    """Whether a cell is an interval: two numbers, or None in place of an end."""
+    """Return whether a cell is an interval: two numbers, or None in place of an end."""
     return isinstance(value, tuple) and len(value) == 2 and all(end is None or is_number(end) for end in value)
 
 
 def are_numbers(column: Sequence[object]) -> bool:
-    """Whether a column holds numbers, and nothing where a number is missing."""
+    """Return whether a column holds numbers, and nothing where a number is missing."""
     return any(value is not None for value in column) and all(value is None or is_number(value) for value in column)
 
 
 def are_intervals(column: Sequence[object]) -> bool:
-    """Whether a column holds intervals, and nothing where an interval is missing."""
+    """Return whether a column holds intervals, and nothing where an interval is missing."""
     return any(value is not None for value in column) and all(value is None or is_interval(value) for value in column)
 
 
@@ -169,7 +169,7 @@ def _decimal(text: str) -> Fraction:
 
 
 def _extremes(numbers: Iterable[Fraction]) -> list[Fraction]:
-    """The nearest to zero but zero itself, and the furthest from zero, of the numbers with each denominator.
+    """Return the nearest to zero but zero itself, and the furthest from zero, of the numbers with each denominator.
 
     The largest and the smallest are among these few, and whole numbers are quicker to compare than fractions.
     """
@@ -184,7 +184,7 @@ def _extremes(numbers: Iterable[Fraction]) -> list[Fraction]:
 
 
 def _widths(intervals: Iterable[object]) -> set[Fraction]:
-    """The widths above 0 of intervals: few, as the intervals of a column are mostly alike."""
+    """Return the widths above 0 of intervals: few, as the intervals of a column are mostly alike."""
     widths = set()
     for interval in intervals:
         if _has_ends(interval):
@@ -195,7 +195,7 @@ def _widths(intervals: Iterable[object]) -> set[Fraction]:
 
 
 def _round(above: int, below: int, rounding: Rounding) -> int:
-    """The whole number for above/below; of a half, the nearest even one."""
+    """Return the whole number for above/below; of a half, the nearest even one."""
     floor, rest = divmod(above, below)
     if rounding == "nearest":
         return floor + (2 * rest + (floor & 1) > below)
@@ -212,7 +212,7 @@ def _has_ends(value: object) -> TypeGuard[tuple[Fraction, Fraction]]:
 
 
 def _exponent(value: Fraction) -> int:
-    """The power of ten of the first digit."""
+    """Return the power of ten of the first digit."""
     if not value:
         return 0
     exponent = len(str(value.numerator)) - len(str(value.denominator)) if _is_short(value) else _long_exponent(value)
@@ -229,7 +229,7 @@ def _long_exponent(value: Fraction) -> int:
 
 
 def _exact_decimals(denominators: Collection[int]) -> int:
-    """The decimals that write all numbers exactly, where six or fewer do; otherwise many."""
+    """Return the decimals that write all numbers exactly, where six or fewer do; otherwise many."""
     for decimals in range(_DIGITS + 1):
         if all(10**decimals % denominator == 0 for denominator in denominators):
             return decimals

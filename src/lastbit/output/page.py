@@ -60,7 +60,7 @@ class Page:
 
 
 def is_report(head: bytes, tail: bytes) -> bool:
-    """Whether a file that begins and ends with these bytes is a page of lastbit.
+    """Return whether a file that begins and ends with these bytes is a page of lastbit.
 
     >>> page = Page("Top 3", []).html().encode()
     >>> is_report(page, page), is_report(page, page[:-30]), is_report(b"item,count", b"flu,3")
@@ -71,7 +71,7 @@ def is_report(head: bytes, tail: bytes) -> bool:
 
 @cache
 def style_sheet() -> str:
-    """The style sheet of reports and pages."""
+    """Return the style sheet of reports and pages."""
     return files("lastbit.output").joinpath("report.css").read_text("utf-8")
 
 

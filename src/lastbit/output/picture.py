@@ -34,7 +34,7 @@ class Panel:
 
 
 def is_installed() -> bool:
-    """Whether matplotlib is installed. It is not loaded."""
+    """Return whether matplotlib is installed. It is not loaded."""
     return find_spec("matplotlib") is not None
 
 
@@ -99,7 +99,9 @@ def _write(place: Any, text: str) -> None:
 
 @cache
 def _fonts(texts: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Fonts that together have all characters of the texts, the usual one first, and the texts that they can show."""
+    """Return fonts that together have all characters of the texts, the
+    usual one first, and the texts that they can show.
+    """
     from matplotlib import rcParams
     from matplotlib.font_manager import FontProperties, findfont, fontManager
 
@@ -120,7 +122,7 @@ def _fonts(texts: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 @cache
 def _characters(path: str) -> frozenset[int]:
-    """The characters that a font has glyphs for; none where the file cannot be read."""
+    """Return the characters that a font has glyphs for; none where the file cannot be read."""
     from matplotlib.ft2font import FT2Font
 
     try:

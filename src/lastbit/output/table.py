@@ -21,7 +21,7 @@ _PARAMETER: Final = "param_"
 
 
 def is_name(column: str) -> bool:
-    """Whether a column holds names, which are shown to the last character, and not amounts."""
+    """Return whether a column holds names, which are shown to the last character, and not amounts."""
     return column in _NAMES or column.startswith(_PARAMETER)
 
 

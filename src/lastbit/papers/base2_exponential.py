@@ -26,7 +26,7 @@ Sample = Callable[[Draw, Sequence[Real], int], int | None]
 
 
 def clamp(utility: Fraction, u_min: int, u_max: int) -> Fraction:
-    """Proposition 3.3: the utility clamped to the bounds. Clamping never raises the sensitivity.
+    """Return, by Proposition 3.3, the utility clamped to the bounds. Clamping never raises the sensitivity.
 
     >>> clamp(Fraction(7, 2), 0, 3)
     Fraction(3, 1)
@@ -35,7 +35,7 @@ def clamp(utility: Fraction, u_min: int, u_max: int) -> Fraction:
 
 
 def randomized_round(draw: Draw, utility: Fraction) -> int:
-    """Mechanism 4: to ⌈u⌉ with probability u - ⌊u⌋, otherwise to ⌊u⌋, as in the proof of Lemma 3.5.
+    """Run Mechanism 4: to ⌈u⌉ with probability u - ⌊u⌋, otherwise to ⌊u⌋, as in the proof of Lemma 3.5.
 
     In print the two probabilities are swapped, which costs more than the lemma states.
 
@@ -58,7 +58,7 @@ def exponential_mechanism(
     sample: Sample = normalized_sample,
     empirical: bool = False,
 ) -> int | None:
-    """Algorithm 3, B2EXPONENTIALMECHANISM: the index of an outcome, with probability proportional to 2^(-η·u).
+    """Run Algorithm 3, B2EXPONENTIALMECHANISM: the index of an outcome, with probability proportional to 2^(-η·u).
 
     The printed algorithm neither checks that there are at most o_max outcomes nor rounds utilities. It needs both.
     Utilities are counted from u_min, because weights of negative utilities need not be dyadic. `empirical` takes the
@@ -82,7 +82,7 @@ def exponential_mechanism(
 
 
 def rounding_error_upper(eta: Eta, utilities: Sequence[Fraction]) -> tuple[Fraction, ...]:
-    """Lemma A.2: for each outcome, an upper bound on how far randomized rounding moves its probability.
+    """Return, by Lemma A.2, for each outcome, an upper bound on how far randomized rounding moves its probability.
 
     In print the first term of equation 6 has ⌈u⌉ where it needs ⌊u⌋. The bound depends on the utilities: if they are
     private, the bound is private.
@@ -100,7 +100,8 @@ def rounding_error_upper(eta: Eta, utilities: Sequence[Fraction]) -> tuple[Fract
 
 
 def rounding_bounds(eta: Eta, utilities: Sequence[Fraction]) -> tuple[tuple[Fraction, Fraction], ...]:
-    """Lemma A.2, parts q and A: a lower and an upper bound on each outcome's probability with randomized rounding.
+    """Return, by Lemma A.2, parts q and A, a lower and an upper bound on
+    each outcome's probability with randomized rounding.
 
     >>> rounding_bounds(Eta(1, 1, 1), [Fraction(0), Fraction(1)])
     ((Fraction(2, 3), Fraction(2, 3)), (Fraction(1, 3), Fraction(1, 3)))

@@ -23,7 +23,7 @@ Real = Any
 
 
 def exact_arithmetic(p: int) -> Any:
-    """MPFR with p bits of precision, which raises an error instead of rounding a result.
+    """Return MPFR with p bits of precision, which raises an error instead of rounding a result.
 
     >>> with exact_arithmetic(3):
     ...     gmpy2.mpfr(1) + 8
@@ -35,7 +35,7 @@ def exact_arithmetic(p: int) -> Any:
 
 
 def base(eta: Eta) -> Real:
-    """2^-η = (x/2^y)^z, at the precision in force.
+    """Return 2^-η = (x/2^y)^z, at the precision in force.
 
     >>> print(base(Eta(3, 2, 1)))
     0.75
@@ -44,7 +44,7 @@ def base(eta: Eta) -> Real:
 
 
 def sufficient_precision(u_min: int, u_max: int, o_max: int, eta: Eta) -> int:
-    """Lemma 3.4: a number of bits that holds any sum of at most o_max weights of integer utilities.
+    """Return, by Lemma 3.4, a number of bits that holds any sum of at most o_max weights of integer utilities.
 
     The lemma fails for negative utilities unless x is a power of two, because their weights are not dyadic. Shift
     utilities to be at least 0 first.
@@ -57,7 +57,7 @@ def sufficient_precision(u_min: int, u_max: int, o_max: int, eta: Eta) -> int:
 
 
 def check_precision(u_min: int, u_max: int, o_max: int, eta: Eta, p: int) -> bool:
-    """Algorithm 1, CHECKPRECISION: whether the largest sum and each single weight add up exactly in p bits.
+    """Run Algorithm 1, CHECKPRECISION: whether the largest sum and each single weight add up exactly in p bits.
 
     >>> check_precision(0, 10, 10, Eta(1, 1, 1), 13), check_precision(0, 10, 10, Eta(1, 1, 1), 14)
     (False, True)
@@ -77,7 +77,7 @@ def check_precision(u_min: int, u_max: int, o_max: int, eta: Eta, p: int) -> boo
 
 
 def compute_precision(u_min: int, u_max: int, o_max: int, eta: Eta) -> int:
-    """Algorithm 1, COMPUTEPRECISION: a precision that suffices, less than twice the least.
+    """Run Algorithm 1, COMPUTEPRECISION: a precision that suffices, less than twice the least.
 
     >>> compute_precision(0, 10, 10, Eta(1, 1, 1))
     16
@@ -94,14 +94,14 @@ def _check_not_negative(u_min: int) -> None:
 
 
 def _least_power_above(t: Real) -> int:
-    """The least g with 2^g >= t."""
+    """Return the least g with 2^g >= t."""
     above, below = t.as_integer_ratio()
     g = int(above).bit_length() - int(below).bit_length()
     return g if gmpy2.mpfr(2) ** g >= t else g + 1
 
 
 def get_random_value(draw: Draw, p: int, t: Real, k: int = 1, *, tries: int | None = None) -> Real | None:
-    """Algorithm 2, GETRANDOMVALUE: uniform on the multiples of 2^(g-p) in [0, t); the loop runs at least k times.
+    """Run Algorithm 2, GETRANDOMVALUE: uniform on the multiples of 2^(g-p) in [0, t); the loop runs at least k times.
 
     In print the loop is `while s >= t and c < k` and the sum starts at i = 0. This loop ends without a sample with a
     probability that depends on the data, 1/2 to 3/4 at k = 1. Right: `while s* = ∞ or c < k`, and i from 1.
@@ -131,7 +131,7 @@ def normalized_sample(
     scan_all: bool = False,
     tries: int | None = None,
 ) -> int | None:
-    """Algorithm 2, NORMALIZEDSAMPLE: index i with probability weights[i] over the total.
+    """Run Algorithm 2, NORMALIZEDSAMPLE: index i with probability weights[i] over the total.
 
     `scan_all` is the variant against timing attacks: it uses all bits in one pass over the weights.
 
@@ -162,7 +162,7 @@ def normalized_sample(
 
 
 def optimized_sample(draw: Draw, weights: Sequence[Real], p: int, *, tries: int | None = None) -> int | None:
-    """Algorithm 4: read bit by bit until one element is left, and start again when this element is the dummy.
+    """Run Algorithm 4: read bit by bit until one element is left, and start again when this element is the dummy.
 
     In print line 8 gives the dummy the cumulative weight 2^k - t. Then three equal weights have the probabilities 1/4,
     1/4 and 1/2. Right: 2^k.
@@ -205,6 +205,6 @@ def _cumulative(weights: Sequence[Real]) -> list[Real]:
 
 
 def _bit(value: Real, place: int) -> int:
-    """The bit of 2^place in a value."""
+    """Return the bit of 2^place in a value."""
     above, below = value.as_integer_ratio()
     return int(above << max(0, -place)) // int(below << max(0, place)) & 1

@@ -52,7 +52,7 @@ class Erratum:
 
 
 def find(label: str) -> Erratum:
-    """The erratum with a label."""
+    """Return the erratum with a label."""
     return next(erratum for erratum in ERRATA if erratum.label == label)
 
 

@@ -23,7 +23,7 @@ Above = tuple[int, Fraction]
 def sparse_vector_with_gap(
     draw: Draw, queries: Sequence[int], threshold: int, k: int, epsilon: Number, share: Number = "1/2"
 ) -> tuple[int | None, ...]:
-    """Algorithm 1, with the box: the gap of every query above, and None for every query below.
+    """Run Algorithm 1, with the box: the gap of every query above, and None for every query below.
 
     >>> import lastbit as lb
     >>> sparse_vector_with_gap(lb.Sampler(lb.Tape([1 << 62] * 3)), [0, 9], 5, 1, 1)
@@ -57,7 +57,7 @@ def adaptive_sparse_vector_with_gap(
     *,
     spend_all: bool = False,
 ) -> tuple[Above | None, ...]:
-    """Algorithm 4: the gap and the budget used for every query above, and None for every query below.
+    """Run Algorithm 4: the gap and the budget used for every query above, and None for every query below.
 
     Line 2 corrected (erratum B2): σ is two standard deviations of the noise ξ, here rounded up to the grid. Line 16
     corrected (erratum B1): the run ends when cost > ε - 2ε₂; as printed, k = 1 ends with its first query. Costs are
@@ -98,6 +98,6 @@ def adaptive_sparse_vector_with_gap(
 
 
 def _two_deviations(r: Fraction) -> int:
-    """The least whole number whose square is at least four times the variance 2r/(1-r)²."""
+    """Return the least whole number whose square is at least four times the variance 2r/(1-r)²."""
     square = 4 * 2 * r / (1 - r) ** 2
     return isqrt(-(-square.numerator // square.denominator) - 1) + 1

@@ -16,7 +16,7 @@ from lastbit.privacy.cost import Cost
 
 
 def noisy_max_with_gap(queries: Sequence[int], cost: Cost, per_unit: int, draw: Draw) -> tuple[int, int]:
-    """Algorithm 2: the largest noisy query and its lead on the runner-up.
+    """Run Algorithm 2: the largest noisy query and its lead on the runner-up.
 
     >>> from lastbit import Sampler
     >>> noisy_max_with_gap([500, 0, 900], Fraction(1), 1, Sampler())[0]
@@ -28,7 +28,7 @@ def noisy_max_with_gap(queries: Sequence[int], cost: Cost, per_unit: int, draw: 
 def noisy_top_k_with_gap(
     queries: Sequence[int], k: int, cost: Cost, per_unit: int, draw: Draw
 ) -> tuple[tuple[int, int], ...]:
-    """Algorithm 3: the k largest noisy queries, each with its lead on the next.
+    """Run Algorithm 3: the k largest noisy queries, each with its lead on the next.
 
     Erratum C4, in the alignment of its proof: the second maximum of equation 4 is over the losers too.
 
@@ -43,7 +43,8 @@ def noisy_top_k_with_gap(
 
 
 def blue_of_theorem_3(measurements: Sequence[Fraction], gaps: Sequence[Fraction]) -> tuple[Fraction, ...]:
-    """Theorem 3, as its matrices X and Y: the BLUE when the gap noise has four times the measurements' variance.
+    """Compute Theorem 3, by its matrices X and Y: the BLUE when the gap
+    noise has four times the measurements' variance.
 
     Erratum C4, in its proof (A.7): the variances 8k²/ε and 32k²/ε are over ε².
 

@@ -17,7 +17,7 @@ Sampling = Callable[[Draw], Sample]
 
 
 def least_rounds(gamma: Fraction, slack: Fraction) -> int:
-    """T, the least number of steps of Algorithms 6 and 7 for a slack ε0: max(ln(2/ε0)/γ, 1 + 1/(e·γ)).
+    """Return T, the least number of steps of Algorithms 6 and 7 for a slack ε0: max(ln(2/ε0)/γ, 1 + 1/(e·γ)).
 
     With a cap Algorithm 6 costs 2ε1 + ε0, and Algorithm 7 costs 3ε1 + 3ε0. `PrivateSelection` draws the number of steps
     first, given that it is at most the cap, and pays nothing for the cap.
@@ -30,7 +30,7 @@ def least_rounds(gamma: Fraction, slack: Fraction) -> int:
 
 
 def pspc(draw: Draw, sample: Sampling, tau: int, gamma: Fraction, rounds: int) -> Sample | None:
-    """Algorithm 6, private selection with a known threshold.
+    """Run Algorithm 6, private selection with a known threshold.
 
     Errata: A3, the algorithm costs 2ε1 + ε0, not the printed 2ε0 + ε1 (ε1 is the cost of one sample); and the second
     bound on the number of steps is 1 + 1/(e·γ) with Euler's e.
@@ -49,7 +49,7 @@ def pspc(draw: Draw, sample: Sampling, tau: int, gamma: Fraction, rounds: int) -
 
 
 def hard_stop(draw: Draw, sample: Sampling, gamma: Fraction, rounds: int) -> Sample:
-    """Algorithm 7, the best of a run that stops by chance or after `rounds`.
+    """Run Algorithm 7, the best of a run that stops by chance or after `rounds`.
 
     The printed CMP tosses a fair coin between two equal scores. So of three equal scores the last wins twice as often
     as each of the others. The law is the same as with uniform ties, because the samples are exchangeable.
@@ -76,7 +76,7 @@ def _compare(draw: Draw, one: Sample, other: Sample) -> Sample:
 def get_sample(
     draw: Draw, mechanisms: Sequence[Callable[[Draw], Hashable]], quality: Callable[[Hashable], int], rate: Rate, w: int
 ) -> Sample:
-    """GETSAMPLE of Algorithm 7: a mechanism drawn uniformly, its outcome, and its score with clamped noise.
+    """Run GETSAMPLE of Algorithm 7: a mechanism drawn uniformly, its outcome, and its score with clamped noise.
 
     The score is clamped to [-w, w], its noise to [-2w, 2w], and their sum to [-w, w] again.
 

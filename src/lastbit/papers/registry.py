@@ -59,7 +59,7 @@ class MapEntry:
 
 
 def entry_for(paper: str, item: str) -> MapEntry:
-    """The entry of an item."""
+    """Return the entry of an item."""
     return next(entry for entry in ENTRIES if (entry.paper, entry.item) == (paper, item))
 
 

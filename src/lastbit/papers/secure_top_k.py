@@ -49,7 +49,7 @@ def _compare_fractions(a: _Exponential, b: _Exponential) -> int:
 
 
 def top_k_with_rounding(queries: Sequence[int], k: int, cost: Cost, per_unit: int, draw: Draw) -> Answer:
-    """Algorithm 2, which is Algorithm 1 with queries and gaps rounded down: continuous noise, drawn digit by digit.
+    """Run Algorithm 2, which is Algorithm 1 with queries and gaps rounded down: continuous noise, drawn digit by digit.
 
     >>> from lastbit import Sampler
     >>> [j for j, gap in top_k_with_rounding([500, 0, 900], 2, Fraction(1), 1, Sampler())]
@@ -72,7 +72,7 @@ def top_k_with_rounding(queries: Sequence[int], k: int, cost: Cost, per_unit: in
 def secure_top_k(
     queries: Sequence[int], k: int, cost: Cost, per_unit: int, refine: int, draw: Draw, *, early_pruning: bool = False
 ) -> Answer:
-    """Algorithm 4. `refine` is the paper's M; Geo mod M is drawn as a truncated geometric (Lemma 5.6).
+    """Run Algorithm 4. `refine` is the paper's M; Geo mod M is drawn as a truncated geometric (Lemma 5.6).
 
     With early pruning (end of section 4.5) only queries that can still be among the top k+1 are refined. Erratum B14:
     these are all queries of the current top k+1, not only the tied ones. For n = k+1 there is no (k+2)-th query to tie
@@ -104,7 +104,7 @@ def secure_top_k(
 
 
 def _bernoulli_of_exponential(exponent: Fraction, draw: Draw) -> bool:
-    """Bernoulli(e^-exponent) for an exponent from 0 to 1: Algorithm 1 of Canonne, Kamath and Steinke."""
+    """Draw Bernoulli(e^-exponent) for an exponent from 0 to 1: Algorithm 1 of Canonne, Kamath and Steinke."""
     k = 1
     while draw.bernoulli(exponent / k):
         k += 1
@@ -112,7 +112,7 @@ def _bernoulli_of_exponential(exponent: Fraction, draw: Draw) -> bool:
 
 
 def geometric_of_coins(s: int, t: int, draw: Draw) -> int:
-    """Algorithm 5 (appendix): one sample of Geo(1 - e^(-s/t)) from uniform integers and rational coins alone.
+    """Run Algorithm 5 (appendix): one sample of Geo(1 - e^(-s/t)) from uniform integers and rational coins alone.
 
     >>> from lastbit import Sampler
     >>> geometric_of_coins(1, 2, Sampler()) >= 0

@@ -21,7 +21,7 @@ PRECISION = 118
 
 
 def uniform(draw: Draw, first_exponent: int = 1, bits: int = 52) -> Fraction:
-    """U*, section 3: 1.m1…m52 · 2^-e with e ~ Geom(1/2).
+    """Return U*, section 3: 1.m1…m52 · 2^-e with e ~ Geom(1/2).
 
     Erratum A7: the geometric starts at 1, as the notes' U* between 0 and 1 and their script say: P(U* < u) = u. Where
     it starts at 0, U* is below 2 and the noise is not Laplace.
@@ -35,7 +35,7 @@ def uniform(draw: Draw, first_exponent: int = 1, bits: int = 52) -> Fraction:
 
 
 def noise(u: Fraction, scale: Fraction, precision: int = PRECISION) -> Fraction:
-    """λ ⊗ LN(u), section 3, both rounded to nearest.
+    """Return λ ⊗ LN(u), section 3, both rounded to nearest.
 
     >>> round(float(noise(Fraction(1, 2), Fraction(10))), 3)
     -6.931
@@ -45,7 +45,7 @@ def noise(u: Fraction, scale: Fraction, precision: int = PRECISION) -> Fraction:
 
 
 def noise_as_printed_elsewhere(u: Fraction, epsilon: Fraction, precision: int = PRECISION) -> Fraction:
-    """(ε/2)·ln(1 - u) at sensitivity 1, as the base-2 exponential mechanism's paper prints it in section 4.1.
+    """Return (ε/2)·ln(1 - u) at sensitivity 1, as the base-2 exponential mechanism's paper prints it in section 4.1.
 
     Erratum A8: the scale is inverted and the noise goes one way only. Right is ±(1/ε)·ln u, as in `noise`.
 
@@ -56,7 +56,7 @@ def noise_as_printed_elsewhere(u: Fraction, epsilon: Fraction, precision: int = 
 
 
 def noise_epsilon(epsilon: Fraction, bound: Fraction, precision: int = PRECISION) -> Fraction:
-    """epsilon', section 5: the epsilon of the noise, so that the whole mechanism costs epsilon.
+    """Return epsilon', section 5: the epsilon of the noise, so that the whole mechanism costs epsilon.
 
     >>> noise_epsilon(Fraction(1), Fraction(100)) < 1
     True
@@ -66,7 +66,7 @@ def noise_epsilon(epsilon: Fraction, bound: Fraction, precision: int = PRECISION
 
 
 def next_power(scale: Fraction) -> Fraction:
-    """Λ, section 4.1: the least power of two that is at least the scale.
+    """Return Λ, section 4.1: the least power of two that is at least the scale.
 
     >>> next_power(Fraction(10)), next_power(Fraction(1, 4)), next_power(Fraction(1, 3))
     (Fraction(16, 1), Fraction(1, 4), Fraction(1, 2))
@@ -76,7 +76,7 @@ def next_power(scale: Fraction) -> Fraction:
 
 
 def round_to_multiple(value: Fraction, step: Fraction) -> Fraction:
-    """The nearest multiple of Λ, ties toward +∞ (section 2.2).
+    """Return the nearest multiple of Λ, ties toward +∞ (section 2.2).
 
     >>> round_to_multiple(Fraction(5, 2), Fraction(1)), round_to_multiple(Fraction(-5, 2), Fraction(1))
     (Fraction(3, 1), Fraction(-2, 1))
@@ -87,7 +87,7 @@ def round_to_multiple(value: Fraction, step: Fraction) -> Fraction:
 def snapping(
     draw: Draw, value: Fraction, epsilon: Fraction, bound: Fraction, first_exponent: int = 1, bits: int = 52
 ) -> Fraction:
-    """The mechanism of section 2.2 at sensitivity 1, with the arithmetic of section 3 and the ε' of section 5.
+    """Return the mechanism of section 2.2 at sensitivity 1, with the arithmetic of section 3 and the ε' of section 5.
 
     Erratum A10: with 52 bits of U* the loss exceeds epsilon by up to 2^-52.1, because ε' pays for errors of
     2^-118 only. `lastbit.Snapping` draws as many bits as its arithmetic has.
@@ -114,7 +114,7 @@ def clamp(value: Fraction, bound: Fraction) -> Fraction:
 
 
 def round_by_bits(value: float, exponent: int) -> float:
-    """Section 4.2: a double rounded to a multiple of Λ = 2^exponent by its bits alone.
+    """Return, by section 4.2, a double rounded to a multiple of Λ = 2^exponent by its bits alone.
 
     Erratum B5: the test whether a carry reaches the exponent is about the first y bits only. And ties go up, below zero
     too, where the printed recipe rounds them away from zero. Zero and subnormal numbers round to zero here, which is
@@ -142,7 +142,7 @@ def round_by_bits(value: float, exponent: int) -> float:
 
 
 def accuracy_as_printed(value: Fraction, bound: Fraction, epsilon: Fraction, alpha: Fraction) -> float:
-    """GetAccuracy of section 6.3, for epsilon' and a value of at least 0.
+    """Compute GetAccuracy of section 6.3, for epsilon' and a value of at least 0.
 
     Erratum B6: its last case claims too much. Use `accuracy`.
 
@@ -167,7 +167,7 @@ def accuracy_as_printed(value: Fraction, bound: Fraction, epsilon: Fraction, alp
 
 
 def accuracy(bound: Fraction, epsilon: Fraction, step: Fraction, alpha: Fraction) -> Fraction:
-    """GetAccuracy2 of section 6.3, for epsilon' and Λ', rounded up.
+    """Compute GetAccuracy2 of section 6.3, for epsilon' and Λ', rounded up.
 
     >>> float(accuracy(Fraction(100), Fraction(1), Fraction(1), Fraction(1, 20)))
     3.495732273553991

@@ -64,12 +64,12 @@ class Inputs:
         return steps.numerator
 
     def draw_clamped_rho(self, draw: Draw) -> int:
-        """CLAMPEDDISCLAP(η₁/Δ, γ, Q_min - w, Q_max + w)."""
+        """Run CLAMPEDDISCLAP(η₁/Δ, γ, Q_min - w, Q_max + w)."""
         return clamped_disc_lap(draw, self.threshold_rate.fraction, self.q_min - self.w, self.q_max + self.w)
 
 
 def disc_sv(draw: Draw, inputs: Inputs) -> tuple[bool, ...]:
-    """DISCSV, Algorithm 2, with η₁ and η₂ given instead of η/2 each: the answers until the limit is reached."""
+    """Run DISCSV, Algorithm 2, with η₁ and η₂ given instead of η/2 each: the answers until the limit is reached."""
     answers: list[bool] = []
     base = inputs.query_rate.fraction
     rho = inputs.draw_clamped_rho(draw)
@@ -86,7 +86,7 @@ def disc_sv(draw: Draw, inputs: Inputs) -> tuple[bool, ...]:
 
 
 def gap_sv(draw: Draw, inputs: Inputs) -> tuple[Gaps, ...]:
-    """GAPSV, Algorithm 4: the noise has unlimited range, and is clamped after the draw."""
+    """Run GAPSV, Algorithm 4: the noise has unlimited range, and is clamped after the draw."""
     answers: list[Gaps] = []
     rho = draw.laplace(inputs.threshold_rate)
     count = 0
@@ -104,7 +104,7 @@ def gap_sv(draw: Draw, inputs: Inputs) -> tuple[Gaps, ...]:
 
 
 def sim_gap_sv(draw: Draw, inputs: Inputs) -> tuple[Gaps, ...]:
-    """SIMGAPSV, Algorithm 5, line 11 corrected (erratum A1): each gap is conditioned on the gap before it.
+    """Run SIMGAPSV, Algorithm 5, line 11 corrected (erratum A1): each gap is conditioned on the gap before it.
 
     Line 2's BOUNDEDLAP is CLAMPEDDISCLAP.
     """

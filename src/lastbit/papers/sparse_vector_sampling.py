@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 def get_sum(base: Fraction, lower: int | None, upper: int | None) -> Fraction:
-    """GETSUM of Algorithm 3: (1-B)·ΣB^|k| for k from `lower` to `upper`; None is -∞ below and ∞ above.
+    """Compute GETSUM of Algorithm 3: (1-B)·ΣB^|k| for k from `lower` to `upper`; None is -∞ below and ∞ above.
 
     The paper has a recursion and cases. This function subtracts both tails from the whole sum, with the same arithmetic
     for all ends.
@@ -29,7 +29,9 @@ def get_sum(base: Fraction, lower: int | None, upper: int | None) -> Fraction:
 
 
 def _tail(base: Fraction, start: int | None) -> Fraction:
-    """(1-B)·ΣB^|k| over all k >= start: B^start for start >= 1, 1+B-B^(1-start) for start <= 0, and 0 for None."""
+    """Return (1-B)·ΣB^|k| over all k >= start: B^start for start >= 1,
+    1+B-B^(1-start) for start <= 0, and 0 for None.
+    """
     finite = start is not None
     first = start or 0
     flipped = first <= 0 and finite
@@ -38,12 +40,12 @@ def _tail(base: Fraction, start: int | None) -> Fraction:
 
 
 def normalized_sample(draw: Draw, outcomes: Sequence[T], weights: Sequence[Fraction]) -> T:
-    """NORMALIZEDSAMPLE: an outcome with probability proportional to its weight."""
+    """Run NORMALIZEDSAMPLE: an outcome with probability proportional to its weight."""
     return outcomes[draw.index(weights)]
 
 
 def clamped_disc_lap(draw: Draw, base: Fraction, least: int, most: int) -> int:
-    """CLAMPEDDISCLAP of Algorithm 3, lines 1 to 14: discrete Laplace noise clamped to [least, most].
+    """Run CLAMPEDDISCLAP of Algorithm 3, lines 1 to 14: discrete Laplace noise clamped to [least, most].
 
     >>> import lastbit as lb
     >>> law = lb.audit.law(lambda draw: clamped_disc_lap(draw, Fraction(1, 2), 0, 1))
@@ -64,7 +66,7 @@ def clamped_disc_lap(draw: Draw, base: Fraction, least: int, most: int) -> int:
 
 
 def lazy_threshold(draw: Draw, base: Fraction, tau: int) -> bool:
-    """LAZYTHRESHOLD of Algorithm 3, lines 15 to 18: whether noise of this base would reach τ.
+    """Run LAZYTHRESHOLD of Algorithm 3, lines 15 to 18: whether noise of this base would reach τ.
 
     >>> import lastbit as lb
     >>> lb.audit.law(lambda draw: lazy_threshold(draw, Fraction(1, 2), 1))[True][0]
@@ -76,7 +78,8 @@ def lazy_threshold(draw: Draw, base: Fraction, tau: int) -> bool:
 
 
 def cond_lazy_threshold(draw: Draw, base: Fraction, tau: int, tau_c: int) -> bool:
-    """CONDLAZYTHRESHOLD of Algorithm 3, lines 19 to 22: whether the noise reaches τ, given that it reaches τ^C <= τ.
+    """Run CONDLAZYTHRESHOLD of Algorithm 3, lines 19 to 22: whether the
+    noise reaches τ, given that it reaches τ^C <= τ.
 
     >>> import lastbit as lb
     >>> lb.audit.law(lambda draw: cond_lazy_threshold(draw, Fraction(1, 2), 3, 1))[True][0]
@@ -88,7 +91,7 @@ def cond_lazy_threshold(draw: Draw, base: Fraction, tau: int, tau_c: int) -> boo
 
 
 def clamp(rho: int, x: int, w: int) -> int:
-    """CLAMP, equation 3: ρ brought to within w of x.
+    """Compute CLAMP, equation 3: ρ brought to within w of x.
 
     >>> clamp(9, 0, 2), clamp(1, 0, 2)
     (2, 1)

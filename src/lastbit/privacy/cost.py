@@ -61,7 +61,7 @@ class Cost:
 
     @classmethod
     def of(cls, value: Cost | Eta | Number) -> Cost:
-        """A cost from a number, which is an epsilon, or from an eta."""
+        """Return a cost from a number, which is an epsilon, or from an eta."""
         if isinstance(value, Cost):
             return value
         if isinstance(value, Eta):
@@ -70,7 +70,7 @@ class Cost:
 
     @classmethod
     def zcdp(cls, rho: Number, delta: Number = 0) -> Cost:
-        """The cost of a release that is rho-zCDP, but for an event of probability delta, and has no epsilon.
+        """Return the cost of a release that is rho-zCDP, but for an event of probability delta, and has no epsilon.
 
         >>> Cost.zcdp("1/2").epsilon_at("1e-6")
         5.2215344445301...
@@ -79,7 +79,7 @@ class Cost:
 
     @classmethod
     def asked(cls, epsilon: Number | None, eta: Eta | None, rho: Number | None = None) -> Cost:
-        """The cost that a person asks for, by exactly one of the three parameters.
+        """Return the cost that a person asks for, by exactly one of the three parameters.
 
         A rho becomes the largest epsilon whose rho is at most this.
 
@@ -198,7 +198,8 @@ class Cost:
         raise ParameterError(f"a cost with an epsilon is needed here: got {self.text}. Ask for an epsilon instead.")
 
     def odds_bounds(self) -> tuple[Fraction, Fraction]:
-        """Two fractions, at or below and at or above e^epsilon, the most a probability may grow. Equal for an eta.
+        """Return two fractions, at or below and at or above e^epsilon, the
+        most a probability may grow. Equal for an eta.
 
         >>> Cost.of(Eta(1, 1, 1)).odds_bounds()
         (Fraction(2, 1), Fraction(2, 1))
@@ -210,12 +211,14 @@ class Cost:
         return fraction(lower), fraction(upper)
 
     def rate(self, times: Fraction) -> Rate:
-        """The rate whose loss per grid step is cost·times or slightly less: the one conversion, toward privacy."""
+        """Return the rate whose loss per grid step is cost·times or
+        slightly less: the one conversion, toward privacy.
+        """
         loss = self.epsilon
         return Rate.from_eta(loss, times) if isinstance(loss, Eta) else Rate.from_epsilon(self._pure * times)
 
     def epsilon_at(self, delta: Number) -> float:
-        """An epsilon such that the release is (epsilon, delta)-private, rounded up: the best of what is known.
+        """Return an epsilon such that the release is (epsilon, delta)-private, rounded up: the best of what is known.
 
         >>> (Cost.of("1/10") * 50).epsilon_at("1e-6")
         3.5406558...
@@ -231,7 +234,7 @@ class Cost:
         return float_upper(min(best)) if best else math.inf
 
     def delta_at(self, epsilon: Number) -> float:
-        """A delta such that the release is (epsilon, delta)-private, rounded up: the best of what is known.
+        """Return a delta such that the release is (epsilon, delta)-private, rounded up: the best of what is known.
 
         >>> Cost.of(1).delta_at(1), Cost.zcdp("1/10").delta_at(2)
         (0.0, 4.325...e-06)
@@ -245,7 +248,8 @@ class Cost:
         return min(1.0, float_upper(best + self.delta))
 
     def of_two(self) -> Cost:
-        """The cost where neighbours differ by two steps that this cost is for, as to remove a record and to add one.
+        """Return the cost where neighbours differ by two steps that this
+        cost is for, as to remove a record and to add one.
 
         An epsilon counts twice, a rho four times (Bun and Steinke 2016, Proposition 1.9) unless less is known, and a
         delta 1 + e^epsilon times. Where there is a delta and no epsilon nothing is known.
@@ -260,7 +264,7 @@ class Cost:
         return Cost(self._times(2).epsilon, None, min(delta, Fraction(1)))
 
     def with_rho_of_two(self, rho: Fraction) -> Cost:
-        """The same cost, where so much is known for neighbours that differ by two steps.
+        """Return the same cost, where so much is known for neighbours that differ by two steps.
 
         Gaussian noise on counts has twice its rho for a record that is replaced: the moves are of different cells, so
         that their squares add up.
@@ -271,7 +275,8 @@ class Cost:
         return replace(self, rho_of_two=rho)
 
     def widened(self, times: int | Fraction) -> Cost:
-        """The cost of so many times the epsilon, and nothing else known: for a release that is no composition of parts.
+        """Return the cost of so many times the epsilon, and nothing else
+        known: for a release that is no composition of parts.
 
         An epsilon stays exact, and so does an eta where its z times that is whole; otherwise an eta becomes nats,
         rounded up.
@@ -306,7 +311,7 @@ class Cost:
         return Cost(epsilon, self.rho * times, self.delta * times, self.in_rho)
 
     def __le__(self, other: Cost) -> bool:
-        """Whether all three bounds are at most the other's."""
+        """Return whether all three bounds are at most the other's."""
         if not isinstance(other, Cost):
             return NotImplemented
         most = math.inf if other.amount is None else other.amount
@@ -327,7 +332,7 @@ class Cost:
 
 
 def positive_rho(value: object) -> Fraction:
-    """A rho that a person asks for: between 2^-1000 and 2^1000."""
+    """Return a rho that a person asks for: between 2^-1000 and 2^1000."""
     rho = positive(value, "rho", "A release that costs nothing cannot use the data.")
     if not _RHO_RANGE[0] <= rho <= _RHO_RANGE[1]:
         raise ParameterError(f"rho must be between 2^-1000 and 2^1000: got {shorten(rho)}. Choose another rho.")
@@ -344,7 +349,7 @@ def _pure_rho(epsilon: Fraction | Eta) -> Fraction:
 
 
 def _pure_delta(epsilon: Fraction, target: Fraction) -> Fraction:
-    """The delta of randomized response, the worst release of this epsilon, at another epsilon, rounded up."""
+    """Return the delta of randomized response, the worst release of this epsilon, at another epsilon, rounded up."""
     if target >= epsilon:
         return _NONE
     # (e^epsilon - e^wanted)/(e^epsilon + 1) rises with the first exponential and falls with the second.
@@ -355,7 +360,9 @@ def _pure_delta(epsilon: Fraction, target: Fraction) -> Fraction:
 
 
 def _pure_epsilon(epsilon: Fraction, delta: Fraction) -> Fraction:
-    """The epsilon of randomized response of this epsilon, at a delta, rounded up: e^epsilon - delta·(e^epsilon + 1)."""
+    """Return the epsilon of randomized response of this epsilon, at a
+    delta, rounded up: e^epsilon - delta·(e^epsilon + 1).
+    """
     if delta == 0 or epsilon >= 1 << 14:
         return epsilon
     above = fraction(exp_bounds(epsilon, epsilon, 512)[1])
@@ -366,7 +373,7 @@ def _pure_epsilon(epsilon: Fraction, delta: Fraction) -> Fraction:
 
 
 def _short(value: Fraction) -> str:
-    """A number as people read it: exactly, where that is short, and otherwise rounded up."""
+    """Return a number as people read it: exactly, where that is short, and otherwise rounded up."""
     if value.denominator.bit_length() < 200 and len(text := str(value)) <= 24:
         return text
     # Short first: a number may be too long for Decimal.
@@ -385,7 +392,7 @@ def _sum(one: Fraction | Eta | None, two: Fraction | Eta | None) -> Fraction | E
 
 
 def _with_z(eta: Eta, z: int) -> Cost:
-    """The eta with another z; in nats, rounded up, where z is too large for an eta."""
+    """Return the eta with another z; in nats, rounded up, where z is too large for an eta."""
     if eta.y * z <= MAX_RATE_BITS:
         return Cost(Eta(eta.x, eta.y, z))
     return Cost(Fraction(Eta(eta.x, eta.y, 1).epsilon_upper) * z)

@@ -16,7 +16,7 @@ _LOSS_RANGE: Final = Fraction(1, 1 << 512), Fraction(1 << 11)
 
 
 def positive_epsilon(value: object) -> Fraction:
-    """A loss in nats that a rate can have: between 2^-512 and 2^11."""
+    """Return a loss in nats that a rate can have: between 2^-512 and 2^11."""
     epsilon = positive(value, "epsilon", "A release that costs nothing cannot use the data.")
     if not _LOSS_RANGE[0] <= epsilon <= _LOSS_RANGE[1]:
         raise ParameterError(
@@ -37,7 +37,7 @@ def lowest_terms(x: int, y: int) -> tuple[int, int]:
 
 
 def bits_for(loss: Fraction) -> int:
-    """So many bits that rounding e^-loss up to this many bits changes the loss by less than 2^-62 of it."""
+    """Return so many bits that rounding e^-loss up to this many bits changes the loss by less than 2^-62 of it."""
     small = max(0, loss.denominator.bit_length() - loss.numerator.bit_length() + 1)
     large = math.ceil(loss * Fraction(14427, 10000)) if loss > 1 else 0
     return 64 + small + large

@@ -40,7 +40,7 @@ class Eta:
 
     @classmethod
     def at_most(cls, epsilon: Number, bits: int | None = None) -> Eta:
-        """The largest eta whose epsilon is at most this, among all etas with 2^-eta a fraction over 2^bits.
+        """Return the largest eta whose epsilon is at most this, among all etas with 2^-eta a fraction over 2^bits.
 
         No (x, y, z) with y·z = bits is larger, because (x/2^y)^z is itself a fraction over 2^bits. By default there
         are so many bits that less than 2^-50 of epsilon stays unused.
@@ -63,7 +63,7 @@ class Eta:
 
     @property
     def fraction(self) -> Fraction:
-        """2^-eta, exactly."""
+        """The number 2^-eta, exactly."""
         return Fraction(self.x**self.z, 1 << self.y * self.z)
 
     @property

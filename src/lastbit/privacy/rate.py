@@ -41,7 +41,9 @@ class Rate(Compared):
 
     @classmethod
     def from_epsilon(cls, epsilon: Number) -> Rate:
-        """The dyadic r just above e^-epsilon: its loss per step is at most epsilon, and within 2^-50 of epsilon."""
+        """Return the dyadic r just above e^-epsilon: its loss per step
+        is at most epsilon, and within 2^-50 of epsilon.
+        """
         exact = positive_epsilon(epsilon)
         bits = bits_for(exact)
         return cls(exp_upper(-exact, bits), bits)
@@ -68,7 +70,7 @@ class Rate(Compared):
 
     @property
     def fraction(self) -> Fraction:
-        """r, exactly."""
+        """The rate r as a fraction, exactly."""
         return Fraction(self.x, 1 << self.y)
 
     @property

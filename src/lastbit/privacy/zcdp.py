@@ -36,7 +36,7 @@ _RAREST: Final = -(1 << 14)
 
 @lru_cache(maxsize=256)
 def rho_of(epsilon: Fraction) -> Fraction:
-    """The least known rho of a release that is epsilon-private: epsilon·tanh(epsilon/2), rounded up.
+    """Return the least known rho of a release that is epsilon-private: epsilon·tanh(epsilon/2), rounded up.
 
     It is the rho of randomized response, the worst release of this epsilon (Steinke, "Sharp RDP and zCDP from pure
     DP"), and below epsilon²/2.
@@ -52,7 +52,7 @@ def rho_of(epsilon: Fraction) -> Fraction:
 
 @lru_cache(maxsize=256)
 def epsilon_for(rho: Fraction) -> Fraction:
-    """The largest epsilon of 64 bits whose `rho_of` is at most this.
+    """Return the largest epsilon of 64 bits whose `rho_of` is at most this.
 
     >>> epsilon = epsilon_for(Fraction(1, 100))
     >>> rho_of(epsilon) <= Fraction(1, 100) < rho_of(epsilon + Fraction(1, 2**60))
@@ -74,7 +74,7 @@ def range_rho(epsilon: Fraction) -> Fraction:
 
 
 def range_epsilon_for(rho: Fraction) -> Fraction:
-    """The largest epsilon of about 64 bits whose `range_rho` is at most this: epsilon²/8 <= rho.
+    """Return the largest epsilon of about 64 bits whose `range_rho` is at most this: epsilon²/8 <= rho.
 
     >>> float(range_epsilon_for(Fraction(1, 8)))
     1.0
@@ -83,7 +83,7 @@ def range_epsilon_for(rho: Fraction) -> Fraction:
 
 
 def root_lower(value: Fraction, bits: int = 64) -> Fraction:
-    """The root of a value, rounded down to a number of about this many bits.
+    """Return the root of a value, rounded down to a number of about this many bits.
 
     >>> root_lower(Fraction(1, 4)), float(root_lower(Fraction(2)))
     (Fraction(1, 2), 1.414213562373...)
@@ -96,7 +96,7 @@ def root_lower(value: Fraction, bits: int = 64) -> Fraction:
 
 @lru_cache(maxsize=256)
 def epsilon_at(rho: Fraction, delta: Fraction) -> Fraction:
-    """An epsilon such that a rho-zCDP release is (epsilon, delta)-private, rounded up.
+    """Return an epsilon such that a rho-zCDP release is (epsilon, delta)-private, rounded up.
 
     The least over alpha of alpha·rho + ln(1/(alpha·delta))/(alpha - 1) + ln(1 - 1/alpha) (Canonne, Kamath and Steinke
     2020, Proposition 12).
@@ -115,7 +115,7 @@ def epsilon_at(rho: Fraction, delta: Fraction) -> Fraction:
 
 @lru_cache(maxsize=256)
 def delta_at(rho: Fraction, epsilon: Fraction) -> Fraction:
-    """A delta such that a rho-zCDP release is (epsilon, delta)-private, rounded up.
+    """Return a delta such that a rho-zCDP release is (epsilon, delta)-private, rounded up.
 
     The least over alpha of e^((alpha - 1)(alpha·rho - epsilon))·(1 - 1/alpha)^alpha/(alpha - 1).
 
@@ -139,7 +139,7 @@ def log_of(value: Fraction) -> float:
 
 
 def largest_rho(epsilon: Number, delta: Number) -> Fraction:
-    """The rho that an (epsilon, delta) buys: the largest of 80 bits for which zCDP proves (epsilon, delta).
+    """Return the rho that an (epsilon, delta) buys: the largest of 80 bits for which zCDP proves (epsilon, delta).
 
     Any number of releases, chosen one after the other, whose rhos add up to this are (epsilon, delta)-private together.
 
@@ -159,7 +159,7 @@ def _largest_rho(epsilon: Fraction, delta: Fraction) -> Fraction:
 
 
 def _largest(fits: Callable[[Fraction], bool], near: Fraction, bits: int) -> Fraction:
-    """The largest number of so many bits that fits, where all below it do; it is looked for from near on."""
+    """Return the largest number of so many bits that fits, where all below it do; it is looked for from near on."""
     low = Fraction(2) ** (near.numerator.bit_length() - near.denominator.bit_length())
     while fits(2 * low):
         low *= 2

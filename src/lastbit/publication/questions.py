@@ -143,7 +143,7 @@ def _find_files(study: Study, option: Option, value: Any) -> Any:
 
 
 def discovers(request: Request) -> bool:
-    """Whether a question shows items that nobody listed."""
+    """Return whether a question shows items that nobody listed."""
     if request.values.get("discover"):
         return True
     return "delta" in request.values and bool(request.values.get("by")) and not request.values.get("domain")

@@ -89,7 +89,7 @@ def sign(key: Ed25519PrivateKey, content: bytes) -> dict[str, str]:
 
 
 def is_signed(signature: Any, content: bytes) -> bool:
-    """Whether a signature is one of these bytes, by the key that it names."""
+    """Return whether a signature is one of these bytes, by the key that it names."""
     try:
         key = Ed25519PublicKey.from_public_bytes(bytes.fromhex(signature["public_key"]))
         key.verify(bytes.fromhex(signature["signature"]), content)

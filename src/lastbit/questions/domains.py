@@ -126,7 +126,7 @@ def split_lines(text: str) -> list[str]:
 
 
 def _names_a_file(text: str) -> bool:
-    """Whether a word is the name of a file: it has a slash, or one of the endings of lists. Others are items."""
+    """Return whether a word is the name of a file: it has a slash, or one of the endings of lists. Others are items."""
     return "/" in text or os.sep in text or text.lower().endswith(_ENDINGS)
 
 

@@ -55,5 +55,5 @@ class NounPair:
 
 
 def _is_noun(text: str) -> bool:
-    """Whether a text can stand in a sentence: one line of at most 40 printable characters."""
+    """Return whether a text can stand in a sentence: one line of at most 40 printable characters."""
     return 0 < len(text) <= 40 and text.isprintable()

@@ -32,7 +32,7 @@ class OpenBins(Bins):
 
     @classmethod
     def between(cls, edges: Sequence[Any]) -> Self:
-        """The bins of these edges."""
+        """Return the bins of these edges."""
         exact = [number(edge, "an edge") for edge in edges]
         return cls.of(edges=[*exact, exact[-1] + 1])
 
@@ -88,7 +88,7 @@ def read_frame(request: Request, names: Sequence[str], mechanism: lb.Tables, fra
 
 
 def _domain(request: Request, mechanism: lb.Tables, names: Sequence[str]) -> list[Sequence[Any]]:
-    """The values of each column, without that for a missing one."""
+    """Return the values of each column, without that for a missing one."""
     values = dict(mechanism.shape.domain)
     last = -1 if request["missing"] == "show" else None
     return [values[name][:last] for name in names]

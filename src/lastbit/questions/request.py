@@ -266,7 +266,7 @@ def _as_argument(source: str) -> str:
 
 
 def _fits_a_line(item: str) -> bool:
-    """Whether a file of items can have this one."""
+    """Return whether a file of items can have this one."""
     return bool(item) and item == item.strip() and not {"\n", "\r", "\0", "\ufeff"} & set(item)
 
 

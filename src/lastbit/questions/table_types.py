@@ -153,7 +153,7 @@ class EdgeLists:
 
 
 def _columns(table: Any, flag: str, face: Face) -> tuple[str, ...]:
-    """The columns of a table: a list of names, or names with commas."""
+    """Return the columns of a table: a list of names, or names with commas."""
     names = [name.strip() for name in table.split(",")] if isinstance(table, str) else table
     if not isinstance(names, list | tuple) or not names:
         raise ParameterError(f"{flag} must name the columns of a table, such as region,age: got {describe(table)}.")
@@ -161,7 +161,7 @@ def _columns(table: Any, flag: str, face: Face) -> tuple[str, ...]:
 
 
 def _split_words(value: Any, flag: str, metavar: str) -> list[tuple[Any, Any]]:
-    """Words such as a=1, one or a list of them; in one text with semicolons between them."""
+    """Return words such as a=1, one or a list of them; in one text with semicolons between them."""
     words = [part.strip() for part in value.split(";")] if isinstance(value, str) else value
     if not isinstance(words, list | tuple) or not all(isinstance(word, str) and "=" in word for word in words):
         raise ParameterError(f"{flag} must be written as {metavar}: got {describe(value)}.")

@@ -118,7 +118,7 @@ def tables(request: Request) -> Question:
 
 
 def table_domains(request: Request) -> tuple[Domain, ...]:
-    """The domains of the columns that have no edges, in the order of the columns."""
+    """Return the domains of the columns that have no edges, in the order of the columns."""
     return tuple(_domains(request).values())
 
 
@@ -153,7 +153,7 @@ def _domains(request: Request) -> dict[str, Domain]:
 
 
 def _axes(request: Request) -> tuple[list[str], dict[str, Sequence[Any]]]:
-    """The columns, and the values of each."""
+    """Return the columns, and the values of each."""
     from lastbit.data.table_counting import MISSING_VALUE
     from lastbit.questions.reading_tables import OpenBins
 
@@ -168,7 +168,7 @@ def _axes(request: Request) -> tuple[list[str], dict[str, Sequence[Any]]]:
 
 
 def _rho(request: Request) -> Any:
-    """The rho that a person asks for, or that an (epsilon, delta) buys."""
+    """Return the rho that a person asks for, or that an (epsilon, delta) buys."""
     from lastbit.privacy.zcdp import largest_rho
 
     epsilon, rho, delta = request["epsilon"], request["rho"], request["delta"]
@@ -188,7 +188,7 @@ def _most_records(request: Request) -> int:
 
 
 def _notes(request: Request, names: Sequence[str]) -> list[str]:
-    """Of whom the tables speak. A bounded table is of the people counted this way, and says so."""
+    """Return of whom the tables speak. A bounded table is of the people counted this way, and says so."""
     columns = ", ".join(names)
     shown = request["missing"] == "show"
     lost = "Missing values are shown." if shown else f"Rows without a value of {columns} are left out of all tables."
@@ -207,7 +207,7 @@ def _notes(request: Request, names: Sequence[str]) -> list[str]:
 
 
 def _plan_columns(mechanism: lb.Tables, within: Mapping[Any, Fraction]) -> dict[str, Sequence[Any]]:
-    """The error of every table, and the share of the cost that each is measured with."""
+    """Return the error of every table, and the share of the cost that each is measured with."""
     shape, shares = mechanism.shape, mechanism.shares
     rows = [*shape.tables, *(table for table in shares.parts if table not in shape.tables)]
     named = [" by ".join(shape.columns_of(table)) or "(all)" for table in rows]
@@ -222,7 +222,7 @@ def _plan_columns(mechanism: lb.Tables, within: Mapping[Any, Fraction]) -> dict[
 
 
 def _made_up(mechanism: lb.Tables, units: int) -> Any:
-    """Counts that nobody has: everybody spread evenly."""
+    """Return counts that nobody has: everybody spread evenly."""
     import numpy as np
 
     import lastbit as lb

@@ -25,7 +25,9 @@ _WHOLE: Final = (
 
 
 def report_tables(request: Request, release: lb.ConsistentTables, people: str, level: str) -> Report:
-    """The release as one table: crosswise where one table of two columns is asked for, otherwise a row a cell."""
+    """Return the release as one table: crosswise where one table of
+    two columns is asked for, otherwise a row a cell.
+    """
     asked, shape = request.values.get("pivot"), release.design.shape
     crosswise = [name.strip() for name in asked.split(",")] if asked else None
     if crosswise is None and len(shape.largest) == 1 and len(shape.largest[0]) == 2:
@@ -70,7 +72,7 @@ def report_tables(request: Request, release: lb.ConsistentTables, people: str, l
 
 
 def _data(request: Request, release: lb.ConsistentTables) -> dict[str, Any]:
-    """All numbers for programs; none where a command shows a list of many tables, as nobody reads them there."""
+    """Return all numbers for programs; none where a command shows a list of many tables, as nobody reads them there."""
     shown = request.face != "command" or request["as_json"] or request["html"] is not None
     if not shown and release.design.shape.cells > _MOST_SHOWN:
         return {"mechanism": release.mechanism, "cost": release.cost.text, "level": request.level}
@@ -87,7 +89,9 @@ def _data(request: Request, release: lb.ConsistentTables) -> dict[str, Any]:
 
 
 def _frame(request: Request, release: lb.ConsistentTables) -> dict[str, Any]:
-    """The numbers for `to_frame`, which only Python has. Of people they are numbers after a bound, and named so."""
+    """Return the numbers for `to_frame`, which only Python has. Of
+    people they are numbers after a bound, and named so.
+    """
     if request.face != "python":
         return {}
     prefix = "" if request.rows.unit is None else "bounded_"

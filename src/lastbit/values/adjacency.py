@@ -13,7 +13,7 @@ ADJACENCIES: Final[tuple[str, ...]] = get_args(Adjacency)
 
 
 def parse_adjacency(adjacency: object, *, monotone: bool = False) -> Adjacency:
-    """An adjacency by its name. Only values that one person adds to or removes from can be monotone.
+    """Return an adjacency by its name. Only values that one person adds to or removes from can be monotone.
 
     >>> parse_adjacency("replace")
     'replace'

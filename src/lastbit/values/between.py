@@ -32,7 +32,7 @@ class Between:
 
     @classmethod
     def of(cls, grid: Grid, values: Any, lowest: int, highest: int) -> Between:
-        """These values on a grid, clamped to these steps."""
+        """Return these values on a grid, clamped to these steps."""
         values = unwrap(values)
         if isinstance(values, np.ndarray):
             values = values.ravel()

@@ -67,7 +67,7 @@ class Bins:
         bins: int | None = None,
         edges: Sequence[Number] | None = None,
     ) -> Self:
-        """Equal bins between two bounds, or bins between edges."""
+        """Return equal bins between two bounds, or bins between edges."""
         if edges is not None:
             if bounds is not None or bins is not None:
                 raise ParameterError("edges take the place of bounds and bins: got both. Leave one of them out.")
@@ -119,7 +119,7 @@ class Bins:
         return np.array([above / self.denominator for above in self.numerators[1:-1]], np.float64)
 
     def places(self, values: Any) -> Steps:
-        """The bin of each value; the first for those that are missing."""
+        """Return the bin of each value; the first for those that are missing."""
         bins: Steps = np.searchsorted(self._steps, self._grid.steps(values), side="right").astype(np.int64)
         floats = floats_among(values)
         at = np.searchsorted(self._nearest(floats.dtype), floats, side="right")
@@ -127,7 +127,7 @@ class Bins:
         return np.maximum(bins, np.where(np.isnan(floats), 0, at))
 
     def count(self, values: Any) -> Steps:
-        """How many of the records that `numbers_of` gives are in each bin; last, how many are missing.
+        """Return how many of the records that `numbers_of` gives are in each bin; last, how many are missing.
 
         >>> Bins.of(bounds=(0, 90), bins=3).count(np.array([29.5, 30, np.nan, 1000])).tolist()
         [1, 1, 1, 1]
@@ -160,7 +160,7 @@ class Bins:
         return np.sum(counts, axis=0, dtype=np.int64) if counts else np.zeros(len(self) + 1, np.int64)
 
     def place_of_missing(self, missing: Missing | str) -> int:
-        """The bin that missing values count in: the first, or that of a number."""
+        """Return the bin that missing values count in: the first, or that of a number."""
         if missing == "lowest":
             return 0
         try:

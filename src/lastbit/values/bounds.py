@@ -15,7 +15,7 @@ _MOST: Final = 1 << 40
 
 
 def default_step(bounds: object) -> Fraction:
-    """A step that follows the bounds: both are on its grid, and 256 steps or more are between them.
+    """Return a step that follows the bounds: both are on its grid, and 256 steps or more are between them.
 
     It divides 1 where that does not take too many steps, so that whole numbers are on the grid.
 
@@ -32,7 +32,7 @@ def default_step(bounds: object) -> Fraction:
 
 
 def parse_bounds(bounds: object) -> tuple[Fraction, Fraction]:
-    """Public bounds as exact numbers, the lower below the upper.
+    """Return public bounds as exact numbers, the lower below the upper.
 
     >>> parse_bounds((0, "1/2"))
     (Fraction(0, 1), Fraction(1, 2))

@@ -14,7 +14,8 @@ from lastbit.values.missing import floats_among, missing_among, numbers_of
 
 
 def clamp_numbers(values: Any, grid: Grid, low: int, high: int, missing: int | None) -> Steps:
-    """Numbers in steps of a grid between two ends, in their order; a missing one is at a step, or left out where None.
+    """Return numbers in steps of a grid between two ends, in their order;
+    a missing one is at a step, or left out where None.
 
     >>> clamp_numbers([0.3, None, 99], Grid("1/10"), 0, 50, None).tolist()
     [3, 50]
@@ -35,7 +36,7 @@ def clamp_numbers(values: Any, grid: Grid, low: int, high: int, missing: int | N
 
 
 def clamp_steps(steps: Steps, resolution: Fraction, floored: Fraction, grid: Grid, low: int, high: int) -> Steps:
-    """Numbers that are whole steps of another grid, floored to steps of this one between two ends.
+    """Return numbers that are whole steps of another grid, floored to steps of this one between two ends.
 
     `floored`, in whole steps of the other grid, says how far below the exact number each of them may lie: one that may
     be at a step of this grid is at that step, so that 0.3 is not floored twice, to 0.2.

@@ -109,7 +109,7 @@ class Counts(Known):
 
 
 def _step(values: NDArray[np.int64] | tuple[Fraction, ...]) -> Fraction | None:
-    """The grid of values about which nobody said more: whole numbers are on 1."""
+    """Return the grid of values about which nobody said more: whole numbers are on 1."""
     return Fraction(1) if isinstance(values, np.ndarray) else None
 
 

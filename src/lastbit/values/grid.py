@@ -81,7 +81,7 @@ class Grid:
         return LIMIT // self.numerator
 
     def steps(self, values: object) -> Steps:
-        """Values in steps, one for each: an array, or a sequence of numbers. A float means its exact value."""
+        """Return values in steps, one for each: an array, or a sequence of numbers. A float means its exact value."""
         if type(values) is list or type(values) is tuple:
             return _floors.listed(values, self.step, *self._listing)
         values = unwrap(values)
@@ -107,7 +107,7 @@ class Grid:
         return self._scaling
 
     def floor(self, values: Any) -> Any:
-        """Values as multiples of the resolution: whole numbers on a grid of 1/q as they are, others floored.
+        """Return values as multiples of the resolution: whole numbers on a grid of 1/q as they are, others floored.
 
         >>> Grid(2).floor((Fraction(7, 2), Fraction(4)))
         (Fraction(2, 1), Fraction(4, 1))
@@ -198,7 +198,7 @@ class Grid:
         return steps.numerator
 
     def total(self, values: object, least: int, most: int) -> int:
-        """The sum of the values in steps, each clamped to [least, most] first: any number of them, exactly.
+        """Return the sum of the values in steps, each clamped to [least, most] first: any number of them, exactly.
 
         >>> Grid("1/10").total([0.31, float("nan"), 10**9], 0, 20)
         23
@@ -211,7 +211,8 @@ class Grid:
         return sum(_sum(np.clip(self._steps_of_array(block), least, most)) for block in _blocks(values.ravel()))
 
     def total_of_floats(self, values: NDArray[Any], least: int, most: int) -> tuple[int, int] | None:
-        """`total` in one pass over an array of floats, and how many of them are NaN; None where the kernel has no way.
+        """Return `total` in one pass over an array of floats, and how many
+        of them are NaN; None where the kernel has no way.
 
         >>> Grid("1/10").total_of_floats(np.array([0.31, np.nan]), 0, 20)
         (3, 1)
@@ -261,7 +262,7 @@ def _blocks(flat: NDArray[Any]) -> Iterator[NDArray[Any]]:
 
 
 def _sum(steps: Steps) -> int:
-    """The sum of steps within ±2^61, by halves that cannot overflow."""
+    """Return the sum of steps within ±2^61, by halves that cannot overflow."""
     return (int((steps >> 32).sum()) << 32) + int((steps & 0xFFFFFFFF).sum())
 
 
@@ -299,7 +300,7 @@ def _scale_floats(values: NDArray[Any], factor: int, least: int = -LIMIT, most: 
 
 @lru_cache(maxsize=64)
 def _floor(factor: int, least: int, most: int) -> _floors.Floor | None:
-    """The kernel's way of scaling, or None where the factor is beyond it."""
+    """Return the kernel's way of scaling, or None where the factor is beyond it."""
     twos = (factor & -factor).bit_length() - 1
     furthest = max(abs(least), abs(most), 1)
     # The least power of two whose steps are beyond both ends: below 1 where one step is so short.
@@ -314,7 +315,7 @@ def _floor(factor: int, least: int, most: int) -> _floors.Floor | None:
 
 
 def _first_float(step: int, factor: int) -> int:
-    """The bits of the least float that is at or above step/factor; -1 where it is at the next step already."""
+    """Return the bits of the least float that is at or above step/factor; -1 where it is at the next step already."""
     edge = Fraction(step, factor)
     near = float(edge)
     first = near if Fraction(near) >= edge else math.nextafter(near, math.inf)

@@ -79,7 +79,7 @@ def check_sensitivity(values: Known, sensitivity: Fraction, monotone: bool = Fal
 
 
 def unpack_values(values: Any, sensitivity: Fraction, monotone: bool = False) -> tuple[Any, Sequence[Any] | None]:
-    """The bare values, and the items where the values have them.
+    """Return the bare values, and the items where the values have them.
 
     `check_sensitivity` refuses values that move too far. Values about which nothing is known are taken as they are.
     """
@@ -93,7 +93,7 @@ def unpack_values(values: Any, sensitivity: Fraction, monotone: bool = False) ->
 
 
 def split_labels(values: Any) -> tuple[Any, Sequence[Any] | None]:
-    """The bare values, and the labels that a count of pandas or Polars has for them; None for all other values.
+    """Return the bare values, and the labels that a count of pandas or Polars has for them; None for all other values.
 
     The labels of value_counts() are published where they are selected. Only what occurs has a label, and what occurs is
     private: give the counts of a public list, value_counts().reindex(items, fill_value=0), or use `count`.
@@ -116,7 +116,7 @@ def split_labels(values: Any) -> tuple[Any, Sequence[Any] | None]:
 
 
 def names_of(values: Any) -> Sequence[Any] | None:
-    """The public items that values belong to; None where they have no names."""
+    """Return the public items that values belong to; None where they have no names."""
     if isinstance(values, Known):
         return values.names
     labels = split_labels(values)[1]
@@ -124,7 +124,7 @@ def names_of(values: Any) -> Sequence[Any] | None:
 
 
 def lies_on(values: Any, grid: Grid) -> bool:
-    """Whether values are known to be whole steps of a grid: by their type, or by what they say of themselves.
+    """Return whether values are known to be whole steps of a grid: by their type, or by what they say of themselves.
 
     No value is looked at, only types. Whole numbers lie on a grid of 1/q; floats and fractions may lie between two
     steps. An array declares its type. For a list, whether it holds ints only must not depend on the data.
@@ -153,7 +153,8 @@ def lies_on(values: Any, grid: Grid) -> bool:
 
 
 def lost_steps(values: Any, grid: Grid, on_grid: bool | None = None) -> int:
-    """How many steps of a grid the exact values may lie above the steps that stand for them; 0 where these are exact.
+    """Return how many steps of a grid the exact values may lie above the
+    steps that stand for them; 0 where these are exact.
 
     Values that may lie between two steps (`lies_on`) lose up to one; `on_grid` says whether they do, where that is
     known. Values may have lost more before, and say so of themselves.
@@ -166,7 +167,7 @@ def lost_steps(values: Any, grid: Grid, on_grid: bool | None = None) -> int:
 
 
 def steps_off(above: int | None, values: Any, grid: Grid) -> int:
-    """How many steps the exact values may lie above these once they are floored: as it is said, or as types say.
+    """Return how many steps the exact values may lie above these once they are floored: as it is said, or as types say.
 
     Who says so has floored the values: they lie on the grid.
 
@@ -177,7 +178,7 @@ def steps_off(above: int | None, values: Any, grid: Grid) -> int:
 
 
 def unpack_within(values: Any, sensitivity: Fraction) -> Any:
-    """The bare values, refused where one person can move all of them together further than this."""
+    """Return the bare values, refused where one person can move all of them together further than this."""
     if not isinstance(values, Known):
         return split_labels(values)[0]
     if values.total > sensitivity:
@@ -190,7 +191,7 @@ def unpack_within(values: Any, sensitivity: Fraction) -> Any:
 
 
 def unpack_within_squared(values: Any, squared: Fraction) -> Any:
-    """The bare values, refused where the squares of one person's moves may add up to more than this.
+    """Return the bare values, refused where the squares of one person's moves may add up to more than this.
 
     No move is above `each`, and all moves add up to `total` at most: so their squares add up to at most each·total.
     """

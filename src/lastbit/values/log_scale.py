@@ -62,7 +62,7 @@ class LogScale:
         return self.start(self.high + 1) - self.start(self.low)
 
     def start(self, number: int) -> int:
-        """The weight of all numbers from 0 up to this one, which is not among them; negative below 0.
+        """Return the weight of all numbers from 0 up to this one, which is not among them; negative below 0.
 
         This is the specification of `starts`, with MPFR in place of the compiled tables.
         """
@@ -71,11 +71,11 @@ class LogScale:
         return -log2_floor(1 - number, self.bits)
 
     def weight(self, number: int) -> int:
-        """The weight of one number."""
+        """Return the weight of one number."""
         return self.start(number + 1) - self.start(number)
 
     def starts(self, numbers: Steps, *, wide: bool) -> Positions:
-        """`start` of each number: as Python's integers where wide ones are asked for, else in 64 bits."""
+        """Return `start` of each number: as Python's integers where wide ones are asked for, else in 64 bits."""
         kind = object if wide else np.int64
         whole, after = (part.astype(kind) for part in _logarithms_of(_magnitudes(numbers), self.bits))
         above: Positions = (whole << self.bits) + after
@@ -83,18 +83,18 @@ class LogScale:
         return np.where(numbers > 0, above + (1 << self.bits), -above)
 
     def needs_wide(self, parts: int = 1) -> bool:
-        """Whether positions, in parts of so many to a unit, may be too large for 64 bits."""
+        """Return whether positions, in parts of so many to a unit, may be too large for 64 bits."""
         return 2 * parts * self.start(self.furthest + 1) >= LIMIT
 
     def find(self, position: int) -> int:
-        """The number whose weight holds this position: `start` inverted."""
+        """Return the number whose weight holds this position: `start` inverted."""
         low, high = self._near(position)
         if not self.start(low) <= position < self.start(high + 1):
             low, high = self.low, self.high
         return low + bisect_right(range(low, high + 1), position, key=self.start) - 1
 
     def _near(self, position: int) -> tuple[int, int]:
-        """Ends of a short interval that most likely holds the number: floats choose it, `start` decides."""
+        """Return ends of a short interval that most likely holds the number: floats choose it, `start` decides."""
         above = position >= 1 << self.bits
         logarithm = (position - (1 << self.bits) if above else max(0, -position)) / (1 << self.bits)
         guess = int(2.0 ** min(logarithm, _FURTHEST))
@@ -103,7 +103,7 @@ class LogScale:
         return low, high
 
     def least_weight(self, magnitude: int) -> int:
-        """At most the weight of any number within ±magnitude, and of those alone that are on the scale."""
+        """Return at most the weight of any number within ±magnitude, and of those alone that are on the scale."""
         nearest = max(self.low, -self.high, 0)
         number = max(1, min(self.furthest, max(magnitude, nearest)))
         # ⌊a⌋ - ⌊b⌋ is at least ⌊a - b⌋, and the logarithm bends down.
@@ -111,12 +111,12 @@ class LogScale:
 
 
 def _magnitudes(numbers: Steps) -> Steps:
-    """The number whose logarithm says where each number begins: y above zero, 1 + y for -y and for zero."""
+    """Return the number whose logarithm says where each number begins: y above zero, 1 + y for -y and for zero."""
     return np.where(numbers > 0, numbers, 1 - numbers)
 
 
 def _logarithms_of(numbers: Steps, bits: int) -> tuple[Steps, NDArray[np.uint64]]:
-    """⌊log2 y⌋ and the first bits of log2 y after the point, exactly, for each y of at least 1."""
+    """Return ⌊log2 y⌋ and the first bits of log2 y after the point, exactly, for each y of at least 1."""
     exponents, parts = np.empty(len(numbers), np.int64), np.empty(len(numbers), np.uint64)
     for place in _tables().fill(np.ascontiguousarray(numbers), bits, exponents, parts):
         exact = log2_floor(int(numbers[place]), bits)
@@ -137,7 +137,7 @@ def _tables() -> BinaryLogarithms:
 
 
 def inverses(scale: int, entries: int) -> list[int]:
-    """For each entry i the least c with (1 + i/scale)·c >= 2^31.
+    """Return for each entry i the least c with (1 + i/scale)·c >= 2^31.
 
     >>> inverses(2048, 2)
     [2147483648, 2146435584]
@@ -146,5 +146,5 @@ def inverses(scale: int, entries: int) -> list[int]:
 
 
 def _words(numbers: list[int]) -> NDArray[np.uint64]:
-    """Numbers below 2^128, two words each, the higher one first."""
+    """Return numbers below 2^128, two words each, the higher one first."""
     return np.array([(number >> 64, number & _WORD) for number in numbers], np.uint64).ravel()

@@ -30,7 +30,7 @@ _TEXT: Final = ("str", "utf8", "large_str")
 
 
 def step_of_missing(missing: Any, grid: Grid, least: int, most: int) -> int | None:
-    """The step that a missing value counts as, between the bounds; None where it is left out.
+    """Return the step that a missing value counts as, between the bounds; None where it is left out.
 
     >>> step_of_missing("leave-out", Grid(), 0, 10), step_of_missing("lowest", Grid(), 0, 10)
     (None, 0)
@@ -55,7 +55,7 @@ def step_of_missing(missing: Any, grid: Grid, least: int, most: int) -> int | No
 
 
 def can_be_missing(values: Any) -> bool:
-    """Whether records of this type can be missing. No value is looked at, only the type that an array declares.
+    """Return whether records of this type can be missing. No value is looked at, only the type that an array declares.
 
     >>> can_be_missing(np.array([1, 2])), can_be_missing(np.array([1.5])), can_be_missing([1, 2])
     (False, True, True)
@@ -66,7 +66,7 @@ def can_be_missing(values: Any) -> bool:
 
 
 def numbers_of(values: Any) -> Any:
-    """Records as a flat array of numbers, or as a list in which every record that is no number is None.
+    """Return records as a flat array of numbers, or as a list in which every record that is no number is None.
 
     >>> numbers_of([3, "n/a", None, 2.5])
     [3, None, None, 2.5]
@@ -100,7 +100,7 @@ def missing_among(values: Any) -> NDArray[np.bool_]:
 
 
 def floats_among(values: Any) -> NDArray[np.floating[Any]]:
-    """The records that `numbers_of` gives, as they are where they are floats, and NaN where they are not.
+    """Return the records that `numbers_of` gives, as they are where they are floats, and NaN where they are not.
 
     >>> floats_among(numbers_of([3, "n/a", 0.3])).tolist()
     [nan, nan, 0.3]
@@ -111,7 +111,7 @@ def floats_among(values: Any) -> NDArray[np.floating[Any]]:
 
 
 def whole_by_type(values: Any, grid: Grid) -> bool:
-    """Whether records are known to be whole steps of a grid, by their types. A missing record is of any type.
+    """Return whether records are known to be whole steps of a grid, by their types. A missing record is of any type.
 
     >>> whole_by_type([3, float("nan"), "n/a", None], Grid(1)), whole_by_type([3, 4.0], Grid(1))
     (True, False)

@@ -27,14 +27,17 @@ _BLOCK: Final = 1 << 18
 
 
 def is_plain(values: object) -> TypeGuard[NDArray[Any]]:
-    """Whether values are an array of numbers that int64, uint64 or float64 holds exactly: one read without loops."""
+    """Return whether values are an array of numbers that int64, uint64
+    or float64 holds exactly: one read without loops.
+    """
     if type(values) is not np.ndarray and (not isinstance(values, np.ndarray) or isinstance(values, np.ma.MaskedArray)):
         return False
     return values.dtype.kind in "biuf" and values.dtype.itemsize <= 8
 
 
 def unwrap(values: Any) -> Any:
-    """The values of a Series, a masked array, or a list of Python's ints or floats, as an array; else as they are.
+    """Return the values of a Series, a masked array, or a list of
+    Python's ints or floats, as an array; else as they are.
 
     Masked values are missing.
     """
@@ -69,12 +72,13 @@ def unwrap(values: Any) -> Any:
 
 
 def is_missing(value: object) -> bool:
-    """Whether this stands for a value that is not there."""
+    """Return whether this stands for a value that is not there."""
     return type(value).__name__ in _MISSING
 
 
 def exact_ratio(value: object) -> tuple[int, int]:
-    """The exact value of any number as a fraction; ±1/0 where it is not finite, NaN and missing values as lowest.
+    """Return the exact value of any number as a fraction; ±1/0 where
+    it is not finite, NaN and missing values as lowest.
 
     >>> exact_ratio(0.75), exact_ratio(float("inf")), exact_ratio(None)
     ((3, 4), (1, 0), (-1, 0))
@@ -103,7 +107,7 @@ def exact_ratio(value: object) -> tuple[int, int]:
 
 
 def highest(values: NDArray[Any]) -> NDArray[Any]:
-    """The highest of a plain array, as an array of one: a NaN only where there is nothing else.
+    """Return the highest of a plain array, as an array of one: a NaN only where there is nothing else.
 
     >>> highest(np.array([1.0, np.nan, -3.0]))
     array([1.])
@@ -116,7 +120,7 @@ def highest(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def bits(values: NDArray[Any]) -> NDArray[np.uint64]:
-    """The bits of floats, as 64-bit floats have them."""
+    """Return the bits of floats, as 64-bit floats have them."""
     if values.dtype is _FLOAT64:
         return np.ascontiguousarray(values).view(np.uint64)
     # A signaling NaN of a shorter type would warn as it is turned into a quiet one.

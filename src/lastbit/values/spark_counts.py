@@ -55,7 +55,7 @@ class SparkCounts(Known):
     total = values
 
     def collect(self) -> Counts:
-        """All items and their values as `Counts` on this machine, in the fixed order of items."""
+        """Return all items and their values as `Counts` on this machine, in the fixed order of items."""
         pairs = zip(*self.rows.fetch(self.rows.frame, TOTAL), strict=True)
         # Spark's own order depends on all rows, and places are published.
         rows = sorted(pairs, key=lambda row: sort_key(row[0]))

@@ -19,7 +19,7 @@ _PARTS: Final = ("DAY", "HOUR", "MINUTE", "SECOND")
 
 
 def can_be_items(dtype: str) -> bool:
-    """Whether the values of a column of this type can be items.
+    """Return whether the values of a column of this type can be items.
 
     >>> can_be_items("string"), can_be_items("interval year to month"), can_be_items("array<int>")
     (True, False, False)
@@ -28,7 +28,7 @@ def can_be_items(dtype: str) -> bool:
 
 
 def readable_condition(dtype: str, key: str) -> str:
-    """Whether Python has an item for a value, in SQL; true for null, which is an item here."""
+    """Return whether Python has an item for a value, in SQL; true for null, which is an item here."""
     if re.fullmatch(_TEXT, dtype):
         from pyspark.sql import functions as f
 
@@ -46,7 +46,7 @@ def readable_condition(dtype: str, key: str) -> str:
 
 
 def item_reader(dtype: str, key: str) -> tuple[str, Callable[[Any], Any]]:
-    """A value as Python reads it, in SQL, and the item of what Python reads: times with a zone are in UTC."""
+    """Return a value as Python reads it, in SQL, and the item of what Python reads: times with a zone are in UTC."""
     if dtype == "timestamp":
         return f"unix_micros({key})", _after(_EPOCH_UTC)
     if dtype == "timestamp_ntz":

@@ -42,7 +42,7 @@ class SparkRows:
         return [name for name in self.frame.columns if name != TOTAL]
 
     def map_batches(self, work: Callable[[Iterable[Any]], Iterable[Any]], column: str) -> Any:
-        """The parts of items and a new column of text that the executors make of the rows, batch by batch."""
+        """Return the parts of items and a new column of text that the executors make of the rows, batch by batch."""
         from pyspark.sql.types import StringType, StructField, StructType
 
         fields = [field for field in self.frame.schema.fields if field.name != TOTAL]
@@ -50,7 +50,7 @@ class SparkRows:
             return self.frame.mapInArrow(work, StructType([*fields, StructField(column, StringType())]))
 
     def fetch(self, frame: Any, column: str) -> tuple[list[Any], list[Any]]:
-        """The items of a frame with the parts of items, and another column, both as Python has them."""
+        """Return the items of a frame with the parts of items, and another column, both as Python has them."""
         rows = run_spark(lambda: frame.selectExpr(*(sql for sql, _ in self.read), column).collect())
         parts = [[convert(row[place]) for row in rows] for place, (_, convert) in enumerate(self.read)]
         items = parts[0] if len(parts) == 1 else list(zip(*parts, strict=True))

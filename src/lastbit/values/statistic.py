@@ -105,7 +105,7 @@ def exact_sum(
     missing: Missing = LEAVE_OUT,
     replaces: bool = False,
 ) -> Statistic:
-    """The sum of records, each clamped to the bounds; the sum is floored to a multiple of the resolution.
+    """Return the sum of records, each clamped to the bounds; the sum is floored to a multiple of the resolution.
 
     A missing record (None, NaN, text) is left out of the sum; with `missing="lowest"` it counts as the lower bound,
     with a number between the bounds as that number. One person adds or removes a record, or `replaces` one when the
@@ -138,7 +138,8 @@ def exact_sum(
 def exact_mean(
     values: Any, *, bounds: tuple[Number, Number], resolution: Number = 1, missing: Missing | None = None
 ) -> Statistic:
-    """The mean of a public number of records, of which one person replaces one. For a private number: `NoisyMean`.
+    """Return the mean of a public number of records, of which one
+    person replaces one. For a private number: `NoisyMean`.
 
     The mean divides by the public number, so no record can be left out: one who may have a number or none would move
     the mean of the others by too much. An array of whole numbers has no missing records. For any other type say what a
@@ -163,7 +164,7 @@ def exact_mean(
 def exact_variance(
     values: Any, *, bounds: tuple[Number, Number], resolution: Number = 1, missing: Missing | None = None
 ) -> Statistic:
-    """The sample variance (over n - 1) of a public number of records, of which one person replaces one.
+    """Return the sample variance (over n - 1) of a public number of records, of which one person replaces one.
 
     Its sensitivity is (upper - lower)²/n: the rest may all be at one bound, and one record move to the other. Records
     are floored to the resolution, each for itself, and an interval is for the variance of the floored records: with a
@@ -205,7 +206,7 @@ def mean_sums(
     missing: Missing = LEAVE_OUT,
     replaces: bool = False,
 ) -> MeanSums:
-    """The two sums behind the mean of a private number of units, for `NoisyMean`: one number for each unit.
+    """Return the two sums behind the mean of a private number of units, for `NoisyMean`: one number for each unit.
 
     The first is the total less the midpoint of the bounds for each unit; the second is half the range for each unit.
     A unit whose number is missing is in neither, so that the mean divides by those who have a number. One unit comes or
@@ -238,7 +239,7 @@ def centred_sums(
     most: int = 1,
     replaces: bool = False,
 ) -> MeanSums:
-    """`mean_sums` from the exact total of numbers within the bounds, and the number of units that have a number.
+    """Return `mean_sums` from the exact total of numbers within the bounds, and the number of units that have a number.
 
     `floored` says how far a number may lie from the exact one; 0 where numbers and total are exact. One unit has at
     `most` so many numbers.
@@ -255,7 +256,8 @@ def centred_sums(
 
 
 def steps_above(floored: Fraction, step: Fraction) -> int:
-    """How many steps higher an exact sum may lie: one is floored off it, and up to `floored` off each of 2^32 records.
+    """Return how many steps higher an exact sum may lie: one is floored
+    off it, and up to `floored` off each of 2^32 records.
 
     >>> steps_above(Fraction(1, 1 << 32), Fraction(1)), steps_above(Fraction(1), Fraction(1)) == 1 + (1 << 32)
     (2, True)
@@ -299,7 +301,7 @@ def histogram(
 
 
 def ends(bounds: object, grid: Grid) -> tuple[int, int]:
-    """Public bounds in steps of a grid, which both must be on.
+    """Return public bounds in steps of a grid, which both must be on.
 
     >>> ends((0, "1/2"), Grid("1/4"))
     (0, 2)
@@ -309,7 +311,7 @@ def ends(bounds: object, grid: Grid) -> tuple[int, int]:
 
 
 def as_list(values: Any) -> tuple[Any, bool]:
-    """Values as a list or an array, and whether they were one number rather than that.
+    """Return values as a list or an array, and whether they were one number rather than that.
 
     >>> as_list(3), as_list([3])
     (([3], True), ([3], False))
@@ -349,7 +351,8 @@ def _blocks(values: Any) -> Iterator[Any]:
 
 @lru_cache(maxsize=64)
 def _fine(grid: Grid, least: int, most: int) -> Grid:
-    """A grid as fine as fits, 2^32 times as fine if that fits: then 2^32 records floored to it lose less than a step.
+    """Return a grid as fine as fits, 2^32 times as fine if that fits:
+    then 2^32 records floored to it lose less than a step.
 
     Where the bounds are on a binary grid that is as fine, it is that one: floats are floored to it fastest, and lose
     least. Otherwise its steps are 1/q, which take no division. It need not divide the resolution, as the sum is floored
@@ -366,7 +369,7 @@ def _fine(grid: Grid, least: int, most: int) -> Grid:
 
 
 def _total(values: Any, grid: Grid, least: int, most: int, counted_as: int | None, whole: bool) -> tuple[int, int]:
-    """The sum of records in steps, floored once; and the number of records in it. `whole` is `whole_by_type`.
+    """Return the sum of records in steps, floored once; and the number of records in it. `whole` is `whole_by_type`.
 
     Two sums that are apart by a whole number of steps at most are so when they are floored, too.
     """
@@ -386,7 +389,7 @@ def _total(values: Any, grid: Grid, least: int, most: int, counted_as: int | Non
 
 
 def _step_for_missing(values: Any, missing: object, grid: Grid, least: int, most: int) -> int:
-    """The step that a missing record counts as, where none can be left out."""
+    """Return the step that a missing record counts as, where none can be left out."""
     if missing is None and not can_be_missing(values):
         return least
     if missing is None or missing == LEAVE_OUT:

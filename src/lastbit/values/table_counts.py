@@ -43,7 +43,7 @@ class TableCounts(Known):
 
     @property
     def values(self) -> Mapping[tuple[str, ...], NDArray[np.int64]]:
-        """The counts."""
+        """The counts of each table, cell by cell."""
         return self.counts
 
     @property

@@ -88,7 +88,9 @@ class Unlisted(Known):
 
     @classmethod
     def of(cls, values: Mapping[Any, Any], **facts: Any) -> Unlisted:
-        """The values of items in a mapping: exact numbers, floored to the resolution. Only those above zero occur."""
+        """Return the values of items in a mapping: exact numbers, floored
+        to the resolution. Only those above zero occur.
+        """
         grid = Grid(facts.get("resolution", 1))
         facts["above"] = steps_off(facts.get("above"), list(values.values()), grid)
         steps = {item: grid.step(value) for item, value in values.items()}
@@ -103,7 +105,7 @@ class Unlisted(Known):
         return cls(fetch=fetch, **facts)
 
     def highest(self, most: int | None = None) -> ItemsAndSteps:
-        """The items with the largest values, and the values in steps: at most so many. They are private."""
+        """Return the items with the largest values, and the values in steps: at most so many. They are private."""
         items, steps = self.fetch(most)
         return items, steps
 
@@ -139,7 +141,7 @@ class Unlisted(Known):
 
 
 def sort_key(item: Any) -> Any:
-    """A key that puts items in one fixed order, the same on every engine.
+    """Return a key that puts items in one fixed order, the same on every engine.
 
     Families come one after the other: truth values, numbers by their value, text by the bytes of its UTF-8, bytes,
     dates, times without a zone, times with one by their instant, times of the day, spans of time, UUIDs by their
@@ -178,6 +180,6 @@ def sort_key(item: Any) -> Any:
 
 
 def _nanoseconds_since(moment: datetime.datetime, start: datetime.datetime) -> int:
-    """The nanoseconds from a start to a moment: a Timestamp of pandas is finer than microseconds."""
+    """Return the nanoseconds from a start to a moment: a Timestamp of pandas is finer than microseconds."""
     elapsed = datetime.datetime.__sub__(moment, start)
     return elapsed // _MICROSECOND * 1000 + int(getattr(moment, "nanosecond", 0))

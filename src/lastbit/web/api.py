@@ -28,7 +28,7 @@ _WAIT: Final = 30.0
 
 
 def table(visit: Visit) -> Response:
-    """What can be asked of: columns, public lists, the unit, the account."""
+    """Return what can be asked of: columns, public lists, the unit, the account."""
     desk = visit.desk
     lists = {name: list(domain.items) for name, domain in desk.lists.items()}
     return as_json(
@@ -43,12 +43,12 @@ def table(visit: Visit) -> Response:
 
 
 def questions(visit: Visit) -> Response:
-    """The kinds of questions, and the options of each."""
+    """Return the kinds of questions, and the options of each."""
     return as_json({"questions": {kind.name: describe_kind(kind) for kind in KINDS.values()}})
 
 
 def plan(visit: Visit) -> Response:
-    """What a release costs and how accurate it is. Nothing is read and nothing is spent."""
+    """Return what a release costs and how accurate it is. Nothing is read and nothing is spent."""
     planned = _make_plan(visit)
     return as_json({**describe_plan(planned), "sample": planned.sample().data})
 
@@ -72,7 +72,7 @@ def _make_plan(visit: Visit) -> Plan:
 
 
 def confirmations(visit: Visit) -> Response:
-    """A key that pays once for this question."""
+    """Return a key that pays once for this question."""
     planned = _make_plan(visit)
     key = visit.desk.wait_for(Confirmation(planned.request, planned.units))
     return as_json({"key": key, **describe_plan(planned)}, 201)
@@ -106,12 +106,12 @@ def _show(result: Result, status: int = 200) -> Response:
 
 
 def release(visit: Visit) -> Response:
-    """A release again, for nothing."""
+    """Return a past release again, for nothing."""
     return _show(find_result(visit.desk, visit.number("entry")))
 
 
 def work(visit: Visit) -> Response:
-    """How far a release is; DELETE cancels it unless it is charged."""
+    """Return how far a release is; DELETE cancels it unless it is charged."""
     job = visit.desk.jobs.find(visit.part("key"))
     if job is None:
         raise NotThere("there is no such work.")
@@ -123,19 +123,19 @@ def work(visit: Visit) -> Response:
 
 
 def accounts(visit: Visit) -> Response:
-    """Every account."""
+    """Return every account."""
     return as_json({"accounts": [account_data(account) for account in visit.desk.ledger.accounts()]})
 
 
 def account(visit: Visit) -> Response:
-    """One account and its history."""
+    """Return one account and its history."""
     books, name = visit.desk.ledger, visit.part("dataset")
     history = [{**entry_data(entry), "done": entry.done} for entry in books.history(name)]
     return as_json({**account_data(books.account(name)), "history": history})
 
 
 def limit(visit: Visit) -> Response:
-    """A higher limit, in the account's own currency."""
+    """Raise the limit of an account, in the account's own currency."""
     values: dict[str, Any] = parse_options(_LIMIT, visit.json, "python", "a limit")
     limits = {name: values[name] for name in ("epsilon", "rho") if values[name] is not None}
     if len(limits) != 1:
@@ -145,17 +145,17 @@ def limit(visit: Visit) -> Response:
 
 
 def audit(visit: Visit) -> Response:
-    """The exact verdict on a mechanism and two small inputs."""
+    """Return the exact verdict on a mechanism and two small inputs."""
     return as_json(find_verdict(visit.query)["verdict"])
 
 
 def openapi(visit: Visit) -> Response:
-    """The description, for programs."""
+    """Return the description of the service, for programs."""
     return as_json(describe_service())
 
 
 def page(visit: Visit) -> Response:
-    """The description, for people."""
+    """Return the description of the service, for people."""
     operations = [
         (path, method, {"x-example": "", **operation})
         for path, methods in describe_service()["paths"].items()

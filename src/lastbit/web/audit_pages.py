@@ -35,7 +35,7 @@ _MOST_BARS: Final = 14
 
 
 def audit(visit: Visit) -> Response:
-    """A form; with all of its fields, the verdict."""
+    """Show the form; with all of its fields, the verdict."""
     values = {**_USUAL, **{name: text for name, text in visit.query.items() if text}}
     if values["mechanism"] not in MECHANISMS:
         values["mechanism"] = _USUAL["mechanism"]
@@ -55,7 +55,7 @@ def audit(visit: Visit) -> Response:
 
 
 def find_verdict(values: dict[str, str]) -> dict[str, Any]:
-    """The exact verdict on a mechanism and two small inputs, with both laws drawn."""
+    """Return the exact verdict on a mechanism and two small inputs, with both laws drawn."""
     name = values.get("mechanism", "")
     if name not in MECHANISMS:
         raise ParameterError(f"mechanism must be one of {', '.join(MECHANISMS)}.")
@@ -75,7 +75,7 @@ def find_verdict(values: dict[str, str]) -> dict[str, Any]:
 
 
 def _draw_laws(one: Law, other: Law) -> tuple[Any, str]:
-    """Both laws in pairs of bars: the outcomes that are likeliest in one of the two."""
+    """Return both laws in pairs of bars: the outcomes that are likeliest in one of the two."""
     masses = one.masses, other.masses
     outcomes = {value: max(mass.get(value, Fraction(0)) for mass in masses) for mass in masses for value in mass}
     likeliest = set(sorted(outcomes, key=lambda value: -outcomes[value])[:_MOST_BARS])
@@ -97,18 +97,18 @@ def _describe_search(one: Law, other: Law) -> str:
 
 
 def _shrink(settings: str) -> str:
-    """Parameters for small inputs: one item instead of many, and a grid of whole numbers."""
+    """Return parameters for small inputs: one item instead of many, and a grid of whole numbers."""
     parts = [setting.partition("=") for setting in settings.split()]
     return " ".join(f"{name}={_SMALL.get(name, value)}" for name, _, value in parts)
 
 
 def gallery(visit: Visit) -> Response:
-    """All broken mechanisms."""
+    """Return all broken mechanisms."""
     return visit.page("gallery.html", here="/audit", cases=GALLERY, counts=count_kinds())
 
 
 def case(visit: Visit) -> Response:
-    """One broken mechanism: the exact proof, and both laws."""
+    """Return one broken mechanism: the exact proof, and both laws."""
     text = visit.part("number")
     if not text.isascii() or not text.isdigit() or len(text) > 6 or not 1 <= int(text) <= len(GALLERY):
         raise NotThere("there is no such case in the gallery.")

@@ -17,7 +17,7 @@ from lastbit.web.visit import NotThere, Visit, make_address, redirect
 
 
 def accounts(visit: Visit) -> Response:
-    """Every account; with a name in the address, one account and its history."""
+    """Return every account; with a name in the address, one account and its history."""
     if (name := visit.query.get("account")) is not None:
         return _show_account(visit, name)
     books = visit.desk.ledger
@@ -42,7 +42,7 @@ def _show_account(visit: Visit, name: str, error: str = "") -> Response:
 
 
 def raise_limit(visit: Visit) -> Response:
-    """A higher limit, with its reason."""
+    """Raise the limit of an account, with a reason."""
     books, form = visit.desk.ledger, visit.form
     name = form.get("account", "")
     currency = books.account(name).currency
@@ -55,7 +55,9 @@ def raise_limit(visit: Visit) -> Response:
 
 
 def export(visit: Visit) -> Response:
-    """The whole books of an account: as JSON exactly as they are kept, as CSV without formulas for spreadsheets."""
+    """Return the whole books of an account: as JSON exactly as they
+    are kept, as CSV without formulas for spreadsheets.
+    """
     name, form = visit.query.get("account", ""), visit.part("form")
     row, rows = visit.desk.ledger.export(name)
     entries = list(rows)

@@ -134,7 +134,9 @@ class Guard:
         return None
 
     def _from_here(self, method: str, headers: Mapping[str, str]) -> bool:
-        """Whether a request is no other page's doing. Programs send no Origin, and carry their token themselves."""
+        """Return whether a request is no other page's doing. Programs
+        send no Origin, and carry their token themselves.
+        """
         origin = headers.get("origin")
         if origin is not None:
             scheme, _, place = origin.lower().partition("://")
@@ -210,7 +212,7 @@ def _go_on(address: str, home: str | None) -> str:
 
 
 def refuse(scope: Any, status: int, message: str) -> Response:
-    """A refusal in the form that the asker reads. It holds nothing of the request."""
+    """Return a refusal in the form that the asker reads. It holds nothing of the request."""
     if scope["path"].startswith("/api"):
         return JSONResponse({"error": message}, status)
     return HTMLResponse(

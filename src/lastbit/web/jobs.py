@@ -71,7 +71,7 @@ class Job:
         self._progress, self._stop, self.has_reader = progress, stop, True
 
     def last_moment(self) -> None:
-        """Called before the charge: whoever cancelled in time is not charged."""
+        """Note the last moment before the charge: whoever cancelled in time is not charged."""
         with self._lock:
             if self._cancelled:
                 raise Cancelled("cancelled")
@@ -119,7 +119,7 @@ class Jobs:
         self._lock = Lock()
 
     def find(self, key: str) -> Job | None:
-        """The work of a key."""
+        """Return the work of a key."""
         return self._jobs.get(key)
 
     def start(self, key: str, work: Callable[[Job], int]) -> Job:
@@ -147,13 +147,13 @@ class Jobs:
 
 
 def describe_error(error: BaseException) -> str:
-    """What may be said of an error: lastbit's own messages hold no private value, those of others may."""
+    """Return what may be said of an error: lastbit's own messages hold no private value, those of others may."""
     message = str(error) if isinstance(error, LastbitError) else f"unexpected {type(error).__name__}."
     return f"{message} {find_charge_note(error)}".rstrip()
 
 
 def describe_job(job: Job) -> dict[str, Any]:
-    """A piece of work for JSON."""
+    """Return a piece of work for JSON."""
     return {
         "key": job.key, "state": job.state, "progress": job.progress, "message": job.message, "entry": job.entry,
     }  # fmt: skip

@@ -21,7 +21,7 @@ from lastbit.web.visit import NotThere, Visit, make_address, parse_number, redir
 
 
 def ask(visit: Visit) -> Response:
-    """What there is to find, and what is left to spend."""
+    """Return what there is to find, and what is left to spend."""
     account = visit.desk.account
     return visit.page(
         "ask.html",
@@ -34,7 +34,7 @@ def ask(visit: Visit) -> Response:
 
 
 def topic(visit: Visit) -> Response:
-    """The form of one topic."""
+    """Return the form of one topic."""
     form = visit.query
     if not form:
         # A column that has a public list is the likeliest one.
@@ -64,7 +64,7 @@ def _show_form(visit: Visit, name: str, form: dict[str, str], error: str = "") -
 
 
 def plan(visit: Visit) -> Response:
-    """The plan of a form; the form again where it cannot be planned."""
+    """Return the plan of a form; the form again where it cannot be planned."""
     form = fill_form(visit.query)
     try:
         shown_plan = _describe_plan(visit, form, plan_form(visit.desk, form), swap="")
@@ -74,7 +74,7 @@ def plan(visit: Visit) -> Response:
 
 
 def numbers(visit: Visit) -> Response:
-    """The part of a plan that follows the slider."""
+    """Return the part of a plan that follows the slider."""
     form = fill_form(visit.query)
     swap = form.get("from", "")
     return visit.page("planned.html", **_describe_plan(visit, form, plan_form(visit.desk, form), swap=swap))
@@ -102,7 +102,7 @@ def _describe_plan(visit: Visit, form: dict[str, str], plan: Plan, *, swap: str)
 
 
 def _describe_account(plan: Plan) -> dict[str, Any]:
-    """The account before and after."""
+    """Return the account before and after."""
     after = {} if plan.after is None else plan.after.left
     account: Any = plan.account
     left = [
@@ -125,7 +125,7 @@ def _audit_address(plan: Plan) -> str:
 
 
 def confirm(visit: Visit) -> Response:
-    """A key for this question, and the page that it pays on."""
+    """Return a key for this question, and the page that it pays on."""
     form = fill_form(visit.form)
     plan = plan_form(visit.desk, form)
     back = {name: text for name, text in form.items() if name not in ("from", "stop", "drag", "within")}
@@ -144,7 +144,7 @@ def find_paid(visit: Visit) -> Response | None:
 
 
 def confirmation(visit: Visit) -> Response:
-    """The page that pays once."""
+    """Return the page that pays once."""
     key = visit.part("key")
     waiting = _find_waiting(visit, key)
     plan = make_plan(waiting.request, units=waiting.units)
@@ -180,12 +180,12 @@ def _find_waiting(visit: Visit, key: str) -> Confirmation:
 
 
 def work(visit: Visit) -> Response:
-    """How far a release is."""
+    """Return how far a release is."""
     return _show_work(visit, "work.html")
 
 
 def working(visit: Visit) -> Response:
-    """The part of the page that follows the work."""
+    """Return the part of the page that follows the work."""
     answer = _show_work(visit, "working.html")
     if answer.status_code == 303:
         answer = Response(status_code=200, headers={"hx-redirect": answer.headers["location"]})
@@ -213,7 +213,7 @@ def cancel(visit: Visit) -> Response:
 
 
 def result(visit: Visit) -> Response:
-    """A result, from the books; with an ending, to take away."""
+    """Return a result, from the books; with an ending, to take away."""
     name, _, ending = visit.part("entry").partition(".")
     shown_result = find_result(visit.desk, parse_number(name))
     if ending:

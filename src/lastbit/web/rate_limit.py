@@ -29,7 +29,7 @@ class RateLimit:
     _lock: Lock = field(default_factory=Lock)
 
     def allows(self, name: str) -> bool:
-        """Whether one more request of this name is within the rate."""
+        """Return whether one more request of this name is within the rate."""
         with self._lock:
             now = self.now()
             left, before = self._left.pop(name, (self.burst, now))

@@ -69,7 +69,7 @@ class ServerAddress:
         return self.certfile is not None
 
     def hosts(self, port: int) -> frozenset[str]:
-        """The Host headers that are answered."""
+        """Return the Host headers that are answered."""
         own = {"127.0.0.1", "localhost", "[::1]"} if self.on_this_machine else set()
         if self.host not in ("0.0.0.0", "::"):  # noqa: S104 # those are no names
             own.add(f"[{self.host}]" if ":" in self.host else self.host)
@@ -79,7 +79,7 @@ class ServerAddress:
         return frozenset({f"{name}:{port}" for name in (*own, *others)} | bare)
 
     def home(self, port: int) -> str | None:
-        """The host that sessions live at, with its port; None where that is whatever name a browser asks by.
+        """Return the host that sessions live at, with its port; None where that is whatever name a browser asks by.
 
         Other programs of this machine listen at localhost too, and browsers send them all cookies of localhost.
         Browsers take every name that ends in .localhost for this machine, so this server has such a name to itself.
@@ -88,7 +88,7 @@ class ServerAddress:
         return f"{self.label}.localhost:{port}" if self.on_this_machine and not self.names and not self.secure else None
 
     def address(self, port: int) -> str:
-        """The address without a token."""
+        """Return the address without a token."""
         shown = f"[{self.host}]" if ":" in self.host else self.host
         return f"http{'s' * self.secure}://{self.names[0] if self.names else shown}:{port}/"
 

@@ -50,7 +50,7 @@ class Token:
         return cls(name, role, digest_of(secret), datetime.now(UTC), expires), secret
 
     def is_valid(self, now: datetime) -> bool:
-        """Whether the token opens anything at this moment."""
+        """Return whether the token opens anything at this moment."""
         return self.withdrawn is None and (self.expires is None or now < self.expires)
 
     def withdraw(self) -> Token:
@@ -112,7 +112,7 @@ class Tokens:
 
 
 def may(role: str, need: str) -> bool:
-    """Whether a role may do what needs another role.
+    """Return whether a role may do what needs another role.
 
     >>> may("release", "look"), may("look", "release")
     (True, False)

@@ -84,11 +84,11 @@ class Visit:
         return body
 
     def part(self, name: str) -> str:
-        """A part of the path."""
+        """Return a part of the path."""
         return str(self.request.path_params[name])
 
     def number(self, name: str) -> int:
-        """A part of the path that is the number of a release."""
+        """Return a part of the path that is the number of a release."""
         return parse_number(self.part(name))
 
     def need(self, role: str) -> None:
@@ -98,7 +98,7 @@ class Visit:
             raise NotAllowed(f"your token may not {words}. Nothing was done. Ask for the token of that role.")
 
     def page(self, name: str, *, status: int = 200, here: str = "", **more: Any) -> Response:
-        """A page of a template."""
+        """Return a page of a template."""
         text = _templates().get_template(name).render(role=self.role, asker=self.asker, here=here, **more)
         # Half a character of an item is no text for anyone else: its number is shown.
         return HTMLResponse(text.encode("utf-8", "backslashreplace"), status)
@@ -126,12 +126,12 @@ def redirect(path: str) -> Response:
 
 
 def safe(svg: str) -> Markup:
-    """A chart, which is HTML already."""
+    """Return a chart, which is HTML already."""
     return Markup(svg)  # noqa: S704 # drawn by lastbit.output.chart, which escapes every text
 
 
 def as_json(data: object, status: int = 200, **headers: str) -> Response:
-    """Data as JSON, with exact fractions beside the numbers."""
+    """Return data as JSON, with exact fractions beside the numbers."""
     return Response(json_text(data, ascii_only=True), status, headers, "application/json")
 
 
@@ -251,7 +251,7 @@ def _complain(error: BaseException) -> None:
 
 
 def status_of(error: Exception) -> int:
-    """The status of an answer to a request that ended in this error."""
+    """Return the status of an answer to a request that ended in this error."""
     if isinstance(error, NotAllowed):
         return 403
     if isinstance(error, NotThere | LedgerNotFound | AccountNotFound | EntryNotFound):

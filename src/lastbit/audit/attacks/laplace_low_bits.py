@@ -18,7 +18,7 @@ _NEARBY: Final = 8
 
 
 def numpy_noise(u: float, scale: float) -> float:
-    """The value of `numpy.random.Generator.laplace(0, scale)` for its uniform U, a multiple of 2^-53 above 0.
+    """Return the value of `numpy.random.Generator.laplace(0, scale)` for its uniform U, a multiple of 2^-53 above 0.
 
     >>> numpy_noise(0.5, 3.0), round(numpy_noise(0.25, 1.0), 3)
     (0.0, -0.693)
@@ -27,7 +27,7 @@ def numpy_noise(u: float, scale: float) -> float:
 
 
 def possible(output: float, value: float, scale: float) -> bool:
-    """Whether `value + numpy.random.Generator.laplace(0, scale)` can be this output.
+    """Return whether `value + numpy.random.Generator.laplace(0, scale)` can be this output.
 
     >>> possible(0.5, 0.5, 1.0), possible(1e-20, 0.0, 1.0)
     (True, False)
@@ -39,7 +39,7 @@ def possible(output: float, value: float, scale: float) -> bool:
 
 
 def guess(output: float, value: float, neighbour: float, scale: float) -> float | None:
-    """The value, of the two, that this output must come from; None when both values, or neither, can give it.
+    """Return the value, of the two, that this output must come from; None when both values, or neither, can give it.
 
     >>> guess(1.5, 0.0, 1.0, 1.0) is None
     True
@@ -49,7 +49,7 @@ def guess(output: float, value: float, neighbour: float, scale: float) -> float 
 
 
 def success(outputs: Iterable[float], value: float, neighbour: float, scale: float) -> tuple[float, float]:
-    """The shares of these outputs, all from `value`, that the attack attributes rightly, and wrongly.
+    """Return the shares of these outputs, all from `value`, that the attack attributes rightly, and wrongly.
 
     >>> success([0.25, 0.75], 0.0, 1.0, 1.0)[1]
     0.0

@@ -18,7 +18,7 @@ _STEP: Final = 0x9E3779B97F4A7C15 >> (64 - _BITS) | 1
 
 
 def attacks(uniforms: int = 500) -> Iterator[Attack]:
-    """0 against 1 at ε = 1. The attacker says 0 when only 0 can give the output.
+    """Yield the attack on 0 against 1 at ε = 1. The attacker says 0 when only 0 can give the output.
 
     >>> print(next(attacks(100)))
     low bits (Mironov): advantage 0.89 against the naive mechanism; ...e-12 against ours, which allows 0.462...
@@ -36,7 +36,7 @@ def _uniforms(n: int) -> Iterator[float]:
 
 
 def _bound_on_ours() -> Fraction:
-    """An upper bound on P(our output on 0 is impossible on 1): the mass that was not found for both values."""
+    """Return an upper bound on P(our output on 0 is impossible on 1): the mass that was not found for both values."""
     mechanism = DiscreteLaplace(epsilon=1)
     one, other = law(mechanism.program([0])), law(mechanism.program([1]))
     return sum((mass for outcome, mass in one.masses.items() if outcome not in other.exact), start=one.unexplored)

@@ -37,7 +37,7 @@ def attacks(epsilon: int = 1, outcomes: int = 1000) -> Iterator[Attack]:
 
 
 def zero_rounding(epsilon: int = 1, outcomes: int = 1000) -> Attack:
-    """Attack 1: with Alice, all weights but the first are so small that `exp` gives 0.
+    """Return attack 1: with Alice, all weights but the first are so small that `exp` gives 0.
 
     Without her all weights are equal. So the naive mechanism picks the first outcome always with her, and once in
     `outcomes` times without her.
@@ -50,7 +50,7 @@ def zero_rounding(epsilon: int = 1, outcomes: int = 1000) -> Attack:
 
 
 def truncated_addition(epsilon: int = 1) -> Attack:
-    """Attack 2: with Alice, very many weights are each lost when added to the first weight, though none is 0.
+    """Return attack 2: with Alice, very many weights are each lost when added to the first weight, though none is 0.
 
     Without her they are not lost, and together weigh as much as the first. So the naive mechanism picks the first
     outcome always with her, and every second time without her.
@@ -68,7 +68,7 @@ def truncated_addition(epsilon: int = 1) -> Attack:
 
 
 def _attack(name: str, source: str, epsilon: int, present: Runs, absent: Runs) -> Attack:
-    """The attacker who sees the first outcome says "present". No rule is better: all other outcomes are alike."""
+    """Return an attack: who sees the first outcome says "present". No rule is better: all other outcomes are alike."""
     mechanism = ExponentialMechanism(epsilon=epsilon)
     naive = [naive_chance_of_first(epsilon, runs) for runs in (present, absent)]
     ours = [our_chance_of_first(mechanism, runs) for runs in (present, absent)]
@@ -82,7 +82,7 @@ def naive_weight(epsilon: float, utility: int) -> float:
 
 
 def naive_chance_of_first(epsilon: float, runs: Runs) -> Fraction:
-    """The probability that the naive mechanism picks the first outcome, exactly."""
+    """Return the probability that the naive mechanism picks the first outcome, exactly."""
     total = 0.0
     for utility, count in runs:
         total = after_run(total, naive_weight(epsilon, utility), count)
@@ -92,14 +92,16 @@ def naive_chance_of_first(epsilon: float, runs: Runs) -> Fraction:
 
 
 def our_chance_of_first(mechanism: ExponentialMechanism, runs: Runs) -> Fraction:
-    """The probability that our mechanism picks the first outcome: r^u over the sum of all r^u, with scores -u."""
+    """Return the probability that our mechanism picks the first
+    outcome: r^u over the sum of all r^u, with scores -u.
+    """
     least = min(utility for utility, _ in runs)
     weights = [mechanism.rate.fraction ** (utility - least) for utility, _ in runs]
     return weights[0] / sum(count * weight for (_, count), weight in zip(runs, weights, strict=True))
 
 
 def after_run(total: float, weight: float, count: int) -> float:
-    """total + weight + … + weight: the result of `count` float additions, computed in leaps.
+    """Return total + weight + … + weight: the result of `count` float additions, computed in leaps.
 
     Between two powers of two the sum is a multiple of one unit, and each addition moves the sum by the same number of
     units. Only a weight half a unit off is a tie, which goes to the even neighbour: then additions are done one by one.
@@ -122,5 +124,5 @@ def after_run(total: float, weight: float, count: int) -> float:
 
 
 def _count_to_double(first: float, weight: float) -> int:
-    """How many of these weights weigh as much as the first weight."""
+    """Return how many of these weights weigh as much as the first weight."""
     return math.floor(Fraction(first) / Fraction(weight))

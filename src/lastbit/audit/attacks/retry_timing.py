@@ -19,7 +19,7 @@ from lastbit.privacy.eta import Eta
 
 
 def attacks() -> Iterator[Attack]:
-    """The attack on 257 outcomes: all utilities are 1 against all utilities are 0, at η = 1/177.
+    """Yield the attack on 257 outcomes: all utilities are 1 against all utilities are 0, at η = 1/177.
 
     >>> print(next(attacks()))
     retry timing (Ilvento, section 3.3): advantage 0.498... against the naive mechanism; 0 against ours, ...
@@ -35,7 +35,7 @@ def attacks() -> Iterator[Attack]:
 
 
 def tries(draw: Draw, total: Fraction) -> int:
-    """How many numbers a rejection sampler draws below this total.
+    """Return how many numbers a rejection sampler draws below this total.
 
     >>> from lastbit.audit import law
     >>> law(lambda draw: tries(draw, Fraction(3)), "1/1000")[1][0]
@@ -48,7 +48,7 @@ def tries(draw: Draw, total: Fraction) -> int:
 
 
 def one_try(total: Fraction) -> Fraction:
-    """The probability that the first number is below the total: the total over the next power of two.
+    """Return the probability that the first number is below the total: the total over the next power of two.
 
     >>> one_try(Fraction(256)), one_try(Fraction(257))
     (Fraction(1, 1), Fraction(257, 512))
@@ -57,7 +57,7 @@ def one_try(total: Fraction) -> Fraction:
 
 
 def one_word(weights: Sequence[Fraction]) -> Fraction:
-    """The probability that `Draw.index` needs one word only: that no border between cells cuts the word.
+    """Return the probability that `Draw.index` needs one word only: that no border between cells cuts the word.
 
     >>> one_word([Fraction(1), Fraction(1)]), 1 - one_word([Fraction(1), Fraction(2)])
     (Fraction(1, 1), Fraction(1, 18446744073709551616))

@@ -36,7 +36,7 @@ def search(
     backwards: bool = False,
     through: bool = False,
 ) -> Program:
-    """A search with a bottom `above` + tau steps over the next item. The defaults are right.
+    """Return a search with a bottom `above` + tau steps over the next item. The defaults are right.
 
     strict: items that are equal to the next item are no candidates; dummies of its count stand for them.
     backwards: equals come in the other order, as by a rule that looks at the data.
@@ -90,7 +90,7 @@ ONE_ITEM: Final = Fraction(1, 16)
 
 
 def _by_data(data: Sequence[Mapping[str, int]]) -> tuple[Program, Program]:
-    """A rule on equals that looks at the data: another order where a count is above 1."""
+    """Return a rule on equals that looks at the data: another order where a count is above 1."""
     one, other = (search(counts, k=1, candidates=2, backwards=max(counts.values()) > 1) for counts in data)
     return one, other
 

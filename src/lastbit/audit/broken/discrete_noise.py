@@ -19,7 +19,7 @@ _WIDTH: Final = 6
 
 
 def clamp_noise(draw: Draw, value: int, *, printed: bool) -> int:
-    """A value with noise clamped to ±w. Right is to clamp the sum to bounds that do not depend on the value."""
+    """Return a value with noise clamped to ±w. Right is to clamp the sum to bounds that do not depend on the value."""
     noise = draw.laplace(_RATE)
     if printed:
         return value + max(-_WIDTH, min(_WIDTH, noise))
@@ -27,7 +27,7 @@ def clamp_noise(draw: Draw, value: int, *, printed: bool) -> int:
 
 
 def noisy_max(draw: Draw, values: Sequence[int], *, printed: bool) -> tuple[int, int]:
-    """The largest of value + geometric noise, and its lead over the next.
+    """Return the largest of value + geometric noise, and its lead over the next.
 
     Printed, ties go to the lowest index and the lead is the difference. Right is a uniform order among equal values,
     which stands for the digits after the point, and a lead that is rounded down with these digits.
@@ -39,7 +39,7 @@ def noisy_max(draw: Draw, values: Sequence[int], *, printed: bool) -> tuple[int,
 
 
 def floor_values(draw: Draw, values: Sequence[Fraction], *, printed: bool) -> tuple[int, ...]:
-    """Values floored to whole steps, each with noise. One person moves all values together by one step.
+    """Return values floored to whole steps, each with noise. One person moves all values together by one step.
 
     Printed, the noise hides one step. Right is one more step for each value but one: every value may cross a step.
     """
@@ -55,7 +55,7 @@ def clamp_noise_instance(*, printed: bool) -> tuple[Program, Program]:
 
 
 def noisy_max_instance(*, printed: bool) -> tuple[Program, Program]:
-    """Three values that all move by 1."""
+    """Return three values that all move by 1."""
     return (
         lambda draw: noisy_max(draw, (0, 1, 1), printed=printed),
         lambda draw: noisy_max(draw, (1, 0, 0), printed=printed),
@@ -63,7 +63,7 @@ def noisy_max_instance(*, printed: bool) -> tuple[Program, Program]:
 
 
 def floor_values_instance(*, printed: bool) -> tuple[Program, Program]:
-    """Two values that each move by half a step."""
+    """Return two values that each move by half a step."""
     before, after = (Fraction(9, 10),) * 2, (Fraction(14, 10),) * 2
     return lambda draw: floor_values(draw, before, printed=printed), lambda draw: floor_values(
         draw, after, printed=printed

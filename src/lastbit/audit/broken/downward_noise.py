@@ -24,7 +24,7 @@ _SOURCE: Final = "No paper: one-sided noise (Liu, Wang, Liu, Li and Chen, PVLDB 
 
 
 def one_sided_answers(draw: Draw, queries: Sequence[int], threshold: int, query: int) -> tuple[bool, ...]:
-    """Whether each query reaches 0, up to the first that does. A direction of 1 is the right one, -1 is down.
+    """Return whether each query reaches 0, up to the first that does. A direction of 1 is the right one, -1 is down.
 
     The noise of a query is only compared, so a draw decides the comparison.
     """
@@ -39,7 +39,7 @@ def one_sided_answers(draw: Draw, queries: Sequence[int], threshold: int, query:
 
 
 def instance(values: Sequence[int], threshold: int, query: int) -> Program:
-    """The program with its values filled in."""
+    """Return the program with its values filled in."""
     return lambda draw: one_sided_answers(draw, values, threshold, query)
 
 

@@ -74,7 +74,7 @@ def hear(case: Case, tolerance: Fraction = TOLERANCE) -> Hearing:
 
 
 def count_kinds() -> str:
-    """How many of the cases are whose mistakes, in a sentence.
+    """Return how many of the cases are whose mistakes, in a sentence.
 
     >>> count_kinds().split(":")[0]
     '37 mechanisms that cost more than they claim'
@@ -88,5 +88,5 @@ def count_kinds() -> str:
 
 
 def hearings() -> Iterator[Hearing]:
-    """The hearings of all cases, one after the other."""
+    """Return the hearings of all cases, one after the other."""
     return map(hear, GALLERY)

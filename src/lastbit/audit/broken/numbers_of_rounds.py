@@ -21,7 +21,7 @@ RARE: Final = Fraction(1, 1000)
 
 
 def best(draw: Draw, candidate: Sequence[Fraction], rounds: Sequence[Fraction]) -> int:
-    """The best of K runs of a candidate that gives 0, 1, … with these probabilities and scores.
+    """Return the best of K runs of a candidate that gives 0, 1, … with these probabilities and scores.
 
     The best of K runs is at most s with probability P(<= s)^K, so it is drawn at once: no branch for every run.
     """
@@ -30,7 +30,7 @@ def best(draw: Draw, candidate: Sequence[Fraction], rounds: Sequence[Fraction]) 
 
 
 def first_above(draw: Draw, reaches: Fraction, rounds: Sequence[Fraction]) -> str | None:
-    """Whether one of K runs reaches the threshold."""
+    """Return whether one of K runs reaches the threshold."""
     for _ in range(1 + draw.index(rounds)):
         if draw.bernoulli(reaches):
             return "above"
@@ -38,7 +38,9 @@ def first_above(draw: Draw, reaches: Fraction, rounds: Sequence[Fraction]) -> st
 
 
 def round_masses(*, printed: bool) -> list[Fraction]:
-    """P(K = k): a geometric number, printed stopped at the cap; right is the number given that it is in the cap."""
+    """Return P(K = k): a geometric number, printed stopped at the
+    cap; right is the number given that it is in the cap.
+    """
     masses = [(1 - STOP) ** (k - 1) * STOP for k in range(1, CAP + 1)]
     return [*masses[:-1], (1 - STOP) ** (CAP - 1)] if printed else masses
 

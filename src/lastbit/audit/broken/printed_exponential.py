@@ -25,7 +25,7 @@ TRIES: Final = 4
 
 
 def randomized_rounding(draw: Draw, utilities: Sequence[Fraction], *, printed: bool) -> int:
-    """Mechanism 4: an index in proportion to 2^-ρ, where ρ is the utility rounded up or down at random.
+    """Run Mechanism 4: an index in proportion to 2^-ρ, where ρ is the utility rounded up or down at random.
 
     Printed, ⌊u⌋ has probability u - ⌊u⌋. Right: ⌈u⌉ has this probability, as in the proof of Lemma 3.5.
     """
@@ -38,7 +38,7 @@ def randomized_rounding(draw: Draw, utilities: Sequence[Fraction], *, printed: b
 
 
 def rounding_instance(n: int, *, printed: bool) -> tuple[Program, Program]:
-    """One utility just below 1 and n - 1 just above, against the other way round."""
+    """Return one utility just below 1 and n - 1 just above, against the other way round."""
     near, far = Fraction(99, 100), Fraction(101, 100)
     values, neighbour = [near, *[far] * (n - 1)], [far, *[near] * (n - 1)]
     return (
@@ -48,7 +48,7 @@ def rounding_instance(n: int, *, printed: bool) -> tuple[Program, Program]:
 
 
 def printed_sample(draw: Draw, weights: Sequence[Fraction]) -> int | str | None:
-    """Algorithm 4, NORMALIZEDSAMPLE one bit at a time, as printed, up to its first restart ("again").
+    """Run Algorithm 4, NORMALIZEDSAMPLE one bit at a time, as printed, up to its first restart ("again").
 
     Line 8 ends the padding element at 2^k - t. Right is 2^k: `papers.base2_sampling.optimized_sample`. The result is
     None when no element remains, a case that the paper does not mention.
@@ -70,7 +70,7 @@ def printed_sample(draw: Draw, weights: Sequence[Fraction]) -> int | str | None:
 
 
 def padding_instance(*, printed: bool) -> tuple[Program, Program]:
-    """Utilities (2, 1, 0, 1) against (2, 0, 0, 2).
+    """Return utilities (2, 1, 0, 1) against (2, 0, 0, 2).
 
     The printed program never restarts on these utilities. Right is the mechanism itself, Algorithm 3 with the repaired
     Algorithm 4, which restarts until it ends. Here it gives up after a few tries and returns None, so that the auditor
@@ -89,7 +89,7 @@ def padding_instance(*, printed: bool) -> tuple[Program, Program]:
 
 
 def finds_random_value(draw: Draw, total: Fraction, precision: int, *, printed: bool) -> bool:
-    """GETRANDOMVALUE of Algorithm 2 with k = 1: whether it returns a number below the total weight.
+    """Run GETRANDOMVALUE of Algorithm 2 with k = 1: whether it returns a number below the total weight.
 
     Printed, there is one try, and its bits start at 2^g, twice too high. Right is to try until a number is found, with
     bits from 2^(g-1) down. Only one fact about a try matters here, whether its number is below the total: this fact is
@@ -108,7 +108,7 @@ MISSING_ETA: Final = Eta(255, 8, 1)
 
 
 def missing_instance(*, printed: bool) -> tuple[Program, Program]:
-    """257 outcomes that all have utility 1, or all 0: the total weight is just below 2^8, or just above."""
+    """Return 257 outcomes that all have utility 1, or all 0: the total weight is just below 2^8, or just above."""
     low, high = 257 * MISSING_ETA.fraction, Fraction(257)
     return (
         lambda draw: finds_random_value(draw, low, 17, printed=printed),
@@ -117,7 +117,7 @@ def missing_instance(*, printed: bool) -> tuple[Program, Program]:
 
 
 def laplace_instance(*, printed: bool) -> tuple[Program, Program]:
-    """Section 4.1's inverse transform at ε = 1, on 0 against 1, floored to whole numbers.
+    """Return section 4.1's inverse transform at ε = 1, on 0 against 1, floored to whole numbers.
 
     Printed, τ = (ε/2Δf)·ln(1-U). As -ln(1-U) is exponential, ⌊τ⌋ is -1 minus a geometric that falls by 2Δf/ε a step.
     Right is ±(Δf/ε)·ln U, the Laplace law, here the discrete Laplace law.
@@ -137,7 +137,7 @@ def _two(exponent: int) -> Fraction:
 
 
 def _power_at_least(total: Fraction | int) -> int:
-    """The least k with 2^k at or above the total."""
+    """Return the least k with 2^k at or above the total."""
     k = (total.numerator // total.denominator).bit_length()
     while _two(k - 1) >= total:
         k -= 1

@@ -21,7 +21,7 @@ RIGHT_COST: Final = Fraction(13_873, 10_000)
 
 
 def select(draw: Draw, candidate: tuple[Fraction, Fraction], stop: Fraction, rounds: int) -> str | None:
-    """Algorithm 6 on a candidate that beats the threshold as "a" or as "b" with the given probabilities."""
+    """Run Algorithm 6 on a candidate that beats the threshold as "a" or as "b" with the given probabilities."""
     a, b = candidate
     for _ in range(rounds):
         outcome = draw.index((a, b, 1 - a - b))
@@ -33,7 +33,7 @@ def select(draw: Draw, candidate: tuple[Fraction, Fraction], stop: Fraction, rou
 
 
 def selection_instance(ratio: Fraction, stop: Fraction = STOP, rounds: int = ROUNDS) -> tuple[Program, Program]:
-    """Two candidates with probabilities within `ratio`: "a" is likelier on the second, all else on the first.
+    """Return two candidates with probabilities within `ratio`: "a" is likelier on the second, all else on the first.
 
     The second candidate fails more often, so it runs more rounds, which makes its "a" even likelier.
     """
@@ -44,13 +44,13 @@ def selection_instance(ratio: Fraction, stop: Fraction = STOP, rounds: int = ROU
 
 
 def score(draw: Draw, quality: int, rate: Rate, bound: int = 4) -> int:
-    """GETSAMPLE's score: the quality clamped to ±w, noise clamped to ±2w, the sum clamped to ±w."""
+    """Return GETSAMPLE's score: the quality clamped to ±w, noise clamped to ±2w, the sum clamped to ±w."""
     noise = clamp(draw.laplace(rate), 0, 2 * bound)
     return clamp(clamp(quality, 0, bound) + noise, 0, bound)
 
 
 def score_instance(rate: Rate) -> tuple[Program, Program]:
-    """A quality function of sensitivity 2, on 0 against 2."""
+    """Return a quality function of sensitivity 2, on 0 against 2."""
     return lambda draw: score(draw, 0, rate), lambda draw: score(draw, 2, rate)
 
 

@@ -24,7 +24,8 @@ COST: Final = 1 + (12 * BOUND + 2) * Fraction(1, 1 << 53)
 
 
 def snap(draw: Draw, value: Fraction, first_exponent: int) -> int:
-    """clamp(⌊value + S·ln U*⌉), U* = (1.m)·2^-e with a mantissa m of 52 bits and e geometric from first_exponent on.
+    """Return clamp(⌊value + S·ln U*⌉), U* = (1.m)·2^-e with a mantissa m
+    of 52 bits and e geometric from first_exponent on.
 
     For one sign and exponent the mantissas give at most two results, and the result changes once as m rises. So the
     mantissas are drawn in two groups, counted exactly.
@@ -37,7 +38,7 @@ def snap(draw: Draw, value: Fraction, first_exponent: int) -> int:
 
 @cache
 def _groups(value: Fraction, sign: int, exponent: int) -> tuple[int, int, int]:
-    """The result at the least and the greatest mantissa, and how many mantissas give the first."""
+    """Return the result at the least and the greatest mantissa, and how many mantissas give the first."""
     first, last = _result(value, sign, exponent, 0), _result(value, sign, exponent, _MANTISSAS - 1)
     if first == last:
         return first, last, _MANTISSAS

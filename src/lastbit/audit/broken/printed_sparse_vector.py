@@ -16,7 +16,7 @@ ETA1, ETA2, TOTAL = Eta(1, 1, 1), Eta(1, 2, 1), Eta(1, 3, 1)
 
 
 def printed_sim_gap_sv(draw: Draw, inputs: Inputs) -> tuple[Gaps, ...]:
-    """SIMGAPSV, Algorithm 5, as printed: line 11 conditions every gap on the noisy threshold itself."""
+    """Run SIMGAPSV, Algorithm 5, as printed: line 11 conditions every gap on the noisy threshold itself."""
     answers: list[Gaps] = []
     base = inputs.query_rate.fraction
     rho = inputs.draw_clamped_rho(draw)
@@ -39,7 +39,7 @@ def printed_sim_gap_sv(draw: Draw, inputs: Inputs) -> tuple[Gaps, ...]:
 
 
 def printed_disc_sv(draw: Draw, inputs: Inputs) -> tuple[bool, ...]:
-    """DISCSV, Algorithm 2, with line 7 as section 4 replaces it: ρ̂ - q is not clamped around the query."""
+    """Run DISCSV, Algorithm 2, with line 7 as section 4 replaces it: ρ̂ - q is not clamped around the query."""
     answers: list[bool] = []
     base = inputs.query_rate.fraction
     rho = inputs.draw_clamped_rho(draw)
@@ -55,7 +55,7 @@ def printed_disc_sv(draw: Draw, inputs: Inputs) -> tuple[bool, ...]:
 
 
 def gap_instance(mechanism: Callable[[Draw, Inputs], Hashable], gaps: int) -> tuple[Program, Program]:
-    """Erratum A1's neighbours, with gaps 1, 2, …"""
+    """Return erratum A1's neighbours, with gaps 1, 2, …"""
     return _pair(mechanism, [0, 0, 2], [1, 1, 1], (-4, 4), 8, range(1, gaps + 1))
 
 

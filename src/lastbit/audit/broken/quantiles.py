@@ -32,7 +32,7 @@ _SHORT: Final = 10
 
 
 def one(q: Fraction, values: Sequence[int], cost: Eta, moves: int) -> Program:
-    """A quantile whose noise is for a loss of so many steps of the rank error."""
+    """Return a quantile whose noise is for a loss of so many steps of the rank error."""
     error = RankError(q, Cost.of(cost).rate(Fraction(1, moves)))
     data = np.array(sorted(values), np.int64)
     return lambda draw: error.point(draw, data, 0, _LAST)
@@ -44,7 +44,9 @@ def _pair(q: Fraction, data: Sequence[Sequence[int]], cost: Eta, moves: int) -> 
 
 
 def quartiles(values: Sequence[int], cost: Eta, *, twice: bool) -> Program:
-    """The median, then the median of either half, at half the cost each; `twice` puts equal values into both halves."""
+    """Return the median, then the median of either half, at half the
+    cost each; `twice` puts equal values into both halves.
+    """
     error = RankError.of(_MEDIAN, Cost.of(cost), 2)
     data: Steps = np.array(sorted(values), np.int64)
 
@@ -57,7 +59,7 @@ def quartiles(values: Sequence[int], cost: Eta, *, twice: bool) -> Program:
 
 
 def on_log_scale(values: Sequence[int], cost: Eta, *, one_by_one: bool) -> Program:
-    """A median on a log scale; `one_by_one` rounds the weight of each interval between two values for itself."""
+    """Return a median on a log scale; `one_by_one` rounds the weight of each interval between two values for itself."""
     error, data = RankError.of(_MEDIAN, Cost.of(cost), 1), np.array(sorted(values), np.int64)
     if not one_by_one:
         ranked = LogValues.place(LogScale(1, _WIDE), data, None, 1)
@@ -75,7 +77,7 @@ def on_log_scale(values: Sequence[int], cost: Eta, *, one_by_one: bool) -> Progr
 
 
 def recursion_instance(*, twice: bool) -> tuple[Program, Program]:
-    """One person more, on a value that is picked as the median."""
+    """Return one person more, on a value that is picked as the median."""
     return quartiles(PICKED[0], Eta(1, 1, 4), twice=twice), quartiles(PICKED[1], Eta(1, 1, 4), twice=twice)
 
 

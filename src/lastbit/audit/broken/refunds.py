@@ -33,18 +33,18 @@ _TWO_BITS: Final = Rate(1, 2)
 
 
 def which(draw: Draw, neighbour: int, rate: Rate) -> int:
-    """Randomized response about which neighbour it is: the truth is 1/rate times likelier."""
+    """Draw randomized response about which neighbour it is: the truth is 1/rate times likelier."""
     return neighbour ^ draw.bernoulli(rate.fraction / (1 + rate.fraction))
 
 
 def refunded_rho(draw: Draw, value: int, neighbour: int, *, given_back: bool) -> tuple[Hashable, ...]:
-    """One query. Where it is below, its rho comes back and is spent."""
+    """Answer one query. Where it is below, its rho comes back and is spent."""
     above = value + draw.geometric(_R) >= draw.geometric(_S)
     return (above, which(draw, neighbour, BACK)) if given_back and not above else (above,)
 
 
 def answers_on(draw: Draw, values: Sequence[int], neighbour: int, *, closed: bool) -> tuple[Hashable, ...]:
-    """Two queries. After the first below, the answer's price comes back and is spent; `closed` ends the run then."""
+    """Answer two queries. After the first below"""
     noise = draw.geometric(_HALF)
     first, second = values
     if first + draw.geometric(_HALF) >= noise:
@@ -54,7 +54,7 @@ def answers_on(draw: Draw, values: Sequence[int], neighbour: int, *, closed: boo
 
 
 def rho_instance(*, given_back: bool) -> tuple[Program, Program]:
-    """A value just below the threshold, and at it."""
+    """Return a value just below the threshold, and at it."""
     return (
         lambda draw: refunded_rho(draw, -1, 0, given_back=given_back),
         lambda draw: refunded_rho(draw, 0, 1, given_back=given_back),
@@ -62,7 +62,7 @@ def rho_instance(*, given_back: bool) -> tuple[Program, Program]:
 
 
 def open_instance(*, closed: bool) -> tuple[Program, Program]:
-    """The values 0 and 0 against 1 and -1."""
+    """Return the values 0 and 0 against 1 and -1."""
     return (
         lambda draw: answers_on(draw, (0, 0), 0, closed=closed),
         lambda draw: answers_on(draw, (1, -1), 1, closed=closed),

@@ -32,21 +32,25 @@ THRESHOLD_DELTA: Final = _RATE.fraction**_THRESHOLD / (1 + _RATE.fraction)
 
 
 def winner(values: Sequence[int], *, printed: bool) -> Program:
-    """The largest of some noisy values. Right is the epsilon whose rho, epsilon·tanh(epsilon/2), is the claimed one."""
+    """Return the largest of some noisy values. Right is the epsilon whose
+    rho, epsilon·tanh(epsilon/2), is the claimed one.
+    """
     parameter = {"eta": MAX_ETA} if printed else {"epsilon": epsilon_for(MAX_RHO)}
     release = NoisyMax(resolution=1, **parameter).ready(values)
     return lambda draw: release(draw).index
 
 
 def gaussian(draw: Draw, value: int, *, printed: bool) -> int:
-    """A value with noise of law r^(i²) that ends at ±4. Right is noise of the same law without an end."""
+    """Return a value with noise of law r^(i²) that ends at ±4. Right is noise of the same law without an end."""
     if printed:
         return value + draw.power_index(_RATE, np.arange(-_LAST, _LAST + 1) ** 2) - _LAST
     return value + draw.gaussian(_RATE)
 
 
 def list_item(draw: Draw, count: int, *, printed: bool) -> int | None:
-    """The noisy count of an item that somebody has, where it reaches a threshold. Right is a threshold one higher."""
+    """Return the noisy count of an item that somebody has, where it
+    reaches a threshold. Right is a threshold one higher.
+    """
     if count == 0:
         return None
     noisy = count + draw.laplace(_RATE)
@@ -54,7 +58,7 @@ def list_item(draw: Draw, count: int, *, printed: bool) -> int | None:
 
 
 def winner_instance(*, printed: bool) -> tuple[Program, Program]:
-    """Two values that one person turns round."""
+    """Return two values that one person turns round."""
     return winner((0, 1), printed=printed), winner((1, 0), printed=printed)
 
 
@@ -64,7 +68,7 @@ def gaussian_instance(*, printed: bool) -> tuple[Program, Program]:
 
 
 def list_item_instance(*, printed: bool) -> tuple[Program, Program]:
-    """An item that one person has, and an item that nobody has."""
+    """Return an item that one person has, and an item that nobody has."""
     return lambda draw: list_item(draw, 1, printed=printed), lambda draw: list_item(draw, 0, printed=printed)
 
 

@@ -24,7 +24,9 @@ def half_instance(*, printed: bool) -> tuple[Program, Program]:
 
 
 def one_instance(*, printed: bool) -> tuple[Program, Program]:
-    """One item of many by both counts, at the price of the exponential mechanism; right is the worst taken alone."""
+    """Return one item of many by both counts, at the price of the
+    exponential mechanism; right is the worst taken alone.
+    """
 
     def of(counts: list[int]) -> Program:
         # In the order of the counts, which is that of the items here.

@@ -42,17 +42,23 @@ def _answers(
 
 
 def variant_1(draw: Draw, queries: Sequence[int], limit: int = 1) -> tuple[bool, ...]:
-    """Their own: ε/2 for the threshold, Lap(2c/(ε/2)) for each query. Costs 4 bits per unit of the limit."""
+    """Run their own variant: ε/2 for the threshold, Lap(2c/(ε/2)) for
+    each query. Costs 4 bits per unit of the limit.
+    """
     return _answers(draw, queries, _falling(2 * limit), _falling(1), limit)
 
 
 def variant_2(draw: Draw, queries: Sequence[int], limit: int = 1) -> tuple[bool, ...]:
-    """Dwork and Roth: a fresh threshold after every answer above. Costs 4 bits per unit of the limit."""
+    """Run the variant of Dwork and Roth: a fresh threshold after every
+    answer above. Costs 4 bits per unit of the limit.
+    """
     return _answers(draw, queries, _falling(2), _falling(1), limit, renew=True)
 
 
 def variant_3(draw: Draw, queries: Sequence[int]) -> tuple[Hashable, ...]:
-    """Roth's lecture notes: publishes the noisy query when it is above, with the same noise that decided."""
+    """Run the variant of Roth's lecture notes: it publishes the noisy
+    query when it is above, with the same noise that decided.
+    """
     rho = draw.laplace(_falling(2))
     noise = _falling(2)
     answers: list[Hashable] = []
@@ -64,7 +70,7 @@ def variant_3(draw: Draw, queries: Sequence[int]) -> tuple[Hashable, ...]:
 
 
 def _noise_from(draw: Draw, rate: Rate, least: int) -> int:
-    """Discrete Laplace noise, given that it is at least `least`: values below zero one by one, the others geometric."""
+    """Draw discrete Laplace noise, given"""
     start = max(least, 0)
     r = rate.fraction
     below = draw.index([*(r**-value for value in range(least, 0)), 1 / (1 - r)])
@@ -72,23 +78,25 @@ def _noise_from(draw: Draw, rate: Rate, least: int) -> int:
 
 
 def variant_4(draw: Draw, queries: Sequence[int]) -> tuple[bool, ...]:
-    """Lee and Clifton: ε/4 for the threshold, and query noise without the limit and a query's second move."""
+    """Run the variant of Lee and Clifton: ε/4 for the threshold, and
+    query noise without the limit and a query's second move.
+    """
     return _answers(draw, queries, _falling(1), _falling(3), 1)
 
 
 def variant_5(draw: Draw, queries: Sequence[int]) -> tuple[bool, ...]:
-    """Stoddard, Chen and Machanavajjhala: no noise on the queries, no limit."""
+    """Run the variant of Stoddard, Chen and Machanavajjhala: no noise on the queries, no limit."""
     rho = draw.laplace(_falling(2))
     return tuple(query >= rho for query in queries)
 
 
 def variant_6(draw: Draw, queries: Sequence[int]) -> tuple[bool, ...]:
-    """Chen et al.: noise on the queries, but no limit."""
+    """Run the variant of Chen et al.: noise on the queries, but no limit."""
     return _answers(draw, queries, _falling(2), _falling(2), None)
 
 
 def instance(variant: Variant, low: int, high: int) -> tuple[Program, Program]:
-    """Queries of value 0, then of value 1, against the opposite."""
+    """Return queries of value 0, then of value 1, against the opposite."""
     values, neighbour = [0] * low + [1] * high, [1] * low + [0] * high
     return lambda draw: variant(draw, values), lambda draw: variant(draw, neighbour)
 

@@ -18,7 +18,9 @@ RHO: Final = 2 * Fraction(_RATE.loss_upper)
 
 
 def two_tables(draw: Draw, counts: Sequence[Sequence[int]], *, printed: bool) -> tuple[int, ...]:
-    """The rows and the columns of a table of two by two, with noise. Right is noise of its own for each table."""
+    """Return the rows and the columns of a table of two by two, with
+    noise. Right is noise of its own for each table.
+    """
     rows, columns = [sum(row) for row in counts], [sum(column) for column in zip(*counts, strict=True)]
     noise = [draw.gaussian(_RATE), draw.gaussian(_RATE)]
     again = noise if printed else [draw.gaussian(_RATE), draw.gaussian(_RATE)]
@@ -26,7 +28,7 @@ def two_tables(draw: Draw, counts: Sequence[Sequence[int]], *, printed: bool) ->
 
 
 def tables_instance(*, printed: bool) -> tuple[Program, Program]:
-    """A table, and the same with one person more, in the first row and the second column."""
+    """Return a table, and the same with one person more, in the first row and the second column."""
     return (
         lambda draw: two_tables(draw, [[1, 0], [0, 1]], printed=printed),
         lambda draw: two_tables(draw, [[1, 1], [0, 1]], printed=printed),

@@ -18,7 +18,7 @@ from lastbit.errors import ParameterError
 
 
 def _double(bits: int) -> float:
-    """The float with these 64 bits: the only way to write a NaN with a payload."""
+    """Return the float with these 64 bits: the only way to write a NaN with a payload."""
     number: float = struct.unpack("<d", struct.pack("<Q", bits))[0]
     return number
 
@@ -234,7 +234,7 @@ def _clock() -> list[Any]:
 
 
 def _fine_time() -> list[Any]:
-    """Times that Python's own types cannot tell apart, nanoseconds apart, and times that they cannot hold."""
+    """Return times that Python's own types cannot tell apart, nanoseconds apart, and times that they cannot hold."""
     near = [np.datetime64("2024-10-27T02:30:00", "ns") + np.timedelta64(step, "ns") for step in (0, 1, 999)]
     far = [np.datetime64("10000-01-01", "s"), np.datetime64("-290000000", "Y"), np.datetime64("NaT", "s")]
     return [*near, *far, np.timedelta64(1, "ns"), np.timedelta64((1 << 63) - 1, "ns"), np.timedelta64("NaT", "s")]
@@ -306,7 +306,7 @@ KINDS: Final[dict[str, Callable[[], list[Any]]]] = {
 
 
 def values(*kinds: str) -> list[Any]:
-    """The hostile values of these kinds; without a kind, all hostile values.
+    """Return the hostile values of these kinds; without a kind, all hostile values.
 
     >>> values("truth", "broken text")[:3]
     [True, False, '\\ud800']

@@ -32,7 +32,7 @@ _TYPED: Final[dict[type, tuple[str, ...]]] = {
 def rows(
     table: Sequence[Row], unit: str | None, values: Mapping[str, Iterable[Any]] | None = None
 ) -> Iterator[list[dict[str, Any]]]:
-    """Lists of rows that one hostile unit may bring to this table.
+    """Yield lists of rows that one hostile unit may bring to this table.
 
     Each list has one unusual thing in it: a hostile value in one column, a hostile key, many rows, every item of the
     table. The last list for each column holds all values of the column. The key is the key of the table's first row,

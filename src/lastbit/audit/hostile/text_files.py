@@ -18,7 +18,7 @@ _LONG: Final = 3_000_000
 def lines(
     kind: str, columns: Sequence[str], unit: str, item: str, *, key: str = "stranger", known: str = "flu"
 ) -> Iterator[list[bytes]]:
-    """Lists of lines that one hostile unit may bring to a text file with these columns.
+    """Yield lists of lines that one hostile unit may bring to a text file with these columns.
 
     kind: "csv", "tsv" or "json" (one object on each line).
     columns: the names in the header, in order. `unit` and `item` are two of them, the other columns are weights.

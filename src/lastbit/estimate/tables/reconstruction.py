@@ -52,7 +52,7 @@ class Reconstruction:
     exact: bool = False
 
     def numerators(self, table: Axes) -> Array:
-        """The values of a table as whole numbers, over `denominator(table)`; with `exact`, fractions over it."""
+        """Return the values of a table as whole numbers, over `denominator(table)`; with `exact`, fractions over it."""
         shape = self._shape(table)
         own = self._centre(table)
         result: Array = own.copy() if own.shape == shape else np.broadcast_to(own, shape).copy()
@@ -62,11 +62,11 @@ class Reconstruction:
         return result
 
     def denominator(self, table: Axes) -> int:
-        """What the numerators of a table are divided by."""
+        """Return what the numerators of a table are divided by."""
         return self.scheme.cells(table) << self.bits
 
     def values(self, table: Axes) -> Array:
-        """The values of a table as fractions."""
+        """Return the values of a table as fractions."""
         below = self.denominator(table)
         numerators = self.numerators(table)
         result = np.empty(numerators.size, object)
@@ -74,7 +74,9 @@ class Reconstruction:
         return result.reshape(numerators.shape)
 
     def floats(self, table: Axes) -> NDArray[np.float64]:
-        """The values of a table as floats: whole numbers are exact, others are rounded by less than 2^-51 of them."""
+        """Return the values of a table as floats: whole numbers are
+        exact, others are rounded by less than 2^-51 of them.
+        """
         numerators = self.numerators(table)
         if numerators.dtype == object:
             below = self.denominator(table)
@@ -83,7 +85,7 @@ class Reconstruction:
         return result
 
     def error(self, table: Axes) -> Fraction:
-        """How far a value of a table may be from exact least squares, because means were rounded."""
+        """Return how far a value of a table may be from exact least squares, because means were rounded."""
         if self.exact:
             return Fraction(0)
         step = (Fraction(1, 2) + _SLACK) / (1 << self.bits)
@@ -119,7 +121,7 @@ class Reconstruction:
         return not self.exact and self._largest << self.bits <= _ROOM
 
     def residual(self, part: Axes) -> Array:
-        """The mean of all that measures a table, in steps of the grid, not centred yet.
+        """Return the mean of all that measures a table, in steps of the grid, not centred yet.
 
         The differences of measured tables are weighted as floats and added up: with n of them, each at most d steps,
         the sum is off by less than (n + 2)·2^-53·d steps. Where that may be 2^-8 of a step, fractions are taken.
@@ -147,7 +149,9 @@ class Reconstruction:
         return np.asarray(steps + np.rint(off * (1 << self.bits)).astype(np.int64))
 
     def _centre(self, part: Axes) -> Array:
-        """The residual of a table, times the number of its cells: whole numbers that add up to 0 along each axis."""
+        """Return the residual of a table, times the number of its cells:
+        whole numbers that add up to 0 along each axis.
+        """
         if part not in self._keep:
             result = self.residual(part)
             for axis in range(len(part)):
@@ -156,7 +160,7 @@ class Reconstruction:
         return self._keep[part]
 
     def _add_up(self, measured: Axes, part: Axes) -> Array:
-        """A measured table, summed down."""
+        """Return a measured table, summed down."""
         if (measured, part) not in self._sums:
             if part == measured:
                 array = self.measured[measured]
@@ -176,7 +180,7 @@ class Reconstruction:
         return tuple(self.scheme.sizes[axis] for axis in table)
 
     def _within(self, part: Axes, table: Axes) -> tuple[int, ...]:
-        """The shape of a smaller table, with an axis of length 1 where the larger one has more."""
+        """Return the shape of a smaller table, with an axis of length 1 where the larger one has more."""
         return tuple(self.scheme.sizes[axis] if axis in part else 1 for axis in table)
 
     @cached_property

@@ -23,7 +23,7 @@ Axes = tuple[int, ...]
 
 
 def subsets(axes: Axes) -> Iterator[Axes]:
-    """Every table that a table can be summed down to, the total first and the table itself last.
+    """Yield every table that a table can be summed down to, the total first and the table itself last.
 
     >>> list(subsets((0, 2)))
     [(), (0,), (2,), (0, 2)]
@@ -33,7 +33,7 @@ def subsets(axes: Axes) -> Iterator[Axes]:
 
 
 def contains(table: Axes, part: Axes) -> bool:
-    """Whether a table can be summed down to another.
+    """Return whether a table can be summed down to another.
 
     >>> contains((0, 2), (2,)), contains((0, 2), (1,))
     (True, False)
@@ -54,15 +54,15 @@ class Scheme:
     precisions: Mapping[Axes, Fraction]
 
     def cells(self, table: Axes) -> int:
-        """How many cells a table has."""
+        """Return how many cells a table has."""
         return prod(self.sizes[axis] for axis in table)
 
     def covers(self, table: Axes) -> bool:
-        """Whether some measured table contains this one: only then can it be estimated."""
+        """Return whether some measured table contains this one: only then can it be estimated."""
         return any(contains(measured, table) for measured in self.precisions)
 
     def weights(self, part: Axes) -> dict[Axes, Fraction]:
-        """The weight of each measured table in the residual of a table: they add up to 1."""
+        """Return the weight of each measured table in the residual of a table: they add up to 1."""
         if part not in self._weights:
             whole = self._precision(part)
             self._weights[part] = {
@@ -71,16 +71,16 @@ class Scheme:
         return self._weights[part]
 
     def residual_variance(self, part: Axes) -> Fraction:
-        """The factor V of the covariance V·P of an estimated residual."""
+        """Return the factor V of the covariance V·P of an estimated residual."""
         return 1 / self._precision(part)
 
     def variance(self, table: Axes) -> Fraction:
-        """The variance of each cell of a table. All cells of a table have the same."""
+        """Return the variance of each cell of a table. All cells of a table have the same."""
         place = (0,) * len(table)
         return self.covariance(table, place, table, place)
 
     def covariance(self, table: Axes, cell: Sequence[int], other: Axes, other_cell: Sequence[int]) -> Fraction:
-        """The covariance of two cells, each with its places along the axes of its table.
+        """Return the covariance of two cells, each with its places along the axes of its table.
 
         For noise with variance 1/precision it is exact. The variance of discrete Gaussian noise is a little below its
         parameter, so that for such noise the variance of one number is an upper bound.
@@ -102,7 +102,8 @@ class Scheme:
         )
 
     def coefficients(self, table: Axes, *, as_floats: bool = False) -> dict[Axes, list[tuple[Any, int]]]:
-        """How much of the noise of each measured table a cell of a table has: pairs of a coefficient and how often.
+        """Return how much of the noise of each measured table a cell of a
+        table has: pairs of a coefficient and how often.
 
         The coefficient of a cell of the noise depends only on the axes along which both cells have the same place.
         Floats are much faster. The coefficient of the cell itself is a sum of positive terms, each at least 2^-axes of
@@ -131,7 +132,7 @@ class Scheme:
         return result
 
     def _precisions(self, part: Axes) -> dict[Axes, Fraction]:
-        """The precision that each measured table has for the residual of a table."""
+        """Return the precision that each measured table has for the residual of a table."""
         return {
             measured: precision * self.cells(part) / self.cells(measured)
             for measured, precision in self.precisions.items()

@@ -48,12 +48,12 @@ class Shares:
 
     @property
     def total(self) -> int:
-        """All parts together."""
+        """The number of all parts together."""
         return sum(self.parts.values())
 
 
 def even_shares(tables: Sequence[Axes]) -> Shares:
-    """Each table measured with the same share.
+    """Return each table measured with the same share.
 
     >>> even_shares([(0,), (0, 1)]).parts
     {(0,): 1, (0, 1): 1}
@@ -62,7 +62,7 @@ def even_shares(tables: Sequence[Axes]) -> Shares:
 
 
 def best_shares(sizes: Sequence[int], weights: Mapping[Axes, Fraction], rule: Rule = "mean") -> Shares:
-    """The shares that make the variances of these tables small, by their weights.
+    """Return the shares that make the variances of these tables small, by their weights.
 
     Tables that are sums of a table asked for may be measured too. A table that would get next to nothing is not.
 
@@ -129,7 +129,7 @@ class _Problem:
         return cls(asked, tuple(inside), u, c, needed)
 
     def solve(self, allowed: NDArray[np.bool_], rule: Rule) -> tuple[Matrix, Matrix]:
-        """Precisions of these tables that are near the best, and the weights of the tables asked for.
+        """Return precisions of these tables that are near the best, and the weights of the tables asked for.
 
         Where the worst counts, tables that are worse weigh more and more.
         """
@@ -152,12 +152,12 @@ class _Problem:
         return best, best_pull
 
     def _weighted_variances(self, x: Matrix) -> Matrix:
-        """The variance of each table asked for, times its weight, where all precisions add up to 1."""
+        """Return the variance of each table asked for, times its weight, where all precisions add up to 1."""
         result: Matrix = self.c @ (1 / (x @ self.u))
         return result
 
     def _descend(self, x: Matrix, pull: Matrix, steps: int) -> Matrix:
-        """Precisions that are nearer to the best. A table that has none stays without."""
+        """Return precisions that are nearer to the best. A table that has none stays without."""
         c = pull @ self.c
         for step in range(steps):
             statement = x @ self.u
@@ -170,12 +170,12 @@ class _Problem:
         return x
 
     def objective(self, x: Matrix, rule: Rule) -> float:
-        """What is made small."""
+        """Return what is made small."""
         variances = self._weighted_variances(x)
         return float(variances.sum() if rule == "mean" else variances.max())
 
     def lower_bound(self, x: Matrix, pull: Matrix, rule: Rule) -> float:
-        """A number that no precisions of any of the tables get the objective below."""
+        """Return a number that no precisions of any of the tables get the objective below."""
         c = pull @ self.c if rule == "mean" else (pull / pull.sum()) @ self.c
         statement = x @ self.u
         return float((c @ (1 / statement)) ** 2 / (self.u @ (c / statement**2)).max())

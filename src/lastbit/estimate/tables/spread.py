@@ -59,11 +59,11 @@ class Spread:
     """The variance of the sum, exact or rounded up."""
 
     def half_width(self, level: Fraction) -> Fraction:
-        """A distance that the sum keeps within, with at least this probability."""
+        """Return a distance that the sum keeps within, with at least this probability."""
         return root_upper(self.variance) * Fraction(self.deviations(level)) + self._float_error
 
     def deviations(self, level: Fraction) -> float:
-        """The same in standard deviations: the smaller of both bounds."""
+        """Return the same in standard deviations: the smaller of both bounds."""
         alpha = 1 - level
         subgaussian = _subgaussian(alpha)
         left = alpha / 2 - Fraction(self.distance) - _CHANCE
@@ -113,7 +113,7 @@ class Spread:
 
 
 def _integrals(below: NDArray[np.float64], above: NDArray[np.float64]) -> NDArray[np.float64]:
-    """E1(below) - E1(above), the integrals of e^-t/t from below to above, or more."""
+    """Return E1(below) - E1(above), the integrals of e^-t/t from below to above, or more."""
     if len(below) <= _FEW:
         return np.array([max(0.0, _e1(low) - _e1(high)) for low, high in zip(below, above, strict=True)])
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -127,13 +127,13 @@ def _e1(value: float) -> float:
 
 
 def _subgaussian(alpha: Fraction) -> float:
-    """√(2·ln(2/alpha)), rounded up."""
+    """Return √(2·ln(2/alpha)), rounded up."""
     with rounding_up(64):
         return float_upper(fraction(gmpy2.sqrt(2 * gmpy2.log(gmpy2.mpfr(gmpy2.mpq(2 / alpha))))))
 
 
 def normal_quantile(tail: Fraction) -> float:
-    """A number that a standard normal exceeds with at most this probability, to about eight digits.
+    """Return a number that a standard normal exceeds with at most this probability, to about eight digits.
 
     >>> normal_quantile(Fraction(1, 40))
     1.9599639...
@@ -149,7 +149,7 @@ def normal_quantile(tail: Fraction) -> float:
 
 
 def root_upper(value: Fraction) -> Fraction:
-    """A fraction at or above the root of a value, by less than a share of 2^-40.
+    """Return a fraction at or above the root of a value, by less than a share of 2^-40.
 
     >>> root_upper(Fraction(4)), root_upper(Fraction(2)) ** 2 > 2
     (Fraction(2, 1), True)

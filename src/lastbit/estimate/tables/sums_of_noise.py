@@ -16,7 +16,7 @@ _FEW_AXES: Final = 8
 
 
 def cell_spread(scheme: Scheme, table: Axes) -> Spread:
-    """The noise of one cell of a table. All cells of a table have the same.
+    """Return the noise of one cell of a table. All cells of a table have the same.
 
     >>> scheme = Scheme((2, 3), {(0, 1): Fraction(1, 100), (0,): Fraction(1, 100)})
     >>> float(cell_spread(scheme, (0,)).variance), float(scheme.variance((0,)))
@@ -32,7 +32,8 @@ def cell_spread(scheme: Scheme, table: Axes) -> Spread:
 
 
 def lone_cell(scheme: Scheme, table: Axes) -> Axes | None:
-    """The measured table whose noise a cell of a table has as it was drawn, one number and no other; None where not.
+    """Return the measured table whose noise a cell of a table has as it
+    was drawn, one number and no other; None where not.
 
     >>> lone_cell(Scheme((2, 3), {(0, 1): Fraction(1)}), (0, 1)), lone_cell(Scheme((2, 3), {(0, 1): Fraction(1)}), (0,))
     ((0, 1), None)
@@ -42,7 +43,7 @@ def lone_cell(scheme: Scheme, table: Axes) -> Axes | None:
 
 
 def union_spread(scheme: Scheme, table: Axes, chosen: NDArray[np.bool_]) -> Spread:
-    """The noise of the sum of some cells of a table.
+    """Return the noise of the sum of some cells of a table.
 
     With q(B) the chosen cells, summed down to B and centred in whole numbers, the noise of a measured table A has the
     factor sum of weight(A, B)·q(B)/cells over all B inside both; and the variance is sum of V(B)·|q(B)|²/cells².
@@ -76,7 +77,7 @@ def union_spread(scheme: Scheme, table: Axes, chosen: NDArray[np.bool_]) -> Spre
 
 
 def _squares(values: NDArray[np.int64]) -> int:
-    """The sum of squares, exact: in Python's own numbers where 64 bits may not hold it."""
+    """Return the sum of squares, exact: in Python's own numbers where 64 bits may not hold it."""
     most = int(np.abs(values).max(initial=0))
     if most * most * max(values.size, 1) < 1 << 62:
         return int((values * values).sum())

@@ -27,7 +27,7 @@ _ROUNDS: Final = 50
 
 
 def whole_tables(sizes: Sequence[int], tables: Sequence[Axes], values: Callable[[Axes], Floats]) -> dict[Axes, Numbers]:
-    """The tables, and all that they add up to, in non-negative whole numbers near these values.
+    """Return the tables, and all that they add up to, in non-negative whole numbers near these values.
 
     >>> result = whole_tables((2, 2), [(0, 1)], lambda table: np.full((2,) * len(table), 1.4 * 2 ** (2 - len(table))))
     >>> result[()].item(), result[(0,)].tolist(), result[0, 1].sum().item()
@@ -47,7 +47,7 @@ def whole_tables(sizes: Sequence[int], tables: Sequence[Axes], values: Callable[
 
 
 def shared_out(values: Floats, total: int) -> Numbers:
-    """Whole numbers that add up to a total, proportional to the values above zero: the largest remainders go up.
+    """Return whole numbers that add up to a total, proportional to the values above zero: the largest remainders go up.
 
     >>> shared_out(np.array([2.5, -1.0, 1.5]), 4).tolist()
     [3, 0, 1]
@@ -68,7 +68,7 @@ def shared_out(values: Floats, total: int) -> Numbers:
 
 
 def between_sums(values: Floats, rows: Numbers, columns: Numbers) -> Numbers:
-    """Whole numbers near these values with exactly these sums of rows and columns, which have one total.
+    """Return whole numbers near these values with exactly these sums of rows and columns, which have one total.
 
     >>> between_sums(np.array([[1.2, -0.4], [0.5, 0.7]]), np.array([1, 1]), np.array([2, 0])).tolist()
     [[1, 0], [1, 0]]
@@ -129,7 +129,7 @@ def _from_one_table(
 
 
 def add_up(tables: Mapping[Axes, Numbers]) -> bool:
-    """Whether every table is the sum of every larger one.
+    """Return whether every table is the sum of every larger one.
 
     >>> add_up({(): np.array(3), (0,): np.array([1, 2])}), add_up({(): np.array(3), (0,): np.array([1, 1])})
     (True, False)

@@ -75,7 +75,7 @@ class DiscoveredHistogram(Discovered):
         return {"item": self.items, "value": values}
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """The columns as arrays, without a fraction for each value."""
+        """Return the columns as arrays, without a fraction for each value."""
         return {"item": as_array(self.items), "value": Grid(self.resolution).array(np.asarray(self.steps))}
 
     def facts(self) -> dict[str, Any]:
@@ -168,7 +168,7 @@ class DiscoverHistogram(DiscoveryMechanism[DiscoveredHistogram]):
         return _BITS + self.rate.y + rest.denominator.bit_length() - rest.numerator.bit_length()
 
     def _near(self, delta: Fraction, most: int) -> int:
-        """About the threshold: where the search for it begins."""
+        """Return roughly the threshold: where the search for it begins."""
         one = one_lower(delta, most, self._precision)
         if self.noise == "laplace":
             return near_exponent(self.rate, one * (1 + self.rate.fraction))
@@ -209,14 +209,14 @@ class DiscoverHistogram(DiscoveryMechanism[DiscoveredHistogram]):
         return draw_items
 
     def _spark_threshold(self, values: Unlisted) -> SparkThreshold:
-        """The part of the release that runs in Spark's executors."""
+        """Return the part of the release that runs in Spark's executors."""
         from lastbit.mechanisms.discover.spark import SparkThreshold
 
         factor = int(Fraction(values.resolution) / self.grid.resolution)
         return SparkThreshold(factor, self.rate, self.noise, self._least)
 
     def ready_spark(self, values: Any) -> Callable[[Draw], SparkHistogram]:
-        """`release_spark` before the draw, for a ledger that charges in between."""
+        """Make `release_spark` ready up to the draw, for a ledger that charges in between."""
         values = self._check_values(values)
         if values.rows is None:
             raise ParameterError(
@@ -244,7 +244,7 @@ class DiscoverHistogram(DiscoveryMechanism[DiscoveredHistogram]):
         return search
 
     def release_spark(self, values: Any, *, draw: Draw | None = None) -> SparkHistogram:
-        """The histogram as a Spark DataFrame, for more items than one machine holds: the same law as `release`.
+        """Return the histogram as a Spark DataFrame, for more items than one machine holds: the same law as `release`.
 
         Items and their counts stay in Spark: the executors add the noise, and keep the items that are told. A secret
         that is drawn once for this release, the item and its value decide the noise of an item, under AES: a task that
@@ -255,7 +255,7 @@ class DiscoverHistogram(DiscoveryMechanism[DiscoveredHistogram]):
         return self.ready_spark(values)(resolve_draw(draw))
 
     def needed(self, level: Number = "0.95", margin: Number = 0) -> Fraction:
-        """The value that an item needs to be told with at least this probability.
+        """Return the value that an item needs to be told with at least this probability.
 
         Values that were floored lie higher by up to a `margin`, which `Unlisted` state: it is added.
 

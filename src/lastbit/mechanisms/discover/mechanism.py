@@ -92,7 +92,7 @@ class DiscoveryMechanism(GridMechanism[Released]):
         self._derive(cost=replace(self.cost, delta=stated))
 
     def _check_values(self, values: Any) -> Unlisted:
-        """The values, refused where one person can move them further than the mechanism was built for."""
+        """Return the values, refused where one person can move them further than the mechanism was built for."""
         if not isinstance(values, Unlisted):
             raise ParameterError(
                 f"values must be Unlisted, as count(…, domain=lastbit.UNKNOWN) gives: got {type(values).__name__}. For "
@@ -118,13 +118,13 @@ class DiscoveryMechanism(GridMechanism[Released]):
         return values
 
     def _steps(self, values: Unlisted, most: int | None) -> tuple[Sequence[Any], Steps]:
-        """The highest items, and their values in steps of the mechanism's grid."""
+        """Return the highest items, and their values in steps of the mechanism's grid."""
         items, totals = values.highest(most)
         factor = int(Fraction(values.resolution) / self.grid.resolution)
         return items, np.minimum(totals, LIMIT // factor) * factor
 
     def neighbours(self, values: Any) -> Iterator[Any]:
-        """The same items after one person came, or went: of the items there are, and of one that nobody had."""
+        """Yield the same items after one person came, or went: of the items there are, and of one that nobody had."""
         items, steps = self._steps(self._check_values(values), None)
         new = object()
         names = [*items, new]
@@ -185,11 +185,11 @@ class ShortlistMechanism(DiscoveryMechanism[Released]):
         self._state(leaving * Fraction(power(self._rate, tau, bits)[1], 1 << bits))
 
     def _noise(self) -> Rate:
-        """The rate of the noise, or of the weights."""
+        """Return the rate of the noise, or of the weights."""
         raise NotImplementedError
 
     def _shortlist(self, values: Any) -> tuple[list[Any], Steps]:
-        """The names of the candidates, and their steps; then those of the bottom, which has no name."""
+        """Return the names of the candidates, and their steps; then those of the bottom, which has no name."""
         unlisted = self._check_values(values)
         most = self.candidates or 0
         items, steps = self._steps(unlisted, most + 1)
@@ -202,7 +202,8 @@ class ShortlistMechanism(DiscoveryMechanism[Released]):
         return names, all_steps
 
     def needed(self, level: Number = "0.95", margin: Number = 0) -> Fraction:
-        """How far an item must be above the highest that is no candidate, to be told with at least this probability.
+        """Return how far an item must be above the highest that is no
+        candidate, to be told with at least this probability.
 
         With fewer items than candidates that is the value itself. It is for an item that the noise puts no k other
         items ahead of. Values that were floored lie higher by up to a `margin`, which `Unlisted` state: it is added.
@@ -214,7 +215,9 @@ class ShortlistMechanism(DiscoveryMechanism[Released]):
         return (self._reach + self.tau + ahead) * self.grid.resolution + number(margin, "margin")
 
     def _behind(self, miss: Fraction) -> Fraction:
-        """The largest r^d such that an item d steps above the bottom comes behind it with this probability at most."""
+        """Return the largest r^d such that an item d steps above the
+        bottom comes behind it with this probability at most.
+        """
         raise NotImplementedError
 
 
@@ -223,7 +226,7 @@ _NOBODY: Any = object()
 
 
 def names_above_bottom(names: Sequence[Any], indices: Sequence[int]) -> tuple[Any, ...]:
-    """The names in this order, up to the bottom or a dummy."""
+    """Return the names in this order, up to the bottom or a dummy."""
     best_first = [names[index] for index in indices]
     bottom = next((place for place, name in enumerate(best_first) if name is _NOBODY), len(best_first))
     return tuple(best_first[:bottom])

@@ -39,7 +39,7 @@ class SparkHistogram(Release):
     """How many steps higher the exact values may lie, which were floored; 0 where the values were exact."""
 
     def columns(self) -> dict[str, Sequence[Any]]:
-        """The least value that is published. The items are in `frame`."""
+        """Return the least value that is published. The items are in `frame`."""
         return {"threshold": (self.threshold,)}
 
     def _footnotes(self) -> list[str]:
@@ -55,7 +55,7 @@ class SparkHistogram(Release):
 
 
 def decimal_digits(resolution: Fraction) -> int:
-    """The digits after the point that whole steps of a resolution have.
+    """Return the digits after the point that whole steps of a resolution have.
 
     >>> decimal_digits(Fraction(1, 8)), decimal_digits(Fraction(5))
     (3, 0)

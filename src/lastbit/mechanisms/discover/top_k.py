@@ -41,11 +41,11 @@ class DiscoveredTopK(Discovered):
         return Grid(self.resolution).values(np.asarray(self.ahead).tolist())
 
     def columns(self) -> dict[str, Sequence[Any]]:
-        """Rank, item, and the gap to the next item or to the bottom."""
+        """Return rank, item, and the gap to the next item or to the bottom."""
         return {**super().columns(), "gap": self.gaps}
 
     def panels(self, level: Number = "0.95") -> Sequence[Panel]:
-        """Gaps as gaps: the bar of each item reaches from where the next one's ends to how far it is ahead."""
+        """Return the gaps as gaps"""
         behind = list(accumulate(reversed(self.gaps), initial=Fraction(0)))
         return [Panel("ahead of the next", self.items, self.gaps, "item", bottoms=behind[-2::-1])]
 

@@ -33,7 +33,7 @@ class GroupQuantileValues(Release):
     qs: tuple[Fraction, ...] = field(hash=False)
 
     def columns(self) -> dict[str, Sequence[Any]]:
-        """A row for each quantile of each group."""
+        """Return a row for each quantile of each group."""
         return {
             "item": [item for item in self.items for _ in self.qs],
             "quantile": self.qs * len(self.items),
@@ -83,7 +83,7 @@ class GroupQuantiles(QuantileMechanism[GroupQuantileValues]):
         self._derive(groups=names, qs=one_group.qs, spread=one_group.spread, _one_group=one_group)
 
     def ready(self, values: Mapping[Any, Any] | GridSteps) -> Callable[[Draw], GroupQuantileValues]:
-        """The quantiles of each group, from a mapping of groups to one number for each person."""
+        """Return the quantiles of each group, from a mapping of groups to one number for each person."""
         if isinstance(values, GridSteps):
             return self.ready_steps(values.steps)
         if not isinstance(values, Mapping):
@@ -91,7 +91,7 @@ class GroupQuantiles(QuantileMechanism[GroupQuantileValues]):
         return self.ready_steps([self._steps(values.get(group, ())) for group in self.groups])
 
     def ready_steps(self, steps: Sequence[Steps]) -> Callable[[Draw], GroupQuantileValues]:
-        """The same from whole steps between the bounds, for each group in the order of `groups`."""
+        """Return the same from whole steps between the bounds, for each group in the order of `groups`."""
         ready = [self._one_group.ready_steps(group_steps) for group_steps in steps]
         items: Any = self.groups
         qs: Any = self.qs
@@ -113,7 +113,7 @@ class GroupQuantiles(QuantileMechanism[GroupQuantileValues]):
         return self._one_group.accuracy(level, ties=ties, magnitude=magnitude)
 
     def neighbours(self, values: Any) -> Iterator[Any]:
-        """These values less any one of them, and with one more in any group."""
+        """Yield these values less any one of them, and with one more in any group."""
         for group in self.groups:
             for other in self._one_group.neighbours(values.get(group, ())):
                 yield {**values, group: other}

@@ -125,7 +125,7 @@ class QuantileMechanism(Mechanism[Released]):
         return LinearValues(values, self._low * parts, self._high * parts + parts - 1, parts)
 
     def _odds(self, magnitude: Number | None, *, parts: int = 1, more: int = 0) -> Fraction:
-        """How many times the weight of one point all others weigh: of a point near zero, or of any where None.
+        """Return how many times the weight of one point all others weigh: of a point near zero, or of any where None.
 
         A step has so many parts; the point is at most `more` steps beyond the magnitude.
         """
@@ -142,14 +142,16 @@ class QuantileMechanism(Mechanism[Released]):
             self._derive(cost=replace(cost, stated_rho=rho), epsilon=None if self.epsilon is None else cost.epsilon)
 
     def _steps(self, values: Any) -> Steps:
-        """The values in steps between the bounds, in their order; missing ones left out, or as `missing` says."""
+        """Return the values in steps between the bounds, in their order;
+        missing ones left out, or as `missing` says.
+        """
         if isinstance(values, GridSteps):
             ready: Steps = values.steps
             return ready
         return clamp_numbers(values, self.grid, self._low, self._high, self._step_of_missing)
 
     def floor_steps(self, steps: Steps, resolution: Fraction, floored: Fraction = Fraction(0)) -> Steps:
-        """Numbers that are whole steps of another grid, floored to steps of this one between the bounds.
+        """Return numbers that are whole steps of another grid, floored to steps of this one between the bounds.
 
         `floored`, in whole steps of the other grid, says how far below the exact number each of them may lie: one that
         may be at a step of this grid is at that step, so that 0.3 is not floored twice, to 0.2.
@@ -161,7 +163,7 @@ class QuantileMechanism(Mechanism[Released]):
         return clamp_steps(steps, resolution, floored, self.grid, self._low, self._high)
 
     def neighbours(self, values: Sequence[Number]) -> Iterator[tuple[Any, ...]]:
-        """These values less any one of them, and with one more: at each point of the grid where it has few."""
+        """Yield these values less any one of them, and with one more: at each point of the grid where it has few."""
         start = tuple(values)
         for place in range(len(start)):
             yield (*start[:place], *start[place + 1 :])
@@ -176,7 +178,7 @@ class QuantileMechanism(Mechanism[Released]):
 def point_odds(
     scale: LogScale | None, points: int, grid: Grid, magnitude: Number | None, *, parts: int = 1, more: int = 0
 ) -> Fraction:
-    """How many times the weight of one point all others weigh together, at most.
+    """Return how many times the weight of one point all others weigh together, at most.
 
     On a linear scale all points weigh alike. On a log scale a point weighs less the further it is from zero, so the
     point must be within ±magnitude; None stands for the whole scale.
@@ -196,7 +198,7 @@ def point_odds(
 
 
 def quantile(value: object, name: str = "q") -> Fraction:
-    """A quantile as a public number from 0 to 1.
+    """Return a quantile as a public number from 0 to 1.
 
     >>> quantile(0.25)
     Fraction(1, 4)

@@ -106,11 +106,11 @@ class Quantile(QuantileMechanism[QuantileValue]):
         self._derive(q=exact, _rank_error=RankError.of(exact, self.cost, self.most_values))
 
     def ready(self, values: Any) -> Callable[[Draw], QuantileValue]:
-        """The quantile of one number for each person."""
+        """Return the quantile of one number for each person."""
         return self.ready_steps(self._steps(values))
 
     def ready_steps(self, steps: Steps) -> Callable[[Draw], QuantileValue]:
-        """The same from whole steps of the grid, between the bounds."""
+        """Return the same from whole steps of the grid, between the bounds."""
         ranked = self._rank_values(steps)
 
         def pick(draw: Draw) -> QuantileValue:
@@ -140,7 +140,8 @@ class Quantile(QuantileMechanism[QuantileValue]):
 
     @classmethod
     def for_accuracy(cls, ranks: Number, level: Number = "0.95", **parameters: Any) -> Quantile:
-        """The mechanism with the least epsilon, to nine significant digits, whose `accuracy(level)` is at most this.
+        """Return the mechanism with the least epsilon, to nine significant
+        digits, whose `accuracy(level)` is at most this.
 
         >>> float(Quantile.for_accuracy(20, bounds=(0, 1000)).epsilon)
         0.4805...

@@ -86,7 +86,7 @@ class Quantiles(QuantileMechanism[QuantileValues]):
         self._derive(_splits=tuple(RankError.of(share, self.cost, divisor) for share in shares))
 
     def _parts(self) -> int:
-        """Fine steps to a step: as many as were asked for, or as there is room for."""
+        """Return fine steps to a step: as many as were asked for, or as there is room for."""
         room = _MOST_SPREAD
         if self._log_scale is None:
             room = (2 * LIMIT - 2) // max(abs(self._low) + 1, abs(self._high) + 1, self.points)
@@ -101,11 +101,11 @@ class Quantiles(QuantileMechanism[QuantileValues]):
         return parts
 
     def ready(self, values: Any) -> Callable[[Draw], QuantileValues]:
-        """The quantiles of one number for each person."""
+        """Return the quantiles of one number for each person."""
         return self.ready_steps(self._steps(values))
 
     def ready_steps(self, steps: Steps) -> Callable[[Draw], QuantileValues]:
-        """The same from whole steps of the grid, between the bounds."""
+        """Return the same from whole steps of the grid, between the bounds."""
         parts = self.spread or 1
         exact: Any = self.qs
 
@@ -190,7 +190,9 @@ def _parse_quantiles(qs: object) -> tuple[Fraction, ...]:
 def _fill_shares(
     shares: list[Fraction], qs: Sequence[Fraction], first: int, beyond: int, below: Fraction, above: Fraction
 ) -> None:
-    """For each quantile, its place between the two that are picked before it: 0 at the lower one, 1 at the upper."""
+    """Fill in for each quantile its place between the two that are
+    picked before it: 0 at the lower one, 1 at the upper.
+    """
     if first == beyond:
         return
     middle = (first + beyond) // 2

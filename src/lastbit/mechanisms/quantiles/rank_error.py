@@ -38,11 +38,11 @@ class RankError:
 
     @classmethod
     def of(cls, q: Fraction, cost: Cost, share: int) -> RankError:
-        """The rate that a `share`-th of a cost buys for one value."""
+        """Return the rate that a `share`-th of a cost buys for one value."""
         return cls(q, cost.rate(Fraction(1, share * furthest(q))))
 
     def point(self, draw: Draw, values: Steps, low: int, high: int) -> int:
-        """A point from low to high, with probability proportional to r^e, for sorted values between them.
+        """Return a point from low to high, with probability proportional to r^e, for sorted values between them.
 
         The words read and the classes follow from the number of values and from the grid.
         """
@@ -55,7 +55,7 @@ class RankError:
         return (int(values[place - 1]) + 1 if place else low) + within
 
     def classes(self, values: Steps, low: int, high: int) -> tuple[Steps, Steps]:
-        """The number of points and the rank error of 2n + 1 classes, in the order of the grid.
+        """Return the number of points and the rank error of 2n + 1 classes, in the order of the grid.
 
         Class 2i is the gap below the i-th value, class 2i + 1 the value itself. A gap may be empty, and of equal values
         only the first one has its point: so the number of classes tells n and no more.
@@ -67,7 +67,7 @@ class RankError:
         return sizes, self.errors(first_of_equals)
 
     def errors(self, first_of_equals: NDArray[np.bool_]) -> Steps:
-        """The rank error of 2n + 1 classes; of n sorted values, which of them differ from the value before."""
+        """Return the rank error of 2n + 1 classes; of n sorted values, which of them differ from the value before."""
         n, a, b = len(first_of_equals), self.q.numerator, self.q.denominator
         errors = np.empty(2 * n + 1, np.int64)
         # b·L - a·n, where L values are below.
@@ -83,7 +83,7 @@ class RankError:
         return errors
 
     def ranks(self, level: Fraction, odds: Fraction | int) -> Fraction:
-        """The rank error, in ranks, that a drawn point stays within with at least this probability.
+        """Return the rank error, in ranks, that a drawn point stays within with at least this probability.
 
         Some point has no error: the value at rank q·n, rounded up. All other points together weigh at most `odds` times
         as much as that point: so P(e >= m) is at most w/(1 + w), where w is odds·r^m.
@@ -93,7 +93,7 @@ class RankError:
 
 
 def furthest(q: Fraction) -> int:
-    """The range of the privacy loss of one value, in steps of the rank error.
+    """Return the range of the privacy loss of one value, in steps of the rank error.
 
     Twice max(a, b - a), as errors move up and down; 1 for the minimum and the maximum, where they move one way.
 

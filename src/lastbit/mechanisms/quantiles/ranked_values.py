@@ -30,14 +30,14 @@ class RankedValues(ABC):
 
     @abstractmethod
     def split(self, point: int) -> tuple[Self, Self]:
-        """The values below a point, between the lower end and the point, and all others, from the point on.
+        """Return the values below a point, between the lower end and the point, and all others, from the point on.
 
         Values that are equal to the point are on one side only: a person counts once.
         """
 
     @abstractmethod
     def step(self, point: int) -> int:
-        """The step of the grid that a point is in."""
+        """Return the step of the grid that a point is in."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +54,7 @@ class LinearValues(RankedValues):
         return error.point(draw, self.values, self.low, self.high)
 
     def split(self, point: int) -> tuple[LinearValues, LinearValues]:
-        """The values below a point, and all others."""
+        """Return the values below a point, and all others."""
         cut = int(np.searchsorted(self.values, point))
         below, above = self.values[:cut], self.values[cut:]
         return (
@@ -63,7 +63,7 @@ class LinearValues(RankedValues):
         )
 
     def step(self, point: int) -> int:
-        """The step of the grid that a point is in."""
+        """Return the step of the grid that a point is in."""
         return point // self.parts
 
 
@@ -72,7 +72,7 @@ class _Alone:
     """One point, however much it weighs."""
 
     def __call__(self, position: int) -> tuple[int, int]:
-        """Where the point begins and ends that holds a position."""
+        """Return where the point begins and ends that holds a position."""
         return 0, 1
 
 
@@ -85,7 +85,7 @@ class _Points:
     start: int
 
     def __call__(self, position: int) -> tuple[int, int]:
-        """Where the point begins and ends that holds a position, both from where the gap begins."""
+        """Return where the point begins and ends that holds a position, both from where the gap begins."""
         step = self.scale.find((self.start + position) // self.parts)
         weight = self.scale.weight(step)
         first = position - (self.start + position - self.parts * self.scale.start(step)) % weight
@@ -142,7 +142,7 @@ class LogValues(RankedValues):
         return start + draw.span_below(size, self.high - self.low, points)
 
     def split(self, point: int) -> tuple[LogValues, LogValues]:
-        """The values below a point, and all others."""
+        """Return the values below a point, and all others."""
         cut = int(np.searchsorted(self.starts, point))
         beyond = point + self.scale.weight(self.step(point))
         return (
@@ -151,5 +151,5 @@ class LogValues(RankedValues):
         )
 
     def step(self, point: int) -> int:
-        """The step of the grid that a point is in."""
+        """Return the step of the grid that a point is in."""
         return self.scale.find(point // self.parts)

@@ -60,7 +60,7 @@ class AdaptiveSparseVector(StreamMechanism):
         self._derive(branches=branches, _plan=self._make_plan(branch_settings, total))
 
     def gap_noise(self, answer: Answer) -> GapNoise:
-        """The noise in threshold + gap as an estimate of the value, for an answer above: its branch tells.
+        """Return the noise in threshold + gap as an estimate of the value, for an answer above: its branch tells.
 
         Its bounds know of the other branches: a query that one branch reports was tried by those before it. Which were
         tried follows from what was left, `answer.left`.
@@ -109,7 +109,7 @@ class AdaptiveSparseVector(StreamMechanism):
 
 
 def two_deviations(variance: Fraction) -> int:
-    """Two standard deviations of noise with this variance in squared steps, rounded up to whole steps.
+    """Return two standard deviations of noise with this variance in squared steps, rounded up to whole steps.
 
     >>> two_deviations(Rate(1, 1).laplace_variance), two_deviations(Rate(1, 1).geometric_variance)
     (4, 3)

@@ -60,11 +60,13 @@ class NoiseKind(ABC):
 
     @abstractmethod
     def variance(self, rate: Rate) -> Fraction:
-        """The variance of one noise, in squared steps."""
+        """Return the variance of one noise, in squared steps."""
 
     @abstractmethod
     def centre(self, threshold_rate: Rate, query_rate: Rate | None = None) -> int:
-        """What is taken off the threshold noise, or off the noise of queries, so that it is about 0 on average."""
+        """Return what is taken off the threshold noise, or off the
+        noise of queries, so that it is about 0 on average.
+        """
 
 
 class OneSided(NoiseKind):
@@ -122,7 +124,7 @@ KINDS: Final[dict[str, NoiseKind]] = {"one-sided": OneSided(), "laplace": Laplac
 
 
 def kind_of(noise: object) -> NoiseKind:
-    """The kind of noise with this name."""
+    """Return the kind of noise with this name."""
     if not isinstance(noise, str) or noise not in KINDS:
         raise ParameterError(f"noise must be 'one-sided' or 'laplace': got {noise!r}.")
     return KINDS[noise]

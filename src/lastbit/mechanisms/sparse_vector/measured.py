@@ -61,7 +61,7 @@ class MeasuredAbove(AboveThreshold):
         return self.law.estimates(self.measurements, by_gaps)
 
     def intervals(self, level: Number = "0.95") -> tuple[Interval, ...]:
-        """An interval for each value above that holds it with probability `level` or more, each on its own.
+        """Return an interval for each value above that holds it with probability `level` or more, each on its own.
 
         The probability holds for reported queries, whatever the values are and whatever was asked before: the proof is
         at `ReportedLaw.reaches`.
@@ -90,16 +90,16 @@ class MeasuredAbove(AboveThreshold):
         return self.measurements
 
     def columns(self) -> dict[str, Sequence[Any]]:
-        """The queries above, with gap, measurement and estimate."""
+        """Return the queries above, with gap, measurement and estimate."""
         return {**super().columns(), "measurement": self.measurements, "estimate": self.estimates}
 
     def error_bars(self, level: Number = "0.95", most: int | None = None) -> dict[str, Sequence[Interval | None]]:
-        """The interval of each value above, which is for measurement and estimate."""
+        """Return the interval of each value above, which is for measurement and estimate."""
         values = self.intervals(level)
         return {"measurement": values, "estimate": values}
 
     def panels(self, level: Number = "0.95") -> Sequence[Panel]:
-        """The estimates with the intervals of the values."""
+        """Return the estimates with the intervals of the values."""
         columns = self.columns()
         label = next(iter(columns))
         return [Panel("estimate", columns[label], self.estimates, label, self.intervals(level))]

@@ -31,7 +31,7 @@ SPLIT_DENOMINATOR: Final = 1 << 20
 
 
 def optimal_share(limit: int, monotone: bool) -> Fraction:
-    """The threshold's share of the cost: 1/(1 + s), s the cube root of (2·limit)², or of limit² when monotone.
+    """Return the threshold's share of the cost: 1/(1 + s), s the cube root of (2·limit)², or of limit² when monotone.
 
     That is the ratio 1 : (2c)^⅔ of Lyu, Su and Li, which makes the variance of a gap smallest. The root is rounded down
     to a multiple of 2^-20, so the share is a fixed rational; any share is private, and this one is the best to 2^-40.
@@ -45,7 +45,7 @@ def optimal_share(limit: int, monotone: bool) -> Fraction:
 
 
 def share_of(split: Number, limit: int, monotone: bool) -> Fraction:
-    """The threshold's share of the cost, by the name of a split or as a number between 0 and 1."""
+    """Return the threshold's share of the cost, by the name of a split or as a number between 0 and 1."""
     if split == "optimal":
         return optimal_share(limit, monotone)
     if split == "even":
@@ -99,11 +99,11 @@ class AboveThreshold(Release):
         return f"{super().title}: {len(self.indices):,} of {plural(self.answered, 'query', 'queries')} above"
 
     def facts(self) -> dict[str, Any]:
-        """How many queries were answered, and what the answers left of the cost."""
+        """Return how many queries were answered, and what the answers left of the cost."""
         return {"answered": self.answered, "unspent": self.unspent}
 
     def columns(self) -> dict[str, Sequence[Any]]:
-        """The queries above, by their place in the stream."""
+        """Return the queries above, by their place in the stream."""
         items: dict[str, Sequence[Any]] = {} if self.items is None else {"item": self.items}
         return {**items, "query": self.indices, "spent": self.spent, "gap": self.gaps}
 
@@ -120,7 +120,7 @@ class WholeRun:
         return self.publish(draw)
 
     def is_of(self, mechanism: object) -> bool:
-        """Whether this very mechanism made the run ready: only its price says what the answers cost."""
+        """Return whether this very mechanism made the run ready: only its price says what the answers cost."""
         return getattr(mechanism, "_plan", None) is self.plan
 
     def unspent_share(self, release: AboveThreshold) -> Fraction:
@@ -157,7 +157,7 @@ class StreamMechanism(GridMechanism[AboveThreshold]):
         return Fraction(1)
 
     def _rates(self, units: Sequence[int], total: int) -> list[Rate]:
-        """The query noise of answers that spend so many units, of this total.
+        """Return the query noise of answers that spend so many units, of this total.
 
         Noise of loss λ per step on a query that is above costs 2λ a step of sensitivity: one for the query's own
         move, one for the threshold's. When all queries move the same way one of the two is zero.
@@ -167,7 +167,7 @@ class StreamMechanism(GridMechanism[AboveThreshold]):
         return [self.cost.rate(part * spent_units) for spent_units in units]
 
     def _make_plan(self, settings: Iterable[tuple[Rate, int, int]], total: int) -> RunPlan:
-        """The plan of a run whose branches have these rates, margins and units."""
+        """Return the plan of a run whose branches have these rates, margins and units."""
         unit, opening = self.cost.share_unit, self._asks * self.share
         threshold_rate = self.cost.rate(opening / self._reach)
         return RunPlan(
@@ -189,11 +189,11 @@ class StreamMechanism(GridMechanism[AboveThreshold]):
         return Run(self._plan, resolve_draw(draw))
 
     def answers(self, values: Any, draw: Draw | None = None) -> Answers:
-        """All answers of a whole run over these values."""
+        """Return all answers of a whole run over these values."""
         return self.start(draw).ask_many(values)
 
     def ready(self, values: Any) -> Callable[[Draw], AboveThreshold]:
-        """A whole run over these values, as a table of the queries above: numbers, Counts or a Statistic."""
+        """Return a whole run over these values, as a table of the queries above: numbers, Counts or a Statistic."""
         numbers, items = unpack_values(values, self._furthest, self.monotone)
         # A plain array is converted part by part, as the run goes on.
         plain = is_plain(numbers) and numbers.size > FEW
@@ -214,5 +214,5 @@ class StreamMechanism(GridMechanism[AboveThreshold]):
         return WholeRun(plan, publish)
 
     def _more(self, values: Any) -> Callable[[tuple[Any, ...], Mapping[int, Answer]], AboveThreshold] | None:
-        """What makes the release of a mechanism that publishes more; None where it is an AboveThreshold."""
+        """Return what makes the release of a mechanism that publishes more; None where it is an AboveThreshold."""
         return None

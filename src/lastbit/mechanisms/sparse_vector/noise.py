@@ -125,7 +125,7 @@ class HiddenNoise(Unshared):
         return "<hidden noise>"
 
     def compare(self, step: int, base: int) -> tuple[Branch, int] | None:
-        """The branch by which a query is above its threshold `base`, and the gap; None when it is below."""
+        """Return the branch by which a query is above its threshold `base`, and the gap; None when it is below."""
         if self._next == len(self._noise[0]):
             self._fill()
         # The noise is used up before anything is done with it, so that no query gets it twice, even after an error.
@@ -155,7 +155,7 @@ class HiddenNoise(Unshared):
         return [int(k) for k in np.flatnonzero(self._hit)]
 
     def compare_values(self, values: NDArray[Any], grid: Grid, base: int) -> list[int] | None:
-        """`compare_many` for values that are not in steps yet, in one pass: None where that is not possible.
+        """Run `compare_many` for values that are not in steps yet, in one pass: None where that is not possible.
 
         Where few of the next queries are above, only theirs are brought into steps.
         """
@@ -183,11 +183,11 @@ class HiddenNoise(Unshared):
         self._next = self._at + asked
 
     def measure(self, rate: Rate) -> int:
-        """The last query that was above, less its threshold, with discrete Laplace noise of its own."""
+        """Return the last query that was above, less its threshold, with discrete Laplace noise of its own."""
         return self._threshold - self._needed + self._draw.laplace(rate)
 
     def branch_at(self, k: int) -> tuple[Branch, int] | None:
-        """The answer that `compare` would have given to query k of the `compare_many`."""
+        """Return the answer that `compare` would have given to query k of the `compare_many`."""
         self._needed = self._row.item(self._places.get(k, k))
         return self._branch_at(self._at + k)
 

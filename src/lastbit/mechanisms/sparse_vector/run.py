@@ -30,7 +30,7 @@ Query = Number | tuple[Number, Number]
 
 
 def parse_steps(grid: Grid, amount: Number, name: str) -> int:
-    """A public amount in steps, refused unless it is a whole number of them.
+    """Return a public amount in steps, refused unless it is a whole number of them.
 
     >>> parse_steps(Grid("1/10"), 0.3, "threshold")
     3
@@ -81,14 +81,14 @@ class RunPlan:
         return self.opening + self.units * self.unit
 
     def tried(self, left: int) -> tuple[Branch, ...]:
-        """The branches that a query is tried by while so many units are left: those that can still be paid.
+        """Return the branches that a query is tried by while so many units are left: those that can still be paid.
 
         They and their margins follow from the answers published before, so the proof in kinds.py holds for them.
         """
         return self.stages[sum(branch.units <= left for branch in self.branches)]
 
     def bases(self, thresholds: object, n: int) -> Steps:
-        """One threshold for each of n queries, in steps."""
+        """Return one threshold for each of n queries, in steps."""
         if not isinstance(thresholds, Sequence | np.ndarray) or len(thresholds) != n:
             raise ParameterError("thresholds must be a sequence with one threshold for each value. Nothing was drawn.")
         return np.fromiter((parse_steps(self.grid, threshold, "threshold") for threshold in thresholds), np.int64, n)
@@ -144,7 +144,7 @@ class Run(Unshared):
         return self._left * self._plan.unit
 
     def is_of(self, mechanism: object) -> bool:
-        """Whether this very mechanism started the run: only its price says what the answers cost."""
+        """Return whether this very mechanism started the run: only its price says what the answers cost."""
         return getattr(mechanism, "_plan", None) is self._plan
 
     @property
@@ -169,7 +169,7 @@ class Run(Unshared):
         return f"<Run: spent {self.spent}{', exhausted' if self.exhausted else ''}>"
 
     def ask(self, value: Number, threshold: Number | None = None) -> Answer:
-        """The answer to one query; `threshold` overrides the mechanism's for this query."""
+        """Return the answer to one query; `threshold` overrides the mechanism's for this query."""
         plan = self._plan
         base = plan.threshold if threshold is None else parse_steps(plan.grid, threshold, "threshold")
         step = plan.grid.step(value)
@@ -178,7 +178,7 @@ class Run(Unshared):
             return self._answer(self._require_noise(), step, base)
 
     def ask_many(self, values: Any, thresholds: Any = None) -> Answers:
-        """The answers to queries in order, up to the one that exhausts the run: the same as asking one by one.
+        """Return the answers to queries in order, up to the one that exhausts the run: the same as asking one by one.
 
         >>> import lastbit as lb
         >>> run = lb.SparseVector(threshold=1000, limit=2, epsilon=1).start()
@@ -254,7 +254,7 @@ class Run(Unshared):
     @overload
     def stream(self, queries: AsyncIterable[Query]) -> AsyncIterator[Answer]: ...
     def stream(self, queries: Iterable[Query] | AsyncIterable[Query]) -> Iterator[Answer] | AsyncIterator[Answer]:
-        """The answers to a stream as it comes, for `for` or `async for`; it ends when the run is exhausted.
+        """Return the answers to a stream as it comes, for `for` or `async for`; it ends when the run is exhausted.
 
         A query is a value, or a tuple of a value and its threshold. After the last answer no further query is taken.
 
@@ -313,7 +313,7 @@ class Run(Unshared):
         return self._hidden
 
     def _above(self, hidden: HiddenNoise, branch: Branch, steps: int, base: int) -> Answer:
-        """The answer to a query that was above its threshold `base`, by a gap of so many steps."""
+        """Return the answer to a query that was above its threshold `base`, by a gap of so many steps."""
         plan = self._plan
         before = self.unspent if len(plan.branches) > 1 else None
         self._left -= branch.units

@@ -131,7 +131,8 @@ class Tables(Mechanism[ConsistentTables]):
         return Scheme(self.shape.sizes, {table: part * unit for table, part in self.shares.parts.items()})
 
     def accuracy(self, *columns: str, level: Number = "0.95") -> Fraction:
-        """How far each number of a table is off at most, with at least this probability: of a table, by its columns.
+        """Return how far each number of a table is off at most, with at
+        least this probability: of a table, by its columns.
 
         Without columns, the total of everybody. What rounding adds to it after the draw is far below one person.
 
@@ -168,7 +169,7 @@ class Tables(Mechanism[ConsistentTables]):
         return {**known, "replaces": values.adjacency == "replace"}
 
     def ready(self, values: Any) -> Callable[[Draw], ConsistentTables]:
-        """The counts of each measured table, each with its own noise."""
+        """Return the counts of each measured table, each with its own noise."""
         counts = [self._counts(values, table).ravel() for table in self.shares.parts]
         rates = [self.rates[table] for table in self.shares.parts]
 
@@ -181,7 +182,9 @@ class Tables(Mechanism[ConsistentTables]):
         return noisy
 
     def neighbours(self, values: Sequence[Number]) -> Iterator[tuple[Any, ...]]:
-        """The counts of all cells of one table of all columns, after one person came, went, or replaced records."""
+        """Yield the counts of all cells of one table of all columns,
+        after one person came, went, or replaced records.
+        """
         start = self._whole(values).ravel().tolist()
         seen = {tuple(start)}
         moves = list(_multisets(len(start), self.most_records))
@@ -194,7 +197,7 @@ class Tables(Mechanism[ConsistentTables]):
                         yield result
 
     def _counts(self, values: Any, table: Axes) -> NDArray[np.int64]:
-        """The counts of one table, summed down from what was given."""
+        """Return the counts of one table, summed down from what was given."""
         if isinstance(values, Known):
             self._check_known(values)
             values = values.values
@@ -230,7 +233,7 @@ class Tables(Mechanism[ConsistentTables]):
         return self._steps(values, tuple(range(len(self.shape.sizes))))
 
     def _steps(self, values: Any, table: Axes) -> NDArray[np.int64]:
-        """Counts as whole numbers, by a rule that takes every value: what is missing or negative counts 0."""
+        """Return counts as whole numbers, by a rule that takes every value: what is missing or negative counts 0."""
         shape = tuple(self.shape.sizes[axis] for axis in table)
         array = np.asarray(values, dtype=None if isinstance(values, np.ndarray) else object)
         if array.shape not in (shape, (prod(shape),)):
@@ -261,7 +264,7 @@ def _add_up(array: NDArray[np.int64], axes: Axes, table: Axes) -> NDArray[np.int
 
 
 def _multisets(cells: int, most: int) -> Iterator[tuple[int, ...]]:
-    """How many of at most so many records are in each cell."""
+    """Yield how many of at most so many records are in each cell."""
     for records in range(most + 1):
         for chosen in combinations_with_replacement(range(cells), records):
             yield tuple(chosen.count(cell) for cell in range(cells))

@@ -61,7 +61,8 @@ class ConsistentTables(Release):
         return {self._shape.columns_of(table): array for table, array in self._measure.items()}
 
     def table(self, *columns: str, exact: bool = False) -> ConsistentTable:
-        """One table, in this order of its columns: one that was asked for, or any sum of one. No columns: the total.
+        """Return one table, in this order of its columns: one that was
+        asked for, or any sum of one. No columns: the total.
 
         Values are fractions on a fine grid, and all sums of all tables agree exactly. They are nearer to the exact
         least squares estimate than any interval tells; `exact=True` computes that estimate itself, in fractions.
@@ -75,11 +76,11 @@ class ConsistentTables(Release):
         return ConsistentTable(self.mechanism, self.cost, columns, self, exact)
 
     def tables(self) -> Iterator[ConsistentTable]:
-        """Every table asked for."""
+        """Return every table asked for."""
         return (self.table(*names) for names in self.names)
 
     def pivot(self, rows: str, columns: str) -> Any:
-        """The table of two columns as a DataFrame, crosswise, with its totals.
+        """Return the table of two columns as a DataFrame, crosswise, with its totals.
 
         >>> import lastbit as lb
         >>> release = lb.Tables(domain={"a": "xy", "b": "uvw"}, ways=2, rho=2).release([[9, 8, 7], [6, 5, 4]])
@@ -89,7 +90,8 @@ class ConsistentTables(Release):
         return self.table(rows, columns).pivot()
 
     def covariance(self, cell: Mapping[str, Any], other: Mapping[str, Any]) -> Fraction:
-        """The covariance of two numbers, each a cell that names its values by column: of the same table, or of two.
+        """Return the covariance of two numbers, each a cell that names
+        its values by column: of the same table, or of two.
 
         >>> import lastbit as lb
         >>> release = lb.Tables(domain={"a": "xy", "b": "uvw"}, tables=[("a", "b")], rho="1/8").release([[9] * 3] * 2)
@@ -102,7 +104,7 @@ class ConsistentTables(Release):
         return self.design.scheme.covariance(table, places, other_table, other_places)
 
     def total(self, cells: Mapping[str, Any]) -> TableTotal:
-        """The total of all cells with these values, and its interval: a column has one value, or a list of them.
+        """Return the total of all cells with these values, and its interval: a column has one value, or a list of them.
 
         Columns that are not named are summed up. `table(...).total([...])` takes any cells of one table.
 
@@ -128,7 +130,7 @@ class ConsistentTables(Release):
         return union_total(self, table, chosen)
 
     def whole(self) -> dict[tuple[str, ...], NDArray[np.int64]]:
-        """A second view, for reports: every table in non-negative whole numbers, which still add up.
+        """Return a second view, for reports: every table in non-negative whole numbers, which still add up.
 
         These numbers are biased, and no interval holds for them: use the tables themselves for everything else. They
         are made of published numbers alone, so that they cost nothing.
@@ -143,7 +145,7 @@ class ConsistentTables(Release):
         return {self._shape.columns_of(table): tables[table] for table in ((), *self._shape.tables)}
 
     def columns(self) -> dict[str, Sequence[Any]]:
-        """A row for each cell of each table asked for, with an interval that holds with probability 95%.
+        """Return a row for each cell of each table asked for, with an interval that holds with probability 95%.
 
         A column is empty where a table does not have it.
         """
@@ -158,7 +160,9 @@ class ConsistentTables(Release):
         return {**long}
 
     def facts(self) -> dict[str, Any]:
-        """The tables with the variance of each number and the half width of its interval, and what was measured."""
+        """Return the tables with the variance of each number and the
+        half width of its interval, and what was measured.
+        """
         tables = [
             {"columns": list(table.names), "variance": table.variance, "within": table.within()}
             for table in self.tables()
@@ -167,7 +171,7 @@ class ConsistentTables(Release):
         return {"tables": tables, "level": Fraction(19, 20), "shares": parts}
 
     def error_bars(self, level: Number = "0.95", most: int | None = None) -> Mapping[str, Sequence[Any]]:
-        """The interval of each number, in the order of `columns`."""
+        """Return the interval of each number, in the order of `columns`."""
         bars: list[Any] = []
         for table in self.tables():
             if most is not None and len(bars) >= most:
@@ -176,7 +180,8 @@ class ConsistentTables(Release):
         return {"value": bars[:most]}
 
     def to_frame(self, level: Number = "0.95") -> Any:
-        """One row a cell as a DataFrame of pandas or Polars: its table, its values, the number, interval and variance.
+        """Return one row a cell as a DataFrame of pandas or Polars: its
+        table, its values, the number, interval and variance.
 
         >>> import pandas, lastbit as lb
         >>> release = lb.Tables(domain={"a": "xy", "b": "uvw"}, ways=2, rho=2).release([[9, 8, 7], [6, 5, 4]])
@@ -198,7 +203,7 @@ class ConsistentTables(Release):
         return {name: np.concatenate(parts) for name, parts in long.items()}
 
     def panels(self, level: Number = "0.95") -> Sequence[Panel]:
-        """The tables of one column as bars, or else the first table."""
+        """Return the tables of one column as bars, or else the first table."""
         single = [table for table in self.tables() if len(table.names) == 1][:_PANELS]
         chosen = single or [next(self.tables())]
         return [panel for table in chosen for panel in table.panels(level)][:_PANELS]
@@ -210,7 +215,7 @@ class ConsistentTables(Release):
         return "\n".join([self.title, text_table(*self._overview()), *self._more()])
 
     def to_html(self) -> str:
-        """The tables as HTML, as notebooks show them."""
+        """Return the tables as HTML, as notebooks show them."""
         if sum(self._cells_of(table) for table in self._shape.largest) <= _SHOWN_CELLS:
             return "".join(self.table(*self._shape.columns_of(table)).to_html() for table in self._shape.largest)
         return html_table(*self._overview(), " ".join([self.title, *self._more()]))
@@ -266,7 +271,7 @@ class ConsistentTables(Release):
         return Reconstruction(self.design.scheme, self._measure, exact=True)
 
     def half_width(self, table: Axes, level: Number = "0.95") -> Fraction:
-        """How far each number of a table is off at most, with at least this probability."""
+        """Return how far each number of a table is off at most, with at least this probability."""
         return self.design._accuracy(table, probability(level, "level")) + self._reconstruction.error(table)
 
 

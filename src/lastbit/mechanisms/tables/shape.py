@@ -47,7 +47,9 @@ class Shape:
 
     @classmethod
     def of(cls, domain: Any, *, ways: Any = None, tables: Any = None) -> Shape:
-        """The shape that a person asks for: all tables of at most so many columns, or the tables that are listed."""
+        """Return the shape that a person asks for: all tables of at most
+        so many columns, or the tables that are listed.
+        """
         columns = _parse_domain(domain)
         names = [name for name, _ in columns]
         if (ways is None) == (tables is None):
@@ -62,7 +64,7 @@ class Shape:
 
     @property
     def names(self) -> Names:
-        """The columns."""
+        """The names of the columns, in their order."""
         return tuple(name for name, _ in self.domain)
 
     @cached_property
@@ -86,11 +88,11 @@ class Shape:
         return tuple(table for table in self.tables if not any(set(table) < set(other) for other in self.tables))
 
     def columns_of(self, table: Axes) -> Names:
-        """The columns of a table."""
+        """Return the columns of a table."""
         return tuple(self.names[axis] for axis in table)
 
     def axes(self, names: Sequence[str]) -> Axes:
-        """The axes of these columns, in ascending order."""
+        """Return the axes of these columns, in ascending order."""
         unknown = [name for name in names if name not in self.names]
         if unknown or len(set(names)) != len(names):
             raise ParameterError(
@@ -99,12 +101,12 @@ class Shape:
         return tuple(sorted(self.names.index(name) for name in names))
 
     def places(self, cell: Mapping[str, Any]) -> tuple[Axes, tuple[int, ...]]:
-        """The table of a cell, and the places of its values. A cell names the value of each of its columns."""
+        """Return the table of a cell, and the places of its values. A cell names the value of each of its columns."""
         table = self.axes(list(cell))
         return table, tuple(self.place(axis, cell[self.names[axis]]) for axis in table)
 
     def place(self, axis: int, item: Any) -> int:
-        """The place of a value of a column."""
+        """Return the place of a value of a column."""
         try:
             return self._index[axis][item]
         except (KeyError, TypeError):
@@ -144,7 +146,7 @@ class Shape:
 
 
 def parse_weights(shape: Shape, weights: Any) -> dict[Axes, Fraction]:
-    """The importance of each table, 1 where nobody says.
+    """Return the importance of each table, 1 where nobody says.
 
     >>> parse_weights(Shape.of({"sex": "fm", "age": range(5)}, ways=1), {("age",): 3})
     {(0,): Fraction(1, 1), (1,): Fraction(3, 1)}

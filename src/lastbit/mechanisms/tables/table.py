@@ -49,13 +49,13 @@ class TableTotal:
     _half_width: Callable[[Fraction], Fraction] = field(repr=False, compare=False)
 
     def interval(self, level: Number = "0.95") -> tuple[Fraction, Fraction]:
-        """From and to: the true total lies there with at least this probability."""
+        """Return from and to: the true total lies there with at least this probability."""
         within = self._half_width(probability(level, "level"))
         return max(Fraction(0), self.value - within), max(Fraction(0), self.value + within)
 
 
 def union_total(source: ConsistentTables, table: Axes, chosen: NDArray[np.bool_]) -> TableTotal:
-    """The total of the cells that are chosen in a table."""
+    """Return the total of the cells that are chosen in a table."""
     numerators = source._reconstruction.numerators(table)
     n = int(chosen.sum())
     # Exact, however large the sum is.
@@ -100,7 +100,7 @@ The exact numbers add up; they are rounded here.
         return source.values(self._axes).transpose(self._order)
 
     def to_numpy(self) -> NDArray[np.float64]:
-        """The values as floats, in an array with an axis for each column."""
+        """Return the values as floats, in an array with an axis for each column."""
         source = self.source._exact if self.exact else self.source._reconstruction
         return source.floats(self._axes).transpose(self._order)
 
@@ -120,22 +120,24 @@ The exact numbers add up; they are rounded here.
         return self.source.design.scheme.variance(self._axes)
 
     def within(self, level: Number = "0.95") -> Fraction:
-        """How far each number is off at most, with at least this probability: each for itself."""
+        """Return how far each number is off at most, with at least this probability: each for itself."""
         return self.source.half_width(self._axes, level)
 
     def interval(self, level: Number = "0.95") -> NDArray[Any]:
-        """From and to of each number, as pairs in an array with an axis for each column. No number is below 0."""
+        """Return from and to of each number, as pairs in an array with
+        an axis for each column. No number is below 0.
+        """
         result = np.empty(self.cells, object)
         result[:] = [*self.error_bars(level)["value"]]
         return result.reshape(tuple(map(len, self.items)))
 
     def covariance(self, cell: Sequence[Any], other: Sequence[Any]) -> Fraction:
-        """The covariance of two cells of this table, each with a value for each column."""
+        """Return the covariance of two cells of this table, each with a value for each column."""
         named = [dict(zip(self.names, member, strict=True)) for member in (cell, other)]
         return self.source.covariance(*named)
 
     def total(self, cells: Sequence[Sequence[Any]] | Mapping[str, Any]) -> TableTotal:
-        """The total of any cells, each with a value for each column, or of all that a mapping names."""
+        """Return the total of any cells, each with a value for each column, or of all that a mapping names."""
         if isinstance(cells, Mapping):
             return self.source.total(cells)
         shape, chosen = self.source._shape, np.zeros(tuple(map(len, self.items)), np.bool_).transpose(self._back)
@@ -147,22 +149,22 @@ The exact numbers add up; they are rounded here.
         return union_total(self.source, self._axes, chosen)
 
     def columns(self) -> dict[str, Sequence[Any]]:
-        """A row for each cell: the values of its columns, and its number."""
+        """Return a row for each cell: the values of its columns, and its number."""
         named = {name: column.tolist() for name, column in self._labels.items()}
         return {**named, "value": self.values.ravel().tolist()}
 
     def facts(self) -> dict[str, Any]:
-        """The variance of each number, and the half width of its interval."""
+        """Return the variance of each number, and the half width of its interval."""
         return {"variance": self.variance, "within": self.within(), "level": Fraction(19, 20)}
 
     def error_bars(self, level: Number = "0.95", most: int | None = None) -> dict[str, Sequence[Interval]]:
-        """The interval of each number. Counts are not negative, so no interval goes below 0."""
+        """Return the interval of each number. Counts are not negative, so no interval goes below 0."""
         within, zero = self.within(level), Fraction(0)
         first = self.values.ravel()[:most].tolist()
         return {"value": [(max(zero, value - within), max(zero, value + within)) for value in first]}
 
     def long(self, level: Number = "0.95") -> dict[str, NDArray[Any]]:
-        """A row for each cell: its values, the number with its interval, and the variance, as arrays."""
+        """Return a row for each cell: its values, the number with its interval, and the variance, as arrays."""
         numbers = self.to_numpy().ravel()
         # Outwards, by more than the rounding of floats.
         within = float(self.within(level)) * (1 + 2.0**-50)
@@ -170,7 +172,7 @@ The exact numbers add up; they are rounded here.
         return {**self._labels, "value": numbers, **ends, "variance": np.full(len(numbers), float(self.variance))}
 
     def to_frame(self, level: Number = "0.95") -> Any:
-        """One row a cell, and one for each total of a row or column, as a DataFrame of pandas or Polars.
+        """Return one row a cell, and one for each total of a row or column, as a DataFrame of pandas or Polars.
 
         >>> import pandas, lastbit as lb
         >>> release = lb.Tables(domain={"a": "xy", "b": "uvw"}, ways=2, rho=2).release([[9, 8, 7], [6, 5, 4]])
@@ -191,7 +193,7 @@ The exact numbers add up; they are rounded here.
         return build_frame({name: np.concatenate([part[name] for part in parts]) for name in names})
 
     def pivot(self) -> Any:
-        """A table of two columns crosswise, with its totals, as a DataFrame of pandas or Polars."""
+        """Return a table of two columns crosswise, with its totals, as a DataFrame of pandas or Polars."""
         if len(self.names) != 2:
             raise ParameterError(f"pivot takes a table of two columns: got {plural(len(self.names), 'column')}.")
         values = self._with_totals([table.to_numpy() for table in self._sums])
@@ -200,7 +202,7 @@ The exact numbers add up; they are rounded here.
         return build_frame(first | {name: values[:, place] for place, name in enumerate(columns)})
 
     def panels(self, level: Number = "0.95") -> Sequence[Panel]:
-        """One panel of bars; of two columns one panel for each value of the first, side by side."""
+        """Return one panel of bars; of two columns one panel for each value of the first, side by side."""
         bars = self.error_bars(level)["value"]
         values = self.values.ravel().tolist()
         if len(self.names) != 2:
@@ -217,11 +219,11 @@ The exact numbers add up; they are rounded here.
         ]  # fmt: skip
 
     def within_text(self, level: Number = "0.95") -> str:
-        """The half width as people read it, rounded up."""
+        """Return the half width as people read it, rounded up."""
         return f"{ceil(self.within(level)):,}"
 
     def body(self) -> str:
-        """The table as text, with a sentence about its errors, and without a title."""
+        """Return the table as text, with a sentence about its errors, and without a title."""
         if len(self.names) == 2 and max(map(len, self.items)) <= MOST_ROWS:
             return "\n".join([text_table(*self._crosswise()), self._sentence()])
         return "\n".join([text_table(*self._cells()), *self._footnotes(), self._sentence()])
@@ -230,13 +232,15 @@ The exact numbers add up; they are rounded here.
         return "\n".join([self.title, self.body()])
 
     def to_html(self) -> str:
-        """The table as HTML, as notebooks show it."""
+        """Return the table as HTML, as notebooks show it."""
         crosswise = len(self.names) == 2 and max(map(len, self.items)) <= MOST_ROWS
         caption = " ".join([f"{self.title}.", *([] if crosswise else self._footnotes()), self._sentence()])
         return html_table(*(self._crosswise() if crosswise else self._cells()), caption)
 
     def crosswise(self) -> dict[str, list[Any]]:
-        """A table of two columns as columns, with its totals: numbers of people, rounded, under the second's values."""
+        """Return a table of two columns as columns, with its totals: numbers
+        of people, rounded, under the second's values.
+        """
         exact = self._with_totals([table.values for table in self._sums])
         rows, columns = ([*map(str, items), ALL] for items in self.items)
         return {self.names[0]: rows} | {
@@ -260,7 +264,7 @@ The exact numbers add up; they are rounded here.
         return [self.names[0], *columns], texts
 
     def _with_totals(self, sums: Sequence[NDArray[Any]]) -> NDArray[Any]:
-        """A table of two columns with the sums of its rows, of its columns, and of everything."""
+        """Return a table of two columns with the sums of its rows, of its columns, and of everything."""
         rows, columns, everything = sums
         own = self.values if rows.dtype == object else self.to_numpy()
         below = np.append(columns, everything.reshape(1))

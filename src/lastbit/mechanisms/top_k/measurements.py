@@ -61,7 +61,7 @@ class MeasuredSelection(Release):
         return (math.sqrt(self._variance),) * len(self.indices)
 
     def intervals(self, level: Number = "0.95") -> tuple[Interval, ...]:
-        """An interval for each selected value that holds it with probability `level` or more, each on its own.
+        """Return an interval for each selected value that holds it with probability `level` or more, each on its own.
 
         It lies around the measurement. The noise of a measurement is independent of the selection, so the probability
         holds whoever is selected and whatever the values are, lucky or not. The gaps would make intervals shorter only
@@ -134,7 +134,7 @@ class MeasuredTopK(MeasuredSelection, Selection):
         return (self.selection_rate.geometric_variance + flooring) / self.measurement_rate.laplace_variance
 
     def columns(self) -> dict[str, Sequence[Any]]:
-        """The selected, the gap to the next, the measurement with its standard error, and the estimate."""
+        """Return the selected, the gap to the next, the measurement with its standard error, and the estimate."""
         return {
             **super().columns(),
             "measurement": self.measurements,
@@ -143,12 +143,12 @@ class MeasuredTopK(MeasuredSelection, Selection):
         }
 
     def error_bars(self, level: Number = "0.95", most: int | None = None) -> dict[str, Sequence[Interval | None]]:
-        """The interval of each gap, and that of each selected value, which is for measurement and estimate."""
+        """Return the interval of each gap, and that of each selected value, which is for measurement and estimate."""
         values = self._intervals(level, most)
         return {**super().error_bars(level, most), "measurement": values, "estimate": values}
 
     def panels(self, level: Number = "0.95") -> Sequence[Panel]:
-        """The estimates with the intervals of the selected values."""
+        """Return the estimates with the intervals of the selected values."""
         columns = self.columns()
         label = next(iter(columns))
         return [Panel("estimate", columns[label], self.estimates, label, self.intervals(level))]
@@ -179,7 +179,7 @@ class MeasuredSet(MeasuredSelection):
     measurement_rate: Rate = field(hash=False)
 
     def columns(self) -> dict[str, Sequence[Any]]:
-        """The selected, and the measurement of each with its standard error."""
+        """Return the selected, and the measurement of each with its standard error."""
         items: dict[str, Sequence[Any]] = {} if self.items is None else {"item": self.items}
         measurements = {"measurement": self.measurements, "standard_error": self.standard_errors}
         return {**items, "index": self.indices, **measurements}
@@ -189,7 +189,7 @@ class MeasuredSet(MeasuredSelection):
         return {"measurement": self._intervals(level, most)}
 
     def panels(self, level: Number = "0.95") -> Sequence[Panel]:
-        """The measurements with the intervals of the selected values."""
+        """Return the measurements with the intervals of the selected values."""
         columns = self.columns()
         label = next(iter(columns))
         return [Panel("measurement", columns[label], self.measurements, label, self.intervals(level))]

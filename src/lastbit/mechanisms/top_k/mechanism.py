@@ -91,7 +91,7 @@ class Selection(Release):
         return tuple((value(gap - reach + 1), value(gap + reach)) for gap in self.gap_steps[:most])
 
     def columns(self) -> dict[str, Sequence[Any]]:
-        """The selected, and the gap from each to the next."""
+        """Return the selected, and the gap from each to the next."""
         no_next = [None] * (len(self.indices) - len(self.gap_steps))
         items: dict[str, Sequence[Any]] = {} if self.items is None else {"item": self.items}
         return {**items, "index": self.indices, "gap": [*self.gaps, *no_next]}
@@ -102,7 +102,7 @@ class Selection(Release):
         return {"gap": [*self._gap_intervals(level, most), *no_next][:most]}
 
     def panels(self, level: Number = "0.95") -> Sequence[Panel]:
-        """Gaps as gaps: the bar of each selected reaches from where the next one's ends to how far it is ahead."""
+        """Return the gaps as gaps"""
         bars, columns = self.error_bars(level)["gap"], self.columns()
         behind = list(accumulate(reversed(self.gaps), initial=Fraction(0)))
         name, label = "ahead of the next", next(iter(columns))
@@ -133,11 +133,11 @@ class SelectionMechanism(GridMechanism[Released]):
         self._derive(k=k, _selector=Selector.of(k, self.cost.rate(self._selection_share() / (k * apart))))
 
     def _selection_share(self) -> Fraction:
-        """The part of the cost that the selection may use."""
+        """Return the part of the cost that the selection may use."""
         return Fraction(1)
 
     def _ready_selection(self, values: Any, publish: Callable[..., Made]) -> tuple[Callable[[Draw], Made], StepsOf]:
-        """A selection among these values, `publish` of its fields, and the steps of any value."""
+        """Return a selection among these values, `publish` of its fields, and the steps of any value."""
         numbers, items = unpack_values(values, self._furthest, self.monotone)
         n, steps_of, scaled_values = self._candidates(numbers)
         above = lost_steps(values, self.grid)
@@ -153,7 +153,9 @@ class SelectionMechanism(GridMechanism[Released]):
         return pick, steps_of
 
     def _candidates(self, values: Any) -> tuple[int, StepsOf, ScaledValues | None]:
-        """How many there are, and the steps of any of them: arrays are converted part by part, as they are needed."""
+        """Return how many there are, and the steps of any of them: arrays
+        are converted part by part, as they are needed.
+        """
         grid = self.grid
         if isinstance(values, np.ndarray) and values.dtype.kind != "O":
             flat = values.ravel()
@@ -184,7 +186,7 @@ def steps_in_one(values: SparkCounts, grid: Grid) -> int:
 
 
 def noise_bound(rate: Rate, n: int, level: Number) -> int:
-    """The least m such that n exponential noises are all below m steps with at least this probability.
+    """Return the least m such that n exponential noises are all below m steps with at least this probability.
 
     By the union bound that is the least m with n·r^m <= 1 - level. The bound holds for any data and for any
     selection. Where every noise is below m steps, no candidate left out is m steps or more above a selected one.

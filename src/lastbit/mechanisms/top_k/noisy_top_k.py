@@ -36,7 +36,7 @@ class TopItems(TopK):
     """The k items selected from a distributed table, best first. Rows there have no places: `indices` are ranks."""
 
     def columns(self) -> dict[str, Sequence[Any]]:
-        """The selected items, and the gap from each to the next."""
+        """Return the selected items, and the gap from each to the next."""
         return {name: column for name, column in super().columns().items() if name != "index"}
 
 
@@ -79,7 +79,7 @@ class NoisyTopK(SelectionMechanism[TopK]):
         return pick
 
     def accuracy(self, n: int, level: Number = "0.95", margin: Number = 0) -> Fraction:
-        """How far above a selected candidate one left out of n can be, at most, with at least this probability.
+        """Return how far above a selected candidate one left out of n can be, at most, with at least this probability.
 
         That is for values on the grid, as counts are. Values that were floored lie higher by up to a `margin`, which
         Counts of sums state as `counts.margin`: it is added.
@@ -91,7 +91,8 @@ class NoisyTopK(SelectionMechanism[TopK]):
 
     @classmethod
     def for_accuracy(cls, accuracy: Number, n: int, level: Number = "0.95", **parameters: Any) -> NoisyTopK:
-        """The mechanism with the least epsilon, to four significant digits, whose `accuracy(n, level)` is at most this.
+        """Return the mechanism with the least epsilon, to four significant
+        digits, whose `accuracy(n, level)` is at most this.
 
         >>> NoisyTopK.for_accuracy(50, 10_000, k=10, monotone=True).epsilon
         Fraction(1221, 500)
@@ -114,7 +115,7 @@ class NoisyTopK(SelectionMechanism[TopK]):
         return cls(epsilon=least_epsilon(meets, 4, near), **parameters)
 
     def ready_spark(self, frame: Any, *, item: str = "item", value: str = "count") -> Callable[[Draw], TopItems]:
-        """`release_spark` before the draw, for a ledger that charges in between."""
+        """Make `release_spark` ready up to the draw, for a ledger that charges in between."""
         from lastbit.mechanisms.top_k import spark
 
         rows, whole_numbers = spark.read_candidates(frame, item, value)
@@ -122,7 +123,7 @@ class NoisyTopK(SelectionMechanism[TopK]):
         return self._publish_items(spark.ready_selection(rows, self.grid.steps, self._selector, above))
 
     def _publish_items(self, select: Callable[[Draw], Any]) -> Callable[[Draw], TopItems]:
-        """A selection in Spark as a release."""
+        """Return a selection in Spark as a release."""
 
         def publish(draw: Draw) -> TopItems:
             items, ahead, n, above = select(draw)

@@ -16,7 +16,7 @@ _FEW: Final = 32
 
 
 def near(steps: NDArray[Any], k: int, below: int) -> NDArray[np.int64]:
-    """The indices of the values within `below` of the k-th highest value; all where there are no more values.
+    """Return the indices of the values within `below` of the k-th highest value; all where there are no more values.
 
     >>> near(np.array([5, 4, 7, 1]), 2, 1)
     array([0, 1, 2])
@@ -41,7 +41,7 @@ def kth_highest(steps: NDArray[Any], k: int) -> int:
 
 
 def highest(steps: NDArray[Any], width: int, k: int, reach: int) -> tuple[NDArray[np.int64], NDArray[Any]] | None:
-    """The places of the `width` highest of more values, the first of equals, in rising order, and their values.
+    """Return the places of the `width` highest of more values, the first of equals, in rising order, and their values.
 
     None where the last of them is less than `reach` below the (k+1)-th highest: then there may be more that are.
 
@@ -70,7 +70,7 @@ def rank_steps(steps: NDArray[Any], places: NDArray[np.int64], count: int) -> tu
 
 
 def _rank_objects(steps: NDArray[Any], places: NDArray[np.int64], count: int) -> tuple[NDArray[np.int64], Samples]:
-    """The same as the compiled `rank_steps`, for integers of any length."""
+    """Return the same as the compiled `rank_steps`, for integers of any length."""
     n = len(steps)
     # With place/n for the fractions their order is the same, and n-ths of a step are whole.
     high = [step * n + place for step, place in zip(steps.tolist(), places.tolist(), strict=True)]

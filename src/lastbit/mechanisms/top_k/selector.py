@@ -95,7 +95,9 @@ class Selector:
 
     @classmethod
     def of(cls, k: int, rate: Rate) -> Selector:
-        """The selector with an M that makes a V take one word; where there is none, everyone gets all of X at once."""
+        """Return the selector with an M that makes a V take one word;
+        where there is none, everyone gets all of X at once.
+        """
         bits, most = rate.scale.bit_length(), (MAX_RATE_BITS // rate.y).bit_length() - 1
         shift = max(0, min(bits - _COARSE_BITS, most))
         return cls(k, rate, shift if bits - shift <= _COARSE_BITS else 0)
@@ -103,7 +105,7 @@ class Selector:
     def select(
         self, n: int, steps_of: StepsOf, draw: Draw, scaled_values: ScaledValues | None = None
     ) -> tuple[tuple[int, ...], Samples]:
-        """The selected of n, best first, and the gaps in steps: one for each selected that has a next one."""
+        """Return the selected of n, best first, and the gaps in steps: one for each selected that has a next one."""
         if scaled_values is not None and n <= _AT_ONCE and type(draw) is Sampler and (law := self._cells) is not None:
             # All words are read ahead, in the order in which the draws below read them, and go through one pass.
             words = draw.raw(n + (n if n <= self.few else self.width) - 1)
@@ -120,14 +122,15 @@ class Selector:
         return named(contenders, best), ahead
 
     def contenders(self, least: Samples) -> NDArray[np.int64]:
-        """The indices that get an L, from steps + V·M: the `width` highest, the first of equals, and all in play.
+        """Return the indices that get an L, from steps + V·M: the `width`
+        highest, the first of equals, and all in play.
 
         A contender among more candidates is also a contender among fewer of them.
         """
         return np.arange(len(least)) if len(least) <= self.few else self._contenders(least)[0]
 
     def _contenders(self, least: Samples) -> tuple[NDArray[np.int64], Samples]:
-        """The contenders among more candidates than a few, and their steps + V·M."""
+        """Return the contenders among more candidates than a few, and their steps + V·M."""
         best = highest(least, self.width, self.k, 1 << self.shift)
         if best is None:
             in_play = self.in_play(least)
@@ -135,14 +138,15 @@ class Selector:
         return best
 
     def in_play(self, least: Samples) -> NDArray[np.int64]:
-        """The indices that can still finish in the top k+1 with some L, from steps + V·M: at least k+1, if there are.
+        """Return the indices that can still finish in the top k+1 with
+        some L, from steps + V·M: at least k+1, if there are.
 
         A candidate in play among more candidates is also in play among fewer of them.
         """
         return near(least, self.k + 1, (1 << self.shift) - 1)
 
     def finish(self, cells: Samples, draw: Draw) -> tuple[NDArray[np.int64], Samples]:
-        """The best k of these contenders, from their steps + V·M, which are used up; and the gaps."""
+        """Return the best k of these contenders, from their steps + V·M, which are used up; and the gaps."""
         if self.shift:
             cells += draw.truncated_geometric(self.rate, 1 << self.shift, len(cells))
         best, ahead = rank_steps(cells, draw.permutation(len(cells)), self.k + 1)
@@ -167,7 +171,7 @@ class Selector:
 
 
 def _width(k: int, fails: float) -> int:
-    """The least m with P(Binomial(m - 1, 1 - fails) <= k) < 2^-64, by the union bound over who fails.
+    """Return the least m with P(Binomial(m - 1, 1 - fails) <= k) < 2^-64, by the union bound over who fails.
 
     Floats, as only the time of a selection depends on it, not its law.
     """

@@ -46,14 +46,14 @@ class SetSelector:
 
     @classmethod
     def of(cls, k: int, form: Form, cost: Cost, share: Fraction, reach: int, monotone: bool) -> SetSelector:
-        """The selector that costs this share of a cost."""
+        """Return the selector that costs this share of a cost."""
         if form not in FORMS:
             raise ParameterError(f"form must be 'both' or 'left-out': got {form!r}.")
         apart = reach if monotone else 2 * reach
         return cls(k, form, cost.rate(share / (2 * apart)), cost.rate(share / apart))
 
     def weighs(self, n: int) -> tuple[int, int]:
-        """The weights (p, q) of the best count left out and the worst count taken, for so many candidates."""
+        """Return the weights (p, q) of the best count left out and the worst count taken, for so many candidates."""
         if self.k == 1:
             return 0, 1
         return (1, 0) if self.form == "left-out" or self.k == n - 1 else (1, 1)
@@ -75,20 +75,22 @@ class SetSelector:
         return among_equals(steps, negative_counts[which], places)
 
     def ranks(self, law: Layers, draw: Draw) -> NDArray[np.int64]:
-        """The ranks of the selected, rising: the words that are read follow from n and k."""
+        """Return the ranks of the selected, rising: the words that are read follow from n and k."""
         start, end = law.ranks(draw.layer(law))
         rest = draw.subset(end - start, self.k - start, most=(law.n, self.k))
         rest += start
         return np.concatenate((np.arange(start), rest))
 
     def runs(self, edges: Runs, negative_counts: Runs) -> Layers:
-        """The law for runs of equal counts: how many are above or in each, and its count, sign turned, rising."""
+        """Return the law for runs of equal counts: how many are above
+        or in each, and its count, sign turned, rising.
+        """
         n = int(edges[-1])
         return Layers.of_runs(self.rate(n), self.k, edges, negative_counts, *self.weighs(n))
 
 
 def among_runs(edges: Runs, ranks: NDArray[np.int64]) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
-    """The run that each rank is in, and its place in the run.
+    """Return the run that each rank is in, and its place in the run.
 
     >>> [each.tolist() for each in among_runs(np.array([2, 5]), np.array([0, 1, 4]))]
     [[0, 0, 1], [0, 1, 2]]

@@ -45,7 +45,7 @@ _PARTS: Final = 256
 
 
 def read_candidates(frame: Any, item: str, value: str) -> tuple[SparkRows, bool]:
-    """The rows of a table of candidates, one a row, and whether their values are whole numbers.
+    """Return the rows of a table of candidates, one a row, and whether their values are whole numbers.
 
     No two rows may have the same item: each would get noise of its own, and both could be selected. Items are public,
     so a table that breaks this is refused.
@@ -85,7 +85,7 @@ def read_candidates(frame: Any, item: str, value: str) -> tuple[SparkRows, bool]
 def ready_selection(
     rows: SparkRows, steps_in: StepsIn, selector: Selector, above: int
 ) -> Callable[[Draw], SparkSelection]:
-    """A selection among rows, checked as far as that takes no chance."""
+    """Return a selection among rows, checked as far as that takes no chance."""
     n = run_spark(rows.frame.count)
     check_enough(selector.k, n)
 
@@ -111,7 +111,7 @@ def ready_selection(
 def shortlist(
     batches: Iterable[pa.RecordBatch], steps_in: StepsIn, selector: Selector, draws: Draws
 ) -> tuple[pa.StructArray | None, Samples]:
-    """The contenders of a partition, and their noisy values: memory for one batch and the shortlist."""
+    """Return the contenders of a partition, and their noisy values: memory for one batch and the shortlist."""
     names: pa.StructArray | None = None
     least: Samples = np.empty(0, np.int64)
     for batch in batches:
@@ -138,7 +138,7 @@ def finish_selection(
 
 
 def numbers(column: pa.Array) -> NDArray[Any]:
-    """A column as an array; null is lowest, as NaN is."""
+    """Return a column as an array; null is lowest, as NaN is."""
     if pa.types.is_decimal(column.type):
         decimals: NDArray[Any] = np.empty(len(column), object)
         decimals[:] = column.to_pylist()
@@ -149,6 +149,6 @@ def numbers(column: pa.Array) -> NDArray[Any]:
 
 
 def scale_steps(steps: NDArray[Any], factor: int) -> Steps:
-    """Whole steps of one grid in steps of a grid that is finer by this factor, clamped to what a grid holds."""
+    """Return whole steps of one grid in steps of a grid that is finer by this factor, clamped to what a grid holds."""
     product: Steps = np.clip(steps, -(LIMIT // factor), LIMIT // factor) * factor
     return product

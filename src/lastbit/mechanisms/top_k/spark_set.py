@@ -29,7 +29,7 @@ _MANY = "lastbit_many"
 def ready_set_selection(
     rows: SparkRows, factor: int, selector: SetSelector
 ) -> Callable[[Draw], tuple[tuple[Any, ...], int]]:
-    """A selection among rows: the items in their fixed order, and how many candidates there are."""
+    """Return a selection among rows: the items in their fixed order, and how many candidates there are."""
     from pyspark.sql import functions as f
 
     many = rows.frame.groupBy(TOTAL).agg(f.count("*").alias(_MANY))
@@ -52,7 +52,7 @@ def ready_set_selection(
 
 
 def fill_nulls(rows: SparkRows) -> SparkRows:
-    """Rows of whole values, where null is lowest."""
+    """Return rows of whole values, where null is lowest."""
     from pyspark.sql import functions as f
 
     lowest = f.lit(-LIMIT).cast("bigint")
@@ -60,7 +60,7 @@ def fill_nulls(rows: SparkRows) -> SparkRows:
 
 
 def _at(rows: SparkRows, totals: list[int], places: list[int]) -> Any:
-    """The rows with these counts at these places among the rows of the same count."""
+    """Return the rows with these counts at these places among the rows of the same count."""
     from pyspark.sql import Window
     from pyspark.sql import functions as f
 

@@ -130,7 +130,7 @@ class SubsetTopK(GridMechanism[TopSet]):
         return select
 
     def ready_spark(self, frame: Any, *, item: str = "item", value: str = "count") -> Callable[[Draw], TopSetItems]:
-        """`release_spark` before the draw, for a ledger that charges in between."""
+        """Make `release_spark` ready up to the draw, for a ledger that charges in between."""
         from lastbit.mechanisms.top_k import spark, spark_set
 
         rows, whole_numbers = spark.read_candidates(frame, item, value)
@@ -155,7 +155,7 @@ class SubsetTopK(GridMechanism[TopSet]):
         return self.ready_spark(frame, item=item, value=value)(resolve_draw(draw))
 
     def _publish_items(self, select: Callable[[Draw], tuple[tuple[Any, ...], int]]) -> Callable[[Draw], TopSetItems]:
-        """A selection in Spark as a release."""
+        """Return a selection in Spark as a release."""
 
         def publish(draw: Draw) -> TopSetItems:
             items, n = select(draw)
@@ -164,7 +164,7 @@ class SubsetTopK(GridMechanism[TopSet]):
         return publish
 
     def accuracy(self, n: int, level: Number = "0.95", margin: Number = 0) -> Fraction:
-        """How far above a selected candidate one left out of n can be, at most, with at least this probability.
+        """Return how far above a selected candidate one left out of n can be, at most, with at least this probability.
 
         With `form="left-out"` it is how far one left out can be above the (k+1)-th largest of all. This bound holds for
         all values on the grid, as counts are. Values that were floored lie higher by up to a `margin`, which Counts of
@@ -180,7 +180,7 @@ class SubsetTopK(GridMechanism[TopSet]):
         return reach * self.grid.resolution + number(margin, "margin")
 
     def lead(self, n: int, level: Number = "0.95", margin: Number = 0) -> Fraction:
-        """How far the k-th largest of n values must lie above the next, for the set to be exactly the k largest.
+        """Return how far the k-th largest of n values must lie above the next, for the set to be exactly the k largest.
 
         That is with at least this probability, for all values. The lead is exact: with a step less there are values
         for which the probability is smaller. Where the values left out are 0, it is the count that the k-th item needs.
@@ -203,7 +203,8 @@ class SubsetTopK(GridMechanism[TopSet]):
 
     @classmethod
     def for_accuracy(cls, accuracy: Number, n: int, level: Number = "0.95", **parameters: Any) -> SubsetTopK:
-        """The mechanism with the least epsilon, to four significant digits, whose `accuracy(n, level)` is at most this.
+        """Return the mechanism with the least epsilon, to four significant
+        digits, whose `accuracy(n, level)` is at most this.
 
         >>> SubsetTopK.for_accuracy(50, 10_000, k=10, monotone=True).epsilon
         Fraction(627, 200)
