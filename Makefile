@@ -60,8 +60,8 @@ format: $(INSTALLED) ## sort imports and format all code
 	@$(RUN) -m ruff check --quiet --fix --select I .
 	@$(RUN) -m ruff format --quiet .
 
-mutants: $(INSTALLED) ## put each declared fault into a copy of the code, and see that the tests notice: ONLY=room
-	@$(RUN) -m tools.mutants $(if $(ONLY),--only $(ONLY)) $(if $(NAMED),--named "$(NAMED)")
+mutants: $(INSTALLED) ## put faults into a copy of the code, and see that tests notice: those of changed files, ONLY=room, ALL=1
+	@$(RUN) -m tools.mutants $(if $(ALL),--all) $(if $(ONLY),--only $(ONLY)) $(if $(NAMED),--named "$(NAMED)")
 
 sanitize: $(INSTALLED) ## the compiled modules with address and undefined-behaviour sanitizers: ALL=1 for all tests of the core
 	@echo "== a static look at shifts and casts"

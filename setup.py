@@ -9,9 +9,14 @@ from setuptools import setup
 
 if {"build", "build_ext", "bdist_wheel", "editable_wheel"} & {*sys.argv}:
     # Before anything is copied or compiled, so that what is missing is the one line that pip shows.
-    lack = runpy.run_path("tools/check_machine.py")["missing_compiler"]()
+    machine = runpy.run_path("tools/check_machine.py")
+    lack = machine["missing_lock"]() or machine["missing_compiler"]()
     if lack:
         sys.exit(f"lastbit needs {lack}")
+
+
+# Neither debug sections nor the folder of this build: two builds of one source give the same bytes.
+SAME_BYTES = ["-g0", f"-ffile-prefix-map={os.getcwd()}=."]
 
 
 def compiled(name: str, **directives: bool) -> Extension:
@@ -19,7 +24,7 @@ def compiled(name: str, **directives: bool) -> Extension:
         name,
         [f"src/{name.replace('.', '/')}.pyx"],
         depends=["src/lastbit/chance/_words.pxd", "src/lastbit/chance/_cells.pxd"],
-        extra_compile_args=[] if os.name == "nt" else ["-O3"],
+        extra_compile_args=[] if os.name == "nt" else ["-O3", *SAME_BYTES],
         cython_directives={"language_level": 3, **directives},
     )
 

@@ -18,6 +18,13 @@ def missing_compiler():
     return None
 
 
+def missing_lock():
+    """Return what a Python without the global lock lacks, or None."""
+    if not sysconfig.get_config_var("Py_GIL_DISABLED"):
+        return None
+    return "a Python with the global lock: this one is free-threaded, and nothing was checked on such. Install another."
+
+
 def missing():
     """Return what make lacks, or None when everything is there."""
     if sys.version_info < (3, 11):  # noqa: UP036
@@ -25,7 +32,7 @@ def missing():
         return f"Python 3.11 or newer: this is {found}. Install one and run make PYTHON=python3.11."
     if not (importlib.util.find_spec("venv") and importlib.util.find_spec("ensurepip")):
         return "Python's venv module: install python3-venv (Debian, Ubuntu) or a complete Python."
-    return missing_compiler()
+    return missing_lock() or missing_compiler()
 
 
 if __name__ == "__main__":

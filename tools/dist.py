@@ -1,11 +1,14 @@
 """Build the sdist and the wheel, and try both where nothing else is: `python -m tools.dist`, or `make dist`.
 
-The wheel is built from the sdist, so an sdist that lacks a file builds none. Each goes into an empty environment
+The wheel is built from the sdist, so an sdist that lacks a file builds none. Two builds give the
+same bytes. Each goes into an empty environment
 without a compiler on the path. There the wheel must work, and the sdist must say in one line that it needs a compiler.
 """
 
 from __future__ import annotations
 
+import gzip
+import io
 import os
 import re
 import shutil
@@ -27,12 +30,40 @@ def run(*command: str | Path, **more: object) -> None:
     subprocess.run([*map(str, command)], check=True, **more)  # type: ignore[call-overload]
 
 
-def build() -> tuple[Path, Path]:
-    """Build dist/ anew, and return its one sdist and its one wheel."""
-    shutil.rmtree(DIST, ignore_errors=True)
-    run(sys.executable, "-m", "build", "--outdir", DIST, ROOT, stdout=subprocess.DEVNULL)
-    (source,), (wheel,) = DIST.glob("*.tar.gz"), DIST.glob("*.whl")
+def build(folder: Path = DIST) -> tuple[Path, Path]:
+    """Build a folder anew, and return its one sdist and its one wheel. Their dates are that of the last commit."""
+    shutil.rmtree(folder, ignore_errors=True)
+    last = subprocess.run(["git", "log", "-1", "--format=%ct"], cwd=ROOT, check=True, capture_output=True, text=True)
+    settings = os.environ | {"SOURCE_DATE_EPOCH": last.stdout.strip()}
+    run(sys.executable, "-m", "build", "--outdir", folder, ROOT, stdout=subprocess.DEVNULL, env=settings)
+    (source,), (wheel,) = folder.glob("*.tar.gz"), folder.glob("*.whl")
+    repack(source, int(last.stdout))
     return source, wheel
+
+
+def repack(source: Path, seconds: int) -> None:
+    """Write an sdist again with one date, owner and order of its files: setuptools takes those of the machine."""
+    contents: list[tuple[tarfile.TarInfo, bytes]] = []
+    with tarfile.open(source) as packed:
+        for member in sorted(packed.getmembers(), key=lambda member: member.name):
+            file = packed.extractfile(member)
+            plain = tarfile.TarInfo(member.name)
+            plain.type, plain.size, plain.mtime = member.type, member.size, seconds
+            plain.mode = 0o755 if member.isdir() or member.mode & 0o100 else 0o644
+            contents.append((plain, file.read() if file else b""))
+    with (
+        source.open("wb") as raw,
+        gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=seconds) as file,
+        tarfile.open(fileobj=file, mode="w", format=tarfile.PAX_FORMAT) as packed,
+    ):
+        for member, data in contents:
+            packed.addfile(member, io.BytesIO(data))
+
+
+def check_same_bytes(files: tuple[Path, Path], folder: Path) -> None:
+    """Check that another build, in other folders, gives the same bytes."""
+    for one, other in zip(files, build(folder), strict=True):
+        assert one.read_bytes() == other.read_bytes(), f"two builds of {one.name} differ"
 
 
 def check_contents(source: Path, wheel: Path) -> None:
@@ -61,8 +92,8 @@ def check_metadata(source: Path, wheel: Path) -> None:
     metadata = packed.read(name).decode()
     for line in (f"Version: {__version__}", "Requires-Python: >=3.11", "Provides-Extra: all"):
         assert f"\n{line}\n" in metadata, line
-    licence = name.replace("METADATA", "licenses/LICENSE")
-    assert licence in packed.namelist(), licence
+    for licence in ("LICENSE", "src/lastbit/web/static/htmx.LICENSE"):
+        assert name.replace("METADATA", f"licenses/{licence}") in packed.namelist(), licence
 
 
 class Empty:
@@ -113,6 +144,8 @@ if __name__ == "__main__":
     check_contents(*files)
     check_metadata(*files)
     with tempfile.TemporaryDirectory() as folder:
+        print("== building again, for the same bytes", flush=True)
+        check_same_bytes(files, Path(folder, "again"))
         print("== trying the wheel, without a compiler", flush=True)
         check_wheel(files[1], Path(folder, "wheel"))
         print("== trying the sdist, without a compiler and with one", flush=True)

@@ -4,7 +4,7 @@ import textwrap
 
 import pytest
 
-from tools.mutants.__main__ import run
+from tools.mutants.__main__ import choose_changed, run
 from tools.mutants.declared import TREE, Mutant, read_mutants, rooms
 
 
@@ -89,3 +89,12 @@ def test_tests_that_fail_without_a_fault_show_nothing(tree, capsys):
     (tree / "test_toy.py").write_text("def test_never():\n    assert False\n")
     assert run([fault("turned", "a > b", "a < b")], tree) == 1
     assert "fail without any fault" in capsys.readouterr().out
+
+
+def test_a_changed_file_runs_its_own_mutants(capsys):
+    code = fault("turned", "a > b", "a < b")
+    other = Mutant("toy", "other", "src/other.py", "x", "y", ("test_other.py::test_x",))
+    assert choose_changed([code, other], {"src/toy.py"}) == [code]
+    assert choose_changed([code, other], {"test_other.py"}) == [other]
+    assert capsys.readouterr().out.count("1 of 2 mutants") == 2
+    assert choose_changed([code, other], {"README.md"}) == [code, other]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Sequence, Set
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import ExitStack
 from pathlib import Path
 from queue import Queue
 
-from tools.mutants.declared import FOLDER, TREE, Mutant, read_mutants, rooms
+from tools.mutants.declared import FOLDER, TREE, Mutant, changed_files, read_mutants, rooms
 from tools.mutants.workshop import Outcome, Workshop
 
 
@@ -35,6 +36,14 @@ def run(mutants: Sequence[Mutant], tree: Path = TREE, jobs: int = 2) -> int:
         return _try_all(mutants, shops, jobs)
 
 
+def choose_changed(mutants: Sequence[Mutant], files: Set[str]) -> Sequence[Mutant]:
+    """Return the mutants of changed code, and those whose tests were changed; all of them where there are none."""
+    own = [mutant for mutant in mutants if files & {mutant.file, *(test.partition("::")[0] for test in mutant.tests)}]
+    if own:
+        print(f"== {len(own)} of {len(mutants)} mutants are of files that were changed; --all runs all")
+    return own or mutants
+
+
 def _try_all(mutants: Sequence[Mutant], shops: Queue[Workshop], jobs: int) -> int:
     """Try every mutant in some workshop."""
 
@@ -46,18 +55,19 @@ def _try_all(mutants: Sequence[Mutant], shops: Queue[Workshop], jobs: int) -> in
             shops.put(shop)
 
     verdicts: list[tuple[Mutant, str, float]] = []
+    start = time.monotonic()
     width = max(len(mutant.name) for mutant in mutants)
     with ThreadPoolExecutor(jobs) as pool:
         trials = {pool.submit(trial, mutant): mutant for mutant in mutants}
         for future in as_completed(trials):
             mutant, outcome = trials[future], future.result()
             verdict, remark = _judge(mutant, outcome)
-            time = f"{outcome.seconds:5.1f} s"
-            print(f"{mutant.room:<11} {mutant.name:<{width}}  {time}  {outcome.kind:<9} {remark}".rstrip(), flush=True)
+            took = f"{outcome.seconds:5.1f} s"
+            print(f"{mutant.room:<11} {mutant.name:<{width}}  {took}  {outcome.kind:<9} {remark}".rstrip(), flush=True)
             verdicts.append((mutant, verdict, outcome.seconds))
     for room in dict.fromkeys(mutant.room for mutant in mutants):
         print(_count_verdicts(room, [verdict for verdict in verdicts if verdict[0].room == room]))
-    print(_count_verdicts("all", verdicts))
+    print(f"{_count_verdicts('all', verdicts)}, {time.monotonic() - start:.0f} s with {jobs} side by side")
     return sum(verdict == "wrong" for _, verdict, _ in verdicts)
 
 
@@ -80,18 +90,21 @@ def _judge(mutant: Mutant, outcome: Outcome) -> tuple[str, str]:
 
 
 def main() -> int:
-    """Read the options, and run the mutants of one room or of all."""
+    """Read the options, and run the mutants of one room, of the files that were changed, or of all."""
     parser = argparse.ArgumentParser(prog="python -m tools.mutants", description=__doc__)
     parser.add_argument(
         "--only", metavar="ROOM", choices=rooms(), help="the mutants of one room: " + ", ".join(rooms())
     )
     parser.add_argument("--named", default="", help="only mutants whose name holds this text")
     parser.add_argument("--jobs", type=int, default=2, help="how many run side by side, each in a copy of the tree")
+    parser.add_argument("--all", action="store_true", help="all mutants, also where files were changed")
     options = parser.parse_args()
     chosen_rooms = [options.only] if options.only else rooms(FOLDER)
     mutants = [mutant for room in chosen_rooms for mutant in read_mutants(room) if options.named in mutant.name]
     if not mutants:
         parser.error("no mutant has such a name")
+    if not (options.only or options.named or options.all):
+        mutants = choose_changed(mutants, changed_files(TREE))
     return 1 if run(mutants, jobs=options.jobs) else 0
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import subprocess
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
@@ -50,6 +51,15 @@ class Mutant:
 def rooms(folder: Path = FOLDER) -> list[str]:
     """Return the names of the files that declare mutants."""
     return sorted(path.stem for path in folder.glob("*.toml"))
+
+
+def changed_files(tree: Path = TREE) -> set[str]:
+    """Return the files that differ from the last commit, or are new; nothing where git does not know the tree."""
+    files: set[str] = set()
+    for arguments in (("diff", "--name-only", "HEAD"), ("ls-files", "--others", "--exclude-standard")):
+        done = subprocess.run(("git", "-C", str(tree), *arguments), capture_output=True, text=True)
+        files.update(done.stdout.splitlines() if done.returncode == 0 else ())
+    return files
 
 
 def read_mutants(room: str, folder: Path = FOLDER) -> list[Mutant]:
