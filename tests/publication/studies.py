@@ -49,14 +49,14 @@ formats = ["html", "csv", "svg"]
 """
 
 
-def make_study(folder: Path, text: str = TEXT) -> Path:
-    """Write the table, the file and the ledger into a folder; the path of the file."""
+def make_study(folder: Path, text: str = TEXT, ledger: str = "budget.db") -> Path:
+    """Write the table, the file and the ledger into a folder; the path of the file. A ledger may have an address."""
     rows = ["patient,region,cost"]
     for patient in range(400):
         for visit in range(1 + patient % 3):
             rows.append(f"p{patient},{'north' if patient % 4 else 'south'},{(37 * patient + 11 * visit) % 900}")
     (folder / "visits.csv").write_text("\n".join(rows) + "\n")
     path = folder / "study.toml"
-    path.write_text(text)
-    lb.Ledger(folder / "budget.db").create("clinic", epsilon=3, delta="1e-6")
+    path.write_text(text.replace("budget.db", ledger))
+    lb.Ledger(ledger if "://" in ledger else folder / ledger).create("clinic", epsilon=3, delta="1e-6")
     return path

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import os
+import random
+import re
+import shutil
 import signal
+import subprocess
 import sys
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
 
@@ -14,6 +20,7 @@ import pytest
 import lastbit as lb
 from lastbit.errors import BudgetExceeded, LedgerError, ParameterError
 from lastbit.publication.run import answer_publication
+from lastbit.publication.signature import create_keys
 from tests import processes
 from tests.publication.studies import TEXT, make_study
 
@@ -49,29 +56,72 @@ MOMENTS = ("read cost", "charge", "draw patients", "keep patients", "kept patien
 
 
 @pytest.mark.parametrize("moment", STEPS if "LASTBIT_FUZZ" in os.environ else MOMENTS)
-def test_a_run_that_is_killed_goes_on_where_it_was(tmp_path, moment):
-    path = make_study(tmp_path)
+def test_a_run_that_is_killed_goes_on_where_it_was(tmp_path, place, moment):
+    path = make_study(tmp_path, ledger=place)
     result = processes.run([sys.executable, "-c", _RUN, str(path), moment], capture_output=True)
     assert result.returncode == -signal.SIGKILL
-    ledger = lb.Ledger(tmp_path / "budget.db")
+    ledger = lb.Ledger(place)
     publication = lb.Publication.from_file(path)
-    charge = ledger.charged(publication.key)
-    kept = {} if charge is None else {name: entry.published for name, entry in ledger.parts(charge.id).items()}
     before = STEPS.index(moment)
+    charge, kept = look(ledger, publication)
     assert (charge is not None) == (before > STEPS.index("charge"))
-    assert list(kept) == [name for name in ("patients", "cost", "regions") if before >= STEPS.index(f"kept {name}")]
+    assert list(kept) == [name for name in NAMES if before >= STEPS.index(f"kept {name}")]
     assert not (tmp_path / "report").exists()
+    go_on(ledger, publication, kept)
 
+
+NAMES = ("patients", "cost", "regions")
+
+
+def look(ledger, publication):
+    """What the books have of a plan: the charge, and the answers that they keep."""
+    charge = ledger.charged(publication.key)
+    parts = {} if charge is None else ledger.parts(charge.id)
+    return charge, {name: entry.published for name, entry in parts.items()}
+
+
+def go_on(ledger, publication, kept):
+    """Run again after a kill: only what was not kept is drawn, and nothing is charged twice."""
     seen: list[str] = []
     answers = answer_publication(publication, seen.append)
-    assert {step.removeprefix("draw ") for step in seen if step.startswith("draw ")} == {
-        name for name in ("patients", "cost", "regions") if name not in kept
-    }
+    drawn = {step.removeprefix("draw ") for step in seen if step.startswith("draw ")}
+    assert drawn == {name for name in NAMES if name not in kept}
     assert all(answers.parts[name].published == published for name, published in kept.items())
-    account = ledger.account("clinic")
-    assert account.spent_rho == publication.mechanism.cost.rho
+    assert ledger.account("clinic").spent_rho == publication.mechanism.cost.rho
     assert ledger.verify() == ()
     assert [entry.kind for entry in ledger.history("clinic")] == ["create", "charge", "part", "part", "part"]
+
+
+@pytest.mark.skipif("LASTBIT_FUZZ" not in os.environ, reason="takes a minute for each kind of ledger")
+def test_a_run_that_is_killed_at_any_moment_goes_on_where_it_was(tmp_path, place):
+    path = make_study(tmp_path, ledger=place)
+    command = [sys.executable, "-c", _RUN, str(path), ""]
+    hits: Counter[str] = Counter()
+    draw = random.Random(11)
+    for edition in range(60):
+        text = (tmp_path / "study.toml").read_text()
+        path.write_text(re.sub(r'edition = "\w+"', f'edition = "e{edition}"', text))
+        account = f"clinic{edition}"
+        path.write_text(re.sub(r'dataset = "\w+"', f'dataset = "{account}"', path.read_text()))
+        ledger = lb.Ledger(place)
+        ledger.create(account, epsilon=3, delta="1e-6")
+        running = processes.start(command, stderr=subprocess.DEVNULL)
+        with suppress(subprocess.TimeoutExpired):
+            running.wait(draw.uniform(0.5, 2.5))
+        running.kill()
+        running.wait()
+        publication = lb.Publication.from_file(path)
+        charge, kept = look(ledger, publication)
+        written = (tmp_path / "report" / "release.json").exists() and publication.hash in (
+            (tmp_path / "report" / "release.json").read_text()
+        )
+        hits["written" if written else "not charged" if charge is None else f"{len(kept)} kept"] += 1
+        answers = answer_publication(publication)
+        assert all(answers.parts[name].published == published for name, published in kept.items())
+        assert [entry.kind for entry in ledger.history(account)] == ["create", "charge", "part", "part", "part"]
+        assert ledger.account(account).spent_rho == publication.mechanism.cost.rho
+    assert ledger.verify() == ()
+    print("where the kills hit:", dict(sorted(hits.items())))
 
 
 def test_a_second_run_costs_nothing_and_shows_the_same_although_the_data_changed(tmp_path):
@@ -83,6 +133,25 @@ def test_a_second_run_costs_nothing_and_shows_the_same_although_the_data_changed
     assert values(second) == values(first)
     assert (first.answers.was_paid, second.answers.was_paid) == (False, True)
     assert lb.Ledger(tmp_path / "budget.db").account("clinic").spent_rho == spent
+
+
+def test_a_second_run_does_not_even_look_at_the_table(tmp_path):
+    path = make_study(tmp_path)
+    first = lb.Publication.from_file(path).run()
+    (tmp_path / "visits.csv").write_text("other,columns\n1,2\n")
+    assert lb.Publication.from_file(path).check()[0].key == "data.unit"
+    assert values(lb.Publication.from_file(path).run()) == values(first)
+
+
+def test_the_level_shows_answers_and_changes_no_price(tmp_path):
+    path = make_study(tmp_path)
+    first = lb.Publication.from_file(path).run()
+    path.write_text(path.read_text().replace('folder = "report"', 'folder = "report"\nlevel = 0.5'))
+    second = lb.Publication.from_file(path).run()
+    assert values(second) == values(first)
+    assert second.answers.was_paid
+    widths = [view.to_frame()["high"][0] - view.to_frame()["low"][0] for view in (first["cost"], second["cost"])]
+    assert widths[1] < widths[0]
 
 
 def test_two_runs_at_once_show_one_answer_and_pay_once(tmp_path):
@@ -124,6 +193,45 @@ def test_a_folder_with_something_else_is_not_touched(tmp_path):
         lb.Publication.from_file(path).run()
     assert (tmp_path / "report" / "thesis.txt").read_text() == "mine"
     assert lb.Ledger(tmp_path / "budget.db").account("clinic").spent_rho == 0
+
+
+def test_files_that_somebody_put_into_a_published_folder_are_not_lost(tmp_path):
+    path = make_study(tmp_path)
+    lb.Publication.from_file(path).run()
+    (tmp_path / "report" / "answers" / "thesis.txt").write_text("mine")
+    with pytest.raises(ParameterError, match=r"answers/thesis\.txt"):
+        lb.Publication.from_file(path).run()
+    assert (tmp_path / "report" / "answers" / "thesis.txt").read_text() == "mine"
+
+
+def test_the_private_key_is_never_in_the_folder(tmp_path):
+    path = make_study(tmp_path)
+    create_keys(tmp_path / "key")
+    lb.Publication.from_file(path).run(key=tmp_path / "key")
+    with pytest.raises(ParameterError, match="is not published"):
+        create_keys(tmp_path / "report" / "key")
+    shutil.copy(tmp_path / "key", tmp_path / "report" / "key")
+    with pytest.raises(ParameterError, match="lies in the folder"):
+        lb.Publication.from_file(path).render(key=tmp_path / "report" / "key")
+
+
+def test_to_write_the_same_again_keeps_its_signature_and_another_text_has_none(tmp_path):
+    path = make_study(tmp_path)
+    create_keys(tmp_path / "key")
+    first = lb.Publication.from_file(path).run(key=tmp_path / "key")
+    assert first.fingerprint
+    assert lb.Publication.from_file(path).run().fingerprint == first.fingerprint
+    assert lb.verify(tmp_path / "report", key=tmp_path / "key.pub", audit=False).holds
+    path.write_text(path.read_text().replace("Patients 2024", "All patients"))
+    assert lb.Publication.from_file(path).render().fingerprint == ""
+    assert "Unsigned" in str(lb.verify(tmp_path / "report", audit=False))
+
+
+def test_the_books_are_a_file_of_their_own(tmp_path):
+    path = make_study(tmp_path, TEXT.replace("visits.csv", "budget.db"))
+    (problem,) = lb.Publication.from_file(path).check(tables=False)
+    assert problem.key == "budget.ledger"
+    assert "a file of its own" in problem.message
 
 
 def test_render_needs_a_run_and_reads_no_table(tmp_path):

@@ -15,13 +15,13 @@ from tests.publication.studies import TEXT, make_study
 WRONG = [
     ('bounds = [0, 1000]', 'bound = [0, 1000]', "question[2].bound", 29, "mean has no such option"),
     ('ask = "mean"', 'ask = "average"', "question[2].ask", 27, "it must be one of"),
-    ('bounds = [0, 1000]', 'bounds = [9, 1]', "question[2]", 25, "bounds"),
+    ('bounds = [0, 1000]', 'bounds = [9, 1]', "question[2].bounds", 29, "bounds must rise"),
     ('bounds = [0, 1000]', 'bounds = "wide"', "question[2].bounds", 29, "--bounds"),
     ('name = "cost"', 'name = "patients"', "question[2].name", 26, "two have the name"),
     ('name = "cost"', 'name = "a/b"', "question[2].name", 26, "letters"),
     ('weight = 3', 'weight = 0', "question[1].weight", 23, "above 0"),
     ('weight = 3', 'epsilon = 3', "question[1].epsilon", 23, "one budget"),
-    ('weight = 3', 'within = 0', "question[1]", 20, "within"),
+    ('weight = 3', 'within = 0', "question[1].within", 23, "within"),
     ('within = 40', 'within = 40\nweight = 2', "question[3].within", 36, "not both"),
     ('epsilon = 3', 'epsilon = -3', "budget", 14, "epsilon"),
     ('unit = "patient"', 'unit = "patient"\nunits = 3', "data.units", 11, "no such key"),
@@ -29,7 +29,30 @@ WRONG = [
     ('about = 400', 'about = "many"', "data.about", 12, "whole number"),
     ('formats = ["html", "csv", "svg"]', 'formats = ["pdf"]', "output.formats", 40, "some of"),
     ('[study]', '[studies]', "studies", 2, "no section"),
-    ('of = "cost"', 'of = "price"', "question[2]", 25, "price"),
+    ('by = "region"', 'by = "regio"', "question[3].by", 34, "regio"),
+    ('within = 40', 'where = "zone = 3"', "question[3].where", 36, "no column 'zone'"),
+    ('within = 40', 'where = "cost >"', "question[3].where", 36, "SQL"),
+    ('within = 40', 'within = [3]', "question[3].within", 36, "a number such as"),
+    ('within = 40', 'within = 1e300', "question[3].within", 36, "small enough"),
+    ('within = 40', 'most_items = 2\none_each = true', "question[3].one_each", 37, "got both"),
+    ('domain = ["north", "south"]', "", "question[3]", 31, "--most-items"),
+    ('weight = 3', 'delta = 1e-7', "question[1].delta", 23, "one budget"),
+    ('weight = 3', 'title = 3', "question[1].title", 23, "text"),
+    ('weight = 3', 'override = true', "question[1].override", 23, "no such option"),
+    ('unit = "patient"', 'unit = "patien"', "data.unit", 10, "no column 'patien'"),
+    ('unit = "patient"', '', "data.unit", 8, "needs --unit"),
+    ('noun = ["patient", "patients"]', 'noun = ["a", "b", "c"]', "data.noun", 11, "a noun for one"),
+    ('about = 400', 'where = 3', "data.where", 12, "text"),
+    ('about = 400', 'where = "zone = 3"', "data.where", 12, "no column 'zone'"),
+    ('files = "visits.csv"', 'files = 3', "data.files", 9, "name the table"),
+    ('files = "visits.csv"', 'files = [""]', "data.files", 9, "name the table"),
+    ('files = "visits.csv"', 'files = "/"', "data.files", 9, "folder"),
+    ('edition = "2024"', 'edition = ["2024"]', "study.edition", 5, "text"),
+    ('ledger = "budget.db"', 'ledger = ""', "budget.ledger", 17, "text"),
+    ('folder = "report"', 'folder = ""', "output.folder", 39, "text"),
+    ('folder = "report"', 'level = 2', "output.level", 39, "probability"),
+    ('folder = "report"', 'registry = true', "output.registry", 39, "no such key"),
+    ('of = "cost"', 'of = "price"', "question[2].of", 28, "price"),
 ]  # fmt: skip
 
 
@@ -80,6 +103,9 @@ def test_the_hash_covers_what_decides_numbers_and_nothing_else(tmp_path):
         TEXT.replace("bounds = [0, 1000]", 'bounds = ["0.0", 1e3]'),
         TEXT.replace('by = "A hospital"', ""),
         TEXT.replace("budget.db", "other.db"),
+        TEXT.replace('folder = "report"', "level = 0.6"),
+        TEXT.replace('edition = "2024"', "edition = 2024"),
+        TEXT.replace('noun = ["patient", "patients"]', ""),
     ]
     assert {hash_of(text) for text in same} == {base}
     other = [
@@ -143,3 +169,15 @@ def test_names_that_toml_must_quote_come_back(tmp_path):
     Path(tmp_path, "odd.csv").write_text('"a ""b""",größe,user id\n')
     text = write_first_file(str(tmp_path / "odd.csv"), unit='a "b"', folder=tmp_path)
     assert lb.Publication.from_text(text, tmp_path).check() == ()
+
+
+def test_a_first_file_names_whatever_columns_are_called(tmp_path):
+    from lastbit.publication.first_file import write_first_file
+
+    names = ["user\U0001f600", "a\x7fb", 'quo"te', "back\\slash", "two words", "é", "# [study]"]
+    name = "x\n[study]\ntitle = 1\n.csv"
+    (tmp_path / name).write_text(",".join('"' + name.replace('"', '""') + '"' for name in names) + "\n")
+    publication = lb.Publication.from_text(write_first_file(str(tmp_path / name), folder=tmp_path), tmp_path)
+    assert publication.check() == ()
+    assert publication.study.data["unit"] == names[0]
+    assert publication.study.sources == [str(tmp_path / name)]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import random
 import shutil
+import sys
 
 import pytest
 
@@ -12,14 +14,16 @@ import lastbit as lb
 from lastbit.errors import ParameterError
 from lastbit.publication.certificate import canonical_bytes
 from lastbit.publication.signature import create_keys, read_private_key, sign
-from tests.publication.studies import make_study
+from tests import processes
+from tests.publication.studies import TEXT, make_study
 
 
 @pytest.fixture(scope="module")
 def published(tmp_path_factory):
     folder = tmp_path_factory.mktemp("published")
     create_keys(folder / "key")
-    lb.Publication.from_file(make_study(folder)).run(key=folder / "key")
+    text = TEXT.replace('"svg"]', '"svg", "parquet"]')
+    lb.Publication.from_file(make_study(folder, text)).run(key=folder / "key")
     return folder
 
 
@@ -35,6 +39,19 @@ def test_a_folder_verifies_on_a_machine_without_data_or_books(published, copy):
     assert verdict.fingerprint
     assert any("Every cost follows" in line for line in verdict.proved)
     assert any("drawn honestly" in line for line in verdict.not_proved)
+
+
+def test_another_machine_verifies_a_folder_with_the_command_alone(published, copy, tmp_path):
+    """Another process in another folder, without table, books or home."""
+    (tmp_path / "elsewhere").mkdir()
+    shutil.copy(published / "key.pub", tmp_path)
+    command = [sys.executable, "-m", "lastbit", "verify", str(copy), "--key", str(tmp_path / "key.pub"), "--json"]
+    variables = {"HOME": str(tmp_path / "nowhere")}
+    result = processes.run(command, cwd=tmp_path / "elsewhere", variables=variables, capture_output=True, check=True)
+    verdict = json.loads(result.stdout)
+    assert verdict["holds"]
+    assert verdict["fingerprint"]
+    assert list((tmp_path / "elsewhere").iterdir()) == []
 
 
 def test_one_changed_byte_anywhere_is_noticed(copy):
@@ -90,6 +107,20 @@ FORGERIES = {
         ),
         "books kept",
     ),
+    "another number for programs": (
+        lambda document: document["answers"]["patients"]["columns"].update(value=[1]), "do not follow",
+    ),
+    "another charge in the books": (
+        lambda document: document["books"]["entries"][0].update(cost="rho 1/1000000"), "charged rho 1/1000000",
+    ),
+    "a file of the reader as a domain": (
+        lambda document: document["plan"]["questions"][2]["options"].update(domain="/etc/hosts"), "a list of items",
+    ),
+    "a ledger of the reader": (
+        lambda document: document["plan"]["questions"][2]["options"].update(ledger="budget.db"), "no question of it",
+    ),
+    "another title": (lambda document: document["answers"]["patients"].update(title="Doctors"), "report.html"),
+    "another budget text": (lambda document: document["study"].update(why="it is little"), "report.html"),
     "no questions": (lambda document: document["plan"].update(questions=[]), "cannot be checked"),
     "rubbish": (lambda document: document.update(plan=[1, 2]), "cannot be checked"),
 }  # fmt: skip
@@ -103,6 +134,31 @@ def test_a_forged_certificate_is_noticed_although_it_is_signed_again(tmp_path, c
     verdict = lb.verify(copy, audit=False)
     assert not verdict.holds
     assert any(words in problem for problem in verdict.problems), verdict
+
+
+def test_a_changed_report_or_table_is_noticed_although_its_digest_fits(tmp_path, copy):
+    create_keys(tmp_path / "other")
+    changes = {
+        "report.html": lambda content: content.replace(b"patients", b"people  ", 1),
+        "answers/regions.csv": lambda content: content.replace(b"north", b"south", 1),
+        "answers/regions.parquet": lambda _: (copy / "answers" / "cost.parquet").read_bytes(),
+    }
+    for name, change in changes.items():
+        content = (copy / name).read_bytes()
+        (copy / name).write_bytes(change(content))
+        digest = hashlib.sha256((copy / name).read_bytes()).hexdigest()
+        forge(copy, lambda document, name=name, digest=digest: document["files"].update({name: digest}))
+        verdict = lb.verify(copy, audit=False)
+        assert any(f"{name} does not follow" in problem for problem in verdict.problems), verdict
+        (copy / name).write_bytes(content)
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"{}", b"[]", b"NaN", b"[" * 100_000, b'{"schema": "lastbit-publication-1", "plan": NaN}', b"\xff"]
+)
+def test_a_certificate_that_is_none_is_a_verdict(copy, content):
+    (copy / "release.json").write_bytes(content)
+    assert not lb.verify(copy).holds
 
 
 def test_another_key_and_no_key_are_noticed(tmp_path, published, copy):

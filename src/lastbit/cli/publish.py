@@ -107,11 +107,15 @@ def plan(
 
 def run(file: StudyFile, folder: Folder = None, key: Key = None, as_json: Json = False) -> None:
     """Charge the whole study at once, answer every question, and write the folder. A second run costs nothing."""
-    publication = _open(file, as_json=as_json)
-    _show_problems(publication.check(), as_json=as_json)
     from lastbit.publication.run import run_publication
 
-    _print_folder(run_publication(publication, folder, key=key, step=_say_step), as_json=as_json)
+    publication = _open(file, as_json=as_json)
+    try:
+        written = run_publication(publication, folder, key=key, step=_say_step)
+    except StudyError as error:
+        _show_problems(error.problems, as_json=as_json)
+        raise
+    _print_folder(written, as_json=as_json)
 
 
 def render(file: StudyFile, folder: Folder = None, key: Key = None, as_json: Json = False) -> None:

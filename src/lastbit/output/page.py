@@ -12,7 +12,7 @@ from typing import Final
 from lastbit.output.table import html_table
 
 _HEAD: Final = '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>'
-_END: Final = '<p class="faint">Made by lastbit. Only published values are in this file.</p>'
+_END: Final = '<p class="faint">Made by lastbit. No row of a table is in this file.</p>'
 _CLOSE: Final = "</main></body></html>\n"
 
 
@@ -48,15 +48,22 @@ class Page:
             parts += ["<h2>The price</h2>", *map(_paragraph, self.price)]
         for heading, text in self.texts:
             parts += [f"<h2>{escape(heading)}</h2>", f"<pre>{escape(text)}</pre>"]
-        parts.append(_END)
-        # Nothing is loaded and nothing runs, whatever a text holds.
-        policy = "default-src 'none'; style-src 'unsafe-inline'"
-        return (
-            f"{_HEAD}{escape(self.title)}</title>"
-            f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
-            '<meta name="viewport" content="width=device-width, initial-scale=1">'
-            f"<style>\n{style_sheet()}</style></head>\n<body><main>{''.join(parts)}{_CLOSE}"
-        )
+        return assemble_page(self.title, parts)
+
+
+def assemble_page(title: str, parts: Sequence[str], style: str = "") -> str:
+    """Return a page of these parts, which are HTML. Nothing is loaded and nothing runs, whatever a text holds.
+
+    >>> assemble_page("Top", ["<p>flu</p>"]).endswith("in this file.</p></main></body></html>\\n")
+    True
+    """
+    policy = "default-src 'none'; style-src 'unsafe-inline'"
+    return (
+        f"{_HEAD}{escape(title)}</title>"
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<style>\n{style_sheet()}{style}</style></head>\n<body><main>{''.join(parts)}{_END}{_CLOSE}"
+    )
 
 
 def is_report(head: bytes, tail: bytes) -> bool:

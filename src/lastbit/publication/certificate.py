@@ -6,18 +6,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from math import isfinite
 from typing import TYPE_CHECKING, Any, Final
 
 import lastbit
+from lastbit.errors import ParameterError
+from lastbit.exact.numbers import number
 from lastbit.ledger import chain
-from lastbit.publication.signature import sign
+from lastbit.questions.domains import assign_domains
+from lastbit.questions.group_types import group_names
+from lastbit.questions.kinds import find_kind
+from lastbit.questions.rendering import AnswerView
 from lastbit.questions.request import Request
 
 if TYPE_CHECKING:
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-
     from lastbit.ledger import Ledger
     from lastbit.publication.pricing import Priced
     from lastbit.publication.publication import Publication
@@ -26,6 +30,8 @@ if TYPE_CHECKING:
 SCHEMA: Final = "lastbit-publication-1"
 _PLACES: Final = frozenset(("source", "table", "read_as", "separator", "encoding", "decimal_comma", "columns"))
 """Options that say where and how the rows are stored. They change no cost."""
+_TEXTS: Final = frozenset(("noun", "row_noun"))
+"""Options that say what people and rows are called. They change sentences alone."""
 
 
 def canonical_bytes(document: Any) -> bytes:
@@ -38,45 +44,62 @@ def canonical_bytes(document: Any) -> bytes:
     return f"{text}\n".encode("ascii")
 
 
-def build_certificate(
-    answers: PublishedAnswers, files: Mapping[str, str], key: Ed25519PrivateKey | None
-) -> dict[str, Any]:
-    """Return the certificate of these answers; `files` are the digests of all other files of the folder."""
-    publication = answers.publication
-    ledger = publication.ledger
-    document: dict[str, Any] = {
+def describe_publication(publication: Publication) -> dict[str, Any]:
+    """Return what was declared before a row was read: the texts, and the plan with every cost."""
+    study = publication.study
+    return {
         "schema": SCHEMA,
         "lastbit": lastbit.__version__,
-        "study": {name: str(text) for name, text in publication.study.words.items()},
+        "study": {**{name: str(text) for name, text in study.words.items()}, "title": study.title},
+        "nouns": list(publication.words),
         "plan": {
             "hash": publication.hash,
-            "edition": str(publication.study.words.get("edition", "")),
-            "unit": str(publication.study.data.get("unit", "")),
+            "edition": str(study.words.get("edition", "")),
             "dataset": publication.dataset,
             "budget": {
-                name: str(lastbit_number(publication.study.budget[name]))
+                name: str(number(study.budget[name], name))
                 for name in ("epsilon", "rho", "delta")
-                if name in publication.study.budget
+                if name in study.budget
             },
             "cost": publication.mechanism.cost.text,
             "questions": [describe_question(question) for question in publication.questions],
         },
+    }
+
+
+def build_certificate(answers: PublishedAnswers) -> dict[str, Any]:
+    """Return the certificate, still without the digests of the files and the signature."""
+    publication = answers.publication
+    ledger = publication.ledger
+    return {
+        **describe_publication(publication),
         "answers": {
-            name: {"title": view.report.title, "published": answers.parts[name].published_text}
+            name: {
+                "title": view.report.title,
+                "columns": answer_columns(view),
+                "published": answers.parts[name].published_text,
+            }
             for name, view in answers.views.items()
         },
         "books": {} if ledger is None else _describe_books(ledger, publication, answers),
-        "files": dict(sorted(files.items())),
     }
-    signature = None if key is None else sign(key, canonical_bytes(document))
-    return {**document, "signature": signature}
 
 
-def lastbit_number(value: Any) -> Fraction:
-    """Return the exact number that a file declares: a float is the decimal that it prints as."""
-    from lastbit.exact.numbers import number
+def answer_columns(view: AnswerView) -> dict[str, list[Any]]:
+    """Return the answer as columns of whole numbers, floats and text: those of `to_frame`."""
+    table: Mapping[str, Sequence[Any]] = view.report.frame or view.published.columns()
+    return {name: [_plain_cell(cell) for cell in column] for name, column in table.items()}
 
-    return number(value, "a number")
+
+def _plain_cell(cell: Any) -> Any:
+    if isinstance(cell, Fraction):
+        return int(cell) if cell.denominator == 1 and abs(cell) < 1 << 53 else float(cell)
+    if cell is None or isinstance(cell, bool | int | str):
+        return cell
+    if isinstance(cell, float):
+        return cell if isfinite(cell) else None
+    item = getattr(cell, "item", None)  # a number of NumPy
+    return _plain_cell(item()) if callable(item) else str(cell)
 
 
 def describe_question(question: Priced) -> dict[str, Any]:
@@ -95,10 +118,38 @@ def describe_question(question: Priced) -> dict[str, Any]:
 def describe_options(request: Request) -> dict[str, Any]:
     """Return the options of a request as JSON, without the places where rows are stored."""
     return {
-        option.name: _plain(option.type.plain(value))
+        option.name: _list_items(request) if option.name == "domain" else _plain(option.type.plain(value))
         for option, value in request.explicit_options
-        if option.part in ("table", "question", "cost") and option.name not in _PLACES
+        if (option.part in ("table", "question", "cost") and option.name not in _PLACES) or option.name in _TEXTS
     } | {"level": request.level}
+
+
+def _list_items(request: Request) -> list[list[Any]]:
+    """Return the items of each column, in the order of the columns: whoever verifies has no file that names them."""
+    typed = request["domain"]
+    columns = group_names(request.values.get("by"))
+    domains = assign_domains(columns, typed) if len(columns) == len(typed) else typed
+    return [_plain(list(domain.items)) for domain in domains]
+
+
+def rebuild_request(kind: str, options: Mapping[str, Any]) -> Request:
+    """Return the request that a certificate describes. It names no file, so that none of the reader's is opened.
+
+    >>> rebuild_request("count", {"unit": "patient", "by": "ward", "domain": [["a", "b"]], "epsilon": "1"}).cost
+    {'epsilon': '1'}
+    >>> rebuild_request("count", {"unit": "patient", "by": "ward", "domain": "/etc/hosts", "epsilon": "1"})
+    Traceback (most recent call last):
+    lastbit.errors.ParameterError: the domain of a certificate must be a list of items for each column.
+    """
+    domains = options.get("domain", [])
+    if not isinstance(domains, list) or not all(isinstance(items, list) for items in domains):
+        raise ParameterError("the domain of a certificate must be a list of items for each column.")
+    known = find_kind(kind)
+    allowed = {option.name for option in known.options if option.part in ("table", "question", "cost", "output")}
+    unknown = sorted((options.keys() - allowed) | (options.keys() & _PLACES))
+    if unknown:
+        raise ParameterError(f"the certificate has options that no question of it can have: {', '.join(unknown)}.")
+    return known.parse({**options, "source": ["-"]}, "python")
 
 
 def _plain(value: Any) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Final
 
@@ -30,7 +29,7 @@ def write_first_file(
         raise ParameterError(f"there is no column {unit!r}. Use one of {', '.join(columns)}. Nothing was read.")
     name = _name_from(source, folder)
     guess = unit or _guess_unit(columns)
-    stem = Path(source).name.split(".")[0] or "study"
+    stem = "".join(filter(str.isprintable, Path(source).name.split(".")[0])) or "study"
     space = " " * max(1, 28 - len(guess))
     table_line = "" if table is None else f"table = {_text(table)}\n"
     facts = "\n".join(
@@ -103,12 +102,18 @@ def _name_from(source: str, folder: Path | None) -> str:
 
 
 def _text(value: str) -> str:
-    """Return a text as TOML writes it.
+    """Return a text as TOML writes it, in ASCII.
 
-    >>> _text('a "b"')
-    '"a \\\\"b\\\\""'
+    >>> _text('a "b"'), _text("\\U0001f600")
+    ('"a \\\\"b\\\\""', '"\\\\U0001f600"')
     """
-    return json.dumps(value, ensure_ascii=True)
+    return '"' + "".join(map(_escape, value)) + '"'
+
+
+def _escape(character: str) -> str:
+    if character in '"\\':
+        return f"\\{character}"
+    return character if character.isascii() and character.isprintable() else f"\\U{ord(character):08x}"
 
 
 def _key(name: str) -> str:

@@ -11,13 +11,13 @@ import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from lastbit.errors import LastbitError, ParameterError
-from lastbit.publication.certificate import SCHEMA, build_certificate, canonical_bytes
-from lastbit.publication.report import build_report
+from lastbit.publication.certificate import SCHEMA, answer_columns, build_certificate, canonical_bytes
+from lastbit.publication.report import render_report
+from lastbit.publication.signature import fingerprint, is_signed, sign
 from lastbit.publication.study import FORMATS
 
 if TYPE_CHECKING:
@@ -48,33 +48,52 @@ class Written:
         return f"<Publication in {self.folder}: {len(self.answers.parts)} answers, {len(self.files)} files>"
 
 
-def check_folder(folder: Path) -> None:
-    """Refuse a folder that holds something else than a publication."""
+def check_folder(folder: Path, key: str | Path | None = None) -> None:
+    """Refuse a folder that holds something else than a publication, and a private key that would be published."""
     try:
-        if not folder.exists():
+        if key is not None and folder.resolve() in Path(key).resolve().parents:
+            raise ParameterError(
+                f"the private key {key} lies in the folder that is published. Keep it elsewhere. Nothing was charged."
+            )
+        if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
             return
-        if folder.is_dir() and (not any(folder.iterdir()) or _is_publication(folder)):
-            return
+        foreign = _foreign_files(folder)
     except OSError as error:
         raise ParameterError(f"the folder {folder} cannot be used: {error.strerror}. Nothing was charged.") from None
-    raise ParameterError(
-        f"the folder {folder} holds something else than a publication, and nothing of it is overwritten. Name a new "
-        "folder. Nothing was charged."
-    )
+    if foreign is None:
+        raise ParameterError(
+            f"the folder {folder} holds something else than a publication, and nothing of it is overwritten. Name a "
+            "new folder. Nothing was charged."
+        )
+    if foreign:
+        raise ParameterError(
+            f"the folder {folder} holds a publication and other files, such as {foreign[0]}, and nothing of them is "
+            "overwritten. Move them elsewhere, or name a new folder. Nothing was charged."
+        )
 
 
-def _is_publication(folder: Path) -> bool:
+def _foreign_files(folder: Path) -> list[str] | None:
+    """Return the files of a folder that its certificate does not name; None where it has no certificate."""
+    certificate = read_certificate(folder)
+    if certificate is None:
+        return None
+    stated = certificate.get("files")
+    known = {CERTIFICATE, *(stated if isinstance(stated, dict) else ())}
+    names = [path.relative_to(folder).as_posix() for path in sorted(folder.rglob("*")) if not path.is_dir()]
+    return [name for name in names if name not in known]
+
+
+def read_certificate(folder: Path) -> dict[str, Any] | None:
+    """Return the certificate of a folder; None where there is none."""
     try:
-        with (folder / CERTIFICATE).open("rb") as file:
-            return bool(json.load(file).get("schema") == SCHEMA)
-    except (OSError, ValueError, AttributeError):
-        return False
+        document = json.loads((folder / CERTIFICATE).read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return None
+    return document if isinstance(document, dict) and document.get("schema") == SCHEMA else None
 
 
 def write_folder(answers: PublishedAnswers, folder: Path, key: Ed25519PrivateKey | None = None) -> Written:
     """Write all files beside the folder, and put them in its place in one step."""
-    from lastbit.publication.signature import fingerprint, public_bytes
-
     folder.parent.mkdir(parents=True, exist_ok=True)
     building = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
     try:
@@ -83,17 +102,25 @@ def write_folder(answers: PublishedAnswers, folder: Path, key: Ed25519PrivateKey
         formats = answers.publication.study.output.get("formats", list(FORMATS))
         for name, view in answers.views.items():
             write_answer(building / ANSWERS / name, view, formats)
+        document = build_certificate(answers)
         if "html" in formats:
-            html = build_report(answers)
-            (building / REPORT).write_text(html, "utf-8", "backslashreplace")
-        certificate = build_certificate(answers, digest_files(building), key)
-        (building / CERTIFICATE).write_bytes(canonical_bytes(certificate))
+            (building / REPORT).write_bytes(html_bytes(render_report(document, answers.views)))
+        document["files"] = digest_files(building)
+        signature = _keep_signature(folder, document) if key is None else sign(key, canonical_bytes(document))
+        (building / CERTIFICATE).write_bytes(canonical_bytes({**document, "signature": signature}))
         _replace_folder(building, folder)
     except BaseException:
         shutil.rmtree(building, ignore_errors=True)
         raise
     names = sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
-    return Written(folder, answers, names, "" if key is None else fingerprint(public_bytes(key.public_key())))
+    signer = "" if signature is None else fingerprint(bytes.fromhex(signature["public_key"]))
+    return Written(folder, answers, names, signer)
+
+
+def _keep_signature(folder: Path, document: Mapping[str, Any]) -> dict[str, str] | None:
+    """Return the signature that the folder has, where it is one of this very document: to write it again loses none."""
+    signature = (read_certificate(folder) or {}).get("signature")
+    return signature if is_signed(signature, canonical_bytes(document)) else None
 
 
 def _umask() -> int:
@@ -130,19 +157,9 @@ def write_answer(stem: Path, view: AnswerView, formats: Sequence[str]) -> None:
         figure.savefig(stem.with_name(f"{stem.name}.png"), dpi=300, metadata={"Software": "lastbit"})
 
 
-def answer_columns(view: AnswerView) -> dict[str, list[Any]]:
-    """Return the answer as columns of whole numbers, floats and text: those of `to_frame`."""
-    table: Mapping[str, Sequence[Any]] = view.report.frame or view.published.columns()
-    return {name: [_plain(cell) for cell in column] for name, column in table.items()}
-
-
-def _plain(cell: Any) -> Any:
-    if isinstance(cell, Fraction):
-        return int(cell) if cell.denominator == 1 and abs(cell) < 1 << 53 else float(cell)
-    if cell is None or isinstance(cell, bool | int | float | str):
-        return None if isinstance(cell, float) and cell != cell else cell
-    item = getattr(cell, "item", None)  # a number of NumPy
-    return item() if callable(item) else str(cell)
+def html_bytes(page: str) -> bytes:
+    """Return a page as it is written: what no text can hold is written out."""
+    return page.encode("utf-8", "backslashreplace")
 
 
 def csv_bytes(columns: Mapping[str, Sequence[Any]]) -> bytes:
@@ -173,6 +190,13 @@ def _write_parquet(path: Path, columns: Mapping[str, Sequence[Any]]) -> None:
                 pa.string(),
             )
     pq.write_table(pa.table(arrays), path)
+
+
+def read_parquet(path: Path) -> bytes:
+    """Return a table of Parquet as the CSV that has the same values."""
+    import pyarrow.parquet as pq
+
+    return csv_bytes(pq.read_table(path).to_pydict())
 
 
 def digest_files(folder: Path) -> dict[str, str]:

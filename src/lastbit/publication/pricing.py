@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import isqrt
 from typing import TYPE_CHECKING, Any, Final
 
 from lastbit.errors import LastbitError, ParameterError
 from lastbit.estimate.accuracy import least_epsilon
 from lastbit.exact.numbers import number, positive
-from lastbit.privacy.cost import Cost
+from lastbit.privacy.zcdp import epsilon_for
 
 if TYPE_CHECKING:
+    from lastbit.questions.question import Accuracy
     from lastbit.questions.request import Request
 
 _DIGITS: Final = 5
 """A price has so many digits, so that people can read it. It is rounded down."""
+_LEVEL: Final = "0.95"
+"""The level of wished accuracies. That of [output] only shows answers: to change it must change no price."""
 
 
 @dataclass(frozen=True)
@@ -79,13 +81,8 @@ class Priced:
         return self.wish.name
 
 
-def share_budget(budget: Budget, wishes: Sequence[Wish], people: int) -> list[Priced]:
-    """Give every question its price. `people` is a public guess how many there are."""
-    deltas = _share_delta(budget, wishes)
-    prices: dict[str, Fraction] = {}
-    for wish in wishes:
-        if wish.within is not None:
-            prices[wish.name] = _price_of_accuracy(budget, wish, deltas.get(wish.name), people)
+def share_rest(budget: Budget, wishes: Sequence[Wish], prices: Mapping[str, Fraction]) -> dict[str, Fraction]:
+    """Return the price of every question: what the wished accuracies cost, and by weight what they leave."""
     left = budget.total - sum(prices.values(), Fraction(0))
     weighted = [wish for wish in wishes if wish.within is None]
     if left < 0 or (weighted and left == 0):
@@ -95,17 +92,11 @@ def share_budget(budget: Budget, wishes: Sequence[Wish], people: int) -> list[Pr
             f"takes {float(100 * prices[dearest] / budget.total):.0f}% of it. Wish for less there, or raise the budget."
         )
     total_weight = sum((wish.weight for wish in weighted), Fraction(0))
-    for wish in weighted:
-        prices[wish.name] = round_down(left * wish.weight / total_weight)
-    return [
-        Priced(
-            wish, prices[wish.name], _at_price(budget, wish, prices[wish.name], deltas.get(wish.name), people)
-        )
-        for wish in wishes
-    ]  # fmt: skip
+    shares = {wish.name: round_down(left * wish.weight / total_weight) for wish in weighted}
+    return {**prices, **shares}
 
 
-def _share_delta(budget: Budget, wishes: Sequence[Wish]) -> dict[str, Fraction]:
+def share_delta(budget: Budget, wishes: Sequence[Wish]) -> dict[str, Fraction]:
     """Return the delta of each question that shows items which nobody listed: equal shares."""
     names = [wish.name for wish in wishes if wish.discovers]
     if names and not budget.delta:
@@ -116,32 +107,37 @@ def _share_delta(budget: Budget, wishes: Sequence[Wish]) -> dict[str, Fraction]:
     return {name: round_down(budget.delta / len(names)) for name in names}
 
 
-def _price_of_accuracy(budget: Budget, wish: Wish, delta: Fraction | None, people: int) -> Fraction:
+def price_of_accuracy(budget: Budget, wish: Wish, delta: Fraction | None, people: int) -> Fraction:
     """Return the least price at which a question is as accurate as it should be."""
     text = str(wish.within).strip()
     target = positive(text.removesuffix("%"), "within", "It is how far off an answer may be.")
     if text.endswith("%"):
-        total = _at_price(budget, wish, Fraction(1), delta, people).question.accuracy(people).total
+        total = _accuracy_at(budget, wish, Fraction(1), delta, people).total
         if total is None:
             raise ParameterError(f"within must be a number here, without %: got {text}. Nobody knows what 100% is.")
         target = target * total / 100
 
     def is_enough(price: Fraction) -> bool:
-        return _at_price(budget, wish, price, delta, people).question.accuracy(people).within <= target
+        return _accuracy_at(budget, wish, price, delta, people).within <= target
 
     return least_epsilon(is_enough, digits=4)
 
 
-def _at_price(budget: Budget, wish: Wish, price: Fraction, delta: Fraction | None, people: int) -> Request:
+def _accuracy_at(budget: Budget, wish: Wish, price: Fraction, delta: Fraction | None, people: int) -> Accuracy:
+    return at_price(budget, wish, price, delta, people).change(level=_LEVEL).question.accuracy(people)
+
+
+def at_price(budget: Budget, wish: Wish, price: Fraction, delta: Fraction | None, people: int) -> Request:
     """Return the question at a price: a rho buys Gaussian noise, or the epsilon that costs this rho, what is better."""
+    question = wish.request.change(level=_LEVEL)
     more = {} if delta is None else {"delta": delta}
     costs: list[dict[str, Fraction]] = [{budget.currency: price}]
     if budget.currency == "rho":
-        costs.append({"epsilon": _epsilon_of(price)})
+        costs.append({"epsilon": round_down(epsilon_for(price), 10)})
     requests: list[tuple[Fraction, int, Request]] = []
     refusal: LastbitError | None = None
     for cost in costs:
-        request = wish.request.change(**{"epsilon": None, "rho": None, **cost, **more})
+        request = question.change(**{"epsilon": None, "rho": None, **cost, **more})
         try:
             if budget.currency == "rho" and request.question.mechanism.cost.rho > price:
                 continue
@@ -150,18 +146,7 @@ def _at_price(budget: Budget, wish: Wish, price: Fraction, delta: Fraction | Non
             refusal = refusal or error
     if not requests:
         raise refusal or ParameterError(f"no noise is known that costs {budget.currency} {price}.")
-    return min(requests, key=lambda entry: entry[:2])[2]
-
-
-def _epsilon_of(rho: Fraction) -> Fraction:
-    """Return an epsilon that costs at most this rho, to so many digits.
-
-    >>> _epsilon_of(Fraction(1, 2)), Cost.of(_epsilon_of(Fraction(1, 50))).rho <= Fraction(1, 50)
-    (Fraction(1, 1), True)
-    """
-    scale = 10**12
-    root = Fraction(isqrt(int(2 * rho * scale * scale)), scale)
-    return round_down(root, 10)
+    return min(requests, key=lambda entry: entry[:2])[2].change(level=wish.request.level)
 
 
 def round_down(value: Fraction, digits: int = _DIGITS) -> Fraction:
@@ -190,11 +175,3 @@ def parse_weight(weight: object) -> Fraction:
     if exact <= 0:
         raise ParameterError(f"weight must be above 0: got {weight}. Leave a question out to give it nothing.")
     return exact
-
-
-def add_costs(requests: Sequence[Request]) -> Cost:
-    """Return what all questions cost together."""
-    total = requests[0].question.mechanism.cost
-    for request in requests[1:]:
-        total = total + request.question.mechanism.cost
-    return total

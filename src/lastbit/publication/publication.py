@@ -6,17 +6,19 @@ import hashlib
 import json
 import shlex
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from lastbit.errors import LastbitError, StudyError
 from lastbit.mechanisms.parts import Parts
-from lastbit.publication.pricing import Budget, Priced, Wish, share_budget
-from lastbit.publication.questions import check_budget, parse_questions, people_of
+from lastbit.publication.keys import locate_problem, remove_repeats
+from lastbit.publication.pricing import Budget, Priced, Wish
+from lastbit.publication.questions import check_budget, parse_questions, people_of, price_questions
 from lastbit.publication.study import FORMATS, Problem, Study
 from lastbit.questions.identity import identity_of
+from lastbit.questions.rendering import AnswerView, render_answer
 
 if TYPE_CHECKING:
     from lastbit.ledger import Ledger
@@ -91,16 +93,14 @@ class Publication:
                     if reading is not None:
                         reading.check_columns()
                 except LastbitError as error:
-                    problems.append(self.study.problem(f"question[{place}]", str(error)))
-        return tuple(problems)
+                    problems.append(locate_problem(self.study, place, str(error)))
+        return tuple(remove_repeats(problems))
 
     def _output_problems(self) -> list[Problem]:
         output, problems = self.study.output, []
         formats = output.get("formats", list(FORMATS))
         if not isinstance(formats, list) or not set(map(str, formats)) <= set(FORMATS):
             problems.append(self.study.problem("output.formats", f"it must be a list of some of {', '.join(FORMATS)}."))
-        if not isinstance(output.get("folder", ""), str):
-            problems.append(self.study.problem("output.folder", "it must be the name of a folder."))
         return problems
 
     @cached_property
@@ -130,17 +130,7 @@ class Publication:
         if problems:
             raise StudyError(problems)
         budget, people = self.budget, self.people
-        for place, wish in enumerate(wishes, 1):
-            try:
-                share_budget(budget, [wish], people)
-            except LastbitError as error:
-                problems = [*problems, self.study.problem(f"question[{place}]", str(error))]
-        if problems:
-            raise StudyError(problems)
-        try:
-            return share_budget(budget, wishes, people)
-        except LastbitError as error:
-            raise StudyError([self.study.problem("budget", str(error))]) from None
+        return price_questions(self.study, budget, wishes, people)
 
     @cached_property
     def mechanism(self) -> Parts:
@@ -188,13 +178,22 @@ class Publication:
         noun = self.study.data.get("noun", ["person", "people"])
         return Nouns(*map(str, noun)) if isinstance(noun, list) and len(noun) == 2 else Nouns(str(noun), str(noun))
 
+    def view(self, question: Priced, published: Any) -> AnswerView:
+        """Return the answer of a question with all that is said about it, under the title that the file gives it."""
+        view = render_answer(question.request, None, published)
+        title = self._typed_titles.get(question.name)
+        return view if title is None else retitle(view, title)
+
+    @property
+    def _typed_titles(self) -> dict[str, str]:
+        return {str(part.get("name")): part["title"] for part in self.study.questions if part.get("title")}
+
     def title_of(self, question: Priced) -> str:
         """Return the title of a question: as it is typed, or as the question itself has it."""
-        typed = {str(part.get("name")): part.get("title") for part in self.study.questions}
         words = question.request.about
         for source in self.study.sources:  # the same in all of them
             words = words.replace(f"{shlex.quote(source)} ", "", 1)
-        return str(typed.get(question.name) or words)
+        return str(self._typed_titles.get(question.name) or words)
 
     def plan(self) -> Any:
         """Return what every question will cost and how accurate it will be. No row is read and nothing is spent."""
@@ -225,6 +224,11 @@ class Publication:
         other = Publication(self.study)
         other.__dict__["_wishes_and_problems"] = (change(wishes), [])
         return other
+
+
+def retitle(view: AnswerView, title: str) -> AnswerView:
+    """Return an answer under another title."""
+    return replace(view, report=replace(view.report, title=title))
 
 
 def plan_facts(edition: str, requests: Mapping[str, Request]) -> dict[str, Any]:

@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Final
 
-from lastbit.errors import LastbitError, ParameterError
-from lastbit.publication.pricing import Budget, Wish, parse_weight
-from lastbit.publication.study import Problem, Study, check_comparison, check_name
+from lastbit.errors import LastbitError, ParameterError, StudyError
+from lastbit.publication.keys import locate_problem, remove_repeats
+from lastbit.publication.pricing import (
+    Budget,
+    Priced,
+    Wish,
+    at_price,
+    parse_weight,
+    price_of_accuracy,
+    share_delta,
+    share_rest,
+)
+from lastbit.publication.study import Problem, Study, check_comparison, check_name, shorten
+from lastbit.questions.answer import refuse_same_file
 from lastbit.questions.kinds import KINDS
 from lastbit.questions.option import Option
 from lastbit.questions.request import Kind, Request
 
-OWN_KEYS: Final = frozenset(("name", "ask", "weight", "within", "rate", "override", "title"))
+OWN_KEYS: Final = frozenset(("name", "ask", "weight", "within", "title"))
 """What a question of a file has besides the options of its kind."""
 _DATA: Final = {"files": "source", "row": "row_noun"}
 """The keys of [data] that an option has another name for."""
@@ -27,14 +38,13 @@ def parse_questions(study: Study) -> tuple[list[Wish], list[Problem]]:
     problems: list[Problem] = []
     names: set[str] = set()
     for place, typed in enumerate(study.questions, 1):
-        key = f"question[{place}]"
         name = typed.get("name")
         wrong = check_name(name, names)
         if wrong is not None:
-            problems.append(study.problem(f"{key}.name", wrong))
+            problems.append(study.problem(f"question[{place}].name", wrong))
         else:
             names.add(str(name))
-        wish, own = _parse_question(study, key, typed, str(name))
+        wish, own = _parse_question(study, place, typed, str(name))
         problems += own
         if wish is not None:
             wishes.append(wish)
@@ -46,7 +56,7 @@ def parse_questions(study: Study) -> tuple[list[Wish], list[Problem]]:
             problems.append(study.problem(f"{key}.name", wrong))
         if comparison.get("of") not in {wish.name for wish in wishes}:
             problems.append(study.problem(f"{key}.of", "it must be the name of a question of this file."))
-    return wishes, problems
+    return wishes, remove_repeats(problems)
 
 
 def people_of(study: Study) -> int:
@@ -57,14 +67,18 @@ def people_of(study: Study) -> int:
     return about
 
 
-def _parse_question(
-    study: Study, key: str, typed: Mapping[str, Any], name: str
-) -> tuple[Wish | None, list[Problem]]:  # fmt: skip
+def _parse_question(study: Study, place: int, typed: Mapping[str, Any], name: str) -> tuple[Wish | None, list[Problem]]:
+    key = f"question[{place}]"
     kind = KINDS.get(str(typed.get("ask")))
     if kind is None:
-        message = f"it must be one of {', '.join(KINDS)}: got {typed.get('ask')!r}."
+        message = f"it must be one of {', '.join(KINDS)}: got {shorten(repr(typed.get('ask')))}."
         return None, [study.problem(f"{key}.ask", message)]
     problems = list(_option_problems(study, key, typed, kind))
+    problems += [
+        study.problem(section, f"{kind.name} takes nothing from [{section}] here. Leave the section out.")
+        for section in ("columns", "let")
+        if study.sections.get(section) and not any(option.name == section for option in kind.options)
+    ]
     if "weight" in typed and "within" in typed:
         problems.append(study.problem(f"{key}.within", "a question has a weight or a wished accuracy, not both."))
     weight = Fraction(1)
@@ -72,15 +86,21 @@ def _parse_question(
         weight = parse_weight(typed.get("weight", 1))
     except ParameterError as error:
         problems.append(study.problem(f"{key}.weight", str(error)))
+    within = typed.get("within")
+    if within is not None and (isinstance(within, bool) or not isinstance(within, str | int | float)):
+        problems.append(
+            study.problem(f"{key}.within", f'it must be a number such as 15, or a share such as "5%": got {within}.')
+        )
+    if not isinstance(typed.get("title", ""), str):
+        problems.append(study.problem(f"{key}.title", "it must be a text in quotes."))
     if problems:
         return None, problems
     try:
         request = _build_request(study, typed, kind)
         _ = request.rows
-        within = None if typed.get("within") is None else str(typed["within"])
-        return Wish(name, request, weight, within, discovers(request)), []
+        return Wish(name, request, weight, None if within is None else str(within), discovers(request)), []
     except LastbitError as error:
-        return None, [study.problem(key, str(error))]
+        return None, [locate_problem(study, place, str(error))]
 
 
 def _option_problems(study: Study, key: str, typed: Mapping[str, Any], kind: Kind) -> Iterator[Problem]:
@@ -93,7 +113,7 @@ def _option_problems(study: Study, key: str, typed: Mapping[str, Any], kind: Kin
         if option is None or not _belongs_to_questions(option):
             advice = (
                 "the whole file has one budget: say weight or within here."
-                if option is not None and option.part in ("cost", "account")
+                if name == "delta" or (option is not None and option.part in ("cost", "account"))
                 else f"{kind.name} has no such option. Use some of "
                 + ", ".join(sorted(name for name, option in options.items() if _belongs_to_questions(option)))
                 + "."
@@ -107,11 +127,13 @@ def _option_problems(study: Study, key: str, typed: Mapping[str, Any], kind: Kin
 
 
 def _belongs_to_questions(option: Option) -> bool:
+    if option.name == "delta":
+        return False  # the file has one, and the plan shares it out
     return option.part == "question" or (option.part == "table" and option.name not in ("source", "unit", "table"))
 
 
 def _build_request(study: Study, typed: Mapping[str, Any], kind: Kind) -> Request:
-    """Return the request of a question: its own options, and those of [data] and [columns]."""
+    """Return the request of a question: its own options, and those of [data], [columns] and [let]."""
     options = {option.name: option for option in kind.options}
     values: dict[str, Any] = {
         _DATA.get(name, name): value
@@ -135,6 +157,41 @@ def _build_request(study: Study, typed: Mapping[str, Any], kind: Kind) -> Reques
     return request if where is None else request.narrow(str(where))
 
 
+def price_questions(study: Study, budget: Budget, wishes: Sequence[Wish], people: int) -> list[Priced]:
+    """Return all questions at their prices, or raise a StudyError that says at which key the price cannot be."""
+    places = {wish.name: place for place, wish in enumerate(wishes, 1)}
+    problems: list[Problem] = []
+    bought: dict[str, Fraction] = {}
+    try:
+        deltas = share_delta(budget, wishes)
+    except LastbitError as error:
+        raise StudyError([study.problem("budget.delta", str(error))]) from None
+
+    def ask(wish: Wish, price: Fraction) -> Request | None:
+        """Return the question at a price; None where it cannot be asked so."""
+        try:
+            return at_price(budget, wish, price, deltas.get(wish.name), people)
+        except LastbitError as error:
+            problems.append(locate_problem(study, places[wish.name], str(error)))
+            return None
+
+    for wish in wishes:
+        if wish.within is not None and ask(wish, budget.total) is not None:
+            try:
+                bought[wish.name] = price_of_accuracy(budget, wish, deltas.get(wish.name), people)
+            except LastbitError as error:
+                problems.append(study.problem(f"question[{places[wish.name]}].within", str(error)))
+    if not problems:
+        try:
+            prices = share_rest(budget, wishes, bought)
+        except LastbitError as error:
+            raise StudyError([study.problem("budget", str(error))]) from None
+        requests = [(wish, prices[wish.name], ask(wish, prices[wish.name])) for wish in wishes]
+        if not problems:
+            return [Priced(wish, price, request) for wish, price, request in requests if request is not None]
+    raise StudyError(remove_repeats(problems))
+
+
 def _find_files(study: Study, option: Option, value: Any) -> Any:
     """Return the value with the paths that it names found from the folder of the study file."""
     if option.name == "domain" and isinstance(value, str) and (study.folder / value).is_file():
@@ -155,11 +212,12 @@ def check_budget(study: Study) -> tuple[Budget | None, list[Problem]]:
         budget = Budget.of({name: study.budget.get(name) for name in ("epsilon", "rho", "delta")})
     except LastbitError as error:
         return None, [study.problem("budget", str(error))]
-    problems = [
-        study.problem(f"budget.{name}", "it must be a text.")
-        for name in ("ledger", "dataset", "witness")
-        if not isinstance(study.budget.get(name, ""), str)
-    ]
+    problems = []
+    if "ledger" in study.budget:
+        try:
+            refuse_same_file(study.place(study.budget["ledger"]), study.sources)
+        except LastbitError as error:
+            problems.append(study.problem("budget.ledger", str(error)))
     if ("ledger" in study.budget) != ("dataset" in study.budget):
         problems.append(study.problem("budget", "ledger and dataset go together: the file, and the account in it."))
     return budget, problems

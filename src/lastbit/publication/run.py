@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lastbit.chance.bits import check_system
-from lastbit.errors import AlreadyCharged, LedgerError, ParameterError, StudyError, add_charge_note
+from lastbit.errors import AlreadyCharged, LastbitError, LedgerError, ParameterError, StudyError, add_charge_note
 from lastbit.ledger.entry import Charge
 from lastbit.ledger.identity import Identity
 from lastbit.mechanisms.mechanism import resolve_draw
 from lastbit.publication.pricing import Priced
 from lastbit.questions.identity import identity_of
 from lastbit.questions.question import TABLE_ADJACENCY
-from lastbit.questions.rendering import AnswerView, render_answer
+from lastbit.questions.rendering import AnswerView
 from lastbit.release import Release
 
 if TYPE_CHECKING:
@@ -37,14 +38,13 @@ class PublishedAnswers:
     was_paid: bool
     """Whether the account had paid for this plan before: then this run cost nothing."""
 
-    def view(self, question: Priced) -> AnswerView:
-        """Return the answer of a question with all that is said about it."""
-        return render_answer(question.request, None, self.parts[question.name].published)
-
-    @property
+    @cached_property
     def views(self) -> dict[str, AnswerView]:
         """All answers, in the order of the file."""
-        return {question.name: self.view(question) for question in self.publication.questions}
+        return {
+            question.name: self.publication.view(question, self.parts[question.name].published)
+            for question in self.publication.questions
+        }
 
 
 def run_publication(
@@ -58,11 +58,12 @@ def run_publication(
     from lastbit.publication.folder import check_folder, write_folder
     from lastbit.publication.signature import read_private_key
 
-    problems = publication.check()
+    # What is in the books is shown again whatever the table has become: then nobody looks at it.
+    problems = publication.check(tables=not is_answered(publication))
     if problems:
         raise StudyError(problems)
     place = _choose_folder(publication, folder)
-    check_folder(place)
+    check_folder(place, key)
     signer = None if key is None else read_private_key(key)
     answers = answer_publication(publication, step)
     step("write")
@@ -84,7 +85,7 @@ def render_publication(
 
     ledger = _require_ledger(publication)
     place = _choose_folder(publication, folder)
-    check_folder(place)
+    check_folder(place, key)
     signer = None if key is None else read_private_key(key)
     charge = ledger.charged(publication.key)
     parts = {} if charge is None else ledger.parts(charge.id)
@@ -95,6 +96,18 @@ def render_publication(
             "questions, prices or edition were changed is another plan. Nothing was charged."
         )
     return write_folder(PublishedAnswers(publication, charge, parts, was_paid=True), place, signer)
+
+
+def is_answered(publication: Publication) -> bool:
+    """Whether the books have every answer of this plan. A file that cannot be run has none."""
+    try:
+        ledger = publication.ledger
+        charge = None if ledger is None else ledger.charged(publication.key)
+        if ledger is None or charge is None:
+            return False
+        return ledger.parts(charge.id).keys() >= {question.name for question in publication.questions}
+    except LastbitError:  # whoever checks the file, or opens the books, says why
+        return False
 
 
 def answer_publication(publication: Publication, step: Step = lambda _: None) -> PublishedAnswers:

@@ -27,9 +27,15 @@ def create_keys(path: str | Path) -> tuple[Path, Path, str]:
     Returns both files and the fingerprint of the public key.
     """
     private_file = Path(path)
+    if (private_file.parent / "release.json").exists():
+        raise ParameterError(
+            f"{private_file.parent} is a published folder, and a private key is not published. Name a file elsewhere."
+        )
     public_file = private_file.with_name(f"{private_file.name}.pub")
     key = Ed25519PrivateKey.generate()
     try:
+        if public_file.exists():
+            raise FileExistsError
         descriptor = os.open(private_file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(descriptor, "wb") as file:
             file.write(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lastbit.mechanisms.mechanism import resolve_draw
+from lastbit.publication.certificate import describe_publication
 from lastbit.publication.report import render_report
-from lastbit.questions.rendering import render_answer
 
 if TYPE_CHECKING:
     from lastbit.publication.publication import Publication
@@ -18,5 +18,5 @@ def simulate_report(publication: Publication) -> str:
     for question in publication.questions:
         asked = question.request.question
         published = asked.prepare(asked.sample(publication.people))(draw)
-        views[question.name] = render_answer(question.request, None, published)
-    return render_report(publication, views, simulated=True)
+        views[question.name] = publication.view(question, published)
+    return render_report(describe_publication(publication), views, simulated=True)

@@ -19,12 +19,16 @@ SECTIONS: Final[dict[str, frozenset[str]]] = {
          "decimal_comma")
     ),
     "budget": frozenset(("epsilon", "delta", "rho", "ledger", "dataset", "witness")),
-    "output": frozenset(
-        ("folder", "formats", "level", "hide_below", "hide_wider", "round", "registry", "citation")
-    ),
+    "output": frozenset(("folder", "formats", "level")),
 }  # fmt: skip
 """The keys of each section that is one table."""
+_NOT_TEXTS: Final = frozenset(
+    ("files", "unit", "noun", "row", "about", "decimal_comma", "epsilon", "delta", "rho", "formats", "level")
+)
+"""The keys whose values are numbers or lists. Whoever uses them checks them; all others are texts."""
 FORMATS: Final = ("html", "csv", "parquet", "svg", "png")
+_NAMES: Final = frozenset(("folder", "ledger", "dataset", "witness", "table"))
+"""Texts that name something, and so are not empty."""
 _LISTS: Final = ("question", "compare")
 _OPEN: Final = ("columns", "let")
 """Sections whose keys are names of columns."""
@@ -99,13 +103,20 @@ class Study:
             elif not isinstance(content, dict):
                 yield self.problem(name, f"write [{name}], and its keys below.")
             else:
-                for key in content:
-                    if name in SECTIONS and key not in SECTIONS[name]:
-                        names = ", ".join(sorted(SECTIONS[name]))
-                        yield self.problem(f"{name}.{key}", f"there is no such key. Use some of {names}.")
+                yield from self._section_problems(name, content)
         for name, header in (("data", "[data]"), ("budget", "[budget]"), ("question", "[[question]]")):
             if not self.sections.get(name):
                 yield Problem(name, f"a study needs {header}.")
+
+    def _section_problems(self, name: str, content: Mapping[str, Any]) -> Iterator[Problem]:
+        for key, value in content.items():
+            place = f"{name}.{key}"
+            if name in SECTIONS and key not in SECTIONS[name]:
+                yield self.problem(place, f"there is no such key. Use some of {', '.join(sorted(SECTIONS[name]))}.")
+            elif name in SECTIONS and key not in _NOT_TEXTS and not _is_text(value, key):
+                yield self.problem(place, f"it must be a text in quotes: got {shorten(repr(value))}.")
+        if name == "data" and not _are_files(content.get("files")):
+            yield self.problem("data.files", 'name the table, such as files = "visits.csv", or several as a list.')
 
     @property
     def words(self) -> Mapping[str, Any]:
@@ -200,6 +211,27 @@ class Study:
         return lines
 
 
+def _is_text(value: object, key: str) -> bool:
+    """Return whether a value is a text, not empty where it names something. An edition may be a year, a number."""
+    if key == "edition" and type(value) is int:
+        return True
+    return isinstance(value, str) and "\0" not in value and (key not in _NAMES or bool(value.strip()))
+
+
+def _are_files(value: object) -> bool:
+    files = [value] if isinstance(value, str) else value
+    return isinstance(files, list) and bool(files) and all(isinstance(name, str) and name.strip() for name in files)
+
+
+def shorten(text: str, most: int = 60) -> str:
+    """Return a text that is short enough to stand in a sentence.
+
+    >>> shorten("abcdef", 4), shorten("abcd", 4)
+    ('abcd…', 'abcd')
+    """
+    return text if len(text) <= most else f"{text[:most]}…"
+
+
 def check_name(name: object, names: set[str]) -> str | None:
     """Return what is wrong with the name of a question or comparison; None where nothing is.
 
@@ -207,7 +239,7 @@ def check_name(name: object, names: set[str]) -> str | None:
     (None, "it must be letters, digits, '_' and '-', as it names files: got 'by month'.")
     """
     if not isinstance(name, str) or not _NAME.fullmatch(name):
-        return f"it must be letters, digits, '_' and '-', as it names files: got {name!r}."
+        return f"it must be letters, digits, '_' and '-', as it names files: got {shorten(repr(name))}."
     if name.lower() in {other.lower() for other in names}:
         return f"two have the name {name!r}. Name one of them differently."
     return None

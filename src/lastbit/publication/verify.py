@@ -10,19 +10,21 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Final
 
+import lastbit
 from lastbit.errors import LastbitError, ParameterError
 from lastbit.ledger import chain, codec
 from lastbit.ledger.account import Account
 from lastbit.ledger.price import Price
 from lastbit.mechanisms.mechanism import Mechanism
 from lastbit.mechanisms.parts import Parts
-from lastbit.publication.certificate import SCHEMA, canonical_bytes
-from lastbit.publication.folder import ANSWERS, CERTIFICATE, answer_columns, csv_bytes, digest_files
-from lastbit.publication.publication import hash_facts, plan_facts
+from lastbit.output.words import plural
+from lastbit.publication.certificate import SCHEMA, answer_columns, canonical_bytes, rebuild_request
+from lastbit.publication.folder import ANSWERS, CERTIFICATE, REPORT, csv_bytes, digest_files, html_bytes, read_parquet
+from lastbit.publication.publication import hash_facts, plan_facts, retitle
+from lastbit.publication.report import render_report
 from lastbit.publication.signature import fingerprint, is_signed, public_bytes, read_public_key
 from lastbit.publication.small_audits import audit_mechanisms
-from lastbit.questions.kinds import find_kind
-from lastbit.questions.rendering import render_answer
+from lastbit.questions.rendering import AnswerView, render_answer
 from lastbit.questions.request import Request
 from lastbit.release import Release
 
@@ -92,14 +94,15 @@ def verify(folder: str | Path, *, key: str | Path | None = None, audit: bool = T
             f"{place / CERTIFICATE} cannot be read: {error.strerror}. Name a published folder."
         ) from None
     try:
-        document = json.loads(content)
+        document = json.loads(content, parse_constant=_refuse_constant)
         if not isinstance(document, dict) or document.get("schema") != SCHEMA:
             raise ValueError
+        is_canonical = canonical_bytes(document) == content
     except (ValueError, RecursionError):
         problem = f"{CERTIFICATE} is no certificate of a publication that this lastbit reads."
         return FolderVerdict(place, place.name, (), (problem,), "")
     check = _Check(place, document, expected)
-    if canonical_bytes(document) != content:
+    if not is_canonical:
         check.problems.append(f"{CERTIFICATE} was changed after it was written: its bytes are not in canonical form.")
     check.run(audit)
     title = (
@@ -110,6 +113,10 @@ def verify(folder: str | Path, *, key: str | Path | None = None, audit: bool = T
     return FolderVerdict(
         place, title, tuple(check.proved), tuple(check.problems), check.fingerprint, tuple(check.not_proved)
     )
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is no number of JSON")
 
 
 class _Check:
@@ -185,7 +192,7 @@ class _Check:
         plan = self.document["plan"]
         mechanisms: dict[str, Mechanism[Any]] = {}
         for question in plan["questions"]:
-            request = find_kind(question["ask"]).parse({**question["options"], "source": ["-"]}, "python")
+            request = rebuild_request(question["ask"], question["options"])
             mechanism = request.question.mechanism
             name = question["name"]
             self.requests[name], mechanisms[name] = request, mechanism
@@ -224,11 +231,15 @@ class _Check:
         if charge is None or hash_facts(json.loads(charge.question)) != plan["hash"]:
             yield "the books have no charge for this plan."
             return
+        if charge.cost != plan["cost"]:
+            yield f"entry {charge.id} of the books charged {charge.cost}, and {plan['cost']} is stated."
         for question in plan["questions"]:
             part = parts.get(question["name"])
             text = self.document["answers"][question["name"]]["published"]
             if part is None or json.loads(part.terms) != {"of": str(charge.id)}:
                 yield f"the books have no entry for {question['name']}."
+            elif part.cost != question["cost"]:
+                yield f"the books have {question['name']} at {part.cost}, and {question['cost']} is stated."
             elif part.published_digest != codec.digest(part.digest, text):
                 yield f"what is published as {question['name']} is not what the books kept."
         self.proved.append(
@@ -237,21 +248,46 @@ class _Check:
         )
 
     def _check_answers(self) -> Iterator[str]:
-        """Compute every number and interval again from the published values."""
-        count = 0
+        """Compute every number, interval and sentence again from the published values."""
+        views, count = {}, 0
         for name, request in self.requests.items():
-            published = codec.decode(self.document["answers"][name]["published"])
+            stated = self.document["answers"][name]
+            published = codec.decode(stated["published"])
             if not isinstance(published, Release):
                 yield f"the answer {name} cannot be read by this lastbit."
                 continue
             if published.cost != request.question.mechanism.cost:
                 yield f"the answer {name} states {published.cost.text}, and its question costs another."
-            view = render_answer(request, None, published)
-            path = self.folder / ANSWERS / f"{name}.csv"
-            if path.exists() and path.read_bytes() != csv_bytes(answer_columns(view)):
-                yield f"{ANSWERS}/{name}.csv does not follow from the published values."
-            count += 1
-        self.proved.append(f"The numbers and intervals of {count} answers follow from the published values.")
+            views[name] = view = retitle(render_answer(request, None, published), stated["title"])
+            columns = answer_columns(view)
+            if stated["columns"] != columns:
+                yield f"the numbers of {name} in {CERTIFICATE} do not follow from the published values."
+            path = self.folder / ANSWERS / name
+            if path.with_name(f"{name}.csv").exists():
+                count += 1
+                if path.with_name(f"{name}.csv").read_bytes() != csv_bytes(columns):
+                    yield f"{ANSWERS}/{name}.csv does not follow from the published values."
+            if path.with_name(f"{name}.parquet").exists():
+                count += 1
+                if read_parquet(path.with_name(f"{name}.parquet")) != csv_bytes(columns):
+                    yield f"{ANSWERS}/{name}.parquet does not follow from the published values."
+        self.proved.append(
+            f"The numbers and intervals of {plural(len(views), 'answer')} follow from the published values, in "
+            f"{CERTIFICATE} and in {plural(count, 'file')} of tables."
+        )
+        yield from self._check_report(views)
+
+    def _check_report(self, views: Mapping[str, AnswerView]) -> Iterator[str]:
+        """Render the page again. Another version may say the same in other words."""
+        path = self.folder / REPORT
+        if not path.exists():
+            return
+        if self.document["lastbit"] != lastbit.__version__:
+            self.not_proved.append(f"The words of {REPORT}: it was made by lastbit {self.document['lastbit']}.")
+        elif path.read_bytes() != html_bytes(render_report(self.document, views)):
+            yield f"{REPORT} does not follow from the published values."
+        else:
+            self.proved.append(f"Every word of {REPORT} follows from {CERTIFICATE}.")
 
     def _check_mechanisms(self) -> Iterator[str]:
         mechanisms = [request.question.mechanism for request in self.requests.values()]

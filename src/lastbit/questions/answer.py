@@ -58,7 +58,7 @@ class Payer:
                 "--reuse needs a table that has a name: through - comes another table each time. Save it as a file "
                 "first, or leave --reuse out."
             )
-        _refuse_same_file(location, sources)
+        refuse_same_file(location, sources)
         from lastbit.ledger import Identity, Ledger
 
         unit = request.values.get("unit") or request.values.get("counts")
@@ -143,7 +143,7 @@ def answer(
     )
 
 
-def _refuse_same_file(ledger: str, sources: Sequence[str]) -> None:
+def refuse_same_file(ledger: str, sources: Sequence[str]) -> None:
     """Refuse a ledger that is the table: whoever copies, restores or replaces the table would do so with the books."""
     same = False
     for source in sources:
