@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.measure import alternate, compare, heading, peak_beyond, report, shown
+from benchmarks.measure import alternate, as_time, compare, heading, peak_beyond, report
 
 ADULT = (100, 100, 100, 99, 85, 42, 16, 15, 9, 7, 6, 5, 2, 2)
 LARGE = (100, 100, 40, 20, 10)
@@ -47,7 +47,7 @@ def run() -> None:
             return [found.floats(each) for each in tables]
 
         (timing,) = alternate(rebuild, runs=21)
-        report(f"{name}, {cells:,} cells", timing.median, shown, target, "")
+        report(f"{name}, {cells:,} cells", timing.median, as_time, target, "")
         extra = peak_beyond(rebuild, 0) / (8 * cells)
         report(f"{name}, memory", extra, "{:.1f}".format, 6.0, "words a cell, with the floats that come back")
     heading(

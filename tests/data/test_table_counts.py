@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from itertools import product
 from random import Random
@@ -15,6 +16,7 @@ import pyarrow as pa
 import pytest
 
 import lastbit as lb
+from lastbit.data.records import Records
 from lastbit.data.table_counting import sum_records
 from lastbit.values.contribution_bound import one_key
 from tests.machine import has_java
@@ -89,6 +91,16 @@ def listed(counts: lb.TableCounts) -> dict[tuple[str, ...], list[Any]]:
     return {names: array.tolist() for names, array in counts.counts.items()}
 
 
+def people_by_records(counts: lb.TableCounts) -> dict[int, int]:
+    numbers = counts.numbers_of_records
+    assert numbers is not None
+    return {size: int(number) for size, number in enumerate(numbers.tolist()) if number}
+
+
+def sizes_of(records: dict[Any, set[tuple[int, ...]]]) -> dict[int, int]:
+    return dict(Counter(map(len, records.values())))
+
+
 OPTIONS: dict[str, Any] = {"by": BY, "domain": LISTS, "ways": 2}
 
 
@@ -102,6 +114,7 @@ def test_every_record_counts_where_there_is_room(engine: str, missing: str) -> N
         every = [record for own in records_of(rows, shown).values() for record in own]
         assert listed(counts) == tables_of(every, shown)
         assert counts.most_records == 99
+        assert people_by_records(counts) == sizes_of(records_of(rows, shown))
         assert counts.domain["sex"] == (("f", "m", "(missing)") if shown else ("f", "m"))
         alone = lb.count_tables(ENGINES[engine](rows), missing=missing, **OPTIONS)
         own = [[*records_of([(0, *row[1:])], shown).values()] for row in rows]
@@ -140,6 +153,26 @@ def test_one_unit_moves_only_its_own_records(engine: str, most: int, latest: str
             if len(set(pick)) == len(pick) and tables_of(list(pick)) == moved
         ]
         assert chosen, f"unit {who}"
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("most", [1, 2, 3])
+def test_it_is_known_how_many_people_have_more_records_than_count(engine: str, most: int) -> None:
+    """Exactly how many; and of these, an engine may say more records than they have, and never fewer."""
+    for seed in range(3):
+        rows = rows_of(seed)
+        counts = lb.count_tables(ENGINES[engine]([*rows, *rows]), unit="who", most_records=most, **OPTIONS)
+        sizes = sizes_of(records_of(rows))
+        true = [sum(n for size, n in sizes.items() if size >= least) for least in range(1, 12)]
+        said = [sum(n for size, n in people_by_records(counts).items() if size >= least) for least in range(1, 12)]
+        assert said[: most + 1] == true[: most + 1]
+        assert all(own >= other for own, other in zip(said, true, strict=True))
+        assert counts.spread([(1, most), (most + 1, None)]).values.tolist() == [true[0] - true[most], true[most]]
+
+
+def test_whoever_has_a_great_many_records_is_cut() -> None:
+    lots = Records(np.array([0, 1]), np.array([70000, 3]), np.array([140000, 3]))
+    assert lots.numbers_of_records(70000).tolist()[70001:] == [1]
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -192,7 +225,7 @@ def test_sums_of_records_are_taken_in_parts(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr("lastbit.data.table_counting._CHUNK", 3)
     places, times = np.arange(12), np.arange(12) % 3 + 1
     whole = times.reshape(2, 3, 2)
-    found = sum_records((places, times), (2, 3, 2), [(0, 1), (2,), (0, 1, 2)])
+    found = sum_records(Records(places, times, np.ones(12, np.int64)), (2, 3, 2), [(0, 1), (2,), (0, 1, 2)])
     assert np.array_equal(found[0, 1], whole.sum(axis=2))
     assert np.array_equal(found[2,], whole.sum(axis=(0, 1)))
     assert np.array_equal(found[0, 1, 2], whole)
@@ -209,6 +242,7 @@ if has_java():
             options: dict[str, Any] = {"unit": "who", "most_records": most, "missing": missing, "latest_by": latest}
             found, expected = (lb.count_tables(each, **options, **OPTIONS) for each in (frame, arrow(rows)))
             assert listed(found) == listed(expected)
+            assert people_by_records(found) == people_by_records(expected)
         assert listed(lb.count_tables(frame, **OPTIONS)) == listed(lb.count_tables(arrow(rows), **OPTIONS))
         one = lb.count_tables(frame, unit="who", **OPTIONS)
         assert {int(array.sum()) for array in one.counts.values()} == {len(records_of(rows))}

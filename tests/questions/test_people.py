@@ -112,10 +112,14 @@ def test_bounds_of_all_classes_hold_together_in_a_quarter_of_what_may_fail(cost:
     reading = read(LISTED, {1: 50, 3: 20}, **cost)
     assert [reading.release["spread"].steps.tolist(), reading.most] == [[50, 0, 20, 0], 1]
     spread = choose_noise({name: Fraction(amount) / 10 for name, amount in cost.items()})
-    reach = noise_of_sum("gaussian" if "rho" in cost else "laplace", spread.rate, 1, ALPHA / 4 / 4)
-    assert reading.bounds == PeopleBounds(1, ((1, 1), (2, 2), (3, 3), (4, 4)), (50 + reach, reach, 20 + reach, reach))
+    noise = "gaussian" if "rho" in cost else "laplace"
+    reach = noise_of_sum(noise, spread.rate, 1, ALPHA / 8 / 4)
+    together = noise_of_sum(noise, spread.rate, 3, ALPHA / 8)
+    counts = (50 + reach, reach, 20 + reach, reach)
+    assert reading.bounds == PeopleBounds(1, ((1, 1), (2, 2), (3, 3), (4, 4)), counts, 20 + together)
+    assert reading.bounds.cut == 20 + together < sum(counts[1:])
     # The next smaller reach fails more often, by the exact tail of one noise.
-    assert spread.accuracy(1 - 2 * ALPHA / 16) == reach
+    assert spread.accuracy(1 - 2 * ALPHA / 32) == reach
 
 
 def test_no_class_has_fewer_people_than_none() -> None:
@@ -125,7 +129,7 @@ def test_no_class_has_fewer_people_than_none() -> None:
 
 
 def test_the_interval_of_all_people_stands_on_those_counted() -> None:
-    reading = read(LISTED, {1: 500, 4: 300})
+    reading = read(LISTED, {1: 500, 4: 3000})
     assert reading.counted_level == 1 - ALPHA / 2
     counted = (Fraction(391, 2), Fraction(409, 2))
     low, high = reading.interval(counted)
@@ -145,7 +149,7 @@ def test_the_people_cut_are_those_of_all_classes_but_the_first() -> None:
     reading = read(LISTED, {1: 50, 2: 7, 3: 20, 4: 400})
     reach = noise_of_sum("laplace", reading.release["spread"].rate, 3, ALPHA / 2)
     assert reading.cut == (427, 427 - reach, 427 + reach)
-    assert reading.bounds.cut == 427 + 3 * noise_of_sum("laplace", reading.release["spread"].rate, 1, ALPHA / 16)
+    assert reading.bounds.cut == 427 + noise_of_sum("laplace", reading.release["spread"].rate, 3, ALPHA / 8)
     assert reading.data == {"most_items": 1, "cut": 427, "cut_low": 427 - reach, "cut_high": 427 + reach}
 
 

@@ -89,15 +89,21 @@ def test_a_table_of_a_library_is_counted_in_its_engine(visits: pd.DataFrame, eng
         lb.ask("tables", make[engine](), "visits.csv", **asked, rho=1)
 
 
-def test_a_frame_has_the_numbers_of_the_people_counted_at_any_level(visits: pd.DataFrame) -> None:
+def test_a_frame_has_the_numbers_of_all_people_and_of_those_counted_at_any_level(visits: pd.DataFrame) -> None:
     asked: dict[str, Any] = {"by": ["region"], "domain": REGIONS, "edges": {"age": EDGES}, "rho": "1/4"}
     answer = lb.ask("tables", "visits.csv", unit="patient", **asked)
     frame, wide = answer.to_frame(), answer.to_frame("0.999")
-    ends = ["bounded_value", "bounded_low", "bounded_high"]
-    assert list(frame.columns) == ["table", "region", "age", *ends, "variance"]
+    ends, own = ["bounded_value", "bounded_low", "bounded_high"], ["value", "low", "high"]
+    assert list(frame.columns) == ["table", "region", "age", *own, *ends, "variance"]
     assert len(frame) == 2 + 3 + 6
     assert (wide.bounded_high > frame.bounded_high).all()
-    assert frame.bounded_high.tolist() == answer.published.to_frame().high.tolist()
+    assert (wide.high > frame.high).all()
+    assert (frame.low <= frame.value).all()
+    assert (frame.value <= frame.high).all()
+    assert (frame.high >= frame.bounded_high - 1).all()  # people are whole
+    assert frame.bounded_high.tolist() == answer.published.main.to_frame().high.tolist()
+    unknown = lb.ask("tables", "visits.csv", unit="patient", people_share=0, **asked).to_frame()
+    assert list(unknown.columns) == ["table", "region", "age", *ends, "variance"]
     rows = lb.ask("tables", "visits.csv", **asked)
     assert list(rows.to_frame().columns) == ["table", "region", "age", "value", "low", "high", "variance"]
     assert [panel.name for panel in rows.panels] == [panel.name for panel in rows.published.panels()]
@@ -117,19 +123,20 @@ def test_the_command_prints_a_table_crosswise_and_says_of_whom(visits: pd.DataFr
     assert run(asked) == 0
     text = " ".join(capsys.readouterr().out.split())
     assert "region under 18 18 to under 65 65 and over (all)" in text
-    assert "A person counts in one cell of each table, drawn by lot where there are more." in text
-    assert "are of the people counted this way" in text
+    assert "A person counts in one cell of each table, picked at random: " in text
+    assert "more than it says, and a sum of a row or column at most" in text
     assert "Rows without a value of region, age are left out of all tables." in text
     assert run(f"{asked} --pivot age,region --json") == 0
     data = json.loads(capsys.readouterr().out)
     assert [table["columns"] for table in data["tables"]] == [["region"], ["age"], ["region", "age"]]
-    assert data["bounded_value"] == data["value"]
+    assert all(low <= value <= high for low, value, high in zip(data["low"], data["value"], data["high"], strict=True))
+    assert data["cut_low"] <= data["cut_high"]
     widths = {high - low for low, high in zip(data["bounded_low"], data["bounded_high"], strict=True) if low > 0}
     assert run(f"{asked} --level 0.5 --json") == 0
     half = json.loads(capsys.readouterr().out)
     assert half["level"] == 0.5
     assert half["tables"][0]["within"] < data["tables"][0]["within"]
-    assert max(half["high"][0] - half["low"][0], 0) < min(widths)
+    assert max(half["bounded_high"][0] - half["bounded_low"][0], 0) < min(widths)
     assert run(f"{asked} --whole --most-items 2 --missing show") == 0
     text = " ".join(capsys.readouterr().out.split())
     assert "They are biased, and no interval holds for them." in text
@@ -137,7 +144,7 @@ def test_the_command_prints_a_table_crosswise_and_says_of_whom(visits: pd.DataFr
     assert "2 combinations of values at most" in text
     assert run(f"{asked} --latest-by date --ways 1") == 0
     text = " ".join(capsys.readouterr().out.split())
-    assert "among the rows with the largest date" in text
+    assert "among their rows with the largest date" in text
     assert "Each interval holds with probability 95% or more." in text
     assert run(f"{asked} --pivot region") != 0
 
@@ -220,6 +227,6 @@ def test_the_page_takes_columns_and_their_values_in_lines() -> None:
         "edges": "age=0,18,65; cost=0,10", "delta": "1e-6", "ways": "2",
     }  # fmt: skip
     request = KINDS["tables"].parse(asked, "page", {"source": ["visits.csv"], "unit": "patient"})
-    assert request.question.mechanism.shape.sizes == (2, 3, 3, 2)
+    assert request.question.mechanism.parts["answer"].shape.sizes == (2, 3, 3, 2)
     with pytest.raises(lb.ParameterError, match="one column a line"):
         KINDS["tables"].parse({**asked, "domain": "region: north, south\nf, m"}, "page", {"source": ["visits.csv"]})

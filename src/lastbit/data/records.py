@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,12 +12,38 @@ from numpy.typing import NDArray
 from lastbit.errors import ParameterError
 from lastbit.values.contribution_bound import ContributionBound
 
-Records = tuple[NDArray[np.int64], NDArray[np.int64]]
-"""Positions among all combinations of values, each once, and how many records have each."""
-
+_MANY: Final = 1 << 16
+"""Nobody asks how many more records a unit has than this."""
 MOST_POSITIONS: Final = 1 << 62
 SHORT_POSITIONS: Final = 40
 """Positions of so many bits share a word of 63 bits with a mark. Longer ones take two words, which is slower."""
+
+
+class Records(NamedTuple):
+    """The records that count, by their position and by how many records their unit has, with those that do not count.
+
+    An engine may say more records than a unit has, where it has more than count; never fewer.
+
+    >>> lots = Records(np.array([0, 5, 5]), np.array([2, 1, 3]), np.array([1, 1, 3]))
+    >>> lots.numbers_of_records(1).tolist(), lots.numbers_of_records(3).tolist()
+    ([0, 3, 0, 3], [0, 3, 0, 1])
+    """
+
+    positions: NDArray[np.int64]
+    """Positions among all combinations of values."""
+    times: NDArray[np.int64]
+    """How many records have this position, of units with so many records."""
+    of_unit: NDArray[np.int64]
+    """How many records such a unit has."""
+
+    def numbers_of_records(self, most: int) -> NDArray[np.int64]:
+        """Return how many units have exactly so many records, from 0 on, where at most so many of a unit count."""
+        own = np.minimum(self.of_unit, max(_MANY, most + 1))
+        totals = np.zeros(int(own.max(initial=0)) + 1, np.int64)
+        np.add.at(totals, own, self.times)
+        # Each of them is counted once for each record that counts.
+        counted = np.minimum(np.arange(len(totals)), most)
+        return totals // np.maximum(counted, 1)
 
 
 @dataclass(frozen=True)

@@ -89,7 +89,8 @@ def count_tables(
         keys.append(listed.keys)
     records = call_engine(table.count_records, task, keys)
     counts = {shape.columns_of(axes): array for axes, array in sum_records(records, shape.sizes, shape.largest).items()}
-    return TableCounts(domain=named, counts=counts, most_records=most)
+    numbers = None if unit is None else records.numbers_of_records(most)
+    return TableCounts(domain=named, counts=counts, most_records=most, numbers_of_records=numbers)
 
 
 def sum_records(
@@ -97,13 +98,13 @@ def sum_records(
 ) -> dict[tuple[int, ...], NDArray[np.int64]]:
     """Return the counts of tables, from how many records each combination of values has.
 
-    >>> sum_records((np.array([0, 5]), np.array([2, 1])), (2, 3), [(0,), (1,)])
+    >>> sum_records(Records(np.array([0, 5]), np.array([2, 1]), np.array([1, 1])), (2, 3), [(0,), (1,)])
     {(0,): array([2, 1]), (1,): array([2, 0, 1])}
     """
     result: dict[tuple[int, ...], NDArray[np.int64]] = {
         table: np.zeros(prod(sizes[axis] for axis in table), np.int64) for table in tables
     }
-    places, times = records
+    places, times, _ = records
     for begin in range(0, len(places), _CHUNK):
         rest, own = places[begin : begin + _CHUNK], times[begin : begin + _CHUNK]
         parts: dict[int, NDArray[np.int64]] = {}

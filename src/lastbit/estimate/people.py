@@ -121,11 +121,14 @@ class PeopleBounds:
     classes: tuple[SpreadClass, ...]
     counts: tuple[int, ...]
     """At most so many people are in each class."""
+    most_cut: int | None = None
+    """At most so many people have more items than they count in, where that is less than the classes say."""
 
     @property
     def cut(self) -> int:
         """The most people who have more items than they count in."""
-        return sum(self.counts[1:])
+        together = sum(self.counts[1:])
+        return together if self.most_cut is None else min(self.most_cut, together)
 
     def upper(self, counted: int, alpha: Fraction | None = None) -> int:
         """Return the most people an item has of which at most so many are counted there, but for alpha of cases.

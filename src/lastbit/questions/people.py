@@ -249,10 +249,19 @@ class PeopleReading:
 
     @cached_property
     def bounds(self) -> PeopleBounds:
-        """Upper bounds of the spread, which hold together."""
+        """Upper bounds of the spread, which hold together: of each class, and of all who have more than count.
+
+        The noises of many classes add up to less than the furthest that each may go.
+        """
         classes, spread = self.parts.classes(self.most), self.release[SPREAD]
-        reach = noise_of_sum(spread.noise, spread.rate, 1, self._alpha / 4 / len(classes))
-        return PeopleBounds(self.most, classes, tuple(max(0, int(step) + reach) for step in spread.steps))
+        beyond = [int(step) for step in spread.steps[1:]]
+        several = len(beyond) > 1
+        reach = noise_of_sum(spread.noise, spread.rate, 1, self._alpha / (8 if several else 4) / len(classes))
+        counts = tuple(max(0, int(step) + reach) for step in spread.steps)
+        if not several:
+            return PeopleBounds(self.most, classes, counts)
+        together = noise_of_sum(spread.noise, spread.rate, len(beyond), self._alpha / 8)
+        return PeopleBounds(self.most, classes, counts, max(0, sum(beyond) + together))
 
     @property
     def counted_level(self) -> Fraction:
@@ -270,6 +279,13 @@ class PeopleReading:
         lowest = 0 if low is None else self.bounds.lower(ceil(low), alpha)
         highest = None if high is None else self.bounds.upper(floor(high), alpha)
         return Fraction(lowest), None if highest is None else Fraction(max(lowest, highest))
+
+    def highest(self, counted: int) -> int:
+        """Return the most people of whom so many are counted, or fewer: where nobody asks for the fewest people.
+
+        Then the lot may fail in a quarter of the cases that the level allows.
+        """
+        return self.bounds.upper(counted, self._alpha / 4)
 
     @cached_property
     def cut(self) -> tuple[int, int, int]:

@@ -58,6 +58,8 @@ class AnswerView:
     @property
     def panels(self) -> Sequence[Panel]:
         """What a picture shows: the numbers and their intervals, of all people where people are counted."""
+        if self.report.panels:
+            return self.report.panels
         frame = self.report.frame
         if {"value", "low", "high"} <= frame.keys() and len(frame) > 3:
             heading, second, *_ = frame

@@ -16,6 +16,7 @@ from lastbit.output.table import PEOPLE, format_cells, is_name, one_line
 
 if TYPE_CHECKING:
     from lastbit.ledger import Account, Entry
+    from lastbit.output.picture import Panel
 
 _NUMERIC_KEYS: Final = ("level", "bounds", "epsilon", "rho", "delta")
 """Keys whose values commands keep as they were typed. In JSON they are numbers."""
@@ -36,6 +37,8 @@ class Report:
     whole_columns: Collection[str] = ()
     frame: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     """The same for `to_frame`: value, low and high are about what the title says."""
+    panels: Sequence[Panel] = ()
+    """What a picture shows, where that is neither the frame nor the release's own picture."""
 
     def show(self, *, as_json: bool) -> None:
         """Print the report."""

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from math import ceil
+from math import ceil, prod
 from typing import TYPE_CHECKING, Any, Final
 
 from lastbit.errors import ParameterError
 from lastbit.output.words import plural
 from lastbit.questions.option import COMMAND, Option
+from lastbit.questions.people import PeopleParts, parse_share
 from lastbit.questions.question import Accuracy, Question
-from lastbit.questions.shared_options import BY, COST, DELTA, DOMAIN, LEDGER, ONE_EACH, OUTPUT, TABLE
+from lastbit.questions.shared_options import BY, COST, DELTA, DOMAIN, LEDGER, ONE_EACH, OUTPUT, PEOPLE_SHARE, TABLE
 from lastbit.questions.table_types import ColumnList, DomainsByColumn, EdgeLists, TableList, TableWeights
 from lastbit.questions.value_types import Flag, OneOf, Text, WholeNumber
 
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     import lastbit as lb
     from lastbit.questions.domains import Domain
     from lastbit.questions.request import Request
+
+_FEW_RECORDS: Final = 100
+"""People with more records than this are not told apart by how many they have."""
 
 OPTIONS: Final = (
     *TABLE,
@@ -46,6 +50,7 @@ OPTIONS: Final = (
         "noise for N² in rho.",
     ),
     Option("latest_by", Text("COLUMN"), "Of each person only the rows with the largest value here count."),
+    PEOPLE_SHARE,
     Option(
         "missing",
         OneOf("RULE", choices=("leave-out", "show")),
@@ -85,35 +90,42 @@ def tables(request: Request) -> Question:
     listed = request["tables"]
     if listed and request["ways"] is not None:
         raise ParameterError("--tables takes the place of --ways: got both. Leave one of them out.")
-    mechanism = lb.Tables(
-        domain=values,
-        tables=listed or None,
-        ways=None if listed else request["ways"] or 2,
-        rho=_rho(request),
-        most_records=_most_records(request),
-        weights=request["weight"] or None,
-        rule=request["rule"],
-    )
-    level, people = (
-        format_percent(request.level),
-        request.words.rows if request.rows.unit is None else f"{request.words.people} counted",
-    )
+    records, people, cost = _most_records(request), _choose_parts(request, values), {"rho": _rho(request)}
+
+    def build(_: int, cost: Mapping[str, Any]) -> lb.Tables:
+        return lb.Tables(
+            domain=values,
+            tables=listed or None,
+            ways=None if listed else request["ways"] or 2,
+            **cost,
+            most_records=records,
+            weights=request["weight"] or None,
+            rule=request["rule"],
+        )
+
+    def arrange(counts: lb.TableCounts) -> Any:
+        return people.values(counts, lambda _: counts)
+
+    mechanism, level = build(records, people.main_cost(cost)), format_percent(request.level)
+    noun, of_whom = _name_numbers(request, records)
     within = {table: mechanism.accuracy(*table, level=request.level) for table in mechanism.tables or ()}
     worst = max(within.values())
     best = min(within.values())
     sentence = (
-        f"With probability {level} each number is off by at most {ceil(worst):,} in the least precise table, and by "
-        f"{ceil(best):,} in the most precise one."
+        f"With probability {level} each number{of_whom} is off by at most {ceil(worst):,} in the least precise table, "
+        f"and by {ceil(best):,} in the most precise one."
     )
+    if people.measured:
+        sentence += f" Intervals of all {request.words.people} are wider, by those whom the bound leaves out."
     return Question(
-        mechanism,
-        reading=read_tables(request, names, mechanism),
-        report=lambda release: report_tables(request, release, people, level),
-        sample=lambda units: _made_up(mechanism, units),
-        accuracy=lambda units: Accuracy(worst, people, sentence, total=Fraction(units)),
-        notes=_notes(request, names),
+        people.mechanism(cost, build),
+        reading=read_tables(request, names, mechanism).then(arrange),
+        report=lambda release: report_tables(request, people.read(release, request.level), noun),
+        sample=lambda units: arrange(_made_up(mechanism, units)),
+        accuracy=lambda units: Accuracy(worst, noun, sentence, total=Fraction(units)),
+        notes=_notes(request, names, people),
         plan_columns=_plan_columns(mechanism, within),
-        read_frame=lambda frame: read_frame(request, names, mechanism, frame),
+        read_frame=lambda frame: arrange(read_frame(request, names, mechanism, frame)),
     )
 
 
@@ -187,23 +199,53 @@ def _most_records(request: Request) -> int:
     return int(request["most_items"] or 1)
 
 
-def _notes(request: Request, names: Sequence[str]) -> list[str]:
+def _choose_parts(request: Request, values: Mapping[str, Sequence[Any]]) -> PeopleParts:
+    """Return what is measured about people: how many have more records than count."""
+    share, size = parse_share(request["people_share"]), prod(map(len, values.values()))
+    if request.rows.unit is None:
+        return PeopleParts(share=share)
+    return PeopleParts(_most_records(request), size if size <= _FEW_RECORDS else None, share, by_class=True)
+
+
+def _name_numbers(request: Request, records: int) -> tuple[str, str]:
+    """Return what the numbers are called, and of whom a plan says that they are."""
+    words = request.words
+    if request.rows.unit is None:
+        return words.rows, ""
+    # A person with several records may count several times in a sum.
+    return (
+        ("records counted", " of records counted")
+        if records > 1
+        else (f"{words.people} counted", f" of {words.people} counted")
+    )
+
+
+def _notes(request: Request, names: Sequence[str], people: PeopleParts) -> list[str]:
     """Return of whom the tables speak. A bounded table is of the people counted this way, and says so."""
     columns = ", ".join(names)
     shown = request["missing"] == "show"
     lost = "Missing values are shown." if shown else f"Rows without a value of {columns} are left out of all tables."
     notes = [f"{lost} So are rows with a value that is not listed."]
-    if request.rows.unit is None:
+    if request.rows.unit is None or people.measured:
         return notes
     most, latest = _most_records(request), request["latest_by"]
-    where = "one cell of each table" if most == 1 else f"{plural(most, 'combination')} of values at most"
     words = request.words
     of_which = f" among the {words.rows} with the largest {latest}" if latest else ""
+    counted = f"{words.people} counted this way" if most == 1 else "records counted, of which a person has several"
     return [
-        f"{words.one} counts in {where}, drawn by lot{of_which} where there are more. The numbers and their intervals "
-        f"are of the {words.people} counted this way.",
+        f"{words.one} counts in {name_bound(most)}, picked at random{of_which} where there are more. The numbers and "
+        f"their intervals are of the {counted}.",
         *notes,
     ]
+
+
+def name_bound(most: int) -> str:
+    """Return in how many records a person counts.
+
+    >>> name_bound(1), name_bound(2)
+    ('one cell of each table', '2 combinations of values at most')
+    """
+    return "one cell of each table" if most == 1 else f"{plural(most, 'combination')} of values at most"
 
 
 def _plan_columns(mechanism: lb.Tables, within: Mapping[Any, Fraction]) -> dict[str, Sequence[Any]]:

@@ -3,52 +3,184 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import ceil
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import ceil, prod
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from lastbit.errors import ParameterError
-from lastbit.questions.report import Report
+from lastbit.questions.report import Report, format_percent
 
 if TYPE_CHECKING:
     import lastbit as lb
+    from lastbit.data.table import Integers
+    from lastbit.output.picture import Panel
+    from lastbit.questions.people import PeopleReading
     from lastbit.questions.request import Request
 
 _MOST_SHOWN: Final = 2000
 """Rows of a table that a command prints. Of more, it prints a list of tables."""
 _NUMBERS: Final = ("value", "low", "high")
+_ROUNDING: Final = 2.0**-40
+"""Floats of tables are nearer to the exact numbers than this part of them."""
 _WHOLE: Final = (
     "These are non-negative whole numbers that add up, made of the published ones. They are biased, and no interval "
     "holds for them."
 )
 
 
-def report_tables(request: Request, release: lb.ConsistentTables, people: str, level: str) -> Report:
-    """Return the release as one table: crosswise where one table of
-    two columns is asked for, otherwise a row a cell.
-    """
+@dataclass(frozen=True)
+class TablesOfPeople:
+    """Published tables, and what they say of all people where some are counted in fewer cells than they have."""
+
+    request: Request
+    reading: PeopleReading
+    noun: str
+    """What the numbers are called."""
+
+    @property
+    def release(self) -> lb.ConsistentTables:
+        """The tables of those counted."""
+        tables: lb.ConsistentTables = self.reading.main
+        return tables
+
+    @property
+    def knows_people(self) -> bool:
+        """Whether it is known how many people the bound leaves out."""
+        return self.reading.knows_cut
+
+    @property
+    def level(self) -> str:
+        """The level of intervals, as people read it."""
+        return format_percent(self.request.level)
+
+    def people_of(self, table: lb.ConsistentTable) -> tuple[Integers, Integers]:
+        """Return the fewest people of each cell, and the most.
+
+        Whoever has a record in a cell that counts is there. A person with several records is in a sum at least once,
+        and whoever has more records than count may be missing, by a lot that the spread is known for. From the total
+        nobody is missing.
+        """
+        numbers, within = table.to_numpy().ravel(), float(table.within(self.reading.counted_level))
+        slack = _ROUNDING * (np.abs(numbers) + within)
+        others = prod(self.release.design.shape.sizes) // table.cells
+        times = min(self.release.design.most_records, others)
+        fewest = np.maximum(np.ceil((numbers - within - slack) / times), 0).astype(np.int64)
+        counted, places = np.unique(np.maximum(np.floor(numbers + within + slack), 0), return_inverse=True)
+        highest = self.reading.highest if table.names else int
+        most = np.array([highest(int(number)) for number in counted], np.int64)[places]
+        return fewest, np.maximum(fewest, most)
+
+    @cached_property
+    def _cut_sentence(self) -> str:
+        """How many people the bound leaves out."""
+        from lastbit.questions.tables import name_bound
+
+        words, latest, (value, low, high) = self.request.words, self.request["latest_by"], self.reading.cut
+        of_which = f" among their {words.rows} with the largest {latest}" if latest else ""
+        return (
+            f"{words.one} counts in {name_bound(self.reading.most)}, picked at random: {words.count(max(0, value))} "
+            f"({low:,} to {high:,} with probability {self.level}) have more{of_which}."
+        )
+
+    def describe(self) -> list[str]:
+        """Return how many people the bound leaves out, where this is known."""
+        return [self._cut_sentence] if self.knows_people else []
+
+    def describe_crosswise(self, table: lb.ConsistentTable) -> list[str]:
+        """Return the same, and how far the numbers of a table, and its sums, may be from those of all people."""
+        if not self.knows_people:
+            return []
+        cells, sums = self._distance(table), self._distance(*(self.release.table(name) for name in table.names))
+        return [
+            f"{self._cut_sentence} Of all {self.request.words.people}, each with probability {self.level}, a cell has "
+            f"at most {cells[0]:,} fewer and at most {cells[1]:,} more than it says, and a sum of a row or column at "
+            f"most {sums[0]:,} fewer and at most {sums[1]:,} more."
+        ]
+
+    def _distance(self, *tables: lb.ConsistentTable) -> tuple[int, int]:
+        """Return how many people fewer, and more, a number of these tables may have than it says, as it is rounded."""
+        fewer, more = 0, 0
+        for table in tables:
+            numbers, (fewest, most) = np.rint(table.to_numpy().ravel()).astype(np.int64), self.people_of(table)
+            fewer, more = max(fewer, int((numbers - fewest).max())), max(more, int((most - numbers).max()))
+        return fewer, more
+
+    def data(self) -> dict[str, Any]:
+        """Return all numbers for programs; none where a command shows a list of many tables, which nobody reads."""
+        request, release = self.request, self.release
+        shown = request.face != "command" or request["as_json"] or request["html"] is not None
+        if not shown and release.design.shape.cells > _MOST_SHOWN:
+            return {"mechanism": release.mechanism, "cost": release.cost.text, "level": request.level}
+        tables = [
+            {"columns": list(table.names), "variance": table.variance, "within": table.within(request.level)}
+            for table in release.tables()
+        ]
+        # The release itself speaks of 95%.
+        own, long = release.to_dict(), self._long()
+        own["exact"] = {name: texts for name, texts in own["exact"].items() if name not in ("level", "value")}
+        numbers = {name: column.tolist() for name, column in long.items() if name.removeprefix("bounded_") in _NUMBERS}
+        return {**own, **numbers, "tables": tables, "level": request.level, **self.reading.data}
+
+    def frame(self) -> dict[str, Any]:
+        """Return the numbers for `to_frame`, which only Python has."""
+        return self._long() if self.request.face == "python" else {}
+
+    def _long(self) -> dict[str, Any]:
+        """Return a row a cell. Value, low and high are of all people; those of the people counted are named so."""
+        long: dict[str, Any] = dict(self.release.long(self.request.level))
+        if self.request.rows.unit is None:
+            return long
+        bounded = {f"bounded_{name}": long.pop(name) for name in _NUMBERS}
+        variance = {"variance": long.pop("variance")}
+        if not self.knows_people:
+            return {**long, **bounded, **variance}
+        ends = [self.people_of(table) for table in self.release.tables()]
+        low, high = (np.concatenate([pair[side] for pair in ends]) for side in (0, 1))
+        value = np.clip(bounded["bounded_value"], low, high)
+        return {**long, "value": value, "low": low, "high": high, **bounded, **variance}
+
+    def panels(self) -> Sequence[Panel]:
+        """Return the picture of all people; none where the release's own picture is of those who are named."""
+        if not self.knows_people:
+            return ()
+        panels: list[Panel] = []
+        for table in self.release.drawn_tables:
+            bars = [(Fraction(low), Fraction(high)) for low, high in zip(*self.people_of(table), strict=True)]
+            panels += table.panels(self.request.level, bars)
+        return panels
+
+
+def report_tables(request: Request, reading: PeopleReading, noun: str) -> Report:
+    """Return the release as one table: crosswise where one table of two columns is asked for, or else a row a cell."""
+    people = TablesOfPeople(request, reading, noun)
+    release, title, level = people.release, reading.release.title, people.level
     asked, shape = request.values.get("pivot"), release.design.shape
     crosswise = [name.strip() for name in asked.split(",")] if asked else None
     if crosswise is None and len(shape.largest) == 1 and len(shape.largest[0]) == 2:
         crosswise = list(shape.columns_of(shape.largest[0]))
     if crosswise is not None and len(crosswise) != 2:
         raise ParameterError(f"--pivot takes two columns, such as region,age: got {asked}. The release stands.")
-    data, frame = _data(request, release), _frame(request, release)
+    data = people.data()
+    more: dict[str, Any] = {"frame": people.frame(), "panels": people.panels()}
     if request.values.get("whole"):
-        columns, notes = _whole_columns(release, crosswise)
+        columns, notes = _whole_columns(release, crosswise, noun)
         data |= {"whole": {" by ".join(names): array.tolist() for names, array in release.whole().items()}}
-        return Report(f"{release.title}: whole numbers", columns, notes, data, frame=frame)
+        return Report(f"{title}: whole numbers", columns, [*notes, *people.describe()], data, **more)
     if crosswise is not None:
         table = release.table(*crosswise)
         sums = [release.table(name) for name in crosswise]
         notes = [
             f"Each number is within {ceil(table.within(request.level)):,}, each sum of a row or column within "
             f"{max(ceil(member.within(request.level)) for member in sums):,}, and the total within "
-            f"{ceil(release.table().within(request.level)):,}, each with probability {level}. The exact numbers add "
-            "up; they are rounded here."
+            f"{ceil(release.table().within(request.level)):,}, each with probability {level}, of {noun}. The exact "
+            "numbers add up; they are rounded here.",
+            *people.describe_crosswise(table),
         ]
-        return Report(f"{release.title}: {' by '.join(crosswise)}", table.crosswise(), notes, data, frame=frame)
+        return Report(f"{title}: {' by '.join(crosswise)}", table.crosswise(), notes, data, **more)
     if sum(map(release.design.scheme.cells, shape.tables)) > _MOST_SHOWN:
         errors = {table.names: table.within(request.level) for table in release.tables()}
         columns = {
@@ -56,50 +188,45 @@ def report_tables(request: Request, release: lb.ConsistentTables, people: str, l
             "cells": [release.table(*names).cells for names in errors],
             "each number within": [ceil(error) for error in errors.values()],
         }
-        note = f"Each with probability {level}. --pivot A,B shows one table, and --json all numbers."
-        return Report(release.title, columns, [note], data, frame=frame)
-    long: dict[str, list[Any]] = {"table": [], **{name: [] for name in shape.names}, people: [], "interval": []}
+        note = f"Each with probability {level}, of {noun}. --pivot A,B shows one table, and --json all numbers."
+        return Report(title, columns, [note, *people.describe()], data, **more)
+    long, notes = (
+        _long_columns(people),
+        [
+            f"Each interval holds with probability {level} or more. The exact numbers of all tables add up.",
+            *people.describe(),
+        ],
+    )
+    return Report(title, long, notes, data, (noun, "interval", _everybody(people)), **more)
+
+
+def _everybody(people: TablesOfPeople) -> str:
+    return f"all {people.request.words.people}"
+
+
+def _long_columns(people: TablesOfPeople) -> dict[str, list[Any]]:
+    """Return a row for each cell of each table."""
+    request, release = people.request, people.release
+    names = release.design.shape.names
+    extra = [_everybody(people)] if people.knows_people else []
+    columns = ["table", *names, people.noun, "interval", *extra]
+    long: dict[str, list[Any]] = {name: [] for name in columns}
     for table in release.tables():
         own = table.columns()
         rows = len(own["value"])
         long["table"] += [" by ".join(table.names)] * rows
-        for name in shape.names:
+        for name in names:
             long[name] += own.get(name, [""] * rows)
-        long[people] += own["value"]
+        long[people.noun] += own["value"]
         long["interval"] += table.error_bars(request.level)["value"]
-    notes = [f"Each interval holds with probability {level} or more. The exact numbers of all tables add up."]
-    return Report(release.title, long, notes, data, (people, "interval"), frame=frame)
-
-
-def _data(request: Request, release: lb.ConsistentTables) -> dict[str, Any]:
-    """Return all numbers for programs; none where a command shows a list of many tables, as nobody reads them there."""
-    shown = request.face != "command" or request["as_json"] or request["html"] is not None
-    if not shown and release.design.shape.cells > _MOST_SHOWN:
-        return {"mechanism": release.mechanism, "cost": release.cost.text, "level": request.level}
-    tables = [
-        {"columns": list(table.names), "variance": table.variance, "within": table.within(request.level)}
-        for table in release.tables()
-    ]
-    # The release itself speaks of 95%.
-    own, long = release.to_dict(), release.long(request.level)
-    own["exact"] = {name: texts for name, texts in own["exact"].items() if name != "level"}
-    data = {**own, "tables": tables, "low": long["low"].tolist(), "high": long["high"].tolist(), "level": request.level}
-    bounded = {} if request.rows.unit is None else {f"bounded_{name}": data[name] for name in _NUMBERS}
-    return data | bounded
-
-
-def _frame(request: Request, release: lb.ConsistentTables) -> dict[str, Any]:
-    """Return the numbers for `to_frame`, which only Python has. Of
-    people they are numbers after a bound, and named so.
-    """
-    if request.face != "python":
-        return {}
-    prefix = "" if request.rows.unit is None else "bounded_"
-    return {f"{prefix}{name}" if name in _NUMBERS else name: own for name, own in release.long(request.level).items()}
+        for name in extra:
+            ends = zip(*people.people_of(table), strict=True)
+            long[name] += [(Fraction(int(low)), Fraction(int(high))) for low, high in ends]
+    return long
 
 
 def _whole_columns(
-    release: lb.ConsistentTables, crosswise: Sequence[str] | None
+    release: lb.ConsistentTables, crosswise: Sequence[str] | None, noun: str
 ) -> tuple[dict[str, Sequence[Any]], list[str]]:
     view = release.whole()
     if crosswise is not None:
@@ -110,7 +237,7 @@ def _whole_columns(
         full = np.column_stack([full, full.sum(axis=1)])
         names = [*map(str, table.items[1]), "(all)"]
         return {crosswise[0]: rows} | {name: full[:, place].tolist() for place, name in enumerate(names)}, [_WHOLE]
-    long: dict[str, list[Any]] = {"table": [], "cell": [], "people": []}
+    long: dict[str, list[Any]] = {"table": [], "cell": [], noun: []}
     for table in release.tables():
         own = [
             ", ".join(map(str, cell))
@@ -118,5 +245,5 @@ def _whole_columns(
         ]
         long["table"] += [" by ".join(table.names)] * len(own)
         long["cell"] += own
-        long["people"] += view[table.names].ravel().tolist()
+        long[noun] += view[table.names].ravel().tolist()
     return {**long}, [_WHOLE]

@@ -18,9 +18,10 @@ def count_records(relation: Any, columns: DuckDBColumns, task: RecordTask, keys:
     """Count how many records have each combination of values."""
     with ExitStack() as closing:
         rows = _keep_records(_locate_rows(relation, columns, task, keys), task, closing)
-        grouped = rows.aggregate("lastbit_position, count(*) AS lastbit_total", "lastbit_position").fetchnumpy()
-    positions, times = (np.asarray(grouped[name], np.int64) for name in ("lastbit_position", "lastbit_total"))
-    return positions, times
+        alike = "lastbit_position, lastbit_records"
+        grouped = rows.aggregate(f"{alike}, count(*) AS lastbit_total", alike).fetchnumpy()
+    names = ("lastbit_position", "lastbit_total", "lastbit_records")
+    return Records(*(np.asarray(grouped[name], np.int64) for name in names))
 
 
 def _locate_rows(relation: Any, columns: DuckDBColumns, task: RecordTask, keys: Sequence[Keys]) -> Any:
@@ -48,16 +49,17 @@ def _locate_rows(relation: Any, columns: DuckDBColumns, task: RecordTask, keys: 
 
 
 def _keep_records(rows: Any, task: RecordTask, closing: ExitStack) -> Any:
-    """Return the positions of the records that count."""
+    """Return the positions of the records that count, and how many records their unit has."""
     if task.unit is None or task.bound is None:
-        return rows
+        return rows.project("lastbit_position, 1 AS lastbit_records")
     if task.order is not None:
         latest = "rank() OVER (PARTITION BY lastbit_unit ORDER BY lastbit_order DESC) = 1 AS lastbit_latest"
         rows = rows.project(f"lastbit_position, lastbit_unit, {latest}").filter("lastbit_latest")
     if task.bound.most > 1:
         pairs = rows.aggregate("lastbit_position AS lastbit_key_0, lastbit_unit", "lastbit_position, lastbit_unit")
-        kept = keep_items(pairs, ["lastbit_key_0"], [], task.bound, closing)
-        return kept.project("lastbit_key_0 AS lastbit_position")
+        pairs = pairs.project("*, count(*) OVER (PARTITION BY lastbit_unit) AS lastbit_records")
+        kept = keep_items(pairs, ["lastbit_key_0"], ["lastbit_records"], task.bound, closing)
+        return kept.project("lastbit_key_0 AS lastbit_position, lastbit_records")
     # The least of words whose upper bits are a mark, and whose lower bits are the position: of equal marks, the first
     # position. So nothing depends on the order in which the engine meets the rows.
     bits = task.position_bits
@@ -68,4 +70,6 @@ def _keep_records(rows: Any, task: RecordTask, closing: ExitStack) -> Any:
     else:
         word = f"(CAST({mark} >> 1 AS HUGEINT) << {bits}) | CAST(lastbit_position AS HUGEINT)"
         position = f"CAST(min({word}) & CAST({(1 << bits) - 1} AS HUGEINT) AS BIGINT)"
-    return rows.aggregate(f"{position} AS lastbit_position, lastbit_unit", "lastbit_unit")
+    # To tell equal rows of a unit apart takes as long as all the rest: who has two records has at most as many as rows.
+    own = "CASE WHEN min(lastbit_position) = max(lastbit_position) THEN 1 ELSE count(*) END"
+    return rows.aggregate(f"{position} AS lastbit_position, {own} AS lastbit_records", "lastbit_unit")

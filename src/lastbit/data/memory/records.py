@@ -20,7 +20,8 @@ def count_records(read_column: Callable[[str], Column], task: RecordTask, keys: 
     positions = _locate_rows(read_column, task, keys)
     mask = positions >= 0
     if task.unit is None or task.bound is None:
-        return np.unique(positions[mask], return_counts=True)
+        places, times = np.unique(positions[mask], return_counts=True)
+        return Records(places, times, np.ones(len(places), np.int64))
     column = read_column(task.unit)
     units, unknown = column.codes()
     if unknown is not None:
@@ -32,13 +33,15 @@ def count_records(read_column: Callable[[str], Column], task: RecordTask, keys: 
     positions, units = positions[mask], units[mask]
     key = task.bound.key
     hashes = hash_pairs(hash_words(positions, key), hash_rows(column.filter(mask), key))
-    first = keep_items(positions, units, hashes, task.bound.most)
-    positions, units = positions[first], units[first]
     sorting = np.lexsort((positions, units))
-    positions, units = positions[sorting], units[sorting]
+    positions, units, hashes = positions[sorting], units[sorting], hashes[sorting]
     different = np.ones(len(positions), np.bool_)
     different[1:] = (positions[1:] != positions[:-1]) | (units[1:] != units[:-1])
-    return np.unique(positions[different], return_counts=True)
+    positions, units, hashes = positions[different], units[different], hashes[different]
+    _, codes, own = np.unique(units, return_inverse=True, return_counts=True)
+    first = keep_items(positions, units, hashes, task.bound.most)
+    alike, times = np.unique(np.stack([positions[first], own[codes][first]]), axis=1, return_counts=True)
+    return Records(alike[0], times, alike[1])
 
 
 def _locate_rows(read_column: Callable[[str], Column], task: RecordTask, keys: Sequence[Keys]) -> Integers:

@@ -12,7 +12,7 @@ from lastbit.data.table import Keys
 
 
 def group_records(frame: Any, columns: SparkColumns, task: RecordTask, keys: Sequence[Keys]) -> Any:
-    """Return the positions of the combinations that occur, and how many records have each."""
+    """Return the positions of the combinations that occur, how many records have each, and how many their unit has."""
     from pyspark.sql import Window
     from pyspark.sql import functions as f
 
@@ -37,5 +37,9 @@ def group_records(frame: Any, columns: SparkColumns, task: RecordTask, keys: Seq
             latest = Window.partitionBy("lastbit_unit").orderBy(f.desc("lastbit_order"))
             rows = rows.withColumn("lastbit_rank", f.rank().over(latest)).where("lastbit_rank = 1")
         pairs = rows.select("lastbit_unit", "lastbit_position").distinct()
-        rows = keep_items(pairs, ["lastbit_position"], task.bound)
-    return rows.groupBy("lastbit_position").agg(f.count(f.lit(1)).alias("lastbit_total"))
+        everything = f.count(f.lit(1)).over(Window.partitionBy("lastbit_unit"))
+        rows = keep_items(pairs.withColumn("lastbit_records", everything), ["lastbit_position"], task.bound)
+    else:
+        rows = rows.withColumn("lastbit_records", f.lit(1))
+    alike = rows.groupBy("lastbit_position", "lastbit_records").agg(f.count(f.lit(1)).alias("lastbit_total"))
+    return alike.select("lastbit_position", "lastbit_total", "lastbit_records")

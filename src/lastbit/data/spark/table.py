@@ -58,8 +58,7 @@ class SparkTable:
 
     def count_records(self, task: RecordTask, keys: Sequence[Keys]) -> Records:
         """Count how many records have each combination of values of several columns."""
-        positions, times = _fetch_integers(group_records(self._frame, self._columns, task, keys))
-        return positions, times
+        return Records(*_fetch_integers(group_records(self._frame, self._columns, task, keys)))
 
     def find_items(self, task: Task) -> Callable[[int | None], ItemTotals]:
         """Return a function that counts the items that occur: the executors sort, and only the largest come back."""

@@ -204,9 +204,12 @@ class ConsistentTables(Release):
 
     def panels(self, level: Number = "0.95") -> Sequence[Panel]:
         """Return the tables of one column as bars, or else the first table."""
-        single = [table for table in self.tables() if len(table.names) == 1][:_PANELS]
-        chosen = single or [next(self.tables())]
-        return [panel for table in chosen for panel in table.panels(level)][:_PANELS]
+        return [panel for table in self.drawn_tables for panel in table.panels(level)][:_PANELS]
+
+    @property
+    def drawn_tables(self) -> list[ConsistentTable]:
+        """The tables that a picture shows: those of one column, or else the first one."""
+        return [table for table in self.tables() if len(table.names) == 1][:_PANELS] or [next(self.tables())]
 
     def __str__(self) -> str:
         if sum(self._cells_of(table) for table in self._shape.largest) <= _SHOWN_CELLS:

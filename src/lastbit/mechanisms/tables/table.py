@@ -201,9 +201,12 @@ The exact numbers add up; they are rounded here.
         first: dict[str, Any] = {self.names[0]: np.array(rows, object)}
         return build_frame(first | {name: values[:, place] for place, name in enumerate(columns)})
 
-    def panels(self, level: Number = "0.95") -> Sequence[Panel]:
-        """Return one panel of bars; of two columns one panel for each value of the first, side by side."""
-        bars = self.error_bars(level)["value"]
+    def panels(self, level: Number = "0.95", bars: Sequence[Interval] | None = None) -> Sequence[Panel]:
+        """Return one panel of bars; of two columns one panel for each value of the first, side by side.
+
+        `bars` are other intervals than those of the noise, for each cell.
+        """
+        bars = self.error_bars(level)["value"] if bars is None else bars
         values = self.values.ravel().tolist()
         if len(self.names) != 2:
             labels = [", ".join(map(str, cell)) for cell in product(*self.items)]
