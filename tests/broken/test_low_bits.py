@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import lastbit as lb
-from lastbit.audit.attacks.laplace_low_bits import guess, possible, success
+from lastbit.audit.attacks.low_bits import guess, possible, success
 from lastbit.audit.laws import Law
 from lastbit.audit.verdict import judge
 
