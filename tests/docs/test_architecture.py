@@ -43,6 +43,19 @@ def imports(tree: ast.Module) -> Iterator[str]:
             yield from (start + alias.name for alias in node.names)
 
 
+def test_no_function_takes_more_than_six_parameters_by_their_place() -> None:
+    """Beyond six nobody knows which is which: take a value object, or names. A command reads its options by name."""
+    rooms = sorted(path.name for path in SOURCE.iterdir() if path.is_dir() and path.name not in ("cli", "__pycache__"))
+    odd = {
+        f"{path}: {node.name}"
+        for path, tree in modules(*rooms)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and len([name for name in node.args.posonlyargs + node.args.args if name.arg not in ("self", "cls")]) > 6
+    }
+    assert odd == set()
+
+
 def test_mechanisms_do_not_import_each_other() -> None:
     public = {
         name: kind

@@ -75,18 +75,20 @@ class Ledger(PartRecords):
         after any crash, and charges nothing. `charged(once)` finds the entry. `asker` is the name of whoever asks, for
         the history.
         """
-        return self._charge(dataset, mechanism, adjacency, note, question, once, asker, settle=True)
+        return self._charge(
+            dataset, mechanism, adjacency, note=note, question=question, once=once, asker=asker, settle=True
+        )
 
     def _charge(
         self,
         dataset: str,
         mechanism: Mechanism[Any],
         adjacency: Adjacency | None,
+        *,
         note: str,
         question: Identity | None,
         once: str,
         asker: str,
-        *,
         settle: bool,
     ) -> Charge:
         cost, note = getattr(validation.check_mechanism(mechanism), "cost", None), validation.check_text(note, "note")
@@ -216,7 +218,9 @@ class Ledger(PartRecords):
         draw = resolve_draw(draw)
         if isinstance(draw, Sampler) and draw.uses_system_bits:
             check_system()
-        charge = self._charge(dataset, mechanism, adjacency, note, question, once, asker, settle=False)
+        charge = self._charge(
+            dataset, mechanism, adjacency, note=note, question=question, once=once, asker=asker, settle=False
+        )
         try:
             published = ready(draw)
             if isinstance(published, Run) and published.is_of(mechanism):

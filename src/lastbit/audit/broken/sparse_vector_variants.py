@@ -101,7 +101,7 @@ def instance(variant: Variant, low: int, high: int) -> tuple[Program, Program]:
     return lambda draw: variant(draw, values), lambda draw: variant(draw, neighbour)
 
 
-def _case(number: int, variant: Variant, low: int, high: int, repair: Variant, whose: str, why: str) -> Case:
+def _case(number: int, variant: Variant, low: int, high: int, *, repair: Variant, whose: str, why: str) -> Case:
     return Case(
         f"sparse vector, variant {number}",
         f"{whose}; printed as broken by Lyu, Su and Li, Understanding the sparse vector technique, Algorithm {number}",
@@ -114,14 +114,14 @@ def _case(number: int, variant: Variant, low: int, high: int, repair: Variant, w
 
 
 CASES = (
-    _case(3, variant_3, 4, 1, variant_1, "Roth, lecture notes",
-          "The published number bounds the noisy threshold from above. So every ⊥ "
-          "before it tells more about its query."),
-    _case(4, variant_4, 2, 1, variant_1, "Lee and Clifton",
-          "The query noise hides one move of the query. The proof needs two moves, "
-          "for each answer above."),
-    _case(5, variant_5, 1, 1, variant_2, "Stoddard, Chen and Machanavajjhala",
-          "Without noise on the queries the answers show the order of two queries."),
-    _case(6, variant_6, 3, 3, variant_2, "Chen et al.",
-          "Without a limit every answer above costs again, and no budget pays for it."),
+    _case(3, variant_3, 4, 1, repair=variant_1, whose="Roth, lecture notes",
+          why="The published number bounds the noisy threshold from above. So every ⊥ "
+              "before it tells more about its query."),
+    _case(4, variant_4, 2, 1, repair=variant_1, whose="Lee and Clifton",
+          why="The query noise hides one move of the query. The proof needs two moves, "
+              "for each answer above."),
+    _case(5, variant_5, 1, 1, repair=variant_2, whose="Stoddard, Chen and Machanavajjhala",
+          why="Without noise on the queries the answers show the order of two queries."),
+    _case(6, variant_6, 3, 3, repair=variant_2, whose="Chen et al.",
+          why="Without a limit every answer above costs again, and no budget pays for it."),
 )  # fmt: skip
