@@ -113,6 +113,10 @@ PARAMETERS: dict[str, Callable[[Case], dict[str, Any]]] = {
     "ExponentialMechanism": lambda of: {
         **of.pay(), **of.grid(), **of.some(rounding=["floor", "randomized"], **_BOUND, **_SIGN)
     },
+    "GroupMeans": lambda of: {
+        **of.one([of.pay(), {"rho": of.one(RHOS)}]), "groups": range(of.one([1, 2, 2000])), "bounds": of.one(BOUNDS),
+        **of.some(resolution=RESOLUTIONS, most_items=WHOLE, most_rows=WHOLE),
+    },
     "GroupQuantiles": lambda of: {
         **of.pay(), "groups": range(of.one([1, 2, 2000])), "bounds": of.one(BOUNDS),
         **of.some(resolution=RESOLUTIONS, qs=QUANTILES, most_values=WHOLE, spread=WHOLE, scale=_SCALES),
@@ -190,6 +194,11 @@ PROMISES: dict[str, dict[str, _Ask]] = {
     "DiscreteGaussian": _NOISE,
     "DiscreteLaplace": _NOISE,
     "ExponentialMechanism": {"accuracy": lambda own, level, n: own.accuracy(n, level, k=min(n, 10**6))},
+    "GroupMeans": {
+        "accuracy": lambda own, level, n: own.accuracy(level, n),
+        "people_accuracy": lambda own, level, n: own.people_accuracy(level),
+        "total_accuracy": lambda own, level, n: own.total_accuracy(level),
+    },
     "GroupQuantiles": {"accuracy": lambda own, level, n: own.accuracy(level, ties=n)},
     "NoisyTopK": {"accuracy": lambda own, level, n: own.accuracy(n, level)},
     "Quantile": {"accuracy": lambda own, level, n: own.accuracy(level)},

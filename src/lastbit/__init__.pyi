@@ -40,6 +40,8 @@ from lastbit.mechanisms.discover.spark_histogram import SparkHistogram
 from lastbit.mechanisms.discover.top_k import DiscoveredTopK, DiscoverTopK
 from lastbit.mechanisms.exponential import Choice, ExponentialMechanism, Ranking
 from lastbit.mechanisms.gaussian import DiscreteGaussian
+from lastbit.mechanisms.group_mean_values import GroupMeanValues
+from lastbit.mechanisms.group_means import GroupMeans
 from lastbit.mechanisms.laplace import DiscreteLaplace
 from lastbit.mechanisms.mean import MeanAndPeople, NoisyMean
 from lastbit.mechanisms.mechanism import Mechanism
@@ -121,6 +123,8 @@ __all__ = [
     "FoundModel",
     "GapNoise",
     "Grid",
+    "GroupMeanValues",
+    "GroupMeans",
     "GroupQuantileValues",
     "GroupQuantiles",
     "LastbitError",

@@ -39,6 +39,7 @@ RELEASES: dict[str, Any] = {
     "one value": lambda: lb.DiscreteLaplace(eta=lb.Eta(3, 2, 1), bounds=(0, 10)).release(3),
     "large values": lambda: lb.DiscreteLaplace(epsilon=1).release([1 << 200]),
     "MeanAndPeople": lambda: lb.NoisyMean(epsilon=1, bounds=(0, 10)).release([1, 2, 6]),
+    "GroupMeanValues": lambda: lb.GroupMeans(groups=["a", 2], epsilon=1, bounds=(0, 9)).release({2: [1, 2.5]}),
     "GroupQuantileValues": lambda: lb.GroupQuantiles(groups=["a", 2], epsilon=1, bounds=(0, 9)).release({2: [1, 2]}),
     "QuantileValue": lambda: lb.Quantile(q="1/3", rho="1/10", bounds=(0, 10), resolution="1/4").release([1, 2, 6]),
     "QuantileValues": lambda: lb.Quantiles(qs=[0.1, 0.5], epsilon=1, bounds=(0, 10)).release([1, 2, 6]),

@@ -39,7 +39,7 @@ HELD: dict[str, Callable[[Any], Any]] = {
     "tuple": lambda value: (5, value, 7),
     "array of objects": lambda value: _objects(value),
 }
-RECORDS = {"AutomaticBounds", "NoisyMean", "Quantile", "Quantiles", "GroupQuantiles"}
+RECORDS = {"AutomaticBounds", "NoisyMean", "Quantile", "Quantiles", "GroupMeans", "GroupQuantiles"}
 """They take records, of which any may be missing."""
 STATISTICS: dict[str, Callable[[Any], Any]] = {
     "exact_sum": lambda values: lb.exact_sum(values, bounds=(0, 10)),
@@ -64,7 +64,7 @@ TAKES_RECORDS: dict[str, Callable[[Any], Any]] = {
     **STATISTICS,
     **{
         name: lambda values, name=name: BUILT[name](epsilon=1).release(
-            {"a": values} if name == "GroupQuantiles" else values
+            {"a": values} if name.startswith("Group") else values
         )
         for name in sorted(RECORDS)
     },

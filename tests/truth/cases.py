@@ -120,6 +120,27 @@ SUMS = [
     _case("mean", "nobody", of="number", bounds=(0, 100)),
     _case("mean", "alone", of="number", bounds=(0, 10), epsilon="1/100", name="at a tiny cost"),
 ]
+GROUP_NUMBERS = [
+    _case("mean", "torn", of="number", bounds=(0, 100), **_by(GROUPS)),
+    _case("mean", "torn", of="number", bounds=(0, 100), **_by(GROUPS), rho="1/8", level="0.8"),
+    _case("mean", "torn", of="number", bounds=(0, 100), **_by(GROUPS), one_each=True, lots=True),
+    _case("mean", "torn", of="number", bounds=(0, 100), **_by(GROUPS), most_items="auto", lots=True),
+    _case("mean", "torn", of="number", bounds=(0, 100), **_by(GROUPS), one_each=True, lots=True, people_share=0),
+    _case("mean", "crowd", of="number", bounds=(0, 100), **_by(ITEMS), most_items=2, lots=True, rho="1/2"),
+    _case("mean", "crowd", of="number", bounds=(0, 100), **_by(ITEMS), per="total", missing=20, epsilon=5),
+    _case("mean", "crowd", of="number", bounds=(0, 100), **_by(ITEMS), unit=None),
+    _case("mean", "same rows", of="number", bounds=(0, 100), **_by(("a", "b", "c", "d")), per="row", most_rows=2,
+          lots=True),
+    _case("mean", "tenths", of="number", bounds=("0.05", "0.9"), **_by(("a", "b")), epsilon=20),
+    _case("mean", "below a step", of="number", bounds=(0, 1), **_by(("a", "b")), rho=8, long=True),
+    _case("mean", "nobody", of="number", bounds=(0, 100), **_by(("a", "b"))),
+    _case("sum", "torn", of="number", bounds=(0, 100), **_by(GROUPS), most_items=2, lots=True),
+    _case("sum", "crowd", of="number", bounds=(-10, 100), **_by(ITEMS), per="latest", latest_by="day", epsilon=5),
+    _case("sum", "crowd", of="number", bounds=(-100, 100), **_by(ITEMS), rho="1/2"),
+    _case("sum", "tenths", of="number", bounds=(0, 1), **_by(("a", "b")), epsilon=30, long=True),
+    _case("sum", "same rows", of="number", bounds=(0, 100), **_by(("a", "b", "c", "d")), per="row", most_rows=2,
+          lots=True, rho="1/8"),
+]  # fmt: skip
 QUANTILES = [
     _case("median", "crowd", of="number", bounds=(0, 100)),
     _case("median", "below a step", of="number", bounds=(0, 10)),
@@ -169,4 +190,4 @@ UNLISTED = [
     _case("histogram", "alone", by="item", delta="1e-6", most_items=1, lots=True, long=True),
 ]
 
-CASES = [*COUNTS, *WEIGHTS, *FRACTIONS, *SUMS, *QUANTILES, *SELECTIONS, *UNLISTED]
+CASES = [*COUNTS, *WEIGHTS, *FRACTIONS, *SUMS, *GROUP_NUMBERS, *QUANTILES, *SELECTIONS, *UNLISTED]

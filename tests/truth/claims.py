@@ -1,8 +1,8 @@
 """What an answer says, sentence by sentence, and what each number in a sentence must satisfy.
 
 A sentence is an entry: a template whose places are numbers, and a function that compares these numbers with the truth.
-A sentence with a number that no entry reads is an error. `claims_counts`, `claims_numbers` and `claims_selections`
-have the entries.
+A sentence with a number that no entry reads is an error. `claims_counts`, `claims_groups`, `claims_numbers` and
+`claims_selections` have the entries.
 """
 
 from __future__ import annotations
@@ -99,6 +99,8 @@ PLACES = {
     "rows_count": r"row counts|rows count",
     "rows_of_person": r"row of a person counts|rows of a person count",
     "people": r"person|people|rows?",
+    "noun": r"people|rows",
+    "whose": r"With|Of what is counted: with",
     "more": r"(?:(?:person|people|rows?) more|more in number)(?: counted)?",
     "amount": r"person|people|rows?|in number",
     "group": r"an item|a bin",
@@ -221,11 +223,12 @@ def between(places: Mapping[str, str], truth: int) -> bool:
 
 COLUMNS: dict[str, tuple[str, ...]] = {
     r"item|group|rank|quantile|day|number": (),
-    r"people|rows|people counted|rows counted": ("interval", "both intervals"),
-    r"sum of number|sum of number counted": ("interval",),
+    r"people|rows|people counted|rows counted": ("interval", "both intervals", "interval of a group"),
+    r"sum of number|sum of number counted": ("interval", "interval of a group"),
+    r"interval of (means|sums)": ("interval of a group",),
     r"all (people|rows)|sum of number of all (people|rows)": ("interval of all",),
-    r"mean of number|interval of (people|rows)": ("both intervals",),
-    r"interval": ("interval", "both intervals"),
+    r"mean of number|interval of (people|rows)": ("both intervals", "interval of a group"),
+    r"interval": ("interval", "both intervals", "interval of a group"),
     r"number at \d\S*": ("ranks",),
     r"true gap|ahead of the next by": ("gaps", "interval", "needed"),
     r"above by|estimate|at least": ("at least",),

@@ -25,9 +25,10 @@ from lastbit.questions.kinds import KINDS
 from lastbit.questions.request import Request
 from lastbit.values.contribution_bound import one_key
 from lastbit.values.counts import Counts
+from lastbit.values.group_sums import GroupSums
 from lastbit.values.unlisted import Unlisted
 from tests.fixed_words import FixedWords
-from tests.truth import claims_counts, claims_numbers, claims_selections  # noqa: F401
+from tests.truth import claims_counts, claims_groups, claims_numbers, claims_selections  # noqa: F401
 from tests.truth.cases import Case
 from tests.truth.claims import Answer, Outcome
 from tests.truth.populations import STOCK, write
@@ -100,6 +101,8 @@ class Trial:
             return {item: int(step) * Fraction(main.resolution) for item, step in zip(items, steps, strict=True)}
         if isinstance(main, Counts):
             return dict(zip(self.truth.groups, map(Fraction, main.values), strict=True))
+        if isinstance(main, GroupSums):
+            return dict(zip(self.truth.groups, main.values, strict=True))
         if isinstance(main, GridSteps) and "by" in self.case.options:
             step = Fraction(self._step(release))
             return {group: [int(number) * step for number in sorted(numbers)]

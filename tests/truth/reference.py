@@ -78,7 +78,7 @@ class Reference:
         members: dict[Any, set[str]] = {group: set() for group in self.groups}
         for row in self.rows:
             group = self._group_of(row)
-            if group in members and (not self._adds_up or self._number(row) is not None):
+            if group in members and (not self._needs_number or self._number(row) is not None):
                 members[group].add(row.person)
         return members
 
@@ -125,6 +125,11 @@ class Reference:
             if row.item in stated:
                 stated[row.item] = max(stated[row.item], floor(parse_number(row.number) or 0))
         return stated
+
+    @property
+    def _needs_number(self) -> bool:
+        """Whether a row without a number counts nowhere."""
+        return self._adds_up or {"of", "by"} <= self.options.keys()
 
     @property
     def _adds_up(self) -> bool:
@@ -220,6 +225,14 @@ class Reference:
     def mean(self) -> Fraction | None:
         """The mean of everybody's number; None where nobody has one."""
         return self.sum / len(self.numbers) if self.numbers else None
+
+    @cached_property
+    def numbers_of_groups(self) -> dict[Any, list[Fraction]]:
+        """Everybody's number in each group, clamped to the bounds."""
+        numbers: dict[Any, list[Fraction]] = {group: [] for group in self.groups}
+        for _, group, number in self.numbers:
+            numbers[group].append(number)
+        return numbers
 
     @cached_property
     def clamped(self) -> dict[str, int]:

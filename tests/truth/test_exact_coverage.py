@@ -29,6 +29,8 @@ CASES = [
     Case("count rows", "count", "few", {"rows": True, "most_rows": 1, "people_share": 0}),
     Case("sum", "sum", "few", {**NUMBERS, "resolution": 1}),
     Case("mean", "mean", "few", {**NUMBERS, "resolution": 1}),
+    Case("mean of groups", "mean", "few", {**NUMBERS, "by": "item", "domain": ("a",), "resolution": 2}),
+    Case("sum of groups", "sum", "few", {**NUMBERS, "by": "item", "domain": ("b",), "resolution": 2}),
     Case("median", "median", "few", {**NUMBERS, "resolution": "1/2"}),
     Case("choose", "choose", "few", {**FOUR, "k": 2}),
     Case("top", "top", "few", {"by": "item", "domain": ("a", "b", "c"), "k": 1, "resolution": 1}),

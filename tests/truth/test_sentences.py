@@ -51,8 +51,15 @@ FORMS: dict[str, list[tuple[tuple[Mapping[str, Any], ...], ...]]] = {
         (COUNTED, COST, ({}, {"monotone": True})),
     ],
     "histogram": [(BINS, UNIT, COST, SHARE, BOUND), ((*LISTED, *UNLISTED), UNIT, COST, BOUND)],
-    "sum": [((NUMBERS,), UNIT, COST, PER, MISSING, SHARE)],
-    "mean": [((NUMBERS,), UNIT, COST, PER, MISSING, SHARE), (({**NUMBERS, "epsilon": "1/10000"},), UNIT)],
+    "sum": [
+        ((NUMBERS,), UNIT, COST, PER, MISSING, SHARE),
+        (({**NUMBERS, **ITEMS},), UNIT, COST, SHARE, BOUND, PER),
+    ],
+    "mean": [
+        ((NUMBERS,), UNIT, COST, PER, MISSING, SHARE),
+        (({**NUMBERS, "epsilon": "1/10000"}, {**NUMBERS, **ITEMS, "epsilon": "1/10000"}), UNIT),
+        (({**NUMBERS, **ITEMS},), UNIT, COST, SHARE, BOUND, PER),
+    ],
     "median": [((NUMBERS,), UNIT, COST, PER, SHARE), (({**NUMBERS, **ITEMS},), UNIT, COST, SHARE, BOUND, PER)],
     "quantile": [
         (({**NUMBERS, "at": ("0", "1/3", "0.9")}, {**NUMBERS, "at": ("1",)}), UNIT, COST, PER, SHARE),

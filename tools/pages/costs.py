@@ -23,6 +23,7 @@ ASKED: Final[Mapping[str, lb.Mechanism[Any]]] = {
     "AdaptiveSparseVector, limit=3": lb.AdaptiveSparseVector(threshold=0, limit=3, epsilon="1/10"),
     "DiscreteLaplace": lb.DiscreteLaplace(epsilon="1/10"),
     "NoisyMean": lb.NoisyMean(epsilon="1/10", bounds=(0, 1)),
+    "GroupMeans": lb.GroupMeans(epsilon="1/10", groups=("a", "b"), bounds=(0, 1)),
     "Quantile": lb.Quantile(epsilon="1/10", bounds=(0, 100)),
     "Quantiles, three": lb.Quantiles(qs=["1/4", "1/2", "3/4"], epsilon="1/10", bounds=(0, 100)),
     "GroupQuantiles, the median": lb.GroupQuantiles(groups=("a", "b"), qs=["1/2"], epsilon="1/10", bounds=(0, 100)),

@@ -68,6 +68,12 @@ INSTANCES: Final[Mapping[str, Sequence[Instance]]] = {
         Instance({"eta": _TWO, "monotone": True}, [0, 1, 2], Fraction(0)),
         Instance({"epsilon": 1}, [0, 0, 1, 2], Fraction(0)),
     ],
+    "GroupMeans": [
+        Instance(
+            {"groups": ("a", "b"), "eta": _TWO, "bounds": (0, 1), "resolution": 1}, {"a": [1]}, Fraction(1, 1 << 7)
+        ),
+        Instance({"groups": ("a",), "rho": 2, "bounds": (0, 1), "resolution": 1}, {"a": [0]}, Fraction(1, 1 << 20)),
+    ],
     "GroupQuantiles": [
         Instance({"groups": ("a", "b"), "eta": _TWO, "bounds": (0, 5)}, {"a": [1, 4], "b": [2]}, Fraction(0)),
     ],

@@ -11,6 +11,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import reduce
 from typing import Any, ClassVar, Final
 
 import numpy as np
@@ -28,7 +29,8 @@ from lastbit.values.adjacency import Adjacency
 from lastbit.values.bounds import parse_bounds
 from lastbit.values.contribution_bound import ContributionBound
 from lastbit.values.counts import Counts
-from lastbit.values.grid import Grid
+from lastbit.values.grid import Grid, common
+from lastbit.values.group_sums import GroupSums
 from lastbit.values.missing import LEAVE_OUT, Missing, step_of_missing
 from lastbit.values.ranked import counts_of_classes, numbers_of_ranks
 from lastbit.values.statistic import MeanSums, Statistic, centred_sums, steps_above
@@ -73,6 +75,9 @@ class Numbers:
     """The rank of each number in its unit's lot, from 1 on, where it was asked for."""
     beyond: NDArray[np.int64] | None = field(default=None, repr=False)
     """Of the unit of each number: 1 where one of its numbers was above the bounds, -1 below, 0 otherwise."""
+
+    apart: bool = field(default=False, repr=False)
+    """Whether each number of a unit is in a group of its own: not so where rows are numbers."""
 
     adjacency: ClassVar[Adjacency] = "add-remove"
 
@@ -139,6 +144,21 @@ class Numbers:
         facts: dict[str, Any] = {"bounds": self.bounds, "resolution": resolution, "floored": floored}
         return centred_sums(self.sum, len(self), **facts, most=self.most)
 
+    def group_sums(self, groups: int) -> GroupSums:
+        """Return the sums behind the means of so many groups, for `GroupMeans` with the same bounds."""
+        self._require_bound()
+        # As in `sum`: a lower bound between two steps is taken off as the step above it.
+        above = self.steps - math.ceil(self.bounds[0] / self.resolution)
+        halves = np.zeros((3, groups), np.int64)
+        for row, part in zip(halves, (above >> 32, above & 0xFFFFFFFF, np.ones_like(above)), strict=True):
+            np.add.at(row, self.places, part)
+        values = tuple(
+            (((upper << 32) + lower) * self.resolution, n) for upper, lower, n in halves.T.tolist()
+        )  # fmt: skip
+        most_items, most_rows = (min(self.most, groups), 1) if self.apart else (1, self.most)
+        unit = reduce(common, self.bounds, Fraction(1)) if self.floored == 0 else None
+        return GroupSums(values, self.bounds, most_items, most_rows, self.floored, unit)
+
     def _exact(self, step: Fraction) -> bool:
         """Tell whether sums of the numbers are whole steps: numbers that are not floored are whole numbers."""
         return self.floored == 0 and step.numerator == 1
@@ -151,7 +171,7 @@ class Numbers:
     def of(self, place: int) -> Numbers:
         """Return the numbers of one item."""
         mask = self.places == place
-        return Numbers(self.steps[mask], self.places[mask], (), self.resolution, self.bounds, self.most, self.floored)
+        return replace(self, steps=self.steps[mask], places=self.places[mask], items=(), ranks=None, beyond=None)
 
     def __len__(self) -> int:
         return len(self.steps)
@@ -320,7 +340,10 @@ def _read_numbers(
     # So is a decimal with too many digits for the engines, by less than a step.
     floored = Fraction(0) if known else (_MOST_FLOORED - (types[of] is not DECIMAL)) * grid.resolution
     most = most or max(len(items), 1)
-    return Numbers(steps, positions, items, grid.resolution, public_bounds, most, floored, *more)
+    ranks, beyond = more or (None, None)
+    return Numbers(
+        steps, positions, items, grid.resolution, public_bounds, most, floored, ranks, beyond, apart=per != "row"
+    )
 
 
 def _draw_bound(

@@ -93,7 +93,7 @@ class Groups:
         }
         frame = {
             **self._labels,
-            **name_ends("", [_clip(value, ends) for value, ends in zip(values, people, strict=True)], people),
+            **name_ends("", [clip(value, ends) for value, ends in zip(values, people, strict=True)], people),
             **name_ends("bounded_", values, counted),
         }
         notes = [
@@ -233,8 +233,12 @@ def name_ends(prefix: str, values: Sequence[Any], intervals: Sequence[Any]) -> d
     }
 
 
-def _clip(value: Any, ends: tuple[Any, Any]) -> Any:
-    """Return the number of the interval that is nearest to the people counted."""
+def clip(value: Any, ends: tuple[Any, Any]) -> Any:
+    """Return the number of an interval that is nearest to a value.
+
+    >>> clip(5, (None, 3)), clip(5, (0, 9))
+    (3, 5)
+    """
     low, high = ends
     value = value if low is None else max(value, low)
     return value if high is None else min(value, high)

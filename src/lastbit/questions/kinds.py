@@ -65,7 +65,6 @@ _RANGE: Final = (
 )
 _QUANTILE_NUMBERS: Final = tuple(option for number in NUMBERS for option in (_RANGE if number is BOUNDS else (number,)))
 _GROUP_OPTIONS: Final = (
-    _STEP_OF_ANSWERS,
     replace(GROUPS_BY, help="The column that holds the groups. Repeat it for combinations."),
     replace(
         DOMAIN,
@@ -204,19 +203,23 @@ KINDS: Final[dict[str, Kind]] = {
         ),
         Kind(
             "sum",
-            (*TABLE, *PAYMENT, *NUMBERS, STEP),
+            (*TABLE, *PAYMENT, *NUMBERS, STEP, *_GROUP_OPTIONS),
             sums.sum_,
             SUMMARIES["sum"],
-            (f"sum {_COST} --bounds 0 1000 --epsilon 1",),
-            lambda facts: ("sum", sums.canonicalize_rule(facts, "total")),
+            (
+                f"sum {_COST} --bounds 0 1000 --epsilon 1",
+                f"sum {_COST} --bounds 0 1000 --by diagnosis --domain diagnoses.txt --most-items 2 --epsilon 1",
+            ),
+            sums.canonicalize_sum,
         ),
         Kind(
             "mean",
-            (*TABLE, *PAYMENT, *NUMBERS, STEP),
+            (*TABLE, *PAYMENT, *NUMBERS, STEP, *_GROUP_OPTIONS),
             sums.mean,
             SUMMARIES["mean"],
             (
                 f"mean {_COST} --bounds 0 1000 --epsilon 1",
+                f"mean {_COST} --bounds 0 1000 --by diagnosis --domain diagnoses.txt --epsilon 1",
                 f"mean {_COST} --per latest --latest-by date --bounds 0 1000 --epsilon 1",
                 f"mean {_COST} --per row --most-rows 5 --bounds 0 1000 --epsilon 1",
             ),
@@ -224,7 +227,7 @@ KINDS: Final[dict[str, Kind]] = {
         ),
         Kind(
             "median",
-            (*TABLE, *PAYMENT, *_QUANTILE_NUMBERS, *_GROUP_OPTIONS),
+            (*TABLE, *PAYMENT, *_QUANTILE_NUMBERS, _STEP_OF_ANSWERS, *_GROUP_OPTIONS),
             quantiles.median,
             SUMMARIES["median"],
             (
@@ -235,7 +238,7 @@ KINDS: Final[dict[str, Kind]] = {
         ),
         Kind(
             "quantile",
-            (*TABLE, *PAYMENT, *_QUANTILE_NUMBERS, *_GROUP_OPTIONS, AT),
+            (*TABLE, *PAYMENT, *_QUANTILE_NUMBERS, _STEP_OF_ANSWERS, *_GROUP_OPTIONS, AT),
             quantiles.quantile,
             SUMMARIES["quantile"],
             (

@@ -287,6 +287,10 @@ class PeopleReading:
         """
         return self.bounds.upper(counted, self._alpha / 4)
 
+    def most_missing(self, fewest: int, most: int) -> int:
+        """Return how many people an item has at most that are not counted there, where so few or so many are."""
+        return max(0, min(self.bounds.cut, self.highest(most) - fewest))
+
     @cached_property
     def cut(self) -> tuple[int, int, int]:
         """How many people have more items than they count in: the number as drawn, and its interval."""

@@ -58,7 +58,8 @@ def describe_numbers(request: Request, rule: str) -> list[str]:
     else:
         own = {"mean": f"the mean of their {of}", "total": f"the total of their {of}"}
         latest = f"their {of} with the largest {request['latest_by']}"
-        sentence = f"Each {words.person} has one number, {own.get(rule, latest)}."
+        where = " in each of their groups" if request["by"] else ""
+        sentence = f"Each {words.person} has one number{where}, {own.get(rule, latest)}{' there' if where else ''}."
     if missing == "leave-out":
         missing_note = f"{capitalize(words.rows)} whose {of} is missing are left out."
     else:

@@ -84,7 +84,9 @@ def rank_unlisted_items(values: Unlisted) -> RankedUnlisted:
     return RankedUnlisted(items, np.arange(n), ones, ones, np.asarray(steps).astype(object), facts=facts)
 
 
-def make_numbers(units: int, bounds: tuple[str, str], step: Any, most: int = 1, groups: int = 1) -> Numbers:
+def make_numbers(
+    units: int, bounds: tuple[str, str], step: Any, most: int = 1, groups: int = 1, *, apart: bool = False
+) -> Numbers:
     """Return one number for each unit, between the bounds: many small ones and few large ones."""
     from lastbit.data.per_unit import Numbers
     from lastbit.exact.numbers import number
@@ -95,7 +97,8 @@ def make_numbers(units: int, bounds: tuple[str, str], step: Any, most: int = 1, 
     values = [low + (high - low) * Fraction(2 * position + 1, 2 * n) ** 2 for position in range(n)]
     steps = np.array([int(value / grid) for value in values], np.int64)
     ones = np.ones(n, np.int64)
-    return Numbers(steps, np.arange(n) % groups, (), grid, (low, high), most, ranks=ones, beyond=np.zeros(n, np.int64))
+    places, beyond = np.arange(n) % groups, np.zeros(n, np.int64)
+    return Numbers(steps, places, (), grid, (low, high), most, ranks=ones, beyond=beyond, apart=apart)
 
 
 def _worth(bounds: tuple[str, str] | None) -> Fraction:

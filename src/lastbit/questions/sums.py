@@ -8,6 +8,7 @@ from math import ceil, floor
 from typing import TYPE_CHECKING, Any
 
 from lastbit.errors import ParameterError
+from lastbit.questions.group_numbers import GroupNumbers, parse_groups
 from lastbit.questions.people import PeopleParts, PeopleReading, choose_noise, parse_share
 from lastbit.questions.question import Accuracy, Question
 from lastbit.questions.reading_notes import count_rows_of, describe_numbers
@@ -42,10 +43,20 @@ def canonicalize_rule(facts: dict[str, Any], usual: str = "mean") -> dict[str, A
     return {"per": implied, **facts}
 
 
+def canonicalize_sum(facts: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Return the one name of a sum: by groups it publishes what a mean does, and is that question.
+
+    >>> canonicalize_sum({}), canonicalize_sum({"by": ["region"]})
+    (('sum', {'per': 'total'}), ('mean', {'per': 'total', 'by': ['region']}))
+    """
+    return "mean" if "by" in facts else "sum", canonicalize_rule(facts, "total")
+
+
 def mean(request: Request) -> Question:
     """Estimate the mean of a number over all people who have it, and how many people these are.
 
-    A person with several rows has one number: the mean of their rows, unless --per says otherwise.
+    A person with several rows has one number: the mean of their rows, unless --per says otherwise. With --by each group
+    has its own mean, total and number of people, and a person has a number in each of their groups.
     """
     import lastbit as lb
     from lastbit.questions import samples
@@ -53,6 +64,8 @@ def mean(request: Request) -> Question:
 
     rows, of, bounds, words = request.rows, request["of"], request["bounds"], request.words
     rule = choose_rule(request, "mean")
+    if parse_groups(request, rule).by:
+        return GroupNumbers(request, rule, "mean").ask()
     most = _most_numbers_per_unit(request, rule)
     step = _choose_step(request, most)
     people = _choose_parts(request, rule)
@@ -127,7 +140,8 @@ def _mean_accuracy(mechanism: Any, units: int, level: str) -> tuple[Fraction, Fr
 def sum_(request: Request) -> Question:
     """Estimate the sum of a number over all people.
 
-    A person with several rows has one number: the total of their rows, unless --per says otherwise.
+    A person with several rows has one number: the total of their rows, unless --per says otherwise. With --by each
+    group has its own sum, mean and number of people, and a person has a number in each of their groups.
     """
     from lastbit.questions import samples
     from lastbit.questions.groups import name_ends
@@ -136,6 +150,8 @@ def sum_(request: Request) -> Question:
 
     of, bounds = request["of"], request["bounds"]
     rule = choose_rule(request, "total")
+    if parse_groups(request, rule).by:
+        return GroupNumbers(request, rule, "sum").ask()
     most = _most_numbers_per_unit(request, rule)
     step = _choose_step(request, most)
     low, high = parse_bounds(bounds)

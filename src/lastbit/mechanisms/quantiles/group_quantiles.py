@@ -14,6 +14,7 @@ from lastbit.mechanisms.quantiles.mechanism import GridSteps, QuantileMechanism
 from lastbit.mechanisms.quantiles.quantiles import Quantiles
 from lastbit.release import Release
 from lastbit.values.grid import Steps
+from lastbit.values.group_sums import parse_groups
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -66,7 +67,7 @@ class GroupQuantiles(QuantileMechanism[GroupQuantileValues]):
     _one_group: Quantiles = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        names = _parse_groups(self.groups)
+        names = parse_groups(self.groups)
         one_group = Quantiles(
             qs=self.qs,
             bounds=self.bounds,
@@ -117,13 +118,3 @@ class GroupQuantiles(QuantileMechanism[GroupQuantileValues]):
         for group in self.groups:
             for other in self._one_group.neighbours(values.get(group, ())):
                 yield {**values, group: other}
-
-
-def _parse_groups(groups: Any) -> tuple[Any, ...]:
-    try:
-        names = () if isinstance(groups, str) else tuple(groups)
-        if names and len(set(names)) == len(names):
-            return names
-    except TypeError:
-        pass
-    raise ParameterError("groups must be a list of different public groups. Write groups=['north', 'south'].")

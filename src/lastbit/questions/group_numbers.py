@@ -1,0 +1,245 @@
+"""Means and totals of one number of each person by listed groups, each with how many people the group has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import ceil
+from typing import TYPE_CHECKING, Any
+
+from lastbit.errors import ParameterError
+from lastbit.output.words import Words, capitalize
+from lastbit.questions.item_options import ItemOptions
+from lastbit.questions.people import PeopleParts, PeopleReading, parse_share
+from lastbit.questions.published_groups import TOO_FEW, PublishedGroups, blank_out
+from lastbit.questions.question import Accuracy, Question
+from lastbit.questions.reading_notes import count_rows_of, describe_all, describe_numbers
+from lastbit.questions.report import Report, format_bound, format_percent
+
+if TYPE_CHECKING:
+    import lastbit as lb
+    from lastbit.data.per_unit import Numbers
+    from lastbit.questions.request import Request
+
+
+@dataclass(frozen=True)
+class GroupNumbers:
+    """A question about the mean, or the total, of a number in each of several listed groups."""
+
+    request: Request
+    rule: str
+    """The rule that makes one number of the rows of a person in a group; "row" where each row is a number."""
+    leads: str
+    """What was asked for: "mean" or "sum". The other one is published too."""
+
+    @property
+    def _words(self) -> Words:
+        return self.request.words
+
+    @property
+    def _of_rows(self) -> bool:
+        return self.rule == "row" and self.request.rows.unit is not None
+
+    @property
+    def noun(self) -> str:
+        """What a group has a number of."""
+        return self._words.rows if self._of_rows else self._words.people
+
+    @cached_property
+    def items(self) -> ItemOptions:
+        """The listed groups."""
+        return parse_groups(self.request, self.rule)
+
+    @cached_property
+    def names(self) -> tuple[Any, ...]:
+        """The groups, in the order of the domain."""
+        return tuple(self.items.names)
+
+    @cached_property
+    def people(self) -> PeopleParts:
+        """What is measured about people."""
+        share = self.request["people_share"]
+        if self._of_rows:
+            return PeopleParts(self.request["most_rows"], None, parse_share(share), clamped=True)
+        size = 1 if self.request.rows.unit is None else len(self.names)
+        return PeopleParts.of(self.items, size, share, clamped=True, by_class=True)
+
+    def build(self, most: int, cost: Mapping[str, Any]) -> lb.GroupMeans:
+        """Return the mechanism where so many numbers are of one person, at this cost."""
+        import lastbit as lb
+
+        bound: dict[str, Any] = {"most_rows": most} if self._of_rows else {"most_items": most}
+        facts = {"groups": self.names, "bounds": self.request["bounds"], "resolution": self._step}
+        return lb.GroupMeans(**facts, **bound, **cost)
+
+    @cached_property
+    def _step(self) -> Any:
+        """The step of the noise: as it is said, or as the bounds say; coarser where Gaussian noise were too wide."""
+        from lastbit.chance.gaussian import is_too_wide
+        from lastbit.exact.numbers import number
+        from lastbit.values.bounds import default_step, parse_bounds
+
+        if self.request["resolution"] is not None:
+            return self.request["resolution"]
+        low, high = parse_bounds(self.request["bounds"])
+        step, cost = default_step((low, high)), self.people.main_cost(self.request.cost)
+        if "rho" not in cost:
+            return step
+        most = self.people.highest ** (2 if self._of_rows else 1)
+        loss = number(cost["rho"], "rho") / most
+        parts = (high - low) / step
+        while parts > 1 and is_too_wide(loss / parts**2):
+            parts = Fraction(1 << (ceil(parts) - 1).bit_length() - 1)
+        return (high - low) / parts
+
+    def ask(self) -> Question:
+        """Return the question."""
+        from lastbit.questions import samples
+        from lastbit.questions.reading import read_numbers
+
+        request, people = self.request, self.people
+        options = {name: request[name] for name in ("latest_by", "most_rows", "missing")}
+        limit = None if self._of_rows or request.rows.unit is None else self.items.most_items
+        grouping: dict[str, Any] = {"by": self.items.by, "domains": self.items.domains, "most_items": limit}
+        reading = read_numbers(
+            request.rows, request["of"], request["bounds"], per=self.rule, **options, **grouping,
+            ranked=bool(people.measured),
+        )  # fmt: skip
+        size = len(self.names)
+        self.build(people.highest, people.main_cost(request.cost))  # refuses what cannot be, before anything is read
+        return Question(
+            people.mechanism(request.cost, self.build),
+            reading=reading.then(self._arrange),
+            report=self.report,
+            sample=lambda units: self._arrange(
+                samples.make_numbers(units, request["bounds"], self._step, groups=size, apart=not self._of_rows)
+            ),
+            accuracy=self.accuracy,
+            notes=self._describe_reading(),
+            depends_on_units=self.leads == "mean",
+        )
+
+    def _arrange(self, numbers: Numbers) -> Any:
+        """Return the values of all parts."""
+        size = len(self.names)
+        if not self.people.measured:
+            return (numbers if numbers.ranks is None else numbers.keep_first(1)).group_sums(size)  # a sample has ranks
+        return self.people.values(numbers, lambda most: numbers.keep_first(most).group_sums(size))
+
+    def report(self, published: Any) -> Report:
+        """Describe a release."""
+        reading = self.people.read(published, self.request.level)
+        numbers = PublishedGroups(reading, self.names, self.leads, of_rows=self._of_rows)
+        labels, of = self.items.columns(self.names), self.request["of"]
+        shown = numbers.visible
+        means = {f"mean of {of}": numbers.means, "interval of means": numbers.mean_ends}
+        means = {name: blank_out(column, shown) for name, column in means.items()}
+        totals = {f"sum of {of}": numbers.totals, "interval of sums": numbers.total_ends}
+        first, second = (means, totals) if self.leads == "mean" else (totals, means)
+        first = {name if "interval" not in name else "interval": column for name, column in first.items()}
+        noun = f"{self.noun} counted" if self._is_of_some(reading) else self.noun
+        people = {noun: numbers.people, f"interval of {self.noun}": numbers.people_ends}
+        columns = {**labels, **first, **people, **second}
+        if not all(shown):
+            columns["why"] = ["" if seen else TOO_FEW for seen in shown]
+        facts = {"of": of, "per": self.rule, "missing": self.request["missing"], "level": self.request.level}
+        data = {**published.to_dict(), **facts, **numbers.columns, "groups": labels, **reading.data}
+        frame = {**labels, **numbers.frame}
+        whole = (noun, f"interval of {self.noun}")
+        return Report(published.title, columns, self._notes(reading, shown), data, whole, frame=frame)
+
+    def _is_of_some(self, reading: PeopleReading) -> bool:
+        """Whether the numbers are of those counted, and nothing is known about all."""
+        return self.people.is_bounded and (self._of_rows or not reading.knows_cut)
+
+    def _notes(self, reading: PeopleReading, shown: Sequence[bool]) -> list[str]:
+        request, words, level = self.request, self._words, format_percent(self.request.level)
+        notes = [f"Each interval holds with probability {level} or more, for numbers clamped to the bounds."]
+        if reading.knows_cut:
+            value, low, high = reading.cut
+            who = f"{words.count(max(0, value))} ({low:,} to {high:,} with probability {level}) have more"
+            if self._of_rows:
+                most = count_rows_of(words, request["most_rows"])
+                notes.append(
+                    f"At most {most}, picked at random: {who}, so that the answer is about the {words.rows} counted."
+                )
+            else:
+                where = "one group" if reading.most == 1 else f"{reading.most:,} groups at most"
+                notes.append(
+                    f"{words.one} counts in {where}, picked at random: {who}. The intervals allow for them; "
+                    "--most-items all leaves nobody out."
+                )
+        notes += reading.describe_clamping(request["of"], request["bounds"], words)
+        if not all(shown):
+            notes.append(
+                f"{capitalize(TOO_FEW)}: perhaps nobody is in the group, or the interval of the mean is as wide as the "
+                "bounds."
+            )
+        return notes
+
+    def _describe_reading(self) -> list[str]:
+        """Return which number a person has in a group, and in how many groups a person counts."""
+        notes = describe_numbers(self.request, self.rule)
+        if self.request.rows.unit is None or self._of_rows:
+            return notes
+        if not self.people.is_bounded:
+            return [*notes, *describe_all(len(self.names), "group", self._words)]
+        if self.people.share == 0:
+            where = "one group" if self.people.most == 1 else f"{self.people.most or 0:,} groups at most"
+            notes.append(
+                f"{self._words.one} counts in {where}, picked at random where there are more. The numbers and their "
+                f"intervals are of the {self._words.people} counted this way."
+            )
+        return notes
+
+    def accuracy(self, units: int) -> Accuracy:
+        """Return how far the mean of a group of usual size is off at most, or the total of any group."""
+        from lastbit.data.per_unit import reach_below_step
+        from lastbit.exact.numbers import probability
+        from lastbit.values.bounds import parse_bounds
+
+        main = self.build(self.people.highest, self.people.main_cost(self.request.cost))
+        level, of = probability(self.request.level, "level"), self.request["of"]
+        (low, high), hair = parse_bounds(self.request["bounds"]), reach_below_step(self.request["bounds"])
+        begins = f"With probability {format_percent(level)}"
+        if self.leads == "sum":
+            off = main.total_accuracy(level) + units * hair
+            sentence = (
+                f"{begins} the sum of a group is off by at most {format_bound(off, whole=False)}, for numbers clamped "
+                "to the bounds."
+            )
+            return Accuracy(off, of, self._narrow_sentence(sentence), total=units * max(abs(low), abs(high)))
+        guess = max(1, units // len(self.names))
+        who = self._words.count_rows(guess) if self._of_rows else self._words.count(guess)
+        off = main.accuracy(level, guess) + hair
+        sentence = (
+            f"{begins} the mean of a group of {who} is off by at most {format_bound(off, whole=False)}, for numbers "
+            f"clamped to the bounds. {begins} the number of {self.noun} of a group is off by at most "
+            f"{format_bound(main.people_accuracy(level), whole=True)}."
+            if off < high - low
+            else f"Nothing is known about the mean of a group of {who}. Ask with more of them, or with a larger "
+            "--epsilon."
+        )
+        return Accuracy(off, of, self._narrow_sentence(sentence), total=high - low)
+
+    def _narrow_sentence(self, sentence: str) -> str:
+        if not self.people.is_bounded:
+            return sentence
+        return f"Of what is counted: {sentence[0].lower()}{sentence[1:]}"
+
+
+def parse_groups(request: Request, rule: str) -> ItemOptions:
+    """Return the listed groups of a question about numbers; none where all people are one group."""
+    items = request.items
+    bounded = items.most_items is not None or items.auto
+    if not items.by:
+        if items.domain or bounded:
+            raise ParameterError("groups need a column: name it with --by COLUMN. Nothing was read.")
+    elif bounded and rule == "row":
+        raise ParameterError(
+            "--one-each and --most-items are for people with one number in each group. With --per row, --most-rows "
+            "says how many numbers a person has in all groups together. Leave the others out."
+        )
+    return items

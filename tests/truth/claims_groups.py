@@ -1,0 +1,99 @@
+"""What is said of numbers of groups: the mean, the total and the number of people of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from typing import Any
+
+from tests.truth.claims import Answer, Outcome, parse, says, within
+from tests.truth.claims_counts import people_cut
+
+Places = Mapping[str, str]
+ENDS = {"mean": "interval of means", "sum": "interval of sums"}
+
+
+def true_sums(answer: Answer, *, counted: bool = False) -> dict[Any, tuple[Fraction, int]]:
+    """Return the sum and the number of people of each group: of those whom a lot left, or of all."""
+    if counted and answer.counted is not None:
+        low, _ = answer.truth.bounds
+        return {group: (above + n * low, n) for group, (above, n) in answer.counted.items()}
+    return {group: (sum(own, Fraction(0)), len(own)) for group, own in answer.truth.numbers_of_groups.items()}
+
+
+def _is_of_some(answer: Answer) -> bool:
+    """Whether the answer is about those counted, and says so."""
+    return any(name.endswith(" counted") for name in answer.report.columns)
+
+
+@says("Each interval holds with probability {level} or more, for numbers clamped to the bounds.")
+def intervals_of_groups(answer: Answer, _: Places) -> Iterator[Outcome]:
+    columns, frame, kind = answer.report.columns, answer.report.frame, answer.case.kind
+    bounded = answer.case.options.keys() & {"one_each", "most_items", "most_rows"}
+    unknown = "most_rows" in bounded or (bounded and answer.case.options.get("people_share") == 0)
+    yield Outcome("says of whom", _is_of_some(answer) == bool(unknown), sure=True)
+    people = next(column for name, column in columns.items() if name in ("interval of people", "interval of rows"))
+    means = columns["interval" if kind == "mean" else ENDS["mean"]]
+    sums = columns["interval" if kind == "sum" else ENDS["sum"]]
+    for place, (group, (total, n)) in enumerate(true_sums(answer, counted=_is_of_some(answer)).items()):
+        yield Outcome(f"interval of a group: people of {group}", within(people[place], n))
+        yield Outcome(f"interval of a group: sum of {group}", within(sums[place], total))
+        seen = means[place] is not None
+        held = not seen or (n > 0 and within(means[place], total / n))
+        yield Outcome(f"interval of a group: mean of {group}", held)
+        same = frame["shown"][place] == seen and bool(frame["why"][place]) != seen
+        yield Outcome("the frame says what is shown", same, sure=True)
+    yield Outcome("everything is in its interval", all(_is_inside(frame, prefix) for prefix in _PREFIXES), sure=True)
+
+
+_PREFIXES = (("value", ""), ("total", "total_"), ("mean", "mean_"))
+
+
+def _is_inside(frame: Mapping[str, Any], names: tuple[str, str]) -> bool:
+    value, prefix = names
+    if value not in frame:
+        return True
+    rows = zip(frame[value], frame[f"{prefix}low"], frame[f"{prefix}high"], strict=True)
+    return all(number != number or low <= number <= high for number, low, high in rows)
+
+
+@says(
+    "A person counts in {where}, picked at random: {value} {people} ({low} to {high} with probability {level}) have "
+    "more. The intervals allow for them; --most-items all leaves nobody out."
+)
+def people_of_groups_cut(answer: Answer, places: Places) -> Iterator[Outcome]:
+    yield from people_cut(answer, places)
+
+
+@says(
+    "{whose} probability {level} the mean of a group of {guess} {people} is off by at most {off}, for numbers clamped "
+    "to the bounds. With probability {level} the number of {people} of a group is off by at most {people_off}.",
+    "{whose} probability {level} the mean of a group of {guess} {people} is off by at most {off}, for numbers clamped "
+    "to the bounds. With probability {level} the number of {noun} of a group is off by at most {people_off}.",
+)
+def mean_of_a_group(answer: Answer, places: Places) -> Iterator[Outcome]:
+    release, guess = (
+        answer.release if not hasattr(answer.release, "main") else answer.release.main,
+        parse(places["guess"]),
+    )
+    for place, (group, (total, n)) in enumerate(true_sums(answer, counted=True).items()):
+        yield Outcome(f"plan: people of {group}", abs(release.people[place] - n) <= parse(places["people_off"]))
+        if n >= guess:
+            mean = release.means[place]
+            held = mean is not None and abs(mean - total / n) <= parse(places["off"])
+            yield Outcome(f"plan: mean of {group}", held)
+
+
+@says("{whose} probability {level} the sum of a group is off by at most {off}, for numbers clamped to the bounds.")
+def sum_of_a_group(answer: Answer, places: Places) -> Iterator[Outcome]:
+    release = getattr(answer.release, "main", answer.release)
+    for place, (group, (total, _)) in enumerate(true_sums(answer, counted=True).items()):
+        yield Outcome(f"plan: sum of {group}", abs(release.totals[place] - total) <= parse(places["off"]))
+
+
+@says(
+    "Nothing is known about the mean of a group of {guess} {people}.",
+    "Of what is counted: nothing is known about the mean of a group of {guess} {people}.",
+)
+def nothing_is_known(answer: Answer, places: Places) -> Iterator[Outcome]:
+    yield Outcome("a small group", parse(places["guess"]) <= max(1, answer.truth.people), sure=True)
