@@ -22,10 +22,9 @@ def main(arguments: list[str] | None = None) -> None:
         parser.error(f"no experiment named {', '.join(sorted(unknown))}. There are: {', '.join(harness.EXPERIMENTS)}.")
     if given.data is not None and not given.data.is_dir():
         parser.error(f"--data must be a folder of item,count files: {given.data} is none.")
-    folder, written = harness.FIGURES, harness.FIGURES.with_suffix(".md")
+    folder = harness.FIGURES
     if given.tiny:
         folder = Path(tempfile.mkdtemp(prefix="experiments-")) / "experiments"
-        written = folder.with_suffix(".md")
     limit = TINY_ITEMS if given.tiny else None
     others = () if given.data is None else read_unpublished(given.data, limit)
     setting = harness.Setting(load(given.data, limit), given.tiny, given.workers, others)
@@ -35,8 +34,8 @@ def main(arguments: list[str] | None = None) -> None:
     for name in harness.EXPERIMENTS:
         if (folder / f"{name}.csv").exists():
             harness.draw(name, folder)
-    page.write(folder, written)
-    print(f"wrote {written}", file=sys.stderr)
+    page.write(folder)
+    print(f"wrote {folder.with_suffix('.md')} and the pages in {folder}", file=sys.stderr)
 
 
 if __name__ == "__main__":

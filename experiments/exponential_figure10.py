@@ -21,7 +21,7 @@ randomized rounding and the one that rounds nothing, for several γ; figure 11 t
 the unrounded probabilities. The paper draws both, states no numbers, and says: the error is small, and falls with γ.
 
 What differs: here η = 1, which is ε = 2 ln 2 as in its figure 8, and nothing is sampled: the bounds are exact fractions
-of the corrected lemma ([erratum B13](errata.md#b13)), and the unrounded probabilities are right to 2^-250.
+of the corrected lemma ([erratum B13](../errata.md#b13)), and the unrounded probabilities are right to 2^-250.
 """
 PACKAGES = ("lastbit", "gmpy2")
 USES_DATA, TIMED = False, False

@@ -26,10 +26,10 @@ false positive on average when at least 25 answers are returned.
 
 What differs: the counts are partial or regenerated copies, so each is shown as it is and with its counts enlarged to
 the published number of records, which is what compares with the paper; the order of the queries is drawn anew for
-every hundred runs; σ is the corrected one ([B2](errata.md#b2)), and a run goes on with its cheaper branch until nothing
-is left ([B18](errata.md#b18)): up to 2k answers, one more than the paper's listing gives. The authors' released code
-draws the threshold for each run between the counts of ranks 2k and 8k, as told under figure 1; the enlarged counts are
-shown with that threshold too.
+every hundred runs; σ is the corrected one ([B2](../errata.md#b2)), and a run goes on with its cheaper branch until
+nothing is left ([B18](../errata.md#b18)): up to 2k answers, one more than the paper's listing gives. The authors'
+released code draws the threshold for each run between the counts of ranks 2k and 8k, as told under figure 1; the
+enlarged counts are shown with that threshold too.
 
 Why more answers than the paper states. A run gives k more answers at most, where all come from the top branch, which
 they do where the counts over the threshold lie far over it. Multiplying the counts of a tenth or a fifth of the records

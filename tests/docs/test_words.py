@@ -9,7 +9,9 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-GENERATED = {DOCS / name for name in ("errata.md", "guarantees.md", "experiments.md", "gallery.md", "papers.md")}
+GENERATED = {DOCS / name for name in ("errata.md", "guarantees.md", "experiments.md", "gallery.md", "papers.md")} | {
+    *(DOCS / "experiments").glob("*.md")
+}
 PAGES = [ROOT / "README.md", *sorted(set(DOCS.rglob("*.md")) - GENERATED)]
 
 

@@ -34,10 +34,11 @@ def test_runs_and_reports(name, setting, tmp_path):
     folder = tmp_path / "experiments"
     harness.record(name, setting, folder)
     harness.draw(name, folder)
-    page.write(folder, tmp_path / "experiments.md")
+    page.write(folder)
     rows = harness.read_rows(folder / f"{name}.csv")
     facts = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
-    text = (tmp_path / "experiments.md").read_text(encoding="utf-8")
+    text = (folder / f"{name}.md").read_text(encoding="utf-8")
+    assert f"(experiments/{name}.md)" in (tmp_path / "experiments.md").read_text(encoding="utf-8")
     assert rows
     assert "lastbit 0" in facts["machine"]
     assert harness.module_of(name).TITLE in text
@@ -55,10 +56,10 @@ def test_the_files_in_the_docs_are_there_and_small(name):
     assert json.loads((harness.FIGURES / f"{name}.json").read_text(encoding="utf-8"))["tiny"] is False
 
 
-def test_the_page_is_what_the_files_say(tmp_path):
-    page.write(harness.FIGURES, tmp_path / "experiments.md")
-    written = harness.FIGURES.with_suffix(".md").read_text(encoding="utf-8")
-    assert (tmp_path / "experiments.md").read_text(encoding="utf-8") == written
+def test_the_pages_are_what_the_files_say():
+    written = page.pages(harness.FIGURES)
+    assert {path: path.read_text(encoding="utf-8") for path in written} == written
+    assert {*harness.FIGURES.glob("*.md")} < written.keys()
 
 
 def test_a_loaded_machine_is_said_to_be(setting):

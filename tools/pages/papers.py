@@ -61,7 +61,7 @@ def _row(entry: MapEntry) -> str:
         _cell(entry.about),
         _code(entry.call),
         f"`{entry.function}`" if entry.function else "",
-        f"`{entry.experiment}`" if entry.experiment else "",
+        f"[`{entry.experiment}`](experiments/{entry.experiment}.md)" if entry.experiment else "",
         ", ".join(f"[{label}](errata.md#{label.lower()})" for label in entry.errata),
     )
     return f"| {' | '.join(cells)} |"
