@@ -208,7 +208,7 @@ def test_an_error_names_the_column_that_was_asked_for(clinic: Path, capsys: Any)
     duckdb.sql("copy (select 1 as Everyone, 5 as everyone_, 7 as amount) to 'names.parquet'")
     for of, unit in (("everyone_", "Everyone"), ("Everyone", "everyone_"), ("amount", "Everyone")):
         assert run(f"mean names.parquet --of {of} --unit {unit} --bounds 0 9 --epsilon 1") == 0
-        assert capsys.readouterr().out.startswith("DiscreteLaplace + NoisyMean, epsilon 1")
+        assert capsys.readouterr().out.startswith(f"Mean {of} per person\n")
 
 
 def test_the_tab_key_completes(tmp_path: Path) -> None:

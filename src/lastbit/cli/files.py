@@ -34,6 +34,8 @@ _PICTURES: Final[dict[str, tuple[bytes, ...]]] = {
 """The kinds of pictures, and how a file of each kind begins."""
 _SUFFIXES: Final = ("", "-wal", "-shm", "-journal", ".wal")
 """What a database puts behind its own name to name the files beside it."""
+_TAIL: Final = 1 << 16
+"""So many bytes of the end of a file are looked at."""
 _ADVICE: Final = "Name another file. Nothing was spent."
 
 
@@ -48,7 +50,7 @@ def check_outputs(outputs: dict[str, str | None], inputs: Iterable[str]) -> None
         input_identities += [(state.st_dev, state.st_ino)] if stat.S_ISREG(state.st_mode) else []
     options_by_file: dict[object, str] = {}
     for option, path in paths.items():
-        if option != "--html":
+        if option not in ("--html", "--csv", "--parquet"):
             _check_picture(option, path)
         _check_folder(option, path)
         identity = _file_identity(path)
@@ -72,10 +74,10 @@ def inputs_of(request: Request) -> list[str]:
     domains = [domain.text for domain in request.values.get("domain") or () if domain.text]
     sources = [name for name in request.values.get("source") or () if name != "-" and "://" not in name]
     ledger = (request.values.get("ledger") or "").removeprefix("sqlite:///")
-    witness = request.values.get("witness")
+    witness, rate = request.values.get("witness"), request.values.get("rate")
     with suppress(LastbitError):  # a pattern without a file is refused where the table is read
         sources = [*sources, *expand_paths(sources)]
-    return [*sources, *domains, *([ledger] if ledger and "://" not in ledger else []), *([witness] if witness else [])]
+    return [*sources, *domains, *([ledger] if ledger and "://" not in ledger else []), *filter(None, (witness, rate))]
 
 
 @contextmanager
@@ -113,7 +115,7 @@ def _default_mode() -> int:
 
 
 def _kind_of_file(option: str) -> str:
-    return "report" if option == "--html" else "picture"
+    return {"--html": "report", "--csv": "answer", "--parquet": "answer"}.get(option, "picture")
 
 
 def _check_picture(option: str, path: str) -> None:
@@ -158,6 +160,7 @@ def _file_identity(path: str) -> object:
 
 def _holds_other_content(option: str, path: str) -> bool:
     """Return whether there is a file that would be lost: neither empty, nor of the kind that the option writes."""
+    from lastbit.output.data_files import is_answer_csv, is_answer_parquet
     from lastbit.output.page import is_report
 
     try:
@@ -168,12 +171,13 @@ def _holds_other_content(option: str, path: str) -> bool:
             return True
         with open(path, "rb") as file:
             head = file.read(1024)
-            file.seek(max(0, os.fstat(file.fileno()).st_size - 1024))
+            file.seek(max(0, os.fstat(file.fileno()).st_size - _TAIL))
             tail = file.read()
     except OSError:  # nobody knows what it holds
         return True
     begins = _PICTURES.get(_ending(path), ())
-    return bool(head) and not (is_report(head, tail) if option == "--html" else head.startswith(begins))
+    known = {"--html": is_report, "--csv": is_answer_csv, "--parquet": is_answer_parquet}.get(option)
+    return bool(head) and not (head.startswith(begins) if known is None else known(head, tail))
 
 
 def _ending(path: str) -> str:

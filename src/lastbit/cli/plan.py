@@ -10,6 +10,7 @@ from lastbit.cli.commands import make_command
 from lastbit.errors import LastbitError
 from lastbit.questions.kinds import KINDS
 from lastbit.questions.option import Option
+from lastbit.questions.output_options import PRESENTATION
 from lastbit.questions.plan import PLAN_OPTIONS
 from lastbit.questions.request import Kind, Request
 from lastbit.questions.value_types import Number, WholeNumber
@@ -25,7 +26,7 @@ _LARGEST: Final = Option(
     Number(),
     "A guess of the largest number, where the i-th item has an i-th of it: says which way of selecting finds most.",
 )
-_OUTPUT: Final = ("plot", "html", "dry_run", "people", "reuse", "note")
+_OUTPUT: Final = ("plot", "html", "dry_run", "people", "reuse", "note", *(option.name for option in PRESENTATION))
 _SIBLINGS: Final = {"top": ("choose", "histogram"), "choose": ("top",)}
 """What a plan is compared with, where the same options ask it."""
 _HELP: Final = """Show how accurate `lastbit {name}` will be at a cost, or the epsilon of an accuracy. Spend nothing.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -17,18 +17,19 @@ from lastbit.cli.files import check_outputs, inputs_of, replace_file
 from lastbit.cli.streams import explain_loss, say
 from lastbit.errors import LastbitError, LedgerError, ParameterError, add_charge_note
 from lastbit.output.addresses import public_address
+from lastbit.output.data_files import csv_bytes, write_parquet
 from lastbit.questions.answer import Payer, answer
 from lastbit.questions.plan import Plan, make_plan
-from lastbit.questions.rendering import UNREAD, AnswerView, read_account_after, render_answer
+from lastbit.questions.rendering import UNREAD, check_presentation, read_account_after, render_answer
 from lastbit.questions.report import account_line
-from lastbit.release import Release
 
 if TYPE_CHECKING:
     from lastbit.ledger import Entry
     from lastbit.mechanisms.sparse_vector.run import Run
-    from lastbit.output.page import Page
     from lastbit.questions.request import Request
 
+_FILES = ("html", "plot", "csv", "parquet")
+"""The options that write a file."""
 _NOT_CHARGED = "no ledger was charged. To charge one, pass --ledger FILE --dataset NAME."
 _ROWS_ONLY = (
     "without --unit each row is protected, but not a person with several rows. To protect people, name the column that "
@@ -46,7 +47,8 @@ def run_request(request: Request) -> None:
     if request["plot"] is not None and not question.draws_numbers:
         name = request.kind.name
         raise ParameterError(f"--plot draws numbers, and {name} publishes items without a number. Leave it out.")
-    check_outputs({"--html": request["html"], "--plot": request["plot"]}, inputs_of(request))
+    check_outputs({f"--{name}": request[name] for name in _FILES}, inputs_of(request))
+    check_presentation(request)
     if request["dry_run"]:
         _show_dry_run(request)
         return
@@ -72,10 +74,15 @@ def _show(request: Request, payer: Payer | None, published: Any, entry: Entry | 
     if payer is None:
         say(_NOT_CHARGED)
     result.full_report.show(as_json=request["as_json"])
-    if request["html"] is not None:
-        write_html(request["html"], result.page)
-    if request["plot"] is not None and isinstance(published, Release):
-        _plot(result, request["plot"])
+    writers: dict[str, Callable[[str], object]] = {
+        "html": lambda name: write_text(name, result.page.html()),
+        "csv": lambda name: Path(name).write_bytes(csv_bytes(result.data_columns)),
+        "parquet": lambda name: write_parquet(name, result.data_columns),
+        "plot": result.plot,
+    }
+    for name, write in writers.items():
+        if request[name] is not None:
+            write_file(f"--{name}", request[name], write)
 
 
 def _name_entry(request: Request, payer: Payer) -> str:
@@ -132,26 +139,20 @@ def _show_warnings(payer: Payer | None) -> Iterator[None]:
         yield
 
 
-def write_html(path: str, page: Page) -> None:
-    """Write a report. The release is charged and shown already, so a full disk takes nothing away."""
+def write_file(option: str, path: str, write: Callable[[str], object]) -> None:
+    """Write a file. The release is charged and shown already, so a full disk takes nothing away."""
     try:
-        # Half a character of an item, which no file can hold, is written as its number.
-        with replace_file("--html", path) as name:
-            Path(name).write_text(page.html(), "utf-8", "backslashreplace")
+        with replace_file(option, path) as name:
+            write(name)
     except OSError as error:
-        problem = f"the report {path} could not be written: {error.strerror}. The release above stands."
-        say(problem)
+        what = {"--html": "report", "--plot": "picture"}.get(option, "file")
+        say(f"the {what} {path} could not be written: {error.strerror}. The release above stands.")
         raise typer.Exit(1) from None
 
 
-def _plot(answer: AnswerView, path: str) -> None:
-    try:
-        with replace_file("--plot", path) as name:
-            answer.plot(name)
-    except OSError as error:
-        problem = f"the picture {path} could not be written: {error.strerror}. The release above stands."
-        say(problem)
-        raise typer.Exit(1) from None
+def write_text(path: str, text: str) -> None:
+    """Write a text. Half a character of an item, which no file can hold, is written as its number."""
+    Path(path).write_text(text, "utf-8", "backslashreplace")
 
 
 def start_stream(request: Request, ends: str) -> tuple[Run, Payer | None] | None:

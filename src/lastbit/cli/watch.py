@@ -36,7 +36,7 @@ def watch_command() -> Callable[..., None]:
 def run_watch(request: Request) -> None:
     """Read numbers from standard input, and answer each as it comes."""
     from lastbit.cli.files import check_outputs, inputs_of
-    from lastbit.cli.release import close_stream, start_stream, write_html
+    from lastbit.cli.release import close_stream, start_stream, write_file, write_text
 
     stream, threshold, html = build_stream(request), request["threshold"], request["html"]
     mechanism, printer = stream.mechanism, AnswerPrinter(stream, request["as_json"])
@@ -54,7 +54,8 @@ def run_watch(request: Request) -> None:
                 close_stream(*started)
         finally:
             if html is not None:
-                write_html(html, printer.page(["lastbit", *sys.argv[1:]]))
+                page = printer.page(["lastbit", *sys.argv[1:]]).html()
+                write_file("--html", html, lambda name: write_text(name, page))
 
 
 @dataclass

@@ -6,15 +6,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from fractions import Fraction
-from math import isfinite
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 import lastbit
 from lastbit.errors import ParameterError
 from lastbit.exact.numbers import number
 from lastbit.ledger import chain
+from lastbit.output.data_files import plain_columns
 from lastbit.questions.domains import assign_domains
 from lastbit.questions.group_types import group_names
 from lastbit.questions.kinds import find_kind
@@ -87,19 +86,7 @@ def build_certificate(answers: PublishedAnswers) -> dict[str, Any]:
 
 def answer_columns(view: AnswerView) -> dict[str, list[Any]]:
     """Return the answer as columns of whole numbers, floats and text: those of `to_frame`."""
-    table: Mapping[str, Sequence[Any]] = view.report.frame or view.published.columns()
-    return {name: [_plain_cell(cell) for cell in column] for name, column in table.items()}
-
-
-def _plain_cell(cell: Any) -> Any:
-    if isinstance(cell, Fraction):
-        return int(cell) if cell.denominator == 1 and abs(cell) < 1 << 53 else float(cell)
-    if cell is None or isinstance(cell, bool | int | str):
-        return cell
-    if isinstance(cell, float):
-        return cell if isfinite(cell) else None
-    item = getattr(cell, "item", None)  # a number of NumPy
-    return _plain_cell(item()) if callable(item) else str(cell)
+    return plain_columns(view.data_columns)
 
 
 def describe_question(question: Priced) -> dict[str, Any]:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 import json
 import os
 import shutil
@@ -15,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from lastbit.errors import LastbitError, ParameterError
+from lastbit.output.data_files import csv_bytes, write_parquet
 from lastbit.publication.certificate import SCHEMA, answer_columns, build_certificate, canonical_bytes
 from lastbit.publication.report import render_report
 from lastbit.publication.signature import fingerprint, is_signed, sign
@@ -145,7 +144,7 @@ def write_answer(stem: Path, view: AnswerView, formats: Sequence[str]) -> None:
     if "csv" in formats:
         stem.with_name(f"{stem.name}.csv").write_bytes(csv_bytes(columns))
     if "parquet" in formats:
-        _write_parquet(stem.with_name(f"{stem.name}.parquet"), columns)
+        write_parquet(stem.with_name(f"{stem.name}.parquet"), columns)
     svg = view.chart
     if "svg" in formats and svg:
         stem.with_name(f"{stem.name}.svg").write_text(svg, "utf-8", "backslashreplace")
@@ -160,36 +159,6 @@ def write_answer(stem: Path, view: AnswerView, formats: Sequence[str]) -> None:
 def html_bytes(page: str) -> bytes:
     """Return a page as it is written: what no text can hold is written out."""
     return page.encode("utf-8", "backslashreplace")
-
-
-def csv_bytes(columns: Mapping[str, Sequence[Any]]) -> bytes:
-    """Return columns as a CSV file: the same bytes for the same answer.
-
-    >>> csv_bytes({"month": ["2024-01"], "value": [3], "high": [None]})
-    b'month,value,high\\n2024-01,3,\\n'
-    """
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(zip(*columns.values(), strict=True))
-    return text.getvalue().encode("utf-8", "backslashreplace")
-
-
-def _write_parquet(path: Path, columns: Mapping[str, Sequence[Any]]) -> None:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    arrays = {}
-    for name, column in columns.items():
-        if all(cell is None or isinstance(cell, int | float) for cell in column):
-            kind = pa.float64() if any(isinstance(cell, float) or cell is None for cell in column) else None
-            arrays[name] = pa.array(column, kind)
-        else:
-            arrays[name] = pa.array(
-                [None if cell is None else str(cell).encode("utf-8", "backslashreplace").decode() for cell in column],
-                pa.string(),
-            )
-    pq.write_table(pa.table(arrays), path)
 
 
 def read_parquet(path: Path) -> bytes:

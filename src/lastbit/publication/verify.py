@@ -17,9 +17,10 @@ from lastbit.ledger.account import Account
 from lastbit.ledger.price import Price
 from lastbit.mechanisms.mechanism import Mechanism
 from lastbit.mechanisms.parts import Parts
+from lastbit.output.data_files import csv_bytes
 from lastbit.output.words import plural
 from lastbit.publication.certificate import SCHEMA, answer_columns, canonical_bytes, rebuild_request
-from lastbit.publication.folder import ANSWERS, CERTIFICATE, REPORT, csv_bytes, digest_files, html_bytes, read_parquet
+from lastbit.publication.folder import ANSWERS, CERTIFICATE, REPORT, digest_files, html_bytes, read_parquet
 from lastbit.publication.publication import hash_facts, plan_facts, retitle
 from lastbit.publication.report import render_report
 from lastbit.publication.signature import fingerprint, is_signed, public_bytes, read_public_key

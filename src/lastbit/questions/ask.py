@@ -28,7 +28,7 @@ def ask(kind: str, *source: Any, **options: Any) -> Any:
     try:
         from lastbit.questions.answer import Payer, answer
         from lastbit.questions.kinds import find_kind
-        from lastbit.questions.rendering import render_answer
+        from lastbit.questions.rendering import check_presentation, render_answer
     except ModuleNotFoundError as error:
         if error.name is None or error.name.startswith("lastbit"):
             raise
@@ -42,6 +42,7 @@ def ask(kind: str, *source: Any, **options: Any) -> Any:
     places = ["-"] if frames else list(source) or None
     request = find_kind(kind).parse({"source": places, **options}, "python")
     _ = request.question  # refuses what cannot be asked, before a ledger is opened
+    check_presentation(request)
     payer = Payer.of(request)
     entry = payer.find_answer(request) if payer is not None and request["reuse"] else None
     if entry is not None:

@@ -3,20 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from html import escape
+from math import ceil
 from typing import TYPE_CHECKING, Any, Final
 
-from lastbit.errors import LastbitError, LedgerError
+from lastbit.errors import LastbitError, LedgerError, ParameterError
+from lastbit.exact.numbers import probability
 from lastbit.output import picture
 from lastbit.output.chart import chart
 from lastbit.output.json_values import json_text
 from lastbit.output.page import Page
 from lastbit.output.picture import Panel
 from lastbit.output.table import PEOPLE, format_cells, html_table, text_table
+from lastbit.output.words import capitalize
 from lastbit.questions.answer import Payer
+from lastbit.questions.crosswise import pivot_table, split_names
+from lastbit.questions.group_types import group_names
+from lastbit.questions.methods import method_sentence, methods_paragraph
+from lastbit.questions.presentation import (
+    Step,
+    as_floats,
+    cut_below_zero,
+    hide_numbers,
+    keep_first,
+    round_numbers,
+    sort_rows,
+)
 from lastbit.questions.question import TABLE_ADJACENCY
-from lastbit.questions.report import Report, account_data, account_line, convert_numbers, format_value
+from lastbit.questions.rates import divide_by
+from lastbit.questions.report import Report, account_data, account_line, convert_numbers, format_percent, format_value
+from lastbit.questions.titles import title_of
 from lastbit.release import build_frame
 
 if TYPE_CHECKING:
@@ -25,6 +43,10 @@ if TYPE_CHECKING:
     from lastbit.questions.request import Request
 
 
+_SAMPLE: Final = 1000
+"""So many people are made up to try how an answer would be shown."""
+MANY: Final = 20
+"""From so many intervals on, an answer says how many of them may miss."""
 UNREAD: Final = "What is left in the account could not be read now. To see it: lastbit budget show."
 
 
@@ -44,6 +66,15 @@ class AnswerView:
     """What the release cost, and what the account has left."""
     texts: Sequence[tuple[str, str]] = ()
     """The question as a command and in Python, under their headings."""
+    steps: Sequence[Step] = ()
+    """What was done to the published numbers before they are shown."""
+    books: Mapping[str, Any] = field(default_factory=dict)
+    """What the release cost and what the account has left, for programs."""
+
+    @property
+    def title(self) -> str:
+        """What was asked, of whom, and by what: the line above the table."""
+        return self.report.title
 
     @property
     def level(self) -> str:
@@ -52,8 +83,36 @@ class AnswerView:
 
     @property
     def full_report(self) -> Report:
-        """The report with the price among its notes."""
-        return replace(self.report, notes=[*self.report.notes, *self.paid])
+        """The report with the price among its notes, crosswise and with its methods where that is asked for."""
+        asked: Mapping[str, Any] = {} if self.request is None else self.request.values
+        report = self.report
+        if asked.get("pivot") and not hasattr(self.published, "pivot"):
+            report = self._crosswise(asked["pivot"])
+        more = [self.methods()] if asked.get("methods") else []
+        data = {**report.data, "methods": more[0]} if more else report.data
+        return replace(report, notes=[*report.notes, *self.paid, *more], data=data)
+
+    def _crosswise(self, names: str) -> Report:
+        """Return the report with its numbers crosswise."""
+        columns, adds_up = pivot_table(
+            self.data_columns, self.report.label_names, split_names(names), adds_up=self._adds_up
+        )
+        lows, highs = (
+            self.data_columns.get(name, self.data_columns.get(f"bounded_{name}", ())) for name in ("low", "high")
+        )
+        notes = [*self.report.notes]
+        widths = [(high - low) / 2 for low, high in zip(lows, highs, strict=True) if None not in (low, high)]
+        if widths:
+            notes.insert(
+                0, f"Every interval reaches {format_value(max(widths), 'up')} or less to each side of its middle."
+            )
+        if not adds_up:
+            assert self.request is not None  # noqa: S101
+            words = self.request.words
+            notes.append(
+                f"{capitalize(words.a_person)} may be in several groups, so there are no totals: ask for the total."
+            )
+        return replace(self.report, columns=columns, notes=notes, whole_columns=tuple(columns))
 
     @property
     def panels(self) -> Sequence[Panel]:
@@ -61,12 +120,13 @@ class AnswerView:
         if self.report.panels:
             return self.report.panels
         frame = self.report.frame
-        if {"value", "low", "high"} <= frame.keys() and len(frame) > 3:
-            heading, second, *_ = frame
-            if second == "value":
-                intervals = list(zip(frame["low"], frame["high"], strict=True))
-                *_, name = [name for name in self.report.columns if not name.startswith("interval")]
-                return [Panel(name, [*map(str, frame[heading])], frame["value"], heading, intervals)]
+        labels = self.report.label_names
+        is_one_table = not hasattr(self.published, "pivot")
+        if is_one_table and {"value", "low", "high"} <= frame.keys() and labels:
+            intervals = list(zip(frame["low"], frame["high"], strict=True))
+            *_, name = [name for name in self.report.columns if not name.startswith("interval")]
+            texts = [", ".join(map(str, row)) for row in zip(*(frame[label] for label in labels), strict=True)]
+            return [Panel(name, texts, frame["value"], ", ".join(labels), intervals)]
         panels: Sequence[Panel] = self.published.panels(self.level)
         return panels
 
@@ -104,14 +164,70 @@ class AnswerView:
         """The report as one page to send on."""
         names, rows = self.printed_table
         texts = [*self.texts, ("As JSON", json_text(self.data))]
+        if self.request is not None:
+            texts.insert(0, ("Methods", self.methods()))
         return Page(self.report.title, self.report.notes, self.chart, names, rows, self.paid, texts)
 
+    def methods(self) -> str:
+        """Return the paragraph for a paper: how the answer was made, what an interval is about, and whom to cite."""
+        if self.request is None:
+            return str(self.published.methods())
+        return methods_paragraph(self.request, self.published, self.report)
+
+    @property
+    def data_columns(self) -> Mapping[str, Sequence[Any]]:
+        """The columns of `to_frame`, with exact numbers."""
+        return self.report.table or self.published.columns()
+
     def to_frame(self, level: object = None) -> Any:
-        """Return the answer as a DataFrame of pandas or Polars, with the intervals of this level."""
-        report = self.report
+        """Return the answer as a DataFrame of pandas or Polars, with the intervals of this level: one column per `by`.
+
+        Numbers are floats; the exact ones are in the release, as fractions.
+        """
+        view = self
         if level is not None and self.request is not None:
-            report = self.request.change(level=level).question.report(self.published)
-        return build_frame(report.frame or self.published.columns())
+            request = self.request.change(level=level)
+            report = describe_answer(request, self.published)
+            view = replace(self, request=request, report=complete(request, self.published, report, self.steps))
+        return build_frame(as_floats(view.data_columns, view.report.label_names))
+
+    def pivot(self, *names: str) -> Any:
+        """Return the answer crosswise, as a DataFrame: the groups of one column below each other, of another beside.
+
+        Sums stand in it only where nobody is counted twice.
+        """
+        if hasattr(self.published, "pivot") and names:
+            return self.published.pivot(*names)
+        return build_frame(pivot_table(self.data_columns, self.report.label_names, names, adds_up=self._adds_up)[0])
+
+    @property
+    def _adds_up(self) -> bool:
+        """Whether the numbers of groups may be added: each row is one, and is in one group."""
+        request = self.request
+        return request is not None and request.rows.unit is None and request.values.get("counts") is None
+
+    def hide(self, *, below: object = None, wider: object = None) -> AnswerView:
+        """Hide numbers of fewer people than `below`, or with an interval wider than `wider`, such as "50%".
+
+        This looks at published numbers only: it costs nothing, and protects nobody.
+        """
+        return self.apply(hide_numbers(below, wider))
+
+    def rate(self, table: object, *, per: object = 1000) -> AnswerView:
+        """Divide by public numbers of the groups, such as residents: so many people per 1,000 of them."""
+        return self.apply(divide_by(table, per))
+
+    def apply(self, *steps: Step) -> AnswerView:
+        """Do something to the published numbers before they are shown."""
+        if self.request is None:
+            report = self.report
+            for step in steps:
+                report = step(report)
+            return replace(self, report=replace(report, notes=[*report.notes, *report.post_processing]))
+        steps = (*self.steps, *steps)
+        base = describe_answer(self.request, self.published)
+        report = complete(self.request, self.published, base, steps, self.books)
+        return replace(self, report=report, steps=steps)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
@@ -131,28 +247,108 @@ class AnswerView:
 
     def _repr_html_(self) -> str:
         names, rows = self.printed_table
-        return html_table(names, rows, " ".join([self.report.title, *self.report.notes])) + self.chart
+        notes = "".join(f"<p>{escape(note)}</p>" for note in (*self.report.notes, *self.paid))
+        return f"{self.chart}{html_table(names, rows, self.report.title)}{notes}"
+
+
+def describe_answer(request: Request, published: Any) -> Report:
+    """Return what the question says of a release; with --together, at a level at which all intervals hold together."""
+    report = request.question.report(published)
+    rows = len(next(iter(report.table.values()), ()))
+    if not request.values.get("together") or rows < 2:
+        return report
+    if request.values.get("delta") is not None and not request.values.get("domain"):
+        raise ParameterError(
+            "--together needs listed groups: nobody knows beforehand how many groups will be found. Pass --domain, or "
+            "leave --together out."
+        )
+    misses = (1 - probability(request.level, "--level")) / rows
+    report = request.change(level=1 - misses).question.report(published)
+    note = f"All {rows:,} hold together with probability {format_percent(request.level)} or more."
+    return replace(report, notes=[*report.notes, note], level=str(1 - misses))
+
+
+def complete(
+    request: Request,
+    published: Any,
+    report: Report,
+    steps: Sequence[Step],
+    books: Mapping[str, Any] | None = None,
+) -> Report:
+    """Return a report with its title, the rules of reading, what was done to its numbers, and its method."""
+    groups = [*group_names(request.values.get("by"))]
+    labels = {*groups, *(f"{name} (group)" for name in groups)} & report.table.keys()
+    # A group whose column has the name of a number stands under another name.
+    labels -= {name for name in groups if f"{name} (group)" in report.table}
+    report = replace(report, title=title_of(request, published), labels=labels)
+    for step in steps:
+        report = step(report)
+    misses = [] if report.level else _describe_misses(request, report)
+    method = method_sentence(request, published, report)
+    notes = [*report.notes, *request.question.notes, *misses, *report.post_processing, method]
+    data = {**report.data, "title": report.title, "notes": list(notes), **(books or {})}
+    return replace(report, notes=notes, data=data)
+
+
+def _describe_misses(request: Request, report: Report) -> list[str]:
+    """Return how many of many intervals may miss, where at least one may."""
+    intervals = sum(low is not None for low in report.table.get("low", ()))
+    misses = ceil(intervals * (1 - probability(request.level, "--level")))
+    if not report.has_intervals or intervals < MANY or misses < 1:
+        return []
+    return [f"About {misses:,} of these {intervals:,} intervals may miss; --together gives intervals that all hold."]
 
 
 def render_answer(request: Request, payer: Payer | None, published: Any, *, entry: Entry | None = None) -> AnswerView:
     """Return all that is said about a release; `entry` is that of an answer that comes from the books."""
     question = request.question
-    report = question.report(published)
-    notes = [*report.notes, *question.notes]
-    data = {**report.data, "notes": list(notes)}  # the account has keys of its own
+    books: dict[str, Any] = {}
     paid: list[str] = []
     if payer is not None:
         account = read_account_after(payer)
         line = UNREAD if account is None else account_line(account)
         if entry is None:
             paid = [line, *([] if account is None else describe_price(account, question.mechanism))]
-            data["charged"] = None if account is None else account.price(question.mechanism.cost, TABLE_ADJACENCY)
+            books["charged"] = None if account is None else account.price(question.mechanism.cost, TABLE_ADJACENCY)
         else:
             paid = [_from_the_books(entry), line]
-            data |= {"charged": Fraction(0), "reused": {"entry": entry.id, "released": release_time(entry)}}
-        data["account"] = None if account is None else account_data(account)
-    report = replace(report, notes=notes, data=data)
-    return AnswerView(request, published, report, paid, spell_out(request))
+            books |= {"charged": Fraction(0), "reused": {"entry": entry.id, "released": release_time(entry)}}
+        books["account"] = None if account is None else account_data(account)
+    steps = steps_of(request)
+    report = complete(request, published, describe_answer(request, published), steps, books)
+    return AnswerView(request, published, report, paid, spell_out(request), steps, books)
+
+
+def check_presentation(request: Request) -> None:
+    """Refuse what cannot be shown, before anything is spent: it is tried on values that nobody has."""
+    steps = steps_of(request)
+    if not (steps or request.values.get("together") or request.values.get("pivot")):
+        return
+    from lastbit.mechanisms.mechanism import resolve_draw
+
+    question = request.question
+    published = question.prepare(question.sample(_SAMPLE))(resolve_draw(None))
+    report = complete(request, published, describe_answer(request, published), steps)
+    _ = AnswerView(request, published, report, ()).full_report
+
+
+def steps_of(request: Request) -> list[Step]:
+    """Return what a request asks to be done to the published numbers, in the order in which it is done."""
+    get = request.values.get
+    steps: list[Step] = []
+    if get("non_negative"):
+        steps.append(cut_below_zero)
+    if get("rate") is not None:
+        steps.append(divide_by(get("rate"), get("per_residents")))
+    if get("hide_below") is not None or get("hide_wider") is not None:
+        steps.append(hide_numbers(get("hide_below"), get("hide_wider")))
+    if get("round") is not None:
+        steps.append(round_numbers(get("round")))
+    if get("sort") == "value":
+        steps.append(sort_rows)
+    if get("first") is not None:
+        steps.append(keep_first(request["first"]))
+    return steps
 
 
 def spell_out(request: Request) -> list[tuple[str, str]]:

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
+
 from lastbit.exact.numbers import Number, number, probability
 from lastbit.output.json_values import json_text
 from lastbit.output.numbers import Format, Rounding, are_intervals, are_numbers, is_number
@@ -39,6 +41,34 @@ class Report:
     """The same for `to_frame`: value, low and high are about what the title says."""
     panels: Sequence[Panel] = ()
     """What a picture shows, where that is neither the frame nor the release's own picture."""
+    level: str = ""
+    """The level of the intervals, where it is not the one that was asked for."""
+    labels: Collection[str] = ()
+    """Columns of `to_frame` that name a row, whatever they are called: those of the groups."""
+    post_processing: Sequence[str] = ()
+    """What was done to the published numbers before they are shown, in sentences."""
+
+    @property
+    def has_intervals(self) -> bool:
+        """Whether the table states an interval."""
+        return any(map(are_intervals, self.columns.values())) or "low" in self.frame
+
+    @property
+    def table(self) -> Mapping[str, Sequence[Any]]:
+        """The columns of `to_frame`: an interval is two columns, low and high, behind its value."""
+        table = self.frame or split_intervals(self.columns)
+        return {
+            name: column if isinstance(column, np.ndarray) else _without_nan(column) for name, column in table.items()
+        }
+
+    def is_label(self, name: str) -> bool:
+        """Return whether a column of `to_frame` names a row, and holds no number of it."""
+        return name in self.labels or not (name in _NUMBER_NAMES or name.endswith(_NUMBER_ENDINGS))
+
+    @property
+    def label_names(self) -> list[str]:
+        """The columns of `to_frame` that name a row."""
+        return [name for name in self.table if self.is_label(name)]
 
     def show(self, *, as_json: bool) -> None:
         """Print the report."""
@@ -63,6 +93,37 @@ class Report:
             console.print(table)
         for note in self.notes:
             console.print(Text(one_line(note), style="dim"))
+
+
+_NUMBER_NAMES: Final = frozenset(
+    ("value", "low", "high", "people", "mean", "total", "sd", "gap", "variance", "estimate", "shown", "why", "kind")
+)
+_NUMBER_ENDINGS: Final = ("_value", "_low", "_high")
+_FRAME_NAMES: Final = {"ahead of the next by": "gap", "above by": "above_by", "at least": "at_least"}
+
+
+def _without_nan(column: Sequence[Any]) -> Sequence[Any]:
+    missing = [isinstance(cell, float) and cell != cell for cell in column]
+    return [None if gone else cell for cell, gone in zip(column, missing, strict=True)] if any(missing) else column
+
+
+def split_intervals(columns: Mapping[str, Sequence[Any]]) -> dict[str, Sequence[Any]]:
+    """Return the columns under the names of `to_frame`: the number before an interval is `value`.
+
+    >>> split_intervals({"rank": [1], "item": ["flu"], "people": [5], "interval": [(3, None)]})
+    {'rank': [1], 'item': ['flu'], 'value': [5], 'low': [3], 'high': [None]}
+    """
+    table: dict[str, Sequence[Any]] = {}
+    names = list(columns)
+    for name, after in zip(names, [*names[1:], ""], strict=True):
+        column = columns[name]
+        if not are_intervals(column):
+            table["value" if after == "interval" else _FRAME_NAMES.get(name, name)] = column
+            continue
+        prefix = {"interval": "", "true gap": "gap_"}.get(name, f"{name.replace(' ', '_')}_")
+        for place, end in enumerate(("low", "high")):
+            table[f"{prefix}{end}"] = [None if cell is None else cell[place] for cell in column]
+    return table
 
 
 def print_json(data: object) -> None:

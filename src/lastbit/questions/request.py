@@ -21,7 +21,7 @@ from lastbit.questions.shared_options import SOURCE
 if TYPE_CHECKING:
     from lastbit.questions.question import Question
 
-_DISPLAY_OPTIONS: Final = ("reuse", "as_json", "plot", "html", "dry_run", "people")
+_DISPLAY_OPTIONS: Final = ("reuse", "as_json", "plot", "html", "csv", "parquet", "methods", "dry_run", "people")
 """Options that change how a release is shown, and not the question."""
 _NO_COMMAND: Final = (
     "# A command cannot name these items: some are empty, have blanks at their ends, or have several lines. Use Python."

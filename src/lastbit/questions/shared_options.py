@@ -7,6 +7,7 @@ from typing import Final
 from lastbit.questions.domains import Domains
 from lastbit.questions.group_types import GroupList
 from lastbit.questions.option import COMMAND, OWNER, REQUIRED, Option
+from lastbit.questions.output_options import PRESENTATION
 from lastbit.questions.output_types import NounPair
 from lastbit.questions.value_types import (
     Flag,
@@ -231,6 +232,7 @@ OUTPUT: Final = (
         "noun", NounPair("ONE,MORE"), "What the people are called, such as patient,patients.", None, "output",
     ),
     Option("row_noun", NounPair("ONE,MORE"), "What the rows are called, such as visit,visits.", None, "output"),
+    *PRESENTATION,
 )  # fmt: skip
 PAYMENT: Final = (*COST, *LEDGER, *OUTPUT)
 """What a release costs, which account pays, and how the release is shown."""

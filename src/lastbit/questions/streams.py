@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from lastbit.exact.numbers import number, probability
 from lastbit.questions.option import Option
+from lastbit.questions.output_options import PRESENTATION
 from lastbit.questions.question import Accuracy, Question
 from lastbit.questions.shared_options import COST, LEDGER, LIMIT, OUTPUT, THRESHOLD
 from lastbit.questions.value_types import Flag, Number, Text
@@ -41,7 +42,7 @@ OPTIONS: Final = (
     *(
         replace(option, help=_HELP.get(option.name, option.help))
         for option in (*COST, *LEDGER, *OUTPUT)
-        if option.name not in ("reuse", "plot", "people", "noun", "row_noun")
+        if option.name not in ("reuse", "plot", "people", "noun", "row_noun") and option not in PRESENTATION
     ),
 )
 

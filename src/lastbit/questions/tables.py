@@ -68,7 +68,6 @@ OPTIONS: Final = (
     Option(DELTA.name, DELTA.type, "With --epsilon: the tables cost (epsilon, delta), which buys a rho.", part="cost"),
     *LEDGER,
     *OUTPUT,
-    Option("pivot", Text("A,B"), "Show the table of these two columns crosswise.", None, "output", COMMAND),
     Option(
         "whole", Flag(), "Show non-negative whole numbers that add up, without intervals.", False, "output", COMMAND
     ),

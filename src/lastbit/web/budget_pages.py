@@ -9,9 +9,9 @@ import json
 from starlette.responses import Response
 
 from lastbit.errors import LastbitError
+from lastbit.output.data_files import escape_cell
 from lastbit.questions.report import account_line
 from lastbit.web.question_pages import draw_bar
-from lastbit.web.results import escape_cell
 from lastbit.web.tokens import may
 from lastbit.web.visit import NotThere, Visit, make_address, redirect
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from lastbit.errors import EntryNotFound, LastbitError, LedgerError
-from lastbit.output.json_values import to_json_value
-from lastbit.output.numbers import are_intervals
+from lastbit.output.data_files import csv_text
 from lastbit.questions.identity import parse_identity, rebuild_request
 from lastbit.questions.rendering import AnswerView, release_time, render_answer
 from lastbit.questions.report import Report
@@ -52,19 +49,8 @@ class Result:
 
     @property
     def csv(self) -> str:
-        """The table, with plain numbers. An interval is two columns."""
-        columns: dict[str, list[Any]] = {}
-        for name, column in self._published_answer.report.columns.items():
-            if are_intervals(column):
-                columns[f"{name} from"] = [None if ends is None else to_json_value(ends[0]) for ends in column]
-                columns[f"{name} to"] = [None if ends is None else to_json_value(ends[1]) for ends in column]
-            else:
-                columns[name] = [escape_cell(to_json_value(value)) for value in column]
-        text = io.StringIO()
-        lines = csv.writer(text, lineterminator="\n")
-        lines.writerow(columns)
-        lines.writerows(zip(*columns.values(), strict=True))
-        return text.getvalue()
+        """The table of `to_frame`: an interval is two columns."""
+        return csv_text(self._published_answer.data_columns)
 
     @property
     def _published_answer(self) -> AnswerView:
@@ -112,12 +98,3 @@ def _find_request(desk: Desk, entry: Entry) -> Request | None:
     except LastbitError:
         return None
     return request if same else None
-
-
-def escape_cell(value: Any) -> Any:
-    """Return a cell that no spreadsheet takes for a formula.
-
-    >>> escape_cell("=1+1"), escape_cell("flu"), escape_cell(-3)
-    ("'=1+1", 'flu', -3)
-    """
-    return f"'{value}" if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r", "\n") else value

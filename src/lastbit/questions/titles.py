@@ -1,0 +1,147 @@
+"""The title of an answer: what was asked, of whom, and by what, in the words of the question."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from lastbit.output.words import capitalize
+from lastbit.questions.group_types import group_names
+
+if TYPE_CHECKING:
+    from lastbit.questions.request import Request
+
+
+def title_of(request: Request, published: Any = None) -> str:
+    """Return the title of the answer to a request: its own, or one that is made of the question.
+
+    >>> from lastbit.questions.kinds import KINDS
+    >>> options = {"source": "v.csv", "unit": "patient", "noun": "patient,patients", "row_noun": "visit,visits"}
+    >>> title_of(KINDS["count"].parse({**options, "by": ["region", "sex"], "where": "kind = 'emergency'"}))
+    "Patients by region and sex, with at least one visit where kind = 'emergency'"
+    >>> title_of(KINDS["mean"].parse({**options, "of": "cost", "bounds": [0, 9], "per": "total"}))
+    'Mean total cost per patient'
+    >>> title_of(KINDS["top"].parse({**options, "by": "diagnosis", "k": 3}))
+    'The 3 most common by diagnosis, of patients'
+    """
+    own: str | None = request.values.get("title")
+    if own is not None:
+        return own
+    subject = _subject(request)
+    by = "" if request.kind.name in _SELECTIONS else _by(request)
+    return f"{capitalize(subject)}{by}{_where(request)}{_each_in_one(request)}{_fewer(request, published)}"
+
+
+def _fewer(request: Request, published: Any) -> str:
+    """Return how many items were found, where that is fewer than were asked for."""
+    k = request.values.get("k")
+    items = getattr(getattr(published, "main", published), "items", None)
+    if k is None or items is None or len(items) >= k:
+        return ""
+    return f": {len(items):,} of the {k:,} asked for"
+
+
+_SELECTIONS = ("top", "choose", "measure", "above")
+
+
+def _subject(request: Request) -> str:
+    """Return what is measured, without the groups."""
+    name, words = request.kind.name, request.words
+    get = request.values.get
+    if name in _SELECTIONS:
+        return _selection(request)
+    if get("of") is not None and name not in ("histogram", "count", "tables"):
+        return _number(request)
+    column = get("weights") or (get("of") if name == "count" else None)
+    if column:
+        return f"sum of {_join(column)} of {words.people}"
+    counted = get("counts")
+    if counted is not None:
+        return str(counted)
+    return words.rows if get("rows") else words.people
+
+
+def _selection(request: Request) -> str:
+    get, words = request.values.get, request.words
+    column = get("weights") or get("of")
+    most, of = ("largest", f"by the sum of {column}") if column else ("most common", f"of {words.people}")
+    by = _join(group_names(get("by")))
+    if request.kind.name == "above":
+        than = f"a sum of {column} above" if column else f"more {words.people} than"
+        return f"the first {get('limit'):,} by {by} with {than} {get('threshold')}"
+    k = get("k")
+    return f"the {f'{k:,} ' if k != 1 else ''}{most} by {by}, {of}"
+
+
+def _number(request: Request) -> str:
+    """Return what is said of one number of each person."""
+    from lastbit.questions.sums import choose_rule
+
+    name, words, of = request.kind.name, request.words, request.values.get("of")
+    if name == "share":
+        return f"share of {words.people} with at least one {words.row} where {of}"
+    rule = choose_rule(request, "total" if name == "sum" else "mean")
+    rows = rule == "row" or request.values.get("rows")
+    column = _join(of)
+    if name == "sum":
+        return f"sum of {column} of all {words.rows if rows else words.people}"
+    own = column if rule in ("row", "mean") else f"{rule} {column}"
+    per = f"per {words.row if rows else words.person}"
+    if name == "quantile" and [*map(Fraction, request["at"])] == [Fraction(1, 2)]:
+        name = "median"
+    if name == "quantile":
+        at = ", ".join(map(str, request["at"]))
+        return f"{own} {per}, quantile{'s' if len(request['at']) > 1 else ''} {at}"
+    return f"{name} {own} {per}"
+
+
+def _by(request: Request) -> str:
+    """Return by what the answer is grouped."""
+    get = request.values.get
+    names: list[str] = [*group_names(get("by"))]
+    periods: dict[str, Any] = request.rows.periods
+    if request.kind.name == "histogram" and not names:
+        column = get("of") or next(iter(periods.values()), None)
+        names = [column] if column else []
+        every = get("every")
+        periods = periods if every is None else {every: column}
+    edges = get("edges")
+    names += [column for column, _ in (edges or ()) if column not in names] if _is_by_column(edges) else []
+    called = {column: period for period, column in periods.items()}
+    words = [str(called.get(name, name)) for name in names]
+    listed = f" by {_join(words)}" if words else ""
+    return (
+        f",{listed}" if listed and get("of") is not None and request.kind.name not in ("histogram", "count") else listed
+    )
+
+
+def _is_by_column(edges: Any) -> bool:
+    """Return whether edges name their columns."""
+    return bool(edges) and all(isinstance(part, tuple) and len(part) == 2 for part in edges)
+
+
+def _where(request: Request) -> str:
+    where, words = request.values.get("where"), request.words
+    if not where:
+        return ""
+    counts_people = request.rows.unit is not None and not request.values.get("rows")
+    if counts_people and request.kind.name in ("count", "histogram", "tables", *_SELECTIONS):
+        return f", with at least one {words.row} where {where}"
+    return f", of {words.rows} where {where}"
+
+
+def _each_in_one(request: Request) -> str:
+    get = request.values.get
+    return " (each in one)" if get("by") and (get("one_each") or get("most_items") == 1) else ""
+
+
+def _join(names: Any) -> str:
+    """Write names as a list in a sentence.
+
+    >>> _join(["region"]), _join(["region", "age", "sex"])
+    ('region', 'region, age and sex')
+    """
+    if isinstance(names, str):
+        return names
+    *first, last = map(str, names)
+    return f"{', '.join(first)} and {last}" if first else last
