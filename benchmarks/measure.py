@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 import tracemalloc
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 
@@ -104,6 +104,65 @@ def seconds_of_command(*arguments: str, runs: int = 9) -> Timing:
         subprocess.run([sys.executable, *arguments], check=True)
         taken.append(time.perf_counter() - start)
     return Timing(taken)
+
+
+@dataclass(frozen=True)
+class Runs:
+    """Repeated runs of a process: seconds of processor time, seconds by the clock, and bytes of memory at the peak."""
+
+    busy: Timing
+    clock: Timing
+    memory: int
+
+
+def run_processes(*sides: Sequence[str], runs: int = 5) -> list[Runs]:
+    """Run fresh Pythons with these arguments in turn, after one round that fills caches of files."""
+    taken: list[list[tuple[float, float, int]]] = [[] for _ in sides]
+    for run in range(runs + 1):
+        for side, found in zip(sides, taken, strict=True):
+            start = time.perf_counter()
+            with subprocess.Popen(
+                [sys.executable, *side], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+            ) as process:
+                _, status, usage = os.wait4(process.pid, 0)
+                process.returncode = os.waitstatus_to_exitcode(status)
+                if process.returncode:
+                    assert process.stderr is not None
+                    raise RuntimeError(process.stderr.read().decode())
+            if run:
+                found.append((usage.ru_utime + usage.ru_stime, time.perf_counter() - start, usage.ru_maxrss * 1024))
+    return [
+        Runs(
+            Timing([busy for busy, _, _ in found]),
+            Timing([clock for _, clock, _ in found]),
+            int(statistics.median(memory for _, _, memory in found)),
+        )
+        for found in taken
+    ]
+
+
+def compare_processes(
+    label: str,
+    ours: Sequence[str],
+    theirs: Sequence[str],
+    *,
+    against: str,
+    target: float,
+    memory: float,
+    runs: int = 5,
+) -> tuple[float, float]:
+    """Print one line, ours against theirs, and return the ratios of processor time and of memory."""
+    mine, other = run_processes(ours, theirs, runs=runs)
+    ratio, more = mine.busy.median / other.busy.median, mine.memory / other.memory
+    met = "met" if ratio <= target and more <= memory else "MISSED"
+    print(
+        f"{label:<22} {as_time(mine.busy.median):>7} ±{mine.busy.spread:4.0%} {mine.memory >> 20:5} MB  {against} "
+        f"{as_time(other.busy.median):>7} ±{other.busy.spread:4.0%} {other.memory >> 20:5} MB  ratio {ratio:5.2f}, memory "
+        f"{more:4.2f}, by the clock {mine.clock.median / other.clock.median:4.2f}  {runs} runs  target {target:g}, "
+        f"{memory:g}: {met}",
+        flush=True,
+    )
+    return ratio, more
 
 
 def machine(*packages: str) -> str:

@@ -16,8 +16,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, overload, runtime_checkable
 
+import numpy as np
+
 from lastbit.data.column_types import ColumnType
 from lastbit.data.domain import combine_domains, convert_items, read_domains
+from lastbit.data.duckdb.relation import OpenTable
+from lastbit.data.duckdb.table import DuckDBTable
 from lastbit.data.engines import call_engine, parse_columns, require_column_types, wrap_frame
 from lastbit.data.table import Table, Task
 from lastbit.data.weights import Weights
@@ -153,6 +157,14 @@ def count(
     if amount is None:
         return Counts(items=items, values=totals, sensitivity=1, monotone=True, most_items=most)
     return amount.counts(items, totals, most)
+
+
+def count_units(table: OpenTable, unit: str, item: str) -> Counts:
+    """Return how many units an open table has, as the count of one item that all rows have."""
+    engine = DuckDBTable(table.relation, table)
+    call_engine(require_column_types, engine, [unit])
+    values = np.array([call_engine(engine.count_units, unit)], np.int64)
+    return Counts(items=(item,), values=values, sensitivity=1, monotone=True)
 
 
 def parse_weights(

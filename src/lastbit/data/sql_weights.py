@@ -17,10 +17,13 @@ _LARGEST: Final = 10**38 - 1
 
 def steps_or_missing(weights: Weights, column: str, steps: str, column_type: ColumnType | None) -> str:
     """Return steps of a weight that is there; of a missing one the step that it counts as, or null."""
-    unknown = f"{column} IS NULL"
-    if column_type is FLOAT:
-        unknown += f" OR isnan(CAST({column} AS DOUBLE))"
-    return f"CASE WHEN {unknown} THEN {'NULL' if weights.missing is None else weights.missing} ELSE {steps} END"
+    missing = "NULL" if weights.missing is None else weights.missing
+    return f"CASE WHEN {is_missing(column, column_type)} THEN {missing} ELSE {steps} END"
+
+
+def is_missing(column: str, column_type: ColumnType | None) -> str:
+    """Return the condition that a weight is missing."""
+    return f"{column} IS NULL OR isnan(CAST({column} AS DOUBLE))" if column_type is FLOAT else f"{column} IS NULL"
 
 
 def integer_steps(weights: Weights, column: str, divided: str) -> str:
@@ -58,7 +61,8 @@ def float_steps(weights: Weights, column: str, divided: str, wide: str) -> str:
     least, most = floor(weights.low * fine), ceil(weights.high * fine)
     low, high = (_double(bound * first.resolution) for bound in (least, most))
     value = f"CAST({column} AS DOUBLE)"
-    known = f"CASE WHEN {value} IS NULL OR isnan({value}) THEN {low} ELSE greatest(least({value}, {high}), {low}) END"
+    # NaN is above every number to both engines, and null is not: whatever the row, a number between the bounds.
+    known = f"CASE WHEN {value} > {high} THEN {high} WHEN {value} >= {low} THEN {value} ELSE {low} END"
     if above == 1:
         floored = f"CAST(floor(({known}) * {_double(1 / first.resolution)}) AS BIGINT)"
         return floored if weights.binary is None else _clamp(_rescale(floored, least, fine, divided, wide), weights)

@@ -61,6 +61,11 @@ class Task:
     """For ranked numbers: the floor of the lower bound, which may lie between two steps."""
 
     @property
+    def has_one_number(self) -> bool:
+        """Whether a unit has one number at most: there are no groups, and its rows are made one number."""
+        return not self.by and (self.unit is None or self.per != "row")
+
+    @property
     def columns(self) -> tuple[str, ...]:
         """All columns that are read."""
         return (*self.by, *(name for name in (self.unit, self.weight, self.order) if name is not None))

@@ -224,18 +224,12 @@ def read_numbers(
 
 def read_everybody(rows: RowOptions) -> Reading[Counts]:
     """Read how many units a table has."""
-    from lastbit.data.sql import quote_identifier
-
     unit = rows.unit or ""
-    # Names of our own, because a column may be called anything.
-    projection = f"'{_EVERYONE}' AS {_EVERYONE}, {quote_identifier(unit)} AS who"
 
     def work(table: OpenTable) -> Counts:
-        from lastbit.data.count import count
+        from lastbit.data.count import count_units
 
-        people = table.transform(lambda relation: relation.project(projection))
-        counts: Counts = count(people, by=_EVERYONE, unit="who", domain=[_EVERYONE])
-        return counts
+        return count_units(table, unit, _EVERYONE)
 
     return Reading(rows, ColumnSelection((unit,), distinct=True), work)
 

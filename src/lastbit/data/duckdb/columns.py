@@ -102,10 +102,15 @@ class DuckDBColumns:
 
     def steps(self, name: str, weights: Weights) -> str:
         """Return the SQL of a weight in steps; null where it is missing and its row is left out."""
-        present = self._present_steps(name, weights)
+        present = self.present_steps(name, weights)
         return sql_weights.steps_or_missing(weights, quote_identifier(name), present, self.column_type(name))
 
-    def _present_steps(self, name: str, weights: Weights) -> str:
+    def is_present(self, name: str) -> str:
+        """Return the SQL of whether a weight is there."""
+        return f"NOT ({sql_weights.is_missing(quote_identifier(name), self.column_type(name))})"
+
+    def present_steps(self, name: str, weights: Weights) -> str:
+        """Return the SQL of a weight in steps, where it is there; where it is missing, of some step."""
         column, declared, column_type = quote_identifier(name), self._types[name].id, self.column_type(name)
         if column_type is column_types.FLOAT:
             return sql_weights.float_steps(weights, column, "//", "HUGEINT")

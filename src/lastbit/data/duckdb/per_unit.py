@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from lastbit.data.duckdb.bound import keep_rows
 from lastbit.data.table import Task
+
+_WORD: Final = (1 << 63) - 1
+"""The largest number of 64 bits."""
 
 
 def reduce_rows(rows: Any, task: Task, position: str) -> Any:
@@ -20,16 +23,14 @@ def reduce_rows(rows: Any, task: Task, position: str) -> Any:
         return rows if task.bound is None else keep_rows(rows, task.bound.most, task.bound.key)
     low, high = task.ends
     if task.per == "mean":
-        # Above the lower bound there are no negative numbers, and the engine's division is a floor.
-        above = f"sum(CAST(lastbit_step AS HUGEINT) - ({low}))"
-        number = f"CAST({above} // count(*) + ({low}) AS BIGINT)"
+        number = _mean("lastbit_step", low, high)
     elif task.per == "total":
-        number = f"CAST(greatest(least(sum(CAST(lastbit_step AS HUGEINT)), {_huge(high)}), {_huge(low)}) AS BIGINT)"
+        number = _clamp("sum(lastbit_step)", low, high, "HUGEINT")
     else:
         number = "max({'a': lastbit_order, 'b': lastbit_step}).b"
-    pair = f"{position} AS lastbit_position, lastbit_unit"
-    rows = rows.project(f"{pair}, lastbit_step" + (", lastbit_order" if task.order is not None else ""))
-    return rows.aggregate(f"lastbit_position, lastbit_unit, {number} AS lastbit_step", "lastbit_position, lastbit_unit")
+    order = ", lastbit_order" if task.order is not None else ""
+    rows = rows.project(f"{position} AS lastbit_position, lastbit_unit, lastbit_step{order}")
+    return _aggregate(rows, task, f"{number} AS lastbit_step")
 
 
 def rank_numbers(rows: Any, task: Task, position: str) -> Any:
@@ -38,19 +39,23 @@ def rank_numbers(rows: Any, task: Task, position: str) -> Any:
     The columns are lastbit_position, lastbit_step, lastbit_rank, and lastbit_beyond: 1 where a unit has a number above
     the bounds, -1 where it has one below them and none above, and 0 otherwise. The steps of rows are not clamped yet.
     """
-    low, high = task.ends
-    clamped = f"CAST(greatest(least(lastbit_raw, {_huge(high)}), {_huge(low)}) AS BIGINT)"
-    sides = (f"lastbit_raw > {high}", "lastbit_above"), (f"lastbit_raw < {task.lowest}", "lastbit_below")
-    beyond = ", ".join(f"CASE WHEN {condition} THEN 1 ELSE 0 END AS {name}" for condition, name in sides)
+    clamped = _clamp(
+        "lastbit_raw", *task.ends, "HUGEINT" if task.unit is not None and task.per == "total" else "BIGINT"
+    )
+    above, below = f"lastbit_raw > {task.ends[1]}", f"lastbit_raw < {task.lowest}"
+    beyond = f"CASE WHEN {above} THEN 1 WHEN {below} THEN -1 ELSE 0 END"
     if task.unit is None:
-        rows = rows.project(f"{position} AS lastbit_position, lastbit_step AS lastbit_raw").project(f"*, {beyond}")
+        rows = rows.project(f"{position} AS lastbit_position, lastbit_step AS lastbit_raw")
         return rows.project(
-            f"lastbit_position, {clamped} AS lastbit_step, 1 AS lastbit_rank, "
-            "CASE WHEN lastbit_above = 1 THEN 1 ELSE -lastbit_below END AS lastbit_beyond"
+            f"lastbit_position, {clamped} AS lastbit_step, 1 AS lastbit_rank, {beyond} AS lastbit_beyond"
         )
     order = ", lastbit_order" if task.order is not None else ""
     rows = rows.project(f"{position} AS lastbit_position, lastbit_unit, lastbit_step AS lastbit_raw{order}")
-    rows, seen = _reduce_raw_rows(rows, task, clamped, beyond)
+    rows, seen = _reduce_raw_rows(rows, task, clamped, above, below)
+    if task.has_one_number:
+        # Nothing is left to order: a unit's only number is the first of its lot.
+        sides = "CASE WHEN lastbit_above THEN 1 WHEN lastbit_below THEN -1 ELSE 0 END"
+        return rows.project(f"lastbit_position, lastbit_step, 1 AS lastbit_rank, {sides} AS lastbit_beyond")
     key = 0 if task.bound is None else task.bound.key
     mark = f"hash(xor(hash(lastbit_unit, {', '.join(seen)}), CAST({key} AS UBIGINT)))"
     sorting = ", ".join(f"{name} ASC" for name in (mark, *seen))
@@ -58,29 +63,46 @@ def rank_numbers(rows: Any, task: Task, position: str) -> Any:
     return rows.project(
         "lastbit_position, lastbit_step, "
         f"row_number() OVER (PARTITION BY lastbit_unit ORDER BY {sorting}) AS lastbit_rank, "
-        f"CASE WHEN max(lastbit_above) {unit} = 1 THEN 1 ELSE -max(lastbit_below) {unit} END AS lastbit_beyond"
+        f"CASE WHEN bool_or(lastbit_above) {unit} THEN 1 WHEN bool_or(lastbit_below) {unit} THEN -1 ELSE 0 END "
+        "AS lastbit_beyond"
     )
 
 
-def _reduce_raw_rows(rows: Any, task: Task, clamped: str, beyond: str) -> tuple[Any, list[str]]:
+def _reduce_raw_rows(rows: Any, task: Task, clamped: str, above: str, below: str) -> tuple[Any, list[str]]:
     """Return one row for each number that a unit has, and the columns that tell the numbers of a unit apart."""
-    pair = "lastbit_position, lastbit_unit"
+    sides = f"{above} AS lastbit_above, {below} AS lastbit_below"
     if task.per == "row":
         alike = "row_number() OVER (PARTITION BY lastbit_unit, lastbit_position, lastbit_raw) AS lastbit_copy"
-        rows = rows.project(f"*, {beyond}, {clamped} AS lastbit_step").project(f"*, {alike}")
+        rows = rows.project(f"*, {sides}, {clamped} AS lastbit_step").project(f"*, {alike}")
         return rows, ["lastbit_position", "lastbit_raw", "lastbit_copy"]
     if task.per == "mean":
-        low = _huge(task.ends[0])
-        # Above the lower bound there are no negative numbers, and the engine's division is a floor.
-        number = f"CAST(sum({clamped} - {low}) // count(*) + {low} AS BIGINT)"
-        sides = "max(lastbit_above) AS lastbit_above, max(lastbit_below) AS lastbit_below"
-        rows = rows.project(f"*, {beyond}").aggregate(f"{pair}, {number} AS lastbit_step, {sides}", pair)
-        return rows, ["lastbit_position"]
+        number = _mean(clamped, *task.ends)
+        # To count them takes less than to ask whether there is one.
+        sides = f"count(*) FILTER ({above}) > 0 AS lastbit_above, count(*) FILTER ({below}) > 0 AS lastbit_below"
+        return _aggregate(rows, task, f"{number} AS lastbit_step, {sides}"), ["lastbit_position"]
     latest = "max({'a': lastbit_order, 'b': lastbit_raw}).b"
-    number = "sum(CAST(lastbit_raw AS HUGEINT))" if task.per == "total" else latest
-    rows = rows.aggregate(f"{pair}, {number} AS lastbit_raw", pair)
-    return rows.project(f"*, {beyond}, {clamped} AS lastbit_step"), ["lastbit_position"]
+    number = "sum(lastbit_raw)" if task.per == "total" else latest
+    rows = _aggregate(rows, task, f"{number} AS lastbit_raw")
+    return rows.project(f"*, {sides}, {clamped} AS lastbit_step"), ["lastbit_position"]
 
 
-def _huge(number: int) -> str:
-    return f"CAST({number} AS HUGEINT)"
+def _aggregate(rows: Any, task: Task, chosen: str) -> Any:
+    """Return what is chosen of each unit in each group. Without groups a unit is all that the engine keeps a key of."""
+    if task.by:
+        return rows.aggregate(f"lastbit_position, lastbit_unit, {chosen}", "lastbit_position, lastbit_unit")
+    return rows.aggregate(f"CAST(0 AS BIGINT) AS lastbit_position, lastbit_unit, {chosen}", "lastbit_unit")
+
+
+def _mean(number: str, low: int, high: int) -> str:
+    """Return the floor of the mean of numbers between two bounds of 62 bits at most.
+
+    Above the lower bound there are no negative numbers, and the engine's division is a floor. A sum of 64 bits has 128.
+    To divide it takes ten times as long, and is for units of so many rows that 64 do not hold the sum.
+    """
+    above, few = f"sum({number} - ({low}))", _WORD // (high - low + 1)
+    short, long = f"CAST({above} AS BIGINT) // count(*)", f"CAST({above} // count(*) AS BIGINT)"
+    return f"CASE WHEN count(*) <= {few} THEN {short} ELSE {long} END + ({low})"
+
+
+def _clamp(number: str, low: int, high: int, wide: str) -> str:
+    return f"CAST(greatest(least({number}, CAST({high} AS {wide})), CAST({low} AS {wide})) AS BIGINT)"

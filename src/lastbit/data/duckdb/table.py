@@ -58,6 +58,12 @@ class DuckDBTable:
         totals[columns["position"]] = columns["total"]
         return totals
 
+    def count_units(self, unit: str) -> int:
+        """Count the units of all rows, whatever else a row holds."""
+        rows = self._relation.project(f"{self._columns.key(unit)} AS lastbit_unit").filter("lastbit_unit IS NOT NULL")
+        ((units,),) = rows.aggregate("lastbit_unit", "lastbit_unit").aggregate("count(*)").fetchall()
+        return int(units)
+
     def compute_numbers(self, task: Task, keys: Sequence[Keys]) -> tuple[Integers, ...]:
         """Compute the position of each unit's item and its number in steps; for a ranked task ranks and what is beyond.
 
@@ -70,16 +76,20 @@ class DuckDBTable:
                 chosen.append(f"{self._columns.key(name)} AS {alias}")
                 known.append(f"{alias} IS NOT NULL")
         assert task.weight is not None and task.amount is not None  # noqa: S101, PT018
-        chosen.append(f"CAST({self._columns.steps(task.weight, task.amount)} AS BIGINT) AS lastbit_step")
-        rows = self._relation.project(", ".join(chosen)).filter(" AND ".join([*known, "lastbit_step IS NOT NULL"]))
+        steps, relation = self._columns.steps(task.weight, task.amount), self._relation
+        if task.amount.missing is None:
+            # Before there are steps: after that the engine would compute every step twice, to ask and to add.
+            steps = self._columns.present_steps(task.weight, task.amount)
+            relation = relation.filter(self._columns.is_present(task.weight))
+        rows = relation.project(", ".join([*chosen, f"CAST({steps} AS BIGINT) AS lastbit_step"]))
+        rows = rows.filter(" AND ".join(known)) if known else rows
         position = "CAST(0 AS BIGINT)"
         for i, (name, column_keys) in enumerate(zip(task.by, keys, strict=True)):
             rows = join_domain(rows, self._columns.domain(name, column_keys, i), i, "inner")
             position = f"({position}) * {len(column_keys)} + lastbit_position_{i}"
         if task.ranked:
             names = ("lastbit_position", "lastbit_step", "lastbit_rank", "lastbit_beyond")
-            columns = rank_numbers(rows, task, position).project(", ".join(names)).fetchnumpy()
-            return tuple(np.asarray(columns[name], np.int64) for name in names)
+            return _fetch_numbers(rank_numbers(rows, task, position), task, names)
         with ExitStack() as closing:
             numbers = reduce_rows(rows, task, position)
             if task.bound is not None and task.per != "row":
@@ -87,9 +97,7 @@ class DuckDBTable:
                 numbers = numbers.project("lastbit_position AS lastbit_key_0, lastbit_unit, lastbit_step")
                 numbers = keep_items(numbers, ["lastbit_key_0"], ["lastbit_step"], task.bound, closing)
                 numbers = numbers.project("lastbit_key_0 AS lastbit_position, lastbit_step")
-            columns = numbers.project("lastbit_position, lastbit_step").fetchnumpy()
-        positions, steps = (np.asarray(columns[name], np.int64) for name in ("lastbit_position", "lastbit_step"))
-        return positions, steps
+            return _fetch_numbers(numbers, task, ("lastbit_position", "lastbit_step"))
 
     def count_records(self, task: RecordTask, keys: Sequence[Keys]) -> Records:
         """Count how many records have each combination of values of several columns."""
@@ -194,6 +202,17 @@ class DuckDBTable:
         grouped = rows.aggregate(f"{items}, {total} AS lastbit_total", items)
         # There are fewer items than rows to ask whether they can be read.
         return grouped.filter(" AND ".join(readable)) if readable and bound is None else grouped
+
+
+def _fetch_numbers(numbers: Any, task: Task, names: Sequence[str]) -> tuple[Integers, ...]:
+    """Fetch columns of whole numbers. Where units have one number each, what is the same for all is not fetched."""
+    same = {"lastbit_position": 0, "lastbit_rank": 1} if task.has_one_number else {}
+    columns = numbers.project(", ".join(name for name in names if name not in same)).fetchnumpy()
+    rows = len(columns["lastbit_step"])
+    return tuple(
+        np.broadcast_to(np.int64(same[name]), rows) if name in same else np.asarray(columns[name], np.int64)
+        for name in names
+    )
 
 
 def key_columns(task: Task) -> list[str]:

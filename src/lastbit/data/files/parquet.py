@@ -7,6 +7,8 @@ is looked at here.
 
 from __future__ import annotations
 
+import re
+from base64 import b64encode
 from collections.abc import Callable, Iterator
 from decimal import Context
 from itertools import repeat
@@ -14,9 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from lastbit.data.duckdb.relation import ColumnSelection, OpenTable, find_texts, stream_batches
-from lastbit.data.files.parquet_texts import TextColumns, is_text, read_rows, replace_entries
+from lastbit.data.files.parquet_texts import TextColumns, escape_glob, is_text, read_rows, replace_entries
 from lastbit.data.long_texts import shorten_array
-from lastbit.data.sql import quote_identifier
+from lastbit.data.sql import quote_identifier, quote_text
 from lastbit.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -31,6 +33,10 @@ _DAYS: Final = 106_751_990
 _NANOSECOND_DAYS: Final = 106_751
 """The same for times in nanoseconds."""
 
+_EXTENSION: Final = b"ARROW:extension:name"
+_ENCODED: Final = re.compile(b"|".join(b64encode(bytes(shift) + _EXTENSION)[4:-4] for shift in range(3)))
+"""The name of a type that is not Arrow's own, in a schema of Arrow; also where the schema is kept in base64."""
+
 _EXACT: Final = Context(prec=100)
 """More digits than a decimal of a file has."""
 
@@ -38,21 +44,17 @@ _EXACT: Final = Context(prec=100)
 def open_parquet(connection: duckdb.DuckDBPyConnection, path: Path, selection: ColumnSelection) -> OpenTable:
     """Open a Parquet file, in the types that it declares."""
     problem = _watch_file(path)
+    names = list(dict.fromkeys(selection.names))
+    rows = _read_numbers(connection, path, names)
+    if rows is not None:
+        return OpenTable(rows, connection, problem=problem, again=lambda: rows)
     declared = _schema(path)
     selection.check(declared.names)
-    names = list(dict.fromkeys(selection.names))
     for name in names:
         if len(declared.get_all_field_indices(name)) != 1:
             raise ParameterError(f"the columns of {path} must have different names. Rename the columns that are alike.")
         if declared.field(name).type.num_fields:
             raise ParameterError(f"the column {name!r} must hold single values: it holds {declared.field(name).type}.")
-    if all(_is_number(declared.field(name).type) for name in names):
-        relation = read_rows(connection, path)
-        # By their numbers, because the engine takes names that differ in capitals only for one.
-        columns = [quote_identifier(relation.columns[declared.get_field_index(name)]) for name in names]
-        chosen = ", ".join(f"{column} AS {quote_identifier(name)}" for column, name in zip(columns, names, strict=True))
-        rows = relation.project(chosen)
-        return OpenTable(rows, connection, problem=problem, again=lambda: rows)
 
     def again() -> duckdb.DuckDBPyRelation:
         return stream_batches(connection, *_batches(connection, path, names, declared, selection.weights))
@@ -88,11 +90,55 @@ def _watch_file(path: Path) -> Callable[[], str | None]:
     return lambda: None if before is not None and facts() == before else warning
 
 
-def _is_number(dtype: pa.DataType) -> bool:
-    import pyarrow as pa
+def _read_numbers(
+    connection: duckdb.DuckDBPyConnection, path: Path, names: list[str]
+) -> duckdb.DuckDBPyRelation | None:
+    """Return columns that hold nothing but numbers, which the engine reads itself; None where one does not.
 
-    known = (pa.types.is_integer, pa.types.is_boolean, pa.types.is_float32, pa.types.is_float64)
-    return any(matches(dtype) for matches in known)
+    The engine says so, too: PyArrow takes as long to load as many a table to count.
+    """
+    import duckdb
+
+    file = quote_text(escape_glob(path))
+    try:
+        with connection.cursor() as own:
+            fields = "name, type, num_children, repetition_type, converted_type, CAST(logical_type AS VARCHAR)"
+            schema = own.execute(f"SELECT {fields} FROM parquet_schema({file})").fetchall()  # noqa: S608
+            notes = own.execute(f"SELECT value FROM parquet_kv_metadata({file})").fetchall()  # noqa: S608
+    except duckdb.Error:
+        return None
+    # A type of somebody's own may be kept as numbers, and mean something else.
+    if any(_EXTENSION in note or _ENCODED.search(note) for (note,) in notes):
+        return None
+    columns = _top_columns(schema)
+    present = [column[0] for column in columns]
+    if any(present.count(name) != 1 or not _is_number(columns[present.index(name)]) for name in names):
+        return None
+    relation = read_rows(connection, path)
+    # By their numbers, because the engine takes names that differ in capitals only for one.
+    chosen = [(quote_identifier(relation.columns[present.index(name)]), quote_identifier(name)) for name in names]
+    return relation.project(", ".join(f"{column} AS {name}" for column, name in chosen))
+
+
+def _top_columns(schema: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    """Return the columns of a schema that lists them with all that is inside of them, each before its parts."""
+    columns, place = [], 1
+    while place < len(schema):
+        columns.append(schema[place])
+        inside = schema[place][2] or 0
+        place += 1
+        while inside:
+            inside += (schema[place][2] or 0) - 1
+            place += 1
+    return columns
+
+
+def _is_number(column: tuple[Any, ...]) -> bool:
+    """Tell whether a column of a schema is declared to hold one number, or one truth, in each row."""
+    _, kept, parts, repeated, converted, logical = column
+    whole = kept in ("INT32", "INT64") and (converted is None or "INT_" in converted)
+    plain = logical is None or (whole and logical.startswith("IntType"))
+    return not parts and repeated != "REPEATED" and plain and (whole or kept in ("BOOLEAN", "FLOAT", "DOUBLE"))
 
 
 def _batches(
