@@ -155,11 +155,13 @@ def compare_processes(
     mine, other = run_processes(ours, theirs, runs=runs)
     ratio, more = mine.busy.median / other.busy.median, mine.memory / other.memory
     met = "met" if ratio <= target and more <= memory else "MISSED"
+    sides = "  ".join(
+        f"{name} {as_time(side.busy.median):>7} ±{side.busy.spread:4.0%} {side.memory >> 20:5} MB"
+        for name, side in (("lastbit", mine), (against, other))
+    )
     print(
-        f"{label:<22} {as_time(mine.busy.median):>7} ±{mine.busy.spread:4.0%} {mine.memory >> 20:5} MB  {against} "
-        f"{as_time(other.busy.median):>7} ±{other.busy.spread:4.0%} {other.memory >> 20:5} MB  ratio {ratio:5.2f}, memory "
-        f"{more:4.2f}, by the clock {mine.clock.median / other.clock.median:4.2f}  {runs} runs  target {target:g}, "
-        f"{memory:g}: {met}",
+        f"{label:<22} {sides}  ratio {ratio:5.2f}, memory {more:4.2f}, by the clock "
+        f"{mine.clock.median / other.clock.median:4.2f}  {runs} runs  target {target:g}, {memory:g}: {met}",
         flush=True,
     )
     return ratio, more

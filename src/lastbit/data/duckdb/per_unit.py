@@ -25,7 +25,7 @@ def reduce_rows(rows: Any, task: Task, position: str) -> Any:
     if task.per == "mean":
         number = _mean("lastbit_step", low, high)
     elif task.per == "total":
-        number = _clamp("sum(lastbit_step)", low, high, "HUGEINT")
+        number = _clamp("sum(lastbit_step)", low, high)
     else:
         number = "max({'a': lastbit_order, 'b': lastbit_step}).b"
     order = ", lastbit_order" if task.order is not None else ""
@@ -39,9 +39,7 @@ def rank_numbers(rows: Any, task: Task, position: str) -> Any:
     The columns are lastbit_position, lastbit_step, lastbit_rank, and lastbit_beyond: 1 where a unit has a number above
     the bounds, -1 where it has one below them and none above, and 0 otherwise. The steps of rows are not clamped yet.
     """
-    clamped = _clamp(
-        "lastbit_raw", *task.ends, "HUGEINT" if task.unit is not None and task.per == "total" else "BIGINT"
-    )
+    clamped = _clamp("lastbit_raw", *task.ends)
     above, below = f"lastbit_raw > {task.ends[1]}", f"lastbit_raw < {task.lowest}"
     beyond = f"CASE WHEN {above} THEN 1 WHEN {below} THEN -1 ELSE 0 END"
     if task.unit is None:
@@ -54,7 +52,7 @@ def rank_numbers(rows: Any, task: Task, position: str) -> Any:
     rows, seen = _reduce_raw_rows(rows, task, clamped, above, below)
     if task.has_one_number:
         # Nothing is left to order: a unit's only number is the first of its lot.
-        sides = "CASE WHEN lastbit_above THEN 1 WHEN lastbit_below THEN -1 ELSE 0 END"
+        sides = "CAST(CASE WHEN lastbit_above THEN 1 WHEN lastbit_below THEN -1 ELSE 0 END AS TINYINT)"
         return rows.project(f"lastbit_position, lastbit_step, 1 AS lastbit_rank, {sides} AS lastbit_beyond")
     key = 0 if task.bound is None else task.bound.key
     mark = f"hash(xor(hash(lastbit_unit, {', '.join(seen)}), CAST({key} AS UBIGINT)))"
@@ -104,5 +102,5 @@ def _mean(number: str, low: int, high: int) -> str:
     return f"CASE WHEN count(*) <= {few} THEN {short} ELSE {long} END + ({low})"
 
 
-def _clamp(number: str, low: int, high: int, wide: str) -> str:
-    return f"CAST(greatest(least({number}, CAST({high} AS {wide})), CAST({low} AS {wide})) AS BIGINT)"
+def _clamp(number: str, low: int, high: int) -> str:
+    return f"CASE WHEN {number} > {high} THEN {high} WHEN {number} < {low} THEN {low} ELSE CAST({number} AS BIGINT) END"

@@ -210,8 +210,7 @@ def _fetch_numbers(numbers: Any, task: Task, names: Sequence[str]) -> tuple[Inte
     columns = numbers.project(", ".join(name for name in names if name not in same)).fetchnumpy()
     rows = len(columns["lastbit_step"])
     return tuple(
-        np.broadcast_to(np.int64(same[name]), rows) if name in same else np.asarray(columns[name], np.int64)
-        for name in names
+        np.broadcast_to(np.int64(same[name]), rows) if name in same else np.asarray(columns[name]) for name in names
     )
 
 
