@@ -175,7 +175,10 @@ WRONG: dict[str, tuple[str, str]] = {
         "there is no column 'person': the table has visit, patient, date, diagnosis, cost.",
     ),
     "plan": ("plan -k 1 --items 5", "give exactly one of --epsilon"),
-    "plan without items": ("plan -k 1 --epsilon 1", "to publish them takes a --delta, such as --delta 1e-6."),
+    "plan without items": (
+        "plan -k 1 --epsilon 1",
+        "takes a --delta, such as --discover --delta 1e-6.",
+    ),
     "plan too many": ("plan -k 9 --items 5 --epsilon 1", "-k must be at most the number of items: got 9 of 5."),
 }
 

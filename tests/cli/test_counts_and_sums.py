@@ -17,11 +17,10 @@ import pytest
 import lastbit as lb
 from lastbit import cli
 from lastbit.audit import stability
-from lastbit.data.duckdb.bins import Periods
 from lastbit.estimate.blue import variance_left
 from lastbit.mechanisms import mechanism
-from lastbit.questions.reading import read_bins, read_everybody, read_numbers, read_numbers_of_rows
-from lastbit.values.bins import Bins
+from lastbit.questions.kinds import KINDS
+from lastbit.questions.reading import read_everybody, read_numbers, read_numbers_of_rows, read_ranked_counts
 from tests.table_readers import make_rows
 
 
@@ -90,7 +89,7 @@ def test_the_rule_for_missing_numbers_is_said_before_and_after(capsys: Any) -> N
             assert "A missing change counts as the lower bound." in text(f"{command} --missing lowest{more}", capsys)
     for more in ("", " --dry-run"):
         bins = f"histogram change.csv --of change --unit person --edges 0,1 --missing bin{more}"
-        assert "Rows whose change is missing have a bin of their own." in text(bins, capsys)
+        assert "(missing) are rows without change." in text(bins, capsys)
 
 
 VISITS = "visits.csv --of cost --unit who --bounds -4 10"
@@ -230,13 +229,20 @@ def test_twelve_groups_cost_what_noise_on_the_histogram_costs() -> None:
 def test_bins_and_their_labels(capsys: Any) -> None:
     bins = "histogram visits.csv --of cost --unit who"
     answer = run(f"{bins} --edges -10,0,2.5,4,100 --most-items 2 --missing bin", capsys)
-    assert answer["item"] == ["-10 to 0", "0 to 2.5", "2.5 to 4", "4 to 100", "missing"]
-    assert answer["value"] == [1, 1, 1, 2, 1]
+    assert answer["item"] == [
+        "under 0",
+        "0 to under 2.5",
+        "2.5 to under 4",
+        "4 to under 100",
+        "100 and over",
+        "(missing)",
+    ]
+    assert answer["value"] == [1, 1, 1, 2, 0, 1]
     answer = run("histogram visits.csv --of cost --bounds 0 10 --bins 2", capsys)
-    assert (answer["item"], answer["value"]) == (["0 to 5", "5 to 10"], [5, 2])
+    assert (answer["item"], answer["value"]) == (["under 5", "5 and over"], [5, 2])
     shown = text(f"{bins} --bounds 0 10 --bins 2", capsys)
-    assert "A person may count in all 2 bins, and nobody is left out: the noise is for as many" in shown
-    assert "Numbers outside count in the first or last bin." in shown
+    assert "A person may count in all 2 items, and nobody is left out: the noise is for as many" in shown
+    assert "A number of cost counts by its whole part." in shown
 
 
 MONTHS = ["2026-01", "2026-02", "2026-12"]
@@ -246,13 +252,13 @@ def test_days_weeks_months_and_years(capsys: Any) -> None:
     dates = "histogram visits.csv --of date --unit who --most-items 9 --missing bin"
     answer = run(f"{dates} --every month --bounds 2026-01 2026-12", capsys)
     found = dict(zip(answer["item"], answer["value"], strict=True))
-    assert {label for label, value in found.items() if value} == {*MONTHS, "missing"}
-    assert (len(found), found["missing"]) == (13, 2)
+    assert {label for label, value in found.items() if value} == {*MONTHS, "(missing)"}
+    assert (len(found), found["(missing)"]) == (13, 2)
     assert run(f"{dates} --every year --bounds 2025 2026", capsys)["value"] == [1, 2, 2]
     days = run(f"{dates} --every day --bounds 2026-01-31 2026-02-01", capsys)
-    assert (days["item"], days["value"]) == (["2026-01-31", "2026-02-01", "missing"], [1, 1, 2])
+    assert (days["item"], days["value"]) == (["2026-01-31", "2026-02-01", "(missing)"], [1, 1, 2])
     weeks = run(f"{dates} --every week --bounds 2026-01-26 2026-02-02", capsys)
-    assert (weeks["item"], weeks["value"]) == (["2026-W05", "2026-W06", "missing"], [1, 0, 2])
+    assert (weeks["item"], weeks["value"]) == (["2026-W05", "2026-W06", "(missing)"], [1, 0, 2])
     same = run(f"{dates.replace('--of date', '--month date')} --bounds 2026-01 2026-12", capsys)
     twice = run(f"{dates} --month date --bounds 2026-01 2026-12", capsys)
     for data in (answer, same, twice):
@@ -261,7 +267,9 @@ def test_days_weeks_months_and_years(capsys: Any) -> None:
     assert same == twice == answer
     years = run(f"{dates} --year date --where \"date >= '2026-01-01'\" --bounds 2025 2026", capsys)
     assert years["value"][:2] == [0, 2]
-    assert "Days outside the bounds are left out." in text(f"{dates} --every year --bounds 2025 2026", capsys)
+    assert "Rows with a date that is not listed are left out." in text(
+        f"{dates} --every year --bounds 2025 2026", capsys
+    )
 
 
 def test_dates_of_every_type(tmp_path: Path, capsys: Any) -> None:
@@ -288,7 +296,7 @@ NUMBERS = {
 def test_bins_of_every_type_of_number(kind: str, capsys: Any) -> None:
     values = pa.array([1, 2, 3, 4, None], pa.int64()).cast(NUMBERS[kind])
     pa.parquet.write_table(pa.table({"who": range(5), "x": values}), "x.parquet")
-    for edges, expected in (("0,2,4,9", [1, 2, 1]), ("0,2.001,4,9", [2, 1, 1]), ("0,1.999,3.999,9", [1, 2, 1])):
+    for edges, expected in (("0,2,4", [1, 2, 1]), ("0,2.001,4", [2, 1, 1]), ("0,1.999,3.999", [1, 2, 1])):
         assert run(f"histogram x.parquet --of x --unit who --edges {edges}", capsys)["value"] == expected
 
 
@@ -323,7 +331,7 @@ def test_a_decimal_that_is_an_edge_is_in_the_bin_above_it(kind: str, capsys: Any
     else:
         pa.parquet.write_table(pa.table({"who": range(11), "x": pa.array(tenths, NUMBERS[kind])}), "x.parquet")
     name = "x.csv" if kind == "csv" else "x.parquet"
-    edges = ",".join(str(i / 10) for i in range(12))
+    edges = ",".join(str(i / 10) for i in range(11))
     assert run(f"histogram {name} --of x --unit who --edges {edges}", capsys)["value"] == [1] * 11
 
 
@@ -353,15 +361,18 @@ def count_total(numbers: Any) -> lb.Counts:
     return lb.Counts(items=["rows"], values=[total.values], sensitivity=total.sensitivity, monotone=total.monotone)
 
 
+def rank_groups(place: Any, **groups: Any) -> Any:
+    options = {"source": place.source, "unit": place.unit, "missing": "show", "others": "show", "epsilon": 1}
+    request = KINDS["count"].parse({**options, **groups})
+    return read_ranked_counts(request.rows, request.items)
+
+
 def rank_bins(place: Any) -> Any:
-    return read_bins(
-        place, "x", Bins.of(edges=[0, 1, 5]), ["0 to 1", "1 to 5", "missing"], "bin", by_rank=True
-    )  # fmt: skip
+    return rank_groups(place, edges={"x": [0, 1, 5]}, closed=True)
 
 
 def rank_months(place: Any) -> Any:
-    months = Periods.of("month", ("2026-01", "2026-12"))
-    return read_bins(place, "date", months, [*MONTHS, "missing"], "bin", by_rank=True)
+    return rank_groups(place, month="date", domain="2026-01..2026-11")
 
 
 COUNTERS: dict[str, Any] = {
@@ -428,18 +439,18 @@ WRONG = {
     "histogram visits.csv --unit who": "histogram needs --by COLUMN for items, or --of",
     "histogram visits.csv --unit who --bins 3": "name it with --of",
     "histogram visits.csv --unit who --of cost": "bins need bounds",
-    "histogram visits.csv --unit who --of cost --by group --bounds 0 1 --bins 2": "--of takes the place of --by",
-    "histogram visits.csv --unit who --of who --bounds 0 1 --bins 2": "--of and --unit must be different columns",
+    "histogram visits.csv --unit who --of cost --by group --bounds 0 1 --bins 2": "needs --most-items",
+    "histogram visits.csv --unit who --of who --bounds 0 1 --bins 2": "groups and --unit must be different columns",
     "histogram visits.csv --unit who --of date --every month": "bins of dates need --bounds",
     "histogram visits.csv --unit who --of date --every hour --bounds 2026 2026": "must be day, week, month or year",
     "histogram visits.csv --unit who --of date --every month --bounds 2026 x": "bounds of dates must be days",
     "histogram visits.csv --unit who --of date --every day --bounds 2026-02-30 2027": "bounds of dates must be days",
     "histogram visits.csv --unit who --of date --every day --bounds 2027 2026": "bounds must rise",
     "histogram visits.csv --unit who --of date --every month --month date --bounds 2026 2026": "is by one of days",
-    "histogram visits.csv --unit who --year date --month date --bounds 2026 2026": "must be for different columns",
+    "histogram visits.csv --unit who --year date --month date --bounds 2026 2026": "by one of days, weeks, months",
     "histogram visits.csv --unit who --of cost --edges 3,2": "edges must rise",
-    "histogram visits.csv --unit who --of cost --edges 1,x": "must be a finite number",
-    "histogram visits.csv --unit who --of date --every year --bounds 2026 2026 --missing 3": "'leave-out' or 'bin'",
+    "histogram visits.csv --unit who --of cost --edges 1,x": "must be COLUMN A,B,C: got '1,x'",
+    "histogram visits.csv --unit who --of date --every year --bounds 2026 2026 --missing 3": "--missing show",
 }
 
 

@@ -39,7 +39,7 @@ def test_a_domain_is_read_once(tmp_path: Path) -> None:
     request = KINDS["top"].parse(asked)
     read.set()
     assert request.items.names == ("flu", "cold")
-    assert identity_of(request)["options"]["domain"] == [Domain.parse(["flu", "cold"]).digest]
+    assert identity_of(request)["options"]["domain"] == {"item": Domain.parse(["flu", "cold"]).digest}
     assert request.items.names == ("flu", "cold")
     assert pipe.read_text() == "other\nitems\n"  # nobody has read it
 

@@ -53,7 +53,7 @@ def test_a_file_is_counted_by_values_and_by_edges(visits: pd.DataFrame, file: st
     release = lb.ask(
         "tables", file, unit="patient", by=["region"], domain=REGIONS, edges={"age": EDGES}, ways=2, rho=3000
     )
-    assert release.table("region", "age").items[1] == ("under 18", "18 to under 65", "65 and over")
+    assert release.table("region", "age").items[1] == ("under 18", "18 to 64", "65 and over")
     assert np.rint(release.table("region", "age").to_numpy()).astype(int).tolist() == true_table(visits)
 
 
@@ -122,7 +122,7 @@ def test_the_command_prints_a_table_crosswise_and_says_of_whom(visits: pd.DataFr
     asked = "tables visits.csv --unit patient --by region --domain north,south --edges age=0,18,65 --rho 1/2"
     assert run(asked) == 0
     text = " ".join(capsys.readouterr().out.split())
-    assert "region under 18 18 to under 65 65 and over (all)" in text
+    assert "region under 18 18 to 64 65 and over (all)" in text
     assert "A person counts in one cell of each table, picked at random: " in text
     assert "more than it says, and a sum of a row or column at most" in text
     assert "Rows without a value of region, age are left out of all tables." in text
@@ -204,8 +204,8 @@ def test_the_ledger_pays_and_reuses(visits: pd.DataFrame) -> None:
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
-        ({"domain": [["a", "b"]]}, "Without one: age"),
-        ({"domain": {"region": REGIONS, "sex": ["f", "m"]}}, "--domain must name the columns of --by"),
+        ({"domain": [["a", "b"]]}, "without one: age"),
+        ({"domain": {"region": REGIONS, "sex": ["f", "m"]}}, "--domain must name columns of --by"),
         ({"ways": 2, "tables": [["region"]]}, "--tables takes the place of --ways"),
         ({"one_each": True, "most_items": 2}, "--one-each is --most-items 1"),
         ({"unit": None, "most_items": 2}, "need --unit"),

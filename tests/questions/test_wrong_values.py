@@ -82,6 +82,8 @@ def test_the_command_refuses_in_the_same_words(kind: Any, option: Option, capsys
             flag = f"-{name}" if len(name) == 1 else f"--{name.replace('_', '-')}"
             if name == "domain" and given == ["a", "b"]:
                 typed += [flag, "a,b"]
+            elif isinstance(given, list):
+                typed += [word for own in given for word in (flag, own if isinstance(own, str) else ",".join(own))]
             elif name != "source":
                 typed += [flag, *(map(str, given) if isinstance(given, tuple) else [str(given)])]
         try:

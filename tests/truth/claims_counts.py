@@ -155,7 +155,7 @@ def everybody_could_count(answer: Answer, places: Places) -> Iterator[Outcome]:
     same = size == len(people) and (wider == narrower if "weights" not in answer.case.options else wider >= narrower)
     yield Outcome("how many intervals would be narrower", same and 2 * narrower > len(people), sure=True)
     words = shlex.split(places["command"])
-    plain = not {"--most-items", "--one-each"} & {*words} and words[:2] == ["lastbit", answer.case.kind]
+    plain = not {"--most-items", "--one-each"} & {*words} and words[:2] == ["lastbit", "count"]
     yield Outcome("the command asks for all", plain, sure=True)
 
 

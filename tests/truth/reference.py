@@ -151,15 +151,15 @@ class Reference:
             edges = [Fraction(edge) for edge in self.options["edges"]]
         else:
             parts, (low, high) = self.options["bins"], self.bounds
-            edges = [low + (high - low) * part / parts for part in range(parts + 1)]
-        names = [str(place) for place in range(len(edges) - 1)]
+            edges = [low + (high - low) * part / parts for part in range(parts)]
+        names = [str(place) for place in range(len(edges))]
         own = self.options.get("missing") == "bin"
 
         def bin_of(row: Row) -> str | None:
             number = parse_number(row.number) if own else self._number(row)
             if number is None:
                 return "missing" if own else None
-            inside = sum(number >= edge for edge in edges[1:-1])
+            inside = sum(number >= edge for edge in edges[1:])
             return str(inside)
 
         return [*names, *(["missing"] if own else [])], bin_of

@@ -79,10 +79,10 @@ def test_with_tls_nothing_goes_in_the_clear(desk: Desk) -> None:
 
 
 ASKED = {
-    "at", "bins", "bounds", "by", "delta", "domain", "edges", "epsilon", "every", "form", "k", "latest_by", "level",
-    "limit", "missing", "most_items", "most_rows", "noun", "numbers", "of", "one_each", "people_share", "per",
-    "resolution", "rho", "row_noun", "rows", "rule", "scale", "set", "tables", "threshold", "ways", "weight", "weights",
-    "where",
+    "at", "bin", "bins", "bounds", "by", "closed", "day", "delta", "discover", "domain", "edges", "epsilon", "every",
+    "form", "hour", "k", "latest_by", "level", "limit", "missing", "month", "most_items", "most_rows", "noun",
+    "numbers", "of", "one_each", "others", "people_share", "per", "resolution", "rho", "row_noun", "rows", "rule",
+    "scale", "set", "tables", "threshold", "ways", "week", "weekday", "weight", "weights", "where", "year",
 }  # fmt: skip
 """Options that whoever asks may choose. A new option must be put here, or be the server's alone."""
 

@@ -30,7 +30,7 @@ _PLANS = {
         "plan mean --of cost --bounds 0 1000 --people 5000 --within 10",
         "plan mean visits.csv --of cost --unit patient --bounds 0 1000 --people 5000 --epsilon 1",
     ),
-    "tables": ("plan tables --by sex --by age --domain f,m --edges age=0,18,65 --rho 1/20",),
+    "tables": ("plan tables --by sex --by age --domain f,m --edges age 0,18,65 --rho 1/20",),
     "quantile": ("plan quantile --at 0.25,0.5,0.75 --bounds 0 1000 --epsilon 1",),
     "watch": ("plan watch --limit 3 --sensitivity 5 --within 100",),
 }

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from lastbit.cli.words import TextCommand
+from lastbit.cli.grammar import GrammarCommand
 from lastbit.errors import ParameterError
 from lastbit.questions.option import Option
 from lastbit.questions.request import Kind
@@ -37,7 +37,7 @@ def make_command(
     command.__name__, command.__doc__ = name, help_text
     command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    command.typer_class = TextCommand  # type: ignore[attr-defined]
+    command.typer_class = GrammarCommand  # type: ignore[attr-defined]
     return command
 
 

@@ -14,7 +14,6 @@ from lastbit.errors import ParameterError
 from lastbit.exact.numbers import number
 from lastbit.ledger import chain
 from lastbit.output.data_files import plain_columns
-from lastbit.questions.domains import assign_domains
 from lastbit.questions.group_types import group_names
 from lastbit.questions.kinds import find_kind
 from lastbit.questions.rendering import AnswerView
@@ -111,12 +110,13 @@ def describe_options(request: Request) -> dict[str, Any]:
     } | {"level": request.level}
 
 
-def _list_items(request: Request) -> list[list[Any]]:
-    """Return the items of each column, in the order of the columns: whoever verifies has no file that names them."""
-    typed = request["domain"]
-    columns = group_names(request.values.get("by"))
-    domains = assign_domains(columns, typed) if len(columns) == len(typed) else typed
-    return [_plain(list(domain.items)) for domain in domains]
+def _list_items(request: Request) -> Any:
+    """Return the items of each column, in the order of the columns: whoever verifies has no file that names them.
+
+    By the names of their columns, where some columns need no list.
+    """
+    domains = {domain.column: _plain(list(domain.items)) for domain in request.typed_domains}
+    return list(domains.values()) if len(domains) == len(group_names(request.values.get("by"))) else domains
 
 
 def rebuild_request(kind: str, options: Mapping[str, Any]) -> Request:
@@ -129,7 +129,8 @@ def rebuild_request(kind: str, options: Mapping[str, Any]) -> Request:
     lastbit.errors.ParameterError: the domain of a certificate must be a list of items for each column.
     """
     domains = options.get("domain", [])
-    if not isinstance(domains, list) or not all(isinstance(items, list) for items in domains):
+    lists = list(domains.values()) if isinstance(domains, dict) else domains
+    if not isinstance(lists, list) or not all(isinstance(items, list) for items in lists):
         raise ParameterError("the domain of a certificate must be a list of items for each column.")
     known = find_kind(kind)
     allowed = {option.name for option in known.options if option.part in ("table", "question", "cost", "output")}

@@ -201,9 +201,7 @@ def _find_files(study: Study, option: Option, value: Any) -> Any:
 
 def discovers(request: Request) -> bool:
     """Return whether a question shows items that nobody listed."""
-    if request.values.get("discover"):
-        return True
-    return "delta" in request.values and bool(request.values.get("by")) and not request.values.get("domain")
+    return "delta" in request.values and "by" in request.values and bool(request.items.unlisted_columns)
 
 
 def check_budget(study: Study) -> tuple[Budget | None, list[Problem]]:

@@ -11,7 +11,7 @@ from lastbit.errors import ParameterError
 from lastbit.output.words import nth, plural
 from lastbit.questions.people import PeopleParts, PeopleReading
 from lastbit.questions.question import Accuracy, Question
-from lastbit.questions.reading_notes import describe_weights
+from lastbit.questions.reading_notes import describe_groups, describe_weights
 from lastbit.questions.report import format_percent
 from lastbit.values.bounds import parse_bounds
 
@@ -28,8 +28,8 @@ def _require_delta(request: Request) -> str:
     delta: str | None = request["delta"]
     if delta is None:
         raise ParameterError(
-            "without --domain the items are private, and to publish them takes a --delta, such as --delta 1e-6. Give "
-            "one, or list the public items in a file and pass --domain FILE. Nothing was read."
+            "without --domain the items are private, and to publish them takes a --delta, such as --discover --delta "
+            "1e-6. Give one, or list the public items in a file and pass --domain FILE. Nothing was read."
         )
     return delta
 
@@ -83,14 +83,14 @@ def ask_unlisted_items(request: Request, *, gaps: bool) -> Question:
         accuracy=lambda units: Accuracy(
             needed, items.number(request.words), sentence, _NEEDED, total=items.total_of(units)
         ),
-        notes=describe_weights(request),
+        notes=[*describe_groups(request), *describe_weights(request)],
         draws_numbers=gaps,
     )
 
 
 def count_items(request: Request) -> Question:
     """List items with the number of their people, or their sum: of a public domain all, otherwise the common ones."""
-    return _count_listed_items(request) if request.items.domain else _count_unlisted_items(request)
+    return _count_unlisted_items(request) if request.items.unlisted_columns else _count_listed_items(request)
 
 
 def _count_listed_items(request: Request) -> Question:
@@ -124,7 +124,7 @@ def _count_listed_items(request: Request) -> Question:
     return Groups(request, "item", items.names, "item", items.number(request.words), noise, people, weights).ask(
         read_ranked_counts(rows, items) if people.is_bounded else read_counts(rows, items),
         sample,
-        describe_weights(request),
+        [*describe_groups(request), *describe_weights(request)],
         total=items.total_of,
         data=items.data,
     )
@@ -253,5 +253,5 @@ def _count_unlisted_items(request: Request) -> Question:
         accuracy=lambda units: Accuracy(
             needed, items.number(request.words), sentence, _NEEDED, total=items.total_of(units)
         ),
-        notes=describe_weights(request),
+        notes=[*describe_groups(request), *describe_weights(request)],
     )

@@ -44,6 +44,35 @@ class Domain:
     """What a person typed: a range, the name of a file, or items with commas; "" for a list."""
     column: str = ""
     """The column that the items are of, where it is known."""
+    others: bool = False
+    """Whether the last item but one, or the last, is all groups that are not listed."""
+    missing: bool = False
+    """Whether the last item is the rows without a group."""
+    complete: bool = False
+    """Whether every value is in one of the groups, as every hour is in a day."""
+
+    def show(self, *, others: bool, missing: bool) -> Domain:
+        """Return the same groups, and one for the groups that are not listed, or for the rows without a group.
+
+        >>> Domain(("north", "south")).show(others=True, missing=True).items
+        ('north', 'south', '(others)', '(missing)')
+        """
+        from lastbit.data.duckdb.labels import OTHERS
+        from lastbit.data.table_counting import MISSING_VALUE
+
+        more = [OTHERS] * others + [MISSING_VALUE] * missing
+        if not more:
+            return self
+        listed = [str(item) for item in self.items]
+        twice = next((label for label in more if label in listed), None)
+        if twice is not None:
+            raise ParameterError(f"--domain must not list {twice}: rows of no other group have this name. Rename it.")
+        return Domain((*listed, *more), "", self.column, others, missing, self.complete)
+
+    @property
+    def typed_items(self) -> Sequence[Any]:
+        """The items that somebody listed."""
+        return self.items[: len(self.items) - self.others - self.missing]
 
     @classmethod
     def parse(cls, value: Any, flag: str = "--domain", face: Face = "command") -> Domain:
@@ -218,13 +247,18 @@ def _plain_values(items: Sequence[Any]) -> list[Any]:
     ]
 
 
-def assign_domains(columns: Sequence[str], typed: Sequence[Domain]) -> tuple[Domain, ...]:
+def assign_domains(
+    columns: Sequence[str], typed: Sequence[Domain], implied: Mapping[str, Domain] | None = None
+) -> dict[str, Domain]:
     """Return the domain of each column: those with a name go to their column, the others to the rest in order.
 
+    `implied` are domains that need not be typed, such as the hours of a day.
+
     >>> sexes, regions = replace(Domain(("f", "m")), column="sex"), Domain(("north", "south"))
-    >>> [domain.items for domain in assign_domains(["region", "sex"], [sexes, regions])]
-    [('north', 'south'), ('f', 'm')]
+    >>> {name: domain.items for name, domain in assign_domains(["region", "sex"], [sexes, regions]).items()}
+    {'region': ('north', 'south'), 'sex': ('f', 'm')}
     """
+    known = implied or {}
     named = {domain.column: domain for domain in typed if domain.column}
     rest = [domain for domain in typed if not domain.column]
     unknown = sorted(set(named) - set(columns))
@@ -233,12 +267,21 @@ def assign_domains(columns: Sequence[str], typed: Sequence[Domain]) -> tuple[Dom
             f"--domain must name columns of --by, {', '.join(columns)}, each once: got "
             f"{', '.join(domain.column for domain in typed if domain.column)}. Nothing was read."
         )
-    without = [column for column in columns if column not in named]
-    if len(rest) != len(without):
+    without = [column for column in columns if column not in named and column not in known]
+    open_places = [*without, *(column for column in columns if column in known and column not in named)]
+    if len(rest) > len(open_places):
         raise ParameterError(
-            f"--domain must be given once for each --by: got {len(typed)} for {plural(len(columns), 'column')}; "
-            f"without one: {', '.join(without[len(rest) :]) or 'none'}. The items must be public: which of them occur "
-            "is not. Write --domain a,b,c, or --domain FILE, or NAME=a,b,c. Nothing was read."
+            f"--domain must be given once for each --by: got {len(typed)} for {plural(len(columns), 'column')}. Leave "
+            "those out that no column needs. Nothing was read."
         )
-    others = iter(rest)
-    return tuple(named[column] if column in named else next(others) for column in columns)
+    assigned = {**known, **named, **dict(zip(open_places, rest, strict=False))}
+    return {column: replace(assigned[column], column=column) for column in columns if column in assigned}
+
+
+def missing_domains(columns: Sequence[str], typed: Sequence[Domain], without: Sequence[str]) -> ParameterError:
+    """Return the error for columns whose groups nobody listed."""
+    return ParameterError(
+        f"--domain must be given once for each --by: got {len(typed)} for {plural(len(columns), 'column')}; "
+        f"without one: {', '.join(without)}. The items must be public: which of them occur is not. Write --domain "
+        "a,b,c, or --domain FILE, or NAME=a,b,c. Nothing was read."
+    )

@@ -15,7 +15,7 @@ from lastbit.questions.item_options import ItemOptions
 from lastbit.questions.people import PeopleParts, PeopleReading, parse_share
 from lastbit.questions.published_groups import TOO_FEW, PublishedGroups, blank_out
 from lastbit.questions.question import Accuracy, Question
-from lastbit.questions.reading_notes import count_rows_of, describe_all, describe_numbers
+from lastbit.questions.reading_notes import count_rows_of, describe_all, describe_groups, describe_numbers
 from lastbit.questions.report import Report, format_bound, format_percent
 
 if TYPE_CHECKING:
@@ -181,7 +181,7 @@ class GroupNumbers:
 
     def _describe_reading(self) -> list[str]:
         """Return which number a person has in a group, and in how many groups a person counts."""
-        notes = describe_numbers(self.request, self.rule)
+        notes = [*describe_groups(self.request), *describe_numbers(self.request, self.rule)]
         if self.request.rows.unit is None or self._of_rows:
             return notes
         if not self.people.is_bounded:

@@ -1,4 +1,4 @@
-"""The type of `--by`: columns of groups, by their names or as expressions of one row, one or several."""
+"""By what: columns of groups, by their names or as expressions of one row; and how each of them is read."""
 
 from __future__ import annotations
 
@@ -8,12 +8,21 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from lastbit.errors import ParameterError
+from lastbit.questions.domains import Domain
 from lastbit.questions.option import Face
 from lastbit.questions.value_types import Text, TextList
 
 _COLUMN: Final = Text("COLUMN")
 _NAMED: Final = re.compile(r"(?s)(?P<expression>.*\S)\s+as\s+(?P<name>\w+|\"(?:[^\"]|\"\")+\")\s*", re.IGNORECASE)
 _QUOTED: Final = re.compile(r"\"(?:[^\"]|\"\")+\"")
+
+PERIODS: Final = ("day", "week", "month", "year")
+"""Options that read the dates of a column as their periods."""
+TIMES: Final = (*PERIODS, "hour", "weekday")
+"""Options that read the times of a column as a part of them."""
+READINGS: Final = ("edges", "bin", *TIMES)
+"""Options that say how a column is read. Each adds its column to --by."""
+_WEEKDAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
 @dataclass(frozen=True)
@@ -82,6 +91,44 @@ class GroupList(TextList):
         return [_write(column) for column in value]
 
 
+@dataclass(frozen=True)
+class DiscoverList(GroupList):
+    """Columns whose groups nobody listed; True, or the flag alone, for all columns without a list.
+
+    >>> DiscoverList().parse(True, "--discover", "python"), DiscoverList().parse([""], "--discover", "command")
+    (True, True)
+    >>> DiscoverList().parse("diagnosis", "--discover", "python")
+    ('diagnosis',)
+    """
+
+    def parse(self, value: Any, flag: str, face: Face) -> Any:
+        """Return True, or the names."""
+        alone = value[0] if isinstance(value, list | tuple) and len(value) == 1 else value
+        if isinstance(alone, bool | str) and alone in ("", True, False):
+            return True if alone in ("", True) else None
+        names = super().parse(value, flag, face)
+        if not names or not all(isinstance(name, str) for name in names):
+            raise ParameterError(f"{flag} must name columns of --by, or stand alone for all without a list.")
+        return names
+
+    def arguments(self, value: Any) -> list[list[str]]:
+        """Return the flag alone, or one word for each column."""
+        return [[]] if value is True else super().arguments(value)
+
+    def plain(self, value: Any) -> Any:
+        """Return True, or the names."""
+        return True if value is True else super().plain(value)
+
+    def fact(self, value: Any) -> Any:
+        """Return True, or the names."""
+        return True if value is True else super().fact(value)
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """The JSON Schema of true, a name or a list of names."""
+        return {"type": ["boolean", "string", "array"], "items": self.of.schema}
+
+
 def split_groups(values: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return options in which `by` is no mapping: what it says of a column is said by the option for that.
 
@@ -104,6 +151,56 @@ def group_names(columns: Any) -> tuple[str, ...]:
     ('region', 'decade')
     """
     return tuple(column if isinstance(column, str) else column.name for column in columns or ())
+
+
+def columns_read(values: Mapping[str, Any]) -> list[str]:
+    """Return the columns that options say how to read, in the order of the options.
+
+    >>> columns_read({"edges": (("age", ("0", "18")),), "bin": ("cost", "10"), "month": "day"})
+    ['age', 'cost', 'day']
+    """
+    columns = [name for name, _ in values.get("edges") or () if name]
+    columns += [values["bin"][0]] if values.get("bin") else []
+    return columns + [values[unit] for unit in TIMES if values.get(unit)]
+
+
+def add_columns(values: dict[str, Any]) -> dict[str, Any]:
+    """Return parsed options in which `by` names every column that another option says how to read.
+
+    >>> add_columns({"by": ("region",), "edges": (("age", ("0", "18")),), "month": "day"})["by"]
+    ('region', 'age', 'day')
+    """
+    by = tuple(values.get("by") or ())
+    names = group_names(by)
+    more = [column for column in dict.fromkeys(columns_read(values)) if column not in names]
+    return {**values, "by": (*by, *more)} if more else values
+
+
+def imply_domains(values: Mapping[str, Any]) -> dict[str, Domain]:
+    """Return the groups of columns that need no list: those between edges, hours and weekdays.
+
+    >>> imply_domains({"edges": (("age", ("0", "18")),), "hour": "arrival"})["age"].items
+    ('under 18', '18 and over')
+    """
+    from lastbit.values.edges import OUTSIDE
+
+    implied = {}
+    for column, bins in read_edges(values).items():
+        labels = tuple(label for label in bins.labels if label != OUTSIDE)
+        implied[column] = Domain(labels, column=column, complete=not values.get("closed"))
+    if values.get("hour"):
+        implied[values["hour"]] = Domain(range(24), column=values["hour"], complete=True)
+    if values.get("weekday"):
+        implied[values["weekday"]] = Domain(_WEEKDAYS, column=values["weekday"], complete=True)
+    return implied
+
+
+def read_edges(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the bins of each column that is read between edges."""
+    from lastbit.values.edges import ClosedBins, OpenBins
+
+    kind = ClosedBins if values.get("closed") else OpenBins
+    return {column: kind.between(edges) for column, edges in values.get("edges") or () if column}
 
 
 def check_names(names: tuple[str, ...], flag: str = "--by") -> None:

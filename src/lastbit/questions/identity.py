@@ -34,6 +34,7 @@ def identity_of(request: Request) -> dict[str, Any]:
     >>> identity_of(median)["options"]
     {'per': 'mean', 'of': 'cost', 'bounds': ['0', '10'], 'at': ['1/2']}
     """
+    request = request.canonical
     facts = {
         option.name: option.type.fact(value)
         for option, value in request.explicit_options
@@ -41,9 +42,10 @@ def identity_of(request: Request) -> dict[str, Any]:
     }
     if facts.pop("one_each", False):
         facts["most_items"] = 1
-    if "domain" in facts:
-        domains = request.items.domains if request.kind.domains is None else request.kind.domains(request)
-        facts["domain"] = [domain.digest for domain in domains]
+    if request.typed_domains:
+        facts["domain"] = {domain.column: domain.digest for domain in request.typed_domains}
+    if "delta" in request.values and "by" in facts and request.items.unlisted_columns:
+        facts["discover"] = list(request.items.unlisted_columns)
     name = request.kind.name
     if request.kind.canonicalize is not None:
         name, facts = request.kind.canonicalize(facts)
@@ -82,9 +84,9 @@ def rebuild_request(
         return None
     options = dict(facts["options"])
     if "domain" in options:
-        domains = [find_domain(str(digest)) for digest in options["domain"]]
+        domains = {column: find_domain(str(digest)) for column, digest in options["domain"].items()}
         options["domain"] = domains
-        if any(domain is None for domain in domains):
+        if any(domain is None for domain in domains.values()):
             return None
     try:
         request = find_kind(facts["question"]).parse({**options, "source": list(source), **values})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from math import prod
 from typing import Any, Final
@@ -11,8 +11,8 @@ from typing import Any, Final
 from lastbit.errors import ParameterError
 from lastbit.exact.numbers import number
 from lastbit.output.words import Words
-from lastbit.questions.domains import Domain, assign_domains
-from lastbit.questions.group_types import check_names, group_names
+from lastbit.questions.domains import Domain, assign_domains, missing_domains
+from lastbit.questions.group_types import check_names, group_names, imply_domains
 
 _MOST_NAMES: Final = 2 * 10**7
 """No domain that is written out has more items."""
@@ -28,6 +28,11 @@ class ItemOptions:
 
     by: tuple[str, ...] = ()
     domain: tuple[Domain, ...] | None = None
+    implied: Mapping[str, Domain] = field(default_factory=dict)
+    """The groups of columns that need no list: those between edges, hours, weekdays."""
+    discover: tuple[str, ...] | bool | None = None
+    """The columns whose groups nobody listed; True for all without a list."""
+    others: str = "leave-out"
     most_items: int | None = None
     """How many items a unit counts in; None for all, and where the number is found automatically."""
     auto: bool = False
@@ -45,16 +50,23 @@ class ItemOptions:
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> ItemOptions:
         """Take the options of items out of the options of a question, and refuse what can never work."""
-        options = {field.name: values[field.name] for field in fields(cls) if field.name in values}
+        options = {part.name: values[part.name] for part in fields(cls) if part.name in values}
         if "by" in options:
             options["by"] = group_names(options["by"])
             check_names(options["by"])
+            options["implied"] = imply_domains(values)
         if values.get("one_each"):
             if options["most_items"] is not None:
                 raise ParameterError("--one-each is --most-items 1: got both. Leave one of them out.")
             options["most_items"] = 1
         items = cls(**{**options, **parse_bound(options.get("most_items"))})
         items._validate_counts(values)
+        numbers = "weights" not in values or items.weights or items.counts or values.get("edges")
+        if not numbers and items.missing not in ("leave-out", "show"):
+            raise ParameterError(
+                f"--missing {items.missing} says what a missing number counts as: name the numbers with --edges or "
+                "--weights, or write --missing leave-out or --missing show."
+            )
         return items
 
     def _validate_counts(self, values: Mapping[str, Any]) -> None:
@@ -92,11 +104,57 @@ class ItemOptions:
         """The domain of each column, refused where there is not one for each."""
         if not self.by:
             raise ParameterError("--domain lists the items of a column: name the column with --by COLUMN.")
-        domain = assign_domains(self.by, self.domain or ())
+        known = self.known_domains
+        without = [column for column in self.by if column not in known]
+        if without:
+            raise missing_domains(self.by, self.domain or (), without)
+        domain = tuple(known[column] for column in self.by)
         from lastbit.data.domain import check_combinations
 
         check_combinations(len(part.items) for part in domain)
         return domain
+
+    @property
+    def unlisted_columns(self) -> tuple[str, ...]:
+        """The columns of groups that nobody listed: a delta pays for showing those that are found.
+
+        Where no list is typed at all, nothing else can be meant.
+        """
+        known = self.known_domains
+        without = tuple(column for column in self.by if column not in known)
+        if self.discover is None:
+            if self.domain and without:
+                raise missing_domains(self.by, self.domain, without)
+            return without
+        named = without if self.discover is True else tuple(self.discover or ())
+        for column in named:
+            if column not in self.by:
+                raise ParameterError(f"--discover must name a column of --by: got {column!r}. Nothing was read.")
+            if column in known:
+                raise ParameterError(
+                    f"--discover is for groups that nobody listed, and those of {column!r} are. Leave --discover or "
+                    "the list out. Nothing was read."
+                )
+        if not named:
+            raise ParameterError("--discover is for groups that nobody listed: here all are. Leave it out.")
+        rest = [column for column in without if column not in named]
+        if rest:
+            raise missing_domains(self.by, self.domain or (), rest)
+        return named
+
+    @property
+    def known_domains(self) -> dict[str, Domain]:
+        """The groups of each column that are listed, with those of other rows and of rows without one, where shown."""
+        assigned = assign_domains(self.by, self.domain or (), self.implied)
+        missing = self.missing == "show"
+        if self.counts is not None and (missing or self.others == "show"):
+            raise ParameterError("--others show and --missing show are for rows that are counted: leave --counts out.")
+        if self.others == "show" and not assigned:
+            raise ParameterError("--others show is for groups that are listed: nobody listed any here. Leave it out.")
+        return {
+            column: domain.show(others=self.others == "show" and not domain.complete, missing=missing)
+            for column, domain in assigned.items()
+        }
 
     @property
     def size(self) -> int:
@@ -160,6 +218,11 @@ class ItemOptions:
 
         low, high = (number(bound, "bounds") for bound in self.bounds)
         return str(default_step((low, high))) if low < high else "1"
+
+    @property
+    def missing_weight(self) -> str:
+        """What a row without a weight counts as."""
+        return "leave-out" if self.weights is None or self.missing == "show" else self.missing
 
     @property
     def margin(self) -> Fraction:

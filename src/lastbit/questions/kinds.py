@@ -7,29 +7,34 @@ from typing import Final
 
 from lastbit.errors import ParameterError
 from lastbit.questions import counts, quantiles, selection, streams, sums, tables
+from lastbit.questions.edge_types import EdgeLists
+from lastbit.questions.old_words import respell_histogram
 from lastbit.questions.option import Option
 from lastbit.questions.request import Kind
 from lastbit.questions.shared_options import (
     AT,
     BOUNDS,
     DELTA,
+    DISCOVER,
     DOMAIN,
+    EDGES,
     GROUPS,
     GROUPS_BY,
     ITEMS,
     LIMIT,
-    MISSING,
+    MISSING_GROUPS,
     MOST_ITEMS,
     MOST_ROWS,
     NUMBERS,
     ONE_EACH,
     PAYMENT,
+    READING,
     STEP,
     TABLE,
     THRESHOLD,
 )
 from lastbit.questions.summaries import SUMMARIES
-from lastbit.questions.value_types import Flag, NumberList, OneOf, Rule, Text, WholeNumber
+from lastbit.questions.value_types import Flag, OneOf, Rule, Text, WholeNumber
 
 _K: Final = Option("k", WholeNumber(most=2 * 10**7), "How many items.", 10)
 _SET: Final = (
@@ -65,6 +70,7 @@ _RANGE: Final = (
 )
 _QUANTILE_NUMBERS: Final = tuple(option for number in NUMBERS for option in (_RANGE if number is BOUNDS else (number,)))
 _GROUP_OPTIONS: Final = (
+    *READING,
     replace(GROUPS_BY, help="The column that holds the groups. Repeat it for combinations."),
     replace(
         DOMAIN,
@@ -75,16 +81,16 @@ _GROUP_OPTIONS: Final = (
     ONE_EACH,
     replace(MOST_ITEMS, help="One person counts in at most this many groups, picked at random. Without it: in all."),
 )
-_MISSING_OF_BINS: Final = replace(
-    MISSING,
-    type=Rule("RULE", rules=("leave-out", "bin", "lowest")),
-    help="A number that is missing (blank, null, NaN, text) is left out. Or 'bin': missing numbers have a bin of their "
-    "own. Or 'lowest', or a number that it counts as.",
-)
+_OF_BINS: Final = {
+    "missing": replace(MISSING_GROUPS, type=Rule("RULE", rules=("leave-out", "show", "bin", "lowest"))),
+    "edges": replace(
+        EDGES, type=EdgeLists(unnamed=True), help=f"{EDGES.help} Without a column: the edges of the column of --of."
+    ),
+}
+"""Options of groups that take more where bins are counted."""
 _BINS: Final = (
-    Option("of", Text("COLUMN"), "A column of numbers or dates, to count by bins."),
+    Option("of", Text("COLUMN"), "A column of numbers or dates to count by bins; or, with --by, the column to add up."),
     Option("bins", WholeNumber(), "So many equal bins between the --bounds."),
-    Option("edges", NumberList("A,B,C"), "The edges of the bins, instead of --bounds and --bins."),
     Option(
         "every",
         OneOf("PERIOD", choices=("day", "week", "month", "year")),
@@ -102,7 +108,7 @@ KINDS: Final[dict[str, Kind]] = {
     for kind in (
         Kind(
             "top",
-            (*TABLE, *ITEMS, *PAYMENT, _K, DELTA, *_SET),
+            (*TABLE, *ITEMS, *PAYMENT, _K, DISCOVER, DELTA, *_SET),
             selection.top,
             SUMMARIES["top"],
             (
@@ -133,6 +139,7 @@ KINDS: Final[dict[str, Kind]] = {
                 *ITEMS,
                 *PAYMENT,
                 replace(_K, help="How many items, one after the other.", default=1),
+                DISCOVER,
                 replace(
                     DELTA,
                     help="With --domain and --epsilon: the list may cost (epsilon, delta). Without --domain: the "
@@ -164,8 +171,9 @@ KINDS: Final[dict[str, Kind]] = {
             "histogram",
             (
                 *TABLE,
-                *(_MISSING_OF_BINS if option is MISSING else option for option in GROUPS),
+                *(_OF_BINS.get(option.name, option) for option in GROUPS),
                 *PAYMENT,
+                DISCOVER,
                 DELTA,
                 *_BINS,
             ),
@@ -179,7 +187,7 @@ KINDS: Final[dict[str, Kind]] = {
                 f"histogram {_COST} --edges 0,50,100,500 --missing bin --epsilon 1",
                 "histogram visits.csv --month date --unit patient --bounds 2024-01 2024-12 --most-items 3 --epsilon 1",
             ),
-            counts.canonicalize_histogram,
+            respell=respell_histogram,
         ),
         Kind(
             "count",
@@ -189,6 +197,7 @@ KINDS: Final[dict[str, Kind]] = {
                 *PAYMENT,
                 Option("rows", Flag(), "Count rows instead of people; needs --most-rows.", False),
                 MOST_ROWS,
+                DISCOVER,
                 DELTA,
             ),
             counts.count,
@@ -257,11 +266,10 @@ KINDS: Final[dict[str, Kind]] = {
             (
                 "tables visits.csv --unit patient --by diagnosis --domain diagnoses.txt --month date "
                 "--by date --domain 2024-01..2024-12 --rho 1/20",
-                "tables visits.csv --unit patient --by diagnosis --domain diagnoses.txt --edges cost=0,50,100,500 "
+                "tables visits.csv --unit patient --by diagnosis --domain diagnoses.txt --edges cost 0,50,100,500 "
                 "--one-each --epsilon 1 --delta 1e-6 --pivot diagnosis,cost",
             ),
             tables.name_tables,
-            tables.table_domains,
         ),
     )
 }

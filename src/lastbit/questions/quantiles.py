@@ -10,7 +10,7 @@ from lastbit.errors import ParameterError
 from lastbit.questions.item_options import ItemOptions, parse_bound
 from lastbit.questions.people import PeopleParts, PeopleReading, parse_share
 from lastbit.questions.question import Accuracy, Question
-from lastbit.questions.reading_notes import count_rows_of, describe_all, describe_numbers
+from lastbit.questions.reading_notes import count_rows_of, describe_all, describe_groups, describe_numbers
 from lastbit.questions.report import format_bound, format_percent
 from lastbit.questions.sums import canonicalize_rule, choose_rule
 
@@ -160,7 +160,7 @@ def _ask_quantiles(request: Request, at: tuple[str, ...]) -> Question:
         accuracy=lambda units: Accuracy(
             within, "ranks", sentence, "How many ranks a value may be off", total=Fraction(units)
         ),
-        notes=[*describe_numbers(request, rule), *_describe_groups(request, groups, rule)],
+        notes=[*describe_groups(request), *describe_numbers(request, rule), *_describe_groups(request, groups, rule)],
     )
 
 
@@ -211,7 +211,8 @@ def _parse_groups(request: Request, rule: str) -> ItemOptions | None:
             "--one-each and --most-items are for people with one number in each group. With --per row, --most-rows "
             "says how many numbers a person has in all groups together. Leave the others out."
         )
-    return ItemOptions(by=by, domain=domain, **parse_bound(most))
+    items = request.items
+    return ItemOptions(by=items.by, domain=domain, implied=items.implied, others=items.others, **parse_bound(most))
 
 
 def _describe_groups(request: Request, groups: ItemOptions | None, rule: str) -> list[str]:

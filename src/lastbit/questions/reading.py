@@ -18,10 +18,8 @@ from lastbit.values.ranked import RankedCounts, RankedUnlisted
 from lastbit.values.unlisted import UNKNOWN, Unlisted
 
 if TYPE_CHECKING:
-    from lastbit.data.duckdb.bins import Periods
     from lastbit.data.per_unit import Numbers
     from lastbit.questions.domains import Domain
-    from lastbit.values.bins import Bins
 
 _EVERYONE: Final = "everyone"
 
@@ -81,7 +79,8 @@ def read_counts(rows: RowOptions, items: ItemOptions) -> Reading[Counts]:
     """Read the counts of listed items."""
 
     def work(table: OpenTable) -> Counts:
-        counts: Counts = _count(table, rows, items, _match_domain(items.domains, table, items.by))
+        table, domain = _label_groups(items.domains, table, items.by)
+        counts: Counts = _count(table, rows, items, domain)
         _refuse_twins(counts.items, items.domains)
         return counts
 
@@ -94,15 +93,16 @@ def read_ranked_counts(rows: RowOptions, items: ItemOptions) -> Reading[RankedCo
     def work(table: OpenTable) -> RankedCounts:
         from lastbit.data.duckdb.ranked import count_ranked
 
+        table, domain = _label_groups(items.domains, table, items.by)
         ranked = count_ranked(
             table,
             by=list(items.by),
             unit=rows.unit or "",
-            domain=_match_domain(items.domains, table, items.by),
+            domain=domain,
             weights=items.weights,
             bounds=items.bounds,
             resolution=items.step(),
-            missing=items.missing,
+            missing=items.missing_weight,
         )
         _refuse_twins(ranked.items, items.domains)
         return ranked
@@ -114,7 +114,7 @@ def read_unlisted_items(rows: RowOptions, items: ItemOptions, most: int | None) 
     """Read the items that nobody listed: so many with the largest numbers, or all."""
 
     def work(table: OpenTable) -> Unlisted:
-        unlisted: Unlisted = _count(table, rows, items, UNKNOWN)
+        unlisted: Unlisted = _count(_label_known_groups(items, table), rows, items, UNKNOWN)
         # The table is closed afterwards: all that the mechanism asks for is read now.
         largest = unlisted.highest(most)
         return replace(unlisted, fetch=lambda n: (largest[0][:n], largest[1][:n]))
@@ -129,14 +129,14 @@ def read_ranked_unlisted(rows: RowOptions, items: ItemOptions, most: int) -> Rea
         from lastbit.data.duckdb.ranked import count_ranked_unlisted
 
         return count_ranked_unlisted(
-            table,
+            _label_known_groups(items, table),
             by=list(items.by),
             unit=rows.unit or "",
             most=most,
             weights=items.weights,
             bounds=items.bounds,
             resolution=items.step(),
-            missing=items.missing,
+            missing=items.missing_weight,
         )
 
     return Reading(rows, _select_columns(rows, items), work)
@@ -171,7 +171,7 @@ def _count(table: OpenTable, rows: RowOptions, items: ItemOptions, domain: Any) 
         weights=items.weights,
         bounds=items.bounds,
         resolution=items.step(),
-        missing=items.missing,
+        missing=items.missing_weight,
         most_items=items.most_items,
     )
 
@@ -201,6 +201,9 @@ def read_numbers(
 
         rule: Any = per
         bound: dict[str, Any] = {} if ranked else {"most_items": most_items}
+        domain = None
+        if by:
+            table, domain = _label_groups(domains, table, by)
         numbers = (rank_per_unit if ranked else per_unit)(
             table,
             of=of,
@@ -210,7 +213,7 @@ def read_numbers(
             latest_by=latest_by,
             most_rows=most_rows,
             by=list(by),
-            domain=_match_domain(domains, table, by) if by else None,
+            domain=domain,
             missing=missing,
             resolution=resolution,
             **bound,
@@ -250,49 +253,56 @@ def read_numbers_of_rows(rows: RowOptions, most: int) -> Reading[Numbers]:
     return Reading(rows, ColumnSelection((unit,)), work)
 
 
-def read_bins(
-    rows: RowOptions, of: str, bins: Bins | Periods, labels: Sequence[str], missing: str, *, by_rank: bool = False
-) -> Reading[Any]:
-    """Read how many units, or rows where nobody named the unit, each bin of a column has; or by rank in their lots."""
-    from lastbit.data.duckdb.bins import Periods
-
-    if of == rows.unit:
-        raise ParameterError(f"--of and --unit must be different columns: got {of!r} for both.")
-    units = () if rows.unit is None else (rows.unit,)
-    # Dates are read as text where a file is text, numbers as numbers.
-    columns = ColumnSelection((*units, of)) if isinstance(bins, Periods) else ColumnSelection(units, weights=of)
-
-    def work(table: OpenTable) -> Any:
-        from lastbit.data.count import count
-        from lastbit.data.duckdb.bins import bin_label
-        from lastbit.data.duckdb.ranked import count_ranked
-        from lastbit.data.sql import quote_identifier
-
-        label = f"{bin_label(table.relation, of, bins, missing)} AS bin"
-        if rows.unit is None:
-            return count(table.transform(lambda relation: relation.project(label)), by="bin", domain=labels)
-        label_and_unit = f"{label}, {quote_identifier(rows.unit)} AS who"
-        table = table.transform(lambda relation: relation.project(label_and_unit))
-        return (count_ranked if by_rank else count)(table, by="bin", unit="who", domain=labels)
-
-    return Reading(rows, columns, work)
-
-
 def read_column_names(rows: RowOptions) -> list[str]:
     """List the columns that a table declares; none where only its rows name them. No row is read."""
     return list_columns(rows.source, rows.table, rows.form)
 
 
-def _match_domain(domains: Sequence[Domain], table: OpenTable, by: Sequence[str]) -> Any:
-    """Return the items as `count` takes them. A range is text where the column is text, as it is in text files."""
-    types = dict(zip(table.relation.columns, table.relation.types, strict=True))
-    items = [
-        [str(item) for item in domain.items]
-        if isinstance(domain.items, range) and types[column] == "VARCHAR"
-        else domain.items
-        for domain, column in zip(domains, by, strict=True)
+def _label_groups(domains: Sequence[Domain], table: OpenTable, by: Sequence[str]) -> tuple[OpenTable, Any]:
+    """Return the table with groups of other rows and of rows without one, where they are shown, and all groups.
+
+    The groups are as `count` takes them. A range is text where the column is text, as it is in text files.
+    """
+    from lastbit.data.duckdb.labels import LabelledColumn, label_groups
+
+    listed = [_match_column(domain.typed_items, table, column) for domain, column in zip(domains, by, strict=True)]
+    labelled = [
+        LabelledColumn(column, items, domain.others, domain.missing)
+        for column, items, domain in zip(by, listed, domains, strict=True)
+        if domain.others or domain.missing
     ]
-    return items[0] if len(items) == 1 else items
+    if labelled:
+        table = label_groups(table, labelled)
+        names = [column.name for column in labelled]
+        listed = [
+            domain.items if column in names else items
+            for column, domain, items in zip(by, domains, listed, strict=True)
+        ]
+    return table, listed[0] if len(listed) == 1 else listed
+
+
+def _label_known_groups(items: ItemOptions, table: OpenTable) -> OpenTable:
+    """Return the table with only the listed groups of columns that have a list: the combinations are found then."""
+    from lastbit.data.duckdb.labels import LabelledColumn, label_groups
+
+    known, shown = items.known_domains, items.missing == "show"
+    labelled = [
+        LabelledColumn(name, _match_column(known[name].typed_items, table, name), known[name].others, shown)
+        if name in known
+        else LabelledColumn(name, None, missing=True)
+        for name in items.by
+        if name in known or shown
+    ]
+    return label_groups(table, labelled) if labelled else table
+
+
+def _match_column(items: Sequence[Any], table: OpenTable, column: str) -> Sequence[Any]:
+    """Return the items of a column as `count` takes them. A range is text where the column is text, as in text files.
+
+    Text is no range: whoever typed it has said its form.
+    """
+    declared = table.relation.types[table.relation.columns.index(column)]
+    return [str(item) for item in items] if isinstance(items, range) and declared == "VARCHAR" else items
 
 
 def items_in(items: Sequence[Sequence[Any]], table: OpenTable, by: Sequence[str]) -> list[Sequence[Any]]:

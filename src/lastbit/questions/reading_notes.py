@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from lastbit.exact.numbers import number
 from lastbit.output.words import Words, capitalize, plural
 
 if TYPE_CHECKING:
@@ -30,6 +32,43 @@ def describe_weights(request: Request) -> list[str]:
         rule = how.get(items.missing, f"counts as {items.missing}")
         sentences.append(f"A row whose {items.weights} is missing, or is text that is no number, {rule}.")
     return sentences + _decimal_comma(request) if sentences else []
+
+
+def describe_groups(request: Request) -> list[str]:
+    """Return which rows are in no group, or in a group of their own, and how numbers become groups.
+
+    >>> from lastbit.questions.kinds import KINDS
+    >>> options = {"source": "v.csv", "by": "ward", "domain": "a,b", "edges": {"age": [0, 18]}, "epsilon": 1}
+    >>> describe_groups(KINDS["count"].parse(options))
+    ['Rows without ward or age, or with a ward that is not listed, are left out.', 'A number of age counts by its \
+whole part.']
+    """
+    items, rows = request.items, capitalize(request.words.rows)
+    if not items.by or items.counts is not None:
+        return []
+    known, binned, rule = items.known_domains, dict(request.values.get("edges") or ()), request.rows.bin_missing
+    unlisted = [name for name in items.by if name in known and not known[name].complete]
+    without = [name for name in items.by if name not in binned or rule == "leave-out"]
+    left_out = [] if items.missing == "show" or not without else [f"without {_join(without)}"]
+    if items.others != "show" and unlisted:
+        left_out.append(f"with {_join([f'a {name}' for name in unlisted])} that is not listed")
+    comma = "," if len(left_out) > 1 else ""
+    sentences = [f"{rows} {', or '.join(left_out)}{comma} are left out."] if left_out else []
+    if items.others == "show" and unlisted:
+        sentences.append(f"(others) are {request.words.rows} with {_join([f'a {name}' for name in unlisted])} that is "
+                         "not listed.")  # fmt: skip
+    if items.missing == "show":
+        sentences.append(f"(missing) are {request.words.rows} without {_join(items.by)}.")
+    for name, edges in binned.items():
+        if all(number(edge, "an edge").denominator == 1 for edge in edges):
+            sentences.append(f"A number of {name} counts by its whole part.")
+        if rule != "leave-out":
+            sentences.append(f"A missing {name} counts {'in the lowest group' if rule == 'lowest' else f'as {rule}'}.")
+    return sentences
+
+
+def _join(names: Sequence[str]) -> str:
+    return " or ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
 
 
 def describe_all(size: int, noun: str, words: Words) -> list[str]:

@@ -12,10 +12,10 @@ from lastbit.errors import ParameterError
 from lastbit.output.addresses import public_address
 from lastbit.output.words import Words
 from lastbit.questions.domains import Domain, assign_domains
-from lastbit.questions.group_types import group_names, split_groups
+from lastbit.questions.group_types import PERIODS, READINGS, add_columns, group_names, imply_domains, split_groups
 from lastbit.questions.item_options import ItemOptions
 from lastbit.questions.option import REQUIRED, Face, Option, parse_options
-from lastbit.questions.row_options import PERIODS, RowOptions
+from lastbit.questions.row_options import RowOptions
 from lastbit.questions.shared_options import SOURCE
 
 if TYPE_CHECKING:
@@ -45,8 +45,8 @@ class Kind:
     """Commands, without `lastbit` in front."""
     canonicalize: Callable[[dict[str, Any]], tuple[str, dict[str, Any]]] | None = None
     """The name and the facts of the same question in its other spelling, where it has one."""
-    domains: Callable[[Request], Sequence[Domain]] | None = None
-    """The domains of a request, where they are not one for each of its columns."""
+    respell: Callable[[Request], Request] | None = None
+    """The same request in the words of the grammar, where this kind is an old word for another."""
 
     @property
     def help(self) -> str:
@@ -62,7 +62,18 @@ class Kind:
         a mapping from columns to their values.
         """
         values = split_groups(values)
-        return Request(self, parse_options(self.options, values, face, self.name, fixed), face)
+        return Request(
+            self, self._add_columns(parse_options(self._options(values), values, face, self.name, fixed)), face
+        )
+
+    def _options(self, values: Mapping[str, Any]) -> Sequence[Option]:
+        """Return the options. A column whose reading is said needs no --by."""
+        if all(values.get(name) is None for name in READINGS):
+            return self.options
+        return [replace(option, default=()) if option.name == "by" else option for option in self.options]
+
+    def _add_columns(self, parsed: dict[str, Any]) -> dict[str, Any]:
+        return add_columns(parsed) if "by" in parsed else parsed
 
     def parse_plan(self, values: Mapping[str, Any], face: Face = "python", *, items: int | None = None) -> Request:
         """Return the request of a plan: columns may be left out, and a number of items may stand for a domain."""
@@ -88,8 +99,10 @@ class Kind:
             # The accuracy does not depend on how many items there are.
             size = options["k"].parse(values.get("k"), face) if "k" in options else 1
             stand_ins["domain"] = (Domain(range(size), f"0..{size - 1}"),)
+        if "by" in options and any(values.get(name) is not None for name in READINGS):
+            stand_ins["by"] = ()
         planned = [replace(option, default=stand_ins.get(name, option.default)) for name, option in options.items()]
-        return Request(self, parse_options(planned, values, face, self.name), face)
+        return Request(self, self._add_columns(parse_options(planned, values, face, self.name)), face)
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,10 +153,20 @@ class Request:
             raise ParameterError("exactly one of --epsilon and --rho must be given. Write --epsilon 1, or --rho 1/100.")
         return {"epsilon": epsilon} if rho is None else {"rho": rho}
 
+    @property
+    def typed_domains(self) -> tuple[Domain, ...]:
+        """The domains that somebody typed, with the names of their columns, in the order of the columns."""
+        return _with_columns(self.values.get("domain") or (), self.values)
+
     @cached_property
     def question(self) -> Question:
         """The question, built once."""
         return self.kind.build(self)
+
+    @cached_property
+    def canonical(self) -> Request:
+        """The same request in the words of the grammar: two spellings of one question are equal in them."""
+        return self if self.kind.respell is None else self.kind.respell(self)
 
     def change(self, **values: Any) -> Request:
         """Return the same request with other values of some options."""
@@ -247,17 +270,19 @@ class Request:
             elif option.name == "ledger":
                 yield option, public_address(value)
             elif option.name == "domain":
-                yield option, _with_columns(value, group_names(self.values.get("by")))
+                yield option, self.typed_domains
             else:
                 yield option, value
 
 
-def _with_columns(domains: Sequence[Domain], by: Sequence[str]) -> tuple[Domain, ...]:
+def _with_columns(domains: Sequence[Domain], values: Mapping[str, Any]) -> tuple[Domain, ...]:
     """Return the domains with the names of their columns, in the order of the columns."""
-    if len(domains) != len(by):
+    try:
+        assigned = assign_domains(group_names(values.get("by")), domains, imply_domains(values))
+    except ParameterError:  # whoever asks this question is told so
         return tuple(domains)
-    ordered = assign_domains(by, domains)
-    return tuple(Domain(domain.items, domain.text, column) for domain, column in zip(ordered, by, strict=True))
+    typed = {id(domain.items) for domain in domains}
+    return tuple(domain for domain in assigned.values() if id(domain.items) in typed)
 
 
 def _as_argument(source: str) -> str:

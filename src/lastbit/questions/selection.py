@@ -10,7 +10,7 @@ from lastbit.errors import ParameterError
 from lastbit.output.words import plural
 from lastbit.questions.discovery import ask_unlisted_items
 from lastbit.questions.question import Accuracy, Question
-from lastbit.questions.reading_notes import describe_weights
+from lastbit.questions.reading_notes import describe_groups, describe_weights
 
 if TYPE_CHECKING:
     import lastbit as lb
@@ -28,7 +28,7 @@ def top(request: Request) -> Question:
     items, k = request.items, request["k"]
     if request["set"] or request["form"] != "both":
         return _select_set(request)
-    if not items.domain:
+    if items.unlisted_columns:
         return ask_unlisted_items(request, gaps=True)
     refuse_delta(request)
     import lastbit as lb
@@ -70,7 +70,7 @@ def _select_set(request: Request) -> Question:
     if not request["set"]:
         raise ParameterError("--form says how a set is weighed: write --set too.")
     refuse_delta(request)
-    if not items.domain:
+    if items.unlisted_columns:
         raise ParameterError("--set needs --domain: a set is selected among items that are listed. Nothing was read.")
     mechanism = lb.SubsetTopK(k=k, **request.cost, resolution=items.step(), form=form, **items.mechanism_parameters)
     items.require_at_least(k)
@@ -121,7 +121,7 @@ def _ask_listed_items(
         accuracy=lambda units: Accuracy(
             within, items.number(request.words), sentence, meaning, total=items.total_of(units)
         ),
-        notes=[*notes, *describe_weights(request)],
+        notes=[*notes, *describe_groups(request), *describe_weights(request)],
         prepare_values=prepare_values,
         draws_numbers=draws_numbers,
     )
@@ -228,7 +228,7 @@ def choose(request: Request) -> Question:
     Without --domain nobody listed the items: then a --delta pays for publishing them.
     """
     items, k = request.items, request["k"]
-    if not items.domain:
+    if items.unlisted_columns:
         return ask_unlisted_items(request, gaps=False)
     from lastbit.questions.report import Report, format_bound, format_percent
 

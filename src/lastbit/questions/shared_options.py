@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from lastbit.questions.domains import Domains
-from lastbit.questions.group_types import GroupList
+from lastbit.questions.edge_types import EdgeLists
+from lastbit.questions.group_types import DiscoverList, GroupList
 from lastbit.questions.option import COMMAND, OWNER, REQUIRED, Option
 from lastbit.questions.output_options import PRESENTATION
 from lastbit.questions.output_types import NounPair
@@ -25,11 +27,12 @@ from lastbit.questions.value_types import (
 )
 
 COLUMN: Final = Text("COLUMN")
+_DISCOVERED: Final = Text("[COLUMN]")
 
 
 def _calendar_option(unit: str, example: str) -> Option:
-    help_text = f"Read the dates of this column as their {unit}, such as {example}."
-    return Option(unit, COLUMN, help_text, part="table", faces=OWNER)
+    help_text = f"Group by the {unit} of the times in this column, such as {example}."
+    return Option(unit, COLUMN, help_text, part="table")
 
 
 SOURCE: Final = Option(
@@ -65,9 +68,11 @@ TABLE: Final = (
     _calendar_option("week", "2026-W05"),
     _calendar_option("month", "2026-01"),
     _calendar_option("year", "2026"),
+    _calendar_option("hour", "0 to 23"),
+    _calendar_option("weekday", "Monday"),
     Option(
-        "bin", Pair("COLUMN WIDTH", COLUMN, Number()), "Read the numbers of this column as the lower ends of bins.",
-        part="table", faces=OWNER,
+        "bin", Pair("COLUMN WIDTH", COLUMN, Number()), "Group by the lower ends of bins of the numbers in this column.",
+        part="table",
     ),
     Option(
         "read_as", Text("KIND"), "csv, tsv, jsonl or parquet, whatever the name: also csv.gz.",
@@ -108,6 +113,27 @@ DOMAIN: Final = Option(
     server_help="The public items: a list of them, or a range such as 1..12, 0..90:10 or 2026-01..2026-12. With "
     "several columns, one for each. The list must be public: it may not come from the table itself.",
 )
+EDGES: Final = Option(
+    "edges",
+    EdgeLists(),
+    "Group by the numbers of a column, as age 0,18,65 says: under 18, 18 to 64, 65 and over.",
+    server_help='Group by the numbers of columns: {"age": [0, 18, 65]} says under 18, 18 to 64, 65 and over.',
+)
+CLOSED: Final = Option("closed", Flag(), "Leave numbers outside the --edges out.", False)
+OTHERS: Final = Option(
+    "others",
+    OneOf("RULE", choices=("leave-out", "show")),
+    "Rows of a group that is not listed are left out. With show they are one group, (others).",
+    "leave-out",
+)
+DISCOVER: Final = Option(
+    "discover",
+    DiscoverList(_DISCOVERED),
+    "Nobody listed the groups of this column, or of all columns without a list: --delta pays for showing those that "
+    "are found.",
+)
+READING: Final = (EDGES, CLOSED, OTHERS)
+"""How columns of groups are read."""
 MOST_ITEMS: Final = Option(
     "most_items",
     WholeNumberOrAll(),
@@ -129,6 +155,12 @@ MISSING: Final = Option(
     Rule("RULE", rules=("leave-out", "lowest")),
     "A number that is missing (blank, null, NaN, text) is left out. Or 'lowest', or a number that it counts as.",
     "leave-out",
+)
+MISSING_GROUPS: Final = replace(
+    MISSING,
+    type=Rule("RULE", rules=("leave-out", "show", "lowest")),
+    help="Rows without a group or a number (blank, null, NaN, text) are left out. With show, rows without a group are "
+    "the group (missing). Or what a missing number counts as: 'lowest', or a number.",
 )
 COUNTS: Final = (
     Option(
@@ -152,16 +184,16 @@ _SUMS: Final = (
         "Each row's weight, and each person's total per item, is clamped to this range.",
         server_help=_CLAMPING_HELP,
     ),
-    MISSING,
+    MISSING_GROUPS,
     Option(
         "resolution",
         Number(),
         "The step of sums, noise and gaps: for weights as --bounds say, else 1, or 1/10 for gaps.",
     ),
 )
-ITEMS: Final = (*COUNTS, BY, DOMAIN, MOST_ITEMS, *_SUMS, PEOPLE_SHARE)
+ITEMS: Final = (*COUNTS, BY, DOMAIN, *READING, MOST_ITEMS, *_SUMS, PEOPLE_SHARE)
 """Which items are counted, and how."""
-GROUPS: Final = (*COUNTS, GROUPS_BY, DOMAIN, MOST_ITEMS, *_SUMS, ONE_EACH, PEOPLE_SHARE)
+GROUPS: Final = (*COUNTS, GROUPS_BY, DOMAIN, *READING, MOST_ITEMS, *_SUMS, ONE_EACH, PEOPLE_SHARE)
 """Items that may be left out, where a question counts everybody without them."""
 DELTA: Final = Option(
     "delta",

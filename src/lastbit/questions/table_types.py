@@ -1,32 +1,16 @@
-"""The types of options that name tables, their importance, and the edges of numbers: lists with commas on a command."""
+"""The types of options that name tables and their importance: lists with commas on a command."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import Any, Final
+from typing import Any
 
 from lastbit.errors import ParameterError
 from lastbit.exact.numbers import number
 from lastbit.questions.domains import Domain, Domains
 from lastbit.questions.option import Face
-from lastbit.questions.value_types import Number, Text, TextList, describe
-
-_COLUMNS: Final = Text("COLUMNS")
-
-
-@dataclass(frozen=True)
-class ColumnList(TextList):
-    """Columns: one, or a list of them; on the page, names with commas between them."""
-
-    of: Text = _COLUMNS
-
-    def parse(self, value: Any, flag: str, face: Face) -> tuple[str, ...]:
-        """Return the names."""
-        if isinstance(value, str) and face == "page":
-            value = [name for part in value.split(",") if (name := part.strip())]
-        return super().parse(value, flag, face)
+from lastbit.questions.value_types import Number, Text, describe
 
 
 @dataclass(frozen=True)
@@ -107,49 +91,6 @@ class TableWeights:
     def schema(self) -> dict[str, Any]:
         """The JSON Schema of words such as `region,age=3`."""
         return {"type": ["array", "string", "object"], "items": {"type": "string"}}
-
-
-@dataclass(frozen=True)
-class EdgeLists:
-    """The edges of columns of numbers: `age=0,18,65`, or a mapping from columns to lists. It may be repeated."""
-
-    metavar: str = "COLUMN=A,B,C"
-    words: int = 1
-    repeats: bool = True
-
-    def parse(self, value: Any, flag: str, face: Face) -> tuple[tuple[str, tuple[str, ...]], ...]:
-        """Return each column with its edges, which rise."""
-        pairs = list(value.items()) if isinstance(value, Mapping) else _split_words(value, flag, self.metavar)
-        result = []
-        for column, listed in pairs:
-            texts = [part for part in listed.split(",") if part.strip()] if isinstance(listed, str) else listed
-            if not isinstance(texts, list | tuple):
-                raise ParameterError(f"{flag} must have a list of edges: got {describe(listed)}. Write age=0,18,65.")
-            edges = tuple(Number().parse(text, flag, face) for text in texts)
-            exact = [number(edge, flag) for edge in edges]
-            if len(edges) < 2 or any(a >= b for a, b in pairwise(exact)):
-                raise ParameterError(
-                    f"{flag} must rise, and there must be two edges or more. Write {flag} age=0,18,65."
-                )
-            result.append((Text("COLUMN").parse(column, flag, face), edges))
-        return tuple(result)
-
-    def arguments(self, value: tuple[tuple[str, tuple[str, ...]], ...]) -> list[list[str]]:
-        """Return one word for each column."""
-        return [[f"{column}={','.join(edges)}"] for column, edges in value]
-
-    def plain(self, value: tuple[tuple[str, tuple[str, ...]], ...]) -> Any:
-        """Return a mapping."""
-        return {column: list(edges) for column, edges in value}
-
-    def fact(self, value: tuple[tuple[str, tuple[str, ...]], ...]) -> Any:
-        """Return the columns in one order, with their edges in lowest terms."""
-        return {column: [str(number(edge, column)) for edge in edges] for column, edges in sorted(value)}
-
-    @property
-    def schema(self) -> dict[str, Any]:
-        """The JSON Schema of a mapping from columns to edges."""
-        return {"type": ["object", "array", "string"]}
 
 
 def _columns(table: Any, flag: str, face: Face) -> tuple[str, ...]:

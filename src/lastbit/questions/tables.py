@@ -9,16 +9,29 @@ from typing import TYPE_CHECKING, Any, Final
 
 from lastbit.errors import ParameterError
 from lastbit.output.words import plural
+from lastbit.questions.domains import assign_domains, missing_domains
+from lastbit.questions.group_types import GroupList, check_names, group_names, imply_domains
 from lastbit.questions.option import COMMAND, Option
 from lastbit.questions.people import PeopleParts, parse_share
 from lastbit.questions.question import Accuracy, Question
-from lastbit.questions.shared_options import BY, COST, DELTA, DOMAIN, LEDGER, ONE_EACH, OUTPUT, PEOPLE_SHARE, TABLE
-from lastbit.questions.table_types import ColumnList, DomainsByColumn, EdgeLists, TableList, TableWeights
+from lastbit.questions.shared_options import (
+    BY,
+    CLOSED,
+    COST,
+    DELTA,
+    DOMAIN,
+    EDGES,
+    LEDGER,
+    ONE_EACH,
+    OUTPUT,
+    PEOPLE_SHARE,
+    TABLE,
+)
+from lastbit.questions.table_types import DomainsByColumn, TableList, TableWeights
 from lastbit.questions.value_types import Flag, OneOf, Text, WholeNumber
 
 if TYPE_CHECKING:
     import lastbit as lb
-    from lastbit.questions.domains import Domain
     from lastbit.questions.request import Request
 
 _FEW_RECORDS: Final = 100
@@ -26,7 +39,7 @@ _FEW_RECORDS: Final = 100
 
 OPTIONS: Final = (
     *TABLE,
-    Option(BY.name, ColumnList(), "A column of the tables. Repeat it for each of them.", BY.default),
+    Option(BY.name, GroupList(), "The columns of the tables, as a,b; or repeat it for each of them.", BY.default),
     Option(
         DOMAIN.name,
         DomainsByColumn(),
@@ -35,11 +48,8 @@ OPTIONS: Final = (
         server_help="The public values of each column: one list for each, in the order of the columns, or an object "
         "from columns to lists.",
     ),
-    Option(
-        "edges",
-        EdgeLists(),
-        "Read the numbers of a column as groups: under 18, 18 to under 65, and so on, as age=0,18,65 says.",
-    ),
+    EDGES,
+    CLOSED,
     Option("ways", WholeNumber(), "All tables of at most so many columns. Without it, and without --tables: 2."),
     Option("tables", TableList(), "A table by its columns, instead of --ways. Repeat it for each table."),
     ONE_EACH,
@@ -128,11 +138,6 @@ def tables(request: Request) -> Question:
     )
 
 
-def table_domains(request: Request) -> tuple[Domain, ...]:
-    """Return the domains of the columns that have no edges, in the order of the columns."""
-    return tuple(_domains(request).values())
-
-
 def name_tables(facts: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """Return the one name of tables: one record of each person, and tables of two columns, unless others are asked for.
 
@@ -143,39 +148,18 @@ def name_tables(facts: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     return "tables", usual | facts
 
 
-def _domains(request: Request) -> dict[str, Domain]:
-    edges = dict(request["edges"] or ())
-    columns = [name for name in request["by"] if name not in edges]
-    typed: Sequence[Domain] = request["domain"] or ()
-    named = {domain.column: domain for domain in typed if domain.column}
-    if named and set(named) != set(columns):
-        raise ParameterError(
-            f"--domain must name the columns of --by that have no --edges, {', '.join(columns)}: got "
-            f"{', '.join(sorted(named))}. Nothing was read."
-        )
-    if len(typed) != len(columns):
-        without = ", ".join(columns[len(typed) :]) or "none"
-        raise ParameterError(
-            f"--domain must be given once for each --by without --edges: got {len(typed)} for "
-            f"{plural(len(columns), 'column')}. Without one: {without}. The values must be public: which of them "
-            "occur is not. Nothing was read."
-        )
-    return {name: named.get(name, domain) for name, domain in zip(columns, typed, strict=True)}
-
-
 def _axes(request: Request) -> tuple[list[str], dict[str, Sequence[Any]]]:
     """Return the columns, and the values of each."""
     from lastbit.data.table_counting import MISSING_VALUE
-    from lastbit.questions.reading_tables import OpenBins
 
-    edges, domains = dict(request["edges"] or ()), _domains(request)
-    names = [*request["by"], *(column for column in edges if column not in request["by"])]
-    values: dict[str, Sequence[Any]] = {
-        name: OpenBins.between(edges[name]).labels if name in edges else tuple(domains[name].items) for name in names
-    }
-    if request["missing"] == "show":
-        values = {name: (*items, MISSING_VALUE) for name, items in values.items()}
-    return names, values
+    names, typed = group_names(request["by"]), request["domain"] or ()
+    check_names(names)
+    domains = assign_domains(names, typed, imply_domains(request.values))
+    without = [name for name in names if name not in domains]
+    if without:
+        raise missing_domains(names, typed, without)
+    more = (MISSING_VALUE,) if request["missing"] == "show" else ()
+    return list(names), {name: (*domains[name].items, *more) for name in names}
 
 
 def _rho(request: Request) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING, Any, Final
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from lastbit.errors import LedgerError, ParameterError
 from lastbit.questions.answer import Payer, answer
 from lastbit.questions.domains import Domain
+from lastbit.questions.group_types import imply_domains
 from lastbit.questions.kinds import find_kind
 from lastbit.questions.option import Face
 from lastbit.questions.reading import read_column_names
@@ -103,7 +104,7 @@ class Desk:
 
         Whoever asks chooses the options that are open to the face, and can narrow the condition of the server.
         """
-        fixed = asdict(self.rows) | {"ledger": self.ledger_place, "dataset": self.dataset, "note": note}
+        fixed = self.rows.owner_options | {"ledger": self.ledger_place, "dataset": self.dataset, "note": note}
         fixed["witness"] = self.witness
         where = fixed.pop("where")
         fixed["table"] = self._pick_table(table)
@@ -133,7 +134,8 @@ class Desk:
     def _count_items(self, request: Request) -> list[int]:
         """Return the lengths of the lists that somebody asks about, and that are not the server's own."""
         own = [id(domain) for domain in self.lists.values()]
-        return [len(domain.items) for domain in request.values.get("domain") or () if id(domain) not in own]
+        listed = [domain for domain in request.values.get("domain") or () if id(domain) not in own]
+        return [len(domain.items) for domain in (*listed, *imply_domains(request.values).values())]
 
     def wait_for(self, confirmation: Confirmation) -> str:
         """Return a key that pays once for a question. Nothing is charged before somebody confirms it."""
@@ -170,6 +172,6 @@ class Desk:
 
     def _remember_lists(self, request: Request) -> None:
         """Keep the public lists of a question, so that its release can be shown again with all that is said of it."""
-        for domain in request.values.get("domain") or ():
+        for domain in request.canonical.typed_domains:
             if domain.digest not in self._own_lists:
                 self._recent.put(domain.digest, domain, len(domain.items))

@@ -1,4 +1,4 @@
-"""A column of DuckDB as the labels of its bins: between edges of numbers, or by day, week, month or year."""
+"""A column of DuckDB as the labels of its bins between edges; and the labels of days, weeks, months and years."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
 
-from lastbit.data.duckdb.texts import parse_timestamp
 from lastbit.data.sql import quote_identifier, quote_text
 from lastbit.errors import ParameterError
-from lastbit.values.bins import MISSING_BIN, Bins
+from lastbit.values.bins import Bins
 
 _FORMS: Final = {"day": "%Y-%m-%d", "week": "%G-W%V", "month": "%Y-%m", "year": "%Y"}
 """How a day is written as the label of the period that it is in: ISO weeks begin on Mondays."""
@@ -23,7 +22,7 @@ _WHOLE: Final = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
 
 @dataclass(frozen=True)
 class Periods:
-    """The days, weeks, months or years from a first day to a last one, both in. Days outside are in no bin.
+    """The days, weeks, months or years from a first day to a last one, both in.
 
     >>> Periods.of("month", ("2026-01", "2026-03")).labels
     ('2026-01', '2026-02', '2026-03')
@@ -58,47 +57,16 @@ class Periods:
             yield day
             day += datetime.timedelta(days=1)
 
-    def bin_label(self, relation: Any, column: str) -> str:
-        """Return the label of a row's day in SQL; null where the row has no day, or one outside."""
-        day = self._day(relation, column)
-        ends = f"DATE '{self.first.isoformat()}' AND DATE '{self.last.isoformat()}'"
-        return f"CASE WHEN {day} BETWEEN {ends} THEN strftime({day}, '{_FORMS[self.every]}') END"
 
-    def is_missing(self, relation: Any, column: str) -> str:
-        """Tell whether a row has no day, in SQL."""
-        return f"{self._day(relation, column)} IS NULL"
-
-    @staticmethod
-    def _day(relation: Any, column: str) -> str:
-        declared = str(relation.types[relation.columns.index(column)])
-        name = quote_identifier(column)
-        if declared == "TIMESTAMP WITH TIME ZONE":
-            name = f"timezone('UTC', {name})"
-        elif not (declared in ("VARCHAR", "DATE") or declared.startswith("TIMESTAMP")):
-            raise ParameterError(f"the column {column!r} must hold dates or times: it holds {declared.lower()}.")
-        # By way of a timestamp, because a time of day may stand behind the day.
-        return (
-            f"TRY_CAST({parse_timestamp(name) if declared == 'VARCHAR' else f'TRY_CAST({name} AS TIMESTAMP)'} AS DATE)"
-        )
-
-
-def bin_label(relation: Any, column: str, bins: Bins | Periods, missing: str = "leave-out") -> str:
-    """Return the SQL of the label of a row's bin. Where a value is missing, the rule says the label, or null."""
-    if isinstance(bins, Periods):
-        label = bins.bin_label(relation, column)
-        if missing not in ("leave-out", "bin"):
-            raise ParameterError(f"missing must be 'leave-out' or 'bin' for dates: got {missing!r}.")
-        unknown = bins.is_missing(relation, column)
-        return label if missing == "leave-out" else f"CASE WHEN {unknown} THEN '{MISSING_BIN}' ELSE {label} END"
+def bin_label(relation: Any, column: str, bins: Bins, missing: str = "leave-out") -> str:
+    """Return the SQL of the label of a row's bin. Where a number is missing, the rule says the label, or null."""
     known, edges = _comparable(relation, column, bins)
     labels = [quote_text(label) for label in bins.labels]
     if len(labels) > _MOST:
         raise ParameterError(f"there must be at most {_MOST:,} bins in a table: got {len(labels):,}.")
     below = " ".join(f"WHEN {known} < {edge} THEN {label}" for edge, label in zip(edges, labels, strict=False))
     unknown = f"{known} IS NULL" + (f" OR isnan({known})" if known.endswith("AS DOUBLE)") else "")
-    lost = "NULL"
-    if missing != "leave-out":
-        lost = f"'{MISSING_BIN}'" if missing == "bin" else labels[bins.place_of_missing(missing)]
+    lost = "NULL" if missing == "leave-out" else labels[bins.place_of_missing(missing)]
     return f"CASE WHEN {unknown} THEN {lost} {below} ELSE {labels[-1]} END"
 
 

@@ -266,5 +266,6 @@ OPERATIONS: Final[dict[str, Callable[[Values], Value]]] = {
     "text of week": partial(_format_time, "%G-W%V"),
     "text of month": partial(_format_time, "%Y-%m"),
     "text of year": partial(_format_time, "%Y"),
+    "text of weekday": partial(_format_time, "%A"),
     "bin": _bin,
 }

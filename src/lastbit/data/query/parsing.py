@@ -48,6 +48,20 @@ def parse_condition(text: str, option: str = "--where") -> Tree:
     return query.where
 
 
+def parse_expression(text: str, option: str = "--by") -> Tree:
+    """Return the tree of one expression.
+
+    >>> parse_expression("age // 10")
+    Operation(name='//', parts=(Column(name='age'), Constant(value=Fraction(10, 1))))
+    """
+    lines = f"\n{_check_length(text, option)}\n"  # as in a condition
+    queries = f"SELECT ({lines}) AS made FROM data", f"SELECT {lines} AS made FROM data"  # noqa: S608
+    query, bare = (_read_select(_parse_sql(text, option), option, ["data"]) for text in queries)
+    if query.where is not None or query.star or len(query.columns) != 1 or bare != query:
+        raise refusal("it must be one expression, such as hour(arrival)", option)
+    return query.columns[0][1]
+
+
 def join_conditions(*texts: str) -> str:
     """Return the condition that each of these conditions is true. Each must be one by itself.
 

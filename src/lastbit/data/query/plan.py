@@ -9,22 +9,27 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Final
+from typing import Any, Final
 
+from lastbit.data.duckdb.bins import bin_label
 from lastbit.data.duckdb.relation import ColumnSelection, OpenTable
 from lastbit.data.duckdb.texts import parse_number, shorten_varchar
 from lastbit.data.query.operations import require_condition, translate
-from lastbit.data.query.parsing import ParsedQuery, parse_condition, parse_select
+from lastbit.data.query.parsing import ParsedQuery, parse_condition, parse_expression, parse_select
 from lastbit.data.query.tree import Column, Constant, Operation, Tree, column_names
 from lastbit.data.query.values import SqlType, Value, column_value
 from lastbit.data.sql import quote_identifier
 from lastbit.errors import DataError, LastbitError, ParameterError
 from lastbit.exact.numbers import number
+from lastbit.values.bins import Bins
 
 TABLE: Final = "data"
 """The name that the table always has in a query."""
 
 _WIDEST: Final = 10**12
+
+_OWN_OPERATIONS: Final = {"hour": "hour"}
+"""Units of time that are numbers, and no texts."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +45,10 @@ class RowPlan:
     selected: ParsedQuery | None = None
     cut: tuple[tuple[str, Operation], ...] = ()
     """Columns that stand for their months, or for bins."""
+    made: tuple[tuple[str, Tree], ...] = ()
+    """Columns that are made of one row, besides those that a query selects."""
+    binned: tuple[tuple[str, Bins, str], ...] = ()
+    """Columns of numbers that stand for the labels of bins, each with what a missing number counts as."""
     comma: bool = False
     """Whether numbers in text have a comma before their fraction."""
 
@@ -52,11 +61,14 @@ class RowPlan:
         tables: Sequence[str] = (),
         times: Mapping[str, str] | None = None,
         bins: tuple[str, str] | None = None,
+        made: Mapping[str, str] | None = None,
+        binned: Mapping[str, tuple[Bins, str]] | None = None,
         comma: bool = False,
     ) -> RowPlan:
         """Read the words of a plan; refuse what looks at more than one row. Nothing else is read for this.
 
-        times: for a column, "day", "week", "month" or "year", in whose place it stands.
+        times: for a column, "day", "week", "month", "year", "hour" or "weekday", in whose place it stands.
+        made: columns, and the expression of one row that each is. binned: columns of numbers that are read as bins.
         """
         selected = None if sql is None else parse_select(sql, [*dict.fromkeys([*tables, TABLE])])
         conditions = [] if where is None else [parse_condition(where)]
@@ -64,7 +76,7 @@ class RowPlan:
             conditions.append(selected.where)
         cut: dict[str, Operation] = {}
         for name, unit in (times or {}).items():
-            cut[name] = Operation(f"text of {unit}", (Column(name),))
+            cut[name] = Operation(_OWN_OPERATIONS.get(unit, f"text of {unit}"), (Column(name),))
         if bins is not None:
             name, width = bins[0], number(bins[1], "--bin")
             if width.denominator != 1 or not 1 <= width <= _WIDEST:
@@ -72,20 +84,25 @@ class RowPlan:
             if name in cut:
                 raise ParameterError(f"--bin and a unit of time must be for different columns: got {name!r} for both.")
             cut[name] = Operation("bin", (Column(name), Constant(Fraction(width))))
-        return cls(tuple(conditions), selected, tuple(cut.items()), comma)
+        twice = next((name for name in binned or () if name in cut), None)
+        if twice is not None:
+            raise ParameterError(f"--edges must be for another column than --bin and units of time: got {twice!r}.")
+        expressions = {name: parse_expression(text) for name, text in (made or {}).items()}
+        labels = tuple((name, bins, missing) for name, (bins, missing) in (binned or {}).items())
+        return cls(tuple(conditions), selected, tuple(cut.items()), tuple(expressions.items()), labels, comma)
 
     @property
     def does_nothing(self) -> bool:
         """Whether the rows stay as they are."""
-        return not self.where and self.selected is None and not self.cut
+        return not self.where and self.selected is None and not self.cut and not self.made and not self.binned
 
     def source_columns(self, columns: ColumnSelection) -> ColumnSelection:
         """Return the columns that the table must have for the columns wanted."""
-        for name, _ in self.cut:
+        for name in (*dict(self.cut), *(name for name, _, _ in self.binned)):
             if name not in columns.names:
                 raise ParameterError(
-                    f"there is no use for the column {name!r} in days, weeks, months, years or bins: the columns that "
-                    f"are read are {', '.join(columns.names)}. Name one of these."
+                    f"there is no use for the column {name!r} in days, weeks, months, years, hours, weekdays or bins: "
+                    f"the columns that are read are {', '.join(columns.names)}. Name one of these."
                 )
         trees = self._column_trees(columns)
         weights = None
@@ -118,22 +135,37 @@ class RowPlan:
         relation, trees = table.relation, self._column_trees(selection)
         for tree in self.where:
             _refuse_numbers(tree, table.text_columns)
-        if selection.weights is not None and getattr(trees[selection.weights], "name", None) in table.text_columns:
-            raise ParameterError(
-                f"the column {selection.weights!r} must hold numbers: the table declares it as text. Name a column of "
-                "numbers, or make one with --sql and cast. Nothing was charged."
-            )
+        bins = {name: (edges, missing) for name, edges, missing in self.binned}
+        numbers = [*bins, *([] if selection.weights is None else [selection.weights])]
+        for name in numbers:
+            if getattr(trees[name], "name", None) in table.text_columns:
+                raise ParameterError(
+                    f"the column {name!r} must hold numbers: the table declares it as text. Name a column of numbers, "
+                    "or make one with --sql and cast. Nothing was charged."
+                )
         types = dict(zip(relation.columns, relation.types, strict=True))
         columns = {name: column_value(name, declared.id, self.comma) for name, declared in types.items()}
         chosen = [
-            f"{self._column_sql(tree, columns, name == selection.weights)} AS {quote_identifier(name)}"
+            f"{self._column_sql(tree, columns, name in numbers)} AS {quote_identifier(name)}"
             for name, tree in trees.items()
         ]
         conditions = [require_condition(translate(tree, columns)).sql for tree in self.where]
         # Nothing in it raises. If it did, the row would be left out.
         condition = f"TRY({' AND '.join(conditions)})" if conditions else "true"
+
+        def label(rows: Any) -> Any:
+            if not bins:
+                return rows
+            labels = [
+                f"{bin_label(rows, name, *bins[name])} AS {quote_identifier(name)}"
+                if name in bins
+                else quote_identifier(name)
+                for name in trees
+            ]
+            return rows.project(", ".join(labels))
+
         try:
-            return table.transform(lambda rows: rows.filter(condition).project(", ".join(chosen)))
+            return table.transform(lambda rows: label(rows.filter(condition).project(", ".join(chosen))))
         except LastbitError:
             raise
         except Exception as error:
@@ -142,13 +174,14 @@ class RowPlan:
 
     def _column_trees(self, columns: ColumnSelection) -> dict[str, Tree]:
         """Return for each column what it is made of."""
-        if self.selected is None:
-            trees: dict[str, Tree] = {name: Column(name) for name in columns.names}
-        else:
+        made = dict(self.made)
+        trees: dict[str, Tree] = {name: made.get(name, Column(name)) for name in columns.names}
+        if self.selected is not None:
             expressions = dict(self.selected.columns)
             if not self.selected.star:
-                columns.check(list(expressions))
-            trees = {name: expressions.get(name, Column(name)) for name in columns.names}
+                used = tuple(dict.fromkeys(name for tree in trees.values() for name in column_names(tree)))
+                replace(columns, columns=used, weights=None).check(list(expressions))
+            trees = {name: _inline(tree, expressions) for name, tree in trees.items()}
         cuts = dict(self.cut)
         return {name: _substitute(cuts[name], tree) if name in cuts else tree for name, tree in trees.items()}
 
@@ -194,6 +227,15 @@ def _refuse_numbers(tree: Tree, texts: frozenset[str]) -> None:
             )
     for part in tree.parts:
         _refuse_numbers(part, texts)
+
+
+def _inline(tree: Tree, expressions: Mapping[str, Tree]) -> Tree:
+    """Return a tree in which columns that a query makes stand for what they are made of."""
+    if isinstance(tree, Column):
+        return expressions.get(tree.name, tree)
+    if isinstance(tree, Operation):
+        return replace(tree, parts=tuple(_inline(part, expressions) for part in tree.parts))
+    return tree
 
 
 def _substitute(cut: Operation, tree: Tree) -> Operation:

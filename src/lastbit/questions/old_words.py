@@ -1,0 +1,97 @@
+"""Old words in the words of the grammar: a histogram is a count by bins, by periods or by items.
+
+Two spellings of one question become one request, so that the ledger knows the question in both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from lastbit.errors import ParameterError
+from lastbit.questions.domains import Domain
+from lastbit.questions.group_types import PERIODS, add_columns, group_names
+
+if TYPE_CHECKING:
+    from lastbit.questions.request import Request
+
+
+def respell_histogram(request: Request) -> Request:
+    """Return a histogram as the count that it is.
+
+    >>> from lastbit.questions.kinds import KINDS
+    >>> ages = {"source": "v.csv", "of": "age", "bounds": [0, 90], "bins": 3, "unit": "who", "epsilon": 1}
+    >>> KINDS["histogram"].parse(ages).canonical.command
+    'lastbit count v.csv --unit who --by age --edges age 0,30,60 --epsilon 1'
+    >>> months = {"source": "v.csv", "month": "day", "bounds": ["2024-01", "2024-12"], "unit": "who", "epsilon": 1}
+    >>> KINDS["histogram"].parse(months).canonical.command
+    'lastbit count v.csv --unit who --month day --by day --domain 2024-01..2024-12 --epsilon 1'
+    """
+    from lastbit.questions.kinds import KINDS
+
+    values = dict(request.values)
+    of, every, bins = (values.pop(name) for name in ("of", "every", "bins"))
+    edges = dict(values["edges"] or ())
+    unnamed = edges.pop("", None)
+    dates = {period: values[period] for period in PERIODS if values[period] is not None}
+    if values["missing"] == "bin":
+        values["missing"] = "show"
+    if of is None and (bins is not None or unnamed is not None or every is not None):
+        raise ParameterError("bins need a column of numbers or dates: name it with --of COLUMN.")
+    if of is not None and of not in dates.values():
+        if every is not None:
+            dates[every] = values[every] = of
+        if bins is not None or unnamed is not None:
+            edges[of] = _list_edges(values, bins, unnamed, dates)
+        elif every is None and values["by"]:
+            values["weights"] = _choose_weights(of, values["weights"])
+        elif every is None:
+            raise ParameterError(
+                "bins need bounds and their number, or edges, or a period. Write --bounds 0 100 --bins 10, or --edges "
+                "0,18,65, or --every month."
+            )
+    elif every is not None or len(dates) > 1:
+        raise ParameterError("a histogram is by one of days, weeks, months and years. Leave the others out.")
+    if dates and values["weights"] is None:
+        values |= _list_periods(values, dates)
+    values["edges"] = tuple(edges.items()) or None
+    values = add_columns({**values, "rows": False, "most_rows": None})
+    if not values["by"]:
+        raise ParameterError("histogram needs --by COLUMN for items, or --of COLUMN for bins of numbers or dates.")
+    return type(request)(KINDS["count"], values, request.face)
+
+
+def _choose_weights(of: str, weights: str | None) -> str:
+    if weights not in (None, of):
+        raise ParameterError(f"--weights is an old word for --of: got {weights!r} and {of!r}. Leave --weights out.")
+    return of
+
+
+def _list_edges(
+    values: dict[str, Any], bins: int | None, unnamed: tuple[str, ...] | None, dates: Mapping[str, str]
+) -> tuple[str, ...]:
+    """Return the edges of bins, and take the bounds that say them."""
+    from lastbit.values.bins import Bins
+
+    if values["weights"] is not None or dates:
+        raise ParameterError("bins of numbers count people: leave --weights, and days, weeks, months and years out.")
+    bounds, values["bounds"] = values["bounds"], None
+    made = Bins.of(bounds=bounds, bins=bins, edges=unnamed)
+    return tuple(map(str, made.edges[:-1])) if unnamed is None else unnamed
+
+
+def _list_periods(values: Mapping[str, Any], dates: Mapping[str, str]) -> dict[str, Any]:
+    """Return the domain that the bounds of dates say, in place of the bounds."""
+    from lastbit.data.duckdb.bins import Periods
+
+    ((period, column),) = dates.items()
+    typed = values["domain"] or ()
+    if values["bounds"] is None:
+        if typed or values["delta"] is not None or len(group_names(values["by"])) > 1:
+            return {}
+        raise ParameterError(
+            "bins of dates need --bounds with the first and the last day, and neither --bins nor --edges. Write "
+            "--month date --bounds 2026-01 2026-12."
+        )
+    labels = Periods.of(period, values["bounds"]).labels
+    return {"bounds": None, "domain": (*typed, Domain(labels, f"{labels[0]}..{labels[-1]}", column))}
