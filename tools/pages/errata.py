@@ -13,7 +13,7 @@ _HEAD = """# Errata of the five papers
 
 lastbit implements five papers ([the map](papers.md)). Reading them line by line beside exact computation, we found the
 places below. The papers are right nearly everywhere else, and their authors' released code is right in several of these
-places, which each entry says. The code of lastbit names a place by its label here.
+places: each entry says what it does. The code of lastbit names a place by its label here.
 
 **A**: followed to the letter, privacy breaks. **B**: a result is wrong, and privacy is intact. **C**: a slip that
 misleads a reader. Each entry has a witness, a test that computes the evidence. The
@@ -51,9 +51,8 @@ def _section(erratum: Erratum) -> Iterator[str]:
         120,
         break_long_words=False,
     )
-    if erratum.released:
-        yield ""
-        yield f"The authors' released code is {erratum.released}."
+    yield ""
+    yield f"The authors' released code {erratum.released}." if erratum.released else "We know of no released code."
     yield ""
     yield f"Witness: `{erratum.witness}`"
     yield ""

@@ -75,7 +75,7 @@ def _section(hearing: Hearing) -> Iterator[str]:
     yield ""
     kind = KINDS[case.kind]
     label = f" ([erratum {case.erratum}](errata.md#{case.erratum.lower()}))" if case.erratum else ""
-    released = f" {case.released}" if case.released else ""
+    released = f" {case.authors_code}" if case.authors_code else ""
     yield from wrap(f"*{kind[0].upper()}{kind[1:]}*{label}. {case.source}. {case.why}{released}", 120)
     yield ""
     more = f" and {len(verdict.witness) - 1} more" if len(verdict.witness) > 1 else ""

@@ -229,11 +229,13 @@ NOT_HERE: Final = (
      "`Tape` replays words for tests"),
     (SV, "snapping inside a sparse vector", "the paper leaves it open whether its boundaries work; exact discrete "
      "noise needs no snapping"),
+    (SV, "the percentile-finding variants of private selection", "section 6 leaves them open: their privacy rests on "
+     "more than that of a candidate. `PrivateSelection` picks the best, or the first over a threshold"),
     (SV, "a stream that answers through its own query function", "a run takes values: your program computes them"),
     (SNAP, "section 7.3, covariance", "nobody asked for it; its bound is B7's, and `Snapping` takes the bounds"),
-    (SNAP, "percentile variants of its R script", "`Quantile` is the exponential mechanism on ranks, and more precise"),
     (SNAP, "GetAccuracy, the first of two", "its last case is wrong (B6); `accuracy` is the second"),
-    (GAP, "percentages of a hybrid of the mechanisms, which only the released code has", "no text describes it"),
+    (GAP, "a hybrid of top-k and sparse vector, which only the released code has", "no text describes it, nor proves "
+     "its cost"),
     (TOPK, "the refinement loop in the mechanism itself", "one random order of the contenders has the same law, "
      "without a loop whose length depends on the data"),
 )  # fmt: skip
@@ -257,10 +259,12 @@ FROM_B2DP: Final = (
      "clamp=(0, 6, 5), gaps=[1, 2]).release([1.0, 2.0])", "gaps=True gives all of the gap"),
     ("sample_within_bounds(eta, &gamma, &min, &max, …)", "lb.papers.sparse_vector_sampling.clamped_disc_lap",
      "for a released value: lb.DiscreteLaplace(eta=…, bounds=…)"),
-    ("lazy_threshold, noisy_threshold, conditional_lazy_threshold", "lb.papers.sparse_vector_sampling.lazy_threshold",
-     ""),
-    ("clamped Laplace by the exponential mechanism", "lb.DiscreteLaplace(eta=lb.Eta(1, 1, 1), bounds=(0, 10))"
-     ".release(7)", "without the factor 2"),
+    ("lazy_threshold(eta, …)", "lb.papers.sparse_vector_sampling.lazy_threshold", "done inside the mechanism"),
+    ("conditional_lazy_threshold(eta, …)", "lb.papers.sparse_vector_sampling.cond_lazy_threshold",
+     "done inside the mechanism"),
+    ("get_sum(&base, …, &start, &end)", "lb.papers.sparse_vector_sampling.get_sum", ""),
+    ("clamped_laplace_mechanism(eta, low, high, target, gamma, …)",
+     "lb.DiscreteLaplace(eta=lb.Eta(1, 1, 1), bounds=(0, 10)).release(7)", "without the factor 2"),
 )  # fmt: skip
 
 FROM_FREEGAP: Final = (
@@ -286,14 +290,18 @@ FROM_FREEGAP: Final = (
 )  # fmt: skip
 
 FROM_SNAPPING: Final = (
-    ("Snapping_Mechanism(value, sensitivity, epsilon, B)",
-     "lb.Snapping(epsilon='1/1000', sensitivity='3/250', bounds=(-200, 200))", "bounds need not be symmetric"),
-    (".get_snapped_noise() + value",
-     "lb.Snapping(epsilon='1/1000', sensitivity='3/250', bounds=(-200, 200)).release(50)",
+    ("Snapping_Mechanism(50, sensitivity=0.012, min_B=200, epsilon=0.001)",
+     "lb.Snapping(epsilon='1/1000', sensitivity='3/250', bounds=(-200, 200), gamma='1/20')",
+     "bounds need not be symmetric; without `gamma` they are not widened"),
+    (".get_snapped_noise() + 50",
+     "lb.Snapping(epsilon='1/1000', sensitivity='3/250', bounds=(-200, 200), gamma='1/20').release(50)",
      "the released value, and never the noise by itself"),
-    ("_redefine_epsilon(epsilon, B)", "lb.papers.snapping.noise_epsilon", "inside the mechanism"),
-    ("_get_Lambda(1/epsilon)", "lb.papers.snapping.next_power", "inside the mechanism"),
+    ("Snapping_Mechanism(50, sensitivity=1, min_B=200, accuracy=10)",
+     "lb.Snapping.for_accuracy(10, bounds=(-200, 200))", "the least epsilon, from a tighter bound"),
+    ("_redefine_epsilon(epsilon, B, precision)", "lb.papers.snapping.noise_epsilon", "inside the mechanism"),
+    ("_get_smallest_greater_or_eq_power_of_two(x)", "lb.papers.snapping.next_power", "inside the mechanism"),
     ("_get_closest_multiple_of_Lambda(x, m)", "lb.papers.snapping.round_by_bits", "ties go up, below zero too"),
-    ("bias_calcs.py", "lb.Snapping(epsilon=1, bounds=(-8, 8)).bias_bound(3)", "without the factor of B8"),
+    ("_sample_from_uniform()", "lb.papers.snapping.uniform", "the mechanism draws more bits (A10)"),
+    ("_get_accuracy()", "lb.papers.snapping.accuracy", "the tighter bound of section 6.3"),
 )  # fmt: skip
 """From the authors' released code to a call here: theirs, ours, and what differs."""

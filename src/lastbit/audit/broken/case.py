@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Final, Literal
 
 from lastbit.mechanisms.mechanism import Program
+from lastbit.papers.errata import find
 from lastbit.privacy.cost import Cost
 from lastbit.privacy.eta import Eta
 
@@ -39,10 +40,13 @@ class Case:
     kind: Kind = field(kw_only=True)
     erratum: str = field(default="", kw_only=True)
     """The label of the erratum on docs/errata.md, where it is one."""
-    released: str = field(default="", kw_only=True)
-    """What the code does that the authors released; "" where we know of none."""
 
     @property
     def is_printed(self) -> bool:
         """Whether a paper prints it as right."""
         return self.kind in ("error", "misprint")
+
+    @property
+    def authors_code(self) -> str:
+        """What the code does that the authors released, in a sentence; "" where the case is no erratum."""
+        return f"The authors' released code {find(self.erratum).released}." if self.erratum else ""

@@ -155,7 +155,6 @@ CASES = (
         rounding_instance(5, printed=False),
         kind="misprint",
         erratum="A4",
-        released="The author's released Rust rounds up with the right probability.",
     ),
     Case(
         "weighted sampling with padding in the wrong place",
@@ -178,7 +177,6 @@ CASES = (
         missing_instance(printed=False),
         kind="misprint",
         erratum="A6",
-        released="The author's released Rust loops until it has a value.",
     ),
     Case(
         "Laplace noise on one side, on the inverse scale",

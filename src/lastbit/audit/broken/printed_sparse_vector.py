@@ -89,7 +89,6 @@ PRINTED_GAPS = Case(
     gap_instance(sim_gap_sv, 3),
     kind="misprint",
     erratum="A1",
-    released="The author's released Rust conditions each gap on the gap before it.",
 )
 
 PRINTED_UNCLAMPED = Case(
@@ -102,7 +101,6 @@ PRINTED_UNCLAMPED = Case(
     no_clamp_instance(disc_sv, 10),
     kind="misprint",
     erratum="A2",
-    released="The author's released Rust clamps the threshold around each query.",
 )
 
 CASES = (PRINTED_GAPS, PRINTED_UNCLAMPED)
