@@ -74,6 +74,7 @@ from lastbit.privacy.zcdp import largest_rho
 from lastbit.publication.publication import Publication
 from lastbit.publication.verify import verify
 from lastbit.questions.ask import ask
+from lastbit.questions.compare import compare
 from lastbit.release import Measurement, Release
 from lastbit.values.counts import Counts
 from lastbit.values.grid import Grid
@@ -189,6 +190,7 @@ __all__ = [
     "Winner",
     "ask",
     "audit",
+    "compare",
     "count",
     "count_tables",
     "estimate",

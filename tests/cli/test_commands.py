@@ -29,7 +29,7 @@ TOP = "top visits.csv --by diagnosis --unit patient --domain diagnoses.txt"
 PLANS = ("top", "choose", "measure", "histogram", "count", "sum", "mean", "quantile", "tables", "watch")
 COMMANDS = [
     "top", "above", "choose", "measure", "histogram", "count", "sum", "mean", "median", "quantile", "tables",
-    "watch", "completion",
+    "watch", "completion", "compare",
     *(f"plan {kind}" for kind in PLANS),
     *(f"budget {each}" for each in ("create", "show", "history", "export", "verify", "raise")),
     *(f"token {each}" for each in ("create", "list", "withdraw")),
@@ -47,6 +47,10 @@ def test_every_command_has_examples_and_they_run(
     if command in ("token list", "token withdraw"):
         assert run("token create anna --tokens tokens.json") == 0
         capsys.readouterr()
+    if command == "compare":
+        for year in (2023, 2024):
+            assert run("count visits.csv --unit patient --epsilon 1 --json") == 0
+            Path(f"{year}.json").write_text(capsys.readouterr().out)
     assert run(f"{command} --help") == 0
     examples = re.findall(r"^ +lastbit (.+)$", capsys.readouterr().out, re.MULTILINE)
     assert examples

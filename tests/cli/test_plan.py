@@ -46,7 +46,7 @@ QUIET: Any = Quiet()
 def test_every_releasing_command_has_a_plan(capsys: Any) -> None:
     assert run("--help") == 0
     commands = set(re.findall(r"^  (\w+)  +\S", capsys.readouterr().out.split("Commands:")[1], re.MULTILINE))
-    assert commands - {"plan", "budget", "audit", "completion", "serve", "token", "publish", "verify"} == {
+    assert commands - {"plan", "budget", "audit", "completion", "serve", "token", "publish", "verify", "compare"} == {
         *KINDS,
         "watch",
     }

@@ -24,7 +24,11 @@ _PLANS = {
     "choose": ("plan choose -k 50 --items 10000 --epsilon 1 --delta 1e-6",),
     "measure": ("plan measure -k 3 --items 100 --epsilon 1",),
     "histogram": ("plan histogram --items 12 --most-items 1 --epsilon 1",),
-    "count": ("plan count --epsilon 1", "plan count --within 2% --people 5000"),
+    "count": (
+        "plan count --epsilon 1",
+        "plan count --within 2% --people 5000",
+        "plan count --times 40 --epsilon 3 --delta 1e-6",
+    ),
     "sum": ("plan sum --bounds 0 1000 --epsilon 1",),
     "mean": (
         "plan mean --of cost --bounds 0 1000 --people 5000 --within 10",
@@ -122,6 +126,13 @@ COMMANDS: Final[tuple[Command, ...]] = (
         "publish.verify",
         "verify report-2024",
         "verify report-2024 --key signing.key.pub",
+    ),
+    _command(
+        "compare",
+        "Two published answers against each other, for nothing.",
+        "compare.compare_answers",
+        "compare 2023.json 2024.json --as percent",
+        "compare 2023.json 2024.json --as difference --csv change.csv",
     ),
     Command(("audit",), "Follow every branch of a program with exact probabilities.", _load_audit),
     Command(("serve",), "A page in the browser to plan, release and watch.", _load_serve),

@@ -21,6 +21,12 @@ _ITEMS: Final = Option(
     "How many items the domain has, where the items are not listed here.",
     spelling="--items",
 )
+_TIMES: Final = Option(
+    "times",
+    WholeNumber("NUMBER", most=10**6),
+    "The cost is for so many releases like this together: show what each may cost. Without a cost: what the account "
+    "has left.",
+)
 _LARGEST: Final = Option(
     "largest",
     Number(),
@@ -39,7 +45,7 @@ def plan_command(kind: Kind) -> Callable[..., None]:
     """Return the command that plans this kind of question."""
     has_domain = any(option.name == "domain" for option in kind.options)
     selects = any(option.name == "set" for option in kind.options)
-    plan_options = (*PLAN_OPTIONS, *([_ITEMS] if has_domain else []), *([_LARGEST] if selects else []))
+    plan_options = (*PLAN_OPTIONS, _TIMES, *([_ITEMS] if has_domain else []), *([_LARGEST] if selects else []))
     options = [
         replace(option, default=None) if option.name in ("source", "by", "of", "threshold", "at") else option
         for option in kind.options
@@ -55,16 +61,27 @@ def plan_command(kind: Kind) -> Callable[..., None]:
             plan_values["people"],
             plan_values.get("items"),
             plan_values.get("largest"),
+            times=plan_values["times"],
         )
 
     return make_command([*options, *plan_options], run, kind.name, _HELP.format(name=kind.name))
 
 
 def _show_plan(
-    kind: Kind, values: dict[str, Any], within: str | None, units: int, items: int | None, largest: str | None
+    kind: Kind,
+    values: dict[str, Any],
+    within: str | None,
+    units: int,
+    items: int | None,
+    largest: str | None,
+    *,
+    times: int | None = None,
 ) -> None:
     from lastbit.questions.plan import compare_selections, find_cost, make_plan, require_one_cost
 
+    share = ""
+    if times is not None:
+        values, share = _share(kind, values, times, units, items)
     require_one_cost(values.get("epsilon"), values.get("rho"), within)
     request = kind.parse_plan(values, "command", items=items)
     if within is not None:
@@ -76,11 +93,38 @@ def _show_plan(
     more: dict[str, Any] = {} if comparison is None else {"found": comparison.data}
     more |= {"compared": {name: accuracy.within for name, accuracy in siblings.items()}} if siblings else {}
     notes = [
+        *([share] if share else []),
         *report.notes,
         *([] if comparison is None else [comparison.sentence]),
         *(f"`{name}`: {accuracy.sentence}" for name, accuracy in siblings.items()),
     ]
     replace(report, notes=notes, data={**report.data, **more}).show(as_json=request["as_json"])
+
+
+def _share(kind: Kind, values: dict[str, Any], times: int, units: int, items: int | None) -> tuple[dict[str, Any], str]:
+    """Return the options with the cost of one of so many releases, in the currency that is more accurate."""
+    from lastbit.questions.answer import Payer
+    from lastbit.questions.budget_words import describe_share, share_cost
+
+    costs = ("epsilon", "rho", "delta")
+    asked = {name: values[name] for name in costs if values.get(name) is not None}
+    others = {name: value for name, value in values.items() if name not in costs}
+    payer = None
+    if not asked and others.get("ledger"):
+        payer = Payer.of(kind.parse_plan({**others, "epsilon": "1"}, "command", items=items))
+    account = None if payer is None else payer.account
+    total = ", ".join(f"{name} {amount}" for name, amount in asked.items()) or f"what {others.get('dataset')} has left"
+    plans, problem = [], None
+    for cost in share_cost(times, asked, account):
+        try:
+            request = kind.parse_plan({**others, **cost}, "command", items=items)
+            plans.append((request.question.accuracy(units).within, cost))
+        except LastbitError as error:
+            problem = error
+    if not plans and problem is not None:
+        raise problem
+    _, best = min(plans, key=lambda plan: plan[0])
+    return {**others, **best}, describe_share(times, best, total)
 
 
 def _compare_siblings(request: Request, values: dict[str, Any], units: int, items: int | None) -> dict[str, Any]:

@@ -43,3 +43,8 @@ PRESENTATION: Final = (
     PIVOT,
     *FILES,
 )  # fmt: skip
+
+NUMBERS_TAKEN: Final = (
+    "csv", "parquet", "hide_below", "hide_wider", "non_negative", "round", "sort", "first", "rate",
+)  # fmt: skip
+"""Options that take the numbers of an answer row by row."""

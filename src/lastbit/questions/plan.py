@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Any, Final
 from lastbit.errors import LedgerError, ParameterError
 from lastbit.exact.numbers import number
 from lastbit.questions.answer import Payer
+from lastbit.questions.budget_words import describe_more
 from lastbit.questions.option import Option
 from lastbit.questions.rendering import AnswerView, describe_price, release_time, render_answer
 from lastbit.questions.report import Report, account_data, account_line, format_value
+from lastbit.questions.titles import title_of
 from lastbit.questions.value_types import Share, WholeNumber
 
 if TYPE_CHECKING:
@@ -108,6 +110,9 @@ class Plan:
         if self.account is not None:
             notes += [account_line(self.account), *describe_price(self.account, mechanism)]
             notes.append("The budget does not allow it." if self.refusal else "The budget allows it.")
+            if self.after is not None:
+                more = describe_more(self.after, mechanism.cost, self.request.question.adjacency)
+                notes.append(f"After it: {more[0].lower()}{more[1:]}")
         if self.previous_entry is not None:
             when = release_time(self.previous_entry, "seconds")
             notes.append(f"The books have this answer, of {when}: with --reuse it costs nothing.")
@@ -115,7 +120,7 @@ class Plan:
             "parameter": list(mechanism.parameters),
             "value": list(mechanism.parameters.values()),
         }
-        title = f"{mechanism.name} would cost {mechanism.cost.text}. No row was read and nothing was spent."
+        title = f"{title_of(self.request)}: would cost {mechanism.cost.text}. No row was read and nothing was spent."
         return Report(title, columns, notes, self.data)
 
     def sample(self) -> AnswerView:

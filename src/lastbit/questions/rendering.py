@@ -19,6 +19,7 @@ from lastbit.output.picture import Panel
 from lastbit.output.table import PEOPLE, format_cells, html_table, text_table
 from lastbit.output.words import capitalize
 from lastbit.questions.answer import Payer
+from lastbit.questions.budget_words import describe_more
 from lastbit.questions.crosswise import pivot_table, split_names
 from lastbit.questions.group_types import group_names
 from lastbit.questions.methods import method_sentence, methods_paragraph
@@ -82,11 +83,16 @@ class AnswerView:
         return "0.95" if self.request is None else self.request.level
 
     @property
+    def _has_tables(self) -> bool:
+        """Whether the release has several tables, which show themselves crosswise."""
+        return hasattr(getattr(self.published, "main", self.published), "pivot")
+
+    @property
     def full_report(self) -> Report:
         """The report with the price among its notes, crosswise and with its methods where that is asked for."""
         asked: Mapping[str, Any] = {} if self.request is None else self.request.values
         report = self.report
-        if asked.get("pivot") and not hasattr(self.published, "pivot"):
+        if asked.get("pivot") and not self._has_tables:
             report = self._crosswise(asked["pivot"])
         more = [self.methods()] if asked.get("methods") else []
         data = {**report.data, "methods": more[0]} if more else report.data
@@ -121,8 +127,7 @@ class AnswerView:
             return self.report.panels
         frame = self.report.frame
         labels = self.report.label_names
-        is_one_table = not hasattr(self.published, "pivot")
-        if is_one_table and {"value", "low", "high"} <= frame.keys() and labels:
+        if not self._has_tables and {"value", "low", "high"} <= frame.keys() and labels:
             intervals = list(zip(frame["low"], frame["high"], strict=True))
             *_, name = [name for name in self.report.columns if not name.startswith("interval")]
             texts = [", ".join(map(str, row)) for row in zip(*(frame[label] for label in labels), strict=True)]
@@ -196,8 +201,8 @@ class AnswerView:
 
         Sums stand in it only where nobody is counted twice.
         """
-        if hasattr(self.published, "pivot") and names:
-            return self.published.pivot(*names)
+        if self._has_tables:
+            return getattr(self.published, "main", self.published).pivot(*names)
         return build_frame(pivot_table(self.data_columns, self.report.label_names, names, adds_up=self._adds_up)[0])
 
     @property
@@ -309,6 +314,7 @@ def render_answer(request: Request, payer: Payer | None, published: Any, *, entr
         line = UNREAD if account is None else account_line(account)
         if entry is None:
             paid = [line, *([] if account is None else describe_price(account, question.mechanism))]
+            paid += [] if account is None else [describe_more(account, question.mechanism.cost)]
             books["charged"] = None if account is None else account.price(question.mechanism.cost, TABLE_ADJACENCY)
         else:
             paid = [_from_the_books(entry), line]

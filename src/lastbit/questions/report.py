@@ -96,7 +96,23 @@ class Report:
 
 
 _NUMBER_NAMES: Final = frozenset(
-    ("value", "low", "high", "people", "mean", "total", "sd", "gap", "variance", "estimate", "shown", "why", "kind")
+    (
+        "value",
+        "low",
+        "high",
+        "people",
+        "mean",
+        "total",
+        "sd",
+        "first",
+        "second",
+        "gap",
+        "variance",
+        "estimate",
+        "shown",
+        "why",
+        "kind",
+    )
 )
 _NUMBER_ENDINGS: Final = ("_value", "_low", "_high")
 _FRAME_NAMES: Final = {"ahead of the next by": "gap", "above by": "above_by", "at least": "at_least"}

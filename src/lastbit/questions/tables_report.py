@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from lastbit.errors import ParameterError
+from lastbit.questions.output_options import NUMBERS_TAKEN
 from lastbit.questions.report import Report, format_percent
 
 if TYPE_CHECKING:
@@ -126,8 +127,9 @@ class TablesOfPeople:
         return {**own, **numbers, "tables": tables, "level": request.level, **self.reading.data}
 
     def frame(self) -> dict[str, Any]:
-        """Return the numbers for `to_frame`, which only Python has."""
-        return self._long() if self.request.face == "python" else {}
+        """Return the numbers for `to_frame`, and for files and steps that take them. Nobody else reads so many."""
+        needed = self.request.face == "python" or any(map(self.request.values.get, NUMBERS_TAKEN))
+        return self._long() if needed else {}
 
     def _long(self) -> dict[str, Any]:
         """Return a row a cell. Value, low and high are of all people; those of the people counted are named so."""

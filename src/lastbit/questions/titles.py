@@ -24,6 +24,8 @@ def title_of(request: Request, published: Any = None) -> str:
     >>> title_of(KINDS["top"].parse({**options, "by": "diagnosis", "k": 3}))
     'The 3 most common by diagnosis, of patients'
     """
+    if "source" not in request.values:
+        return "The numbers of a stream above a threshold"
     own: str | None = request.values.get("title")
     if own is not None:
         return own

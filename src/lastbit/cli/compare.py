@@ -1,0 +1,64 @@
+"""`lastbit compare`: two published answers against each other. It reads no table and costs nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lastbit.cli.budget import Json, check_text
+from lastbit.errors import ParameterError
+
+File = Annotated[
+    str | None, typer.Option(metavar="FILE", help="Write the comparison into this file too.", callback=check_text)
+]
+
+
+def compare_answers(
+    first: Annotated[str, typer.Argument(metavar="A", help="An answer as JSON.", callback=check_text)],
+    second: Annotated[str, typer.Argument(metavar="B", help="The one that is compared with it.", callback=check_text)],
+    way: Annotated[
+        str, typer.Option("--as", metavar="WAY", help="difference, ratio or percent.", callback=check_text)
+    ] = "difference",
+    of: Annotated[
+        str | None,
+        typer.Option("--of", metavar="NAME", help="The question, where A and B are release.json of a publication."),
+    ] = None,
+    title: Annotated[str | None, typer.Option("--title", metavar="TEXT", help="Another title.")] = None,
+    as_json: Json = False,
+    csv: File = None,
+    parquet: File = None,
+    html: File = None,
+    plot: File = None,
+) -> None:
+    """Compare two published answers, group by group: what B has more than A. It reads no table and costs nothing.
+
+    A and B are what --json printed, or release.json of a publication with --of. A ratio whose first number may be 0 has
+    no upper limit.
+    """
+    from lastbit.cli.files import check_outputs
+    from lastbit.cli.release import write_file, write_text
+    from lastbit.output.data_files import csv_bytes, write_parquet
+    from lastbit.questions.compare import compare
+
+    paths = {"--html": html, "--plot": plot, "--csv": csv, "--parquet": parquet}
+    check_outputs(paths, [first, second])
+    if way not in ("difference", "ratio", "percent"):
+        raise ParameterError(f"--as must be difference, ratio or percent: got {way}. Nothing was compared.")
+    view = compare(first, second, as_=way, of=of)  # type: ignore[arg-type]
+    if title is not None:
+        view = replace(view, report=replace(view.report, title=title, data={**view.report.data, "title": title}))
+    view.full_report.show(as_json=as_json)
+    writers: dict[str, Callable[[str], object]] = {
+        "--html": lambda name: write_text(name, view.page.html()),
+        "--csv": lambda name: Path(name).write_bytes(csv_bytes(view.data_columns)),
+        "--parquet": lambda name: write_parquet(name, view.data_columns),
+        "--plot": view.plot,
+    }
+    for option, write in writers.items():
+        path = paths[option]
+        if path is not None:
+            write_file(option, path, write)
