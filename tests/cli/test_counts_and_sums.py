@@ -428,7 +428,7 @@ WRONG = {
     "count visits.csv --unit who --by group --domain x,y --rows --most-rows 3": "--rows counts the rows of the whole",
     "count visits.csv --unit who --by group": "needs --most-items",
     "mean visits.csv --of who --unit who --bounds 0 1": "--of must be another column",
-    "mean visits.csv --of cost --unit who --bounds 0 1 --per median": "--per must be mean, total, latest or row",
+    "mean visits.csv --of cost --unit who --bounds 0 1 --per median": "--per must be mean, total, latest, first",
     "mean visits.csv --of cost --unit who --bounds 0 1 --per latest": "--per latest and --latest-by go together",
     "mean visits.csv --of cost --unit who --bounds 0 1 --per row": "--per row needs --most-rows",
     "mean visits.csv --of cost --unit who --bounds 0 1 --per mean --most-rows 3": "--most-rows goes with --per row",

@@ -135,7 +135,7 @@ WRONG = {
     "--per row": "--per row needs --most-rows",
     "--by region --domain north,south --per row --most-rows 2 --one-each": "--most-rows says how many numbers a person",
     "--per latest": "--per latest and --latest-by go together",
-    "--per median": "--per must be mean, total, latest or row",
+    "--per median": "--per must be mean, total, latest, first, any or row",
     "--resolution 7": "resolution must divide the upper bound",
     "--missing never": "missing must be 'leave-out'",
 }
@@ -175,12 +175,12 @@ def test_nothing_said_about_groups_leaves_nobody_out(capsys: Any) -> None:
     plain = json.loads(capsys.readouterr().out)
     assert run(f"{asked} --most-items all --dry-run --json") == 0
     assert json.loads(capsys.readouterr().out) == plain
-    assert plain["parameters"]["answer.most_values"] == "2"
+    assert plain["parameters"]["answer.numbers.most_values"] == "2"
     assert "spread.epsilon" not in plain["parameters"]
     assert "A person may count in all 2 groups" in " ".join(plain["notes"])
     assert run(f"{asked} --one-each --dry-run --json") == 0
     bounded = json.loads(capsys.readouterr().out)["parameters"]
-    assert (bounded["answer.most_values"], bounded["spread.epsilon"]) == ("1", "1/20")
+    assert (bounded["answer.numbers.most_values"], bounded["spread.epsilon"]) == ("1", "1/20")
 
 
 @pytest.mark.usefixtures("people")

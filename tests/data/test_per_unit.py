@@ -25,6 +25,8 @@ PERS: dict[str, dict[str, Any]] = {
     "mean": {},
     "total": {},
     "latest": {"latest_by": "when"},
+    "first": {"first_by": "when"},
+    "any": {},
     "row": {"most_rows": 100},
 }
 
@@ -47,7 +49,7 @@ def said_again(
     for row in rows:
         if row["unit"] is None or row["of"] is None or math.isnan(row["of"]):
             continue
-        if per == "latest" and row["when"] is None:
+        if per in ("latest", "first") and row["when"] is None:
             continue
         limits = (-far, far) if per == "total" else (low, high)
         own[row["unit"]].append((row["when"], number(row["of"], *limits)))
@@ -58,6 +60,10 @@ def said_again(
         numbers = [value for _, value in values]
         if per == "latest":
             found.append(max(values)[1])
+        elif per == "first":
+            found.append(min(values)[1])
+        elif per == "any":
+            found.append(max(numbers))
         elif per == "total":
             found.append(max(low, min(high, sum(numbers, Fraction(0)))))
         else:
@@ -279,9 +285,11 @@ def test_a_missing_number_may_count_as_any_number_between_the_bounds() -> None:
 
 
 WRONG: dict[str, tuple[dict[str, Any], str]] = {
-    "per": ({"per": "median"}, "per must be one of 'mean', 'total', 'latest', 'row'"),
+    "per": ({"per": "median"}, "per must be one of 'mean', 'total', 'latest', 'first', 'any', 'row'"),
     "latest": ({"per": "latest"}, "per='latest' and latest_by go together"),
     "order": ({"latest_by": "when"}, "per='latest' and latest_by go together"),
+    "first": ({"per": "first"}, "per='first' and first_by go together"),
+    "first by": ({"first_by": "when"}, "per='first' and first_by go together"),
     "rows": ({"per": "row"}, "per='row' needs most_rows"),
     "most rows": ({"most_rows": 3}, "most_rows goes with per='row'"),
     "text": ({"of": "when"}, "weights must be numbers: the column 'when' holds text"),

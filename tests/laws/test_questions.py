@@ -16,6 +16,8 @@ PEOPLE = {"ann": [("x", 3), ("y", 9)], "bob": [("x", -2)], "eve": [("y", 1), ("x
 LISTED = {"unit": "who", "by": "item", "domain": "x,y"}
 OF = {"unit": "who", "of": "number"}
 
+GROUPED: dict[str, Any] = {**OF, "bounds": (0, 2), "by": "item", "domain": "x,y"}
+
 ASKED: dict[str, tuple[str, dict[str, Any]]] = {
     "one item each": ("count", {**LISTED, "one_each": True}),
     "an automatic bound": ("count", {**LISTED, "most_items": "auto"}),
@@ -24,10 +26,17 @@ ASKED: dict[str, tuple[str, dict[str, Any]]] = {
     "a clamped sum": ("sum", {**OF, "bounds": (0, 2)}),
     "a clamped mean": ("mean", {**OF, "bounds": (0, 2)}),
     "rows of a person": ("mean", {**OF, "bounds": (0, 2), "per": "row", "most_rows": 1}),
+    "means by group": ("mean", {**GROUPED, "resolution": 2}),
+    "means by group, one each": ("mean", {**GROUPED, "resolution": 2, "one_each": True}),
+    "means by group, an automatic bound": ("mean", {**GROUPED, "resolution": 2, "most_items": "auto"}),
+    "rows by group": ("mean", {**GROUPED, "resolution": 2, "per": "row", "most_rows": 2}),
+    "sums by group": ("sum", {**GROUPED, "resolution": 2}),
+    "all medians by group": ("median", {**GROUPED, "resolution": 1}),
+    "medians of rows by group": ("median", {**GROUPED, "resolution": 1, "per": "row", "most_rows": 2}),
     "a median": ("median", {**OF, "bounds": (0, 2), "resolution": 1}),
     "medians by group": (
         "median",
-        {**OF, "bounds": (0, 2), "resolution": 1, "by": "item", "domain": "x,y", "one_each": True},
+        {**GROUPED, "resolution": 1, "one_each": True},
     ),
 }
 

@@ -42,7 +42,13 @@ def plain(source: str, per: str) -> pd.DataFrame:
         numbers = rows.set_index(["item", "person"])["number"]
     else:
         by_person = rows.sort_values(["day", "number"]).groupby(["item", "person"])["number"]
-        numbers = {"mean": by_person.mean, "total": by_person.sum, "latest": by_person.last}[per]().clip(0, 100)
+        numbers = {
+            "mean": by_person.mean,
+            "total": by_person.sum,
+            "latest": by_person.last,
+            "first": by_person.first,
+            "any": by_person.max,
+        }[per]().clip(0, 100)
     return numbers.groupby("item").agg(["count", "mean", "sum"]).reindex(GROUPS)
 
 
@@ -50,8 +56,16 @@ def plain(source: str, per: str) -> pd.DataFrame:
 @pytest.mark.parametrize("cost", [{"epsilon": 1}, {"rho": "1/8", "epsilon": None}], ids=["epsilon", "rho"])
 @pytest.mark.parametrize(
     "options",
-    [{"per": "mean"}, {"per": "total"}, {"per": "latest", "latest_by": "day"}, {"per": "row", "most_rows": 1000}],
-    ids=lambda options: str(options["per"]),
+    [
+        {"per": "mean"},
+        {"per": "total"},
+        {"per": "latest", "latest_by": "day"},
+        {"per": "first", "first_by": "day"},
+        {"per": "any"},
+        {"per": "row", "most_rows": 1000},
+        {"rows": True, "most_rows": 1000},
+    ],
+    ids=str,
 )
 def test_without_noise_it_is_what_pandas_says(
     kind: str, cost: dict[str, Any], options: dict[str, Any], crowd: str, monkeypatch: pytest.MonkeyPatch
@@ -59,7 +73,7 @@ def test_without_noise_it_is_what_pandas_says(
     monkeypatch.setattr(mechanism, "_SYSTEM", Quiet())
     answer = ask(kind, crowd, **options, **cost, resolution="1/1024" if "rho" not in cost else None)
     found, step = answer.to_frame(), float(answer.resolution)
-    truth = plain(crowd, options["per"])
+    truth = plain(crowd, options.get("per", "row"))
     assert found["item"].tolist() == GROUPS
     assert found["people"].round(6).tolist() == truth["count"].fillna(0).tolist()
     mean, total = ("value", "total") if kind == "mean" else ("mean", "value")

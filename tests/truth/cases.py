@@ -134,6 +134,7 @@ GROUP_NUMBERS = [
     _case("mean", "tenths", of="number", bounds=("0.05", "0.9"), **_by(("a", "b")), epsilon=20),
     _case("mean", "below a step", of="number", bounds=(0, 1), **_by(("a", "b")), rho=8, long=True),
     _case("mean", "nobody", of="number", bounds=(0, 100), **_by(("a", "b"))),
+    _case("mean", "crowd", of="number", bounds=(0, 100), **_by(ITEMS), per="any", rho="1/2"),
     _case("sum", "torn", of="number", bounds=(0, 100), **_by(GROUPS), most_items=2, lots=True),
     _case("sum", "crowd", of="number", bounds=(-10, 100), **_by(ITEMS), per="latest", latest_by="day", epsilon=5),
     _case("sum", "crowd", of="number", bounds=(-100, 100), **_by(ITEMS), rho="1/2"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
@@ -63,6 +64,20 @@ def _is_inside(frame: Mapping[str, Any], names: tuple[str, str]) -> bool:
 )
 def people_of_groups_cut(answer: Answer, places: Places) -> Iterator[Outcome]:
     yield from people_cut(answer, places)
+
+
+@says("The interval of {noun} of each group holds with probability {level}.")
+def sizes_of_groups(answer: Answer, _: Places) -> Iterator[Outcome]:
+    columns = answer.report.columns.items()
+    ends = next(column for name, column in columns if name.startswith("interval of"))
+    lots = _is_of_some(answer) and answer.counted is not None
+    shown = [not math.isnan(value) for value in answer.report.frame["value"]]
+    yield Outcome("the frame says what is shown", shown == answer.report.frame["shown"], sure=True)
+    times = len(shown) // len(ends)
+    for place, (group, own) in enumerate(answer.truth.numbers_of_groups.items()):
+        size = len(answer.counted[group] if lots else own)
+        yield Outcome(f"interval of a group: {group}", within(ends[place], size))
+        yield Outcome(f"somebody is there: {group}", bool(own) or not any(shown[times * place :][:times]))
 
 
 @says(

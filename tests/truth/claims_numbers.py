@@ -103,13 +103,16 @@ def _values_of_groups(answer: Answer) -> Iterator[tuple[Any, dict[Fraction, Frac
         quantiles = [Fraction(q) for q in columns["quantile"]]
         yield None, dict(zip(quantiles, columns["number"], strict=True))
         return
-    heading, *names = columns
+    heading = next(iter(columns))
+    names = [name for name in columns if name.startswith("number at ")]
     for place, group in enumerate(columns[heading]):
-        yield group, {Fraction(name.rsplit(" ", 1)[1]): columns[name][place] for name in names}
+        cells = {Fraction(name.rsplit(" ", 1)[1]): columns[name][place] for name in names}
+        # Where there are too few to say nothing is said.
+        yield group, {q: value for q, value in cells.items() if value is not None}
 
 
 def _furthest(values: Mapping[Fraction, Fraction], lower: Sequence[Fraction], upper: Sequence[Fraction]) -> Fraction:
-    return max(rank_error(value, q, lower, upper) for q, value in values.items())
+    return max((rank_error(value, q, lower, upper) for q, value in values.items()), default=Fraction(0))
 
 
 @says(

@@ -93,9 +93,11 @@ class Trial:
 
     def _counted(self, values: Any, release: Any) -> Any:
         """Return what the lot left: the number of each group, or the numbers in each group; else None."""
-        main = values["answer"] if isinstance(values, dict) else values
+        main = values.get("answer", values) if isinstance(values, dict) else values
         if isinstance(main, LaterValues):
             main = main.make(release)
+        if isinstance(main, dict):
+            main = main["numbers"]
         if isinstance(main, Unlisted):
             items, steps = main.highest(None)
             return {item: int(step) * Fraction(main.resolution) for item, step in zip(items, steps, strict=True)}

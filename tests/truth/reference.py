@@ -205,14 +205,16 @@ class Reference:
             elif rule == "total":
                 clamped.append((person, group, clamp(sum(numbers, Fraction(0)), self.bounds)))
             else:
-                number = inside[-1] if rule == "latest" else sum(inside, Fraction(0)) / len(inside)
+                picked = {"latest": inside[-1], "first": inside[0], "any": max(inside)}
+                number = picked.get(rule, sum(inside, Fraction(0)) / len(inside))
                 clamped.append((person, group, number))
         return clamped
 
     @property
     def rule(self) -> str:
         """The rule that makes one number of the rows of a person."""
-        implied = "latest" if "latest_by" in self.options else "row" if "most_rows" in self.options else None
+        named = {"latest_by": "latest", "first_by": "first", "most_rows": "row"}
+        implied = next((rule for name, rule in named.items() if name in self.options), None)
         usual = "total" if self.options["kind"] == "sum" else "mean"
         return str(self.options.get("per") or implied or usual) if self._has_units else "row"
 
@@ -244,7 +246,8 @@ class Reference:
         people: dict[str, set[str]] = {"below": set(), "above": set()}
         for (person, _), numbers in self.raw_numbers.items():
             looked_at = [sum(numbers, Fraction(0))] if self.rule == "total" else numbers
-            looked_at = numbers[-1:] if self.rule == "latest" else looked_at
+            picked = {"latest": numbers[-1:], "first": numbers[:1], "any": [max(numbers)]}
+            looked_at = picked.get(self.rule, looked_at)
             if min(looked_at) < low:
                 people["below"].add(person)
             if max(looked_at) > high:

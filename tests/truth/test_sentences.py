@@ -28,7 +28,8 @@ COST = ({"epsilon": 1}, {"rho": "1/8"})
 UNIT = ({"unit": "person"}, {})
 SHARE = ({}, {"people_share": 0}, {"people_share": "1/4"})
 BOUND = ({}, {"most_items": 1}, {"most_items": 2}, {"most_items": "auto"}, {"most_items": "all"})
-PER = ({}, {"per": "total"}, {"per": "latest", "latest_by": "day"}, {"per": "row", "most_rows": 1},
+PER = ({}, {"per": "total"}, {"per": "latest", "latest_by": "day"}, {"per": "first", "first_by": "day"}, {"per": "any"},
+       {"rows": True, "most_rows": 2}, {"per": "row", "most_rows": 1},
        {"per": "row", "most_rows": 3})  # fmt: skip
 MISSING = ({}, {"missing": "lowest"}, {"missing": 7})
 LEVEL = ({}, {"level": "0.5"}, {"level": "0.999"})

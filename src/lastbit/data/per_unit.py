@@ -1,8 +1,8 @@
 """One number for each unit of a table, in whole steps: what means, sums, quantiles and histograms are made of.
 
-A person with many rows has one number all the same: the mean of the rows, their total, or the latest. Or each row is a
-number, and a bound says how many rows of a unit count. Everything is decided by the unit's own rows and by public
-things, so a unit that comes or goes leaves the numbers of all others as they are.
+A person with many rows has one number all the same: the mean of the rows, their total, the latest, the first, or the
+largest of any. Or each row is a number, and a bound says how many rows of a unit count. Everything is decided by the
+unit's own rows and by public things, so a unit that comes or goes leaves the numbers of all others as they are.
 """
 
 from __future__ import annotations
@@ -159,6 +159,13 @@ class Numbers:
         unit = reduce(common, self.bounds, Fraction(1)) if self.floored == 0 else None
         return GroupSums(values, self.bounds, most_items, most_rows, self.floored, unit)
 
+    def group_sizes(self, groups: Sequence[Any]) -> Counts:
+        """Return how many numbers each of these groups has, with how far one unit moves that."""
+        self._require_bound()
+        most_items, most_rows = (min(self.most, len(groups)), 1) if self.apart else (1, self.most)
+        sizes = np.bincount(self.places, minlength=len(groups))
+        return Counts(items=groups, values=sizes, sensitivity=most_rows, monotone=True, most_items=most_items)
+
     def _exact(self, step: Fraction) -> bool:
         """Tell whether sums of the numbers are whole steps: numbers that are not floored are whole numbers."""
         return self.floored == 0 and step.numerator == 1
@@ -192,6 +199,7 @@ def per_unit(
     unit: str | None = None,
     per: Per = "mean",
     latest_by: str | None = None,
+    first_by: str | None = None,
     most_rows: int | None = None,
     by: str | Sequence[str] = (),
     domain: Any = None,
@@ -207,8 +215,9 @@ def per_unit(
     say the resolution, unless the type of the column is whole numbers. Quantiles on a log scale need no bounds.
     unit: the column that says whom a row belongs to. Without it each row is a unit of its own.
     per: the number that a unit has. "mean": the mean of its rows, each clamped to the bounds. "total": the sum of its
-    rows, then clamped. "latest": the row with the largest value of the column `latest_by`, clamped. "row": each row is
-    a number of its own; then `most_rows` bounds how many rows of a unit count, picked at random.
+    rows, then clamped. "latest": the row with the largest value of the column `latest_by`, clamped. "first": the row
+    with the smallest value of the column `first_by`, clamped. "any": the largest that any of its rows has, clamped.
+    "row": each row is a number of its own; then `most_rows` bounds how many rows of a unit count, picked at random.
     by, domain: the column of the groups, or several, and their public items: then a unit has a number in each of its
     groups, and `most_items` bounds how many groups of a unit count.
     resolution: the step that numbers are floored to. Without it the bounds are about 2^40 steps, and bounds that are
@@ -228,6 +237,7 @@ def per_unit(
         unit=unit,
         per=per,
         latest_by=latest_by,
+        first_by=first_by,
         most_rows=most_rows,
         by=by,
         domain=domain,
@@ -246,6 +256,7 @@ def rank_per_unit(
     unit: str | None = None,
     per: Per = "mean",
     latest_by: str | None = None,
+    first_by: str | None = None,
     most_rows: int | None = None,
     by: str | Sequence[str] = (),
     domain: Any = None,
@@ -263,6 +274,7 @@ def rank_per_unit(
         unit=unit,
         per=per,
         latest_by=latest_by,
+        first_by=first_by,
         most_rows=most_rows,
         by=by,
         domain=domain,
@@ -281,6 +293,7 @@ def _read_numbers(
     unit: str | None,
     per: Per,
     latest_by: str | None,
+    first_by: str | None,
     most_rows: int | None,
     by: str | Sequence[str],
     domain: Any,
@@ -296,6 +309,12 @@ def _read_numbers(
             "per='latest' and latest_by go together: latest_by names the column, such as a date, whose largest value "
             "says which row of a unit is the latest."
         )
+    if (per == "first") != (first_by is not None):
+        raise ParameterError(
+            "per='first' and first_by go together: first_by names the column, such as a date, whose smallest value "
+            "says which row of a unit is the first."
+        )
+    order = first_by if latest_by is None else latest_by
     columns = parse_columns(by) if by else []
     bound, most = _draw_bound(per, unit, most_rows, most_items if columns else 1)
     if ranked and unit is not None and bound is None:
@@ -314,7 +333,7 @@ def _read_numbers(
     if per == "total":
         furthest = _FURTHEST // grid.numerator
         amount = Weights(grid, -furthest, furthest, step)
-    read = [*columns, *(name for name in (unit, of, latest_by) if name is not None)]
+    read = [*columns, *(name for name in (unit, of, order) if name is not None)]
     table = call_engine(wrap_frame, frame, read)
     types = call_engine(require_column_types, table, read)
     amount.check(types[of], of)
@@ -330,7 +349,7 @@ def _read_numbers(
         )
     domains = read_domains(domain, columns) if columns else []
     converted = [convert_items(items, types[name], name) for name, items in zip(columns, domains, strict=True)]
-    task = Task(tuple(columns), unit, of, amount, bound, per, latest_by, (low, high), ranked, lowest)
+    task = Task(tuple(columns), unit, of, amount, bound, per, order, (low, high), ranked, lowest)
     items = combine_domains([column.items for column in converted]) if converted else ()
     more: list[NDArray[np.int64]]
     positions, steps, *more = call_engine(table.compute_numbers, task, [column.keys for column in converted])

@@ -26,8 +26,9 @@ Keys: TypeAlias = Sequence[Hashable | None]
 ItemTotals = tuple[list[list[Any]], NDArray[np.int64]]
 """The items that occur, column by column, and their counts or sums in steps: the largest first, then in order."""
 
-Per = Literal["mean", "total", "latest", "row"]
-"""Which number a unit has: the mean of its rows, their total, the latest; or each of its rows is a number."""
+Per = Literal["mean", "total", "latest", "first", "any", "row"]
+"""Which number a unit has: the mean of its rows, their total, the latest, the first, the largest of any; or each of its
+rows is a number."""
 
 WAYS: tuple[str, ...] = get_args(Per)
 
@@ -51,7 +52,7 @@ class Task:
     per: Per = "total"
     """For `compute_numbers`: which number stands for the rows of a unit."""
     order: str | None = None
-    """The column that says which row of a unit is the latest."""
+    """The column that says which row of a unit is the latest, or the first."""
     ends: tuple[int, int] = (0, 0)
     """The bounds of a unit's number, in steps. Rows of a total are clamped further out."""
 

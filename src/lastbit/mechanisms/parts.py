@@ -69,17 +69,24 @@ class PartsRelease(Release):
 
     @property
     def main(self) -> Release:
-        """The last part: the answer."""
-        return self.parts[-1][1]
+        """The last part: the answer. A last part of several parts has an answer of its own."""
+        last = self.parts[-1][1]
+        return last.main if isinstance(last, PartsRelease) else last
+
+    @property
+    def _by_name(self) -> dict[str, Release]:
+        """All parts by name, those of the last part too."""
+        *_, (_, last) = self.parts
+        return {**(last._by_name if isinstance(last, PartsRelease) else {}), **dict(self.parts)}
 
     def __getitem__(self, name: str) -> Any:
-        return dict(self.parts)[name]
+        return self._by_name[name]
 
     def __iter__(self) -> Any:
         return iter(dict(self.parts))
 
     def __contains__(self, name: object) -> bool:
-        return name in dict(self.parts)
+        return name in self._by_name
 
     def columns(self) -> dict[str, Sequence[Any]]:
         """Return the table of the last part."""
@@ -87,7 +94,8 @@ class PartsRelease(Release):
 
     def facts(self) -> dict[str, Any]:
         """Return the facts of the last part, and all parts before it."""
-        return {**self.main.facts(), "parts": {name: part.to_dict() for name, part in self.parts[:-1]}}
+        facts = self.parts[-1][1].facts()
+        return {**facts, "parts": {name: part.to_dict() for name, part in self.parts[:-1]} | facts.get("parts", {})}
 
     def error_bars(self, level: Number = "0.95", most: int | None = None) -> Mapping[str, Sequence[Interval | None]]:
         """Return the intervals of the last part."""

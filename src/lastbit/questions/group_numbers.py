@@ -97,10 +97,10 @@ class GroupNumbers:
     def ask(self) -> Question:
         """Return the question."""
         from lastbit.questions import samples
-        from lastbit.questions.reading import read_numbers
+        from lastbit.questions.reading import NUMBER_OPTIONS, read_numbers
 
         request, people = self.request, self.people
-        options = {name: request[name] for name in ("latest_by", "most_rows", "missing")}
+        options = {name: request[name] for name in NUMBER_OPTIONS}
         limit = None if self._of_rows or request.rows.unit is None else self.items.most_items
         grouping: dict[str, Any] = {"by": self.items.by, "domains": self.items.domains, "most_items": limit}
         reading = read_numbers(

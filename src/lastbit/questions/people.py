@@ -235,7 +235,7 @@ class PeopleReading:
     @property
     def main(self) -> Any:
         """The answer itself."""
-        return self.release.main if self.parts.measured else self.release
+        return self.release.main if isinstance(self.release, PartsRelease) else self.release
 
     @property
     def knows_cut(self) -> bool:

@@ -107,11 +107,11 @@ class PublishedGroups:
     def columns(self) -> dict[str, list[Any]]:
         """The numbers of `to_frame`, with None where nothing is said."""
         release, level, by_mean = self.release, self.reading.level, self.leads == "mean"
-        people = _rename(name_ends("", self.people, self.people_ends), "people")
+        people = rename_ends(name_ends("", self.people, self.people_ends), "people")
         totals = name_ends("", self.totals, self.total_ends)
         means = self._hide(name_ends("", self.means, self.mean_ends))
         columns = {**people, **(means if by_mean else totals)}
-        columns |= _rename(totals, "total") if by_mean else _rename(means, "mean")
+        columns |= rename_ends(totals, "total") if by_mean else rename_ends(means, "mean")
         if self._for_all and by_mean:
             columns |= self._hide(name_ends("bounded_", release.means, release.intervals(level)))
         elif self._for_all:
@@ -127,10 +127,10 @@ class PublishedGroups:
         return {name: [nan if cell is None else cell for cell in column] for name, column in self.columns.items()}
 
 
-def _rename(columns: Mapping[str, list[Any]], name: str) -> dict[str, list[Any]]:
+def rename_ends(columns: Mapping[str, list[Any]], name: str) -> dict[str, list[Any]]:
     """Return value, low and high under the name of another number.
 
-    >>> list(_rename({"value": [1], "low": [0], "high": [2]}, "people"))
+    >>> list(rename_ends({"value": [1], "low": [0], "high": [2]}, "people"))
     ['people', 'people_low', 'people_high']
     """
     return {name if key == "value" else f"{name}_{key}": column for key, column in columns.items()}

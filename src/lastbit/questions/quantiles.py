@@ -7,8 +7,11 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
 from lastbit.errors import ParameterError
+from lastbit.output.words import capitalize
+from lastbit.questions.group_sizes import GroupQuantileTable, GroupSizes
 from lastbit.questions.item_options import ItemOptions, parse_bound
 from lastbit.questions.people import PeopleParts, PeopleReading, parse_share
+from lastbit.questions.published_groups import TOO_FEW
 from lastbit.questions.question import Accuracy, Question
 from lastbit.questions.reading_notes import count_rows_of, describe_all, describe_groups, describe_numbers
 from lastbit.questions.report import format_bound, format_percent
@@ -70,7 +73,7 @@ def _ask_quantiles(request: Request, at: tuple[str, ...]) -> Question:
     from lastbit.exact.numbers import number
     from lastbit.mechanisms.quantiles.mechanism import GridSteps
     from lastbit.questions import samples
-    from lastbit.questions.reading import read_numbers
+    from lastbit.questions.reading import NUMBER_OPTIONS, read_numbers
     from lastbit.questions.report import Report
     from lastbit.values.bounds import default_step
 
@@ -99,24 +102,35 @@ def _ask_quantiles(request: Request, at: tuple[str, ...]) -> Question:
         size = 1 if groups is None or rows.unit is None else groups.size
         people = PeopleParts.of(chosen, size, request["people_share"], clamped=clamped)
 
-    def build(reached: int, cost: Mapping[str, Any]) -> Any:
+    def build_quantiles(reached: int, cost: Mapping[str, Any]) -> Any:
         parameters = {"bounds": bounds, "resolution": step, "missing": missing, "most_values": reached, **cost}
         parameters["scale"] = request["scale"]
         if groups is not None:
             return lb.GroupQuantiles(groups=tuple(groups.names), qs=qs, **parameters)
         return lb.Quantile(q=qs[0], **parameters) if len(qs) == 1 else lb.Quantiles(qs=qs, **parameters)
 
-    main = build(most, people.main_cost(request.cost))
+    of_rows = rows.unit is not None and rule == "row"
+    sizes = None if groups is None else GroupSizes(tuple(groups.names), of_rows)
+
+    def build(reached: int, cost: Mapping[str, Any]) -> Any:
+        return build_quantiles(reached, cost) if sizes is None else sizes.mechanism(reached, cost, build_quantiles)
+
+    def accuracy_at(reached: int, level: Any) -> Any:
+        cost = people.main_cost(request.cost)
+        return build_quantiles(reached, cost if sizes is None else sizes.main_cost(cost)).accuracy(level)
+
+    own_cost = people.main_cost(request.cost)
+    main = build_quantiles(most, own_cost if sizes is None else sizes.main_cost(own_cost))
     sentence, ranks = _describe_accuracy(main, request.level, bounds)
     if people.is_bounded:
         sentence = f"Of what is counted: {sentence[0].lower()}{sentence[1:]}"
     within = max(ranks) if isinstance(ranks, list) else ranks
 
-    def floor_steps(numbers: Any) -> GridSteps:
+    def floor_steps(numbers: Any) -> Any:
         steps = main.floor_steps(numbers.steps, numbers.resolution, numbers.floored)
-        if groups is None:
+        if sizes is None:
             return GridSteps(steps)
-        return GridSteps([steps[numbers.places == group] for group in range(len(main.groups))])
+        return sizes.values(numbers, GridSteps([steps[numbers.places == group] for group in range(len(main.groups))]))
 
     def arrange(numbers: Any) -> Any:
         if not people.measured:
@@ -126,19 +140,31 @@ def _ask_quantiles(request: Request, at: tuple[str, ...]) -> Question:
     def report(published: Any) -> Report:
         reading = people.read(published, request.level)
         release = reading.main
-        if isinstance(release, lb.GroupQuantileValues):
-            # A group is a row, and a quantile a column.
-            columns: dict[str, Any] = dict((groups or chosen).columns(release.items))
-            for index, q in enumerate(release.qs):
-                columns[f"{of} at {_format_quantile(q)}"] = [row[index] for row in release.values]
-        else:
-            table = release.columns()
-            columns = {"quantile": [_format_quantile(q) for q in table["quantile"]], of: table["value"]}
         more = {"of": of, "per": rule, "missing": missing, "within_ranks": ranks, "level": request.level}
-        notes = [sentence, *_describe_cut(request, build, reading, qs)]
+        notes = [sentence, *_describe_cut(request, accuracy_at, reading, qs)]
         notes += reading.describe_clamping(of, bounds, request.words)
-        frame = release.columns()
-        return Report(published.title, columns, notes, published.to_dict() | more | reading.data, frame=frame)
+        data = published.to_dict() | more | reading.data
+        if sizes is None or groups is None:
+            frame = release.columns()
+            columns = {"quantile": [_format_quantile(q) for q in frame["quantile"]], of: frame["value"]}
+            return Report(published.title, columns, notes, data, frame=frame)
+        seen = accuracy_at(reading.most if people.auto else most, request.level)
+        table = GroupQuantileTable(release.values, release.qs, seen, sizes.fewest(reading), sizes.columns(reading))
+        labels, noun = groups.columns(release.items), request.words.rows if of_rows else request.words.people
+        ends = f"interval of {noun}"
+        counted = " counted" if people.is_bounded and (of_rows or not reading.knows_cut) else ""
+        columns = {**labels, f"{noun}{counted}": table.sizes["people"], ends: sizes.ends(reading)}
+        for q, values in zip(release.qs, table.by_quantile, strict=True):
+            columns[f"{of} at {_format_quantile(q)}"] = values
+        notes.insert(1, f"The interval of {noun} of each group holds with probability {format_percent(request.level)}.")
+        if any(table.why):
+            columns["why"] = table.why
+            notes.append(
+                f"{capitalize(TOO_FEW)}: perhaps nobody is in the group, or no more than the ranks that a value may be "
+                "off."
+            )
+        data |= {**table.sizes, "groups": labels}
+        return Report(published.title, columns, notes, data, (f"{noun}{counted}", ends), frame=table.frame(labels))
 
     grouping: dict[str, Any] = {}
     if groups is not None:
@@ -146,8 +172,7 @@ def _ask_quantiles(request: Request, at: tuple[str, ...]) -> Question:
         grouping = {"by": groups.by, "domains": groups.domains, "most_items": limit}
     if bounds is None:
         grouping["resolution"] = request["resolution"]
-    names = ("latest_by", "most_rows", "missing")
-    options = {name: request[name] for name in names}
+    options = {name: request[name] for name in NUMBER_OPTIONS}
     reading = read_numbers(rows, of, bounds, per=rule, **options, **grouping, ranked=bool(people.measured))
     likely = bounds or ("0", str(_LIKELY * number(step, "--resolution")))
     return Question(
@@ -155,7 +180,7 @@ def _ask_quantiles(request: Request, at: tuple[str, ...]) -> Question:
         reading=reading.then(arrange),
         report=report,
         sample=lambda units: arrange(
-            samples.make_numbers(units, likely, step, most, 1 if groups is None else len(main.groups))
+            samples.make_numbers(units, likely, step, most, 1 if groups is None else groups.size, apart=not of_rows)
         ),
         accuracy=lambda units: Accuracy(
             within, "ranks", sentence, "How many ranks a value may be off", total=Fraction(units)
@@ -164,7 +189,13 @@ def _ask_quantiles(request: Request, at: tuple[str, ...]) -> Question:
     )
 
 
-def _describe_cut(request: Request, build: Any, reading: PeopleReading, qs: Sequence[str]) -> list[str]:
+def _ranks_of_all(accuracy_at: Any, reading: PeopleReading, qs: Sequence[str]) -> list[Fraction]:
+    """Return how many ranks each value is off at most among all people of a group."""
+    pairs = zip(map(Fraction, qs), accuracy_at(reading.most, reading.counted_level), strict=True)
+    return [ranks + max(q, 1 - q) * reading.bounds.cut for q, ranks in pairs]
+
+
+def _describe_cut(request: Request, accuracy_at: Any, reading: PeopleReading, qs: Sequence[str]) -> list[str]:
     """Return how many people a bound leaves out of a group, and how near the values are for all people."""
     if not reading.knows_cut:
         return []
@@ -174,11 +205,7 @@ def _describe_cut(request: Request, build: Any, reading: PeopleReading, qs: Sequ
     if request["most_rows"] is not None:
         rows = count_rows_of(words, request["most_rows"])
         return [f"At most {rows}, picked at random: {who}. The values are of the {words.rows} counted."]
-    main = build(reading.most, reading.parts.main_cost(request.cost))
-    accuracy = main.accuracy(reading.counted_level)
-    ranks = max(accuracy) if isinstance(accuracy, tuple) else accuracy
-    furthest = max(max(Fraction(q), 1 - Fraction(q)) for q in map(Fraction, qs))
-    everybody = format_bound(ranks + furthest * reading.bounds.cut, whole=False)
+    everybody = format_bound(max(_ranks_of_all(accuracy_at, reading, qs)), whole=False)
     where = "one group" if reading.most == 1 else f"{reading.most:,} groups at most"
     return [
         f"{words.one} counts in {where}, picked at random: {who}. Among all {words.people} of a group, with those whom "

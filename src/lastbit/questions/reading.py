@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 _EVERYONE: Final = "everyone"
 
+NUMBER_OPTIONS: Final = ("latest_by", "first_by", "most_rows", "missing")
+"""The options that say which number a unit has, besides the rule itself."""
+
 Result = TypeVar("Result")
 Other = TypeVar("Other")
 
@@ -183,6 +186,7 @@ def read_numbers(
     *,
     per: str = "mean",
     latest_by: str | None = None,
+    first_by: str | None = None,
     most_rows: int | None = None,
     missing: str = "leave-out",
     resolution: str | None = None,
@@ -192,9 +196,11 @@ def read_numbers(
     ranked: bool = False,
 ) -> Reading[Numbers]:
     """Read the number of each unit, or of each unit in each group: see `per_unit`."""
-    columns = tuple(name for name in (*by, rows.unit, latest_by) if name is not None)
+    columns = tuple(name for name in (*by, rows.unit, latest_by, first_by) if name is not None)
     if of in columns:
-        raise ParameterError(f"--of must be another column than --unit, --by and --latest-by: got {of!r} for two.")
+        raise ParameterError(
+            f"--of must be another column than --unit, --by, --latest-by and --first-by: got {of!r} for two."
+        )
 
     def work(table: OpenTable) -> Numbers:
         from lastbit.data.per_unit import per_unit, rank_per_unit
@@ -211,6 +217,7 @@ def read_numbers(
             bounds=bounds,
             per=rule,
             latest_by=latest_by,
+            first_by=first_by,
             most_rows=most_rows,
             by=list(by),
             domain=domain,

@@ -95,10 +95,15 @@ def describe_numbers(request: Request, rule: str) -> list[str]:
         most = count_rows_of(words, most_rows or 0)
         sentence = f"Each {words.row} has one number, its {of}; at most {most}, picked at random."
     else:
-        own = {"mean": f"the mean of their {of}", "total": f"the total of their {of}"}
-        latest = f"their {of} with the largest {request['latest_by']}"
+        own = {
+            "mean": f"the mean of their {of}",
+            "total": f"the total of their {of}",
+            "latest": f"their {of} with the largest {request['latest_by']}",
+            "first": f"their {of} with the smallest {request['first_by']}",
+            "any": f"the largest {of} of any of their {words.rows}",
+        }
         where = " in each of their groups" if request["by"] else ""
-        sentence = f"Each {words.person} has one number{where}, {own.get(rule, latest)}{' there' if where else ''}."
+        sentence = f"Each {words.person} has one number{where}, {own[rule]}{' there' if where else ''}."
     if missing == "leave-out":
         missing_note = f"{capitalize(words.rows)} whose {of} is missing are left out."
     else:

@@ -208,14 +208,17 @@ BOUNDS: Final = Option(
 )
 PER: Final = Option(
     "per",
-    OneOf("RULE", choices=("mean", "total", "latest", "row")),
-    "The number that a person with several rows has: mean, total or latest. With row, each row is a number.",
+    OneOf("RULE", choices=("mean", "total", "latest", "first", "any", "row")),
+    "The number that a person with several rows has: mean, total, latest, first, or any, the largest. With row, each "
+    "row is a number.",
 )
 LATEST_BY: Final = Option("latest_by", COLUMN, "For --per latest: the row with the largest value here counts.")
+FIRST_BY: Final = Option("first_by", COLUMN, "For --per first: the row with the smallest value here counts.")
+ROWS: Final = Option("rows", Flag(), "Each row is a number, as with --per row; needs --most-rows.", False)
 MOST_ROWS: Final = Option(
-    "most_rows", WholeNumber(), "For --per row: at most this many rows of a person count, picked at random."
+    "most_rows", WholeNumber(), "For --rows and --per row: at most this many rows of a person count, picked at random."
 )
-NUMBERS: Final = (OF, BOUNDS, PER, LATEST_BY, MOST_ROWS, MISSING, PEOPLE_SHARE)
+NUMBERS: Final = (OF, BOUNDS, PER, LATEST_BY, FIRST_BY, ROWS, MOST_ROWS, MISSING, PEOPLE_SHARE)
 """The one number of each person, or of each row."""
 STEP: Final = Option("resolution", Number(), "The step of the noise. Without it the step follows from the bounds.")
 AT: Final = Option("at", NumberList("NUMBERS"), "The quantiles, such as 0.5 or 0.25,0.5,0.75.", REQUIRED)

@@ -24,10 +24,14 @@ if TYPE_CHECKING:
 
 def choose_rule(request: Request, usual: str) -> str:
     """Return the rule that makes one number of the rows of a person: as it is said, or as the other options say."""
-    latest_by, most_rows = request["latest_by"], request["most_rows"]
-    rule: str = request["per"] or ("latest" if latest_by is not None else "row" if most_rows is not None else usual)
-    if (rule == "latest") != (latest_by is not None):
-        raise ParameterError("--per latest and --latest-by go together. Write --per latest --latest-by date.")
+    most_rows = request["most_rows"]
+    if request["rows"] and request["per"] not in (None, "row"):
+        raise ParameterError(f"--rows is --per row: got --per {request['per']} too. Leave one of them out.")
+    said = {"latest": request["latest_by"], "first": request["first_by"], "row": request["rows"] or most_rows}
+    rule: str = request["per"] or next((name for name, value in said.items() if value), usual)
+    for name in ("latest", "first"):
+        if (rule == name) != (said[name] is not None):
+            raise ParameterError(f"--per {name} and --{name}-by go together. Write --per {name} --{name}-by date.")
     if most_rows is not None and rule != "row":
         raise ParameterError("--most-rows goes with --per row: otherwise each person has one number anyway.")
     return rule
@@ -39,8 +43,9 @@ def canonicalize_rule(facts: dict[str, Any], usual: str = "mean") -> dict[str, A
     >>> canonicalize_rule({"latest_by": "date"}), canonicalize_rule({"per": "mean"}) == canonicalize_rule({})
     ({'per': 'latest', 'latest_by': 'date'}, True)
     """
-    implied = "latest" if "latest_by" in facts else "row" if "most_rows" in facts else usual
-    return {"per": implied, **facts}
+    named = {"latest_by": "latest", "first_by": "first", "rows": "row", "most_rows": "row"}
+    implied = next((rule for name, rule in named.items() if name in facts), usual)
+    return {"per": implied, **{name: value for name, value in facts.items() if name != "rows"}}
 
 
 def canonicalize_sum(facts: dict[str, Any]) -> tuple[str, dict[str, Any]]:
@@ -242,10 +247,9 @@ def _choose_parts(request: Request, rule: str) -> PeopleParts:
 
 def _read_numbers(request: Request, rule: str, people: PeopleParts, main: Callable[[Numbers], Any]) -> Reading[Any]:
     """Return the reading of the values of all parts; `main` makes those of the answer."""
-    from lastbit.questions.reading import read_numbers
+    from lastbit.questions.reading import NUMBER_OPTIONS, read_numbers
 
-    names = ("latest_by", "most_rows", "missing")
-    options = {name: request[name] for name in names}
+    options = {name: request[name] for name in NUMBER_OPTIONS}
     ranked = bool(people.measured)
     reading = read_numbers(request.rows, request["of"], request["bounds"], per=rule, **options, ranked=ranked)
     return reading.then(lambda numbers: _arrange(people, numbers, main))

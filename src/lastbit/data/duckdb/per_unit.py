@@ -27,7 +27,7 @@ def reduce_rows(rows: Any, task: Task, position: str) -> Any:
     elif task.per == "total":
         number = _clamp("sum(lastbit_step)", low, high)
     else:
-        number = "max({'a': lastbit_order, 'b': lastbit_step}).b"
+        number = _pick_row(task, "lastbit_step")
     order = ", lastbit_order" if task.order is not None else ""
     rows = rows.project(f"{position} AS lastbit_position, lastbit_unit, lastbit_step{order}")
     return _aggregate(rows, task, f"{number} AS lastbit_step")
@@ -78,8 +78,7 @@ def _reduce_raw_rows(rows: Any, task: Task, clamped: str, above: str, below: str
         # To count them takes less than to ask whether there is one.
         sides = f"count(*) FILTER ({above}) > 0 AS lastbit_above, count(*) FILTER ({below}) > 0 AS lastbit_below"
         return _aggregate(rows, task, f"{number} AS lastbit_step, {sides}"), ["lastbit_position"]
-    latest = "max({'a': lastbit_order, 'b': lastbit_raw}).b"
-    number = "sum(lastbit_raw)" if task.per == "total" else latest
+    number = "sum(lastbit_raw)" if task.per == "total" else _pick_row(task, "lastbit_raw")
     rows = _aggregate(rows, task, f"{number} AS lastbit_raw")
     return rows.project(f"*, {sides}, {clamped} AS lastbit_step"), ["lastbit_position"]
 
@@ -104,3 +103,10 @@ def _mean(number: str, low: int, high: int) -> str:
 
 def _clamp(number: str, low: int, high: int) -> str:
     return f"CASE WHEN {number} > {high} THEN {high} WHEN {number} < {low} THEN {low} ELSE CAST({number} AS BIGINT) END"
+
+
+def _pick_row(task: Task, step: str) -> str:
+    """Return the SQL of the one row of a unit that counts: the latest, the first, or any with the largest number."""
+    if task.per == "any":
+        return f"max({step})"
+    return f"{'min' if task.per == 'first' else 'max'}({{'a': lastbit_order, 'b': {step}}}).b"

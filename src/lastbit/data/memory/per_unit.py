@@ -15,7 +15,8 @@ def reduce_rows(
 ) -> tuple[Integers, Integers]:
     """Return the number of each pair of a position and a unit, and the row that first has it. Rows must have both.
 
-    A mean is floored to a whole step; of rows that are latest alike, the largest step counts.
+    A mean is floored to a whole step; of rows that are latest alike, the largest step counts, and of those that are
+    first alike, the smallest.
 
     >>> positions, units, steps = np.array([0, 0, 0]), np.array([7, 7, 9]), np.array([1, 4, 8])
     >>> reduce_rows(positions, units, steps, None, "mean", (0, 10))[0].tolist()
@@ -29,7 +30,9 @@ def reduce_rows(
     starts = np.flatnonzero(new)
     if not len(starts):
         return sorted_steps, sorting
-    if per == "latest":
+    if per == "first":
+        return sorted_steps[starts], sorting[starts]
+    if per in ("latest", "any"):
         lasts = np.append(starts[1:], len(positions)) - 1
         return sorted_steps[lasts], sorting[starts]
     low, high = ends

@@ -26,6 +26,8 @@ def reduce_rows(rows: Any, task: Task) -> Any:
         "mean": f"CAST(sum(CAST(lastbit_step - ({low}L) AS DECIMAL(20,0))) div count(1) + ({low}L) AS BIGINT)",
         "total": f"CAST(greatest(least(sum(CAST(lastbit_step AS DECIMAL(20,0))), {high}L), {low}L) AS BIGINT)",
         "latest": "max(struct(lastbit_order, lastbit_step)).lastbit_step",
+        "first": "min(struct(lastbit_order, lastbit_step)).lastbit_step",
+        "any": "max(lastbit_step)",
     }[task.per]
     rows = rows.groupBy("lastbit_position", "lastbit_unit").agg(f.expr(number).alias("lastbit_step"))
     if task.bound is not None:
