@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
+from itertools import combinations, combinations_with_replacement, product
 from typing import Any
 
 from lastbit.chance.draw import Draw
@@ -181,14 +182,16 @@ class NoisyMean(GridMechanism[MeanAndPeople]):
         return measure
 
     def neighbours(self, values: Sequence[Number]) -> Iterator[tuple[Any, ...]]:
-        """Yield the input without any one of these numbers, with one that is missing or another; and
-        with more, as many as a person has. The others are at a bound or in the middle.
+        """Yield the input without the numbers of one person, with some of them missing or others in their place, and
+        with more. A person has up to `most_rows` numbers. Those that are new lie at a bound or in the middle.
         """
         numbers = tuple(values)
         lower, upper = parse_bounds(self.bounds)
         others = (lower, (lower + upper) / 2, upper)
-        for place in range(len(numbers)):
-            for other in ((), (None,), *((number,) for number in others)):
-                yield (*numbers[:place], *other, *numbers[place + 1 :])
-        for more in others:
-            yield (*numbers, *[more] * self.most_rows)
+        for size in range(1, self.most_rows + 1):
+            for places in combinations(range(len(numbers)), size):
+                for changes in product(((), (None,), *((number,) for number in others)), repeat=size):
+                    new = dict(zip(places, changes, strict=True))
+                    yield tuple(number for place, old in enumerate(numbers) for number in new.get(place, (old,)))
+            for more in combinations_with_replacement(others, size):
+                yield (*numbers, *more)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any, ClassVar, Final
 
 import numpy as np
@@ -124,7 +124,10 @@ class DiscoveryMechanism(GridMechanism[Released]):
         return items, np.minimum(totals, LIMIT // factor) * factor
 
     def neighbours(self, values: Any) -> Iterator[Any]:
-        """Yield the same items after one person came, or went: of the items there are, and of one that nobody had."""
+        """Yield the same items after one person came, or went: of the items there are, and of one that nobody had.
+
+        The person moves each of some items by any amount up to the sensitivity.
+        """
         items, steps = self._steps(self._check_values(values), None)
         new = object()
         names = [*items, new]
@@ -132,12 +135,14 @@ class DiscoveryMechanism(GridMechanism[Released]):
         most = len(names) if values.most_items is None else min(values.most_items, len(names))
         for size in range(1, most + 1):
             for subset in combinations(names, size):
-                yield self._neighbour(before, subset, self._reach, values)
-                if all(before.get(item, 0) >= self._reach for item in subset):
-                    yield self._neighbour(before, subset, -self._reach, values)
+                for amounts in product(range(1, self._reach + 1), repeat=size):
+                    moves = dict(zip(subset, amounts, strict=True))
+                    yield self._neighbour(before, moves, values)
+                    if all(before.get(item, 0) >= by for item, by in moves.items()):
+                        yield self._neighbour(before, {item: -by for item, by in moves.items()}, values)
 
-    def _neighbour(self, before: dict[Any, int], items: Sequence[Any], by: int, values: Unlisted) -> Unlisted:
-        after = {**before, **{item: before.get(item, 0) + by for item in items}}
+    def _neighbour(self, before: dict[Any, int], moves: dict[Any, int], values: Unlisted) -> Unlisted:
+        after = {**before, **{item: before.get(item, 0) + by for item, by in moves.items()}}
         unit = self.grid.resolution
         facts = {"sensitivity": values.sensitivity, "most_items": values.most_items, "resolution": unit, "above": 0}
         return Unlisted.of({item: step * unit for item, step in after.items()}, **facts)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import combinations, combinations_with_replacement
 from typing import Any
 
 from lastbit.chance.draw import Draw
 from lastbit.errors import ParameterError
 from lastbit.exact.numbers import Number
-from lastbit.mechanisms.quantiles.mechanism import GridSteps, QuantileMechanism
+from lastbit.mechanisms.quantiles.mechanism import GridSteps, QuantileMechanism, choose_up_to
 from lastbit.mechanisms.quantiles.quantiles import Quantiles
 from lastbit.release import Release
 from lastbit.values.grid import Steps
@@ -114,7 +115,16 @@ class GroupQuantiles(QuantileMechanism[GroupQuantileValues]):
         return self._one_group.accuracy(level, ties=ties, magnitude=magnitude)
 
     def neighbours(self, values: Any) -> Iterator[Any]:
-        """Yield these values less any one of them, and with one more in any group."""
-        for group in self.groups:
-            for other in self._one_group.neighbours(values.get(group, ())):
-                yield {**values, group: other}
+        """Yield these values less those that one person has, in one group or in several, and with more of them."""
+        start = {group: tuple(values.get(group, ())) for group in self.groups}
+        places = [(group, place) for group, numbers in start.items() for place in range(len(numbers))]
+        for less in choose_up_to(places, self.most_values, combinations):
+            yield {
+                group: tuple(value for place, value in enumerate(numbers) if (group, place) not in less)
+                for group, numbers in start.items()
+            }
+        points = [(group, point) for group, numbers in start.items() for point in self.points_near(numbers)]
+        for more in choose_up_to(points, self.most_values, combinations_with_replacement):
+            yield {
+                group: (*numbers, *(point for name, point in more if name == group)) for group, numbers in start.items()
+            }

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any, ClassVar, Final, Literal
+from itertools import combinations, combinations_with_replacement
+from typing import Any, ClassVar, Final, Literal, TypeVar
 
 import numpy as np
 
@@ -24,6 +25,7 @@ from lastbit.values.log_scale import LogScale
 from lastbit.values.missing import LEAVE_OUT, Missing, step_of_missing
 from lastbit.values.statistic import ends, parse_bounds
 
+Thing = TypeVar("Thing")
 Scale = Literal["linear", "log"]
 """How points weigh before anybody's value is known: all alike, or each factor of two alike."""
 
@@ -163,16 +165,32 @@ class QuantileMechanism(Mechanism[Released]):
         return clamp_steps(steps, resolution, floored, self.grid, self._low, self._high)
 
     def neighbours(self, values: Sequence[Number]) -> Iterator[tuple[Any, ...]]:
-        """Yield these values less any one of them, and with one more: at each point of the grid where it has few."""
+        """Yield these values less those that one person has, and with more of them, at the points of `points_near`."""
         start = tuple(values)
-        for place in range(len(start)):
-            yield (*start[:place], *start[place + 1 :])
+        for places in choose_up_to(range(len(start)), self.most_values, combinations):
+            yield tuple(value for place, value in enumerate(start) if place not in places)
+        for more in choose_up_to(self.points_near(start), self.most_values, combinations_with_replacement):
+            yield (*start, *more)
+
+    def points_near(self, values: Sequence[Number]) -> list[Fraction]:
+        """Return the values that one person more may have: all points of the grid, or those near values and bounds."""
         steps: Sequence[int] = range(self._low, self._high + 1)
         if len(steps) > _FEW_POINTS:
             near = {step + by for step in self._steps(values).tolist() for by in (-1, 0, 1)}
             steps = sorted({self._low, self._high} | {step for step in near if self._low <= step <= self._high})
-        for step in steps:
-            yield (*start, self.grid.value(step))
+        return [self.grid.value(step) for step in steps]
+
+
+def choose_up_to(
+    things: Sequence[Thing], most: int, choose: Callable[[Sequence[Thing], int], Iterable[tuple[Thing, ...]]]
+) -> Iterator[tuple[Thing, ...]]:
+    """Yield all choices of one thing up to `most` things, as itertools' `combinations` or its like makes them.
+
+    >>> list(choose_up_to("ab", 2, combinations_with_replacement))
+    [('a',), ('b',), ('a', 'a'), ('a', 'b'), ('b', 'b')]
+    """
+    for size in range(1, most + 1):
+        yield from choose(things, size)
 
 
 def point_odds(

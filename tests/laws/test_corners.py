@@ -1,0 +1,79 @@
+"""Every mechanism keeps its cost in the corners: currencies, reaches, bounds, k and grids, each two together.
+
+`make fuzz` tries every corner.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+import lastbit as lb
+from lastbit.audit.verdict import judge
+from lastbit.chance.bits import Tape
+from tests.laws.corners import CASES, CURRENCY, instances, price
+
+WORDS = [(2**64 // 997 * place**3 + 12345 * place) % 2**64 for place in range(1, 400)]
+LONG = bool(os.environ.get("LASTBIT_FUZZ"))
+CORNERS = list(instances(every=LONG))
+
+
+@pytest.mark.parametrize(("name", "corner"), CORNERS, ids=[f"{name} {corner}" for name, corner in CORNERS])
+def test_a_corner_keeps_its_cost(name: str, corner: dict[str, Any]) -> None:
+    case = CASES[name][0](corner)
+    one, other = (lb.audit.law(case.mechanism.program(values), case.tolerance) for values in (case.one, case.other))
+    cost = case.mechanism.cost
+    verdict = judge(cost, one, other, Fraction(case.tolerance))
+    assert verdict.holds, verdict
+    if case.tight and cost.in_rho:
+        assert one.least_rho(other)[0] > cost.rho / 4, "the instance would not notice noise that is too small by half"
+    elif case.tight:
+        assert verdict.loss.lower > cost.amount / 2, "the instance would not notice noise that is too small by half"
+
+
+SCALED: dict[str, Callable[..., Any]] = {
+    "NoisyMax": lambda **more: lb.NoisyMax(**more),
+    "NoisyTopK": lambda **more: lb.NoisyTopK(k=2, **more),
+    "NoisyTopK, monotone": lambda **more: lb.NoisyTopK(k=3, monotone=True, **more),
+    "SelectAndMeasure": lambda **more: lb.SelectAndMeasure(k=2, **more),
+    "SelectAndMeasure, set": lambda **more: lb.SelectAndMeasure(k=2, selection="set", **more),
+    "SparseVector": lambda **more: lb.SparseVector(threshold=0, limit=2, **more),
+    "AdaptiveSparseVector": lambda **more: lb.AdaptiveSparseVector(threshold=0, limit=2, sigma=0, **more),
+}
+
+
+def in_steps(number: Any, resolution: Fraction) -> Any:
+    """Return published columns with every number in steps. Floats are derived from these, and are left out."""
+    if isinstance(number, list | tuple | range):
+        return [in_steps(part, resolution) for part in number]
+    if isinstance(number, float):
+        return None
+    return number / resolution if isinstance(number, Fraction) else number
+
+
+def columns_in_steps(release: lb.Release, resolution: Fraction) -> dict[str, Any]:
+    """Return what was published, but for what it cost."""
+    return {name: in_steps(column, resolution) for name, column in release.columns().items() if name != "spent"}
+
+
+@pytest.mark.parametrize("currency", CURRENCY)
+@pytest.mark.parametrize("name", SCALED)
+def test_a_wide_reach_is_a_small_one_at_a_part_of_the_cost(name: str, currency: str) -> None:
+    """Noise for many steps has too many outcomes to follow. On the same words it is that of one step, cheaper."""
+    steps = [7, -3, 12, 0, 5, -40]
+    for reach, factor in ((10, 1), (1, 10), (2, 10), (10, 10)):
+        unit = Fraction(1, factor)
+        asked = price(currency, 8 if currency == "rho" else 8 * reach * factor)
+        wide = SCALED[name](**asked, sensitivity=reach, resolution=unit)
+        assert wide.cost == SCALED[name](**asked, sensitivity=1, resolution=1).cost
+        # A rho pays for an epsilon, which the small corners audit. Of that epsilon each step gets its part.
+        part = {"epsilon": wide.cost.amount / (reach * factor)} if currency == "rho" else price(currency, 8)
+        one = SCALED[name](**part, sensitivity=1, resolution=1)
+        for values in (steps, steps[::-1]):
+            published = wide.program([step * unit for step in values])(lb.Sampler(Tape(WORDS)))
+            expected = one.program(values)(lb.Sampler(Tape(WORDS)))
+            assert columns_in_steps(published, unit) == columns_in_steps(expected, Fraction(1))
