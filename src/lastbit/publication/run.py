@@ -99,7 +99,7 @@ def render_publication(
 
 
 def is_answered(publication: Publication) -> bool:
-    """Whether the books have every answer of this plan. A file that cannot be run has none."""
+    """Return whether the books have every answer of this plan. A file that cannot be run has none."""
     try:
         ledger = publication.ledger
         charge = None if ledger is None else ledger.charged(publication.key)

@@ -151,7 +151,7 @@ class GroupNumbers:
         return Report(published.title, columns, self._notes(reading, shown), data, whole, frame=frame)
 
     def _is_of_some(self, reading: PeopleReading) -> bool:
-        """Whether the numbers are of those counted, and nothing is known about all."""
+        """Return whether the numbers are of those counted, and nothing is known about all."""
         return self.people.is_bounded and (self._of_rows or not reading.knows_cut)
 
     def _notes(self, reading: PeopleReading, shown: Sequence[bool]) -> list[str]:
