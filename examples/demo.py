@@ -1,10 +1,11 @@
-"""lastbit at work: `make demo`. How many patients have each diagnosis, released until the budget refuses."""
+"""lastbit at work: `make demo`. Diagnoses released until the budget refuses, and then a whole study from one file."""
 
 from __future__ import annotations
 
 import csv
 import random
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -15,6 +16,8 @@ DIAGNOSES = [
     "gout", "anaemia", "pneumonia", "sinusitis", "tonsillitis", "arthritis", "gastritis", "conjunctivitis", "measles",
 ]  # fmt: skip
 PATIENTS, VISITS = 20_000, 90_000
+STUDY = Path(__file__).resolve().parent / "study"
+BUILD = STUDY.parents[1] / "build" / "study"
 
 
 def write_clinic(folder: Path, patients: int = PATIENTS, visits: int = VISITS) -> None:
@@ -52,6 +55,22 @@ def lastbit(command: str, folder: Path, typed: str = "") -> int:
     return subprocess.run(program, cwd=folder, input=typed, text=True).returncode
 
 
+def publish_study(folder: Path) -> None:
+    """Plan, run and verify the study of examples/study in a folder, which stays: its report is there to look at."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    shutil.copy(STUDY / "study.toml", folder)
+    subprocess.run([sys.executable, str(STUDY / "make_visits.py"), str(folder)], check=True)
+    lastbit("budget create clinic --ledger budget.db --epsilon 3 --delta 1e-6", folder)
+    lastbit("publish plan study.toml", folder)
+    lastbit("publish key signing.key", folder)
+    lastbit("publish run study.toml --key signing.key", folder)
+    lastbit("verify report-2024 --key signing.key.pub", folder)
+    table = folder / "report-2024" / "answers" / "patients_by_month.csv"
+    print(f"\nOne of its answers, {table.name}:\n{table.read_text('utf-8')}")
+    print(f"The report, to read and to print: {folder / 'report-2024' / 'report.html'}")
+
+
 def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -75,6 +94,8 @@ def main() -> None:
         code = lastbit(f"top {table} -k 5 --epsilon 1/2 {paid}", folder)
         print(f"(exit code {code})")
         lastbit("budget history clinic --ledger budget.db", folder)
+    print("\nPeople publish studies, and not single questions. A study is one file, examples/study/study.toml:")
+    publish_study(BUILD)
 
 
 if __name__ == "__main__":

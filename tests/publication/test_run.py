@@ -9,9 +9,9 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
 
@@ -37,6 +37,7 @@ from lastbit.publication.run import run_publication
 def step(name):
     if name == sys.argv[2]:
         os.kill(os.getpid(), 9)
+    print(name, flush=True)
 
 run_publication(lb.Publication.from_file(sys.argv[1]), step=step)
 """
@@ -105,11 +106,11 @@ def test_a_run_that_is_killed_at_any_moment_goes_on_where_it_was(tmp_path, place
         path.write_text(re.sub(r'dataset = "\w+"', f'dataset = "{account}"', path.read_text()))
         ledger = lb.Ledger(place)
         ledger.create(account, epsilon=3, delta="1e-6")
-        running = processes.start(command, stderr=subprocess.DEVNULL)
-        with suppress(subprocess.TimeoutExpired):
-            running.wait(draw.uniform(0.5, 2.5))
-        running.kill()
-        running.wait()
+        with processes.start(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as running:
+            while running.stdout.readline() not in ("charge\n", ""):
+                pass
+            time.sleep(draw.uniform(0, 0.15))
+            running.kill()
         publication = lb.Publication.from_file(path)
         charge, kept = look(ledger, publication)
         written = (tmp_path / "report" / "release.json").exists() and publication.hash in (

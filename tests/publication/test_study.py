@@ -181,3 +181,31 @@ def test_a_first_file_names_whatever_columns_are_called(tmp_path):
     assert publication.check() == ()
     assert publication.study.data["unit"] == names[0]
     assert publication.study.sources == [str(tmp_path / name)]
+
+
+@pytest.mark.parametrize("kind", ["parquet", "duckdb", "csv"])
+def test_a_first_file_knows_the_types_that_a_file_declares_and_not_what_they_list(tmp_path, kind):
+    import duckdb
+
+    from lastbit.publication.first_file import write_first_file
+
+    with duckdb.connect(str(tmp_path / "v.duckdb")) as connection:
+        connection.execute("create type mood as enum('SECRET', 'ok')")
+        connection.execute("create table v (patient int, feels mood, cost decimal(9, 2), day date, tags int[])")
+        connection.execute("insert into v values (1, 'SECRET', 77777, '2033-03-03', [77777])")
+        for name in ("parquet", "csv"):
+            connection.execute(f"copy v to '{tmp_path / 'v'}.{name}'")
+    text = write_first_file(str(tmp_path / f"v.{kind}"), table="v" if kind == "duckdb" else None, folder=tmp_path)
+    assert "SECRET" not in text
+    assert "77777" not in text
+    assert "2033" not in text
+    assert lb.Publication.from_text(text, tmp_path).check() == ()
+    about = {part.split("]")[0]: part for part in text.split("# [columns.")[1:]}
+    if kind == "csv":  # nobody declares a type
+        assert all("values" in part and "bounds" in part for part in about.values())
+    else:
+        assert "values" in about["feels"]
+        assert "bounds" in about["cost"]
+        assert "values" not in about["cost"]
+        assert "month" in about["day"]
+        assert "bounds" not in about["day"]

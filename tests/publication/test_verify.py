@@ -14,6 +14,7 @@ import lastbit as lb
 from lastbit.errors import ParameterError
 from lastbit.publication.certificate import canonical_bytes
 from lastbit.publication.signature import create_keys, read_private_key, sign
+from lastbit.publication.small_audits import list_small_instances
 from tests import processes
 from tests.publication.studies import TEXT, make_study
 
@@ -170,11 +171,11 @@ def test_another_key_and_no_key_are_noticed(tmp_path, published, copy):
     assert "unsigned, and a key was named" in str(lb.verify(copy, key=published / "key.pub", audit=False))
 
 
-def test_the_certificate_holds_no_path_and_no_row(published):
-    text = (published / "report" / "release.json").read_text()
-    assert str(published) not in text
-    assert "visits.csv" not in text
-    assert "p399" not in text
+def test_the_folder_holds_no_path_and_no_row(published):
+    for path in (published / "report").rglob("*"):
+        content = path.read_bytes() if path.is_file() else b""
+        for private in (str(published), "visits.csv", "budget.db", "p399"):
+            assert private.encode() not in content, path
 
 
 def test_what_is_no_folder_or_key_is_refused(tmp_path, copy):
@@ -185,3 +186,10 @@ def test_what_is_no_folder_or_key_is_refused(tmp_path, copy):
         lb.verify(copy, key=tmp_path / "key")
     with pytest.raises(ParameterError, match="never overwritten"):
         create_keys(tmp_path / "key")
+
+
+@pytest.mark.parametrize("name", list_small_instances())
+def test_a_small_instance_is_small_and_keeps_its_cost(name):
+    mechanism, values, tolerance = list_small_instances()[name]()
+    assert mechanism.name == name
+    assert lb.audit.check_all(mechanism, values, tolerance=tolerance).holds

@@ -1,21 +1,56 @@
-"""The first file of a study, made of the names of columns alone: no value, range or number of rows gets in."""
+"""The first file of a study, made of the names of columns and the types that a file declares, and of no row."""
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 from typing import Final
 
-from lastbit.data.files.open_table import list_columns
-from lastbit.errors import ParameterError
+from lastbit.data.files.open_table import ColumnSelection, list_columns, open_table
+from lastbit.errors import LastbitError, ParameterError
+from lastbit.questions.kinds import KINDS
 
 _LIKELY_UNITS: Final = ("patient", "person", "user", "customer", "member", "household", "device", "id")
 """Names of columns that often say whom a row belongs to."""
 
 
+_KINDS: Final = ("share", "sum", "mean", "median", "quantile", "top", "tables")
+"""What a first file names besides counts."""
+_VALUES: Final = '# values = ["...", "..."]           # the public list of its values'
+_EDGES: Final = "# edges  = [0, 18, 65]              # numbers as groups: under 18, 18 to 64, 65 and over"
+_BOUNDS: Final = "# bounds = [0, 1000]                # numbers: the range that each is clamped to"
+_MONTHS: Final = (
+    '# every  = "month"                  # dates: one group a month\n# from   = "2024-01"\n# to     = "2024-12"'
+)
+_HINTS: Final = {
+    "text": (_VALUES,),
+    "number": (f"{_EDGES}; or", _BOUNDS),
+    "date": (_MONTHS, '# from   = "2024-01"', '# to     = "2024-12"'),
+    "": (f"{_VALUES}; or", f"{_EDGES}; or", _BOUNDS),
+}
+"""What may be said of a column, by the type that its file declares."""
+_NUMBERS: Final = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "U", "FLOAT", "DOUBLE", "DECIMAL")
+
+
+def _declared_kind(source: str, table: str | None, column: str) -> str:
+    """Return what a file declares a column to hold; "" where only its rows know. Of a type only its name is read."""
+    try:
+        opened = open_table(source, ColumnSelection((column,)), table, with_rows=False)
+    except LastbitError:  # no question can be asked of such a column
+        return ""
+    with closing(opened.connection):
+        name = str(opened.relation.types[0])
+    if name.startswith(_NUMBERS):
+        return "number"
+    if name.startswith(("DATE", "TIMESTAMP")):
+        return "date"
+    return "text" if name.startswith("ENUM") or column in opened.text_columns else ""
+
+
 def write_first_file(
     source: str, *, unit: str | None = None, table: str | None = None, folder: Path | None = None
 ) -> str:
-    """Return a commented study file about a table, from the names of its columns. No row is read.
+    """Return a commented study file about a table: no value, range or number of rows gets in. No row is read.
 
     `folder` is where the file will stand: the table is named from there.
     """
@@ -33,13 +68,11 @@ def write_first_file(
     space = " " * max(1, 28 - len(guess))
     table_line = "" if table is None else f"table = {_text(table)}\n"
     facts = "\n".join(
-        f"# [columns.{_key(column)}]\n"
-        '# values = ["...", "..."]         # the public list of its values; or\n'
-        "# edges  = [0, 18, 65]             # numbers as groups; or\n"
-        "# bounds = [0, 1000]               # numbers: the range that each is clamped to"
+        "\n".join([f"# [columns.{_key(column)}]", *_HINTS[_declared_kind(source, table, column)]])
         for column in columns
         if column != guess
     )
+    kinds = ", ".join(name for name in _KINDS if name in KINDS)
     return f"""# What is published about {stem}, about whom, and at what cost.
 # Nothing in this file comes from the rows: it may be read, reviewed and published before the first row is.
 # lastbit publish check FILE says what is wrong with it, lastbit publish plan FILE how accurate it will be.
@@ -69,7 +102,7 @@ ask  = "count"
 
 # [[question]]
 # name = "by_group"
-# ask  = "count"                      # or sum, mean, median, quantile, top, share, tables
+# ask  = "count"                      # or {kinds}
 # by   = "..."
 
 [output]

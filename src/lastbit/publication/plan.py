@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from lastbit.errors import LedgerError, LedgerNotFound
-from lastbit.publication.pricing import Wish
+from lastbit.errors import LedgerError
+from lastbit.exact.numbers import number
+from lastbit.publication.pricing import WISH_LEVEL, Wish, round_down
 from lastbit.questions.question import TABLE_ADJACENCY, Accuracy
-from lastbit.questions.report import Report, account_data, account_line, format_bound, format_value
+from lastbit.questions.report import Report, account_data, account_line, format_bound, format_percent, format_value
 
 if TYPE_CHECKING:
     from lastbit.ledger import Account
@@ -27,6 +28,8 @@ class PublicationPlan:
     """Why the account does not allow it; "" where it does, or where nobody pays."""
     paid: bool
     """Whether the account has paid for this very plan: to run it costs nothing more."""
+    improved: str = ""
+    """What to write into the file to have this plan, where it is better than that of the file; else ""."""
 
     @classmethod
     def of(cls, publication: Publication) -> PublicationPlan:
@@ -38,8 +41,6 @@ class PublicationPlan:
                 account = ledger.account(publication.dataset)
                 paid = ledger.charged(publication.key) is not None
                 after = account if paid else account.charged(publication.mechanism.cost, TABLE_ADJACENCY)
-            except LedgerNotFound as error:
-                refusal = str(error)
             except LedgerError as error:
                 refusal = str(error)
         return cls(publication, account, after, refusal, paid)
@@ -67,12 +68,15 @@ class PublicationPlan:
         worst = self.worst
         if worst is None:
             return self
-        target = self.accuracies[worst].within / 2
+        question = next(question for question in self.publication.questions if question.name == worst)
+        now = question.request.change(level=WISH_LEVEL).question.accuracy(self.publication.people).within
+        target = str(round_down(now / 2, 3))
 
         def change(wishes: list[Wish]) -> list[Wish]:
-            return [replace(wish, within=_exact(target)) if wish.name == worst else wish for wish in wishes]
+            return [replace(wish, within=target) if wish.name == worst else wish for wish in wishes]
 
-        return PublicationPlan.of(self.publication.with_wishes(change))
+        better = PublicationPlan.of(self.publication.with_wishes(change))
+        return replace(better, improved=f'To have this plan, write within = "{target}" for {worst}, and no weight.')
 
     @property
     def report(self) -> Report:
@@ -81,22 +85,31 @@ class PublicationPlan:
         questions, accuracies = publication.questions, self.accuracies
         columns: dict[str, Any] = {
             "question": [question.name for question in questions],
-            "what": [publication.title_of(question) for question in questions],
+            "title": [publication.title_of(question) for question in questions],
             budget.currency: [question.price for question in questions],
+            **self._delta_column,
             "share": [f"{float(100 * question.price / budget.total):.1f}%" for question in questions],
             "accuracy": [_describe(accuracies[question.name]) for question in questions],
         }
+        level = publication.questions[0].request.level
         left = budget.total - sum((question.price for question in questions), Fraction(0))
         notes = [
             f"In all {publication.mechanism.cost.text}, within {budget.text}. Each accuracy holds with probability "
-            f"{_percent(publication)}, for about {publication.people:,} people where it depends on how many there are.",
+            f"{format_percent(level)}, for about {publication.people:,} people where it depends on how many there are.",
         ]
+        wished = any(question.wish.within is not None for question in questions)
+        if wished and number(level, "level") != number(WISH_LEVEL, "level"):
+            notes.append(f"Wished accuracies are bought at {format_percent(WISH_LEVEL)}, whatever level is shown.")
         if left > budget.total / 1000:
             notes.append(f"{budget.currency} {format_value(left, 'down')} is not shared out.")
-        if self.worst is not None:
+        if self.improved:
+            notes.append(self.improved)
+        elif self.worst is not None and len(questions) > 1:
             notes.append(f"Least accurate for its size: {self.worst}. --improve makes it twice as good.")
         if self.account is not None:
             notes.append(account_line(self.account))
+        if self.account is not None and self.after is not None and not self.paid:
+            notes.append(f"After it, {account_line(self.after)}")
         if self.paid:
             notes.append("This plan is paid for: to run it again shows the same answers, for nothing.")
         elif self.refusal:
@@ -105,6 +118,12 @@ class PublicationPlan:
             notes.append("The budget allows it.")
         notes.append(f"Plan {publication.hash[:16]}. No row was read and nothing was spent.")
         return Report(f"{publication.study.title}: the plan", columns, notes, self.data)
+
+    @property
+    def _delta_column(self) -> dict[str, list[Any]]:
+        """The part of the delta that pays for items which nobody listed, where there are such."""
+        deltas = [question.request.question.mechanism.cost.delta for question in self.publication.questions]
+        return {"delta": [format_value(delta, "up") if delta else "" for delta in deltas]} if any(deltas) else {}
 
     @property
     def data(self) -> dict[str, Any]:
@@ -123,6 +142,7 @@ class PublicationPlan:
                     "price": question.price,
                     "currency": publication.budget.currency,
                     "cost": question.request.question.mechanism.cost.text,
+                    "delta": question.request.question.mechanism.cost.delta,
                     "mechanism": question.request.question.mechanism.name,
                     "within": accuracies[question.name].within,
                     "counts_in": accuracies[question.name].unit,
@@ -133,7 +153,8 @@ class PublicationPlan:
             "paid": self.paid,
         }
         if self.account is not None:
-            data |= {"account": account_data(self.account), "allowed": not self.refusal}
+            data |= {"account": account_data(self.account), "allowed": not self.refusal, "left": self.account.left}
+            data["left_after"] = None if self.after is None else self.after.left
         return data
 
     def __repr__(self) -> str:
@@ -147,13 +168,3 @@ class PublicationPlan:
 def _describe(accuracy: Accuracy) -> str:
     whole = accuracy.unit in ("people", "rows", "units")
     return f"± {format_bound(accuracy.within, whole=whole)} {accuracy.unit}"
-
-
-def _exact(value: Fraction) -> str:
-    return str(value)
-
-
-def _percent(publication: Publication) -> str:
-    from lastbit.questions.report import format_percent
-
-    return format_percent(publication.questions[0].request.level)

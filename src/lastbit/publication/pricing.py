@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _DIGITS: Final = 5
 """A price has so many digits, so that people can read it. It is rounded down."""
-_LEVEL: Final = "0.95"
+WISH_LEVEL: Final = "0.95"
 """The level of wished accuracies. That of [output] only shows answers: to change it must change no price."""
 
 
@@ -124,12 +124,12 @@ def price_of_accuracy(budget: Budget, wish: Wish, delta: Fraction | None, people
 
 
 def _accuracy_at(budget: Budget, wish: Wish, price: Fraction, delta: Fraction | None, people: int) -> Accuracy:
-    return at_price(budget, wish, price, delta, people).change(level=_LEVEL).question.accuracy(people)
+    return at_price(budget, wish, price, delta, people).change(level=WISH_LEVEL).question.accuracy(people)
 
 
 def at_price(budget: Budget, wish: Wish, price: Fraction, delta: Fraction | None, people: int) -> Request:
     """Return the question at a price: a rho buys Gaussian noise, or the epsilon that costs this rho, what is better."""
-    question = wish.request.change(level=_LEVEL)
+    question = wish.request.change(level=WISH_LEVEL)
     more = {} if delta is None else {"delta": delta}
     costs: list[dict[str, Fraction]] = [{budget.currency: price}]
     if budget.currency == "rho":

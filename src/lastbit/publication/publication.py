@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from lastbit.errors import LastbitError, StudyError
 from lastbit.mechanisms.parts import Parts
+from lastbit.publication.certificate import describe_options, rebuild_request
 from lastbit.publication.keys import locate_problem, remove_repeats
 from lastbit.publication.pricing import Budget, Priced, Wish
 from lastbit.publication.questions import check_budget, parse_questions, people_of, price_questions
@@ -179,8 +180,13 @@ class Publication:
         return Nouns(*map(str, noun)) if isinstance(noun, list) and len(noun) == 2 else Nouns(str(noun), str(noun))
 
     def view(self, question: Priced, published: Any) -> AnswerView:
-        """Return the answer of a question with all that is said about it, under the title that the file gives it."""
-        view = render_answer(question.request, None, published)
+        """Return the answer of a question with all that is said about it, under the title that the file gives it.
+
+        It is made of what the certificate says of the question: so it names no place of the publisher's machine, and
+        whoever verifies makes the same.
+        """
+        request = question.request
+        view = render_answer(rebuild_request(request.kind.name, describe_options(request)), None, published)
         title = self._typed_titles.get(question.name)
         return view if title is None else retitle(view, title)
 

@@ -12,19 +12,48 @@ from lastbit.mechanisms.parts import Parts
 
 _SECONDS: Final = 20.0
 
+_Instance = tuple[Mechanism[Any], Any, str]
+"""A mechanism, values of its, and the probability that the auditor may leave unexplored."""
 
-def _small_instances() -> dict[str, Callable[[], tuple[Mechanism[Any], Sequence[Any]]]]:
+
+def list_small_instances() -> dict[str, Callable[[], _Instance]]:
+    """Return a way to build one small instance of each mechanism that a question may use, by its name."""
     import lastbit as lb
 
+    bits = lb.Eta(1, 1, 2)
+    one = lb.Unlisted.of({"a": 1}, most_items=1)
     return {
-        "DiscreteLaplace": lambda: (lb.DiscreteLaplace(epsilon=1), [0]),
-        "DiscreteGaussian": lambda: (lb.DiscreteGaussian(rho=1), [0]),
-        "NoisyMax": lambda: (lb.NoisyMax(epsilon=1, resolution=1), [0, 1]),
-        "NoisyTopK": lambda: (lb.NoisyTopK(k=1, epsilon=1, resolution=1), [0, 1]),
-        "ExponentialMechanism": lambda: (lb.ExponentialMechanism(epsilon=1), [0, 1]),
-        "SubsetTopK": lambda: (lb.SubsetTopK(k=1, epsilon=1), [0, 1]),
-        "Quantile": lambda: (lb.Quantile(epsilon=1, bounds=(0, 2)), [0, 1]),
-    }
+        "DiscreteLaplace": lambda: (lb.DiscreteLaplace(epsilon=1), [0], "1/1000"),
+        "DiscreteGaussian": lambda: (lb.DiscreteGaussian(rho=1), [0], "1/1000"),
+        "NoisyMean": lambda: (lb.NoisyMean(eta=lb.Eta(1, 1, 8), bounds=(0, 1)), [0, 1], "1/500"),
+        "NoisyMax": lambda: (lb.NoisyMax(epsilon=1, resolution=1), [0, 1], "1/1000"),
+        "NoisyTopK": lambda: (lb.NoisyTopK(k=1, epsilon=1, resolution=1), [0, 1], "1/1000"),
+        "ExponentialMechanism": lambda: (lb.ExponentialMechanism(epsilon=1), [0, 1], "1/1000"),
+        "SubsetTopK": lambda: (lb.SubsetTopK(k=1, epsilon=1), [0, 1], "1/1000"),
+        "SelectAndMeasure": lambda: (
+            lb.SelectAndMeasure(k=1, epsilon=6, resolution=1, monotone=True), [0, 0], "1/200"
+        ),
+        "SparseVector": lambda: (
+            lb.SparseVector(threshold=0, limit=1, eta=lb.Eta(1, 1, 12), noise="laplace"), [0], "1/100"
+        ),
+        "Quantile": lambda: (lb.Quantile(epsilon=1, bounds=(0, 2)), [0, 1], "1/1000"),
+        "Quantiles": lambda: (
+            lb.Quantiles(qs=["1/3", "1/2"], eta=lb.Eta(1, 1, 4), bounds=(0, 2), spread=1), [0], "0"
+        ),
+        "GroupQuantiles": lambda: (
+            lb.GroupQuantiles(groups=["a", "b"], eta=bits, bounds=(0, 2)), {"a": [1], "b": [0]}, "0"
+        ),
+        "Tables": lambda: (lb.Tables(domain={"a": "xy"}, tables=[("a",)], rho=2), [1, 0], "1/1000000"),
+        "DiscoverHistogram": lambda: (
+            lb.DiscoverHistogram(eta=bits, delta="1/8", most_items=1), one, "1/1000"
+        ),
+        "DiscoverRanking": lambda: (lb.DiscoverRanking(k=1, eta=bits, delta="1/8", most_items=1), one, "1/1000"),
+        "DiscoverTopK": lambda: (
+            lb.DiscoverTopK(
+                k=1, eta=lb.Eta(1, 1, 1), delta="1/16", resolution=1, most_items=1, candidates=2
+            ), one, "1/2000"
+        ),
+    }  # fmt: skip
 
 
 def audit_mechanisms(mechanisms: Sequence[Mechanism[Any]]) -> dict[str, bool | None]:
@@ -32,15 +61,15 @@ def audit_mechanisms(mechanisms: Sequence[Mechanism[Any]]) -> dict[str, bool | N
 
     None where no small instance is known here.
     """
-    instances = _small_instances()
+    instances = list_small_instances()
     verdicts: dict[str, bool | None] = {}
     for name in dict.fromkeys(name for mechanism in mechanisms for name in names_of(mechanism)):
         if name not in instances:
             verdicts[name] = None
             continue
-        mechanism, values = instances[name]()
+        mechanism, values, tolerance = instances[name]()
         try:
-            results = audit.check_all(mechanism, values, tolerance="1/1000", seconds=_SECONDS)
+            results = audit.check_all(mechanism, values, tolerance=tolerance, seconds=_SECONDS)
             verdicts[name] = True if results.holds else False if results.worst.verdict == "violated" else None
         except LastbitError:
             verdicts[name] = None

@@ -168,9 +168,11 @@ class Groups:
             return []
         text = format_bound(everybody, whole=self.weights is None)
         command = self.request.change(most_items="all", one_each=False).command
+        # A table without a name, such as that of a published answer, cannot be asked again by a command.
+        again = "" if "-" in self.request["source"] else f" To ask that: {command}"
         return [
             f"With --most-items all nobody is left out, and every number would be off by at most {text}: "
-            f"{plural(wider, 'interval')} of these {len(people):,} would be narrower. To ask that: {command}"
+            f"{plural(wider, 'interval')} of these {len(people):,} would be narrower.{again}"
         ]
 
     def describe_bound(self) -> list[str]:
