@@ -151,7 +151,7 @@ class TablesOfPeople:
             return ()
         panels: list[Panel] = []
         for table in self.release.drawn_tables:
-            bars = [(Fraction(low), Fraction(high)) for low, high in zip(*self.people_of(table), strict=True)]
+            bars = [(Fraction(int(low)), Fraction(int(high))) for low, high in zip(*self.people_of(table), strict=True)]
             panels += table.panels(self.request.level, bars)
         return panels
 
