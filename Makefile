@@ -46,6 +46,7 @@ quick: lint ## lint, and the tests that take least: a minute, before each commit
 
 fuzz: $(INSTALLED) ## much longer: hostile rows one by one, larger tables of items nobody listed, larger small models, extreme parameters
 	@LASTBIT_FUZZ=1 $(RUN) -m pytest -q -n 2 --dist loadgroup tests/stability tests/truth tests/data/spark/test_retries.py \
+		tests/publication \
 		tests/laws/test_discover.py tests/laws/test_corners.py \
 		tests/chance/test_small_models.py tests/mechanisms/test_extreme_parameters.py
 

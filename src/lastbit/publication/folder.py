@@ -161,11 +161,20 @@ def html_bytes(page: str) -> bytes:
     return page.encode("utf-8", "backslashreplace")
 
 
-def read_parquet(path: Path) -> bytes:
-    """Return a table of Parquet as the CSV that has the same values."""
+def holds_columns(path: Path, columns: Mapping[str, Sequence[Any]]) -> bool:
+    """Return whether a file of Parquet has these columns and values. What is missing may be null or not a number."""
     import pyarrow.parquet as pq
 
-    return csv_bytes(pq.read_table(path).to_pydict())
+    table = pq.read_table(path).to_pydict()
+    return list(table) == list(columns) and all(
+        len(table[name]) == len(column) and all(map(_is_same, table[name], column)) for name, column in columns.items()
+    )
+
+
+def _is_same(read: Any, written: Any) -> bool:
+    if written is None:
+        return read is None or read != read
+    return bool(read == written)
 
 
 def digest_files(folder: Path) -> dict[str, str]:
