@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -196,10 +195,9 @@ class Publication:
 
     def title_of(self, question: Priced) -> str:
         """Return the title of a question: as it is typed, or as the question itself has it."""
-        words = question.request.about
-        for source in self.study.sources:  # the same in all of them
-            words = words.replace(f"{shlex.quote(source)} ", "", 1)
-        return str(self._typed_titles.get(question.name) or words)
+        request = question.request
+        words = rebuild_request(request.kind.name, describe_options(request)).about.replace(" - ", " ", 1)
+        return self._typed_titles.get(question.name) or words
 
     def plan(self) -> Any:
         """Return what every question will cost and how accurate it will be. No row is read and nothing is spent."""
