@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import re
@@ -153,6 +154,42 @@ def test_the_level_shows_answers_and_changes_no_price(tmp_path):
     assert second.answers.was_paid
     widths = [view.to_frame()["high"][0] - view.to_frame()["low"][0] for view in (first["cost"], second["cost"])]
     assert widths[1] < widths[0]
+
+
+def test_what_is_shown_of_every_answer_is_said_once_and_costs_nothing(tmp_path):
+    path = make_study(tmp_path)
+    first = lb.Publication.from_file(path).run()
+    text = path.read_text().replace('folder = "report"', 'folder = "report"\nhide_below = 390\nround = 100')
+    (tmp_path / "residents.csv").write_text("region,area,residents\nnorth,1,5000\nsouth,2,2000\n")
+    rate = 'rate = { table = "residents.csv", column = "residents", per = 100 }'
+    path.write_text(text.replace("within = 40", f"within = 40\n{rate}"))
+    second = lb.Publication.from_file(path).run()
+    assert values(second) == values(first)
+    assert second.answers.was_paid
+    assert "per 100 residents" in second["regions"].title
+    assert list(second["patients"].to_frame()["value"]) == [400]
+    document = json.loads((tmp_path / "report" / "release.json").read_text())
+    assert document["plan"]["questions"][2]["rate"]["columns"]["residents"] == ["5000", "2000"]
+    (tmp_path / "residents.csv").unlink()
+    assert lb.verify(tmp_path / "report", audit=False).holds
+
+
+@pytest.mark.parametrize(
+    ("rate", "words"),
+    [
+        ("{ table = 3 }", "must look like"),
+        ('{ table = "nowhere.csv" }', "cannot be read"),
+        ('{ table = "residents.csv", column = "men" }', "must have the columns region, men"),
+        ('{ table = "residents.csv", column = "residents", per = 0 }', "positive"),
+        ('{ table = "residents.csv", column = "name" }', "number"),
+    ],
+)
+def test_a_rate_that_cannot_be_is_refused_before_the_charge(tmp_path, rate, words):
+    path = make_study(tmp_path, TEXT.replace("within = 40", f"within = 40\nrate = {rate}"))
+    (tmp_path / "residents.csv").write_text("region,residents,name\nnorth,5000,a\nsouth,2000,b\n")
+    (problem,) = lb.Publication.from_file(path).check()
+    assert problem.key == "question[3].rate"
+    assert words in problem.message
 
 
 def test_two_runs_at_once_show_one_answer_and_pay_once(tmp_path):

@@ -37,7 +37,7 @@ WRONG = [
     ('within = 40', 'most_items = 2\none_each = true', "question[3].one_each", 37, "got both"),
     ('domain = ["north", "south"]', "", "question[3]", 31, "--most-items"),
     ('weight = 3', 'delta = 1e-7', "question[1].delta", 23, "one budget"),
-    ('weight = 3', 'title = 3', "question[1].title", 23, "text"),
+    ('weight = 3', 'title = 3', "question[1].title", 23, "--title"),
     ('weight = 3', 'override = true', "question[1].override", 23, "no such option"),
     ('unit = "patient"', 'unit = "patien"', "data.unit", 10, "no column 'patien'"),
     ('unit = "patient"', '', "data.unit", 8, "needs --unit"),

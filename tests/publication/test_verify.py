@@ -120,7 +120,7 @@ FORGERIES = {
     "a ledger of the reader": (
         lambda document: document["plan"]["questions"][2]["options"].update(ledger="budget.db"), "no question of it",
     ),
-    "another title": (lambda document: document["answers"]["patients"].update(title="Doctors"), "report.html"),
+    "another title": (lambda document: document["answers"]["patients"].update(title="Doctors"), "the title of"),
     "another budget text": (lambda document: document["study"].update(why="it is little"), "report.html"),
     "no questions": (lambda document: document["plan"].update(questions=[]), "cannot be checked"),
     "rubbish": (lambda document: document.update(plan=[1, 2]), "cannot be checked"),

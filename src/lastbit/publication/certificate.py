@@ -14,9 +14,10 @@ from lastbit.errors import ParameterError
 from lastbit.exact.numbers import number
 from lastbit.ledger import chain
 from lastbit.output.data_files import plain_columns
+from lastbit.publication.rates import Rate
 from lastbit.questions.group_types import group_names
 from lastbit.questions.kinds import find_kind
-from lastbit.questions.rendering import AnswerView
+from lastbit.questions.rendering import AnswerView, render_answer
 from lastbit.questions.request import Request
 
 if TYPE_CHECKING:
@@ -28,8 +29,11 @@ if TYPE_CHECKING:
 SCHEMA: Final = "lastbit-publication-1"
 _PLACES: Final = frozenset(("source", "table", "read_as", "separator", "encoding", "decimal_comma", "columns"))
 """Options that say where and how the rows are stored. They change no cost."""
-_TEXTS: Final = frozenset(("noun", "row_noun"))
-"""Options that say what people and rows are called. They change sentences alone."""
+SHOWN_OPTIONS: Final = frozenset(
+    ("title", "together", "hide_below", "hide_wider", "non_negative", "round", "sort", "first")
+)
+"""Options that say how a published answer is shown. They change no cost."""
+_TEXTS: Final = SHOWN_OPTIONS | {"noun", "row_noun"}
 
 
 def canonical_bytes(document: Any) -> bytes:
@@ -73,7 +77,7 @@ def build_certificate(answers: PublishedAnswers) -> dict[str, Any]:
         **describe_publication(publication),
         "answers": {
             name: {
-                "title": view.report.title,
+                "title": view.title,
                 "columns": answer_columns(view),
                 "published": answers.parts[name].published_text,
             }
@@ -95,6 +99,7 @@ def describe_question(question: Priced) -> dict[str, Any]:
         "name": question.name,
         "ask": question.request.kind.name,
         "options": describe_options(question.request),
+        "rate": None if question.wish.rate is None else question.wish.rate.to_dict(),
         "mechanism": mechanism.name,
         "parameters": dict(mechanism.parameters),
         "cost": mechanism.cost.text,
@@ -138,6 +143,12 @@ def rebuild_request(kind: str, options: Mapping[str, Any]) -> Request:
     if unknown:
         raise ParameterError(f"the certificate has options that no question of it can have: {', '.join(unknown)}.")
     return known.parse({**options, "source": ["-"]}, "python")
+
+
+def render_part(request: Request, rate: Rate | None, published: Any) -> AnswerView:
+    """Return an answer with all that is said about it, as the run and whoever verifies make it."""
+    view = render_answer(request, None, published)
+    return view if rate is None else rate.apply(view)
 
 
 def _plain(value: Any) -> Any:

@@ -5,20 +5,20 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from lastbit.errors import LastbitError, StudyError
 from lastbit.mechanisms.parts import Parts
-from lastbit.publication.certificate import describe_options, rebuild_request
+from lastbit.publication.certificate import describe_options, rebuild_request, render_part
 from lastbit.publication.keys import locate_problem, remove_repeats
 from lastbit.publication.pricing import Budget, Priced, Wish
 from lastbit.publication.questions import check_budget, parse_questions, people_of, price_questions
 from lastbit.publication.study import FORMATS, Problem, Study
 from lastbit.questions.identity import identity_of
-from lastbit.questions.rendering import AnswerView, render_answer
+from lastbit.questions.rendering import AnswerView, check_presentation
 
 if TYPE_CHECKING:
     from lastbit.ledger import Ledger
@@ -86,6 +86,11 @@ class Publication:
             questions = self.questions
         except StudyError as error:
             return tuple(error.problems)  # type: ignore[arg-type]
+        for place, question in enumerate(questions, 1):
+            try:
+                check_presentation(question.request)
+            except LastbitError as error:
+                problems.append(locate_problem(self.study, place, str(error)))
         if tables and all(Path(source).exists() for source in self.study.sources):
             for place, question in enumerate(questions, 1):
                 try:
@@ -179,25 +184,13 @@ class Publication:
         return Nouns(*map(str, noun)) if isinstance(noun, list) and len(noun) == 2 else Nouns(str(noun), str(noun))
 
     def view(self, question: Priced, published: Any) -> AnswerView:
-        """Return the answer of a question with all that is said about it, under the title that the file gives it.
+        """Return the answer of a question with all that is said about it.
 
         It is made of what the certificate says of the question: so it names no place of the publisher's machine, and
         whoever verifies makes the same.
         """
-        request = question.request
-        view = render_answer(rebuild_request(request.kind.name, describe_options(request)), None, published)
-        title = self._typed_titles.get(question.name)
-        return view if title is None else retitle(view, title)
-
-    @property
-    def _typed_titles(self) -> dict[str, str]:
-        return {str(part.get("name")): part["title"] for part in self.study.questions if part.get("title")}
-
-    def title_of(self, question: Priced) -> str:
-        """Return the title of a question: as it is typed, or as the question itself has it."""
-        request = question.request
-        words = rebuild_request(request.kind.name, describe_options(request)).about.replace(" - ", " ", 1)
-        return self._typed_titles.get(question.name) or words
+        request = rebuild_request(question.request.kind.name, describe_options(question.request))
+        return render_part(request, question.wish.rate, published)
 
     def plan(self) -> Any:
         """Return what every question will cost and how accurate it will be. No row is read and nothing is spent."""
@@ -228,11 +221,6 @@ class Publication:
         other = Publication(self.study)
         other.__dict__["_wishes_and_problems"] = (change(wishes), [])
         return other
-
-
-def retitle(view: AnswerView, title: str) -> AnswerView:
-    """Return an answer under another title."""
-    return replace(view, report=replace(view.report, title=title))
 
 
 def plan_facts(edition: str, requests: Mapping[str, Request]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any, Final
 
 from lastbit.errors import LastbitError, ParameterError, StudyError
+from lastbit.publication.certificate import SHOWN_OPTIONS
 from lastbit.publication.keys import locate_problem, remove_repeats
 from lastbit.publication.pricing import (
     Budget,
@@ -18,16 +19,20 @@ from lastbit.publication.pricing import (
     share_delta,
     share_rest,
 )
+from lastbit.publication.rates import read_rate
 from lastbit.publication.study import Problem, Study, check_comparison, check_name, shorten
 from lastbit.questions.answer import refuse_same_file
 from lastbit.questions.kinds import KINDS
 from lastbit.questions.option import Option
+from lastbit.questions.rendering import check_presentation
 from lastbit.questions.request import Kind, Request
 
-OWN_KEYS: Final = frozenset(("name", "ask", "weight", "within", "title"))
+OWN_KEYS: Final = frozenset(("name", "ask", "weight", "within", "rate"))
 """What a question of a file has besides the options of its kind."""
 _DATA: Final = {"files": "source", "row": "row_noun"}
 """The keys of [data] that an option has another name for."""
+_FOR_ALL: Final = ("hide_below", "hide_wider", "round", "non_negative")
+"""Keys of [output] that are options of each question, where it can be shown so and says nothing else itself."""
 PEOPLE: Final = 1000
 """How many people there are, where [data] about does not say it."""
 
@@ -91,14 +96,17 @@ def _parse_question(study: Study, place: int, typed: Mapping[str, Any], name: st
         problems.append(
             study.problem(f"{key}.within", f'it must be a number such as 15, or a share such as "5%": got {within}.')
         )
-    if not isinstance(typed.get("title", ""), str):
-        problems.append(study.problem(f"{key}.title", "it must be a text in quotes."))
     if problems:
         return None, problems
     try:
         request = _build_request(study, typed, kind)
         _ = request.rows
-        return Wish(name, request, weight, None if within is None else str(within), discovers(request)), []
+        try:
+            rate = read_rate(study, typed.get("rate"), request)
+        except ParameterError as error:
+            return None, [study.problem(f"{key}.rate", str(error))]
+        wished = None if within is None else str(within)
+        return Wish(name, request, weight, wished, discovers(request), rate), []
     except LastbitError as error:
         return None, [locate_problem(study, place, str(error))]
 
@@ -129,6 +137,8 @@ def _option_problems(study: Study, key: str, typed: Mapping[str, Any], kind: Kin
 def _belongs_to_questions(option: Option) -> bool:
     if option.name == "delta":
         return False  # the file has one, and the plan shares it out
+    if option.name in SHOWN_OPTIONS:
+        return True
     return option.part == "question" or (option.part == "table" and option.name not in ("source", "unit", "table"))
 
 
@@ -144,7 +154,10 @@ def _build_request(study: Study, typed: Mapping[str, Any], kind: Kind) -> Reques
     values |= {
         name: _find_files(study, options[name], value)
         for name, value in typed.items()
-        if name in options and (name not in OWN_KEYS or name == "title")
+        if name in options and name not in OWN_KEYS
+    }
+    values |= {
+        name: study.output[name] for name in _FOR_ALL if name in study.output and name in options.keys() - values
     }
     if study.columns and "columns" in options:
         values["columns"] = study.columns
@@ -186,10 +199,34 @@ def price_questions(study: Study, budget: Budget, wishes: Sequence[Wish], people
             prices = share_rest(budget, wishes, bought)
         except LastbitError as error:
             raise StudyError([study.problem("budget", str(error))]) from None
-        requests = [(wish, prices[wish.name], ask(wish, prices[wish.name])) for wish in wishes]
+        questions = []
+        for wish in wishes:
+            request = ask(wish, prices[wish.name])
+            if request is not None:
+                shown = _apply_output(request, _shared_output(study, study.questions[places[wish.name] - 1]))
+                questions.append(Priced(wish, prices[wish.name], shown))
         if not problems:
-            return [Priced(wish, price, request) for wish, price, request in requests if request is not None]
+            return questions
     raise StudyError(remove_repeats(problems))
+
+
+def _shared_output(study: Study, typed: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what [output] says of every answer, and the question does not say itself."""
+    return {name: study.output[name] for name in _FOR_ALL if name in study.output and name not in typed}
+
+
+def _apply_output(request: Request, shared: Mapping[str, Any]) -> Request:
+    """Return the question with what [output] says of every answer, as far as this one can be shown so."""
+    known = {name: value for name, value in shared.items() if name in request.values}
+    request = request.change(**dict.fromkeys(known))
+    for name, value in known.items():
+        wanted = request.change(**{name: value})
+        try:
+            check_presentation(wanted)
+            request = wanted
+        except ParameterError:  # an answer without intervals has none that is too wide
+            continue
+    return request
 
 
 def _find_files(study: Study, option: Option, value: Any) -> Any:

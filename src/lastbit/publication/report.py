@@ -53,9 +53,7 @@ def render_report(
         head.append(f"<p>{by}</p>")
     if words.get("edition"):
         head.append(f"<p>Edition {escape(words['edition'])}</p>")
-    contents = "".join(
-        f'<li><a href="#{escape(name)}">{escape(view.report.title)}</a></li>' for name, view in views.items()
-    )
+    contents = "".join(f'<li><a href="#{escape(name)}">{escape(view.title)}</a></li>' for name, view in views.items())
     parts = [
         f'<p class="mark simulated">{_SIMULATED}</p>' if simulated else "",
         f'<header class="title-page">{"".join(head)}</header>',
@@ -73,17 +71,13 @@ def _render_answer(name: str, view: AnswerView) -> str:
     notes = "".join(f"<p>{escape(note)}</p>" for note in view.report.notes)
     chart = f'<figure class="wide" tabindex="0">{view.chart}</figure>' if view.chart else ""
     table = f'<div class="wide">{html_table(names, rows, "")}</div>'.replace("<caption></caption>", "")
-    heading = f"<h2>{escape(view.report.title)}</h2>"
+    heading = f"<h2>{escape(view.title)}</h2>"
     return f'<section class="answer" id="{escape(name)}">{heading}{chart}{table}{notes}</section>'
 
 
 def _render_methods(views: Mapping[str, AnswerView]) -> str:
-    paragraphs = []
-    for view in views.values():
-        methods: Any = getattr(view, "methods", None)
-        text = methods() if callable(methods) else " ".join(view.report.notes)
-        paragraphs.append(f"<p><b>{escape(view.report.title)}.</b> {escape(str(text))}</p>")
-    return f'<section class="new-page"><h2>Methods</h2>{"".join(paragraphs)}</section>'
+    paragraphs = "".join(f"<p>{escape(view.methods())}</p>" for view in views.values())
+    return f'<section class="new-page"><h2>Methods</h2>{paragraphs}</section>'
 
 
 def _render_meaning(certificate: Mapping[str, Any]) -> str:

@@ -19,11 +19,27 @@ SECTIONS: Final[dict[str, frozenset[str]]] = {
          "decimal_comma")
     ),
     "budget": frozenset(("epsilon", "delta", "rho", "ledger", "dataset", "witness")),
-    "output": frozenset(("folder", "formats", "level")),
+    "output": frozenset(("folder", "formats", "level", "hide_below", "hide_wider", "round", "non_negative")),
 }  # fmt: skip
 """The keys of each section that is one table."""
 _NOT_TEXTS: Final = frozenset(
-    ("files", "unit", "noun", "row", "about", "decimal_comma", "epsilon", "delta", "rho", "formats", "level")
+    (
+        "files",
+        "unit",
+        "noun",
+        "row",
+        "about",
+        "decimal_comma",
+        "epsilon",
+        "delta",
+        "rho",
+        "formats",
+        "level",
+        "hide_below",
+        "hide_wider",
+        "round",
+        "non_negative",
+    )
 )
 """The keys whose values are numbers or lists. Whoever uses them checks them; all others are texts."""
 FORMATS: Final = ("html", "csv", "parquet", "svg", "png")

@@ -19,13 +19,14 @@ from lastbit.mechanisms.mechanism import Mechanism
 from lastbit.mechanisms.parts import Parts
 from lastbit.output.data_files import csv_bytes
 from lastbit.output.words import plural
-from lastbit.publication.certificate import SCHEMA, answer_columns, canonical_bytes, rebuild_request
+from lastbit.publication.certificate import SCHEMA, answer_columns, canonical_bytes, rebuild_request, render_part
 from lastbit.publication.folder import ANSWERS, CERTIFICATE, REPORT, digest_files, holds_columns, html_bytes
-from lastbit.publication.publication import hash_facts, plan_facts, retitle
+from lastbit.publication.publication import hash_facts, plan_facts
+from lastbit.publication.rates import Rate
 from lastbit.publication.report import render_report
 from lastbit.publication.signature import fingerprint, is_signed, public_bytes, read_public_key
 from lastbit.publication.small_audits import audit_mechanisms
-from lastbit.questions.rendering import AnswerView, render_answer
+from lastbit.questions.rendering import AnswerView
 from lastbit.questions.request import Request
 from lastbit.release import Release
 
@@ -130,6 +131,7 @@ class _Check:
         self.not_proved = list(NOT_PROVED)
         self.fingerprint = ""
         self.requests: dict[str, Request] = {}
+        self.rates: dict[str, Rate | None] = {}
         self.published: dict[str, Release] = {}
 
     def run(self, audit: bool) -> None:
@@ -197,6 +199,7 @@ class _Check:
             mechanism = request.question.mechanism
             name = question["name"]
             self.requests[name], mechanisms[name] = request, mechanism
+            self.rates[name] = None if question["rate"] is None else Rate(**question["rate"])
             stated = (question["mechanism"], question["parameters"], question["cost"])
             if stated != (mechanism.name, dict(mechanism.parameters), mechanism.cost.text):
                 yield f"{name} states another mechanism or cost than its question has: {mechanism.cost.text}."
@@ -259,7 +262,9 @@ class _Check:
                 continue
             if published.cost != request.question.mechanism.cost:
                 yield f"the answer {name} states {published.cost.text}, and its question costs another."
-            views[name] = view = retitle(render_answer(request, None, published), stated["title"])
+            views[name] = view = render_part(request, self.rates[name], published)
+            if stated["title"] != view.title:
+                yield f"the title of {name} in {CERTIFICATE} is not that of its question."
             columns = answer_columns(view)
             if stated["columns"] != columns:
                 yield f"the numbers of {name} in {CERTIFICATE} do not follow from the published values."
