@@ -73,7 +73,7 @@ from lastbit.privacy.rate import Rate
 from lastbit.privacy.zcdp import largest_rho
 from lastbit.publication.publication import Publication
 from lastbit.publication.verify import verify
-from lastbit.questions.ask import ask
+from lastbit.questions.ask import ask, describe
 from lastbit.questions.compare import compare
 from lastbit.release import Measurement, Release
 from lastbit.values.counts import Counts
@@ -193,6 +193,7 @@ __all__ = [
     "compare",
     "count",
     "count_tables",
+    "describe",
     "estimate",
     "exact_mean",
     "exact_sum",

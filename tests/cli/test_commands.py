@@ -26,10 +26,10 @@ from lastbit.questions.summaries import SUMMARIES
 from tests import processes
 
 TOP = "top visits.csv --by diagnosis --unit patient --domain diagnoses.txt"
-PLANS = ("top", "choose", "measure", "histogram", "count", "sum", "mean", "quantile", "tables", "watch")
+PLANS = ("describe", "top", "choose", "measure", "histogram", "count", "sum", "mean", "quantile", "tables", "watch")
 COMMANDS = [
-    "top", "above", "choose", "measure", "histogram", "count", "sum", "mean", "median", "quantile", "tables",
-    "watch", "completion", "compare",
+    "describe", "top", "above", "choose", "measure", "histogram", "count", "sum", "mean", "median", "quantile",
+    "tables", "watch", "completion", "compare",
     *(f"plan {kind}" for kind in PLANS),
     *(f"budget {each}" for each in ("create", "show", "history", "export", "verify", "raise")),
     *(f"token {each}" for each in ("create", "list", "withdraw")),

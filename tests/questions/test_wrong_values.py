@@ -36,6 +36,7 @@ BASE: dict[str, dict[str, Any]] = {
     "mean": {"of": "cost", "bounds": (0, 10)},
     "median": {"of": "cost", "bounds": (0, 10)},
     "quantile": {"of": "cost", "bounds": (0, 10), "at": 0.5},
+    "describe": {"numbers": "cost"},
     "tables": {"by": ["item", "cost"], "domain": [["a", "b"], ["0", "1"]], "delta": "1e-6"},
 }
 OPTIONS = [(kind, option) for kind in KINDS.values() for option in kind.options]

@@ -24,7 +24,7 @@ class Case:
     """Whether it is left to the long run."""
 
 
-_UNSAID = ("unit", "epsilon", "by", "domain", "of", "bounds", "weights", "edges", "counts")
+_UNSAID = ("unit", "epsilon", "by", "domain", "of", "bounds", "weights", "edges", "counts", "numbers", "dates", "texts")
 """Options that a name does not spell out."""
 
 
@@ -190,5 +190,15 @@ UNLISTED = [
     _case("histogram", "popular", by="item", delta="1e-6", unit=None),
     _case("histogram", "alone", by="item", delta="1e-6", most_items=1, lots=True, long=True),
 ]
+_PAGE = {"numbers": ("number",), "dates": ("day",), "texts": ("item",)}
+DESCRIPTIONS = [
+    _case("describe", "crowd", **_PAGE, delta="1e-6", epsilon=20, lots=True),
+    _case("describe", "crowd", **_PAGE, rho="1/2", level="0.8"),
+    _case("describe", "spread out", numbers=("number",), of=("number",), epsilon=4),
+    _case("describe", "spread out", numbers=("number",), of=("number",), delta="1e-6", resolution=1, long=True),
+    _case("describe", "popular", **_PAGE, of=("item",), delta="1e-6", lots=True),
+    _case("describe", "nobody", **_PAGE),
+    _case("describe", "alone", **_PAGE, delta="1e-6", lots=True, long=True),
+]
 
-CASES = [*COUNTS, *WEIGHTS, *FRACTIONS, *SUMS, *GROUP_NUMBERS, *QUANTILES, *SELECTIONS, *UNLISTED]
+CASES = [*COUNTS, *WEIGHTS, *FRACTIONS, *SUMS, *GROUP_NUMBERS, *QUANTILES, *SELECTIONS, *UNLISTED, *DESCRIPTIONS]

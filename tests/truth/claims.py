@@ -95,6 +95,8 @@ NUMBER = r"-?\d[\d,]*(?:\.\d+)?(?:e[+-]\d+)?"
 PLACES = {
     "level": r"(?:more than )?[\d.]+%",
     "false": r"[\d.]+%",
+    "first_day": r"\d{4}-\d\d-\d\d",
+    "last_day": r"\d{4}-\d\d-\d\d",
     "where": rf"one (?:item|bin|group)|{NUMBER} (?:item|bin|group)s? at most",
     "rows_count": r"row counts|rows count",
     "rows_of_person": r"row of a person counts|rows of a person count",

@@ -31,6 +31,7 @@ from tests.fixed_words import FixedWords
 from tests.truth import claims_counts, claims_groups, claims_numbers, claims_selections  # noqa: F401
 from tests.truth.cases import Case
 from tests.truth.claims import Answer, Outcome
+from tests.truth.claims_describe import count_items_of_lots
 from tests.truth.populations import STOCK, write
 from tests.truth.reference import Reference
 
@@ -93,6 +94,8 @@ class Trial:
 
     def _counted(self, values: Any, release: Any) -> Any:
         """Return what the lot left: the number of each group, or the numbers in each group; else None."""
+        if self.case.kind == "describe":
+            return count_items_of_lots(values)
         main = values.get("answer", values) if isinstance(values, dict) else values
         if isinstance(main, LaterValues):
             main = main.make(release)

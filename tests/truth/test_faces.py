@@ -29,6 +29,7 @@ from tests.truth.cases import CASES, Case
 from tests.truth.harness import Trial
 
 NAMES = (
+    "describe delta 1e-6 of crowd",
     "count of crowd",
     "count rows most_rows 3 of crowd",
     "count by one_each of clinic",

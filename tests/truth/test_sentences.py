@@ -44,7 +44,15 @@ BINS = (
     {"month": "day", "bounds": ("2024-01", "2024-03")},
 )
 
+PAGE = {"source": "table.jsonl", "unit": "person", "numbers": ("a",), "dates": ("b",), "texts": ("c",)}
+
 FORMS: dict[str, list[tuple[tuple[Mapping[str, Any], ...], ...]]] = {
+    "describe": [
+        (
+            (PAGE, {**PAGE, "of": ("a",)}, {**PAGE, "delta": "1e-6"}, {**PAGE, "resolution": 1, "texts": ()}),
+            COST, LEVEL, ({}, {"weight": ("a=3",)}),
+        ),
+    ],
     "count": [
         (UNIT, COST, LEVEL),
         (({"rows": True, "most_rows": 1}, {"rows": True, "most_rows": 4}), UNIT, COST, SHARE),

@@ -32,6 +32,7 @@ RIGHT: dict[str, dict[str, Any]] = {
     "mean": {"of": "cost", "bounds": [0, 10]},
     "median": {"of": "cost", "bounds": [0, 10]},
     "quantile": {"of": "cost", "bounds": [0, 10], "at": 0.5},
+    "describe": {"numbers": "cost"},
     "tables": {"by": "item", "domain": ["flu", "cold"], "delta": "1e-6"},
 }
 """A question of each kind that can be asked, without its cost."""
@@ -247,7 +248,7 @@ def test_the_page_refuses_as_ask_does(topic: str, name: str, page: Client, monke
     texts += [str(value) for value in HOSTILE.values() if isinstance(value, int | float)]
     right = {"bins": 10, "of": "cost", "bounds": [0, 10]} if topic == "bins" else RIGHT[card.kind]
     for text in texts:
-        form = {**FORM, "topic": topic, "epsilon": "1"}
+        form = {**FORM, "topic": topic, "epsilon": "1"} | ({"numbers": "cost"} if topic == "describe" else {})
         form |= dict.fromkeys(input_names(option), text)
         value = text.strip() if len(input_names(option)) == 1 else [text.strip()] * 2
         answer = page.get(f"/plan?{urlencode(form)}")

@@ -40,7 +40,7 @@ def make_app(commands: Iterable[Command] = COMMANDS, *, load: bool = True) -> ty
     """Return an app of these commands. Where they are not loaded, it can only list them.
 
     >>> [command.name for command in make_app(COMMANDS[:2], load=False).registered_commands]
-    ['top', 'above']
+    ['describe', 'top']
     """
     app = typer.Typer(
         name="lastbit",

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _BUDGET = "--ledger budget.db --dataset clinic"
 _PLANS = {
+    "describe": ("plan describe --unit patient --numbers cost --dates day --texts diagnosis --epsilon 1 --delta 1e-6",),
     "top": (
         "plan top -k 10 --items 10000 --epsilon 1",
         "plan top -k 10 --items 10000 --within 50",

@@ -30,6 +30,18 @@ def parse_columns(by: object) -> list[str]:
     return columns
 
 
+def declare_columns(frame: Any) -> dict[str, ColumnType | None]:
+    """Return the declared type of each column of a frame; None where rows cannot be counted by such a type.
+
+    >>> import pandas as pd
+    >>> declare_columns(pd.DataFrame({"age": [31], "name": ["a"]}))["age"]
+    <ColumnType: whole numbers>
+    """
+    names = list(_open_frame(frame)[1])
+    table = call_engine(wrap_frame, frame, names)
+    return {name: call_engine(table.column_type, name) for name in names}
+
+
 def wrap_frame(frame: Any, columns: list[str]) -> Table:
     """Return the table of the engine that has this frame; refuse a frame without one of these columns."""
     if isinstance(frame, OpenTable):
@@ -38,6 +50,13 @@ def wrap_frame(frame: Any, columns: list[str]) -> Table:
         # A table of our own is known already: Narwhals takes longer to load than a small table to count.
         _check_names(columns, frame.relation.columns)
         return DuckDBTable(frame.relation, frame)
+    known, present = _open_frame(frame)
+    _check_names(columns, present)
+    return _wrap_native(known, columns)
+
+
+def _open_frame(frame: Any) -> tuple[Any, Sequence[str]]:
+    """Return a frame as Narwhals knows it, and the names of its columns."""
     import narwhals as nw
 
     try:
@@ -51,8 +70,7 @@ def wrap_frame(frame: Any, columns: list[str]) -> Table:
             f"frame must be a table that Narwhals knows: got {type(frame).__name__}. "
             "Pass a table of pandas, Polars, PyArrow, DuckDB, PySpark, Ibis or Dask. lastbit.ask reads files."
         ) from None
-    _check_names(columns, present)
-    return _wrap_native(known, columns)
+    return known, present
 
 
 def _check_names(columns: list[str], present: Sequence[str]) -> None:

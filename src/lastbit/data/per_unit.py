@@ -429,6 +429,16 @@ def reach_below_step(bounds: tuple[Number, Number] | None, resolution: Number | 
     return _MOST_FLOORED * grid.resolution
 
 
+def unbounded_weights(resolution: Number) -> Weights:
+    """Return numbers on a grid much finer than a resolution, which are clamped about 10^15 of its steps from zero.
+
+    >>> unbounded_weights(1).grid.resolution
+    Fraction(1, 1024)
+    """
+    grid, low, high, _ = _unbounded_grid(resolution)
+    return Weights(grid, low, high)
+
+
 def _is_power_of_two(number: int) -> bool:
     return number & (number - 1) == 0
 

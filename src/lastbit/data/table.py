@@ -1,8 +1,8 @@
 """What every engine's table does: it answers a task, such as to count the units of each item.
 
 The folders `duckdb`, `memory` and `spark` have a file of each name: `table` (this protocol), `columns` (the normal form
-of values), `per_unit` (one number for each unit), `bound` (which items of a unit count) and `records` (the counts of
-many tables).
+of values), `per_unit` (one number for each unit), `bound` (which items of a unit count), `records` (the counts of many
+tables) and `profile` (what each unit has in many columns).
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lastbit.data.column_types import ColumnType
+from lastbit.data.profiles import ProfileTask, UnitProfiles
 from lastbit.data.records import Records, RecordTask
 from lastbit.data.weights import Weights
 from lastbit.values.contribution_bound import ContributionBound
@@ -86,6 +87,9 @@ class Table(Protocol):
 
     def compute_numbers(self, task: Task, keys: Sequence[Keys]) -> tuple[Integers, ...]:
         """Compute the position of each unit's item, and the unit's number in steps."""
+
+    def profile(self, task: ProfileTask) -> UnitProfiles:
+        """Measure how many rows each unit has, and what it has in each column."""
 
     def count_records(self, task: RecordTask, keys: Sequence[Keys]) -> Records:
         """Count how many records have each combination of values of several columns."""

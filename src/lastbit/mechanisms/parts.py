@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from operator import add
-from typing import Any
+from typing import Any, Final
 
 from lastbit.chance.draw import Draw
 from lastbit.errors import MechanismError, ParameterError
@@ -16,6 +17,9 @@ from lastbit.output.picture import Panel
 from lastbit.privacy.cost import Cost
 from lastbit.release import Interval, Release
 from lastbit.values.adjacency import Adjacency
+
+_MOST_NAMES: Final = 4
+"""The mechanisms of more parts are counted."""
 
 Published = Mapping[str, Release]
 """The parts that are published already, by name."""
@@ -154,8 +158,11 @@ class Parts(Mechanism[PartsRelease]):
 
     @property
     def name(self) -> str:
-        """The names of the parts' mechanisms."""
-        return " + ".join(part.name for part in self.parts.values())
+        """The names of the parts' mechanisms; where there are many parts, each name once, with its number."""
+        names = [part.name for part in self.parts.values()]
+        if len(names) > _MOST_NAMES:
+            names = [f"{number} {name}" if number > 1 else name for name, number in Counter(names).items()]
+        return " + ".join(names)
 
     @property
     def parameters(self) -> dict[str, str]:

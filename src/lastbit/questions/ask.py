@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import Any
 
 from lastbit.errors import LastbitError, ParameterError
@@ -41,6 +42,8 @@ def ask(kind: str, *source: Any, **options: Any) -> Any:
     # A table of a library has no name, as what comes through a pipe has none.
     places = ["-"] if frames else list(source) or None
     request = find_kind(kind).parse({"source": places, **options}, "python")
+    if frames:
+        request = replace(request, frame=frames[0])
     _ = request.question  # refuses what cannot be asked, before a ledger is opened
     check_presentation(request)
     payer = Payer.of(request)
@@ -50,3 +53,15 @@ def ask(kind: str, *source: Any, **options: Any) -> Any:
     else:
         published = answer(request, payer, frame=frames[0]) if frames else answer(request, payer)
     return render_answer(request, payer, published, entry=entry)
+
+
+def describe(*source: Any, **options: Any) -> Any:
+    """Describe a table on one page, as the command `lastbit describe` does: people, rows, and every column.
+
+    >>> import pandas as pd
+    >>> visits = pd.DataFrame({"patient": range(1000), "age": range(1000)})
+    >>> release = describe(visits, unit="patient", epsilon=1)
+    >>> release.to_frame()["column"].tolist()
+    ['age']
+    """
+    return ask("describe", *source, **options)

@@ -83,6 +83,8 @@ def rebuild_request(
     if not facts or facts["table"] != [*map(_identify_source, source)]:
         return None
     options = dict(facts["options"])
+    if {"epsilon", "rho"} & options.keys():  # as it was asked for, where the books have another form of the cost
+        values = {name: value for name, value in values.items() if name not in ("epsilon", "rho")}
     if "domain" in options:
         domains = {column: find_domain(str(digest)) for column, digest in options["domain"].items()}
         options["domain"] = domains

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from lastbit.errors import ParameterError
-from lastbit.questions import counts, quantiles, selection, streams, sums, tables
+from lastbit.questions import counts, describe, quantiles, selection, streams, sums, tables
 from lastbit.questions.edge_types import EdgeLists
 from lastbit.questions.old_words import respell_histogram
 from lastbit.questions.option import Option
@@ -106,6 +106,17 @@ _COST: Final = "visits.csv --of cost --unit patient"
 KINDS: Final[dict[str, Kind]] = {
     kind.name: kind
     for kind in (
+        Kind(
+            "describe",
+            describe.OPTIONS,
+            describe.describe,
+            SUMMARIES["describe"],
+            (
+                "describe visits.csv --unit patient --numbers cost --dates date --epsilon 1",
+                "describe visits.csv --unit patient --numbers cost --texts diagnosis --of cost --of diagnosis "
+                "--weight cost=2 --epsilon 1 --delta 1e-6",
+            ),
+        ),
         Kind(
             "top",
             (*TABLE, *ITEMS, *PAYMENT, _K, DISCOVER, DELTA, *_SET),

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def method_sentence(request: Request, published: Any, report: Report) -> str:
     """Return the method in one sentence: the noise, the cost, whom it protects, and what an interval is about."""
-    noise = _noise(published)
+    noise = _noise(request, published)
     words = request.words
     end = f"; intervals are for these {words.people}, not for {words.people} in general" if report.has_intervals else ""
     return f"Method: {noise}, drawn exactly; {published.cost.text} protects {_whom(request)}{end}."
@@ -29,7 +29,7 @@ def methods_paragraph(request: Request, published: Any, report: Report) -> str:
     sentences = [f"{report.title}.", *_rules(request, published)]
     whom = _whom(request)
     privacy = describe_privacy(published.cost.text, whom, together=request.rows.unit is not None)
-    sentences.append(f"{privacy} ({_noise(published)}, exact sampling, lastbit {lastbit.__version__}).")
+    sentences.append(f"{privacy} ({_noise(request, published)}, exact sampling, lastbit {lastbit.__version__}).")
     if report.has_intervals:
         level = format_percent(report.level or request.level)
         sentences.append(
@@ -90,6 +90,8 @@ def _mechanisms(published: Any) -> list[str]:
     return [*dict.fromkeys(name for _, part in reversed(parts) for name in _mechanisms(part))]
 
 
-def _noise(published: Any) -> str:
-    """Return what the mechanism of the answer did."""
+def _noise(request: Request, published: Any) -> str:
+    """Return what the mechanism of the answer did; of a description, those of all its parts."""
+    if request.kind.name == "describe":
+        return ", ".join(dict.fromkeys(find_method(name).noise for name in _mechanisms(published)))
     return find_method(getattr(published, "main", published).mechanism).noise

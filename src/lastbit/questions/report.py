@@ -14,6 +14,7 @@ import numpy as np
 from lastbit.exact.numbers import Number, number, probability
 from lastbit.output.json_values import json_text
 from lastbit.output.numbers import Format, Rounding, are_intervals, are_numbers, is_number
+from lastbit.output.picture import Panel
 from lastbit.output.table import PEOPLE, format_cells, is_name, one_line
 
 if TYPE_CHECKING:

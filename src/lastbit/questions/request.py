@@ -112,6 +112,8 @@ class Request:
     kind: Kind
     values: Mapping[str, Any]
     face: Face = "python"
+    frame: Any = None
+    """The table of a library that is asked, in place of a file: its columns and their declared types are public."""
 
     def __getitem__(self, name: str) -> Any:
         return self.values[name]
@@ -172,7 +174,7 @@ class Request:
         """Return the same request with other values of some options."""
         known = {option.name: option for option in self.kind.options}
         parsed = {name: known[name].parse(value, "python") for name, value in values.items()}
-        return Request(self.kind, {**self.values, **parsed}, self.face)
+        return replace(self, values={**self.values, **parsed})
 
     def narrow(self, where: str) -> Request:
         """Return the same request about fewer rows: only those for which this condition is true too.
@@ -184,9 +186,7 @@ class Request:
         from lastbit.data.query.parsing import join_conditions
 
         own = self.values["where"]
-        return Request(
-            self.kind, {**self.values, "where": join_conditions(where, *([] if own is None else [own]))}, self.face
-        )
+        return replace(self, values={**self.values, "where": join_conditions(where, *([] if own is None else [own]))})
 
     @property
     def explicit_options(self) -> Iterator[tuple[Option, Any]]:

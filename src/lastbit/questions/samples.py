@@ -14,6 +14,8 @@ from lastbit.values.unlisted import Unlisted
 
 if TYPE_CHECKING:
     from lastbit.data.per_unit import Numbers
+    from lastbit.data.profiling import TableProfile
+    from lastbit.questions.described_columns import DescribedColumn
 
 _ITEMS: Final = 100
 """How many items are made up where nobody listed the items."""
@@ -99,6 +101,21 @@ def make_numbers(
     ones = np.ones(n, np.int64)
     places, beyond = np.arange(n) % groups, np.zeros(n, np.int64)
     return Numbers(steps, places, (), grid, (low, high), most, ranks=ones, beyond=beyond, apart=apart)
+
+
+def make_profile(units: int, columns: Sequence[DescribedColumn]) -> TableProfile:
+    """Return what each unit has in these columns: two rows, of which one in ten has no value, and falling numbers."""
+    from lastbit.data.profiles import ColumnProfile
+    from lastbit.data.profiling import TableProfile, grid_of
+
+    n = max(1, min(units, _NUMBERS))
+    places = np.arange(n, dtype=np.int64)
+    present = np.where(places % 10 == 0, 0, 2)
+    fine = {column.name: column.step / grid_of(column.step) for column in columns if column.holds == "numbers"}
+    # A step may be longer than 64 bits hold: the sample has numbers below it then.
+    scales = {column.name: int(min(fine.get(column.name, 1), 1 << 40)) for column in columns}
+    profiles = {name: ColumnProfile(present, places * scale) for name, scale in scales.items()}
+    return TableProfile(np.full(n, 2, np.int64), profiles)
 
 
 def _worth(bounds: tuple[str, str] | None) -> Fraction:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 SUMMARIES: Final[dict[str, str]] = {
+    "describe": "One page about a table: people, rows, missing values, quartiles.",
     "top": "The k most common items, and how far each is ahead.",
     "above": "The first items of a list that are above a threshold.",
     "choose": "The best item, or the k best, without gaps.",

@@ -38,7 +38,7 @@ def _fewer(request: Request, published: Any) -> str:
     """Return how many items were found, where that is fewer than were asked for."""
     k = request.values.get("k")
     items = getattr(getattr(published, "main", published), "items", None)
-    if k is None or items is None or len(items) >= k:
+    if k is None or items is None or len(items) >= k or request.kind.name == "describe":
         return ""
     return f": {len(items):,} of the {k:,} asked for"
 
@@ -50,6 +50,8 @@ def _subject(request: Request) -> str:
     """Return what is measured, without the groups."""
     name, words = request.kind.name, request.words
     get = request.values.get
+    if name == "describe":
+        return "about the table"
     if name in _SELECTIONS:
         return _selection(request)
     if get("of") is not None and name not in ("histogram", "count", "tables"):

@@ -43,6 +43,8 @@ def clamp_steps(steps: Steps, resolution: Fraction, floored: Fraction, grid: Gri
 
     >>> clamp_steps(np.array([3, 900]), Fraction(1, 8), Fraction(0), Grid("1/10"), 0, 100).tolist()
     [3, 100]
+    >>> clamp_steps(np.array([3, -900]), Fraction(1, 8), Fraction(0), Grid(10**30), -1, 0).tolist()
+    [0, -1]
     """
     ratio = resolution / grid.resolution
     above, below = ratio.numerator, ratio.denominator
@@ -50,7 +52,7 @@ def clamp_steps(steps: Steps, resolution: Fraction, floored: Fraction, grid: Gri
     more = (floored / resolution).numerator
     first, last = low * below // above - 1 - more, high * below // above + 1
     less = 1 if more else 0
-    if (max(abs(first), abs(last)) + more) * above < 1 << 62:
+    if max((max(abs(first), abs(last)) + more) * above, below) < 1 << 62:
         floors: Steps = ((np.clip(steps, first, last) + more) * above - less) // below
     elif max((2 * LIMIT // below + 1) * above, below * above, more) < 1 << 62:
         # Whole ones and the rest apart, as steps lie within ±2^61.

@@ -145,6 +145,20 @@ TOPICS: Final[dict[str, Topic]] = {
     topic.name: topic
     for topic in (
         Topic(
+            "describe",
+            "describe",
+            "About the table",
+            "One page about a table that nobody has looked at: people, rows, missing values, quartiles, common items.",
+            (
+                Field("numbers", ("Columns of numbers, with commas between them",)),
+                Field("dates", ("Columns of dates",)),
+                Field("texts", ("Columns of text",)),
+                Field("of", ("Only these columns",)),
+                _DELTA,
+                *_LAST,
+            ),
+        ),
+        Topic(
             "top",
             "top",
             "Top items",

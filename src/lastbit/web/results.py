@@ -39,7 +39,8 @@ class Result:
             name = "bins"
         if name not in TOPICS:
             return self.entry.about or self.entry.mechanism
-        column = options.get("of") or ", ".join(options.get("by", ()))
+        of = options.get("of", ())
+        column = of if isinstance(of, str) and of else ", ".join(of or options.get("by", ()))
         return f"{TOPICS[name].label} of {column}" if column else TOPICS[name].label
 
     @property

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
 
+from lastbit.data.duckdb.texts import parse_timestamp
 from lastbit.data.sql import quote_identifier, quote_text
 from lastbit.errors import ParameterError
 from lastbit.values.bins import Bins
@@ -56,6 +57,18 @@ class Periods:
         for _ in range((self.last - self.first).days + 1):
             yield day
             day += datetime.timedelta(days=1)
+
+
+def day_of(relation: Any, column: str) -> str:
+    """Return the day of a row's date or time in SQL, that of UTC where there is a zone; null where it has none."""
+    declared = str(relation.types[relation.columns.index(column)])
+    name = quote_identifier(column)
+    if declared == "TIMESTAMP WITH TIME ZONE":
+        name = f"timezone('UTC', {name})"
+    elif not (declared in ("VARCHAR", "DATE") or declared.startswith("TIMESTAMP")):
+        raise ParameterError(f"the column {column!r} must hold dates or times: it holds {declared.lower()}.")
+    # By way of a timestamp, because a time of day may stand behind the day.
+    return f"TRY_CAST({parse_timestamp(name) if declared == 'VARCHAR' else f'TRY_CAST({name} AS TIMESTAMP)'} AS DATE)"
 
 
 def bin_label(relation: Any, column: str, bins: Bins, missing: str = "leave-out") -> str:

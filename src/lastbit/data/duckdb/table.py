@@ -13,9 +13,11 @@ from lastbit.data.duckdb.bound import keep_items
 from lastbit.data.duckdb.columns import DuckDBColumns
 from lastbit.data.duckdb.frequent import find_frequent
 from lastbit.data.duckdb.per_unit import rank_numbers, reduce_rows
+from lastbit.data.duckdb.profile import profile_relation
 from lastbit.data.duckdb.records import count_records
 from lastbit.data.duckdb.relation import OpenTable
 from lastbit.data.duckdb.sorting import can_sort, count_by_sorting
+from lastbit.data.profiles import ProfileTask, UnitProfiles
 from lastbit.data.records import Records, RecordTask
 from lastbit.data.sql_weights import sum_steps
 from lastbit.data.table import Integers, ItemTotals, Keys, Task
@@ -98,6 +100,10 @@ class DuckDBTable:
                 numbers = keep_items(numbers, ["lastbit_key_0"], ["lastbit_step"], task.bound, closing)
                 numbers = numbers.project("lastbit_key_0 AS lastbit_position, lastbit_step")
             return _fetch_numbers(numbers, task, ("lastbit_position", "lastbit_step"))
+
+    def profile(self, task: ProfileTask) -> UnitProfiles:
+        """Measure how many rows each unit has, and what it has in each column."""
+        return profile_relation(self._relation, self._columns, task)
 
     def count_records(self, task: RecordTask, keys: Sequence[Keys]) -> Records:
         """Count how many records have each combination of values of several columns."""

@@ -18,6 +18,7 @@ from lastbit.data import column_types, object_keys
 from lastbit.data.column_types import ColumnType
 from lastbit.data.long_texts import PREFIX
 from lastbit.data.memory.arrays import LARGEST_WORD, look_up_integers, read_buffer, read_indices, wide_steps
+from lastbit.data.profiles import DAY
 from lastbit.data.table import Integers, Keys
 from lastbit.data.weights import Weights
 
@@ -99,6 +100,10 @@ class WordColumn:
             held = self.values.view(np.uint64) if self.unsigned else self.values
         return weights.steps_of(held, self.missing, self.scale)
 
+    def days(self) -> Integers:
+        """Return the day of each row since 1970, where these are dates or times."""
+        return self.values if self.type is column_types.DATE else self.values // (DAY // self.unit)
+
     def missing_mask(self) -> NDArray[np.bool_] | None:
         """Return which rows have no value; None where all have one."""
         return self.missing
@@ -171,6 +176,10 @@ class BytesColumn:
         parts = [wide_steps(chunk, weights, self.scale, self.unsigned) for chunk in chunks]
         return np.concatenate([np.empty(0, np.int64), *parts])
 
+    def days(self) -> Integers:
+        """Raise: no date takes more than 64 bits."""
+        raise NotImplementedError
+
     def missing_mask(self) -> NDArray[np.bool_] | None:
         """Return which rows have no value."""
         import pyarrow as pa
@@ -228,6 +237,7 @@ class ObjectColumn:
         raise NotImplementedError
 
     missing_mask: Any = steps
+    days: Any = steps
 
 
 @dataclass(frozen=True)
@@ -278,6 +288,10 @@ class DictionaryColumn:
         # The last entry is the one of rows that have none.
         behind = self.entries.take(np.append(np.arange(len(self.entries)), -1))
         return behind.steps(weights)[self.indices]
+
+    def days(self) -> Integers:
+        """Return the day of each row since 1970, where these are dates or times."""
+        return self.expand(self.entries.days(), 0)
 
     def missing_mask(self) -> NDArray[np.bool_] | None:
         """Return which rows have no value."""

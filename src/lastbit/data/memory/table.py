@@ -18,9 +18,11 @@ from lastbit.data.memory.columns import Column
 from lastbit.data.memory.frames import read_arrow, read_pandas, read_polars
 from lastbit.data.memory.hashing import Hashes, hash_pairs, hash_words, mix_bits
 from lastbit.data.memory.per_unit import reduce_rows
+from lastbit.data.memory.profile import profile_columns
 from lastbit.data.memory.ranks import hash_rows, list_items, rank_items
 from lastbit.data.memory.records import count_records
 from lastbit.data.memory.totals import count_units, sum_steps
+from lastbit.data.profiles import ProfileTask, UnitProfiles
 from lastbit.data.records import Records, RecordTask
 from lastbit.data.table import Integers, ItemTotals, Keys, Task
 
@@ -111,6 +113,11 @@ class MemoryTable:
             positions, numbers = positions[first], numbers[first]
         return positions, numbers
 
+    def profile(self, task: ProfileTask) -> UnitProfiles:
+        """Measure how many rows each unit has, and what it has in each column."""
+        native = self._collect(task)
+        return profile_columns(lambda name: self._read_column(native, name), task)
+
     def count_records(self, task: RecordTask, keys: Sequence[Keys]) -> Records:
         """Count how many records have each combination of values of several columns."""
         native = self._collect(task)
@@ -142,7 +149,7 @@ class MemoryTable:
 
         return fetch
 
-    def _collect(self, task: Task | RecordTask) -> Any:
+    def _collect(self, task: Task | RecordTask | ProfileTask) -> Any:
         """Return the table with its rows in memory: a lazy one is run for the columns of the task."""
         native = self._native
         if hasattr(native, "lazy") and hasattr(native, "collect"):

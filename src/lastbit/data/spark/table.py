@@ -11,10 +11,12 @@ from typing import Any, Final
 import numpy as np
 
 from lastbit.data.column_types import ColumnType
+from lastbit.data.profiles import ColumnProfile, ProfileTask, UnitProfiles
 from lastbit.data.records import Records, RecordTask
 from lastbit.data.spark.bound import keep_items
 from lastbit.data.spark.columns import SparkColumns
 from lastbit.data.spark.per_unit import reduce_rows
+from lastbit.data.spark.profile import group_units
 from lastbit.data.spark.records import group_records
 from lastbit.data.sql_weights import sum_steps
 from lastbit.data.table import Integers, ItemTotals, Keys, Task
@@ -55,6 +57,11 @@ class SparkTable:
         alike = reduce_rows(self._locate_rows(task, keys), task).groupBy("lastbit_position", "lastbit_step").count()
         positions, steps, times = _fetch_integers(alike.orderBy("lastbit_position", "lastbit_step"))
         return np.repeat(positions, times), np.repeat(steps, times)
+
+    def profile(self, task: ProfileTask) -> UnitProfiles:
+        """Measure how many rows each unit has, and what it has in each column."""
+        rows, *pairs = _fetch_integers(group_units(self._frame, self._columns, task))
+        return rows, [ColumnProfile(*pair) for pair in zip(pairs[::2], pairs[1::2], strict=True)]
 
     def count_records(self, task: RecordTask, keys: Sequence[Keys]) -> Records:
         """Count how many records have each combination of values of several columns."""

@@ -88,6 +88,8 @@ class RankError:
         Some point has no error: the value at rank q·n, rounded up. All other points together weigh at most `odds` times
         as much as that point: so P(e >= m) is at most w/(1 + w), where w is odds·r^m.
         """
+        if odds == 0:  # there is one point only
+            return Fraction(0)
         limit = (1 - level) / (level * odds)
         return Fraction(max(0, least_exponent(self.rate, limit) - 1), self.q.denominator)
 

@@ -1,0 +1,237 @@
+"""The release of `describe` as people read it: a row for each column, small pictures, and what the numbers mean."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from math import ceil
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from lastbit.exact.numbers import number, probability
+from lastbit.mechanisms.noisy_values import accuracy_of
+from lastbit.output.picture import Panel
+from lastbit.questions.describe import (
+    FIRST_DAY,
+    LAST_DAY,
+    MOST_ROWS,
+    PEOPLE,
+    QUARTILES,
+    ROWS,
+    Description,
+    part_of,
+)
+from lastbit.questions.report import Report, format_bound, format_percent, format_value
+
+if TYPE_CHECKING:
+    from lastbit.questions.described_columns import DescribedColumn
+
+_EPOCH: Final = datetime.date(1970, 1, 1)
+_NEAR: Final = 10**5
+"""So many steps from zero: how near quartiles of numbers come is said for such numbers too."""
+_HEADINGS: Final = ("lower quartile", "median", "upper quartile")
+_MEASURED: Final = ("numbers", "dates")
+_LABELS: Final = ("25%", "50%", "75%")
+
+
+def report_description(description: Description, published: Any) -> Report:
+    """Return the release as a table with a row for each column, after one for the rows of a person."""
+    request, words = description.request, description.request.words
+    level = format_percent(request.level)
+    people = published[PEOPLE]
+    low, high = _whole_interval(people.error_bars(request.level)["value"][0])
+    count = max(0, int(people.steps[0]))
+    notes = [
+        f"There are {words.count(count)} ({low:,} to {high:,} with probability {level}).",
+        description.promise[0],
+    ]
+    entries = [_read_column(description, published, column) for column in description.columns]
+    first = {"column": f"({words.rows} of {words.a_person})", "holds": "", "quartiles": published[ROWS].values}
+    shown = [{"missing": None, "sometimes": None, "items": (), **row} for row in (first, *entries)]
+    table: dict[str, Sequence[Any]] = {
+        "column": [row["column"] for row in shown],
+        "holds": [row["holds"] for row in shown],
+        "missing": [_show(row["missing"]) for row in shown],
+        f"missing in some {words.rows}": [_show(row["sometimes"]) for row in shown],
+    }
+    for place, heading in enumerate(_HEADINGS):
+        table[heading] = [_show(row["quartiles"][place]) if row.get("quartiles") else "" for row in shown]
+    if description.texts:
+        table["most common"] = [_show_items(row["items"][: request["k"]]) for row in shown]
+    numbers = {PEOPLE: count, "people_low": low, "people_high": high}
+    data = {
+        **numbers,
+        "rows_per_person": dict(zip(QUARTILES, published[ROWS].values, strict=True)),
+        "described": entries,
+        "shares": description.shares,
+        "cost": published.cost.text,
+        "costs": published.to_dict()["costs"],
+        "mechanism": published.mechanism,
+        "level": request.level,
+    }
+    # As it was asked for: an epsilon and a delta may be paid as a rho.
+    costs = {name: request[name] for name in ("epsilon", "rho", "delta") if request[name] is not None}
+    title = ", ".join(["About the table", *(f"{name} {number(cost, name)}" for name, cost in costs.items())])
+    panels = _panels(description, published, entries)
+    return Report(title, table, notes, data, frame=_frame(entries), panels=panels)
+
+
+def _read_column(description: Description, published: Any, column: DescribedColumn) -> dict[str, Any]:
+    """Return what is published of a column, for programs."""
+    level = description.request.level
+    missing = published[part_of(column, "missing")]
+    intervals = missing.error_bars(level)["value"]
+    entry: dict[str, Any] = {"column": column.name, "holds": column.holds}
+    for name, step, interval in zip(("missing", "sometimes"), missing.steps.tolist(), intervals, strict=True):
+        low, high = _whole_interval(interval)
+        entry |= {name: max(0, int(step)), f"{name}_low": low, f"{name}_high": high}
+    if column in description.measured:
+        values = published[part_of(column, "quartiles")].values
+        entry["quartiles"] = [_as_day(value) for value in values] if column.holds == "dates" else list(values)
+        entry["within_ranks"] = list(description.ranks[column.name])
+    if column in description.texts:
+        items = published[part_of(column, "items")]
+        pairs = zip(items.items, items.columns()["value"], items.intervals(level), strict=True)
+        entry["items"] = [(item, value, *_whole_interval(interval)) for item, value, interval in pairs]
+    return entry
+
+
+def describe_promise(description: Description) -> tuple[str, Fraction]:
+    """Return how near all numbers are, in sentences, and the ranks that the worst quartile may be off."""
+    request, words, parts = description.request, description.request.words, description.parts
+    level = format_percent(request.level)
+
+    def within(ranks: Fraction) -> str:
+        return f"within {format_bound(ranks, whole=False)} places"
+
+    people: Any = parts[PEOPLE]
+    noises: list[Any] = [parts[part_of(column, "missing")] for column in description.columns]
+    off = max((ceil(noise.accuracy(request.level)) for noise in noises), default=0)
+    worst = [max(cast(Any, parts[ROWS]).accuracy(request.level))]
+    quartiles = f"With probability {level} the three quartiles"
+    sentences = [
+        f"With probability {level} the number of {words.people} is within {ceil(people.accuracy(request.level)):,}, "
+        f"and with as much each number of missing values is within {off:,}.",
+        f"{quartiles} of the {words.rows} of {words.a_person} are {within(worst[0])}, if no two have as many.",
+    ]
+    by_kind = {holds: [column for column in description.columns if column.holds == holds] for holds in _MEASURED}
+    if columns := by_kind["numbers"]:
+        far = max(max(description.ranks[column.name]) for column in columns)
+        near = max(max(_ranks_near_zero(description, column)) for column in columns)
+        worst.append(far)
+        sentences.append(
+            f"{quartiles} of a column of numbers are {within(far)}, if no two numbers fall on the same step, and "
+            f"{within(near)} if besides all are at most {_NEAR:,} steps from zero."
+        )
+    if columns := by_kind["dates"]:
+        worst.append(max(max(description.ranks[column.name]) for column in columns))
+        sentences.append(f"{quartiles} of a column of dates are {within(worst[-1])}, if no two dates are the same.")
+    sentences.append(f"Places are those of the {words.people} who have a value, in order.")
+    sentences += [_describe_items(description, column) for column in description.texts]
+    return " ".join(sentences), max(worst)
+
+
+def _describe_items(description: Description, column: DescribedColumn) -> str:
+    """Return how many people an item needs, and how near its number is."""
+    request, mechanism = description.request, description.parts[part_of(column, "items")]
+    level, part = probability(request.level, "level"), cast(Any, mechanism)
+    off = accuracy_of(part.noise, part.rate, level)
+    return (
+        f"An item of {column.name} needs {format_value(part.needed(request.level, 0), 'up')} counted to be listed with "
+        f"probability {format_percent(level)}, and is listed with a number more than {off:,} off with a probability "
+        f"of at most {format_percent(1 - level)}."
+    )
+
+
+def describe_rules(description: Description) -> list[str]:
+    """Return by which rules the rows are read."""
+    words, request = description.request.words, description.request
+    steps = sorted({column.step for column in description.columns if column.holds == "numbers"})
+    notes = [
+        f"Missing is {words.a_person} without a value in any of their {words.rows}; with several {words.rows} their "
+        "number is the mean, and their date the latest. Text that is no number, or no date, is missing there."
+    ]
+    rules = []
+    if steps:
+        rules.append(f"Numbers are floored to steps of {' or '.join(format_value(step) for step in steps)}.")
+    if any(column.holds == "dates" for column in description.columns):
+        rules.append(f"Dates count as {_as_day(FIRST_DAY)} at least and {_as_day(LAST_DAY)} at most.")
+    rules.append(f"More than {MOST_ROWS:,} {words.rows} of {words.a_person} count as so many.")
+    notes.append(" ".join(rules))
+    if description.texts:
+        notes.append(
+            f"{words.one} counts in one of their items of a column, drawn by lot; the numbers of items are of those "
+            "counted."
+        )
+    elif any(column.holds == "text" for column in description.columns):
+        notes.append("The common items of columns of text are listed where a --delta pays for them.")
+    if request.rows.decimal_comma:
+        notes.append("Numbers in text are written as 1.234,5.")
+    return notes
+
+
+def plan_columns(description: Description) -> Mapping[str, Sequence[Any]]:
+    """Return what each part will cost, and how near it will be."""
+    rows: list[tuple[str, str, str]] = []
+    level = description.request.level
+    for name, part in description.parts.items():
+        mechanism: Any = part
+        if name == ROWS or name.endswith(": quartiles"):
+            within = f"{format_bound(max(mechanism.accuracy(level)), whole=False)} places"
+        elif name.endswith(": items"):
+            within = f"listed from {format_value(mechanism.threshold)} on"
+        else:
+            within = f"{ceil(mechanism.accuracy(level)):,} {description.request.words.people}"
+        rows.append((name, f"{float(100 * description.shares[name]):.3g}%", within))
+    return {
+        "part": [row[0] for row in rows],
+        "share of the cost": [row[1] for row in rows],
+        "within": [row[2] for row in rows],
+    }
+
+
+def _ranks_near_zero(description: Description, column: DescribedColumn) -> tuple[Fraction, ...]:
+    part = cast(Any, description.parts[part_of(column, "quartiles")])
+    ranks: tuple[Fraction, ...] = part.accuracy(description.request.level, magnitude=_NEAR * column.step)
+    return ranks
+
+
+def _whole_interval(interval: Any) -> tuple[int, int]:
+    low, high = interval
+    return max(0, ceil(low)), max(0, int(high))
+
+
+def _as_day(day: Any) -> datetime.date:
+    return _EPOCH + datetime.timedelta(days=int(number(day, "a day")))
+
+
+def _show(value: Any) -> str:
+    return "" if value is None else value.isoformat() if isinstance(value, datetime.date) else format_value(value)
+
+
+def _show_items(items: Sequence[tuple[Any, ...]]) -> str:
+    return ", ".join(f"{item} ({max(0, int(value)):,})" for item, value, *_ in items)
+
+
+def _frame(entries: Sequence[Mapping[str, Any]]) -> dict[str, Sequence[Any]]:
+    """Return a row for each column, with the numbers of the table and their intervals."""
+    names = ["column", "holds"]
+    names += [f"{name}{end}" for name in ("missing", "sometimes") for end in ("", "_low", "_high")]
+    frame: dict[str, Sequence[Any]] = {name: [entry[name] for entry in entries] for name in names}
+    for place, heading in enumerate(("lower_quartile", "median", "upper_quartile")):
+        frame[heading] = [entry["quartiles"][place] if "quartiles" in entry else None for entry in entries]
+    return frame
+
+
+def _panels(description: Description, published: Any, entries: Sequence[Mapping[str, Any]]) -> list[Panel]:
+    """Return a small picture for each column: quartiles of numbers, or the numbers of the most common items."""
+    panels = [Panel(f"{description.request.words.rows} of a person", _LABELS, published[ROWS].values, "quartile")]
+    for entry in entries:
+        if entry["holds"] == "numbers":
+            panels.append(Panel(entry["column"], _LABELS, entry["quartiles"], "quartile"))
+        elif entry.get("items"):
+            shown = entry["items"][: description.request["k"]]
+            intervals = [(Fraction(low), Fraction(high)) for *_, low, high in shown]
+            items = [str(item) for item, *_ in shown]
+            panels.append(Panel(f"people with {entry['column']}", items, [row[1] for row in shown], "item", intervals))
+    return panels

@@ -1,0 +1,125 @@
+"""What each person has in the columns of a table: the same in every engine, and for one person alone."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import lastbit as lb
+from lastbit.data.profiling import TableProfile, grid_of, profile_units
+from lastbit.errors import LastbitError, ParameterError
+
+ROWS: dict[str, list[Any]] = {
+    "person": [1, 1, 2, 3, 3, None],
+    "number": [10.5, 20.0, None, float("nan"), -3.25, 7.0],
+    "whole": [1, 2, 3, 2**62, -(2**62), 6],
+    "day": [datetime.datetime(2024, 1, 1), datetime.datetime(2024, 2, 1, 23, 59), None,
+            datetime.datetime(1969, 12, 31, 23), datetime.datetime(1960, 1, 1), datetime.datetime(2024, 1, 1)],
+    "text": ["a", None, "b", None, None, "x"],
+}  # fmt: skip
+ENGINES: dict[str, Callable[[pa.Table], Any]] = {
+    "arrow": lambda table: table,
+    "pandas": lambda table: table.to_pandas(types_mapper=pd.ArrowDtype),
+    "polars": pl.from_arrow,
+    "polars lazy": lambda table: pl.DataFrame(pl.from_arrow(table)).lazy(),
+    "duckdb": duckdb.from_arrow,
+}
+
+
+def profile(table: Any, **options: Any) -> TableProfile:
+    return profile_units(table, unit="person", numbers={"number": 1, "whole": 1}, dates=["day"], others=["text"])
+
+
+def people_of(found: TableProfile) -> list[tuple[int, ...]]:
+    """Return all that is known of each person, in one order."""
+    arrays = [found.rows, *(array for column in found.columns.values() for array in (column.present, column.steps))]
+    return sorted(zip(*(array.tolist() for array in arrays), strict=True))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_every_engine_says_the_same(engine: str) -> None:
+    found = profile(ENGINES[engine](pa.table(ROWS)))
+    fine = int(1 / grid_of(1))
+    assert people_of(found) == sorted([
+        (2, 2, 15 * fine + fine // 4, 2, 3 * fine // 2, 2, (datetime.date(2024, 2, 1) - datetime.date(1970, 1, 1)).days,
+         1, 0),
+        (1, 0, 0, 1, 3 * fine, 0, 0, 1, 0),
+        (2, 1, -13 * fine // 4, 2, 0, 2, -1, 0, 0),
+    ])  # fmt: skip
+    assert found.missing("number").values.tolist() == [1, 1]
+    assert found.missing("text").values.tolist() == [1, 1]
+    assert sorted((found.numbers("number") * grid_of(1)).tolist()) == [Fraction(-13, 4), Fraction(61, 4)]
+
+
+HOSTILE: dict[str, list[pa.Array]] = {
+    "number": [
+        pa.array([float("nan"), float("inf"), float("-inf"), 1.7976931348623157e308, 5e-324, -0.0, None]),
+        pa.array([2**63 - 1, -(2**63), 0, None]),
+        pa.array([2**64 - 1, 0, None], pa.uint64()),
+        pa.array([3.4028235e38, 1e-45, float("nan")], pa.float32()),
+    ],
+    "day": [
+        pa.array([2**31 - 1, -(2**31), 0, None], pa.int32()).view(pa.date32()),
+        pa.array([2**63 - 1, -(2**63), 0, None], pa.int64()).view(pa.timestamp("us")),
+        pa.array([2**63 - 1, -(2**63), 0, None], pa.int64()).view(pa.timestamp("ns", "Europe/Berlin")),
+    ],
+}
+"""Numbers near the ends of every type, as one more person brings them."""
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_a_person_with_hostile_rows_changes_nothing_of_others_and_raises_nothing(kind: str, engine: str) -> None:
+    for column in HOSTILE[kind]:
+        calm = [value for value in (1, 0, 3) for _ in range(2)]
+        zero = pa.array(calm, pa.int32() if column.type.bit_width == 32 else pa.int64())
+        small = zero.view(column.type) if kind == "day" else zero.cast(column.type)
+        both = pa.concat_arrays([small, column])
+        people = pa.array([1, 1, 2, 2, 3, 3, *[9] * len(column)])
+        options: dict[str, Any] = {"dates": [kind]} if kind == "day" else {"numbers": {kind: "1/1000"}}
+        before, after = (
+            people_of(profile_units(ENGINES[engine](pa.table({"person": who, kind: cells})), unit="person", **options))
+            for who, cells in ((people[:6], small), (people, both))
+        )
+        assert len(after) == 4
+        assert set(before) <= set(after)
+
+
+def test_a_column_of_another_type_is_refused_and_a_profile_is_never_written_down() -> None:
+    table = pa.table(ROWS)
+    with pytest.raises(ParameterError, match="dates or times"):
+        profile_units(table, unit="person", dates=["text"])
+    with pytest.raises(ParameterError, match="must be numbers"):
+        profile_units(table, unit="person", numbers={"text": 1})
+    found = profile(table)
+    assert "15" not in repr(found)
+    with pytest.raises(LastbitError, match="private"):
+        found.__reduce__()
+
+
+def test_the_neighbours_of_a_profile_differ_by_one_person_in_every_part() -> None:
+    """One person who comes moves the people by one, one of the two numbers of missing values, and one number."""
+    table = pa.table(ROWS)
+    with_all, without = profile(table), profile(table.filter(pa.compute.not_equal(table["person"], 3)))
+    assert len(with_all.rows) - len(without.rows) == 1
+    for name in with_all.columns:
+        moved = np.abs(with_all.missing(name).values - without.missing(name).values)
+        assert moved.sum() <= 1
+        assert 0 <= len(with_all.numbers(name)) - len(without.numbers(name)) <= 1
+
+
+def test_the_library_has_the_same_name_for_it() -> None:
+    people = pd.DataFrame({"person": range(500), "age": range(500)})
+    release = lb.describe(people, unit="person", epsilon=1000)
+    row = release.to_frame().iloc[0]
+    assert (row["column"], row["holds"], row["missing"]) == ("age", "numbers", 0)
+    assert abs(row["median"] - 250) <= 2
