@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
 from importlib import import_module
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from lastbit.errors import LastbitError
 from lastbit.exact.numbers import Number
 from lastbit.output import picture
 from lastbit.output.chart import chart
-from lastbit.output.json_values import SCHEMA, to_json_value
+from lastbit.output.json_values import SCHEMA, to_json_value, write_json
 from lastbit.output.json_values import json_text as json_text
 from lastbit.output.numbers import Interval as Interval
 from lastbit.output.numbers import are_numbers
@@ -52,6 +52,9 @@ class Release(Compared, ABC):
     mechanism: str
     cost: Cost = field(hash=False)
 
+    of_whom: ClassVar[str] = ""
+    """Whom the values were about, where a bound left people out: `say_of_whom` says it of a release."""
+
     @abstractmethod
     def columns(self) -> dict[str, Sequence[Any]]:
         """Return the table that people see, column by column. All columns have one length."""
@@ -62,14 +65,14 @@ class Release(Compared, ABC):
         return f"{self.mechanism}, {self.cost.text}"
 
     def __str__(self) -> str:
-        return "\n".join([self.title, text_table(*self._cells()), *self._footnotes()])
+        return "\n".join([self.title, text_table(*self._cells()), *self._footnotes(), *self._of_whom()])
 
     def __repr__(self) -> str:
         return str(self)
 
     def to_html(self) -> str:
         """Return the table as HTML, as notebooks show it."""
-        return html_table(*self._cells(), " ".join([self.title, *self._footnotes()]))
+        return html_table(*self._cells(), " ".join([self.title, *self._footnotes(), *self._of_whom()]))
 
     def _repr_html_(self) -> str:
         # The chart is in the page, because a notebook shows one form only, and takes a page before a picture.
@@ -110,7 +113,10 @@ class Release(Compared, ABC):
         >>> release["columns"], release["index"], release["costs"]["exact"]["epsilon"]
         (['index', 'gap'], [1], '1/3')
         """
-        columns = self.columns()
+        return self._build_document(self.columns())
+
+    def _build_document(self, columns: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
+        """Return these columns and all facts of the release, ready for JSON."""
         costs = {"epsilon": self.cost.amount, "rho": self.cost.rho, "delta": self.cost.delta}
         facts = {"mechanism": self.mechanism, "cost": self.cost.text, "schema": SCHEMA, "costs": costs, **self.facts()}
         document: dict[str, Any] = to_json_value({**facts, "columns": list(columns), **columns})
@@ -124,7 +130,7 @@ class Release(Compared, ABC):
         >>> '"item": ["\\\\ud800"]' in lb.NoisyMax.of(items, epsilon=1).release(items).to_json()
         True
         """
-        return json_text(self.to_dict())
+        return write_json(self.to_dict())
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return the table as an array for each column: whole numbers, the
@@ -203,9 +209,27 @@ class Release(Compared, ABC):
         texts = format_cells(columns, self.error_bars(most=MOST_ROWS), whole=PEOPLE)
         return [name.replace("_", " ") for name in columns], [list(row) for row in zip(*texts, strict=True)]
 
+    def _of_whom(self) -> list[str]:
+        return [self.of_whom] if self.of_whom else []
+
     def _footnotes(self) -> list[str]:
         rows = len(next(iter(self.columns().values())))
         return [f"… and {plural(rows - MOST_ROWS, 'more row')}"] if rows > MOST_ROWS else []
+
+
+def say_of_whom(release: Any, *values: Any) -> None:
+    """Say of a release whom it is about, where its values were counted under a bound that may leave people out.
+
+    >>> import lastbit as lb
+    >>> counts = lb.Counts(items=["flu", "cold"], values=[900, 80], monotone=True, most_items=1)
+    >>> lb.NoisyMax.of(counts, epsilon=1).release(counts).of_whom
+    'A person counts in 1 item at most. Whoever has more is missing from the others: an item may have more people.'
+    """
+    for known in values:
+        most, items = getattr(known, "most_items", None), getattr(known, "items", None)
+        if most is not None and (items is None or most < len(items)) and isinstance(release, Release):
+            text = f"A person counts in {plural(most, 'item')} at most. Whoever has more is missing from the others: "
+            object.__setattr__(release, "of_whom", f"{text}an item may have more people.")
 
 
 def build_frame(table: Mapping[str, Sequence[Any] | NDArray[Any]]) -> Any:

@@ -245,4 +245,9 @@ if has_java():
             assert people_by_records(found) == people_by_records(expected)
         assert listed(lb.count_tables(frame, **OPTIONS)) == listed(lb.count_tables(arrow(rows), **OPTIONS))
         one = lb.count_tables(frame, unit="who", **OPTIONS)
+        sizes = sizes_of(records_of(rows))
+        assert one.spread([(1, 1), (2, None)]).values.tolist() == [sizes[1], sum(sizes.values()) - sizes[1]]
+        with one_key(5):
+            several = listed(lb.count_tables(frame.union(frame), unit="who", **OPTIONS))
+            assert listed(lb.count_tables(frame, unit="who", **OPTIONS)) == several
         assert {int(array.sum()) for array in one.counts.values()} == {len(records_of(rows))}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,7 @@ COLUMNS = {"patient": ["a", "b", "b"], "cost": ["5", "6", "x"], "age": [20, 30, 
 NUMBERS: dict[str, Any] = {"unit": "patient", "bounds": (0, 10), "epsilon": 1}
 
 
-@pytest.fixture(params=["parquet", "duckdb"])
+@pytest.fixture(params=["parquet", "duckdb", "sqlite"])
 def declared(request: pytest.FixtureRequest, tmp_path: Path) -> dict[str, Any]:
     """A table that declares the column cost as text."""
     rows = [*zip(*COLUMNS.values(), strict=True)]
@@ -24,6 +26,11 @@ def declared(request: pytest.FixtureRequest, tmp_path: Path) -> dict[str, Any]:
         pq.write_table(pa.table(COLUMNS), tmp_path / "visits.parquet")
         return {"source": str(tmp_path / "visits.parquet")}
     path = str(tmp_path / f"visits.{request.param}")
+    if request.param == "sqlite":
+        with closing(sqlite3.connect(path)) as books, books:
+            books.execute("CREATE TABLE visits (patient TEXT, cost VARCHAR(20), age INTEGER)")
+            books.executemany("INSERT INTO visits VALUES (?, ?, ?)", rows)
+        return {"source": path, "table": "visits"}
     connection = duckdb.connect(path)
     connection.execute("CREATE TABLE visits (patient VARCHAR, cost VARCHAR, age INTEGER)")
     connection.executemany("INSERT INTO visits VALUES (?, ?, ?)", rows)
@@ -50,14 +57,23 @@ def test_a_text_file_declares_no_types(tmp_path: Path) -> None:
     assert lb.ask("count", path, unit="patient", where="cost > 5", epsilon=1).values
 
 
-def test_no_mean_of_a_column_that_is_declared_as_text(tmp_path: Path) -> None:
-    path = tmp_path / "visits.parquet"
-    pq.write_table(pa.table(COLUMNS), path)
+def test_no_mean_of_a_column_that_is_declared_as_text(declared: dict[str, Any]) -> None:
     for where in (None, "age > 0"):
         with pytest.raises(lb.ParameterError, match=r"must (be|hold) numbers"):
-            lb.ask("mean", path, of="cost", where=where, **NUMBERS)
+            lb.ask("mean", **declared, of="cost", where=where, **NUMBERS)
     sql = "select patient, cast(cost as double) as number from data"
-    assert lb.ask("mean", path, of="number", sql=sql, **NUMBERS).people is not None
+    assert lb.ask("mean", **declared, of="number", sql=sql, **NUMBERS).people is not None
+
+
+@pytest.mark.parametrize("type_", ["", "NUMERIC", "POINT INT TEXT", "BLOB", "REAL"])
+def test_a_column_of_sqlite_that_is_not_declared_as_text_may_hold_numbers(type_: str, tmp_path: Path) -> None:
+    path = str(tmp_path / "visits.sqlite")
+    with closing(sqlite3.connect(path)) as books, books:
+        books.execute(f"CREATE TABLE visits (patient TEXT, cost {type_})")
+        books.execute("INSERT INTO visits VALUES ('a', 5)")
+    table: dict[str, Any] = {"source": path, "table": "visits"}
+    assert lb.ask("count", **table, unit="patient", where="cost > 4", epsilon=1).values
+    assert lb.ask("mean", **table, of="cost", **NUMBERS).people is not None
 
 
 def test_an_account_pays_for_a_table_of_another_name_only_when_told_to(tmp_path: Path) -> None:

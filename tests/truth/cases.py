@@ -80,6 +80,9 @@ COUNTS = [
 ]  # fmt: skip
 WEIGHTS = [
     _case("count", "clinic", **_by(MONTHS), weights="number", bounds=(0, 20)),
+    _case("count", "clinic", **_by(MONTHS), weights="number", bounds=(0, 20), people_share=0),
+    _case("count", "crowd", **_by(ITEMS), weights="number", bounds=(-10, 60), missing=50, rho="1/2"),
+    _case("count", "crowd", **_by(ITEMS), weights="number", bounds=(0, 60), unit=None),
     _case("count", "clinic", lots=True, **_by(MONTHS), weights="number", bounds=(0, 20), most_items=2),
     _case("count", "crowd", lots=True, **_by(ITEMS), weights="number", bounds=(0, 100), most_items=2),
     _case("count", "clinic", lots=True, **_by(MONTHS), weights="number", bounds=(-5, 20), most_items="auto", long=True),
@@ -201,4 +204,59 @@ DESCRIPTIONS = [
     _case("describe", "alone", **_PAGE, delta="1e-6", lots=True, long=True),
 ]
 
-CASES = [*COUNTS, *WEIGHTS, *FRACTIONS, *SUMS, *GROUP_NUMBERS, *QUANTILES, *SELECTIONS, *UNLISTED, *DESCRIPTIONS]
+_AXES: dict[str, Any] = {
+    "by": ("item",), "domain": {"item": ITEMS}, "edges": {"number": (0, 50, 60)}, "rho": "1/2",
+}  # fmt: skip
+TABLES = [
+    _case("tables", "crowd", lots=True, **_AXES),
+    _case("tables", "crowd", lots=True, **_AXES, ways=1),
+    _case("tables", "crowd", lots=True, **_AXES, ways=1, most_items=2),
+    _case("tables", "crowd", lots=True, **_AXES, most_items=3, level="0.8", long=True),
+    _case("tables", "crowd", lots=True, **_AXES, ways=1, latest_by="day"),
+    _case("tables", "crowd", lots=True, **_AXES, ways=1, people_share=0),
+    _case("tables", "crowd", **_AXES, ways=1, unit=None),
+    _case("tables", "crowd", lots=True, **_AXES, missing="show", one_each=True),
+    _case("tables", "clinic", lots=True, by=("item",), domain={"item": MONTHS}, ways=1, rho="1/2"),
+    _case("tables", "nobody", lots=True, **_AXES, ways=1),
+    _case("tables", "ties", **{**_AXES, "rho": None}, ways=1, epsilon=1, delta="1e-6", lots=True, level="0.5"),
+]
+"""Cross-tabulations; of the clinic each person is in four cells."""
+PLACES = ("heart", "lung", "skin", "eye", "burns")
+YEAR = tuple(f"2024-{place:02}" for place in range(1, 13))
+_COST: dict[str, Any] = {"of": "number", "bounds": (0, 100)}
+_PLACES: dict[str, Any] = {"by": "item", "domain": PLACES}
+WARD = [
+    _case("count", "ward", **_PLACES),
+    _case("count", "ward", lots=True, **_PLACES, one_each=True),
+    _case("count", "ward", lots=True, **_PLACES, most_items="auto", rho="1/2"),
+    _case("histogram", "ward", lots=True, month="day", bounds=("2024-01", "2024-12"), most_items=3),
+    _case("count", "ward", **_PLACES, weights="number", bounds=(0, 100)),
+    _case("count", "ward", lots=True, **_PLACES, weights="number", bounds=(-1, 50), most_items=2, missing=10),
+    _case("mean", "ward", **_COST),
+    _case("mean", "ward", lots=True, **_COST, **_PLACES, one_each=True, epsilon=8),
+    _case("sum", "ward", **_COST, **_PLACES, per="total"),
+    _case("median", "ward", lots=True, **_COST, **_PLACES, most_items=2),
+    _case("measure", "ward", **_PLACES, k=2),
+    _case("count", "ward", lots=True, by="item", delta="1e-6", most_items=2, epsilon=3),
+    _case("tables", "ward", lots=True, by=("item",), domain={"item": PLACES}, edges={"number": (0, 20, 60)},
+          rho="1/2"),
+    _case("tables", "ward", lots=True, by=("item", "day"), domain={"item": PLACES, "day": YEAR}, month="day", ways=1,
+          rho="1/2"),
+    _case("tables", "ward", lots=True, by=("item", "day"), domain={"item": PLACES, "day": YEAR}, month="day", ways=1,
+          rho="1/2", most_items=4, missing="show"),
+]  # fmt: skip
+"""A clinic that was made up to find what the other populations do not."""
+
+CASES = [
+    *COUNTS,
+    *WEIGHTS,
+    *FRACTIONS,
+    *SUMS,
+    *GROUP_NUMBERS,
+    *QUANTILES,
+    *SELECTIONS,
+    *UNLISTED,
+    *DESCRIPTIONS,
+    *TABLES,
+    *WARD,
+]

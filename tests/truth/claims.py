@@ -2,7 +2,7 @@
 
 A sentence is an entry: a template whose places are numbers, and a function that compares these numbers with the truth.
 A sentence with a number that no entry reads is an error. `claims_counts`, `claims_groups`, `claims_numbers` and
-`claims_selections` have the entries.
+`claims_selections` have the entries, and `claims_tables` those of tables.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from lastbit.privacy.zcdp import largest_rho
 from lastbit.questions.question import Question
 from lastbit.questions.report import Report
 from tests.truth.cases import Case
@@ -97,6 +98,9 @@ PLACES = {
     "false": r"[\d.]+%",
     "first_day": r"\d{4}-\d\d-\d\d",
     "last_day": r"\d{4}-\d\d-\d\d",
+    "cells": rf"one cell of each table|{NUMBER} combinations? of values at most",
+    "counted": r"people counted|records counted|rows",
+    "order": r"day",
     "where": rf"one (?:item|bin|group)|{NUMBER} (?:item|bin|group)s? at most",
     "rows_count": r"row counts|rows count",
     "rows_of_person": r"row of a person counts|rows of a person count",
@@ -185,7 +189,7 @@ def read(text: str, answer: Answer) -> Iterator[Outcome]:
 
 TITLE = re.compile(
     r"[A-Za-z +]+, (?P<currency>epsilon|rho) (?P<cost>\S+?)(?:, delta (?P<delta>\S+?))?"
-    r"(?:: (?P<listed>[\d,]+) of (?P<asked>[\d,]+) (?:query|queries) above)?"
+    r"(?:: (?P<listed>[\d,]+) of (?P<asked>[\d,]+) (?:query|queries) above)?(?:: [a-z ]+)?"
 )
 
 
@@ -194,7 +198,12 @@ def read_title(answer: Answer) -> Iterator[Outcome]:
     title, options = TITLE.fullmatch(answer.report.title), answer.case.options
     if title is None:
         raise NoEntry(f"no entry of the harness reads the title {answer.report.title}")
-    right = Fraction(title["cost"]) == Fraction(options.get(title["currency"], 0))
+    said = Fraction(title["cost"])
+    if title["currency"] == "rho" and "rho" not in options:  # that which an epsilon and a delta buy
+        exact = largest_rho(options["epsilon"], options["delta"])
+        right = abs(said - exact) <= exact / 10**6  # it is long, and people read its first digits
+    else:
+        right = said == Fraction(options.get(title["currency"], 0))
     right = right and Fraction(title["delta"] or 0) <= Fraction(options.get("delta", 0))
     if title["asked"]:
         right = right and parse(title["listed"]) == len(answer.column("item"))
@@ -225,7 +234,10 @@ def between(places: Mapping[str, str], truth: int) -> bool:
 
 COLUMNS: dict[str, tuple[str, ...]] = {
     r"item|group|rank|quantile|day|number": (),
-    r"people|rows|people counted|rows counted": ("interval", "both intervals", "interval of a group"),
+    r"table|cells": (),
+    r"each number within": ("list",),
+    r"under \d+|\d+ to \d+|\d+ and over|\(all\)|[ab]|\(missing\)": ("crosswise", "all tables add up"),
+    r"people|rows|people counted|rows counted|records counted": ("interval", "both intervals", "interval of a group"),
     r"sum of number|sum of number counted": ("interval", "interval of a group"),
     r"interval of (means|sums)": ("interval of a group",),
     r"all (people|rows)|sum of number of all (people|rows)": ("interval of all",),

@@ -55,6 +55,8 @@ def nothing_is_known(answer: Answer, _: Places) -> Iterator[Outcome]:
 @says(
     "{column} below {bound} counts as {bound}: {value} {people} ({low} to {high} with probability {level}) {have} such "
     "a number, but none above {high_bound}.",
+    "{column} below {bound} counts as {bound}: {value} {people} ({low} to {high} with probability {level}) {have} such "
+    "a number, or such a total in {group}, but none above {high_bound}.",
 )
 def clamped_below(answer: Answer, places: Places) -> Iterator[Outcome]:
     yield from _clamped(answer, places, "below", answer.truth.bounds[0])
@@ -63,6 +65,8 @@ def clamped_below(answer: Answer, places: Places) -> Iterator[Outcome]:
 @says(
     "{column} above {bound} counts as {bound}: {value} {people} ({low} to {high} with probability {level}) {have} such "
     "a number.",
+    "{column} above {bound} counts as {bound}: {value} {people} ({low} to {high} with probability {level}) {have} such "
+    "a number, or such a total in {group}.",
 )
 def clamped_above(answer: Answer, places: Places) -> Iterator[Outcome]:
     yield from _clamped(answer, places, "above", answer.truth.bounds[1])

@@ -26,9 +26,10 @@ from lastbit.questions.request import Request
 from lastbit.values.contribution_bound import one_key
 from lastbit.values.counts import Counts
 from lastbit.values.group_sums import GroupSums
+from lastbit.values.table_counts import TableCounts
 from lastbit.values.unlisted import Unlisted
 from tests.fixed_words import FixedWords
-from tests.truth import claims_counts, claims_groups, claims_numbers, claims_selections  # noqa: F401
+from tests.truth import claims_counts, claims_groups, claims_numbers, claims_selections, claims_tables  # noqa: F401
 from tests.truth.cases import Case
 from tests.truth.claims import Answer, Outcome
 from tests.truth.claims_describe import count_items_of_lots
@@ -104,6 +105,8 @@ class Trial:
         if isinstance(main, Unlisted):
             items, steps = main.highest(None)
             return {item: int(step) * Fraction(main.resolution) for item, step in zip(items, steps, strict=True)}
+        if isinstance(main, TableCounts):
+            return main.counts
         if isinstance(main, Counts):
             return dict(zip(self.truth.groups, map(Fraction, main.values), strict=True))
         if isinstance(main, GroupSums):

@@ -142,6 +142,22 @@ def stated() -> Iterator[Row]:
     yield Row("", "unheard of", "500")
 
 
+def ward() -> Iterator[Row]:
+    """A small clinic: people with one visit to twelve, costs with cents, a few far out, and gaps in every column."""
+    places = ("heart", "lung", "skin", "eye", "burns")
+    for person in range(180):
+        for visit in range(1 + (person * person) % 12):
+            mixed = person * 31 + visit * 17
+            cost = f"{(mixed * 7) % 90}.{mixed % 100:02}" if mixed % 13 else "740.25" if mixed % 2 else "-3.5"
+            yield Row(
+                f"p{person}" if mixed % 41 else "",
+                places[mixed % 23 % 4] if mixed % 19 else "",
+                cost if mixed % 11 else ("", "n/a")[mixed % 2],
+                month((person + 5 * visit) % 12) if mixed % 29 else "",
+            )
+    yield from (Row(f"only gaps {person}") for person in range(20))
+
+
 def nobody() -> Iterator[Row]:
     """A table without rows, but for one that belongs to nobody."""
     yield Row("", "a", "5", "2024-01-01")
@@ -151,7 +167,7 @@ STOCK: dict[str, Population] = {
     function.__name__.replace("_", " "): tuple(function())
     for function in (
         clinic, crowd, below_a_step, a_hair_below_a_step, tenths, same_rows, torn, ties, spread_out, popular, alone,
-        stated, nobody,
+        stated, ward, nobody,
     )
 }  # fmt: skip
 """Every population, by name."""

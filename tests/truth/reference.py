@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
+from itertools import pairwise, product
 from math import floor
 from typing import Any
 
@@ -164,6 +165,69 @@ class Reference:
 
         return [*names, *(["missing"] if own else [])], bin_of
 
+    # Tables: records of several columns.
+
+    @cached_property
+    def axes(self) -> list[str]:
+        """The columns of the tables, in their order."""
+        return [*self.options["by"], *self.options.get("edges", ())]
+
+    def values_of_axis(self, name: str) -> list[str]:
+        """Return the values of a column, as tables name them."""
+        if name in self.options.get("edges", ()):
+            edges = self.options["edges"][name][1:]
+            middle = [f"{low} to {high - 1}" for low, high in pairwise(edges)]  # whole numbers, with both ends
+            values = [f"under {edges[0]}", *middle, f"{edges[-1]} and over"]
+        else:
+            values = list(self.options["domain"][name])
+        return [*values, "(missing)"] if self.options.get("missing") == "show" else values
+
+    def _value_of_axis(self, row: Row, name: str) -> str | None:
+        """Return the value of a row in a column; None where the row is left out."""
+        text = getattr(row, name)
+        text = text[:7] if self.options.get("month") == name else text
+        number = parse_number(text)
+        if name in self.options.get("edges", ()):
+            edges = self.options["edges"][name][1:]
+            text = "" if number is None else self.values_of_axis(name)[sum(number >= edge for edge in edges)]
+        if text == "" and self.options.get("missing") == "show":
+            return "(missing)"
+        return text if text in self.values_of_axis(name) else None
+
+    @cached_property
+    def records_of_people(self) -> dict[str, set[tuple[str, ...]]]:
+        """The different records of each person: a value of each column, of the latest rows where that is asked."""
+        complete = [(row, tuple(self._value_of_axis(row, name) for name in self.axes)) for row in self.rows]
+        complete = [(row, record) for row, record in complete if None not in record]
+        latest: dict[str, str] = {}
+        order = self.options.get("latest_by")
+        for row, _ in complete:
+            if order is not None and row.day:
+                latest[row.person] = max(latest.get(row.person, ""), row.day)
+        records: dict[str, set[tuple[str, ...]]] = defaultdict(set)
+        for row, record in complete:
+            if order is None or (row.day and row.day == latest[row.person]):
+                records[row.person].add(record)  # type: ignore[arg-type]
+        return records
+
+    def people_of_cells(self, names: tuple[str, ...]) -> dict[tuple[str, ...], int]:
+        """Return how many people have a record in each cell of a table."""
+        return self._count_cells(names, lambda cells: [*{*cells}])
+
+    def records_of_cells(self, names: tuple[str, ...]) -> dict[tuple[str, ...], int]:
+        """Return how many records each cell of a table has."""
+        return self._count_cells(names, lambda cells: cells)
+
+    def _count_cells(
+        self, names: tuple[str, ...], choose: Callable[[list[tuple[str, ...]]], list[tuple[str, ...]]]
+    ) -> dict[tuple[str, ...], int]:
+        places = [self.axes.index(name) for name in names]
+        counts = dict.fromkeys(product(*map(self.values_of_axis, names)), 0)
+        for records in self.records_of_people.values():
+            for cell in choose([tuple(record[place] for place in places) for record in records]):
+                counts[cell] += 1
+        return counts
+
     # One number of each person.
 
     @property
@@ -248,6 +312,8 @@ class Reference:
             looked_at = [sum(numbers, Fraction(0))] if self.rule == "total" else numbers
             picked = {"latest": numbers[-1:], "first": numbers[:1], "any": [max(numbers)]}
             looked_at = picked.get(self.rule, looked_at)
+            if self._adds_up:  # each row, and then the total
+                looked_at = [*numbers, sum((clamp(number, self.bounds) for number in numbers), Fraction(0))]
             if min(looked_at) < low:
                 people["below"].add(person)
             if max(looked_at) > high:

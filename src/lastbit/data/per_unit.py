@@ -32,7 +32,7 @@ from lastbit.values.counts import Counts
 from lastbit.values.grid import Grid, common
 from lastbit.values.group_sums import GroupSums
 from lastbit.values.missing import LEAVE_OUT, Missing, step_of_missing
-from lastbit.values.ranked import counts_of_classes, numbers_of_ranks
+from lastbit.values.ranked import count_sides, counts_of_classes, numbers_of_ranks
 from lastbit.values.statistic import MeanSums, Statistic, centred_sums, steps_above
 
 _FINE: Final = 40
@@ -108,8 +108,7 @@ class Numbers:
         """How many units have a number below the bounds, and above them. One unit is in one of the two at most."""
         assert self.ranks is not None and self.beyond is not None  # noqa: S101, PT018
         sides = self.beyond[self.ranks == 1]
-        values = np.array([int((sides < 0).sum()), int((sides > 0).sum())], np.int64)
-        return Counts(items=("below", "above"), values=values, monotone=True, most_items=1)
+        return count_sides(int((sides < 0).sum()), int((sides > 0).sum()))
 
     @property
     def sum(self) -> Fraction:

@@ -23,7 +23,7 @@ from lastbit.mechanisms.mechanism import Mechanism, resolve_draw
 from lastbit.mechanisms.sparse_vector.mechanism import AboveThreshold, StreamMechanism, WholeRun
 from lastbit.mechanisms.sparse_vector.run import Run
 from lastbit.mechanisms.tick import Tick
-from lastbit.release import Release
+from lastbit.release import Release, say_of_whom
 from lastbit.values.adjacency import Adjacency
 
 Published = TypeVar("Published")
@@ -301,6 +301,7 @@ class Ledger(PartRecords):
             )
         else:
             published = entry.published
+        say_of_whom(published, *values)
         if tick is not None:
             tick.wait()
         return published

@@ -14,6 +14,7 @@ from lastbit.errors import MechanismError, ParameterError
 from lastbit.exact.numbers import Number
 from lastbit.mechanisms.tick import Tick
 from lastbit.privacy.cost import Cost
+from lastbit.release import say_of_whom
 from lastbit.values.adjacency import Adjacency
 from lastbit.values.known import Known
 
@@ -76,6 +77,8 @@ class Mechanism(ABC, Generic[Released]):
         else:
             ready = self.ready(values)  # without a detour that shows in the time of a small release
         result = ready(_SYSTEM if draw is None else resolve_draw(draw))
+        if isinstance(values, Known):
+            say_of_whom(result, values)
         if tick is not None:
             tick.wait()
         return result

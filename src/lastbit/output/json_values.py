@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from fractions import Fraction
 from math import isfinite
+from types import NoneType
 from typing import Any, Final
 
 import gmpy2
@@ -18,6 +19,7 @@ SCHEMA: Final = "lastbit-release-1"
 """The name and version of the schema in release.schema.json that every release follows."""
 
 _AS_THEY_ARE: Final = (str, int, bool)
+_PLAIN: Final = {str, int, bool, float, NoneType}
 _LARGEST: Final = 1 << 1023
 _NO_NUMBERS: Final = ("inf", "-inf", "nan")
 _WHOLE: Final = 1 << 53
@@ -41,7 +43,8 @@ def to_json_value(value: object) -> Any:
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, list | tuple | range | np.ndarray):
-        return [to_json_value(element) for element in value]
+        own = value.tolist() if isinstance(value, np.ndarray) else value
+        return list(own) if _is_plain(own) else [to_json_value(element) for element in own]
     if isinstance(value, Fraction):
         return _nearest(value)
     if isinstance(value, float):
@@ -55,9 +58,18 @@ def json_text(value: object, *, ascii_only: bool = False) -> str:
     >>> json_text({"item": "caf\u00e9 \u202e\x9b"})
     '{"item": "café \\\\u202e\\\\u009b"}'
     """
+    return write_json(to_json_value(value), ascii_only=ascii_only)
+
+
+def write_json(document: object, *, ascii_only: bool = False) -> str:
+    """Write what `to_json_value` made, in the same characters.
+
+    >>> write_json({"gap": [2.5, None]})
+    '{"gap": [2.5, null]}'
+    """
     # A character that moves the cursor or turns the line of a terminal is written as its number. So is half of a pair
     # of surrogates, which is text for Python, and no character for anyone else.
-    text = json.dumps(to_json_value(value), ensure_ascii=ascii_only, allow_nan=False)
+    text = json.dumps(document, ensure_ascii=ascii_only, allow_nan=False)
     if not text.isprintable():
         text = "".join(letter if letter.isprintable() else json.dumps(letter)[1:-1] for letter in text)
     return text
@@ -93,11 +105,26 @@ def _agrees(text: Any, value: Any) -> bool:
         return False
 
 
+def _is_plain(values: Any) -> bool:
+    """Return whether a list goes into JSON as it is, and holds nothing that is written exactly beside it.
+
+    Told for all values at once: long lists are such lists.
+    """
+    kinds = set(map(type, values))
+    if not kinds <= _PLAIN:
+        return False
+    if kinds <= {str, bool, NoneType}:
+        return True
+    numbers = [value for value in values if type(value) is float or type(value) is int]
+    return all(-_WHOLE < value < _WHOLE for value in numbers)
+
+
 def _has_exact(value: object) -> bool:
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, list | tuple | np.ndarray):
-        return any(map(_has_exact, value))
+        own = value.tolist() if isinstance(value, np.ndarray) else value
+        return not _is_plain(own) and any(map(_has_exact, own))
     if isinstance(value, float):
         return not isfinite(value)
     return isinstance(value, Fraction) or (isinstance(value, int) and abs(value) >= _WHOLE)

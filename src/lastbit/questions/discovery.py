@@ -105,9 +105,15 @@ def _count_listed_items(request: Request) -> Question:
         raise ParameterError("--delta is for items that nobody listed. Leave --delta or --domain out.")
     # A row is in one item at most; a person may be in all. Stated counts come with their own bound.
     one, stated = rows.unit is None and items.counts is None, items.counts is not None
+    counts_people = items.weights is None
     people = PeopleParts.of(
-        items, 1 if one or stated else items.size, request["people_share"], by_class=items.weights is None
+        items,
+        1 if one or stated else items.size,
+        request["people_share"],
+        clamped=not counts_people,
+        by_class=counts_people,
     )
+    by_rank = people.is_bounded or bool(people.measured)
 
     def noise(most: int, cost: Mapping[str, Any]) -> Any:
         reached = 1 if one else min(items.size, items.most_items or items.size) if stated else most
@@ -115,14 +121,12 @@ def _count_listed_items(request: Request) -> Question:
         return choose_noise(cost, sensitivity=sensitivity, most=reached, resolution=items.step())
 
     def sample(units: int) -> Any:
-        counts = items.sample(units)
-        if one:
-            return replace(counts, most_items=1)
-        return samples.rank_counts(counts) if people.is_bounded else counts
+        counts = replace(items.sample(units), most_items=1) if one else items.sample(units)
+        return samples.rank_counts(counts) if by_rank else counts
 
     weights = None if items.bounds is None else parse_bounds(items.bounds)
     return Groups(request, "item", items.names, "item", items.number(request.words), noise, people, weights).ask(
-        read_ranked_counts(rows, items) if people.is_bounded else read_counts(rows, items),
+        read_ranked_counts(rows, items) if by_rank else read_counts(rows, items),
         sample,
         [*describe_groups(request), *describe_weights(request)],
         total=items.total_of,
@@ -130,11 +134,11 @@ def _count_listed_items(request: Request) -> Question:
     )
 
 
-def _choose_parts(request: Request) -> PeopleParts:
+def _choose_parts(request: Request, *, clamped: bool = False) -> PeopleParts:
     """Return what is measured about people where nobody listed the items."""
     if request.rows.unit is None or request.items.counts is not None:
         return PeopleParts(share=Fraction(0))
-    return PeopleParts.of(request.items, None, request["people_share"])
+    return PeopleParts.of(request.items, None, request["people_share"], clamped=clamped)
 
 
 def _read_unlisted(request: Request, people: PeopleParts, candidates: int | None) -> Reading[Any]:
@@ -187,7 +191,7 @@ def _count_unlisted_items(request: Request) -> Question:
 
     rows, items = request.rows, request.items
     parameters = items.discovery_parameters(rows.unit)
-    people = _choose_parts(request)
+    people = _choose_parts(request, clamped=items.weights is not None)
     if parameters["most_items"] is None and not people.auto:
         raise ParameterError(
             "without --domain a histogram needs --most-items, the number of items that one person counts in. Write "
@@ -236,6 +240,9 @@ def _count_unlisted_items(request: Request) -> Question:
             columns[items.everybody(request.words)] = shown = everybody
             frame = {**labels, **name_ends("", values, everybody), **frame}
         notes += _describe_cut(request, reading)
+        if items.weights is not None and items.bounds is not None:
+            what = "such a number, or such a total in an item"
+            notes += reading.describe_clamping(items.weights, items.bounds, request.words, what)
         numbers = {name: column for name, column in frame.items() if name not in labels}
         more = {"item": release.items, "groups": labels, "interval": shown, "level": request.level, **reading.data}
         if reading.knows_cut:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -66,11 +66,12 @@ class Groups:
     ) -> Question:
         """Return the question. Where people are bounded, `reading` reads the numbers by rank."""
         values = self.people.values
+        simple = self._plain and not self.people.measured
         return Question(
             self.people.mechanism(self.request.cost, self.noise),
-            reading=reading if self._plain else reading.then(values),
+            reading=reading if simple else reading.then(values),
             report=lambda release: self.report(release, data),
-            sample=sample if self._plain else lambda units: values(sample(units)),
+            sample=sample if simple else lambda units: values(sample(units)),
             accuracy=lambda units: self.accuracy(total(units)),
             notes=[*self.describe_bound(), *notes],
         )
@@ -81,7 +82,7 @@ class Groups:
         main = reading.main
         values = main.columns()["value"]
         if not reading.knows_cut:
-            return self._report_simple(release, main, values, data)
+            return self._report_simple(release, reading, values, data)
         counted = main.interval(self.request.level)
         people = self._people_intervals(main, reading)
         cut, fewest, most = reading.cut
@@ -103,6 +104,7 @@ class Groups:
             f"{self._words.count(max(0, cut))} "
             f"({fewest:,} to {most:,} with probability {self.level}) have more. --most-items all leaves nobody out.",
             *self._compare_with_all(people),
+            *self._describe_clamping(reading),
         ]
         facts = {
             "item": self.names, "interval": people, "bounded_interval": counted, "level": self.request.level,
@@ -110,13 +112,15 @@ class Groups:
         }  # fmt: skip
         return Report(release.title, columns, notes, self._data(release, data, frame) | facts, self._whole, frame=frame)
 
-    def _report_simple(self, release: Any, main: Any, values: Sequence[Any], data: Mapping[str, Any]) -> Report:
+    def _report_simple(
+        self, release: Any, reading: PeopleReading, values: Sequence[Any], data: Mapping[str, Any]
+    ) -> Report:
         """Describe a release of which nothing is known about people besides those counted."""
-        intervals = main.interval(self.request.level)
+        intervals = reading.main.interval(self.request.level)
         number = self.number if self._plain else f"{self.number} counted"
         frame = {**self._labels, **name_ends("" if self._plain else "bounded_", values, intervals)}
-        facts = {"item": self.names, "interval": intervals, "level": self.request.level}
-        notes = [f"Each interval holds with probability {self.level} or more."]
+        facts = {"item": self.names, "interval": intervals, "level": self.request.level, **reading.data}
+        notes = [f"Each interval holds with probability {self.level} or more.", *self._describe_clamping(reading)]
         return Report(
             release.title,
             {**self._labels, number: values, "interval": intervals},
@@ -125,6 +129,14 @@ class Groups:
             self._whole,
             frame=frame,
         )
+
+    def _describe_clamping(self, reading: PeopleReading) -> list[str]:
+        """Return how many people have a number beyond the bounds, once for all groups; nothing where people count."""
+        items = self.request.items
+        if items.weights is None or items.bounds is None:
+            return []
+        what = f"such a number, or such a total in {self._article}"
+        return reading.describe_clamping(items.weights, items.bounds, self._words, what)
 
     @property
     def _whole(self) -> tuple[str, ...]:
@@ -151,8 +163,9 @@ class Groups:
         return f"one {self.noun}" if most == 1 else f"{plural(most, self.noun)} at most"
 
     def _within(self, most: int) -> Fraction:
-        """Return how far a number is off where a person counts in so many groups, and nothing else is measured."""
-        within: Fraction = self.noise(most, self.request.cost).accuracy(self.request.level)
+        """Return how far a number is off where a person counts in so many groups, and nobody is left out."""
+        cost = replace(self.people, most=None, auto=False).main_cost(self.request.cost)
+        within: Fraction = self.noise(most, cost).accuracy(self.request.level)
         return within + self._margin
 
     @property

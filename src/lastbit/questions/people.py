@@ -312,7 +312,9 @@ class PeopleReading:
             for side, step in zip(("below", "above"), part.steps, strict=True)
         }
 
-    def describe_clamping(self, of: str, bounds: tuple[str, str], words: Words) -> list[str]:
+    def describe_clamping(
+        self, of: str, bounds: tuple[str, str], words: Words, what: str = "such a number"
+    ) -> list[str]:
         """Return how many people's numbers are clamped, in a sentence for each end of the bounds."""
         if CLAMPED not in self.parts.measured:
             return []
@@ -323,7 +325,7 @@ class PeopleReading:
         }
         return [
             f"{of[:1].upper()}{of[1:]} {ends[side]}: {words.count(max(0, value))} ({low:,} to {high:,} with "
-            f"probability {level}) {'has' if value == 1 else 'have'} such a number"
+            f"probability {level}) {'has' if value == 1 else 'have'} {what}"
             f"{f', but none above {bounds[1]}' if side == 'below' else ''}."
             for side, (value, low, high) in self.clamped_ends.items()
         ]

@@ -100,7 +100,7 @@ def read_ranked_counts(rows: RowOptions, items: ItemOptions) -> Reading[RankedCo
         ranked = count_ranked(
             table,
             by=list(items.by),
-            unit=rows.unit or "",
+            unit=rows.unit,
             domain=domain,
             weights=items.weights,
             bounds=items.bounds,
@@ -134,7 +134,7 @@ def read_ranked_unlisted(rows: RowOptions, items: ItemOptions, most: int) -> Rea
         return count_ranked_unlisted(
             _label_known_groups(items, table),
             by=list(items.by),
-            unit=rows.unit or "",
+            unit=rows.unit,
             most=most,
             weights=items.weights,
             bounds=items.bounds,

@@ -17,8 +17,8 @@ def describe_weights(request: Request) -> list[str]:
 
     >>> from lastbit.questions.kinds import KINDS
     >>> options = {"source": "v.csv", "by": "item", "weights": "cost", "bounds": [0, 9], "domain": "a,b", "epsilon": 1}
-    >>> describe_weights(KINDS["measure"].parse(options))
-    ['A row whose cost is missing, or is text that is no number, is left out.']
+    >>> describe_weights(KINDS["measure"].parse(options))[0].partition(". ")[0]
+    'A row whose cost is missing, or is text that is no number, is left out'
     """
     items, sentences = request.items, []
     if items.counts is not None:
@@ -30,7 +30,10 @@ def describe_weights(request: Request) -> list[str]:
     elif items.weights is not None:
         how = {"leave-out": "is left out", "lowest": "counts as the lower bound"}
         rule = how.get(items.missing, f"counts as {items.missing}")
-        sentences.append(f"A row whose {items.weights} is missing, or is text that is no number, {rule}.")
+        sentences.append(
+            f"A row whose {items.weights} is missing, or is text that is no number, {rule}. Each {items.weights}, and "
+            f"each total of {request.words.a_person} in an item, is clamped to the bounds: a sum is of clamped numbers."
+        )
     return sentences + _decimal_comma(request) if sentences else []
 
 

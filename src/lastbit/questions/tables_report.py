@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cache, cached_property
 from math import ceil, prod
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from lastbit.errors import ParameterError
+from lastbit.output.table import MOST_ROWS
 from lastbit.questions.output_options import NUMBERS_TAKEN
 from lastbit.questions.report import Report, format_percent
 
@@ -71,9 +72,19 @@ class TablesOfPeople:
         times = min(self.release.design.most_records, others)
         fewest = np.maximum(np.ceil((numbers - within - slack) / times), 0).astype(np.int64)
         counted, places = np.unique(np.maximum(np.floor(numbers + within + slack), 0), return_inverse=True)
-        highest = self.reading.highest if table.names else int
+        highest = self._highest if table.names else int
         most = np.array([highest(int(number)) for number in counted], np.int64)[places]
         return fewest, np.maximum(fewest, most)
+
+    def intervals_of(self, table: lb.ConsistentTable) -> list[tuple[Fraction, Fraction]]:
+        """Return the interval of all people, for each cell."""
+        fewest, most = self.people_of(table)
+        return [*zip(map(Fraction, fewest.tolist()), map(Fraction, most.tolist()), strict=True)]
+
+    @cached_property
+    def _highest(self) -> Callable[[int], int]:
+        """The most people of whom so many are counted: many cells have the same number."""
+        return cache(self.reading.highest)
 
     @cached_property
     def _cut_sentence(self) -> str:
@@ -113,26 +124,34 @@ class TablesOfPeople:
     def data(self) -> dict[str, Any]:
         """Return all numbers for programs; none where a command shows a list of many tables, which nobody reads."""
         request, release = self.request, self.release
-        shown = request.face != "command" or request["as_json"] or request["html"] is not None
-        if not shown and release.design.shape.cells > _MOST_SHOWN:
+        if not self._is_read:
             return {"mechanism": release.mechanism, "cost": release.cost.text, "level": request.level}
         tables = [
             {"columns": list(table.names), "variance": table.variance, "within": table.within(request.level)}
             for table in release.tables()
         ]
         # The release itself speaks of 95%.
-        own, long = release.to_dict(), self._long()
-        own["exact"] = {name: texts for name, texts in own["exact"].items() if name not in ("level", "value")}
+        own, long = release.to_plain_dict(request.level), self._long
+        own["exact"] = {name: texts for name, texts in own["exact"].items() if name != "level"}
         numbers = {name: column.tolist() for name, column in long.items() if name.removeprefix("bounded_") in _NUMBERS}
         return {**own, **numbers, "tables": tables, "level": request.level, **self.reading.data}
 
-    def frame(self) -> dict[str, Any]:
-        """Return the numbers for `to_frame`, and for files and steps that take them. Nobody else reads so many."""
-        needed = self.request.face == "python" or any(map(self.request.values.get, NUMBERS_TAKEN))
-        return self._long() if needed else {}
+    @property
+    def _is_read(self) -> bool:
+        """Whether anybody reads all numbers: not where a command shows a list of many tables."""
+        request = self.request
+        shown = (
+            request.face != "command" or request["as_json"] or any(map(request.values.get, ("html", *NUMBERS_TAKEN)))
+        )
+        return shown or self.release.design.shape.cells <= _MOST_SHOWN
 
+    def frame(self) -> dict[str, Any]:
+        """Return the numbers for `to_frame`."""
+        return dict(self._long) if self._is_read else {}
+
+    @cached_property
     def _long(self) -> dict[str, Any]:
-        """Return a row a cell. Value, low and high are of all people; those of the people counted are named so."""
+        """A row a cell. Value, low and high are of all people; those of the people counted are named so."""
         long: dict[str, Any] = dict(self.release.long(self.request.level))
         if self.request.rows.unit is None:
             return long
@@ -151,8 +170,7 @@ class TablesOfPeople:
             return ()
         panels: list[Panel] = []
         for table in self.release.drawn_tables:
-            bars = [(Fraction(int(low)), Fraction(int(high))) for low, high in zip(*self.people_of(table), strict=True)]
-            panels += table.panels(self.request.level, bars)
+            panels += table.panels(self.request.level, self.intervals_of(table))
         return panels
 
 
@@ -163,7 +181,8 @@ def report_tables(request: Request, reading: PeopleReading, noun: str) -> Report
     asked, shape = request.values.get("pivot"), release.design.shape
     crosswise = [name.strip() for name in asked.split(",")] if asked else None
     if crosswise is None and len(shape.largest) == 1 and len(shape.largest[0]) == 2:
-        crosswise = list(shape.columns_of(shape.largest[0]))
+        names = list(shape.columns_of(shape.largest[0]))
+        crosswise = names if max(map(len, release.table(*names).items)) <= MOST_ROWS else None
     if crosswise is not None and len(crosswise) != 2:
         raise ParameterError(f"--pivot takes two columns, such as region,age: got {asked}. The release stands.")
     data = people.data()
@@ -222,8 +241,7 @@ def _long_columns(people: TablesOfPeople) -> dict[str, list[Any]]:
         long[people.noun] += own["value"]
         long["interval"] += table.error_bars(request.level)["value"]
         for name in extra:
-            ends = zip(*people.people_of(table), strict=True)
-            long[name] += [(Fraction(int(low)), Fraction(int(high))) for low, high in ends]
+            long[name] += people.intervals_of(table)
     return long
 
 

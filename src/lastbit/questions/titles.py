@@ -136,7 +136,9 @@ def _where(request: Request) -> str:
 
 def _each_in_one(request: Request) -> str:
     get = request.values.get
-    return " (each in one)" if get("by") and (get("one_each") or get("most_items") == 1) else ""
+    # Of tables, each person is in one cell unless more are asked for.
+    usual = request.kind.name == "tables" and request.rows.unit is not None and get("most_items") is None
+    return " (each in one)" if get("by") and (get("one_each") or get("most_items") == 1 or usual) else ""
 
 
 def _join(names: Any) -> str:

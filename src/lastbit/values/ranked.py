@@ -42,6 +42,8 @@ class RankedCounts:
     """The sum of their weights in steps; None where units are counted."""
     build: Callable[[Any, int], Counts] | None = field(default=None, repr=False)
     """Makes Counts of sums in steps, where a unit counts in so many items."""
+    sides: tuple[int, int] = field(default=(0, 0), repr=False)
+    """How many units have a weight, or a total in an item, below the bounds and none above, and how many one above."""
     adjacency: Adjacency = "add-remove"
 
     def keep_first(self, most: int) -> Counts:
@@ -76,6 +78,11 @@ class RankedCounts:
         """
         return counts_of_classes(self.numbers_of_items, classes)
 
+    @property
+    def clamped_people(self) -> Counts:
+        """How many units have a number below the bounds, and above them. One unit is in one of the two at most."""
+        return count_sides(*self.sides)
+
     def __reduce__(self) -> Any:
         raise LastbitError("counts hold private values and are not written down. Release them, and keep the release.")
 
@@ -102,6 +109,15 @@ class RankedUnlisted(RankedCounts):
         items, steps = tuple(self.items[place] for place in order), np.array([sums[place] for place in order], np.int64)
         steps.flags.writeable = False
         return Unlisted(fetch=lambda n: (items[:n], steps[:n]), most_items=most, **self.facts)
+
+
+def count_sides(below: int, above: int) -> Counts:
+    """Return how many units have a number below the bounds, and above them, as counts of which one unit moves one.
+
+    >>> count_sides(3, 4).values.tolist()
+    [3, 4]
+    """
+    return Counts(items=("below", "above"), values=np.array([below, above], np.int64), monotone=True, most_items=1)
 
 
 def numbers_of_ranks(ranks: Integers, units: Integers) -> Integers:

@@ -62,6 +62,35 @@ def test_items_that_nobody_listed_are_kept_alike(most: int, key: int, table: Any
             assert [list(column) for column in ranked] == [list(column) for column in plain]
 
 
+@pytest.mark.parametrize("bounds", [(-1, 3), (0, 3), (0, 5), (-9, 1)])
+@pytest.mark.parametrize("unit", ["u", None])
+def test_each_unit_is_clamped_once_whatever_the_number_of_items(
+    bounds: tuple[int, int], unit: str | None, table: Any
+) -> None:
+    """Above where a row is, or the total of an item; otherwise below where one is; and only in listed items."""
+    low, high = bounds
+    totals: dict[Any, dict[str, int]] = {}
+    beyond: dict[Any, set[int]] = {}
+    for place, (person, item, weight) in enumerate(ROWS):
+        who = place if unit is None else person
+        if item in ITEMS[1:]:
+            own = totals.setdefault(who, {})
+            own[item] = own.get(item, 0) + max(low, min(high, weight))
+            beyond.setdefault(who, set()).add((weight > high) - (weight < low))
+    for who, sums in totals.items():
+        beyond[who] |= {(total > high) - (total < low) for total in sums.values()}
+    expected = [sum(-1 in sides and 1 not in sides for sides in beyond.values()), sum(1 in s for s in beyond.values())]
+    options: dict[str, Any] = {"by": "item", "unit": unit, "domain": ITEMS[1:], "weights": "w", "bounds": bounds}
+    ranked = count_ranked(table, **options)
+    assert counts(ranked.clamped_people) == expected
+    assert counts(ranked.keep_first(9)) == counts(lb.count(table, **options))
+    if unit is not None and low == 0:
+        listed = ", ".join(f"'{item}'" for item in ITEMS[1:])
+        some = OpenTable(table.relation.filter(f"item IN ({listed})"), table.connection)
+        unlisted = count_ranked_unlisted(some, by="item", unit="u", most=1, weights="w", bounds=bounds)
+        assert counts(unlisted.clamped_people) == expected
+
+
 def test_the_lot_is_another_one_with_another_key(table: Any) -> None:
     seen = set()
     for key in range(1, 9):
@@ -96,6 +125,12 @@ READERS: dict[str, Any] = {
     ).keep_first(2),
     "unlisted": lambda table: count_ranked_unlisted(table, by="item", unit="u", most=3).keep_first(2),
     "spread of unlisted": lambda table: count_ranked_unlisted(table, by="item", unit="u", most=1).spread(SPREAD),
+    "clamped sums": lambda table: count_ranked(
+        table, by="item", unit="u", domain=ITEMS, weights="w", bounds=(-1, 3)
+    ).clamped_people,
+    "clamped sums of unlisted": lambda table: count_ranked_unlisted(
+        table, by="item", unit="u", most=2, weights="w", bounds=(0, 3)
+    ).clamped_people,
     "clamped rows": lambda table: numbers(table, per="row", most_rows=2).clamped_people,
     "clamped means": lambda table: numbers(table).clamped_people,
     "clamped in groups": lambda table: numbers(table, by="item", domain=ITEMS).clamped_people,

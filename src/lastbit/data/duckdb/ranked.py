@@ -7,6 +7,7 @@ bound on the items of a unit can be applied later, to the ranks. What a unit's r
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
@@ -27,15 +28,21 @@ from lastbit.values.counts import Counts
 from lastbit.values.missing import LEAVE_OUT, Missing
 from lastbit.values.ranked import RankedCounts, RankedUnlisted
 
-_NUMBERS: Final = "count(*) AS lastbit_units, CAST(sum(lastbit_total) AS VARCHAR) AS lastbit_total"
+_NUMBERS: Final = (
+    "count(*) AS lastbit_units, CAST(sum(lastbit_total) AS VARCHAR) AS lastbit_total, "
+    "count(*) FILTER (lastbit_rank = 1 AND lastbit_beyond < 0) AS lastbit_people_below, "
+    "count(*) FILTER (lastbit_rank = 1 AND lastbit_beyond > 0) AS lastbit_people_above"
+)
 """As text: NumPy has no whole numbers as long as the engine's sums."""
+_SIDES: Final = ("lastbit_people_below", "lastbit_people_above")
+"""How many units are beyond the bounds; each is counted where its first rank is."""
 
 
 def count_ranked(
     table: OpenTable,
     *,
     by: str | Sequence[str],
-    unit: str,
+    unit: str | None,
     domain: Any,
     weights: str | None = None,
     bounds: tuple[Number, Number] | None = None,
@@ -51,17 +58,17 @@ def count_ranked(
     ]
     items = combine_domains([column.items for column in domains])
     task = Task(tuple(columns), unit, weights, amount, ContributionBound.draw(max(1, len(items))))
-    positions, ranks, units, totals = call_engine(_fetch, engine, task, [column.keys for column in domains])
+    positions, ranks, units, totals, sides = call_engine(_fetch, engine, task, [column.keys for column in domains])
     if amount is None:
         return RankedCounts(items, positions, ranks, units)
-    return RankedCounts(items, positions, ranks, units, totals, partial(_floor_sums, amount, items))
+    return RankedCounts(items, positions, ranks, units, totals, partial(_floor_sums, amount, items), sides)
 
 
 def count_ranked_unlisted(
     table: OpenTable,
     *,
     by: str | Sequence[str],
-    unit: str,
+    unit: str | None,
     most: int,
     weights: str | None = None,
     bounds: tuple[Number, Number] | None = None,
@@ -72,20 +79,20 @@ def count_ranked_unlisted(
     columns = parse_columns(by)
     engine, _, amount = _wrap(table, columns, unit, weights, (bounds, resolution, missing))
     task = Task(tuple(columns), unit, weights, amount, ContributionBound.draw(most))
-    items, positions, ranks, units, totals = call_engine(_fetch_unlisted_items, engine, task)
+    items, positions, ranks, units, totals, sides = call_engine(_fetch_unlisted_items, engine, task)
     if amount is None:
         return RankedUnlisted(items, positions, ranks, units)
-    return RankedUnlisted(items, positions, ranks, units, totals, parts=amount.parts, facts=amount.facts)
+    return RankedUnlisted(items, positions, ranks, units, totals, parts=amount.parts, facts=amount.facts, sides=sides)
 
 
 def _wrap(
-    table: OpenTable, columns: Sequence[str], unit: str, weights: str | None, rule: tuple[Any, Any, Any]
+    table: OpenTable, columns: Sequence[str], unit: str | None, weights: str | None, rule: tuple[Any, Any, Any]
 ) -> tuple[Any, dict[str, ColumnType], Weights | None]:
     """Return the table in its engine, the types of the columns that are read, and how weights are added up.
 
     `rule` has the bounds, the resolution and what a missing weight counts as.
     """
-    names = [*columns, unit, *([] if weights is None else [weights])]
+    names = [*columns, *(name for name in (unit, weights) if name is not None)]
     engine = call_engine(wrap_frame, table, names)
     types = call_engine(require_column_types, engine, names)
     return engine, types, parse_weights(engine, weights, *rule, types)
@@ -97,11 +104,27 @@ def _floor_sums(amount: Weights, items: Sequence[Any], sums: Sequence[int], most
 
 
 def _pair_rows(table: DuckDBTable, task: Task, keys: Sequence[Any] | None) -> Any:
-    """Return every pair of an item and a unit once."""
-    step = "" if task.amount is None else ", sum(lastbit_step) AS lastbit_step"
-    columns = ", ".join(key_columns(task))
-    rows = table.select_rows(task, keys)
-    return rows.aggregate(f"{columns}, lastbit_unit{step}", f"{columns}, lastbit_unit")
+    """Return every pair of an item and a unit once; with weights, their sum, and whether one is beyond the bounds.
+
+    Each weight is clamped before it is added. Without units each row is a pair of its own.
+    """
+    amount, pair = task.amount, f"{', '.join(key_columns(task))}, lastbit_unit"
+    if amount is None:
+        return table.select_rows(task, keys).aggregate(pair, pair)
+    # A step further out, where it shows who is beyond the bounds.
+    further = replace(amount, low=amount.low - 1, high=amount.high + 1)
+    rows = table.select_rows(replace(task, amount=further), keys)
+    if task.unit is None:
+        rows = rows.project("*, row_number() OVER () AS lastbit_unit")
+    total = f"sum(greatest(least(lastbit_step, {amount.high}), {amount.low}))"
+    above, below = (
+        f"CASE WHEN max({one}) OR {total} {sign} {bound} THEN 1 ELSE 0 END AS lastbit_{name}"
+        for one, sign, bound, name in (
+            (f"lastbit_step > {amount.high}", ">", amount.high, "above"),
+            (f"lastbit_step < {amount.low}", "<", amount.low, "below"),
+        )
+    )
+    return rows.aggregate(f"{pair}, {total} AS lastbit_step, {above}, {below}", pair)
 
 
 def _rank_pairs(task: Task, pairs: Any, ties: Sequence[str], columns: str) -> Any:
@@ -110,16 +133,23 @@ def _rank_pairs(task: Task, pairs: Any, ties: Sequence[str], columns: str) -> An
     A unit has one item at each rank. Of items with one hash the first comes first.
     """
     assert task.bound is not None  # noqa: S101
-    total = "0"
+    total = beyond = "0"
     if task.amount is not None:
         total = f"CAST(greatest(least(lastbit_step, {task.amount.high}), {task.amount.low}) AS BIGINT)"
+        unit = "OVER (PARTITION BY lastbit_unit)"
+        beyond = f"CASE WHEN max(lastbit_above) {unit} = 1 THEN 1 ELSE -max(lastbit_below) {unit} END"
     order = ", ".join(f"{name} ASC" for name in (hash_sql(key_columns(task), task.bound.key), *ties))
     rank = f"row_number() OVER (PARTITION BY lastbit_unit ORDER BY {order})"
-    return pairs.project(f"{columns}, {rank} AS lastbit_rank, {total} AS lastbit_total")
+    return pairs.project(f"{columns}, {rank} AS lastbit_rank, {total} AS lastbit_total, {beyond} AS lastbit_beyond")
 
 
-def _fetch(table: DuckDBTable, task: Task, keys: Sequence[Any]) -> tuple[Integers, Integers, Integers, Any]:
-    """Fetch the position of an item, a rank, how many units have the item at this rank, and the sum of their steps."""
+def _fetch(
+    table: DuckDBTable, task: Task, keys: Sequence[Any]
+) -> tuple[Integers, Integers, Integers, Any, tuple[int, int]]:
+    """Fetch the position of an item, a rank, how many units have the item at this rank, and the sum of their steps.
+
+    Then how many units have something below the bounds, and above.
+    """
     pairs, position = _pair_rows(table, task, keys), "CAST(0 AS BIGINT)"
     for number, (name, domain) in enumerate(zip(task.by, keys, strict=True)):
         pairs = join_domain(pairs, table.list_domain(name, domain, number), number, "inner")
@@ -130,31 +160,37 @@ def _fetch(table: DuckDBTable, task: Task, keys: Sequence[Any]) -> tuple[Integer
     positions, ranks, units = (
         np.asarray(columns[name], np.int64) for name in ("lastbit_position", "lastbit_rank", "lastbit_units")
     )
-    return positions, ranks, units, np.array([int(total) for total in columns["lastbit_total"].tolist()], object)
+    totals = np.array([int(total) for total in columns["lastbit_total"].tolist()], object)
+    below, above = (int(np.asarray(columns[name], np.int64).sum()) for name in _SIDES)
+    return positions, ranks, units, totals, (below, above)
 
 
-def _fetch_unlisted_items(table: DuckDBTable, task: Task) -> tuple[list[Any], Integers, Integers, Integers, Any]:
+def _fetch_unlisted_items(
+    table: DuckDBTable, task: Task
+) -> tuple[list[Any], Integers, Integers, Integers, Any, tuple[int, int]]:
     """Fetch the items in their order, and the same numbers. At ranks beyond the bound no item leaves the engine."""
     assert task.bound is not None  # noqa: S101
     keys, most = key_columns(task), task.bound.most
     pairs = _pair_rows(table, task, None).filter(table.readable_sql(task))
     ranked = _rank_pairs(task, pairs, keys, ", ".join(keys))
     near = ", ".join(f"CASE WHEN lastbit_rank <= {most} THEN {key} END AS {key}" for key in keys)
-    grouped = ranked.project(f"{near}, lastbit_rank, lastbit_total").aggregate(
+    grouped = ranked.project(f"{near}, lastbit_rank, lastbit_total, lastbit_beyond").aggregate(
         f"{', '.join(keys)}, lastbit_rank, {_NUMBERS}", f"{', '.join(keys)}, lastbit_rank"
     )
     readers = table.item_readers(task)
     ordered = grouped.order(", ".join(f"{key} ASC" for key in keys))
     texts = [text for text, _ in readers]
-    rows = ordered.project(", ".join([*texts, "lastbit_rank", "lastbit_units", "lastbit_total"])).fetchall()
+    numbers_of_rows = ["lastbit_rank", "lastbit_units", "lastbit_total", *_SIDES]
+    rows = ordered.project(", ".join([*texts, *numbers_of_rows])).fetchall()
     items: list[Any] = []
     numbers: list[tuple[int, int, int]] = []
     last: Any = None
-    for *key, rank, units, _ in rows:
+    for *key, rank, units, _, _, _ in rows:
         if rank <= most and key != last:
             parts = [read(part) for (_, read), part in zip(readers, key, strict=True)]
             items.append(parts[0] if len(parts) == 1 else tuple(parts))
             last = key
         numbers.append((len(items) - 1 if rank <= most else -1, rank, units))
     positions, ranks, counts = np.array(numbers, np.int64).reshape(-1, 3).T
-    return items, positions, ranks, counts, np.array([int(row[-1]) for row in rows], object)
+    below, above = (sum(int(row[place]) for row in rows) for place in (-2, -1))
+    return items, positions, ranks, counts, np.array([int(row[-3]) for row in rows], object), (below, above)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,6 +13,7 @@ from lastbit.data.duckdb.relation import ColumnSelection, OpenTable
 from lastbit.data.files.databases import ROWS, ReadText, check_table, decode_text, load_rows, select_rows
 from lastbit.data.long_texts import LONGEST_TEXT, digest, shorten_text
 from lastbit.data.sql import quote_identifier
+from lastbit.errors import ParameterError
 
 _LONGEST_NUMBER: Final = 1_000
 """Bytes of the longest text that is read as a weight."""
@@ -20,7 +22,8 @@ _ZERO: Final = "<zero byte>"
 """A zero byte within SQLite, in which it would end a text."""
 
 _REALS: Final = ("REAL", "FLOA", "DOUB")
-_OTHERS: Final = ("INT", "CHAR", "CLOB", "TEXT", "BLOB")
+_TEXTS: Final = ("CHAR", "CLOB", "TEXT")
+_OTHERS: Final = ("INT", *_TEXTS, "BLOB")
 
 
 def list_sqlite_columns(path: Path, table: str) -> list[str]:
@@ -51,6 +54,12 @@ def open_sqlite(path: Path, table: str, selection: ColumnSelection, *, with_rows
         # SQLite takes an unknown name in quotes for text, so that the check must come first.
         selection.check(columns)
         declared = {row[1]: row[2] for row in connection.execute(f"PRAGMA table_xinfo({quote_identifier(table)})")}
+        texts = frozenset(name for name in columns if _is_text(declared.get(name, "")))
+        if selection.weights in texts:
+            raise ParameterError(
+                f"the column {selection.weights!r} must hold numbers: the table declares it as text. Name a column of "
+                "numbers, or make one with --sql and cast. Nothing was charged."
+            )
         # A cast to a blob keeps the encoding of the file.
         encoding = connection.execute("PRAGMA encoding").fetchone()[0]
         connection.create_function("lastbit_text", 1, lambda data: _long_text(data, encoding), deterministic=True)
@@ -65,7 +74,8 @@ def open_sqlite(path: Path, table: str, selection: ColumnSelection, *, with_rows
         rows = connection.execute(query)
         readers = [_text_reader(encoding, _is_real(declared.get(name, ""))) for name in selection.columns]
         batches = iter(lambda: rows.fetchmany(ROWS), [])
-        return load_rows(batches, selection, readers, lambda cell: _read_weight(cell, encoding))
+        loaded = load_rows(batches, selection, readers, lambda cell: _read_weight(cell, encoding))
+        return replace(loaded, text_columns=texts)
 
 
 def _value_sql(name: str) -> str:
@@ -83,6 +93,12 @@ def _long_text(data: bytes, encoding: str) -> str | None:
     """Return the normal form of a long text; null where the bytes are no text."""
     text = decode_text(data, encoding)
     return None if text is None else shorten_text(text)
+
+
+def _is_text(declared: str) -> bool:
+    """Tell whether SQLite turns numbers of a column into text, by the rules of its documentation."""
+    declared = declared.upper()
+    return "INT" not in declared and any(part in declared for part in _TEXTS)
 
 
 def _is_real(declared: str) -> bool:

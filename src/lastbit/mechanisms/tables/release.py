@@ -8,6 +8,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
+import gmpy2
 import numpy as np
 from numpy.typing import NDArray
 
@@ -158,6 +159,33 @@ class ConsistentTables(Release):
             for name in names:
                 long[name] += own[name].tolist() if name in own else [None] * rows
         return {**long}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all published values, ready for JSON: see `Release.to_dict`.
+
+        Numbers are written exactly as whole numbers over the denominator of their table, in a fraction of the time.
+
+        >>> import lastbit as lb
+        >>> release = lb.Tables(domain={"a": "xy"}, ways=1, rho=2).release([9, 8]).to_dict()
+        >>> release["columns"], [type(text) for text in release["exact"]["value"]]
+        (['table', 'a', 'value', 'low', 'high', 'variance'], [<class 'str'>, <class 'str'>])
+        """
+        document = self.to_plain_dict()
+        texts: list[str] = []
+        for table in self._shape.tables:
+            below = self._reconstruction.denominator(table)
+            texts += [str(gmpy2.mpq(above, below)) for above in self._reconstruction.numerators(table).ravel().tolist()]
+        return {**document, "exact": {**document["exact"], "value": texts}}
+
+    def to_plain_dict(self, level: Number = "0.95") -> dict[str, Any]:
+        """Return the same without the exact numbers of cells: floats, with intervals that hold with this probability.
+
+        >>> import lastbit as lb
+        >>> release = lb.Tables(domain={"a": "xy"}, ways=1, rho=2).release([9, 8])
+        >>> "value" in release.to_plain_dict()["exact"]
+        False
+        """
+        return self._build_document({name: column.tolist() for name, column in self.long(level).items()})
 
     def facts(self) -> dict[str, Any]:
         """Return the tables with the variance of each number and the
