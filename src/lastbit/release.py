@@ -201,7 +201,7 @@ class Release(Compared, ABC):
         """
         figure = picture.draw_figure(self.panels(level), self.title)
         if path is not None:
-            figure.savefig(path)
+            figure.savefig(path, dpi=picture.DOTS)
         return figure
 
     def _cells(self) -> tuple[list[str], list[list[str]]]:

@@ -6,21 +6,17 @@ a report that is sent on, and on a page that allows no styles inside of elements
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from fractions import Fraction
-from html import escape
 from typing import Any, Final
 
-from lastbit.output.numbers import Format, Interval, format_column
-from lastbit.output.picture import Panel
+from lastbit.output.numbers import Interval, format_column
+from lastbit.output.picture import EXPLANATION, Panel
+from lastbit.output.series import draw_series
+from lastbit.output.svg import LINE, WIDE, break_label, tick_marks, to_float, write_svg, write_text
 from lastbit.output.table import display_width, one_line
 
 MOST_BARS: Final = 60
-_LONGEST: Final = 28
-"""Characters of a label; a longer one ends with an ellipsis, and its title is whole."""
-_WIDE, _ROW, _LETTER = 640, 26, 7.2
-_FURTHEST: Final = 1e300
+_ROW, _LETTER = 26, 7.2
 _BLUE, _OTHER = "#3b6fd4", "#c2570c"
 
 
@@ -35,10 +31,10 @@ def chart(panels: Sequence[Panel], title: str) -> str:
     for panel in panels:
         rows = _rows(panel)
         descriptions += [f"{label} {value}" for label, value, *_ in rows]
-        svg, height = _panel(panel, rows, top)
+        svg, height = draw_series(panel, top) if panel.is_series else _panel(panel, rows, top)
         parts.append(svg)
         top += height
-    return _svg(parts, top, f"{title}: {', '.join(descriptions)}")
+    return write_svg(parts, top, f"{title}: {', '.join(descriptions)}")
 
 
 def draw_pairs(labels: Sequence[object], first: Sequence[Any], second: Sequence[Any], names: tuple[str, str]) -> str:
@@ -48,23 +44,25 @@ def draw_pairs(labels: Sequence[object], first: Sequence[Any], second: Sequence[
     >>> draw_pairs(["0", "1"], [likely, rare], [rare, likely], ("a", "b")).count("<rect")
     6
     """
-    short_labels = [_shorten(one_line(label)) for label in labels[:MOST_BARS]]
+    short_labels = [break_label(one_line(label))[0] for label in labels[:MOST_BARS]]
     left, room = _room(short_labels, format_column([*first, *second]))
-    most = max((_float(value) for value in (*first, *second)), default=1.0) or 1.0
+    most = max((to_float(value) for value in (*first, *second)), default=1.0) or 1.0
     parts, top = [], 26.0
     for place, name in enumerate(names):
         x = left + place * (room / 2)
         parts.append(f'<rect class="{_mark(place)}" x="{x:.1f}" y="6" width="12" height="12" fill="{_colour(place)}"/>')
-        parts.append(_text(x + 18, 16, name))
+        parts.append(write_text(x + 18, 16, name))
     for place, label in enumerate(short_labels):
-        parts.append(_text(left - 8, top + 16, label, "end", title=str(labels[place])))
+        parts.append(write_text(left - 8, top + 16, label, "end", title=str(labels[place])))
         for which, numbers in enumerate((first, second)):
-            long = max(0.0, _float(numbers[place]) / most * room)
+            long = max(0.0, to_float(numbers[place]) / most * room)
             mark = f'class="{_mark(which)}" fill="{_colour(which)}"'
             parts.append(f'<rect {mark} x="{left}" y="{top + 2 + 10 * which:.1f}" width="{long:.1f}" height="9"/>')
-            parts.append(_text(left + long + 4, top + 10.5 + 10 * which, format_column([numbers[place]])[0], size=9))
+            parts.append(
+                write_text(left + long + 4, top + 10.5 + 10 * which, format_column([numbers[place]])[0], size=9)
+            )
         top += _ROW
-    return _svg(parts, top + 4, f"{names[0]} and {names[1]}")
+    return write_svg(parts, top + 4, f"{names[0]} and {names[1]}")
 
 
 def draw_budget(spent: Any, more: Any, limit: Any, label: str) -> str:
@@ -73,15 +71,15 @@ def draw_budget(spent: Any, more: Any, limit: Any, label: str) -> str:
     >>> draw_budget(1, Fraction(1, 2), 3, "1 of 3 spent").count("<rect")
     3
     """
-    whole = _float(limit) or 1.0
-    first = min(1.0, max(0.0, _float(spent) / whole)) * _WIDE
-    second = min(_WIDE - first, max(0.0, _float(more) / whole) * _WIDE)
+    whole = to_float(limit) or 1.0
+    first = min(1.0, max(0.0, to_float(spent) / whole)) * WIDE
+    second = min(WIDE - first, max(0.0, to_float(more) / whole) * WIDE)
     parts = [
-        f'<rect class="left" width="{_WIDE}" height="14" rx="4" fill="currentColor" fill-opacity="0.14"/>',
+        f'<rect class="left" width="{WIDE}" height="14" rx="4" fill="currentColor" fill-opacity="0.14"/>',
         f'<rect class="bar" width="{first:.1f}" height="14" rx="4" fill="{_BLUE}"/>',
         f'<rect class="bar other" x="{first:.1f}" width="{second:.1f}" height="14" fill="{_OTHER}"/>',
     ]
-    return _svg(parts, 14, label)
+    return write_svg(parts, 14, label)
 
 
 def _rows(panel: Panel) -> list[tuple[str, str, float | None, float, Interval | None]]:
@@ -93,8 +91,8 @@ def _rows(panel: Panel) -> list[tuple[str, str, float | None, float, Interval | 
         (
             one_line(panel.labels[place]),
             numbers[place],
-            None if panel.heights[place] is None else _float(panel.heights[place]),
-            _float(panel.bottoms[place]) if place < len(panel.bottoms) else 0.0,
+            None if panel.heights[place] is None else to_float(panel.heights[place]),
+            to_float(panel.bottoms[place]) if place < len(panel.bottoms) else 0.0,
             intervals[place],
         )
         for place in range(n)
@@ -102,12 +100,14 @@ def _rows(panel: Panel) -> list[tuple[str, str, float | None, float, Interval | 
 
 
 def _panel(panel: Panel, rows: list[Any], top: float) -> tuple[str, float]:
-    short_labels = [_shorten(label) for label, *_ in rows]
-    left, room = _room(short_labels, [value for _, value, *_ in rows])
+    lines = [break_label(label) for label, *_ in rows]
+    left, room = _room([line for label in lines for line in label], [value for _, value, *_ in rows])
+    tall = max((len(label) for label in lines), default=1)
+    height = max(_ROW, LINE * tall + 6)
     spots = [0.0]
     for _, _, long, start, interval in rows:
         spots += [] if long is None else [start, start + long]
-        spots += [start + _float(end) for end in interval or () if end is not None]
+        spots += [start + to_float(end) for end in interval or () if end is not None]
     low, high = min(spots), max(spots)
     reach = (high - low) or 1.0
 
@@ -116,17 +116,19 @@ def _panel(panel: Panel, rows: list[Any], top: float) -> tuple[str, float]:
 
     below = len(panel.heights) - len(rows)
     more = f" (the first {len(rows):,} of {len(panel.heights):,})" if below else ""
-    parts = [_text(left, top + 14, f"{panel.name}{more}", weight="600")]
-    head, foot = top + 24, top + 24 + len(rows) * _ROW
-    for tick, words in _ticks(low, high):
+    parts = [write_text(left, top + 14, f"{panel.name}{more}", weight="600")]
+    head, foot = top + 24, top + 24 + len(rows) * height
+    for tick, words in tick_marks(low, high):
         parts.append(
             f'<line class="grid" x1="{x(tick):.1f}" x2="{x(tick):.1f}" y1="{head:.1f}" y2="{foot:.1f}" '
             'stroke="currentColor" stroke-opacity="0.18"/>'
         )
-        parts.append(_text(x(tick), foot + 14, words, "middle", size=10))
+        parts.append(write_text(x(tick), foot + 14, words, "middle", size=10))
     for place, (label, value, long, start, interval) in enumerate(rows):
-        y = head + place * _ROW
-        parts.append(_text(left - 8, y + 17, short_labels[place], "end", title=label))
+        y = head + place * height + (height - _ROW) / 2
+        first = y + 17 - LINE * (len(lines[place]) - 1) / 2
+        for number, line in enumerate(lines[place]):
+            parts.append(write_text(left - 8, first + LINE * number, line, "end", title=label))
         far = x(0)
         if long is not None:
             a, b = sorted((x(start), x(start + long)))
@@ -135,64 +137,46 @@ def _panel(panel: Panel, rows: list[Any], top: float) -> tuple[str, float]:
                 f'<rect class="bar" x="{a:.1f}" y="{y + 5:.1f}" width="{max(b - a, 1):.1f}" height="16" rx="2" '
                 f'fill="{_BLUE}"/>'
             )
+        noise = panel.noise[place] if place < len(panel.noise) else None
+        if noise is not None:
+            parts.append(_whisker(noise, start, x, (left, left + room), y + 13, width=5)[0])
         if interval is not None:
             whisker, end = _whisker(interval, start, x, (left, left + room), y + 13)
             parts.append(whisker)
             far = max(far, end)
-        parts.append(_text(min(far + 6, _WIDE - 4), y + 17, value, "start" if far + 6 < _WIDE - 4 else "end", size=11))
+        parts.append(
+            write_text(min(far + 6, WIDE - 4), y + 17, value, "start" if far + 6 < WIDE - 4 else "end", size=11)
+        )
     parts.append(
         f'<line class="axis" x1="{x(0):.1f}" x2="{x(0):.1f}" y1="{head:.1f}" y2="{foot:.1f}" stroke="currentColor"/>'
     )
+    if any(noise is not None for noise in panel.noise):
+        parts.append(write_text(left, foot + 30, EXPLANATION, size=10))
+        foot += 16
     return "".join(parts), foot + 24 - top
 
 
-def _whisker(interval: Interval, start: float, x: Any, edges: tuple[float, float], y: float) -> tuple[str, float]:
+def _whisker(
+    interval: Interval, start: float, x: Any, edges: tuple[float, float], y: float, *, width: float = 1.5
+) -> tuple[str, float]:
     """Return the interval of a bar. One without an end goes on to the edge of the chart."""
     ends = [
-        edge if end is None else min(max(x(start + _float(end)), edges[0]), edges[1])
+        edge if end is None else min(max(x(start + to_float(end)), edges[0]), edges[1])
         for end, edge in zip(interval, edges, strict=True)
     ]
-    caps = "".join(f"M{spot:.1f} {y - 5:.1f}v10" for spot, end in zip(ends, interval, strict=True) if end is not None)
+    thin = width < 2
+    caps = "".join(
+        f"M{spot:.1f} {y - 5:.1f}v10" for spot, end in zip(ends, interval, strict=True) if end is not None and thin
+    )
     path = f"M{ends[0]:.1f} {y:.1f}H{ends[1]:.1f}{caps}"
-    return f'<path class="interval" d="{path}" fill="none" stroke="currentColor" stroke-width="1.5"/>', ends[1]
+    return f'<path class="interval" d="{path}" fill="none" stroke="currentColor" stroke-width="{width}"/>', ends[1]
 
 
 def _room(labels: Sequence[str], numbers: Sequence[str]) -> tuple[float, float]:
     """Return where the bars begin, and how long the longest may be."""
-    left = min(max((display_width(label) for label in labels), default=0) * _LETTER + 14, 0.42 * _WIDE)
+    left = min(max((display_width(label) for label in labels), default=0) * _LETTER + 14, 0.42 * WIDE)
     right = max((len(number) for number in numbers), default=0) * 6.4 + 16
-    return round(left, 1), _WIDE - left - right
-
-
-def _ticks(low: float, high: float) -> list[tuple[float, str]]:
-    """Return a few round numbers between the ends."""
-    reach = high - low
-    if reach <= 0 or not math.isfinite(reach):
-        return []
-    step = 10.0 ** math.floor(math.log10(reach / 4))
-    step = next(step * factor for factor in (1, 2, 5, 10, 20) if reach / (step * factor) <= 5)
-    first = math.ceil(low / step)
-    ticks = [Fraction(str(step)) * place for place in range(first, math.floor(high / step) + 1)]
-    form = Format.of(ticks)
-    return [(float(tick), form.text(tick)) for tick in ticks]
-
-
-def _text(
-    x: float, y: float, words: str, anchor: str = "start", *, size: int = 12, weight: str = "", title: str = ""
-) -> str:
-    whole = f"<title>{escape(title)}</title>" if title and title != words else ""
-    bold = f' font-weight="{weight}"' if weight else ""
-    return (
-        f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size}"{bold}>{escape(words)}{whole}</text>'
-    )
-
-
-def _svg(parts: Sequence[str], height: float, label: str) -> str:
-    return (
-        f'<svg class="chart" role="img" aria-label="{escape(label)}" viewBox="0 0 {_WIDE} {height:.0f}" '
-        f'width="{_WIDE}" height="{height:.0f}" font-family="system-ui, sans-serif" fill="currentColor">'
-        f"{''.join(parts)}</svg>"
-    )
+    return round(left, 1), WIDE - left - right
 
 
 def _mark(place: int) -> str:
@@ -201,15 +185,3 @@ def _mark(place: int) -> str:
 
 def _colour(place: int) -> str:
     return _BLUE if place == 0 else _OTHER
-
-
-def _shorten(label: str) -> str:
-    return label if len(label) <= _LONGEST else f"{label[: _LONGEST - 1]}…"
-
-
-def _float(value: Any) -> float:
-    """Return a number as a float: where none is as large, the largest that is drawn."""
-    try:
-        return max(-_FURTHEST, min(_FURTHEST, float(value)))
-    except OverflowError:
-        return _FURTHEST if value > 0 else -_FURTHEST

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
+from textwrap import fill
 from typing import Any, Final
 
 from lastbit.errors import LastbitError
@@ -14,8 +15,18 @@ from lastbit.output.numbers import Interval
 from lastbit.output.table import one_line
 
 _MOST_BARS: Final = 60
-_LONGEST: Final = 32
+MOST_POINTS: Final = 400
+"""A series has so many points at most."""
+_LONGEST: Final = 300
 """Characters of a label; a longer one ends with an ellipsis."""
+_IN_A_LINE: Final = 32
+_WIDTH: Final = 6.3
+"""Inches: the width of a page of A4 without its margins."""
+_GREY: Final = "#7f9fdc"
+"""A blue that is a light grey in print, on which black intervals are seen."""
+DOTS: Final = 300
+"""Dots per inch of a picture of dots, as journals ask for."""
+EXPLANATION: Final = "The wide interval is of all people, the narrow one of the noise alone."
 
 
 @dataclass(frozen=True)
@@ -31,6 +42,10 @@ class Panel:
     label_name: str = ""
     intervals: Sequence[Interval | None] = ()
     bottoms: Sequence[Any] = ()
+    noise: Sequence[Interval | None] = ()
+    """The intervals of the noise alone, where those of all people are wider."""
+    is_series: bool = False
+    """Whether the labels are times, one after the other."""
 
 
 def is_installed() -> bool:
@@ -45,7 +60,9 @@ def draw_figure(panels: Sequence[Panel], title: str, note: str = "") -> Any:
     except ImportError:
         raise LastbitError("plot needs matplotlib. Install it with: pip install 'lastbit[plot]'") from None
     bars = max(min(len(panel.heights), _MOST_BARS) for panel in panels)
-    figure = Figure(figsize=(max(6.0, 0.22 * bars), 4), layout="constrained")
+    labels = [one_line(label) for panel in panels for label in panel.labels[:_MOST_BARS]]
+    longest = min(max(map(len, labels), default=0), _IN_A_LINE)
+    figure = Figure(figsize=(max(_WIDTH, 0.22 * bars), 3.5 + 0.06 * longest), layout="constrained")
     for axes, panel in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels, strict=True):
         _draw(axes, panel)
     _write(figure.suptitle(""), f"{title}{note}")
@@ -55,15 +72,51 @@ def draw_figure(panels: Sequence[Panel], title: str, note: str = "") -> Any:
 def png(figure: Any) -> bytes:
     """Return the figure as a PNG file."""
     file = io.BytesIO()
-    figure.savefig(file, format="png")
+    figure.savefig(file, format="png", dpi=DOTS)
     return file.getvalue()
 
 
 def _draw(axes: Any, panel: Panel) -> None:
-    rows = range(min(len(panel.heights), _MOST_BARS))
+    rows = range(min(len(panel.heights), MOST_POINTS if panel.is_series else _MOST_BARS))
     there = [row for row in rows if panel.heights[row] is not None]
+    if panel.is_series:
+        _draw_line(axes, panel, there)
+    else:
+        _draw_bars(axes, panel, there)
+    families, texts = _fonts(tuple(_shorten(one_line(panel.labels[row])) for row in rows))
+    labels = [fill(text, _IN_A_LINE) for text in texts]
+    slant: dict[str, Any] = {"rotation": 45, "ha": "right"} if len(rows) > 1 else {}
+    axes.set_xticks(list(rows), labels, parse_math=False, fontfamily=families, **slant)
+    axes.set_xlim(-0.6, len(rows) - 0.4)
+    axes.yaxis.set_major_formatter(lambda tick, _: f"{tick:,.12g}")
+    left = len(panel.heights) - len(rows)
+    more = f" (the first {len(rows):,} of {len(panel.heights):,})" if left else ""
+    _write(axes.set_xlabel(""), f"{panel.label_name}{more}")
+    _write(axes.set_ylabel(""), panel.name)
+
+
+def _draw_line(axes: Any, panel: Panel, there: Sequence[int]) -> None:
+    """Draw a line through the numbers, with a band for the intervals and a darker one for the noise alone."""
+    axes.plot(there, [float(panel.heights[row]) for row in there], marker="o", markersize=3)
+    edges = axes.get_ylim()
+    for intervals, alpha in ((panel.intervals, 0.18), (panel.noise, 0.35)):
+        pairs = [(row, pair) for row, pair in enumerate(intervals[: len(panel.heights)]) if pair is not None]
+        if pairs:
+            low, high = (
+                [edge if pair[end] is None else float(pair[end] or 0) for _, pair in pairs]
+                for end, edge in zip((0, 1), edges, strict=True)
+            )
+            axes.fill_between([row for row, _ in pairs], low, high, color="black", alpha=alpha, linewidth=0)
+    axes.set_ylim(bottom=min(0, axes.get_ylim()[0]))
+
+
+def _draw_bars(axes: Any, panel: Panel, there: Sequence[int]) -> None:
     bottoms = [float(panel.bottoms[row]) if panel.bottoms else 0.0 for row in there]
-    axes.bar(there, [float(panel.heights[row]) for row in there], bottom=bottoms)
+    axes.bar(there, [float(panel.heights[row]) for row in there], bottom=bottoms, color=_GREY)
+    for row in there if panel.noise else ():
+        pair = panel.noise[row]
+        if pair is not None and None not in pair:
+            axes.vlines([row], float(pair[0]), float(pair[1]), colors="black", linewidth=4)  # type: ignore[arg-type]
     ends = [panel.intervals[row] for row in there] if panel.intervals else []
     whiskers = [
         (row, bottom, pair) for row, bottom, pair in zip(there, bottoms, ends, strict=False) if pair is not None
@@ -74,15 +127,6 @@ def _draw(axes: Any, panel: Panel) -> None:
         bounds = [edge if end is None else bottom + float(end) for end, edge in zip((low, high), edges, strict=True)]
         middle, half = sum(bounds) / 2, abs(bounds[1] - bounds[0]) / 2
         axes.errorbar([row], [middle], yerr=[half], fmt="none", ecolor="black", capsize=3)
-    families, labels = _fonts(tuple(_shorten(one_line(panel.labels[row])) for row in rows))
-    slant: dict[str, Any] = {"rotation": 45, "ha": "right"} if len(rows) > 1 else {}
-    axes.set_xticks(list(rows), labels, parse_math=False, fontfamily=families, **slant)
-    axes.set_xlim(-0.6, len(rows) - 0.4)
-    axes.yaxis.set_major_formatter(lambda tick, _: f"{tick:,.12g}")
-    left = len(panel.heights) - len(rows)
-    more = f" (the first {len(rows):,} of {len(panel.heights):,})" if left else ""
-    _write(axes.set_xlabel(""), f"{panel.label_name}{more}")
-    _write(axes.set_ylabel(""), panel.name)
 
 
 def _shorten(text: str) -> str:

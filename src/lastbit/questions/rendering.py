@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -35,7 +36,7 @@ from lastbit.questions.presentation import (
 from lastbit.questions.question import TABLE_ADJACENCY
 from lastbit.questions.rates import divide_by
 from lastbit.questions.report import Report, account_data, account_line, convert_numbers, format_percent, format_value
-from lastbit.questions.titles import title_of
+from lastbit.questions.titles import name_groups, title_of
 from lastbit.release import build_frame
 
 if TYPE_CHECKING:
@@ -46,6 +47,8 @@ if TYPE_CHECKING:
 
 _SAMPLE: Final = 1000
 """So many people are made up to try how an answer would be shown."""
+_TIME: Final = re.compile(r"\d{4}(-W?\d\d(-\d\d)?)?")
+"""A year, a month, a week or a day."""
 MANY: Final = 20
 """From so many intervals on, an answer says how many of them may miss."""
 UNREAD: Final = "What is left in the account could not be read now. To see it: lastbit budget show."
@@ -131,7 +134,12 @@ class AnswerView:
             intervals = list(zip(frame["low"], frame["high"], strict=True))
             *_, name = [name for name in self.report.columns if not name.startswith("interval")]
             texts = [", ".join(map(str, row)) for row in zip(*(frame[label] for label in labels), strict=True)]
-            return [Panel(name, texts, frame["value"], ", ".join(labels), intervals)]
+            noise: list[Any] = []
+            if "bounded_low" in frame and list(frame["bounded_low"]) != list(frame["low"]):
+                noise = list(zip(frame["bounded_low"], frame["bounded_high"], strict=True))
+            is_series = len(labels) == 1 and len(texts) > 2 and all(map(_TIME.fullmatch, texts))
+            headings = ", ".join(name_groups(self.request, labels))
+            return [Panel(name, texts, frame["value"], headings, intervals, noise=noise, is_series=is_series)]
         panels: Sequence[Panel] = self.published.panels(self.level)
         return panels
 
@@ -150,7 +158,7 @@ class AnswerView:
         """Draw the numbers with their intervals; `path` writes a picture. Needs matplotlib."""
         figure = picture.draw_figure(self.panels, self.report.title)
         if path is not None:
-            figure.savefig(path)
+            figure.savefig(path, dpi=picture.DOTS)
         return figure
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -111,12 +112,21 @@ def _by(request: Request) -> str:
         periods = periods if every is None else {every: column}
     edges = get("edges")
     names += [column for column, _ in (edges or ()) if column not in names] if _is_by_column(edges) else []
-    called = {column: period for period, column in periods.items()}
-    words = [str(called.get(name, name)) for name in names]
+    words = _rename(names, periods)
     listed = f" by {_join(words)}" if words else ""
     return (
         f",{listed}" if listed and get("of") is not None and request.kind.name not in ("histogram", "count") else listed
     )
+
+
+def name_groups(request: Request | None, names: Sequence[str]) -> list[str]:
+    """Return what groups are called: a column of dates that is read as months is called month."""
+    return list(names) if request is None or "source" not in request.values else _rename(names, request.rows.periods)
+
+
+def _rename(names: Sequence[str], periods: Mapping[str, Any]) -> list[str]:
+    called = {column: period for period, column in periods.items()}
+    return [str(called.get(name, name)) for name in names]
 
 
 def _is_by_column(edges: Any) -> bool:
