@@ -18,6 +18,7 @@ from typing import Any, Final
 from lastbit import mechanisms
 from lastbit.audit.laws import Law, law, parse_tolerance, render_outcome
 from lastbit.audit.losses import Loss, loss_between
+from lastbit.audit.own_programs import run_on, takes_values
 from lastbit.audit.progress import TimeBudget
 from lastbit.audit.selections import SelectionOnValues
 from lastbit.audit.verdict import Verdict, Verdicts, check_all, judge
@@ -69,19 +70,15 @@ class Target:
         function = self.function
         if function is None:
             raise ParameterError("a target must have a mechanism or a program: got neither.")
-        if _takes_values(function):
-            if values is None:
-                raise ParameterError("this program takes values and a Draw: pass --values, such as --values 3,1,2.")
-            exact = numbers(values)
-            return lambda draw: function(exact, draw)
-        return lambda draw: function(draw)
+        return run_on(function, None if values is None else list(numbers(values)))
 
     def neighbour(self, text: str) -> Program:
         """Return the program on neighbouring values, or another program from the same file."""
-        if self.module is not None and self.function is not None and not _takes_values(self.function):
-            other = _callable(self.module, text)
-            return lambda draw: other(draw)
-        return self.program(text)
+        if self.module is None or self.function is None or takes_values(self.function):
+            return self.program(text)
+        if re.match(r"[-+.\d]", text):  # no name begins so
+            return self.program(text)
+        return run_on(_callable(self.module, text), None)
 
     def check(self, values: str | None, neighbour: str | None, tolerance: str) -> None:
         """Refuse values, a neighbour or a tolerance that no run can take. No branch is followed."""
@@ -226,10 +223,6 @@ def _callable(module: ModuleType, name: str) -> Any:
     if not callable(target) and not isinstance(target, Mechanism):
         raise ParameterError(f"there is no program named {name} in {module.__file__}.")
     return target
-
-
-def _takes_values(function: Callable[..., Hashable]) -> bool:
-    return sum(map(_is_required, inspect.signature(function).parameters.values())) == 2
 
 
 def _is_required(parameter: inspect.Parameter) -> bool:
