@@ -24,6 +24,7 @@ from lastbit.output import picture
 from lastbit.output.chart import chart
 from lastbit.output.json_values import SCHEMA, to_json_value, write_json
 from lastbit.output.json_values import json_text as json_text
+from lastbit.output.methods import cite, describe_privacy, find_method
 from lastbit.output.numbers import Interval as Interval
 from lastbit.output.numbers import are_numbers
 from lastbit.output.picture import Panel
@@ -34,6 +35,8 @@ from lastbit.output.table import text_table as text_table
 from lastbit.output.words import plural
 from lastbit.privacy.cost import Cost
 
+EACH_ROW: Final = "Each row was taken for one person."
+"""What is said of a release of a column of numbers: nobody named whose they are."""
 _FRAMES: Final = "pandas", "polars"
 _PLACES: Final = "index", "rank"
 """Columns of whole numbers that are places in a list, and no amounts to draw."""
@@ -46,7 +49,7 @@ class Release(Compared, ABC):
     >>> import lastbit as lb
     >>> release = lb.DiscreteLaplace(epsilon=1).release([900, 3])
     >>> release.title, list(release.columns())
-    ('DiscreteLaplace, epsilon 1', ['value'])
+    ('Numbers with noise, epsilon 1', ['value'])
     """
 
     mechanism: str
@@ -61,8 +64,37 @@ class Release(Compared, ABC):
 
     @property
     def title(self) -> str:
-        """The line above the table."""
-        return f"{self.mechanism}, {self.cost.text}"
+        """The line above the table: what was released, and its cost."""
+        return f"{find_method(self._main_mechanism).result}, {self.cost.text}"
+
+    @property
+    def _main_mechanism(self) -> str:
+        """The name of the mechanism; of a release of parts, of the part that is the answer."""
+        return self.mechanism.rpartition(" + ")[2]
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is said of the values below the table, in sentences."""
+        return (EACH_ROW,) if getattr(self, "of_rows", False) else ()
+
+    def methods(self) -> str:
+        """Return the paragraph for a paper: how it was released, whom it protects, and whom to cite.
+
+        >>> import lastbit as lb
+        >>> lb.DiscreteLaplace(epsilon=1).release([900, 3]).methods().split(". ")[0]
+        'Numbers with noise: discrete Laplace noise, exact sampling'
+        """
+        import lastbit
+
+        method = find_method(self._main_mechanism)
+        privacy = describe_privacy(self.cost.text, "any one person", together=False)
+        sentences = [
+            f"{method.result}: {method.noise}, exact sampling.",
+            f"{privacy}, where one person moves the values by no more than was stated.",
+            *self.notes,
+            cite(self.mechanism.split(" + "), lastbit.__version__),
+        ]
+        return " ".join(sentences)
 
     def __str__(self) -> str:
         return "\n".join([self.title, text_table(*self._cells()), *self._footnotes(), *self._of_whom()])
@@ -119,6 +151,7 @@ class Release(Compared, ABC):
         """Return these columns and all facts of the release, ready for JSON."""
         costs = {"epsilon": self.cost.amount, "rho": self.cost.rho, "delta": self.cost.delta}
         facts = {"mechanism": self.mechanism, "cost": self.cost.text, "schema": SCHEMA, "costs": costs, **self.facts()}
+        facts |= {"notes": list(self.notes)} if self.notes else {}
         document: dict[str, Any] = to_json_value({**facts, "columns": list(columns), **columns})
         return document
 
@@ -214,7 +247,7 @@ class Release(Compared, ABC):
 
     def _footnotes(self) -> list[str]:
         rows = len(next(iter(self.columns().values())))
-        return [f"… and {plural(rows - MOST_ROWS, 'more row')}"] if rows > MOST_ROWS else []
+        return [*([f"… and {plural(rows - MOST_ROWS, 'more row')}"] if rows > MOST_ROWS else []), *self.notes]
 
 
 def say_of_whom(release: Any, *values: Any) -> None:

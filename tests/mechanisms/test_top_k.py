@@ -283,7 +283,7 @@ def test_a_release_prints_as_a_table_and_travels() -> None:
     counts = lb.Counts(items=["flu", "cold"], values=[500, 100])
     release = lb.NoisyTopK(k=2, epsilon=100).release(counts)
     lines = str(release).splitlines()
-    assert lines[0] == "NoisyTopK, epsilon 100"
+    assert lines[0] == "The largest with gaps, epsilon 100"
     assert lines[1].split() == ["item", "index", "gap"]
     assert lines[3].split() == ["cold", "1"]
     assert json.loads(release.to_json())["item"] == ["flu", "cold"]

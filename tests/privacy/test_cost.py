@@ -147,7 +147,7 @@ def test_asked_in_rho_a_mechanism_gets_the_largest_epsilon_and_says_rho() -> Non
     assert "epsilon" not in mechanism.parameters
     assert mechanism == lb.DiscreteLaplace(rho="0.01")
     assert mechanism.rate == lb.DiscreteLaplace(epsilon=mechanism.cost.epsilon).rate
-    assert str(mechanism.release(3)).startswith("DiscreteLaplace, rho 1/100\n")
+    assert str(mechanism.release(3)).startswith("Numbers with noise, rho 1/100\n")
 
 
 @pytest.mark.parametrize("asked", [{}, {"epsilon": 1, "rho": 1}, {"eta": HALF, "rho": 1}, {"epsilon": 1, "eta": HALF}])

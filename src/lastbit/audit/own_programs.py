@@ -17,7 +17,7 @@ _FORMS = "program(draw), program(values, draw), or program(value) that returns a
 
 def takes_values(function: Function) -> bool:
     """Return whether a program takes values and a Draw, and not a Draw alone."""
-    return _count_required(function) == 2
+    return _count_arguments(function) == 2
 
 
 def run_on(function: Function, values: list[Fraction | int] | None) -> Program:
@@ -25,10 +25,10 @@ def run_on(function: Function, values: list[Fraction | int] | None) -> Program:
 
     >>> run_on(lambda value: lambda draw: value + draw.integer(1), [3])(None)
     Traceback (most recent call last):
-    lastbit.errors.LastbitError: your program raised AttributeError: 'NoneType' object has no attribute 'integer'. ...
+    lastbit.errors.LastbitError: your program raised AttributeError: 'NoneType' object has no attribute 'integer'...
     """
     name = getattr(function, "__name__", "program")
-    required = _count_required(function)
+    required = _count_arguments(function)
     if required == 2:
         if values is None:
             raise ParameterError("this program takes values and a Draw: pass --values, such as --values 3,1,2.")
@@ -57,10 +57,10 @@ def list_draws() -> str:
         for name in ("bernoulli", "integer", "index", "geometric", "truncated_geometric", "laplace", "gaussian",
                      "permutation", "subset")
     )  # fmt: skip
-    return ", ".join(f"{name}({', '.join(_required(signature))})" for name, signature in methods)
+    return ", ".join(f"{name}({', '.join(_list_arguments(signature))})" for name, signature in methods)
 
 
-def _required(signature: inspect.Signature) -> list[str]:
+def _list_arguments(signature: inspect.Signature) -> list[str]:
     return [
         name
         for name, parameter in signature.parameters.items()
@@ -68,8 +68,8 @@ def _required(signature: inspect.Signature) -> list[str]:
     ]
 
 
-def _count_required(function: Function) -> int:
-    return len(_required(inspect.signature(function)))
+def _count_arguments(function: Function) -> int:
+    return len(_list_arguments(inspect.signature(function)))
 
 
 def _explain_errors(function: Function) -> Callable[[Any], Hashable]:

@@ -34,7 +34,7 @@ class Choice(Release):
     """The outcome that was picked: its place in the list, and the outcome itself where it was passed.
 
     >>> print(ExponentialMechanism(epsilon=1).release([0, 1000], outcomes=["a", "b"]))
-    ExponentialMechanism, epsilon 1
+    A choice, epsilon 1
     index  outcome
         1        b
     """
@@ -55,7 +55,7 @@ class Ranking(Release):
     """The outcomes that were picked, in the order in which they were: places, and outcomes where they were passed.
 
     >>> print(ExponentialMechanism(epsilon=1).ranking([0, 1000], 2, outcomes=["a", "b"]))
-    ExponentialMechanism, epsilon 1
+    A choice, epsilon 1
     rank  index  outcome
        1      1        b
        2      0        a

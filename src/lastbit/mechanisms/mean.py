@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations, combinations_with_replacement, product
-from typing import Any
+from typing import Any, Self
 
 from lastbit.chance.draw import Draw
 from lastbit.errors import ParameterError
@@ -42,6 +42,8 @@ class MeanAndPeople(Release):
     """How far a number may lie from the exact one; 0 where the numbers, and so the first sum, are exact."""
     once: bool = field(compare=False, default=False)
     """Whether the first sum was floored, by less than two half steps; in older releases each number was."""
+    of_rows: bool = field(compare=False, default=False)
+    """Whether the mechanism was given a column of numbers, each of which was taken for one person."""
 
     @cached_property
     def mean(self) -> Fraction:
@@ -154,12 +156,24 @@ class NoisyMean(GridMechanism[MeanAndPeople]):
         self._derive(resolution=step, rate=self.cost.rate(Fraction(1, self._reach)))
 
     @classmethod
-    def _parameters_for(cls, values: Known) -> dict[str, Any]:
-        return {}
+    def of(cls, values: Any, **parameters: Any) -> Self:
+        """Return the mechanism for one number for each person, or for `mean_sums`, which say their bounds themselves.
+
+        >>> NoisyMean.of([3, 4, 5], epsilon=1, bounds=(0, 10)).bounds
+        (Fraction(0, 1), Fraction(10, 1))
+        """
+        if not isinstance(values, MeanSums) and "bounds" not in parameters:
+            raise ParameterError(
+                "NoisyMean.of needs bounds, the range that each person's number is clamped to: write bounds=(0, 100). "
+                "Choose it without the numbers. Nothing was drawn."
+            )
+        known = {"bounds": values.bounds} if isinstance(values, MeanSums) else {}
+        return cls(**{**known, **parameters})
 
     def ready(self, values: Any) -> Callable[[Draw], MeanAndPeople]:
         """Return the mean of one number for each person, or of the sums that `mean_sums` gives."""
-        if not isinstance(values, Known):
+        of_rows = not isinstance(values, Known)
+        if of_rows:
             values = mean_sums(values, bounds=self.bounds, resolution=self.resolution)
         bounds = parse_bounds(self.bounds)
         if not isinstance(values, MeanSums) or values.bounds != bounds or not lies_on(values, self.grid):
@@ -176,7 +190,7 @@ class NoisyMean(GridMechanism[MeanAndPeople]):
         def measure(draw: Draw) -> MeanAndPeople:
             one, other = draw.laplace(rate, 2).tolist()
             return MeanAndPeople.made(
-                name, cost, (first + one, second + other), half_step, bounds, rate, flooring, True
+                name, cost, (first + one, second + other), half_step, bounds, rate, flooring, True, of_rows
             )
 
         return measure

@@ -99,7 +99,10 @@ class PartsRelease(Release):
     def facts(self) -> dict[str, Any]:
         """Return the facts of the last part, and all parts before it."""
         facts = self.parts[-1][1].facts()
-        return {**facts, "parts": {name: part.to_dict() for name, part in self.parts[:-1]} | facts.get("parts", {})}
+        parts = {name: part.to_dict() for name, part in self.parts[:-1]} | facts.get("parts", {})
+        for part in parts.values():
+            part.pop("notes", None)  # whose the values are, is said of the whole
+        return {**facts, "parts": parts}
 
     def error_bars(self, level: Number = "0.95", most: int | None = None) -> Mapping[str, Sequence[Interval | None]]:
         """Return the intervals of the last part."""

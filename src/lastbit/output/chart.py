@@ -40,6 +40,7 @@ def chart(panels: Sequence[Panel], title: str) -> str:
 def draw_pairs(labels: Sequence[object], first: Sequence[Any], second: Sequence[Any], names: tuple[str, str]) -> str:
     """Draw two lists of numbers of the same labels in pairs of bars: the laws of two neighbours.
 
+    >>> from fractions import Fraction
     >>> likely, rare = Fraction(2, 3), Fraction(1, 3)
     >>> draw_pairs(["0", "1"], [likely, rare], [rare, likely], ("a", "b")).count("<rect")
     6
@@ -68,7 +69,7 @@ def draw_pairs(labels: Sequence[object], first: Sequence[Any], second: Sequence[
 def draw_budget(spent: Any, more: Any, limit: Any, label: str) -> str:
     """Draw a budget as one bar: what is spent, what one more release takes, and what is left.
 
-    >>> draw_budget(1, Fraction(1, 2), 3, "1 of 3 spent").count("<rect")
+    >>> draw_budget(1, 0.5, 3, "1 of 3 spent").count("<rect")
     3
     """
     whole = to_float(limit) or 1.0

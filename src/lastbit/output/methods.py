@@ -43,13 +43,15 @@ METHODS: Final[dict[str, Method]] = {
     "GroupMeans": Method(
         "Means of groups", "discrete noise on the sum and on the number of each group", f"{_LAPLACE}; {_GAUSSIAN}"
     ),
-    "NoisyMax": Method("The largest, with its gap", "the largest of the numbers with exponential noise", _DING_GAP),
-    "NoisyTopK": Method("The largest, with gaps", "the largest of the numbers with exponential noise", _DING_SECURE),
+    "NoisyMax": Method("The largest with its gap", "the largest of the numbers with exponential noise", _DING_GAP),
+    "NoisyTopK": Method("The largest with gaps", "the largest of the numbers with exponential noise", _DING_SECURE),
     "SelectAndMeasure": Method(
-        "The largest, measured", "a selection with exponential noise, and noise on each number selected", _DING_GAP
+        "The largest with their numbers",
+        "a selection with exponential noise, and noise on each number selected",
+        _DING_GAP,
     ),
     "SubsetTopK": Method(
-        "The largest, as a set",
+        "The largest as a set",
         "the selection of a set",
         "M. Shekelyan and G. Loukides, Differentially private top-k selection via canonical Lipschitz mechanism (2022)",
     ),

@@ -24,7 +24,7 @@ class GroupQuantileValues(Release):
 
     >>> groups = GroupQuantiles(groups=["north", "south"], qs=["1/2"], bounds=(0, 9), epsilon=9)
     >>> print(groups.release({"north": [3] * 50, "south": [4] * 50}))
-    GroupQuantiles, epsilon 9
+    Quantiles of groups, epsilon 9
      item  quantile  value
     north       0.5      3
     south       0.5      4

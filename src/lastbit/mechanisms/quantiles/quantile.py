@@ -11,7 +11,7 @@ from lastbit.chance.draw import Draw
 from lastbit.errors import ParameterError
 from lastbit.estimate.accuracy import least_epsilon
 from lastbit.exact.numbers import Number, number, probability
-from lastbit.mechanisms.quantiles.mechanism import QuantileMechanism, point_odds, quantile
+from lastbit.mechanisms.quantiles.mechanism import GridSteps, QuantileMechanism, point_odds, quantile
 from lastbit.mechanisms.quantiles.rank_error import RankError
 from lastbit.privacy.rate import Rate
 from lastbit.release import Release
@@ -37,6 +37,8 @@ class QuantileValue(Release):
     ends: tuple[int, int] | None = field(default=None, hash=False)
     """On a log scale, the lowest and the highest step; None on a linear one."""
     resolution: Fraction = field(default=Fraction(1), compare=False)
+    of_rows: bool = field(default=False, compare=False)
+    """Whether the mechanism was given a column of numbers, each of which was taken for one person."""
 
     def columns(self) -> dict[str, Sequence[Any]]:
         """Return the quantile and its value."""
@@ -107,9 +109,9 @@ class Quantile(QuantileMechanism[QuantileValue]):
 
     def ready(self, values: Any) -> Callable[[Draw], QuantileValue]:
         """Return the quantile of one number for each person."""
-        return self.ready_steps(self._steps(values))
+        return self.ready_steps(self._steps(values), of_rows=not isinstance(values, GridSteps))
 
-    def ready_steps(self, steps: Steps) -> Callable[[Draw], QuantileValue]:
+    def ready_steps(self, steps: Steps, *, of_rows: bool = False) -> Callable[[Draw], QuantileValue]:
         """Return the same from whole steps of the grid, between the bounds."""
         ranked = self._rank_values(steps)
 
@@ -117,7 +119,7 @@ class Quantile(QuantileMechanism[QuantileValue]):
             error = self._rank_error
             value = self.grid.value(ranked.step(ranked.pick(error, draw)))
             ends = None if self._log_scale is None else (self._low, self._high)
-            facts = error.q, self.points, error.rate, ends, self.grid.resolution
+            facts = error.q, self.points, error.rate, ends, self.grid.resolution, of_rows
             return QuantileValue(self.name, self.cost, value, *facts)
 
         return pick

@@ -12,7 +12,7 @@ from typing import Any, Final
 from lastbit.chance.draw import Draw
 from lastbit.errors import ParameterError
 from lastbit.exact.numbers import Number, probability, whole
-from lastbit.mechanisms.quantiles.mechanism import MOST_PARTS, QuantileMechanism, quantile
+from lastbit.mechanisms.quantiles.mechanism import MOST_PARTS, GridSteps, QuantileMechanism, quantile
 from lastbit.mechanisms.quantiles.rank_error import RankError
 from lastbit.mechanisms.quantiles.ranked_values import RankedValues
 from lastbit.release import Release
@@ -35,10 +35,13 @@ class QuantileValues(Release):
     quantile  value
            0      0
            1      1
+    Each row was taken for one person.
     """
 
     values: tuple[Fraction, ...]
     qs: tuple[Fraction, ...] = field(hash=False)
+    of_rows: bool = field(default=False, compare=False)
+    """Whether the mechanism was given a column of numbers, each of which was taken for one person."""
 
     def columns(self) -> dict[str, Sequence[Any]]:
         """Return the quantiles and their values."""
@@ -102,9 +105,9 @@ class Quantiles(QuantileMechanism[QuantileValues]):
 
     def ready(self, values: Any) -> Callable[[Draw], QuantileValues]:
         """Return the quantiles of one number for each person."""
-        return self.ready_steps(self._steps(values))
+        return self.ready_steps(self._steps(values), of_rows=not isinstance(values, GridSteps))
 
-    def ready_steps(self, steps: Steps) -> Callable[[Draw], QuantileValues]:
+    def ready_steps(self, steps: Steps, *, of_rows: bool = False) -> Callable[[Draw], QuantileValues]:
         """Return the same from whole steps of the grid, between the bounds."""
         parts = self.spread or 1
         exact: Any = self.qs
@@ -113,7 +116,8 @@ class Quantiles(QuantileMechanism[QuantileValues]):
             ranked = self._rank_values(steps, draw.integer(parts, len(steps)) if parts > 1 else None, parts)
             points = [0] * len(exact)
             self._split(draw, ranked, (0, len(exact)), points)
-            return QuantileValues(self.name, self.cost, self.grid.values(list(map(ranked.step, points))), exact)
+            values = self.grid.values(list(map(ranked.step, points)))
+            return QuantileValues(self.name, self.cost, values, exact, of_rows)
 
         return pick
 

@@ -75,7 +75,7 @@ class ConsistentTable(Release):
     >>> import lastbit as lb
     >>> release = lb.Tables(domain={"a": "xy", "b": "uvw"}, tables=[("a", "b")], rho=2000).release([[9, 8, 7]] * 2)
     >>> print(release.table("a", "b"))
-    Tables, rho 2000: a by b
+    Tables that agree, rho 2000: a by b
         a   u   v   w  (all)
         x   9   8   7     24
         y   9   8   7     24
@@ -91,7 +91,7 @@ The exact numbers add up; they are rounded here.
     @property
     def title(self) -> str:
         """The line above the table."""
-        return f"{self.mechanism}, {self.cost.text}: {' by '.join(self.names) or 'everybody'}"
+        return f"{super().title}: {' by '.join(self.names) or 'everybody'}"
 
     @property
     def values(self) -> NDArray[Any]:
