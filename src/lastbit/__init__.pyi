@@ -75,6 +75,7 @@ from lastbit.publication.publication import Publication
 from lastbit.publication.verify import verify
 from lastbit.questions.ask import ask, describe
 from lastbit.questions.compare import compare
+from lastbit.questions.group_values import bins, months
 from lastbit.release import Measurement, Release
 from lastbit.values.counts import Counts
 from lastbit.values.grid import Grid
@@ -190,6 +191,7 @@ __all__ = [
     "Winner",
     "ask",
     "audit",
+    "bins",
     "compare",
     "count",
     "count_tables",
@@ -202,6 +204,7 @@ __all__ = [
     "largest_rho",
     "ledger",
     "mean_sums",
+    "months",
     "papers",
     "per_unit",
     "scored",

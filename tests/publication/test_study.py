@@ -38,7 +38,7 @@ WRONG = [
     ('domain = ["north", "south"]', "", "question[3]", 31, "--most-items"),
     ('weight = 3', 'delta = 1e-7', "question[1].delta", 23, "one budget"),
     ('weight = 3', 'title = 3', "question[1].title", 23, "--title"),
-    ('weight = 3', 'override = true', "question[1].override", 23, "no such option"),
+    ('weight = 3', 'override = "yes"', "question[1].override", 23, "true or false"),
     ('unit = "patient"', 'unit = "patien"', "data.unit", 10, "no column 'patien'"),
     ('unit = "patient"', '', "data.unit", 8, "needs --unit"),
     ('noun = ["patient", "patients"]', 'noun = ["a", "b", "c"]', "data.noun", 11, "a noun for one"),

@@ -116,6 +116,15 @@ def told_rightly(answer: Answer, places: Places) -> Iterator[Outcome]:
 
 
 @says(
+    "{listed} of the {k} asked for were found. With a larger --epsilon or --delta an item needs fewer people to be "
+    "listed."
+)
+def found_fewer(answer: Answer, places: Places) -> Iterator[Outcome]:
+    k, listed = answer.case.options["k"], len(_items(answer))
+    yield Outcome("how many", parse(places["listed"]) == listed < k == parse(places["k"]), sure=True)
+
+
+@says(
     "An item with {reach} {more} than the {place}{th} of all items is listed with probability {level}, unless the "
     "noise puts {k} {other_items} ahead of it."
 )

@@ -20,7 +20,7 @@ _PLANS = {
         "plan top -k 10 --items 10000 --epsilon 1",
         "plan top -k 10 --items 10000 --within 50",
         "plan top -k 10 --epsilon 1 --delta 1e-6 --most-items 5",
-        "plan top -k 10 --items 10000 --weights cost --bounds 0 1000 --within 50000",
+        "plan top -k 10 --items 10000 --of cost --bounds 0 1000 --within 50000",
     ),
     "choose": ("plan choose -k 50 --items 10000 --epsilon 1 --delta 1e-6",),
     "measure": ("plan measure -k 3 --items 100 --epsilon 1",),
@@ -46,6 +46,7 @@ GROUPS: Final[dict[str, dict[str, Any]]] = {
         "help": "How accurate a command will be, or what an accuracy costs. No row is read and nothing is spent.",
         "short_help": "How accurate a command will be, before it is run.",
     },
+    "columns": {"help": "Public facts about columns, typed once for --columns."},
     "publish": {
         "help": "A whole study from one file: its questions, its budget, its report and the proof of it.",
         "short_help": "A whole study from one file.",
@@ -193,6 +194,12 @@ COMMANDS: Final[tuple[Command, ...]] = (
         "token withdraw anna --tokens tokens.json",
     ),
     *(Command(("plan", name), summary, partial(_load_plan, name)) for name, summary in SUMMARIES.items()),
+    _command(
+        "columns new",
+        "Write a file of facts about columns, from their names.",
+        "columns.new",
+        "columns new visits.csv -o columns.toml",
+    ),
     _command(
         "publish new",
         "Write a first study file from the names of the columns.",

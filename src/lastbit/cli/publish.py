@@ -27,14 +27,15 @@ Key = Annotated[
 ]
 
 
+Output = Annotated[
+    str | None,
+    typer.Option("--output", "-o", metavar="FILE", help="The file to write. Without it: print.", callback=check_text),
+]
+
+
 def new(
     source: Annotated[str, typer.Argument(metavar="TABLE", help="A file, or an address.", callback=check_text)],
-    output: Annotated[
-        str | None,
-        typer.Option(
-            "--output", "-o", metavar="FILE", help="The file to write. Without it: print.", callback=check_text
-        ),
-    ] = None,
+    output: Output = None,
     unit: Annotated[
         str | None,
         typer.Option(metavar="COLUMN", help="The column that says whom a row belongs to.", callback=check_text),
@@ -48,6 +49,11 @@ def new(
 
     folder = Path() if output is None else Path(output).resolve().parent
     text = write_first_file(source, unit=unit, table=table, folder=folder)
+    write_once(output, text, f"Check the unit and the budget in it, then: lastbit publish plan {output}")
+
+
+def write_once(output: str | None, text: str, advice: str) -> None:
+    """Write a text into a new file, or print it. A file that is there stays as it is."""
     if output is None:
         print(text, end="")
         return
@@ -58,7 +64,7 @@ def new(
         raise ParameterError(f"{output} is there already, and is not overwritten. Name another file.") from None
     except OSError as error:
         raise ParameterError(f"{output} cannot be written: {error.strerror}.") from None
-    say(f"wrote {output}. Check the unit and the budget in it, then: lastbit publish plan {output}")
+    say(f"wrote {output}. {advice}")
 
 
 def check(file: StudyFile, as_json: Json = False) -> None:

@@ -22,7 +22,7 @@ _HELP: Final = """Start a server on this machine that holds the table and the le
     """
 
 OPTIONS: Final = (
-    *(option for option in TABLE if option.name != "table"),
+    *(option for option in TABLE if option.name != "table" and option.part == "table"),
     Option("ledger", Place("FILE"), "The ledger to charge: a file or a postgresql:// address.", REQUIRED),
     Option("dataset", Text("NAME"), "The account that pays.", REQUIRED),
     Option(

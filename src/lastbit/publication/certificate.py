@@ -15,6 +15,7 @@ from lastbit.exact.numbers import number
 from lastbit.ledger import chain
 from lastbit.output.data_files import plain_columns
 from lastbit.publication.rates import Rate
+from lastbit.questions.column_facts import ColumnFacts
 from lastbit.questions.group_types import group_names
 from lastbit.questions.kinds import find_kind
 from lastbit.questions.rendering import AnswerView, render_answer
@@ -112,7 +113,7 @@ def describe_options(request: Request) -> dict[str, Any]:
         option.name: _list_items(request) if option.name == "domain" else _plain(option.type.plain(value))
         for option, value in request.explicit_options
         if (option.part in ("table", "question", "cost") and option.name not in _PLACES) or option.name in _TEXTS
-    } | {"level": request.level}
+    } | {"level": request.level, **({"columns": request.facts.display} if request.facts.display else {})}
 
 
 def _list_items(request: Request) -> Any:
@@ -139,7 +140,10 @@ def rebuild_request(kind: str, options: Mapping[str, Any]) -> Request:
         raise ParameterError("the domain of a certificate must be a list of items for each column.")
     known = find_kind(kind)
     allowed = {option.name for option in known.options if option.part in ("table", "question", "cost", "output")}
-    unknown = sorted((options.keys() - allowed) | (options.keys() & _PLACES))
+    columns = options.get("columns", {})
+    if not isinstance(columns, dict) or ColumnFacts.parse(columns).display != columns:
+        raise ParameterError("the columns of a certificate must be the labels of values, and nothing else.")
+    unknown = sorted((options.keys() - allowed) | (options.keys() & (_PLACES - {"columns"})))
     if unknown:
         raise ParameterError(f"the certificate has options that no question of it can have: {', '.join(unknown)}.")
     return known.parse({**options, "source": ["-"]}, "python")

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from pathlib import Path
 from typing import Final
 
-from lastbit.data.files.open_table import ColumnSelection, list_columns, open_table
-from lastbit.errors import LastbitError, ParameterError
+from lastbit.errors import ParameterError
+from lastbit.questions.columns_file import list_facts, read_names, write_text
 from lastbit.questions.kinds import KINDS
 
 _LIKELY_UNITS: Final = ("patient", "person", "user", "customer", "member", "household", "device", "id")
@@ -16,35 +15,6 @@ _LIKELY_UNITS: Final = ("patient", "person", "user", "customer", "member", "hous
 
 _KINDS: Final = ("share", "sum", "mean", "median", "quantile", "top", "tables")
 """What a first file names besides counts."""
-_VALUES: Final = '# values = ["...", "..."]           # the public list of its values'
-_EDGES: Final = "# edges  = [0, 18, 65]              # numbers as groups: under 18, 18 to 64, 65 and over"
-_BOUNDS: Final = "# bounds = [0, 1000]                # numbers: the range that each is clamped to"
-_MONTHS: Final = (
-    '# every  = "month"                  # dates: one group a month\n# from   = "2024-01"\n# to     = "2024-12"'
-)
-_HINTS: Final = {
-    "text": (_VALUES,),
-    "number": (f"{_EDGES}; or", _BOUNDS),
-    "date": (_MONTHS, '# from   = "2024-01"', '# to     = "2024-12"'),
-    "": (f"{_VALUES}; or", f"{_EDGES}; or", _BOUNDS),
-}
-"""What may be said of a column, by the type that its file declares."""
-_NUMBERS: Final = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "U", "FLOAT", "DOUBLE", "DECIMAL")
-
-
-def _declared_kind(source: str, table: str | None, column: str) -> str:
-    """Return what a file declares a column to hold; "" where only its rows know. Of a type only its name is read."""
-    try:
-        opened = open_table(source, ColumnSelection((column,)), table, with_rows=False)
-    except LastbitError:  # no question can be asked of such a column
-        return ""
-    with closing(opened.connection):
-        name = str(opened.relation.types[0])
-    if name.startswith(_NUMBERS):
-        return "number"
-    if name.startswith(("DATE", "TIMESTAMP")):
-        return "date"
-    return "text" if name.startswith("ENUM") or column in opened.text_columns else ""
 
 
 def write_first_file(
@@ -54,44 +24,36 @@ def write_first_file(
 
     `folder` is where the file will stand: the table is named from there.
     """
-    columns = list_columns(source, table)
-    if not columns:
-        raise ParameterError(
-            "the columns of this file are only named by its rows, which are private. Write the file by hand, or use "
-            "CSV, Parquet or a database. Nothing was read."
-        )
+    columns = read_names(source, table)
     if unit is not None and unit not in columns:
         raise ParameterError(f"there is no column {unit!r}. Use one of {', '.join(columns)}. Nothing was read.")
     name = _name_from(source, folder)
     guess = unit or _guess_unit(columns)
     stem = "".join(filter(str.isprintable, Path(source).name.split(".")[0])) or "study"
+    whom = write_text(guess)
     space = " " * max(1, 28 - len(guess))
-    table_line = "" if table is None else f"table = {_text(table)}\n"
-    facts = "\n".join(
-        "\n".join([f"# [columns.{_key(column)}]", *_HINTS[_declared_kind(source, table, column)]])
-        for column in columns
-        if column != guess
-    )
+    table_line = "" if table is None else f"table = {write_text(table)}\n"
+    facts = "\n".join(list_facts(source, table, [column for column in columns if column != guess]))
     kinds = ", ".join(name for name in _KINDS if name in KINDS)
     return f"""# What is published about {stem}, about whom, and at what cost.
 # Nothing in this file comes from the rows: it may be read, reviewed and published before the first row is.
 # lastbit publish check FILE says what is wrong with it, lastbit publish plan FILE how accurate it will be.
 
 [study]
-title   = {_text(f"About {stem}")}
+title   = {write_text(f"About {stem}")}
 by      = ""                          # who publishes it
 edition = "1"                         # the same file with another edition is another charge
 
 [data]
-files = {_text(name)}
-{table_line}unit  = {_text(guess)}{space}# WHO IS PROTECTED: all rows with one value of this column. Check this first
+files = {write_text(name)}
+{table_line}unit  = {whom}{space}# WHO IS PROTECTED: all rows with one value of this column. Check this first
 noun  = ["person", "people"]          # what one of them is called, and several
 about = 1000                          # a public guess how many there are, for the plan
 
 [budget]
 epsilon = 1
 # ledger  = "budget.db"               # who pays: lastbit budget create NAME --ledger budget.db --epsilon 1
-# dataset = {_text(stem)}
+# dataset = {write_text(stem)}
 
 # Public facts about columns, typed once and used by every question
 {facts}
@@ -106,7 +68,7 @@ ask  = "count"
 # by   = "..."
 
 [output]
-folder  = {_text(f"report-{stem}")}
+folder  = {write_text(f"report-{stem}")}
 formats = ["html", "csv", "parquet", "svg"]
 """
 
@@ -132,22 +94,3 @@ def _name_from(source: str, folder: Path | None) -> str:
         return Path(source).resolve().relative_to(folder.resolve()).as_posix()
     except ValueError:
         return str(Path(source).resolve())
-
-
-def _text(value: str) -> str:
-    """Return a text as TOML writes it, in ASCII.
-
-    >>> _text('a "b"'), _text("\\U0001f600")
-    ('"a \\\\"b\\\\""', '"\\\\U0001f600"')
-    """
-    return '"' + "".join(map(_escape, value)) + '"'
-
-
-def _escape(character: str) -> str:
-    if character in '"\\':
-        return f"\\{character}"
-    return character if character.isascii() and character.isprintable() else f"\\U{ord(character):08x}"
-
-
-def _key(name: str) -> str:
-    return name if name.isascii() and name.replace("_", "").replace("-", "").isalnum() else _text(name)

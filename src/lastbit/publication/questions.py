@@ -137,7 +137,7 @@ def _option_problems(study: Study, key: str, typed: Mapping[str, Any], kind: Kin
 def _belongs_to_questions(option: Option) -> bool:
     if option.name == "delta":
         return False  # the file has one, and the plan shares it out
-    if option.name in SHOWN_OPTIONS:
+    if option.name in SHOWN_OPTIONS or option.name == "override":
         return True
     return option.part == "question" or (option.part == "table" and option.name not in ("source", "unit", "table"))
 
@@ -160,7 +160,7 @@ def _build_request(study: Study, typed: Mapping[str, Any], kind: Kind) -> Reques
         name: study.output[name] for name in _FOR_ALL if name in study.output and name in options.keys() - values
     }
     if study.columns and "columns" in options:
-        values["columns"] = study.columns
+        values["columns"] = _place_lists(study)
     if study.let and "let" in options:
         values["let"] = dict(study.let)
     if "level" in study.output:
@@ -168,6 +168,17 @@ def _build_request(study: Study, typed: Mapping[str, Any], kind: Kind) -> Reques
     request = kind.parse({name: value for name, value in values.items() if value is not None}, "python")
     where = study.data.get("where")
     return request if where is None else request.narrow(str(where))
+
+
+def _place_lists(study: Study) -> dict[str, Any]:
+    """Return the facts of [columns], with files of values found from the folder of the study file."""
+
+    def place(facts: Any) -> Any:
+        values = facts.get("values") if isinstance(facts, dict) else None
+        in_folder = isinstance(values, str) and (study.folder / values).is_file()
+        return {**facts, "values": study.folder / str(values)} if in_folder else facts
+
+    return {column: place(facts) for column, facts in study.columns.items()}
 
 
 def price_questions(study: Study, budget: Budget, wishes: Sequence[Wish], people: int) -> list[Priced]:

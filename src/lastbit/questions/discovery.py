@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -68,6 +68,7 @@ def ask_unlisted_items(request: Request, *, gaps: bool) -> Question:
             columns["ahead of the next by"] = release.gaps
         built = build(reading.most, people.main_cost(request.cost))
         notes = [describe(built)]
+        notes = [*_describe_fewer(len(release.items), k), *notes]
         if release.stopped:
             notes.insert(0, "The search stopped: no other item is far enough above the items that few people have.")
         notes += _describe_cut(request, reading)
@@ -86,6 +87,49 @@ def ask_unlisted_items(request: Request, *, gaps: bool) -> Question:
         notes=[*describe_groups(request), *describe_weights(request)],
         draws_numbers=gaps,
     )
+
+
+def list_found_items(request: Request) -> Question:
+    """List the first k of the items that are found, with their numbers: the head of a count of unlisted items.
+
+    The count costs the same, and publishes all items that are found. So the ledger takes both for one question.
+    """
+    question = request.canonical.question
+    return replace(question, report=lambda published: _take_first(question.report(published), request))
+
+
+def _take_first(report: Report, request: Request) -> Report:
+    """Return the report of the k items with the largest published numbers."""
+    frame, k = report.frame or {}, request["k"]
+    values = frame["value" if "value" in frame else "bounded_value"]
+    order = sorted(range(len(values)), key=lambda place: -values[place])[:k]
+
+    def pick(column: Any) -> Any:
+        whole = isinstance(column, Sequence) and not isinstance(column, str) and len(column) == len(values)
+        return [column[place] for place in order] if whole else column
+
+    ranks = range(1, len(order) + 1)
+    data = {
+        name: {own: pick(labels) for own, labels in column.items()} if name == "groups" else pick(column)
+        for name, column in report.data.items()
+    }
+    return replace(
+        report,
+        columns={"rank": ranks, **{name: pick(column) for name, column in report.columns.items()}},
+        frame={"rank": list(ranks), **{name: pick(column) for name, column in frame.items()}},
+        data=data | {"rank": list(ranks)},
+        notes=[*_describe_fewer(len(order), k), *report.notes],
+    )
+
+
+def _describe_fewer(listed: int, k: int) -> list[str]:
+    """Return that fewer items were found than asked for, and what would find more."""
+    if listed >= k:
+        return []
+    return [
+        f"{listed:,} of the {k:,} asked for were found. With a larger --epsilon or --delta an item needs fewer people "
+        "to be listed."
+    ]
 
 
 def count_items(request: Request) -> Question:

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from lastbit.errors import ParameterError
 from lastbit.questions.domains import Domain
+from lastbit.questions.group_values import GroupEdges, GroupMonths
 from lastbit.questions.option import Face
 from lastbit.questions.value_types import Text, TextList
 
@@ -138,10 +139,22 @@ def split_groups(values: Mapping[str, Any]) -> Mapping[str, Any]:
     by = values.get("by")
     if not isinstance(by, Mapping):
         return values
-    if values.get("domain") is not None:
-        raise ParameterError("by has the values of its columns here, and domain has some too. Leave one of them out.")
-    domain = {name: items for name, items in by.items() if items is not None}
-    return {**values, "by": list(by), **({"domain": domain} if domain else {})}
+    dates = [column for column, groups in by.items() if isinstance(groups, GroupMonths)]
+    if len(dates) + (values.get("month") is not None) > 1:
+        raise ParameterError("by may have the months of one column only. Name the others as 'month(day) as month'.")
+    edges = {column: list(groups.edges) for column, groups in by.items() if isinstance(groups, GroupEdges)}
+    domain = {
+        column: groups.domain if isinstance(groups, GroupMonths) else groups
+        for column, groups in by.items()
+        if groups is not None and not isinstance(groups, GroupEdges)
+    }
+    said = {"edges": edges, "domain": domain, "month": dates[0] if dates else None}
+    for name in ("edges", "domain"):
+        if said[name] and values.get(name) is not None:
+            raise ParameterError(
+                f"by has the groups of its columns here, and {name} has some too. Leave one of them out."
+            )
+    return {**values, "by": list(by), **{name: value for name, value in said.items() if value}}
 
 
 def group_names(columns: Any) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from typing import Any, Final
 from lastbit.errors import ParameterError
 from lastbit.exact.numbers import number
 from lastbit.output.words import Words
+from lastbit.questions.column_facts import ColumnFacts
 from lastbit.questions.domains import Domain, assign_domains, missing_domains
 from lastbit.questions.group_types import check_names, group_names, imply_domains
 
@@ -33,6 +34,8 @@ class ItemOptions:
     discover: tuple[str, ...] | bool | None = None
     """The columns whose groups nobody listed; True for all without a list."""
     others: str = "leave-out"
+    columns_known: ColumnFacts = field(default_factory=lambda: ColumnFacts({}))
+    """How items are shown."""
     most_items: int | None = None
     """How many items a unit counts in; None for all, and where the number is found automatically."""
     auto: bool = False
@@ -55,6 +58,10 @@ class ItemOptions:
             options["by"] = group_names(options["by"])
             check_names(options["by"])
             options["implied"] = imply_domains(values)
+        if "weights" in values and "every" not in values and values.get("of") is not None:
+            options["weights"] = values["of"]
+        if values.get("columns") is not None:
+            options["columns_known"] = values["columns"]
         if values.get("one_each"):
             if options["most_items"] is not None:
                 raise ParameterError("--one-each is --most-items 1: got both. Leave one of them out.")
@@ -189,9 +196,11 @@ class ItemOptions:
         {'value (group)': ['a', 'b']}
         """
         headings = [f"{name} (group)" if name in _NUMBERS_OF_ANSWERS else name for name in self.by]
-        if len(headings) == 1:
-            return {headings[0]: list(names)}
-        return {heading: [name[place] for name in names] for place, heading in enumerate(headings)}
+        parts = [(name,) for name in names] if len(headings) == 1 else names
+        label = self.columns_known.label
+        return {
+            heading: [label(self.by[place], part[place]) for part in parts] for place, heading in enumerate(headings)
+        }
 
     def discovery_parameters(self, unit: str | None, of_counts: str = "1") -> dict[str, Any]:
         """Return how one unit moves the numbers of items that nobody listed, as mechanisms take it."""

@@ -8,7 +8,7 @@ from typing import Final
 from lastbit.errors import ParameterError
 from lastbit.questions import counts, describe, quantiles, selection, streams, sums, tables
 from lastbit.questions.edge_types import EdgeLists
-from lastbit.questions.old_words import respell_histogram
+from lastbit.questions.old_words import respell_histogram, respell_measure, respell_top
 from lastbit.questions.option import Option
 from lastbit.questions.request import Kind
 from lastbit.questions.shared_options import (
@@ -99,7 +99,7 @@ _BINS: Final = (
 )
 
 _LISTED_ITEMS: Final = "visits.csv --by diagnosis --unit patient --domain diagnoses.txt"
-_SUMS: Final = f"{_LISTED_ITEMS} --weights cost --bounds 0 1000"
+_SUMS: Final = f"{_LISTED_ITEMS} --of cost --bounds 0 1000"
 _BUDGET: Final = "--ledger budget.db --dataset clinic"
 _COST: Final = "visits.csv --of cost --unit patient"
 
@@ -119,7 +119,7 @@ KINDS: Final[dict[str, Kind]] = {
         ),
         Kind(
             "top",
-            (*TABLE, *ITEMS, *PAYMENT, _K, DISCOVER, DELTA, *_SET),
+            (*TABLE, *ITEMS, *PAYMENT, _K, _NUMBERS, DISCOVER, DELTA, *_SET),
             selection.top,
             SUMMARIES["top"],
             (
@@ -128,9 +128,13 @@ KINDS: Final[dict[str, Kind]] = {
                 f"top {_SUMS} -k 3 --epsilon 1",
                 f"top {_LISTED_ITEMS} -k 3 --rho 1/10",
                 f"top {_LISTED_ITEMS} -k 3 --set --epsilon 1",
-                "top visits.csv --by diagnosis --unit patient -k 3 --epsilon 1 --delta 1e-6",
+                "top visits.csv --by diagnosis --unit patient --discover -k 3 --epsilon 1 --delta 1e-6",
+                f"top {_LISTED_ITEMS} -k 3 --numbers --epsilon 1",
+                "top visits.csv --by diagnosis --unit patient --discover -k 3 --numbers --most-items 5 --epsilon 1 "
+                "--delta 1e-6",
                 f"top {_LISTED_ITEMS} --where 'cost >= 100 and month(date) <= 6' -k 3 --epsilon 1",
             ),
+            respell=respell_top,
         ),
         Kind(
             "above",
@@ -177,6 +181,7 @@ KINDS: Final[dict[str, Kind]] = {
                 f"measure {_LISTED_ITEMS} -k 3 --set --epsilon 1",
                 f"measure {_SUMS} -k 3 --epsilon 1",
             ),
+            respell=respell_measure,
         ),
         Kind(
             "histogram",

@@ -1,4 +1,4 @@
-"""Old words in the words of the grammar: a histogram is a count by bins, by periods or by items.
+"""Old words in the words of the grammar: a histogram is a count by bins, by periods or by items; measure is a top.
 
 Two spellings of one question become one request, so that the ledger knows the question in both.
 """
@@ -44,7 +44,7 @@ def respell_histogram(request: Request) -> Request:
         if bins is not None or unnamed is not None:
             edges[of] = _list_edges(values, bins, unnamed, dates)
         elif every is None and values["by"]:
-            values["weights"] = _choose_weights(of, values["weights"])
+            values["weights"] = choose_weights(of, values["weights"])
         elif every is None:
             raise ParameterError(
                 "bins need bounds and their number, or edges, or a period. Write --bounds 0 100 --bins 10, or --edges "
@@ -61,10 +61,35 @@ def respell_histogram(request: Request) -> Request:
     return type(request)(KINDS["count"], values, request.face)
 
 
-def _choose_weights(of: str, weights: str | None) -> str:
-    if weights not in (None, of):
+def respell_measure(request: Request) -> Request:
+    """Return the same request as `top` with numbers.
+
+    >>> from lastbit.questions.kinds import KINDS
+    >>> asked = {"source": "v.csv", "by": "item", "domain": "a,b", "k": 1, "weights": "cost", "bounds": [0, 9]}
+    >>> KINDS["measure"].parse({**asked, "epsilon": 1}).canonical.command
+    'lastbit top v.csv --by item --domain a,b --of cost --bounds 0 9 --epsilon 1 -k 1 --numbers'
+    """
+    from lastbit.questions.kinds import KINDS
+
+    values = {**request.values, "numbers": True, "discover": None, "delta": None}
+    return type(request)(KINDS["top"], values, request.face)
+
+
+def respell_top(request: Request) -> Request:
+    """Return a list of found items with their numbers as the count that it is the head of; any other list as it is."""
+    from lastbit.questions.kinds import KINDS
+
+    if not request["numbers"] or not request.items.unlisted_columns:
+        return request
+    values = {**request.values, "weights": request["of"], "one_each": False, "rows": False, "most_rows": None}
+    return type(request)(KINDS["count"], values, request.face)
+
+
+def choose_weights(of: str | None, weights: str | None) -> str | None:
+    """Return the column that is added up, by its word or by the old one."""
+    if of is not None and weights not in (None, of):
         raise ParameterError(f"--weights is an old word for --of: got {weights!r} and {of!r}. Leave --weights out.")
-    return of
+    return weights if of is None else of
 
 
 def _list_edges(

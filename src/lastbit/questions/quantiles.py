@@ -239,7 +239,14 @@ def _parse_groups(request: Request, rule: str) -> ItemOptions | None:
             "says how many numbers a person has in all groups together. Leave the others out."
         )
     items = request.items
-    return ItemOptions(by=items.by, domain=domain, implied=items.implied, others=items.others, **parse_bound(most))
+    return ItemOptions(
+        by=items.by,
+        domain=domain,
+        implied=items.implied,
+        others=items.others,
+        columns_known=items.columns_known,
+        **parse_bound(most),
+    )
 
 
 def _describe_groups(request: Request, groups: ItemOptions | None, rule: str) -> list[str]:

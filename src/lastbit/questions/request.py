@@ -11,9 +11,12 @@ from typing import TYPE_CHECKING, Any, Final
 from lastbit.errors import ParameterError
 from lastbit.output.addresses import public_address
 from lastbit.output.words import Words
+from lastbit.questions.apply_columns import apply_columns
+from lastbit.questions.column_facts import ColumnFacts
 from lastbit.questions.domains import Domain, assign_domains
 from lastbit.questions.group_types import PERIODS, READINGS, add_columns, group_names, imply_domains, split_groups
 from lastbit.questions.item_options import ItemOptions
+from lastbit.questions.old_words import choose_weights
 from lastbit.questions.option import REQUIRED, Face, Option, parse_options
 from lastbit.questions.row_options import RowOptions
 from lastbit.questions.shared_options import SOURCE
@@ -21,7 +24,18 @@ from lastbit.questions.shared_options import SOURCE
 if TYPE_CHECKING:
     from lastbit.questions.question import Question
 
-_DISPLAY_OPTIONS: Final = ("reuse", "as_json", "plot", "html", "csv", "parquet", "methods", "dry_run", "people")
+_DISPLAY_OPTIONS: Final = (
+    "reuse",
+    "override",
+    "as_json",
+    "plot",
+    "html",
+    "csv",
+    "parquet",
+    "methods",
+    "dry_run",
+    "people",
+)
 """Options that change how a release is shown, and not the question."""
 _NO_COMMAND: Final = (
     "# A command cannot name these items: some are empty, have blanks at their ends, or have several lines. Use Python."
@@ -61,10 +75,15 @@ class Kind:
         `fixed` are options that the owner of the table has set. Whoever asks a server cannot change them. `by` may be
         a mapping from columns to their values.
         """
-        values = split_groups(values)
-        return Request(
-            self, self._add_columns(parse_options(self._options(values), values, face, self.name, fixed)), face
-        )
+        values = self._apply_columns(split_groups(values), face)
+        return Request(self, self._complete(parse_options(self._options(values), values, face, self.name, fixed)), face)
+
+    def _apply_columns(self, values: Mapping[str, Any], face: Face) -> Mapping[str, Any]:
+        """Return the options with the facts of --columns, where the face may give it."""
+        options = {option.name: option for option in self.options}
+        if values.get("columns") is None or "columns" not in options or face not in options["columns"].faces:
+            return values
+        return apply_columns(self.name, options, values, face)
 
     def _options(self, values: Mapping[str, Any]) -> Sequence[Option]:
         """Return the options. A column whose reading is said needs no --by."""
@@ -72,13 +91,18 @@ class Kind:
             return self.options
         return [replace(option, default=()) if option.name == "by" else option for option in self.options]
 
-    def _add_columns(self, parsed: dict[str, Any]) -> dict[str, Any]:
+    def _complete(self, parsed: dict[str, Any]) -> dict[str, Any]:
+        """Return the options with every column of groups in `by`, and the column to add up in `of`, where it is one."""
+        if "weights" in parsed and "of" in parsed and "every" not in parsed and parsed["weights"] is not None:
+            parsed = {**parsed, "of": choose_weights(parsed["of"], parsed["weights"]), "weights": None}
         return add_columns(parsed) if "by" in parsed else parsed
 
     def parse_plan(self, values: Mapping[str, Any], face: Face = "python", *, items: int | None = None) -> Request:
         """Return the request of a plan: columns may be left out, and a number of items may stand for a domain."""
         options = {option.name: option for option in self.options}
-        values = {name: value for name, value in values.items() if value is not None}
+        values = {
+            name: value for name, value in self._apply_columns(split_groups(values), face).items() if value is not None
+        }
         stand_ins = {name: value for name, value in _STAND_INS.items() if name in options and options[name].required}
         if "unit" in options and not {"source", "counts"} & values.keys():
             # Whoever names the table has said whose the rows are.
@@ -87,7 +111,7 @@ class Kind:
             stand_ins["by"] = ("item",)
         by_dates = "every" in options and items is None and not {"by", "domain", "delta"} & values.keys()
         if "weights" in options and "bounds" in values and not (by_dates and {"of", *PERIODS} & values.keys()):
-            stand_ins["weights"] = "number"
+            stand_ins["weights" if values.get("of") is None or by_dates else "of"] = "number"
         if items is not None:
             if "domain" not in options or "domain" in values:
                 raise ParameterError(
@@ -102,7 +126,7 @@ class Kind:
         if "by" in options and any(values.get(name) is not None for name in READINGS):
             stand_ins["by"] = ()
         planned = [replace(option, default=stand_ins.get(name, option.default)) for name, option in options.items()]
-        return Request(self, self._add_columns(parse_options(planned, values, face, self.name)), face)
+        return Request(self, self._complete(parse_options(planned, values, face, self.name)), face)
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,6 +165,11 @@ class Request:
         if self.values.get("unit") is None and self.values.get("counts") is None and "unit" in self.values:
             return Words(row, rows, row, rows)
         return Words(person, people, row, rows)
+
+    @property
+    def facts(self) -> ColumnFacts:
+        """What is publicly known about the columns."""
+        return self.values.get("columns") or ColumnFacts({})
 
     @property
     def level(self) -> str:
@@ -263,7 +292,7 @@ class Request:
     def _public_options(self) -> Iterator[tuple[Option, Any]]:
         """The options that a person would type again, without passwords."""
         for option, value in self.explicit_options:
-            if option.name in _DISPLAY_OPTIONS:
+            if option.name in _DISPLAY_OPTIONS or (option.name == "columns" and not value.display):
                 continue
             if option.name == "source":
                 yield option, tuple(map(public_address, value))

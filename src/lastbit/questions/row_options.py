@@ -49,7 +49,8 @@ class RowOptions:
     def of(cls, values: Mapping[str, Any]) -> RowOptions:
         """Take the options of a table out of the options of a question, and refuse what can never work."""
         options = {part.name: values[part.name] for part in fields(cls) if part.name in values}
-        if "weights" in values and values["weights"] is None and values["missing"] != "show":
+        sums = values.get("weights") is not None or values.get("of") is not None
+        if "weights" in values and not sums and values["missing"] != "show":
             options["bin_missing"] = values["missing"]
         rows = cls(**options)
         if rows.unit is not None and rows.unit in columns_read(values):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from lastbit.errors import ParameterError
 from lastbit.output.words import plural
-from lastbit.questions.discovery import ask_unlisted_items
+from lastbit.questions.discovery import ask_unlisted_items, list_found_items
 from lastbit.questions.question import Accuracy, Question
 from lastbit.questions.reading_notes import describe_groups, describe_weights
 
@@ -23,13 +23,17 @@ if TYPE_CHECKING:
 def top(request: Request) -> Question:
     """List the k items with the most people, or the largest sums, and how far each is ahead of the next.
 
-    Without --domain nobody listed the items: then a --delta pays for publishing them.
+    With --discover nobody listed the items: then a --delta pays for publishing them. With --numbers the number of each
+    is estimated too.
     """
     items, k = request.items, request["k"]
+    if request["numbers"] and not items.unlisted_columns:
+        refuse_delta(request)
+        return measure(request)
     if request["set"] or request["form"] != "both":
         return _select_set(request)
     if items.unlisted_columns:
-        return ask_unlisted_items(request, gaps=True)
+        return list_found_items(request) if request["numbers"] else ask_unlisted_items(request, gaps=True)
     refuse_delta(request)
     import lastbit as lb
     from lastbit.questions.report import Report, format_bound, format_percent

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
+from lastbit.questions.column_facts import Columns
 from lastbit.questions.domains import Domains
 from lastbit.questions.edge_types import EdgeLists
 from lastbit.questions.group_types import DiscoverList, GroupList
@@ -52,6 +53,18 @@ UNIT: Final = Option(
     part="table",
     faces=OWNER,
 )
+COLUMNS: Final = (
+    Option(
+        "columns",
+        Columns(),
+        "A TOML file of public facts about columns: values, labels, edges, bounds. lastbit columns new writes one.",
+        None,
+        "output",
+        OWNER,
+    ),
+    Option("override", Flag(), "What is typed may contradict --columns.", False, "output", OWNER),
+)
+"""Facts that fill in other options, and so take no part in a question themselves; labels are shown."""
 TABLE: Final = (
     SOURCE,
     UNIT,
@@ -88,6 +101,7 @@ TABLE: Final = (
     Option(
         "decimal_comma", Flag(), "Numbers in a text file are written as 1.234,5.", False, part="table", faces=OWNER
     ),
+    *COLUMNS,
 )  # fmt: skip
 """Where the rows are, and which of them are read."""
 
@@ -177,7 +191,7 @@ _CLAMPING_HELP: Final = (
     "Numbers outside this range count as its nearer end. Choose the range without the table; a tight one is precise."
 )
 _SUMS: Final = (
-    Option("weights", COLUMN, "Add up this column instead of counting people."),
+    Option("weights", COLUMN, "Add up this column instead of counting people. Beside --of, an old word for it."),
     Option(
         "bounds",
         Pair(),
@@ -191,7 +205,16 @@ _SUMS: Final = (
         "The step of sums, noise and gaps: for weights as --bounds say, else 1, or 1/10 for gaps.",
     ),
 )
-ITEMS: Final = (*COUNTS, BY, DOMAIN, *READING, MOST_ITEMS, *_SUMS, PEOPLE_SHARE)
+ITEMS: Final = (
+    *COUNTS,
+    BY,
+    DOMAIN,
+    *READING,
+    MOST_ITEMS,
+    Option("of", COLUMN, "Rank by the sums of this column instead of by people."),
+    *_SUMS,
+    PEOPLE_SHARE,
+)
 """Which items are counted, and how."""
 GROUPS: Final = (*COUNTS, GROUPS_BY, DOMAIN, *READING, MOST_ITEMS, *_SUMS, ONE_EACH, PEOPLE_SHARE)
 """Items that may be left out, where a question counts everybody without them."""

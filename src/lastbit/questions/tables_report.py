@@ -237,7 +237,7 @@ def _long_columns(people: TablesOfPeople) -> dict[str, list[Any]]:
         rows = len(own["value"])
         long["table"] += [" by ".join(table.names)] * rows
         for name in names:
-            long[name] += own.get(name, [""] * rows)
+            long[name] += [request.facts.label(name, item) for item in own.get(name, [""] * rows)]
         long[people.noun] += own["value"]
         long["interval"] += table.error_bars(request.level)["value"]
         for name in extra:
