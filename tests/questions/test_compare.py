@@ -111,6 +111,22 @@ def test_what_cannot_be_compared_is_refused(years: Path) -> None:
         lb.compare("none.json", "none.json")
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"value": 3}, {"value": [1]}, {"low": ["x"] * 3}, {"high": [{}] * 3}, {"level": 7}, {"level": None},
+        {"groups": {"region": ["a", "a", "b"]}}, {"groups": {"region": 5}}, {"groups": []}, {"exact": 3},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_json_that_was_changed_is_refused_in_words(years: Path, change: dict[str, Any]) -> None:
+    document = json.loads(json.dumps(dict(ask(2023).data), default=float))
+    document.pop("exact", None)
+    assert lb.compare(document, document).to_frame()["value"].tolist() == [0, 0, 0]
+    with pytest.raises(ParameterError):
+        lb.compare(document, {**document, **change})
+
+
 def test_groups_of_one_answer_alone_are_left_out_and_said(years: Path) -> None:
     one, two = ask(2023), ask(2024, by={"region": ["south", "east"]})
     change = lb.compare(one, two)

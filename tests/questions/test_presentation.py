@@ -57,6 +57,14 @@ def test_a_title_says_what_was_asked_of_whom(kind: str, options: dict[str, Any],
     assert title_of(KINDS[kind].parse({**NOUNS, **options})) == title
 
 
+def test_a_title_has_the_labels_and_the_unit_of_measure_of_columns() -> None:
+    facts = {"cost": {"in": "euros", "bounds": [0, 9]}, "ward": {"label": "department", "values": ["a", "b"]}}
+    mean = KINDS["mean"].parse({**NOUNS, "of": "cost", "by": "ward", "columns": facts})
+    assert title_of(mean) == "Mean cost per patient (in euros), by department"
+    top = KINDS["top"].parse({**NOUNS, "of": "cost", "by": "ward", "columns": facts, "k": 1})
+    assert title_of(top) == "The largest by department, by the sum of cost (in euros)"
+
+
 def test_every_mechanism_has_its_words() -> None:
     names = {
         name for name in dir(lb) if isinstance(getattr(lb, name), type) and issubclass(getattr(lb, name), lb.Mechanism)

@@ -174,7 +174,15 @@ def read_side(answer: Any, of: str | None, misses: Fraction) -> Side:
     if isinstance(answer, AnswerView):
         return _read_view(answer, misses)
     title, columns, labels, level, is_positive = read_document(answer, of)
-    return _build_side(title, columns, labels, 1 - probability(level, "level"), is_positive)
+    try:
+        side = _build_side(title, columns, labels, 1 - probability(level, "level"), is_positive)
+        if len(side.rows) == len(side.values):
+            return side
+    except (TypeError, ValueError):  # columns that are none, or of different lengths
+        pass
+    raise ParameterError(
+        "an answer must have one row for each group, with a number in each column. Nothing was compared."
+    )
 
 
 def _read_view(view: AnswerView, misses: Fraction) -> Side:

@@ -30,9 +30,9 @@ def title_of(request: Request, published: Any = None) -> str:
     own: str | None = request.values.get("title")
     if own is not None:
         return own
-    subject = _subject(request)
+    subject = f"{capitalize(_subject(request))}{_measure(request)}"
     by = "" if request.kind.name in _SELECTIONS else _by(request)
-    return f"{capitalize(subject)}{by}{_where(request)}{_each_in_one(request)}{_fewer(request, published)}"
+    return f"{subject}{by}{_where(request)}{_each_in_one(request)}{_fewer(request, published)}"
 
 
 def _fewer(request: Request, published: Any) -> str:
@@ -59,7 +59,7 @@ def _subject(request: Request) -> str:
         return _number(request)
     column = get("weights") or (get("of") if name == "count" else None)
     if column:
-        return f"sum of {_join(column)} of {words.people}"
+        return f"sum of {_call(request, column)} of {words.people}"
     counted = get("counts")
     if counted is not None:
         return str(counted)
@@ -68,9 +68,10 @@ def _subject(request: Request) -> str:
 
 def _selection(request: Request) -> str:
     get, words = request.values.get, request.words
-    column = get("weights") or get("of")
+    summed = get("weights") or get("of")
+    column = _call(request, summed) if summed else None
     most, of = ("largest", f"by the sum of {column}") if column else ("most common", f"of {words.people}")
-    by = _join(group_names(get("by")))
+    by = _join(_rename(request, group_names(get("by")), request.rows.periods))
     if request.kind.name == "above":
         than = f"a sum of {column} above" if column else f"more {words.people} than"
         return f"the first {get('limit'):,} by {by} with {than} {get('threshold')}"
@@ -87,7 +88,7 @@ def _number(request: Request) -> str:
         return f"share of {words.people} with at least one {words.row} where {of}"
     rule = choose_rule(request, "total" if name == "sum" else "mean")
     rows = rule == "row" or request.values.get("rows")
-    column = _join(of)
+    column = _call(request, of)
     if name == "sum":
         return f"sum of {column} of all {words.rows if rows else words.people}"
     own = column if rule in ("row", "mean") else f"{rule} {column}"
@@ -112,7 +113,7 @@ def _by(request: Request) -> str:
         periods = periods if every is None else {every: column}
     edges = get("edges")
     names += [column for column, _ in (edges or ()) if column not in names] if _is_by_column(edges) else []
-    words = _rename(names, periods)
+    words = _rename(request, names, periods)
     listed = f" by {_join(words)}" if words else ""
     return (
         f",{listed}" if listed and get("of") is not None and request.kind.name not in ("histogram", "count") else listed
@@ -121,12 +122,30 @@ def _by(request: Request) -> str:
 
 def name_groups(request: Request | None, names: Sequence[str]) -> list[str]:
     """Return what groups are called: a column of dates that is read as months is called month."""
-    return list(names) if request is None or "source" not in request.values else _rename(names, request.rows.periods)
+    return (
+        list(names)
+        if request is None or "source" not in request.values
+        else _rename(request, names, request.rows.periods)
+    )
 
 
-def _rename(names: Sequence[str], periods: Mapping[str, Any]) -> list[str]:
+def _rename(request: Request, names: Sequence[str], periods: Mapping[str, Any]) -> list[str]:
     called = {column: period for period, column in periods.items()}
-    return [str(called.get(name, name)) for name in names]
+    return [str(called.get(name) or _call(request, name)) for name in names]
+
+
+def _call(request: Request, columns: Any) -> str:
+    """Return what columns of the table are called in sentences: as --columns labels them, or by their names."""
+    names = [columns] if isinstance(columns, str) else columns
+    return _join([str(request.facts[name].get("label", name)) for name in names])
+
+
+def _measure(request: Request) -> str:
+    """Return the unit of measure of the numbers, where --columns says it."""
+    get = request.values.get
+    of = get("weights") or (get("of") if request.kind.name not in ("histogram", "share") else None)
+    units = {request.facts[name].get("in") for name in ([of] if isinstance(of, str) else of or ())}
+    return f" (in {units.pop()})" if len(units) == 1 and None not in units else ""
 
 
 def _is_by_column(edges: Any) -> bool:
