@@ -84,6 +84,10 @@ def build_certificate(answers: PublishedAnswers) -> dict[str, Any]:
             }
             for name, view in answers.views.items()
         },
+        "comparisons": [
+            {**comparison.to_dict(), "columns": answer_columns(answers.comparisons[comparison.name])}
+            for comparison in publication.comparisons
+        ],
         "books": {} if ledger is None else _describe_books(ledger, publication, answers),
     }
 

@@ -41,7 +41,7 @@ class Written:
     """That of the key which signed; "" where nobody did."""
 
     def __getitem__(self, name: str) -> AnswerView:
-        return self.answers.views[name]
+        return self.answers.all_views[name]
 
     def __repr__(self) -> str:
         return f"<Publication in {self.folder}: {len(self.answers.parts)} answers, {len(self.files)} files>"
@@ -99,11 +99,11 @@ def write_folder(answers: PublishedAnswers, folder: Path, key: Ed25519PrivateKey
         building.chmod(0o777 & ~_umask())
         (building / ANSWERS).mkdir()
         formats = answers.publication.study.output.get("formats", list(FORMATS))
-        for name, view in answers.views.items():
+        for name, view in answers.all_views.items():
             write_answer(building / ANSWERS / name, view, formats)
         document = build_certificate(answers)
         if "html" in formats:
-            (building / REPORT).write_bytes(html_bytes(render_report(document, answers.views)))
+            (building / REPORT).write_bytes(html_bytes(render_report(document, answers.all_views)))
         document["files"] = digest_files(building)
         signature = _keep_signature(folder, document) if key is None else sign(key, canonical_bytes(document))
         (building / CERTIFICATE).write_bytes(canonical_bytes({**document, "signature": signature}))

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from lastbit.errors import LastbitError, StudyError
 from lastbit.mechanisms.parts import Parts
 from lastbit.publication.certificate import describe_options, rebuild_request, render_part
+from lastbit.publication.comparisons import StudyComparison, check_comparisons, read_comparisons
 from lastbit.publication.keys import locate_problem, remove_repeats
 from lastbit.publication.pricing import Budget, Priced, Wish
 from lastbit.publication.questions import check_budget, parse_questions, people_of, price_questions
@@ -79,6 +80,8 @@ class Publication:
 
         No row is read. With `tables` the columns are looked up where the files are there: names alone.
         """
+        from lastbit.publication.simulation import simulate_answer
+
         problems = [*self._wishes_and_problems[1], *check_budget(self.study)[1], *self._output_problems()]
         if problems:
             return tuple(problems)
@@ -91,6 +94,10 @@ class Publication:
                 check_presentation(question.request)
             except LastbitError as error:
                 problems.append(locate_problem(self.study, place, str(error)))
+        if problems:
+            return tuple(remove_repeats(problems))
+        named = {question.name: question for question in questions}
+        problems += check_comparisons(self.study, lambda name: simulate_answer(self, named[name]))
         if tables and all(Path(source).exists() for source in self.study.sources):
             for place, question in enumerate(questions, 1):
                 try:
@@ -136,6 +143,11 @@ class Publication:
             raise StudyError(problems)
         budget, people = self.budget, self.people
         return price_questions(self.study, budget, wishes, people)
+
+    @cached_property
+    def comparisons(self) -> list[StudyComparison]:
+        """The comparisons with earlier publications, in the order of the file."""
+        return read_comparisons(self.study)
 
     @cached_property
     def mechanism(self) -> Parts:

@@ -59,6 +59,7 @@ def parse_questions(study: Study) -> tuple[list[Wish], list[Problem]]:
         wrong = check_name(comparison.get("name"), names)
         if wrong is not None:
             problems.append(study.problem(f"{key}.name", wrong))
+        names.add(str(comparison.get("name")))
         if comparison.get("of") not in {wish.name for wish in wishes}:
             problems.append(study.problem(f"{key}.of", "it must be the name of a question of this file."))
     return wishes, remove_repeats(problems)

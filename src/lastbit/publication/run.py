@@ -46,6 +46,16 @@ class PublishedAnswers:
             for question in self.publication.questions
         }
 
+    @cached_property
+    def comparisons(self) -> dict[str, AnswerView]:
+        """The answers against those of earlier publications."""
+        return {comparison.name: comparison.render(self.views) for comparison in self.publication.comparisons}
+
+    @property
+    def all_views(self) -> dict[str, AnswerView]:
+        """All that is published: the answers, then the comparisons."""
+        return {**self.views, **self.comparisons}
+
 
 def run_publication(
     publication: Publication,

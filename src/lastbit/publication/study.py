@@ -267,7 +267,9 @@ def check_comparison(comparison: Mapping[str, Any]) -> Iterator[tuple[str, str]]
         if key not in _COMPARE:
             yield key, f"there is no such key. Use some of {', '.join(sorted(_COMPARE))}."
     for key in ("name", "of", "with"):
-        if not isinstance(comparison.get(key), str):
+        if not isinstance(comparison.get(key), str) or not comparison[key].strip():
             yield key, "a comparison needs this text."
+    if not isinstance(comparison.get("title", ""), str):
+        yield "title", "it must be a text in quotes."
     if comparison.get("as", "difference") not in ("difference", "ratio", "percent"):
         yield "as", "it must be difference, ratio or percent."

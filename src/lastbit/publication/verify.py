@@ -20,6 +20,7 @@ from lastbit.mechanisms.parts import Parts
 from lastbit.output.data_files import csv_bytes
 from lastbit.output.words import plural
 from lastbit.publication.certificate import SCHEMA, answer_columns, canonical_bytes, rebuild_request, render_part
+from lastbit.publication.comparisons import StudyComparison
 from lastbit.publication.folder import ANSWERS, CERTIFICATE, REPORT, digest_files, holds_columns, html_bytes
 from lastbit.publication.publication import hash_facts, plan_facts
 from lastbit.publication.rates import Rate
@@ -131,6 +132,7 @@ class _Check:
         self.not_proved = list(NOT_PROVED)
         self.fingerprint = ""
         self.requests: dict[str, Request] = {}
+        self.tables = 0
         self.rates: dict[str, Rate | None] = {}
         self.published: dict[str, Release] = {}
 
@@ -253,7 +255,7 @@ class _Check:
 
     def _check_answers(self) -> Iterator[str]:
         """Compute every number, interval and sentence again from the published values."""
-        views, count = {}, 0
+        views: dict[str, AnswerView] = {}
         for name, request in self.requests.items():
             stated = self.document["answers"][name]
             published = codec.decode(stated["published"])
@@ -265,23 +267,31 @@ class _Check:
             views[name] = view = render_part(request, self.rates[name], published)
             if stated["title"] != view.title:
                 yield f"the title of {name} in {CERTIFICATE} is not that of its question."
-            columns = answer_columns(view)
-            if stated["columns"] != columns:
-                yield f"the numbers of {name} in {CERTIFICATE} do not follow from the published values."
-            path = self.folder / ANSWERS / name
-            if path.with_name(f"{name}.csv").exists():
-                count += 1
-                if path.with_name(f"{name}.csv").read_bytes() != csv_bytes(columns):
-                    yield f"{ANSWERS}/{name}.csv does not follow from the published values."
-            if path.with_name(f"{name}.parquet").exists():
-                count += 1
-                if not holds_columns(path.with_name(f"{name}.parquet"), columns):
-                    yield f"{ANSWERS}/{name}.parquet does not follow from the published values."
+            yield from self._check_columns(name, view, stated["columns"])
+        for part in self.document["comparisons"]:
+            views[part["name"]] = StudyComparison.of_certificate(part).render(views)
+            yield from self._check_columns(part["name"], views[part["name"]], part["columns"])
+        if self.document["comparisons"]:
+            self.not_proved.append("That the earlier numbers of comparisons were published so: verify their folder.")
         self.proved.append(
             f"The numbers and intervals of {plural(len(views), 'answer')} follow from the published values, in "
-            f"{CERTIFICATE} and in {plural(count, 'file')} of tables."
+            f"{CERTIFICATE} and in {plural(self.tables, 'file')} of tables."
         )
         yield from self._check_report(views)
+
+    def _check_columns(self, name: str, view: AnswerView, stated: Any) -> Iterator[str]:
+        """Compare the columns of an answer with those that are stated, and with its files of tables."""
+        columns = answer_columns(view)
+        if stated != columns:
+            yield f"the numbers of {name} in {CERTIFICATE} do not follow from the published values."
+        for ending in ("csv", "parquet"):
+            path = self.folder / ANSWERS / f"{name}.{ending}"
+            if not path.exists():
+                continue
+            self.tables += 1
+            same = path.read_bytes() == csv_bytes(columns) if ending == "csv" else holds_columns(path, columns)
+            if not same:
+                yield f"{ANSWERS}/{path.name} does not follow from the published values."
 
     def _check_report(self, views: Mapping[str, AnswerView]) -> Iterator[str]:
         """Render the page again. Another version may say the same in other words."""
