@@ -1,6 +1,6 @@
 """A made-up year of a hospital, for the study beside it: who came when, why, for how long, and what it cost.
 
-    python make_visits.py          # writes visits-2024.csv and departments.txt beside study.toml
+    python make_visits.py          # writes visits-2024.csv and two public files beside study.toml
 
 Nobody in it lives. The same year comes out each time.
 """
@@ -45,7 +45,7 @@ def make_patient(chance: random.Random, number: int) -> list[list[object]]:
 
 
 def write_visits(folder: Path, patients: int = PATIENTS) -> int:
-    """Write the table and the list of departments into a folder; return how many visits there are."""
+    """Write the table, the departments and the residents into a folder; return how many visits there are."""
     chance = random.Random(2024)
     visits = [visit for number in range(patients) for visit in make_patient(chance, number)]
     visits.sort(key=lambda visit: str(visit[5]))
@@ -54,6 +54,8 @@ def write_visits(folder: Path, patients: int = PATIENTS) -> int:
         rows.writerow(HEADER.split(","))
         rows.writerows(visits)
     (folder / "departments.txt").write_text("\n".join(DEPARTMENTS) + "\n", encoding="utf-8")
+    residents = [f"{region},{size * 20_000}" for region, size in REGIONS.items()]
+    (folder / "residents.csv").write_text("\n".join(["region,residents", *residents]) + "\n", encoding="utf-8")
     return len(visits)
 
 

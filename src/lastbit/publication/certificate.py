@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import lastbit
@@ -20,6 +21,7 @@ from lastbit.questions.group_types import group_names
 from lastbit.questions.kinds import find_kind
 from lastbit.questions.rendering import AnswerView, render_answer
 from lastbit.questions.request import Request
+from lastbit.questions.titles import title_of
 
 if TYPE_CHECKING:
     from lastbit.ledger import Ledger
@@ -59,6 +61,7 @@ def describe_publication(publication: Publication) -> dict[str, Any]:
             "hash": publication.hash,
             "edition": str(study.words.get("edition", "")),
             "dataset": publication.dataset,
+            "where": str(study.data.get("where", "")),
             "budget": {
                 name: str(number(study.budget[name], name))
                 for name in ("epsilon", "rho", "delta")
@@ -153,10 +156,32 @@ def rebuild_request(kind: str, options: Mapping[str, Any]) -> Request:
     return known.parse({**options, "source": ["-"]}, "python")
 
 
-def render_part(request: Request, rate: Rate | None, published: Any) -> AnswerView:
-    """Return an answer with all that is said about it, as the run and whoever verifies make it."""
+def render_part(request: Request, rate: Rate | None, where: str, published: Any) -> AnswerView:
+    """Return an answer with all that is said about it, as the run and whoever verifies make it.
+
+    `where` is the condition of the whole study, which its titles do not repeat.
+    """
     view = render_answer(request, None, published)
-    return view if rate is None else rate.apply(view)
+    view = view if rate is None else rate.apply(view)
+    if not where or request.values.get("title") is not None:
+        return view
+    title = view.title.replace(title_of(request, published), title_without(request, where, published), 1)
+    return replace(view, report=replace(view.report, title=title))
+
+
+def title_without(request: Request, where: str, published: Any = None) -> str:
+    """Return the title of a question without the condition of the whole study.
+
+    >>> options = {"unit": "patient", "where": "(day > 3) and (ill)", "epsilon": "1"}
+    >>> title_without(rebuild_request("count", options), "day > 3")
+    'People, with at least one row where ill'
+    """
+    own = request.values.get("where")
+    if own is not None and where:
+        rest = own.removeprefix(f"({where}) and (")
+        own = None if own == where else rest.removesuffix(")") if rest != own else own
+        request = request.change(where=own)
+    return title_of(request, published)
 
 
 def _plain(value: Any) -> Any:

@@ -11,7 +11,6 @@ from lastbit.exact.numbers import number
 from lastbit.publication.pricing import WISH_LEVEL, Wish, round_down
 from lastbit.questions.question import TABLE_ADJACENCY, Accuracy
 from lastbit.questions.report import Report, account_data, account_line, format_bound, format_percent, format_value
-from lastbit.questions.titles import title_of
 
 if TYPE_CHECKING:
     from lastbit.ledger import Account
@@ -86,7 +85,7 @@ class PublicationPlan:
         questions, accuracies = publication.questions, self.accuracies
         columns: dict[str, Any] = {
             "question": [question.name for question in questions],
-            "title": [title_of(question.request) for question in questions],
+            "title": [publication.title_of(question) for question in questions],
             budget.currency: [question.price for question in questions],
             **self._delta_column,
             "share": [f"{float(100 * question.price / budget.total):.1f}%" for question in questions],
@@ -139,7 +138,7 @@ class PublicationPlan:
             "questions": [
                 {
                     "name": question.name,
-                    "title": title_of(question.request),
+                    "title": publication.title_of(question),
                     "price": question.price,
                     "currency": publication.budget.currency,
                     "cost": question.request.question.mechanism.cost.text,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from lastbit.errors import LastbitError, StudyError
 from lastbit.mechanisms.parts import Parts
-from lastbit.publication.certificate import describe_options, rebuild_request, render_part
+from lastbit.publication.certificate import describe_options, rebuild_request, render_part, title_without
 from lastbit.publication.comparisons import StudyComparison, check_comparisons, read_comparisons
 from lastbit.publication.keys import locate_problem, remove_repeats
 from lastbit.publication.pricing import Budget, Priced, Wish
@@ -202,7 +202,11 @@ class Publication:
         whoever verifies makes the same.
         """
         request = rebuild_request(question.request.kind.name, describe_options(question.request))
-        return render_part(request, question.wish.rate, published)
+        return render_part(request, question.wish.rate, str(self.study.data.get("where", "")), published)
+
+    def title_of(self, question: Priced) -> str:
+        """Return the title of a question, before there is an answer."""
+        return title_without(question.request, str(self.study.data.get("where", "")))
 
     def plan(self) -> Any:
         """Return what every question will cost and how accurate it will be. No row is read and nothing is spent."""

@@ -25,7 +25,8 @@ section.answer { margin-bottom: 2rem; }
   table { font-size: 9.5pt; }
   thead { display: table-header-group; }
   tr { break-inside: avoid; }
-  h2, h3, caption { break-after: avoid; }
+  h2, h3, caption { break-after: avoid; break-inside: avoid; }
+  .together { break-inside: avoid; }
   section.new-page { break-before: page; }
   figure { break-inside: avoid; margin: 0.5rem 0; }
   figure.wide svg.chart { min-width: 0; max-height: 150mm; }
@@ -53,6 +54,8 @@ def render_report(
         head.append(f"<p>{by}</p>")
     if words.get("edition"):
         head.append(f"<p>Edition {escape(words['edition'])}</p>")
+    if where := certificate["plan"]["where"]:
+        head.append(f"<p>All numbers are of rows where {escape(where)}.</p>")
     contents = "".join(f'<li><a href="#{escape(name)}">{escape(view.title)}</a></li>' for name, view in views.items())
     parts = [
         f'<p class="mark simulated">{_SIMULATED}</p>' if simulated else "",
@@ -72,7 +75,8 @@ def _render_answer(name: str, view: AnswerView) -> str:
     chart = f'<figure class="wide" tabindex="0">{view.chart}</figure>' if view.chart else ""
     table = f'<div class="wide">{html_table(names, rows, "")}</div>'.replace("<caption></caption>", "")
     heading = f"<h2>{escape(view.title)}</h2>"
-    return f'<section class="answer" id="{escape(name)}">{heading}{chart}{table}{notes}</section>'
+    first = f'<div class="together">{heading}{chart}</div>'
+    return f'<section class="answer" id="{escape(name)}">{first}{table}{notes}</section>'
 
 
 def _render_methods(views: Mapping[str, AnswerView]) -> str:

@@ -43,6 +43,9 @@ def list_small_instances() -> dict[str, Callable[[], _Instance]]:
         "GroupQuantiles": lambda: (
             lb.GroupQuantiles(groups=["a", "b"], eta=bits, bounds=(0, 2)), {"a": [1], "b": [0]}, "0"
         ),
+        "GroupMeans": lambda: (
+            lb.GroupMeans(groups=["a"], bounds=(0, 1), resolution=1, eta=lb.Eta(1, 1, 4)), {"a": [1]}, "1/200"
+        ),
         "Tables": lambda: (lb.Tables(domain={"a": "xy"}, tables=[("a",)], rho=2), [1, 0], "1/1000000"),
         "DiscoverHistogram": lambda: (
             lb.DiscoverHistogram(eta=bits, delta="1/8", most_items=1), one, "1/1000"

@@ -264,7 +264,7 @@ class _Check:
                 continue
             if published.cost != request.question.mechanism.cost:
                 yield f"the answer {name} states {published.cost.text}, and its question costs another."
-            views[name] = view = render_part(request, self.rates[name], published)
+            views[name] = view = render_part(request, self.rates[name], self.document["plan"]["where"], published)
             if stated["title"] != view.title:
                 yield f"the title of {name} in {CERTIFICATE} is not that of its question."
             yield from self._check_columns(name, view, stated["columns"])

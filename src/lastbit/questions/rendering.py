@@ -132,7 +132,9 @@ class AnswerView:
         labels = self.report.label_names
         if not self._has_tables and {"value", "low", "high"} <= frame.keys() and labels:
             intervals = list(zip(frame["low"], frame["high"], strict=True))
-            *_, name = [name for name in self.report.columns if not name.startswith("interval")]
+            *_, name = [
+                name for name in self.report.columns if not name.startswith("interval") and name not in ("shown", "why")
+            ]
             texts = [", ".join(map(str, row)) for row in zip(*(frame[label] for label in labels), strict=True)]
             noise: list[Any] = []
             if "bounded_low" in frame and list(frame["bounded_low"]) != list(frame["low"]):
