@@ -86,11 +86,11 @@ def _read_comparison(study: Study, typed: Mapping[str, Any]) -> StudyComparison:
     read_document(document, of if is_study else None)
     level = str(study.output.get("level", "0.95"))
     return StudyComparison(
-        typed["name"], of, typed.get("as", "difference"), _keep_needed(document, of), level, typed.get("title", "")
+        typed["name"], of, typed.get("as", "difference"), _extract_numbers(document, of), level, typed.get("title", "")
     )
 
 
-def _keep_needed(document: Mapping[str, Any], of: str) -> dict[str, Any]:
+def _extract_numbers(document: Mapping[str, Any], of: str) -> dict[str, Any]:
     """Return what a comparison needs of an earlier publication, or of one answer."""
     if "answers" not in document:
         return {name: document[name] for name in _OF_AN_ANSWER if name in document}

@@ -15,6 +15,7 @@ from lastbit.exact.numbers import probability
 from lastbit.output import picture
 from lastbit.output.chart import chart
 from lastbit.output.json_values import json_text
+from lastbit.output.numbers import are_intervals
 from lastbit.output.page import Page
 from lastbit.output.picture import Panel
 from lastbit.output.table import PEOPLE, format_cells, html_table, text_table
@@ -132,9 +133,15 @@ class AnswerView:
         labels = self.report.label_names
         if not self._has_tables and {"value", "low", "high"} <= frame.keys() and labels:
             intervals = list(zip(frame["low"], frame["high"], strict=True))
-            *_, name = [
-                name for name in self.report.columns if not name.startswith("interval") and name not in ("shown", "why")
-            ]
+            columns = {
+                name: column
+                for name, column in self.report.columns.items()
+                if not name.startswith("interval") and name not in ("shown", "why")
+            }
+            # The heading is that of the numbers which are drawn. Of people after a bound the last column has intervals.
+            *_, last = columns
+            drawn = [name for name, column in columns.items() if list(column) == list(frame["value"])]
+            name = last if are_intervals(columns[last]) or not drawn else drawn[0]
             texts = [", ".join(map(str, row)) for row in zip(*(frame[label] for label in labels), strict=True)]
             noise: list[Any] = []
             if "bounded_low" in frame and list(frame["bounded_low"]) != list(frame["low"]):
