@@ -11,7 +11,9 @@ import typer
 from lastbit.cli.catalog import COMMANDS, GROUPS, Command
 from lastbit.cli.completion import VARIABLE
 from lastbit.cli.words import TextGroup
+from lastbit.questions.grammar import list_grammar
 
+_DEBUG = "--debug, anywhere, shows where an error comes from. It never shows data."
 _SETTINGS: dict[str, Any] = {
     "add_completion": False,
     "no_args_is_help": True,
@@ -46,7 +48,7 @@ def make_app(commands: Iterable[Command] = COMMANDS, *, load: bool = True) -> ty
         name="lastbit",
         cls=TextGroup,
         help="Differential privacy that holds to the last bit: from a table to a release in one command.",
-        epilog="--debug, anywhere, shows where an error comes from. It never shows data.",
+        epilog=f"\b\nThe grammar: lastbit WHAT TABLE [OPTIONS]\n{list_grammar()}\n\n{_DEBUG}",
         **_SETTINGS,
     )
     app.callback()(_options)

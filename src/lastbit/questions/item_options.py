@@ -68,6 +68,8 @@ class ItemOptions:
             options["most_items"] = 1
         items = cls(**{**options, **parse_bound(options.get("most_items"))})
         items._validate_counts(values)
+        if items.missing == "show" and "by" in values and not items.by:
+            raise ParameterError("--missing show is for groups: name them with --by COLUMN. Nothing was read.")
         numbers = "weights" not in values or items.weights or items.counts or values.get("edges")
         if not numbers and items.missing not in ("leave-out", "show"):
             raise ParameterError(

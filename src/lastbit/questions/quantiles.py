@@ -78,6 +78,7 @@ def _ask_quantiles(request: Request, at: tuple[str, ...]) -> Question:
     from lastbit.values.bounds import default_step
 
     rows, of, bounds, missing = request.rows, request["of"], request["bounds"], request["missing"]
+    missing = "leave-out" if missing == "show" else missing  # of groups
     rule = choose_rule(request, "mean")
     qs = sorted(at, key=lambda text: number(text, "--at"))
     groups = _parse_groups(request, rule)
@@ -245,6 +246,7 @@ def _parse_groups(request: Request, rule: str) -> ItemOptions | None:
         implied=items.implied,
         others=items.others,
         columns_known=items.columns_known,
+        missing=items.missing,
         **parse_bound(most),
     )
 

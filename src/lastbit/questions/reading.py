@@ -202,6 +202,8 @@ def read_numbers(
             f"--of must be another column than --unit, --by, --latest-by and --first-by: got {of!r} for two."
         )
 
+    number_missing = "leave-out" if missing == "show" else missing  # of groups, not of numbers
+
     def work(table: OpenTable) -> Numbers:
         from lastbit.data.per_unit import per_unit, rank_per_unit
 
@@ -221,7 +223,7 @@ def read_numbers(
             most_rows=most_rows,
             by=list(by),
             domain=domain,
-            missing=missing,
+            missing=number_missing,
             resolution=resolution,
             **bound,
         )

@@ -92,6 +92,7 @@ the noise smaller; --most-items does so for a few.']
 def describe_numbers(request: Request, rule: str) -> list[str]:
     """Return which number a person has, and how rows without one are read."""
     of, most_rows, missing, words = request["of"], request["most_rows"], request["missing"], request.words
+    missing = "leave-out" if missing == "show" else missing  # of groups
     if request.rows.unit is None:
         sentence = f"Each {words.row} has one number, its {of}."
     elif rule == "row":

@@ -241,7 +241,7 @@ ROWS: Final = Option("rows", Flag(), "Each row is a number, as with --per row; n
 MOST_ROWS: Final = Option(
     "most_rows", WholeNumber(), "For --rows and --per row: at most this many rows of a person count, picked at random."
 )
-NUMBERS: Final = (OF, BOUNDS, PER, LATEST_BY, FIRST_BY, ROWS, MOST_ROWS, MISSING, PEOPLE_SHARE)
+NUMBERS: Final = (OF, BOUNDS, PER, LATEST_BY, FIRST_BY, ROWS, MOST_ROWS, MISSING_GROUPS, PEOPLE_SHARE)
 """The one number of each person, or of each row."""
 STEP: Final = Option("resolution", Number(), "The step of the noise. Without it the step follows from the bounds.")
 AT: Final = Option("at", NumberList("NUMBERS"), "The quantiles, such as 0.5 or 0.25,0.5,0.75.", REQUIRED)
