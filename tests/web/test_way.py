@@ -96,9 +96,7 @@ def test_from_the_question_to_the_report(served: Served, visit: Visit, tmp_path:
     assert data["item"] == list(entry.published.items)
     with page.expect_download() as download:
         page.get_by_role("link", name="CSV").click()
-    assert (
-        download.value.path().read_text().startswith("rank,diagnosis,ahead of the next by,true gap from,true gap to\n")
-    )
+    assert download.value.path().read_text().startswith("rank,diagnosis,gap,gap_low,gap_high\n")
     assert "<svg" in report
     assert "lastbit top visits.csv" in report
     assert not re.search(r"<script|src=|href=|url\(|@import", report)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from lastbit.errors import EntryNotFound, LastbitError, LedgerError
 from lastbit.output.data_files import csv_text
-from lastbit.questions.identity import parse_identity, rebuild_request
+from lastbit.questions.identity import rebuild_request
 from lastbit.questions.rendering import AnswerView, release_time, render_answer
 from lastbit.questions.report import Report
 from lastbit.release import Release
-from lastbit.web.forms import TOPICS
 
 if TYPE_CHECKING:
     from lastbit.ledger import Entry
@@ -29,19 +30,9 @@ class Result:
 
     @property
     def heading(self) -> str:
-        """What the release shows, in the words of the page."""
-        facts = parse_identity(self.entry.question)
-        options = facts.get("options", {})
-        name = facts.get("question")
-        if name == "count" and "by" in options:
-            name = "histogram"
-        elif name == "histogram":
-            name = "bins"
-        if name not in TOPICS:
-            return self.entry.about or self.entry.mechanism
-        of = options.get("of", ())
-        column = of if isinstance(of, str) and of else ", ".join(of or options.get("by", ()))
-        return f"{TOPICS[name].label} of {column}" if column else TOPICS[name].label
+        """What was asked: as the answer is titled, or as the books know it where the server cannot ask the same."""
+        answer = self._published_answer
+        return answer.report.title if answer.request is not None else self.entry.about or answer.report.title
 
     @property
     def html(self) -> str:
@@ -88,9 +79,12 @@ def _describe(entry: Entry, published: Any) -> Report:
 
 def _find_request(desk: Desk, entry: Entry) -> Request | None:
     """Return the request that an entry answers, where the server can build the very same again."""
-    # The whole cost, as a person asked for it: the parts of a release have shares of it. A mechanism without parts has
-    # it exactly, where the text of the cost is rounded.
+    # The whole cost, as a person asked for it. Its text is rounded: a mechanism has it exactly, or its parts have
+    # shares that add up to it.
     name, amount = entry.cost.partition(",")[0].split(" ", 1)
+    shares = [text for key, text in entry.parameters.items() if key.endswith(f".{name}")]
+    with suppress(ValueError):
+        amount = str(sum(map(Fraction, shares))) if shares else amount
     cost = {name: entry.parameters.get(name, amount)} if name in ("epsilon", "rho") else {}
     account = {"ledger": desk.ledger_place, "dataset": entry.dataset, "note": entry.note}
     request = rebuild_request(entry.question, desk.rows.source, desk.find_list, **cost, **account)
