@@ -24,7 +24,13 @@ def commands(name: str) -> list[str]:
 
 
 def test_the_pages_have_commands() -> None:
-    assert {command.split()[0] for command in commands("docs/numbers.md")} == {"count", "mean", "sum", "histogram"}
+    assert {command.split()[0] for command in commands("docs/numbers.md")} == {
+        "count",
+        "mean",
+        "sum",
+        "share",
+        "histogram",
+    }
     assert len(commands("docs/numbers.md")) > 15
     assert {command.split()[0] for command in commands("docs/quantiles.md")} == {"median", "quantile"}
 

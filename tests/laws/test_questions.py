@@ -33,6 +33,8 @@ ASKED: dict[str, tuple[str, dict[str, Any]]] = {
     "sums by group": ("sum", {**GROUPED, "resolution": 2}),
     "all medians by group": ("median", {**GROUPED, "resolution": 1}),
     "medians of rows by group": ("median", {**GROUPED, "resolution": 1, "per": "row", "most_rows": 2}),
+    "shares by group": ("share", {"unit": "who", "of": "number > 3", "by": "item", "domain": "x,y"}),
+    "shares of rows": ("share", {"unit": "who", "of": "number > 3", "rows": True, "most_rows": 2}),
     "a median": ("median", {**OF, "bounds": (0, 2), "resolution": 1}),
     "medians by group": (
         "median",

@@ -145,6 +145,15 @@ GROUP_NUMBERS = [
     _case("sum", "same rows", of="number", bounds=(0, 100), **_by(("a", "b", "c", "d")), per="row", most_rows=2,
           lots=True, rho="1/8"),
 ]  # fmt: skip
+SHARES = [
+    _case("share", "crowd", of="number = '50'"),
+    _case("share", "crowd", of="number = '50'", rho="1/8", level="0.8", **_by(ITEMS)),
+    _case("share", "crowd", of="number = '50'", **_by(ITEMS), most_items=2, lots=True),
+    _case("share", "crowd", of="number = '50'", **_by(ITEMS), one_each=True, people_share=0, lots=True),
+    _case("share", "crowd", of="number = '50'", **_by(ITEMS), unit=None),
+    _case("share", "same rows", of="number = '50'", **_by(("a", "b", "c", "d")), rows=True, most_rows=2, lots=True),
+    _case("share", "nobody", of="number = '50'"),
+]
 QUANTILES = [
     _case("median", "crowd", of="number", bounds=(0, 100)),
     _case("median", "below a step", of="number", bounds=(0, 10)),
@@ -253,6 +262,7 @@ CASES = [
     *FRACTIONS,
     *SUMS,
     *GROUP_NUMBERS,
+    *SHARES,
     *QUANTILES,
     *SELECTIONS,
     *UNLISTED,

@@ -55,7 +55,8 @@ def _is_inside(frame: Mapping[str, Any], names: tuple[str, str]) -> bool:
     if value not in frame:
         return True
     rows = zip(frame[value], frame[f"{prefix}low"], frame[f"{prefix}high"], strict=True)
-    return all(number != number or low <= number <= high for number, low, high in rows)
+    # A total stays as it was drawn, and its interval ends at 0.
+    return all(number != number or low <= number <= high or not low * high for number, low, high in rows)
 
 
 @says(
@@ -64,6 +65,42 @@ def _is_inside(frame: Mapping[str, Any], names: tuple[str, str]) -> bool:
 )
 def people_of_groups_cut(answer: Answer, places: Places) -> Iterator[Outcome]:
     yield from people_cut(answer, places)
+
+
+@says("Each interval holds with probability {level} or more, of the share and of both of its numbers.")
+def shares(answer: Answer, _: Places) -> Iterator[Outcome]:
+    columns, frame = answer.report.columns, answer.report.frame
+    people = next(column for name, column in columns.items() if name in ("interval of people", "interval of rows"))
+    for place, (group, (total, n)) in enumerate(true_sums(answer, counted=_is_of_some(answer)).items()):
+        ends = columns["interval"][place]
+        held = ends is None or (n > 0 and within(ends, 100 * total / n))
+        yield Outcome(f"interval of a group: share of {group}", held)
+        yield Outcome(f"interval of a group: true of {group}", within(columns["interval of these"][place], total))
+        yield Outcome(f"interval of a group: people of {group}", within(people[place], n))
+        same = ends is None or (frame["low"][place], frame["high"][place]) == ends
+        yield Outcome("the frame has the interval", same and frame["shown"][place] == (ends is not None), sure=True)
+
+
+@says(
+    "It is true of a person with at least one row where {condition}",
+    "It is true of a person with at least one row in the group where {condition}",
+    "Each row is one, and it is true of a row where {condition}",
+)
+def condition(answer: Answer, places: Places) -> Iterator[Outcome]:
+    yield Outcome("the condition", places["condition"] == f"{answer.case.options['of']}.", sure=True)
+
+
+@says(
+    "{whose} probability {level} the share of a group of {guess} {people} is off by at most {off} percentage points.",
+    "{whose} probability {level} the share of {guess} {people} is off by at most {off} percentage points.",
+)
+def share_off_by(answer: Answer, places: Places) -> Iterator[Outcome]:
+    release = getattr(answer.release, "main", answer.release)
+    for place, (group, (total, n)) in enumerate(true_sums(answer, counted=True).items()):
+        if n >= parse(places["guess"]):
+            mean = release.means[place]
+            held = mean is not None and 100 * abs(mean - total / n) <= parse(places["off"])
+            yield Outcome(f"plan: share of {group}", held)
 
 
 @says("The interval of {noun} of each group holds with probability {level}.")
@@ -109,6 +146,10 @@ def sum_of_a_group(answer: Answer, places: Places) -> Iterator[Outcome]:
 @says(
     "Nothing is known about the mean of a group of {guess} {people}.",
     "Of what is counted: nothing is known about the mean of a group of {guess} {people}.",
+    "Nothing is known about the share of a group of {guess} {people}.",
+    "Nothing is known about the share of {guess} {people}.",
+    "Of what is counted: nothing is known about the share of a group of {guess} {people}.",
+    "Of what is counted: nothing is known about the share of {guess} {people}.",
 )
 def nothing_is_known(answer: Answer, places: Places) -> Iterator[Outcome]:
     yield Outcome("a small group", parse(places["guess"]) <= max(1, answer.truth.people), sure=True)

@@ -77,7 +77,7 @@ class Trial:
         key = tuple(options.items())
         if key not in self._plans:
             question = self.request.change(**options).question if options else self.request.question
-            guess = len(self.truth.numbers) if self.case.kind == "mean" else self.truth.people
+            guess = len(self.truth.numbers) if self.case.kind in ("mean", "share") else self.truth.people
             self._plans[key] = question.accuracy(max(1, guess)).sentence
         return self._plans[key]
 

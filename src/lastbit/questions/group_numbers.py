@@ -21,6 +21,7 @@ from lastbit.questions.report import Report, format_bound, format_percent
 if TYPE_CHECKING:
     import lastbit as lb
     from lastbit.data.per_unit import Numbers
+    from lastbit.questions.reading import Reading
     from lastbit.questions.request import Request
 
 
@@ -54,24 +55,47 @@ class GroupNumbers:
 
     @cached_property
     def names(self) -> tuple[Any, ...]:
-        """The groups, in the order of the domain."""
-        return tuple(self.items.names)
+        """The groups, in the order of the domain; all people are one group where there are none."""
+        return tuple(self.items.names) if self.items.by else ("all",)
+
+    @property
+    def labels(self) -> dict[str, list[Any]]:
+        """The columns that name the groups."""
+        return self.items.columns(self.names) if self.items.by else {}
+
+    @property
+    def bounds(self) -> tuple[str, str]:
+        """The bounds of a number."""
+        bounds: tuple[str, str] = self.request["bounds"]
+        return bounds
+
+    @property
+    def clamps(self) -> bool:
+        """Whether a number may lie beyond the bounds."""
+        return True
+
+    def read(self, **options: Any) -> Reading[Numbers]:
+        """Return the reading of the numbers, with these options of groups."""
+        from lastbit.questions.reading import NUMBER_OPTIONS, read_numbers
+
+        own = {name: self.request[name] for name in NUMBER_OPTIONS}
+        return read_numbers(self.request.rows, self.request["of"], self.bounds, per=self.rule, **own, **options)
 
     @cached_property
     def people(self) -> PeopleParts:
         """What is measured about people."""
         share = self.request["people_share"]
         if self._of_rows:
-            return PeopleParts(self.request["most_rows"], None, parse_share(share), clamped=True)
+            return PeopleParts(self.request["most_rows"], None, parse_share(share), clamped=self.clamps)
         size = 1 if self.request.rows.unit is None else len(self.names)
-        return PeopleParts.of(self.items, size, share, clamped=True, by_class=True)
+        return PeopleParts.of(self.items, size, share, clamped=self.clamps, by_class=True)
 
     def build(self, most: int, cost: Mapping[str, Any]) -> lb.GroupMeans:
         """Return the mechanism where so many numbers are of one person, at this cost."""
         import lastbit as lb
 
         bound: dict[str, Any] = {"most_rows": most} if self._of_rows else {"most_items": most}
-        facts = {"groups": self.names, "bounds": self.request["bounds"], "resolution": self._step}
+        facts = {"groups": self.names, "bounds": self.bounds, "resolution": self._step}
         return lb.GroupMeans(**facts, **bound, **cost)
 
     @cached_property
@@ -83,7 +107,7 @@ class GroupNumbers:
 
         if self.request["resolution"] is not None:
             return self.request["resolution"]
-        low, high = parse_bounds(self.request["bounds"])
+        low, high = parse_bounds(self.bounds)
         step, cost = default_step((low, high)), self.people.main_cost(self.request.cost)
         if "rho" not in cost:
             return step
@@ -97,16 +121,13 @@ class GroupNumbers:
     def ask(self) -> Question:
         """Return the question."""
         from lastbit.questions import samples
-        from lastbit.questions.reading import NUMBER_OPTIONS, read_numbers
 
         request, people = self.request, self.people
-        options = {name: request[name] for name in NUMBER_OPTIONS}
         limit = None if self._of_rows or request.rows.unit is None else self.items.most_items
-        grouping: dict[str, Any] = {"by": self.items.by, "domains": self.items.domains, "most_items": limit}
-        reading = read_numbers(
-            request.rows, request["of"], request["bounds"], per=self.rule, **options, **grouping,
-            ranked=bool(people.measured),
-        )  # fmt: skip
+        grouping: dict[str, Any] = {"by": self.items.by, "most_items": limit} if self.items.by else {}
+        if self.items.by:
+            grouping["domains"] = self.items.domains
+        reading = self.read(**grouping, ranked=bool(people.measured))
         size = len(self.names)
         self.build(people.highest, people.main_cost(request.cost))  # refuses what cannot be, before anything is read
         return Question(
@@ -114,11 +135,11 @@ class GroupNumbers:
             reading=reading.then(self._arrange),
             report=self.report,
             sample=lambda units: self._arrange(
-                samples.make_numbers(units, request["bounds"], self._step, groups=size, apart=not self._of_rows)
+                samples.make_numbers(units, self.bounds, self._step, groups=size, apart=not self._of_rows)
             ),
             accuracy=self.accuracy,
             notes=self._describe_reading(),
-            depends_on_units=self.leads == "mean",
+            depends_on_units=self.leads != "sum",
         )
 
     def _arrange(self, numbers: Numbers) -> Any:
@@ -132,31 +153,49 @@ class GroupNumbers:
         """Describe a release."""
         reading = self.people.read(published, self.request.level)
         numbers = PublishedGroups(reading, self.names, self.leads, of_rows=self._of_rows)
-        labels, of = self.items.columns(self.names), self.request["of"]
-        shown = numbers.visible
+        noun = f"{self.noun} counted" if self._is_of_some(reading) else self.noun
+        people = {noun: numbers.people, f"interval of {self.noun}": numbers.people_ends}
+        columns = {**self.labels, **self._columns(numbers, people)}
+        if not all(numbers.visible):
+            columns["why"] = ["" if seen else TOO_FEW for seen in numbers.visible]
+        data = {**published.to_dict(), **self._facts, **numbers.columns, "groups": self.labels, **reading.data}
+        notes = self._notes(reading, numbers.visible)
+        frame, whole = {**self.labels, **numbers.frame}, (noun, f"interval of {self.noun}", *self._whole_columns)
+        return Report(published.title, columns, notes, data, whole, frame=frame)
+
+    @property
+    def _facts(self) -> dict[str, Any]:
+        """What was asked, for programs."""
+        request = self.request
+        return {"of": request["of"], "per": self.rule, "missing": request["missing"], "level": request.level}
+
+    @property
+    def _whole_columns(self) -> tuple[str, ...]:
+        """The columns that count people, besides that of all people of a group."""
+        return ()
+
+    def _columns(self, numbers: PublishedGroups, people: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the numbers of the table in their order: what was asked for comes first."""
+        of = self.request["of"]
         means = {f"mean of {of}": numbers.means, "interval of means": numbers.mean_ends}
-        means = {name: blank_out(column, shown) for name, column in means.items()}
+        means = {name: blank_out(column, numbers.visible) for name, column in means.items()}
         totals = {f"sum of {of}": numbers.totals, "interval of sums": numbers.total_ends}
         first, second = (means, totals) if self.leads == "mean" else (totals, means)
         first = {name if "interval" not in name else "interval": column for name, column in first.items()}
-        noun = f"{self.noun} counted" if self._is_of_some(reading) else self.noun
-        people = {noun: numbers.people, f"interval of {self.noun}": numbers.people_ends}
-        columns = {**labels, **first, **people, **second}
-        if not all(shown):
-            columns["why"] = ["" if seen else TOO_FEW for seen in shown]
-        facts = {"of": of, "per": self.rule, "missing": self.request["missing"], "level": self.request.level}
-        data = {**published.to_dict(), **facts, **numbers.columns, "groups": labels, **reading.data}
-        frame = {**labels, **numbers.frame}
-        whole = (noun, f"interval of {self.noun}")
-        return Report(published.title, columns, self._notes(reading, shown), data, whole, frame=frame)
+        return {**first, **people, **second}
 
     def _is_of_some(self, reading: PeopleReading) -> bool:
         """Return whether the numbers are of those counted, and nothing is known about all."""
         return self.people.is_bounded and (self._of_rows or not reading.knows_cut)
 
+    @property
+    def _interval_of(self) -> str:
+        """What intervals are about, in the middle of a sentence."""
+        return "for numbers clamped to the bounds"
+
     def _notes(self, reading: PeopleReading, shown: Sequence[bool]) -> list[str]:
         request, words, level = self.request, self._words, format_percent(self.request.level)
-        notes = [f"Each interval holds with probability {level} or more, for numbers clamped to the bounds."]
+        notes = [f"Each interval holds with probability {level} or more, {self._interval_of}."]
         if reading.knows_cut:
             value, low, high = reading.cut
             who = f"{words.count(max(0, value))} ({low:,} to {high:,} with probability {level}) have more"
@@ -171,17 +210,17 @@ class GroupNumbers:
                     f"{words.one} counts in {where}, picked at random: {who}. The intervals allow for them; "
                     "--most-items all leaves nobody out."
                 )
-        notes += reading.describe_clamping(request["of"], request["bounds"], words)
+        notes += reading.describe_clamping(request["of"], self.bounds, words)
         if not all(shown):
             notes.append(
-                f"{capitalize(TOO_FEW)}: perhaps nobody is in the group, or the interval of the mean is as wide as the "
-                "bounds."
+                f"{capitalize(TOO_FEW)}: perhaps nobody is in the group, or the interval of the number is as wide as "
+                "can be."
             )
         return notes
 
     def _describe_reading(self) -> list[str]:
         """Return which number a person has in a group, and in how many groups a person counts."""
-        notes = [*describe_groups(self.request), *describe_numbers(self.request, self.rule)]
+        notes = [*describe_groups(self.request), *self._describe_number()]
         if self.request.rows.unit is None or self._of_rows:
             return notes
         if not self.people.is_bounded:
@@ -193,6 +232,10 @@ class GroupNumbers:
                 f"intervals are of the {self._words.people} counted this way."
             )
         return notes
+
+    def _describe_number(self) -> list[str]:
+        """Return which number a person has in a group."""
+        return describe_numbers(self.request, self.rule)
 
     def accuracy(self, units: int) -> Accuracy:
         """Return how far the mean of a group of usual size is off at most, or the total of any group."""

@@ -6,10 +6,10 @@ from dataclasses import replace
 from typing import Final
 
 from lastbit.errors import ParameterError
-from lastbit.questions import counts, describe, quantiles, selection, streams, sums, tables
+from lastbit.questions import counts, describe, quantiles, selection, shares, streams, sums, tables
 from lastbit.questions.edge_types import EdgeLists
 from lastbit.questions.old_words import respell_histogram, respell_measure, respell_top
-from lastbit.questions.option import Option
+from lastbit.questions.option import REQUIRED, Option
 from lastbit.questions.request import Kind
 from lastbit.questions.shared_options import (
     AT,
@@ -28,7 +28,9 @@ from lastbit.questions.shared_options import (
     NUMBERS,
     ONE_EACH,
     PAYMENT,
+    PEOPLE_SHARE,
     READING,
+    ROWS,
     STEP,
     TABLE,
     THRESHOLD,
@@ -101,6 +103,7 @@ _BINS: Final = (
 _LISTED_ITEMS: Final = "visits.csv --by diagnosis --unit patient --domain diagnoses.txt"
 _SUMS: Final = f"{_LISTED_ITEMS} --of cost --bounds 0 1000"
 _BUDGET: Final = "--ledger budget.db --dataset clinic"
+_SHARE: Final = "share visits.csv --of 'cost >= 100' --unit patient"
 _COST: Final = "visits.csv --of cost --unit patient"
 
 KINDS: Final[dict[str, Kind]] = {
@@ -249,6 +252,25 @@ KINDS: Final[dict[str, Kind]] = {
                 f"mean {_COST} --per row --most-rows 5 --bounds 0 1000 --epsilon 1",
             ),
             lambda facts: ("mean", sums.canonicalize_rule(facts)),
+        ),
+        Kind(
+            "share",
+            (
+                *TABLE,
+                *PAYMENT,
+                Option("of", Text("CONDITION"), "The condition, such as \"kind = 'emergency'\".", REQUIRED),
+                replace(ROWS, help="The share of rows instead of people; needs --most-rows."),
+                MOST_ROWS,
+                PEOPLE_SHARE,
+                *_GROUP_OPTIONS,
+            ),
+            shares.share,
+            SUMMARIES["share"],
+            (
+                f"{_SHARE} --epsilon 1",
+                f"{_SHARE} --by diagnosis --domain diagnoses.txt --epsilon 1",
+                f"{_SHARE} --rows --most-rows 5 --epsilon 1",
+            ),
         ),
         Kind(
             "median",

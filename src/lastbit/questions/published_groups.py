@@ -26,7 +26,7 @@ class PublishedGroups:
     reading: PeopleReading
     groups: Sequence[Any]
     leads: str
-    """Which numbers are called `value`: "mean" or "sum"."""
+    """Which numbers are called `value`: "mean", "sum", or "share", which is a mean in percent."""
     of_rows: bool = False
     """Whether each row is a number: then nothing is known about rows that are not counted."""
 
@@ -87,11 +87,15 @@ class PublishedGroups:
         cut = self.reading.bounds.cut if self._for_all else 0
         least, most = min(low, Fraction(0)) * cut, max(high, Fraction(0)) * cut
         counted = self.release.total_intervals(self._level)
-        return [(start + least, end + most) for start, end in counted]  # type: ignore[operator]
+        ends: Any = [(start + least, end + most) for start, end in counted]  # type: ignore[operator]
+        # No total is on the other side of 0 than all numbers are.
+        return [(max(start, 0) if low >= 0 else start, min(end, 0) if high <= 0 else end) for start, end in ends]
 
     @cached_property
     def totals(self) -> list[Any]:
         """The total of each group."""
+        if not self._for_all:
+            return list(self.release.totals)
         return [clip(total, ends) for total, ends in zip(self.release.totals, self.total_ends, strict=True)]
 
     @cached_property
@@ -106,17 +110,32 @@ class PublishedGroups:
     @cached_property
     def columns(self) -> dict[str, list[Any]]:
         """The numbers of `to_frame`, with None where nothing is said."""
-        release, level, by_mean = self.release, self.reading.level, self.leads == "mean"
+        release, level, by_mean = self.release, self.reading.level, self.leads != "sum"
         people = rename_ends(name_ends("", self.people, self.people_ends), "people")
         totals = name_ends("", self.totals, self.total_ends)
-        means = self._hide(name_ends("", self.means, self.mean_ends))
+        means = self._hide(name_ends("", self._scale(self.means), self._scale_ends(self.mean_ends)))
         columns = {**people, **(means if by_mean else totals)}
         columns |= rename_ends(totals, "total") if by_mean else rename_ends(means, "mean")
         if self._for_all and by_mean:
-            columns |= self._hide(name_ends("bounded_", release.means, release.intervals(level)))
+            ends = self._scale_ends(release.intervals(level))
+            columns |= self._hide(name_ends("bounded_", self._scale(release.means), ends))
         elif self._for_all:
             columns |= name_ends("bounded_", release.totals, release.total_intervals(level))
         return columns | {"shown": self.visible, "why": ["" if seen else TOO_FEW for seen in self.visible]}
+
+    @property
+    def shares(self) -> tuple[list[Any], list[Any]]:
+        """The shares in percent, and their intervals; None where nothing is said."""
+        ends = blank_out(self._scale_ends(self.mean_ends), self.visible)
+        return blank_out(self._scale(self.means), self.visible), ends
+
+    def _scale(self, means: Sequence[Any]) -> list[Any]:
+        """Return means as they are shown: shares in percent."""
+        factor = 100 if self.leads == "share" else 1
+        return [None if mean is None else factor * mean for mean in means]
+
+    def _scale_ends(self, ends: Sequence[Any]) -> list[Any]:
+        return list(zip(*(self._scale(column) for column in zip(*ends, strict=True)), strict=True))
 
     def _hide(self, columns: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
         return {name: blank_out(column, self.visible) for name, column in columns.items()}

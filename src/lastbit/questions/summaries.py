@@ -14,6 +14,7 @@ SUMMARIES: Final[dict[str, str]] = {
     "count": "How many people there are, or rows.",
     "sum": "The sum of a number over all people, or by group.",
     "mean": "The mean of a number over all people, or by group.",
+    "share": "The share of people for whom a condition is true, or by group.",
     "median": "The median of a number over all people, or by group.",
     "quantile": "Quantiles of a number, such as quartiles.",
     "tables": "All tables of some columns at once, which agree.",

@@ -85,6 +85,8 @@ def _number(request: Request) -> str:
 
     name, words, of = request.kind.name, request.words, request.values.get("of")
     if name == "share":
+        if request.values.get("rows") or request.rows.unit is None:
+            return f"share of {words.rows} where {of}"
         return f"share of {words.people} with at least one {words.row} where {of}"
     rule = choose_rule(request, "total" if name == "sum" else "mean")
     rows = rule == "row" or request.values.get("rows")

@@ -135,6 +135,7 @@ _PER: Final = Field(
     ("A person with several rows counts with",),
     choices={"mean": "the mean of them", "total": "the total of them"},
 )
+_GROUPS: Final = (Field("by", ("Column of groups, if any",)), Field("domain", ("Public groups",)))
 _LAST: Final = (
     Field("where", ("Only rows where",)),
     Field("people", ("A guess how many people there are",)),
@@ -224,16 +225,23 @@ TOPICS: Final[dict[str, Topic]] = {
             "quantile",
             "Quantiles",
             "The median, the quartiles or the 95th percentile of a number.",
-            (_OF, _BOUNDS, Field("at", ("Which quantiles",), "0.25,0.5,0.75"), _PER, *_LAST),
+            (_OF, _BOUNDS, Field("at", ("Which quantiles",), "0.25,0.5,0.75"), _PER, *_GROUPS, *_LAST),
         ),
         Topic(
             "mean",
             "mean",
             "Mean",
             "The mean of a number over all people who have it, and how many they are.",
-            (_OF, _BOUNDS, _PER, *_LAST),
+            (_OF, _BOUNDS, _PER, *_GROUPS, *_LAST),
         ),
-        Topic("sum", "sum", "Sum", "The sum of a number over all people.", (_OF, _BOUNDS, *_LAST)),
+        Topic("sum", "sum", "Sum", "The sum of a number over all people.", (_OF, _BOUNDS, *_GROUPS, *_LAST)),
+        Topic(
+            "share",
+            "share",
+            "Share",
+            "The share of people of whom something is true, with both numbers, in all or in each group.",
+            (Field("of", ("What is true",), "kind = 'emergency'"), *_GROUPS, *_LAST),
+        ),
         Topic(
             "tables",
             "tables",
