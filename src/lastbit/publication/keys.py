@@ -10,6 +10,9 @@ from lastbit.publication.study import Problem, Study
 
 _SPELLINGS: Final = {"row_noun": "row", "source": "files"}
 """The keys of options that a file calls by another name."""
+_FACT: Final = re.compile(r"^--columns: (columns\.\S+?)[ :,]")
+"""How a message names a fact of [columns] that cannot be."""
+_CONTRADICTION: Final = re.compile(r"what --columns says of .+?: its (\w+)")
 _COLUMN: Final = re.compile(r"no column '(.+?)'")
 
 
@@ -25,6 +28,11 @@ def locate_problem(study: Study, place: int, message: str) -> Problem:
     question[1].bounds (line 7): bounds must rise: got lower 9 and upper 1.
     """
     own, key = study.questions[place - 1], f"question[{place}]"
+    if fact := _FACT.match(message):
+        return study.problem(fact[1], message.removeprefix("--columns: "))
+    if contradiction := _CONTRADICTION.search(message):
+        name = "domain" if contradiction[1] == "values" else contradiction[1]
+        return study.problem(f"{key}.{name}" if name in own else key, message)
     sections = ((key, own), ("data", study.data), ("output", study.output))
     for prefix, typed in sections:
         for name in (*_names_in(message), *_names_of_column(message, typed)):
