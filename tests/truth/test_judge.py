@@ -49,6 +49,23 @@ def test_the_people_counted_taken_for_all_people_are_convicted_in_every_group(na
     assert len(judge.convicted) == len(judge.heard) == 24
 
 
+def test_cells_of_the_people_counted_taken_for_all_people_are_convicted(tmp_path: Path) -> None:
+    """The same in tables: four visits a person, and one record of each counts."""
+    trial = Trial(case_named("tables by ways 1 rho 1/2 of clinic"), tmp_path)
+
+    def statements() -> Iterator[list[Outcome]]:
+        people = trial.truth.people_of_cells(("item",))
+        for repetition in range(STAGES[-1]):
+            intervals = trial.answer(repetition).column("interval")
+            yield [
+                Outcome(str(cell), within(interval, people[cell]))
+                for cell, interval in zip(people, intervals, strict=True)
+            ]
+
+    judge = hear_case(trial, statements())
+    assert len(judge.convicted) == len(judge.heard) == 24
+
+
 @pytest.mark.parametrize(
     ("population", "step", "size"),
     [("below a step", Fraction(1), 1), ("tenths", Fraction(1, 128), 50)],
