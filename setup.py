@@ -45,6 +45,7 @@ modules = [
     compiled("lastbit.mechanisms.top_k._ranks", **FAST),
     compiled("lastbit._outcomes"),
     compiled("lastbit.audit._tree"),
+    compiled("lastbit.data._lots", **FAST),
     compiled("lastbit.data._fields", boundscheck=False, wraparound=False, initializedcheck=False),
 ]
 

@@ -72,15 +72,25 @@ def day_of(relation: Any, column: str) -> str:
 
 
 def bin_label(relation: Any, column: str, bins: Bins, missing: str = "leave-out") -> str:
-    """Return the SQL of the label of a row's bin. Where a number is missing, the rule says the label, or null."""
+    """Return the SQL of the label of a row's bin. Where a number is missing, the rule says the label, or null.
+
+    The edge in the middle is compared first, then that of a half, so that twenty bins take five comparisons.
+    """
     known, edges = _comparable(relation, column, bins)
     labels = [quote_text(label) for label in bins.labels]
     if len(labels) > _MOST:
         raise ParameterError(f"there must be at most {_MOST:,} bins in a table: got {len(labels):,}.")
-    below = " ".join(f"WHEN {known} < {edge} THEN {label}" for edge, label in zip(edges, labels, strict=False))
+
+    def choose(first: int, last: int) -> str:
+        if first == last:
+            return labels[first]
+        middle = (first + last) // 2
+        lower, upper = choose(first, middle), choose(middle + 1, last)
+        return f"CASE WHEN {known} < {edges[middle]} THEN {lower} ELSE {upper} END"
+
     unknown = f"{known} IS NULL" + (f" OR isnan({known})" if known.endswith("AS DOUBLE)") else "")
     lost = "NULL" if missing == "leave-out" else labels[bins.place_of_missing(missing)]
-    return f"CASE WHEN {unknown} THEN {lost} {below} ELSE {labels[-1]} END"
+    return f"CASE WHEN {unknown} THEN {lost} ELSE {choose(0, len(labels) - 1)} END"
 
 
 def _comparable(relation: Any, column: str, bins: Bins) -> tuple[str, list[str]]:

@@ -150,6 +150,10 @@ def _fetch(
 
     Then how many units have something below the bounds, and above.
     """
+    counts = table.count_ranks(task, keys)
+    if counts is not None:
+        positions, ranks = counts.nonzero()
+        return positions, ranks + 1, counts[positions, ranks], None, (0, 0)
     pairs, position = _pair_rows(table, task, keys), "CAST(0 AS BIGINT)"
     for number, (name, domain) in enumerate(zip(task.by, keys, strict=True)):
         pairs = join_domain(pairs, table.list_domain(name, domain, number), number, "inner")

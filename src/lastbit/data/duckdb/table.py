@@ -12,6 +12,7 @@ from lastbit.data.column_types import ColumnType
 from lastbit.data.duckdb.bound import keep_items
 from lastbit.data.duckdb.columns import DuckDBColumns
 from lastbit.data.duckdb.frequent import find_frequent
+from lastbit.data.duckdb.masks import can_mask, count_bits, rank_bits
 from lastbit.data.duckdb.per_unit import rank_numbers, reduce_rows
 from lastbit.data.duckdb.profile import profile_relation
 from lastbit.data.duckdb.records import count_records
@@ -19,6 +20,7 @@ from lastbit.data.duckdb.relation import OpenTable
 from lastbit.data.duckdb.sorting import can_sort, count_by_sorting
 from lastbit.data.profiles import ProfileTask, UnitProfiles
 from lastbit.data.records import Records, RecordTask
+from lastbit.data.sql import quote_identifier
 from lastbit.data.sql_weights import sum_steps
 from lastbit.data.table import Integers, ItemTotals, Keys, Task
 
@@ -44,8 +46,10 @@ class DuckDBTable:
 
     def compute_totals(self, task: Task, keys: Sequence[Keys]) -> Integers:
         """Compute the count of each item of the product of domains, or its sum in steps of the resolution."""
+        if can_mask(task, keys):
+            return count_bits(self._relation, self._columns, task, keys)
         if task.unit is not None and task.amount is None and task.bound is None:
-            counts = self._count_by_sorting(task.by, task.unit, keys)
+            counts = self._count_by_sorting(task, keys)
             if counts is not None:
                 return counts
         position = "0"
@@ -128,6 +132,13 @@ class DuckDBTable:
 
         return fetch
 
+    def count_ranks(self, task: Task, keys: Sequence[Keys]) -> Integers | None:
+        """Count how many units have each item at each rank of their lots; None where items are many, or have weights.
+
+        A row for each item, from the first rank on.
+        """
+        return rank_bits(self._relation, self._columns, task, keys) if can_mask(task, keys) else None
+
     def select_rows(self, task: Task, keys: Sequence[Keys] | None) -> Any:
         """Return the rows of a task: the normal forms of items and units, and the steps of weights."""
         return self._rows(task, keys, self._relation)
@@ -144,15 +155,27 @@ class DuckDBTable:
         """Return for each column of items what to fetch, and the function that makes an item of it."""
         return [self._columns.item_reader(name, key) for name, key in zip(task.by, key_columns(task), strict=True)]
 
-    def _count_by_sorting(self, by: Sequence[str], unit: str, keys: Sequence[Keys]) -> Integers | None:
-        if not self._columns.are_words([*by, unit]):
+    def _count_by_sorting(self, task: Task, keys: Sequence[Keys]) -> Integers | None:
+        """Count units that are whole numbers by sorting; None where they are not, or there are too many pairs."""
+        assert task.unit is not None  # noqa: S101
+        words = [self._columns.are_words([name]) for name in task.by]
+        domains: Any = [own if is_word else range(len(own)) for own, is_word in zip(keys, words, strict=True)]
+        if not self._columns.are_words([task.unit]) or not can_sort(domains):
             return None
-        domains: Any = keys
-        # Sorting may give up and read again, and a stream of Arrow can be read once only.
-        if not can_sort(domains) or self._columns.is_stream:
-            return None
-        # As SQL: as an expression a name with dots or quotes would be taken apart.
-        return count_by_sorting(self._relation, by, unit, domains)
+        relation = self._relation
+        if self._columns.is_stream:
+            # Sorting may give up, and what is read of a stream is gone.
+            if self._source is None or self._source.again is None:
+                return None
+            relation = self._source.again()
+        chosen = [f"{self._columns.key(name)} AS {key}" for name, key in zip(task.by, key_columns(task), strict=True)]
+        rows = relation.project(", ".join([*chosen, f"{quote_identifier(task.unit)} AS lastbit_unit"]))
+        columns = key_columns(task)
+        for number, (name, own) in enumerate(zip(task.by, keys, strict=True)):
+            if not words[number]:
+                rows = join_domain(rows, self._columns.domain(name, own, number), number, "inner")
+                columns[number] = f"lastbit_position_{number}"
+        return count_by_sorting(rows, columns, "lastbit_unit", domains)
 
     def _find_frequent(self, task: Task, most: int | None, closing: ExitStack) -> Any:
         """Return the items with the most units, where they can be found in less memory; None where not."""

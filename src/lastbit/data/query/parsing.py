@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from lastbit.data.query.expressions import ExpressionParser, refuse_more
 from lastbit.data.query.refusals import REASONS, refusal
 from lastbit.data.query.tree import Column, Tree
+from lastbit.data.sql import quote_text
 from lastbit.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -104,7 +105,8 @@ def _parse_sql(text: str, option: str) -> Mapping[str, Any]:
 
     try:
         with _parser().cursor() as connection:
-            answer = connection.execute("SELECT json_serialize_sql(CAST($1 AS VARCHAR))", [text]).fetchone()
+            # Quoted, and no parameter: DuckDB would load pandas to see whether the text is one of its types.
+            answer = connection.execute(f"SELECT json_serialize_sql({quote_text(text)})").fetchone()
         tree = json.loads(answer[0] if answer else "{}")
     except (duckdb.Error, ValueError, RecursionError, UnicodeError):
         tree = {"error": True}
