@@ -43,6 +43,7 @@ modules = [
     compiled("lastbit.values._parts", **FAST),
     compiled("lastbit.values._logarithms", **FAST),
     compiled("lastbit.mechanisms.top_k._ranks", **FAST),
+    compiled("lastbit.mechanisms.quantiles._rank_errors", **FAST),
     compiled("lastbit._outcomes"),
     compiled("lastbit.audit._tree"),
     compiled("lastbit.data._lots", **FAST),

@@ -119,6 +119,8 @@ class Powers(PowerSums):
     @cached_property
     def _has_length(self) -> NDArray[np.bool_]:
         """Whether each cell has a length, where there are multiplicities."""
+        if isinstance(self.multiplicities, np.ndarray):
+            return self.multiplicities > 0
         return np.array([times > 0 for times in self._multiplicity_list])
 
     @cached_property

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from lastbit.chance.draw import Draw
 from lastbit.estimate.accuracy import least_exponent
+from lastbit.mechanisms.quantiles._rank_errors import gap_sizes, rank_errors
 from lastbit.privacy.cost import Cost
 from lastbit.privacy.rate import Rate
 from lastbit.values.grid import Steps
@@ -60,27 +61,12 @@ class RankError:
         Class 2i is the gap below the i-th value, class 2i + 1 the value itself. A gap may be empty, and of equal values
         only the first one has its point: so the number of classes tells n and no more.
         """
-        sizes = np.empty(2 * len(values) + 1, np.int64)
-        apart = np.diff(values, prepend=low - 1, append=high + 1)
-        sizes[1::2] = first_of_equals = apart[:-1] > 0
-        np.maximum(np.subtract(apart, 1, out=apart), 0, out=sizes[0::2])
+        sizes, first_of_equals = gap_sizes(np.ascontiguousarray(values), low, high)
         return sizes, self.errors(first_of_equals)
 
     def errors(self, first_of_equals: NDArray[np.bool_]) -> Steps:
         """Return the rank error of 2n + 1 classes; of n sorted values, which of them differ from the value before."""
-        n, a, b = len(first_of_equals), self.q.numerator, self.q.denominator
-        errors = np.empty(2 * n + 1, np.int64)
-        # b·L - a·n, where L values are below.
-        below = np.arange(-a * n, b * n - a * n + 1, b) if n else np.zeros(1, np.int64)
-        np.abs(below, out=errors[0::2])
-        # b·(L + E) - a·n is that of the next value that differs, or of the end. It rises: the next is the least.
-        beyond = below[1:].copy()
-        np.copyto(beyond[:-1], below[-1], where=~first_of_equals[1:])
-        np.minimum.accumulate(beyond[::-1], out=beyond[::-1])
-        np.negative(beyond, out=beyond)
-        np.maximum(beyond, below[:-1], out=beyond)
-        np.maximum(beyond, 0, out=errors[1::2])
-        return errors
+        return rank_errors(first_of_equals.view(np.uint8), self.q.numerator, self.q.denominator)
 
     def ranks(self, level: Fraction, odds: Fraction | int) -> Fraction:
         """Return the rank error, in ranks, that a drawn point stays within with at least this probability.
