@@ -48,11 +48,11 @@ def rank_bits(relation: Any, columns: DuckDBColumns, task: Task, keys: Sequence[
     """
     assert task.bound is not None  # noqa: S101
     words = _mask_units(relation, columns, task, keys).project("lastbit_mask, hash(lastbit_unit) AS lastbit_hash")
-    found = words.fetchnumpy()
+    fetched = words.fetchnumpy()
     key = np.array([task.bound.key], np.uint64)
     items = mix_bits(hash_words(np.arange(1, prod(map(len, keys)) + 1), task.bound.key))
     return count_ranks(
-        np.ascontiguousarray(found["lastbit_mask"], np.int64), mix_bits(found["lastbit_hash"] ^ key), items
+        np.ascontiguousarray(fetched["lastbit_mask"], np.int64), mix_bits(fetched["lastbit_hash"] ^ key), items
     )
 
 

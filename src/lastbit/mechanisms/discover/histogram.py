@@ -99,6 +99,24 @@ class DiscoveredHistogram(Discovered):
         return {"value": tuple(map(around, first))}
 
 
+def _order_items(items: Sequence[Any], noisy: Samples) -> NDArray[np.intp]:
+    """Return the places of published items in an order that the published numbers and the items fix.
+
+    That of the table would tell more. Only items with equal numbers are compared.
+
+    >>> _order_items(["b", "c", "a"], np.array([5, 7, 5])).tolist()
+    [1, 2, 0]
+    """
+    places = np.argsort(-noisy, kind="stable")
+    ordered = noisy[places]
+    same = np.concatenate(([False], ordered[1:] == ordered[:-1], [False]))
+    edges = np.flatnonzero(same[1:] != same[:-1])
+    for start, end in zip(edges[0::2].tolist(), edges[1::2].tolist(), strict=True):
+        run = places[start : end + 1]
+        run[:] = sorted(run.tolist(), key=lambda place: sort_key(items[place]))
+    return places
+
+
 @dataclass(frozen=True, kw_only=True)
 class DiscoverHistogram(DiscoveryMechanism[DiscoveredHistogram]):
     """Find every item with more than a few people in a table whose items nobody listed, and its noisy value.
@@ -184,11 +202,10 @@ class DiscoverHistogram(DiscoveryMechanism[DiscoveredHistogram]):
 
         def search(draw: Draw) -> DiscoveredHistogram:
             items, noisy = draw_items(draw)
-            # In an order that the published numbers and the items fix: that of the table would tell more.
-            places = sorted(range(len(items)), key=lambda place: (-noisy[place], sort_key(items[place])))
+            places = _order_items(items, noisy)
             steps = noisy[places]
             steps.setflags(write=False)
-            names = tuple([items[place] for place in places])
+            names = tuple(map(items.__getitem__, places.tolist()))
             step = grid.resolution
             return DiscoveredHistogram.made(name, cost, names, False, steps, step, threshold, rate, noise, above)
 
@@ -203,8 +220,8 @@ class DiscoverHistogram(DiscoveryMechanism[DiscoveredHistogram]):
 
         def draw_items(draw: Draw) -> tuple[Sequence[Any], Samples]:
             noisy = add_noise(noise, rate, steps, draw)
-            places = [place for place in range(len(items)) if noisy[place] >= least]
-            return [items[place] for place in places], noisy[places]
+            places = np.flatnonzero(noisy >= least)
+            return [*map(items.__getitem__, places.tolist())], noisy[places]
 
         return draw_items
 
