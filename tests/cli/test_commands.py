@@ -28,8 +28,8 @@ from tests import processes
 TOP = "top visits.csv --by diagnosis --unit patient --domain diagnoses.txt"
 PLANS = ("describe", "top", "choose", "measure", "histogram", "count", "sum", "mean", "quantile", "tables", "watch")
 COMMANDS = [
-    "describe", "top", "above", "choose", "measure", "histogram", "count", "sum", "mean", "median", "quantile",
-    "tables", "watch", "completion", "compare",
+    "describe", "top", "above", "choose", "measure", "histogram", "count", "share", "sum", "mean", "median",
+    "quantile", "tables", "watch", "completion", "compare",
     *(f"plan {kind}" for kind in PLANS),
     *(f"budget {each}" for each in ("create", "show", "history", "export", "verify", "raise")),
     *(f"token {each}" for each in ("create", "list", "withdraw")),
@@ -63,7 +63,7 @@ def test_every_command_has_examples_and_they_run(
 
 def test_no_command_is_without_this_test(capsys: Any) -> None:
     assert run("--help") == 0
-    listed = re.findall(r"^  (\w+)  +\S", capsys.readouterr().out.split("Commands:")[1], re.MULTILINE)
+    listed = re.findall(r"^  (\w+)  +\S", capsys.readouterr().out.split("Commands:")[1].split("\n\n")[0], re.MULTILINE)
     assert set(listed) - {"audit", "columns", "serve", "publish", "verify"} == {
         command.split()[0] for command in COMMANDS
     }
