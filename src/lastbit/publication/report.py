@@ -32,12 +32,11 @@ section.answer { margin-bottom: 2rem; }
   figure.wide svg.chart { min-width: 0; max-height: 150mm; }
 }
 """
-_MARK: Final = """
-@page { margin-top: 26mm; }
-@media print { .mark { position: fixed; top: -18mm; left: 0; right: 0; max-width: none; text-align: center; } }
-"""
-"""A fixed box is on every printed page; it stands in the margin, where it covers nothing."""
 _SIMULATED: Final = "SIMULATED: these numbers are made up. No row was read. They show what the report will look like."
+_MARK: Final = f"""
+@page {{ margin-top: 26mm; @top-center {{ content: "{_SIMULATED}"; color: #b3261e; font: bold 8pt sans-serif; }} }}
+"""
+"""The mark stands in the margin of every printed page, and on the screen above the title."""
 
 
 def render_report(
