@@ -23,6 +23,7 @@ ASKED: dict[str, tuple[str, dict[str, Any]]] = {
     "an automatic bound": ("count", {**LISTED, "most_items": "auto"}),
     "sums": ("count", {**LISTED, "one_each": True, "weights": "number", "bounds": (0, 2)}),
     "rows": ("count", {"unit": "who", "rows": True, "most_rows": 2}),
+    "rows by listed group": ("count", {**LISTED, "rows": True, "most_rows": 2}),
     "a clamped sum": ("sum", {**OF, "bounds": (0, 2)}),
     "a clamped mean": ("mean", {**OF, "bounds": (0, 2)}),
     "rows of a person": ("mean", {**OF, "bounds": (0, 2), "per": "row", "most_rows": 1}),

@@ -58,6 +58,25 @@ def rows_counted(answer: Answer, _: Places) -> Iterator[Outcome]:
     yield Outcome("the frame: all rows", within(ends, sum(answer.truth.rows_of_people.values())))
 
 
+@says("Each interval holds with probability {level} or more, for the rows counted.")
+def rows_of_groups_counted(answer: Answer, _: Places) -> Iterator[Outcome]:
+    frame, most, lot = answer.report.frame, answer.case.options["most_rows"], answer.counted
+    everything, own = answer.truth.rows_of_groups, answer.truth.rows_of_people
+    some = all(lot[group] <= rows for group, rows in everything.items())
+    yield Outcome("the lot", some and sum(lot.values()) == sum(min(most, n) for n in own.values()), sure=True)
+    for place, (group, rows) in enumerate(everything.items()):
+        yield Outcome(f"interval: {group}", within(answer.column("interval")[place], lot[group]))
+        yield Outcome(f"the frame: all rows of {group}", within((frame["low"][place], frame["high"][place]), rows))
+        ends = frame["bounded_low"][place], frame["bounded_high"][place]
+        yield Outcome("the frame has the interval", ends == tuple(answer.column("interval")[place]), sure=True)
+
+
+@says("With probability {level} the number of rows counted in a group is off by at most {within}.")
+def rows_of_a_group_off_by(answer: Answer, places: Places) -> Iterator[Outcome]:
+    for value, (group, rows) in zip(answer.values, answer.counted.items(), strict=True):
+        yield Outcome(f"plan: off by in {group}", abs(value - rows) <= parse(places["within"]))
+
+
 @says("With probability {level} the count is off by at most {within} rows, of the rows counted.")
 def rows_off_by(answer: Answer, places: Places) -> Iterator[Outcome]:
     yield Outcome("plan: off by", abs(answer.values[0] - _rows_counted(answer)) <= parse(places["within"]))

@@ -54,9 +54,19 @@ class Reference:
 
     @cached_property
     def rows_of_people(self) -> Counter[str]:
-        """How many rows each person has; of a column of numbers, how many that have one."""
-        wanted = "of" in self.options
-        return Counter(row.person for row in self.rows if not wanted or self._number(row) is not None)
+        """How many rows each person has in listed groups; of a column of numbers, how many that have one."""
+        return Counter(row.person for row in self.rows if self._counts(row))
+
+    def _counts(self, row: Row) -> bool:
+        """Whether a row may count: it is in a group, where there are groups, and has a number, where one is asked."""
+        grouped = "by" not in self.options or self._group_of(row) in self.groups
+        return grouped and ("of" not in self.options or self._number(row) is not None)
+
+    @cached_property
+    def rows_of_groups(self) -> dict[Any, int]:
+        """How many rows each listed group has."""
+        counted = Counter(self._group_of(row) for row in self.rows if self._counts(row))
+        return {group: counted[group] for group in self.groups}
 
     def people_with_more_rows(self, most: int) -> int:
         """How many people have more rows than this."""

@@ -60,6 +60,7 @@ FORMS: dict[str, list[tuple[tuple[Mapping[str, Any], ...], ...]]] = {
     "count": [
         (UNIT, COST, LEVEL),
         (({"rows": True, "most_rows": 1}, {"rows": True, "most_rows": 4}), UNIT, COST, SHARE),
+        (({**ITEMS, "rows": True, "most_rows": 1}, {**ITEMS, "rows": True, "most_rows": 4}), COST, SHARE),
         ((*LISTED, *UNLISTED), UNIT, COST, SHARE, (*BOUND, {"one_each": True})),
         (COUNTED, COST, ({}, {"monotone": True})),
     ],

@@ -31,6 +31,7 @@ CASES: list[tuple[str, str, dict[str, Any]]] = [
     ),
     ("Sum of cost of all people", "sum", {"of": "cost", "bounds": [0, 1e1], "rho": "1/8"}),
     ("Rows", "count", {"rows": True, "most_rows": 3}),
+    ("Rows by item", "count", {"rows": True, "most_rows": 3, "by": "item", "domain": DOMAIN}),
 ]
 
 

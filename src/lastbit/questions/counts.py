@@ -7,9 +7,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from lastbit.errors import ParameterError
-from lastbit.output.words import plural
 from lastbit.questions.discovery import count_items
 from lastbit.questions.question import Accuracy, Question
+from lastbit.questions.row_counts import count_rows_of_groups, describe_more_rows
 
 if TYPE_CHECKING:
     import lastbit as lb
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def count(request: Request) -> Question:
-    """Estimate how many people there are, or how many rows; with --by, how many people each group has.
+    """Estimate how many people there are, or how many rows; with --by, how many people or rows each group has.
 
     Where a person is in one group at most, --one-each makes the noise of all groups as small as that of one.
     """
@@ -29,11 +29,11 @@ def count(request: Request) -> Question:
     from lastbit.questions.report import Report, format_bound, format_percent
 
     rows, items, most_rows, words = request.rows, request.items, request["most_rows"], request.words
-    if items.by:
-        if request["rows"] or most_rows is not None:
-            raise ParameterError("--rows counts the rows of the whole table: leave --rows, --most-rows or --by out.")
+    if items.by and not request["rows"] and most_rows is None:
         return count_items(request)
-    if items.domain or items.discover or items.most_items or items.weights or items.bounds or request["delta"]:
+    if not items.by and (
+        items.domain or items.discover or items.most_items or items.weights or items.bounds or request["delta"]
+    ):
         raise ParameterError("groups need a column: name it with --by COLUMN. Nothing was read.")
     if rows.unit is None:
         raise ParameterError(
@@ -46,7 +46,7 @@ def count(request: Request) -> Question:
             "number. Write --rows --most-rows 10."
         )
     if request["rows"]:
-        return _count_rows(request)
+        return count_rows_of_groups(request) if items.by else _count_rows(request)
     mechanism: Any = choose_noise(request.cost)
     level, within = format_percent(request.level), mechanism.accuracy(request.level)
 
@@ -89,7 +89,6 @@ def _count_rows(request: Request) -> Question:
         return choose_noise(cost, sensitivity=most)
 
     level, within = format_percent(request.level), build(1, people.main_cost(request.cost)).accuracy(request.level)
-    of_each = f"Of each {words.person} at most {plural(most, f'{words.row} counts', f'{words.rows} count')}"
 
     def arrange(numbers: Any) -> Any:
         return people.values(numbers, lambda _: numbers.keep_first(1).total(1))
@@ -99,14 +98,8 @@ def _count_rows(request: Request) -> Question:
         interval: Any = reading.main.interval(request.level)
         value = reading.main.columns()["value"]
         notes = [f"The interval holds with probability {level}, for the {words.rows} counted."]
-        if people.measured:
-            cut, fewest, highest = reading.clamped_ends["above"]
-            notes.append(
-                f"{of_each}: {words.count(max(0, cut))} ({fewest:,} to {highest:,} with probability {level}) have "
-                f"more, so that there may be more {words.rows} than were counted."
-            )
-        else:
-            notes.append(f"{of_each}: there may be more {words.rows} than were counted.")
+        more_rows = reading.clamped_ends["above"] if people.measured else None
+        notes.append(describe_more_rows(words, most, level, more_rows))
         ends = [(low, None) for low, _ in [interval]]
         frame = {**name_ends("", value, ends), **name_ends("bounded_", value, [interval])}
         more = {"counted": "rows", "interval": [interval], "level": request.level, **reading.data}

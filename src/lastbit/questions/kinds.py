@@ -225,6 +225,8 @@ KINDS: Final[dict[str, Kind]] = {
                 "count visits.csv --unit patient --epsilon 1",
                 "count visits.csv --unit patient --rows --most-rows 10 --epsilon 1",
                 f"count {_LISTED_ITEMS} --one-each --epsilon 1",
+                "count visits.csv --unit patient --rows --most-rows 12 --month date --domain 2024-01..2024-12 "
+                "--rho 1/10",
                 "count visits.csv --unit patient --by diagnosis --domain 'influenza,common cold' --most-items 2 "
                 "--epsilon 1",
             ),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import lastbit
 from lastbit.output.methods import cite, describe_privacy, find_method
 from lastbit.output.words import plural
-from lastbit.questions.reading_notes import describe_numbers
+from lastbit.questions.reading_notes import count_rows_of, describe_numbers
 from lastbit.questions.report import format_percent, format_value
 
 if TYPE_CHECKING:
@@ -67,6 +67,8 @@ def _rules(request: Request, published: Any) -> list[str]:
     if isinstance(most, int) and request.rows.unit is not None:
         where = "one group" if most == 1 else f"at most {plural(most, 'group')}"
         rules.append(f"Each {words.person} counted in {where}, chosen at random where there were more.")
+    if request.kind.name in ("count", "share") and get("most_rows") is not None:
+        rules.append(f"At most {count_rows_of(words, request['most_rows'])}, chosen at random where there are more.")
     if get("where"):
         rules.append(f"Only {words.rows} where {get('where')} were read.")
     return rules

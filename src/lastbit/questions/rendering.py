@@ -144,8 +144,13 @@ class AnswerView:
             name = last if are_intervals(columns[last]) or not drawn else drawn[0]
             texts = [", ".join(map(str, row)) for row in zip(*(frame[label] for label in labels), strict=True)]
             noise: list[Any] = []
-            if "bounded_low" in frame and list(frame["bounded_low"]) != list(frame["low"]):
+            if "bounded_low" in frame:
                 noise = list(zip(frame["bounded_low"], frame["bounded_high"], strict=True))
+                if name in drawn and all(high is None for high in frame["high"]):
+                    # Nobody knows how many there are at most: the picture is of those counted, as its heading says.
+                    intervals, noise = noise, []
+                elif list(frame["bounded_low"]) == list(frame["low"]):
+                    noise = []
             is_series = len(labels) == 1 and len(texts) > 2 and all(map(_TIME.fullmatch, texts))
             headings = ", ".join(name_groups(self.request, labels))
             return [Panel(name, texts, frame["value"], headings, intervals, noise=noise, is_series=is_series)]
@@ -226,7 +231,9 @@ class AnswerView:
     def _adds_up(self) -> bool:
         """Whether the numbers of groups may be added: each row is one, and is in one group."""
         request = self.request
-        return request is not None and request.rows.unit is None and request.values.get("counts") is None
+        if request is None or request.values.get("counts") is not None:
+            return False
+        return request.rows.unit is None or (request.kind.name == "count" and request["rows"])
 
     def hide(self, *, below: object = None, wider: object = None) -> AnswerView:
         """Hide numbers of fewer people than `below`, or with an interval wider than `wider`, such as "50%".

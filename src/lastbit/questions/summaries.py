@@ -11,7 +11,7 @@ SUMMARIES: Final[dict[str, str]] = {
     "choose": "The best item, or the k best, without gaps.",
     "measure": "The k most common items, with their numbers.",
     "histogram": "How many people have each item, or are in each bin.",
-    "count": "How many people there are, or rows.",
+    "count": "How many people there are, or rows; or by group.",
     "sum": "The sum of a number over all people, or by group.",
     "mean": "The mean of a number over all people, or by group.",
     "share": "The share of people for whom a condition is true, or by group.",
