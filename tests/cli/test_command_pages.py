@@ -26,6 +26,7 @@ def commands(name: str) -> list[str]:
 def test_the_pages_have_commands() -> None:
     assert {command.split()[0] for command in commands("docs/numbers.md")} == {
         "count",
+        "describe",
         "mean",
         "sum",
         "share",

@@ -20,8 +20,10 @@ from lastbit.output.addresses import public_address
 from lastbit.output.data_files import csv_bytes, write_parquet
 from lastbit.questions.answer import Payer, answer
 from lastbit.questions.plan import Plan, make_plan
+from lastbit.questions.reading import read_column_names
 from lastbit.questions.rendering import UNREAD, check_presentation, read_account_after, render_answer
 from lastbit.questions.report import account_line
+from lastbit.questions.row_units import settle_unit
 
 if TYPE_CHECKING:
     from lastbit.ledger import Entry
@@ -33,7 +35,7 @@ _FILES = ("html", "plot", "csv", "parquet")
 _NOT_CHARGED = "no ledger was charged. To charge one, pass --ledger FILE --dataset NAME."
 _ROWS_ONLY = (
     "without --unit each row is protected, but not a person with several rows. To protect people, name the column that "
-    "says whom a row belongs to: --unit COLUMN."
+    "says whom a row belongs to: --unit COLUMN. To insist that each row is one person: --unit row."
 )
 
 
@@ -43,6 +45,8 @@ def run_request(request: Request) -> None:
     The release is in the ledger before it is shown. With --reuse, a release that answered the same question is shown
     instead.
     """
+    if request.each_row and request.rows.is_piped:
+        request = settle_unit(request, lambda: read_column_names(request.rows))
     question = request.question
     if request["plot"] is not None and not question.draws_numbers:
         name = request.kind.name
@@ -69,7 +73,7 @@ def run_request(request: Request) -> None:
 def _show(request: Request, payer: Payer | None, published: Any, entry: Entry | None) -> None:
     """Print a release, and write its report and its picture."""
     result = render_answer(request, payer, published, entry=entry)
-    if request.rows.unit is None and request.values.get("counts") is None:
+    if request.rows.unit is None and request.values.get("counts") is None and not request.each_row:
         say(_ROWS_ONLY)
     if payer is None:
         say(_NOT_CHARGED)

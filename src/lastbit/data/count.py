@@ -167,6 +167,12 @@ def count_units(table: OpenTable, unit: str, item: str) -> Counts:
     return Counts(items=(item,), values=values, sensitivity=1, monotone=True)
 
 
+def count_rows(table: OpenTable, item: str) -> Counts:
+    """Return how many rows an open table has, each of which is a unit, as the count of one item that all rows have."""
+    ((rows,),) = table.relation.aggregate("count(*)").fetchall()
+    return Counts(items=(item,), values=np.array([rows], np.int64), sensitivity=1, monotone=True)
+
+
 def parse_weights(
     table: Table,
     column: str | None,

@@ -21,6 +21,7 @@ from lastbit.questions.group_types import group_names
 from lastbit.questions.kinds import find_kind
 from lastbit.questions.rendering import AnswerView, render_answer
 from lastbit.questions.request import Request
+from lastbit.questions.row_units import ROW, insist_on_rows, settle_unit
 from lastbit.questions.titles import title_of
 
 if TYPE_CHECKING:
@@ -153,7 +154,8 @@ def rebuild_request(kind: str, options: Mapping[str, Any]) -> Request:
     unknown = sorted((options.keys() - allowed) | (options.keys() & (_PLACES - {"columns"})))
     if unknown:
         raise ParameterError(f"the certificate has options that no question of it can have: {', '.join(unknown)}.")
-    return known.parse({**options, "source": ["-"]}, "python")
+    request = known.parse({**options, "source": ["-"]}, "python")
+    return settle_unit(request, lambda: [ROW]) if "unit" in options else insist_on_rows(request)
 
 
 def render_part(request: Request, rate: Rate | None, where: str, published: Any) -> AnswerView:

@@ -27,9 +27,11 @@ def ask(kind: str, *source: Any, **options: Any) -> Any:
     ('flu',)
     """
     try:
+        from lastbit.data.engines import declare_columns
         from lastbit.questions.answer import Payer, answer
         from lastbit.questions.kinds import find_kind
         from lastbit.questions.rendering import check_presentation, render_answer
+        from lastbit.questions.row_units import settle_unit
     except ModuleNotFoundError as error:
         if error.name is None or error.name.startswith("lastbit"):
             raise
@@ -43,7 +45,7 @@ def ask(kind: str, *source: Any, **options: Any) -> Any:
     places = ["-"] if frames else list(source) or None
     request = find_kind(kind).parse({"source": places, **options}, "python")
     if frames:
-        request = replace(request, frame=frames[0])
+        request = settle_unit(replace(request, frame=frames[0]), lambda: declare_columns(frames[0]))
     _ = request.question  # refuses what cannot be asked, before a ledger is opened
     check_presentation(request)
     payer = Payer.of(request)

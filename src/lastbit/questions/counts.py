@@ -35,11 +35,15 @@ def count(request: Request) -> Question:
         items.domain or items.discover or items.most_items or items.weights or items.bounds or request["delta"]
     ):
         raise ParameterError("groups need a column: name it with --by COLUMN. Nothing was read.")
-    if rows.unit is None:
+    if rows.unit is None and not request.each_row:
         raise ParameterError(
-            "count needs --unit, the column that says whom a row belongs to. To protect single rows only, name a "
-            "column that is different in every row."
+            "count needs --unit, the column that says whom a row belongs to. Where each row is one person, write "
+            "--unit row."
         )
+    if rows.unit is None and (request["rows"] or most_rows is not None):
+        raise ParameterError("each row is one person with --unit row: leave --rows and --most-rows out.")
+    if rows.unit is None and rows.sql is not None:
+        raise ParameterError("count --unit row counts rows as they are: leave --sql out. --where says which.")
     if request["rows"] != (most_rows is not None):
         raise ParameterError(
             "--rows and --most-rows go together: how many rows of one person count says how far one person moves the "
@@ -70,7 +74,7 @@ def count(request: Request) -> Question:
         report=report,
         sample=lambda units: samples.make_bin_counts(units, ["everyone"], monotone=True),
         accuracy=lambda units: Accuracy(within, words.people, sentence, total=Fraction(units)),
-        notes=[f"Rows without {rows.unit} are left out."],
+        notes=[] if rows.unit is None else [f"Rows without {rows.unit} are left out."],
     )
 
 

@@ -78,6 +78,7 @@ def rebuild_request(
     `values` are options that are no part of an identity.
     """
     from lastbit.questions.kinds import find_kind
+    from lastbit.questions.row_units import insist_on_rows
 
     facts = parse_identity(text)
     if not facts or facts["table"] != [*map(_identify_source, source)]:
@@ -92,6 +93,7 @@ def rebuild_request(
             return None
     try:
         request = find_kind(facts["question"]).parse({**options, "source": list(source), **values})
+        request = insist_on_rows(request)
         return request if identity_of(request) == facts else None
     except LastbitError:
         return None

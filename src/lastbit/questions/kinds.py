@@ -39,6 +39,7 @@ from lastbit.questions.summaries import SUMMARIES
 from lastbit.questions.value_types import Flag, OneOf, Rule, Text, WholeNumber
 
 _K: Final = Option("k", WholeNumber(most=2 * 10**7), "How many items.", 10)
+_K_OF_LIMIT: Final = Option("k", WholeNumber(), "As --limit.", server_help="As limit.")
 _SET: Final = (
     Option("set", Flag(), "List the k items as a set, without ranks and gaps: it often finds more of them.", False),
     Option(
@@ -141,13 +142,13 @@ KINDS: Final[dict[str, Kind]] = {
         ),
         Kind(
             "above",
-            (*TABLE, *ITEMS, *PAYMENT, THRESHOLD, LIMIT, _NUMBERS),
+            (*TABLE, *ITEMS, *PAYMENT, THRESHOLD, LIMIT, _K_OF_LIMIT, _NUMBERS),
             selection.above,
             SUMMARIES["above"],
             (
                 f"above {_LISTED_ITEMS} --threshold 50 --limit 3 --epsilon 1",
                 f"above {_LISTED_ITEMS} --threshold 50 --limit 3 --numbers --epsilon 1",
-                f"above {_SUMS} --threshold 20000 --limit 3 --epsilon 1",
+                f"above {_SUMS} --threshold 20000 -k 3 --epsilon 1",
             ),
         ),
         Kind(

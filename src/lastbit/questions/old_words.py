@@ -92,6 +92,13 @@ def choose_weights(of: str | None, weights: str | None) -> str | None:
     return weights if of is None else of
 
 
+def choose_limit(limit: int, k: int) -> int:
+    """Return after how many items a search stops, by its word or as -k."""
+    if limit not in (1, k):
+        raise ParameterError(f"-k is another spelling of --limit: got {k} and {limit}. Leave one of them out.")
+    return k
+
+
 def _list_edges(
     values: dict[str, Any], bins: int | None, unnamed: tuple[str, ...] | None, dates: Mapping[str, str]
 ) -> tuple[str, ...]:

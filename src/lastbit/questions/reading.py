@@ -235,15 +235,21 @@ def read_numbers(
 
 
 def read_everybody(rows: RowOptions) -> Reading[Counts]:
-    """Read how many units a table has."""
-    unit = rows.unit or ""
+    """Read how many units a table has: rows, where each is one person."""
+    from lastbit.data.count import count_rows, count_units
 
-    def work(table: OpenTable) -> Counts:
-        from lastbit.data.count import count_units
+    unit = rows.unit
+    if unit is None:
+        return _RowReading(rows, ColumnSelection(()), lambda table: count_rows(table, _EVERYONE))
+    return Reading(rows, ColumnSelection((unit,), distinct=True), lambda table: count_units(table, unit, _EVERYONE))
 
-        return count_units(table, unit, _EVERYONE)
 
-    return Reading(rows, ColumnSelection((unit,), distinct=True), work)
+class _RowReading(Reading[Counts]):
+    """A reading of rows, whatever they hold: no engine opens a table without a column, so the first one is read."""
+
+    def _open(self, *, with_rows: bool = True) -> OpenTable:
+        first = [*read_column_names(self.rows), _EVERYONE][0]  # lines of JSON may have any column
+        return Reading(self.rows, ColumnSelection((first,)), self.work)._open(with_rows=with_rows)
 
 
 def read_numbers_of_rows(rows: RowOptions, most: int) -> Reading[Numbers]:

@@ -16,10 +16,12 @@ from lastbit.questions.column_facts import ColumnFacts
 from lastbit.questions.domains import Domain, assign_domains
 from lastbit.questions.group_types import PERIODS, READINGS, add_columns, group_names, imply_domains, split_groups
 from lastbit.questions.item_options import ItemOptions
-from lastbit.questions.old_words import choose_weights
+from lastbit.questions.old_words import choose_limit, choose_weights
 from lastbit.questions.option import REQUIRED, Face, Option, parse_options
 from lastbit.questions.row_options import RowOptions
+from lastbit.questions.row_units import ROW, takes_rows
 from lastbit.questions.shared_options import SOURCE
+from lastbit.release import EACH_ROW
 
 if TYPE_CHECKING:
     from lastbit.questions.question import Question
@@ -76,7 +78,7 @@ class Kind:
         a mapping from columns to their values.
         """
         values = self._apply_columns(split_groups(values), face)
-        return Request(self, self._complete(parse_options(self._options(values), values, face, self.name, fixed)), face)
+        return self._request(parse_options(self._options(values), values, face, self.name, fixed), face)
 
     def _apply_columns(self, values: Mapping[str, Any], face: Face) -> Mapping[str, Any]:
         """Return the options with the facts of --columns, where the face may give it."""
@@ -95,6 +97,8 @@ class Kind:
         """Return the options with every column of groups in `by`, and the column to add up in `of`, where it is one."""
         if "weights" in parsed and "of" in parsed and "every" not in parsed and parsed["weights"] is not None:
             parsed = {**parsed, "of": choose_weights(parsed["of"], parsed["weights"]), "weights": None}
+        if "limit" in parsed and parsed.get("k") is not None:
+            parsed = {**parsed, "limit": choose_limit(parsed["limit"], parsed["k"]), "k": None}
         return add_columns(parsed) if "by" in parsed else parsed
 
     def parse_plan(self, values: Mapping[str, Any], face: Face = "python", *, items: int | None = None) -> Request:
@@ -121,12 +125,17 @@ class Kind:
             values.pop("by", None)
         elif "by" in stand_ins and "delta" not in options and "domain" not in values:
             # The accuracy does not depend on how many items there are.
-            size = options["k"].parse(values.get("k"), face) if "k" in options else 1
+            size = (options["k"].parse(values.get("k"), face) if "k" in options else None) or 1
             stand_ins["domain"] = (Domain(range(size), f"0..{size - 1}"),)
         if "by" in options and any(values.get(name) is not None for name in READINGS):
             stand_ins["by"] = ()
         planned = [replace(option, default=stand_ins.get(name, option.default)) for name, option in options.items()]
-        return Request(self, self._complete(parse_options(planned, values, face, self.name)), face)
+        return self._request(parse_options(planned, values, face, self.name), face)
+
+    def _request(self, parsed: dict[str, Any], face: Face) -> Request:
+        parsed = self._complete(parsed)
+        each_row = takes_rows(parsed)
+        return Request(self, {**parsed, "unit": None} if each_row else parsed, face, each_row=each_row)
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,6 +147,8 @@ class Request:
     face: Face = "python"
     frame: Any = None
     """The table of a library that is asked, in place of a file: its columns and their declared types are public."""
+    each_row: bool = False
+    """Whether somebody insists that each row is one person. The question is the same as without a unit."""
 
     def __getitem__(self, name: str) -> Any:
         return self.values[name]
@@ -192,7 +203,8 @@ class Request:
     @cached_property
     def question(self) -> Question:
         """The question, built once."""
-        return self.kind.build(self)
+        question = self.kind.build(self)
+        return replace(question, notes=[*question.notes, EACH_ROW]) if self.each_row else question
 
     @cached_property
     def canonical(self) -> Request:
@@ -291,7 +303,8 @@ class Request:
     @property
     def _public_options(self) -> Iterator[tuple[Option, Any]]:
         """The options that a person would type again, without passwords."""
-        for option, value in self.explicit_options:
+        typed = replace(self, values={**self.values, "unit": ROW}) if self.each_row else self
+        for option, value in typed.explicit_options:
             if option.name in _DISPLAY_OPTIONS or (option.name == "columns" and not value.display):
                 continue
             if option.name == "source":

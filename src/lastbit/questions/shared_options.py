@@ -49,7 +49,8 @@ SOURCE: Final = Option(
 UNIT: Final = Option(
     "unit",
     COLUMN,
-    "The column that says whom a row belongs to. Without it only single rows are protected.",
+    "The column that says whom a row belongs to. Without it only single rows are protected: row says that each row is "
+    "one person, unless a column has this name.",
     part="table",
     faces=OWNER,
 )

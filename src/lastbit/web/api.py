@@ -35,7 +35,7 @@ def table(visit: Visit) -> Response:
         {
             "tables": list(desk.tables),
             "columns": desk.columns,
-            "unit": desk.rows.unit,
+            "unit": desk.unit,
             "lists": lists,
             "dataset": desk.dataset,
         }

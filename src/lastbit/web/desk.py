@@ -18,6 +18,7 @@ from lastbit.questions.option import Face
 from lastbit.questions.reading import read_column_names
 from lastbit.questions.request import Request
 from lastbit.questions.row_options import RowOptions
+from lastbit.questions.row_units import ROW, names_column
 from lastbit.questions.value_types import describe
 from lastbit.web.bounded import BoundedMap
 from lastbit.web.jobs import Job, Jobs
@@ -88,6 +89,12 @@ class Desk:
         if not self.tables:
             return {"": read_column_names(self.rows)}
         return {name: read_column_names(replace(self.rows, table=name)) for name in self.tables}
+
+    @property
+    def unit(self) -> str | None:
+        """The column that says whom a row belongs to; None where each row is one person."""
+        unit = self.rows.unit
+        return None if unit == ROW and not any(map(names_column, self.columns.values())) else unit
 
     @cached_property
     def _own_lists(self) -> dict[str, Domain]:

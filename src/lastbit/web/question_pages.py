@@ -27,7 +27,8 @@ def ask(visit: Visit) -> Response:
         "ask.html",
         here="/",
         topics=TOPICS.values(),
-        unit=visit.desk.rows.unit,
+        unit=visit.desk.unit,
+        each_row=visit.desk.rows.unit is not None,
         bar=draw_bar(account),
         line=account_line(account),
     )
@@ -57,7 +58,7 @@ def _show_form(visit: Visit, name: str, form: dict[str, str], error: str = "") -
         columns=columns,
         tables=desk.tables,
         lists=lists,
-        unit=desk.rows.unit,
+        unit=desk.unit,
         error=error,
         status=400 if error else 200,
     )
