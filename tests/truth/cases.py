@@ -124,6 +124,10 @@ SUMS = [
     _case("mean", "same rows", of="number", bounds=(0, 100), per="row", most_rows=2, lots=True),
     _case("mean", "crowd", of="number", bounds=(0, 100), unit=None, long=True),
     _case("mean", "nobody", of="number", bounds=(0, 100)),
+    _case("sum", "crowd", of="number", bounds="auto", name="with automatic bounds"),
+    _case("sum", "spread out", of="number", bounds="auto", resolution=1, rho="1/8", level="0.8", name="chosen in rho"),
+    _case("mean", "crowd", of="number", bounds="auto", bounds_share="1/8", name="with automatic bounds"),
+    _case("mean", "nobody", of="number", bounds="auto", long=True),
     _case("mean", "alone", of="number", bounds=(0, 10), epsilon="1/100", name="at a tiny cost"),
 ]
 GROUP_NUMBERS = [

@@ -112,7 +112,7 @@ PLACES = {
     "group": r"an item|a bin",
     "groups": r"items?|bins?|groups?",
     "who": r"(?:Of what is counted: )?(?:[Ii]n each group, with|[Ww]ith)",
-    "high_bound": r"-?[0-9.,/e]+",
+    "high_bound": r"-?[0-9.,/e+]+",
     "values": r"the value is|all values are",
     "quantiles": r"quantiles?",
     "other_items": r"other items?",

@@ -47,6 +47,57 @@ def mean_off_by(answer: Answer, places: Places) -> Iterator[Outcome]:
     yield Outcome("plan: off by", held)
 
 
+def _likely(answer: Answer, places: Places) -> bool:
+    """Tell whether the bounds came out as a plan supposed."""
+    return answer.truth.bounds == (parse(places["likely_low"]), parse(places["likely_high"]))
+
+
+@says(
+    "If the bounds come out as {likely_low} and {likely_high}, with probability {level} the sum is off by at most "
+    "{within}, for numbers clamped to the bounds."
+)
+def likely_sum_off_by(answer: Answer, places: Places) -> Iterator[Outcome]:
+    if _likely(answer, places):
+        yield from sum_off_by(answer, places)
+
+
+@says(
+    "If the bounds come out as {likely_low} and {likely_high}, with probability {level} the mean of {guess} {people} "
+    "is off by about {off} at most where it is in the middle of the bounds, by twice that at a bound, and the number "
+    "of {people} by at most {people_off}."
+)
+def likely_mean_off_by(answer: Answer, places: Places) -> Iterator[Outcome]:
+    if _likely(answer, places):
+        yield from mean_off_by(answer, places)
+
+
+@says("If the bounds come out as {likely_low} and {likely_high}, nothing is known about the mean of {guess} {people}.")
+def nothing_is_known_at_likely_bounds(answer: Answer, places: Places) -> Iterator[Outcome]:
+    if _likely(answer, places):
+        yield from nothing_is_known(answer, places)
+
+
+@says(
+    "The bounds {low} and {high} were chosen from a public list; with probability {level} at most {beyond} {people} "
+    "have a number beyond either."
+)
+def chosen_bounds(answer: Answer, places: Places) -> Iterator[Outcome]:
+    yield Outcome("the bounds", answer.truth.bounds == (parse(places["low"]), parse(places["high"])), sure=True)
+    most = max(answer.truth.clamped.values())
+    yield Outcome("people beyond a bound", most <= parse(places["beyond"]))
+
+
+@says(
+    "A share of {share} of the cost chooses bounds for these numbers from a public list of round numbers, in steps of "
+    "{step}."
+)
+def share_for_bounds(answer: Answer, places: Places) -> Iterator[Outcome]:
+    options = answer.case.options
+    right = parse(places["share"]) == Fraction(options.get("bounds_share", "1/4"))
+    right = right and parse(places["step"]) == Fraction(options.get("resolution", "1/1000"))
+    yield Outcome("the share for bounds", right, sure=True)
+
+
 @says("Nothing is known about the mean of {guess} {people}.")
 def nothing_is_known(answer: Answer, _: Places) -> Iterator[Outcome]:
     yield Outcome("the interval has both bounds", answer.column("interval")[0] == answer.truth.bounds)

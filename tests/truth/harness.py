@@ -20,11 +20,11 @@ from typing import Any
 
 import lastbit as lb
 from lastbit.mechanisms.parts import LaterValues
-from lastbit.mechanisms.quantiles.mechanism import GridSteps
 from lastbit.questions.kinds import KINDS
 from lastbit.questions.request import Request
 from lastbit.values.contribution_bound import one_key
 from lastbit.values.counts import Counts
+from lastbit.values.grid_steps import GridSteps
 from lastbit.values.group_sums import GroupSums
 from lastbit.values.table_counts import TableCounts
 from lastbit.values.unlisted import Unlisted
@@ -77,7 +77,9 @@ class Trial:
         key = tuple(options.items())
         if key not in self._plans:
             question = self.request.change(**options).question if options else self.request.question
-            guess = len(self.truth.numbers) if self.case.kind in ("mean", "share") else self.truth.people
+            chosen = self.case.options.get("bounds") == "auto"
+            guess = len(self.truth.numbers) if self.case.kind in ("mean", "share") and not chosen else self.truth.people
+            guess = len(self.truth.raw_numbers) if chosen else guess
             self._plans[key] = question.accuracy(max(1, guess)).sentence
         return self._plans[key]
 
@@ -91,7 +93,11 @@ class Trial:
         """Return all that is said about a release with this lot, and the truth."""
         question = self.request.question
         counted = self._counted(self.values(lot), release) if self.case.lots else None
-        return Answer(self.case, self.truth, question, question.report(release), release, counted, self.plan)
+        truth, report = self.truth, question.report(release)
+        if self.case.options.get("bounds") == "auto":
+            bounds = report.data["bounds"]
+            truth = Reference(truth.population, {**truth.options, "bounds": bounds, "clamps_people": True})
+        return Answer(self.case, truth, question, report, release, counted, self.plan)
 
     def _counted(self, values: Any, release: Any) -> Any:
         """Return what the lot left: the number of each group, or the numbers in each group; else None."""

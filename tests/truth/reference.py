@@ -283,8 +283,10 @@ class Reference:
             elif rule == "total":
                 clamped.append((person, group, clamp(sum(numbers, Fraction(0)), self.bounds)))
             else:
+                if self.options.get("clamps_people"):  # bounds that are chosen clamp a person's number, and no rows
+                    inside = numbers
                 picked = {"latest": inside[-1], "first": inside[0], "any": max(inside)}
-                number = picked.get(rule, sum(inside, Fraction(0)) / len(inside))
+                number = clamp(picked.get(rule, sum(inside, Fraction(0)) / len(inside)), self.bounds)
                 clamped.append((person, group, number))
         return clamped
 
@@ -328,6 +330,8 @@ class Reference:
             looked_at = picked.get(self.rule, looked_at)
             if self._adds_up:  # each row, and then the total
                 looked_at = [*numbers, sum((clamp(number, self.bounds) for number in numbers), Fraction(0))]
+            if self.options.get("clamps_people") and self.rule == "mean":
+                looked_at = [sum(numbers, Fraction(0)) / len(numbers)]
             if min(looked_at) < low:
                 people["below"].add(person)
             if max(looked_at) > high:

@@ -22,6 +22,7 @@ from tests.truth.claims import ENTRIES, NUMBER, NoEntry, claims_of_column, match
 from tests.truth.harness import Trial
 
 NUMBERS = {"of": "number", "bounds": (0, 50)}
+CHOSEN = {"of": "number", "bounds": "auto"}
 ITEMS = {"by": "item", "domain": ("a", "b", "c")}
 SUMS = {"weights": "number", "bounds": (0, 9)}
 COST = ({"epsilon": 1}, {"rho": "1/8"})
@@ -67,10 +68,12 @@ FORMS: dict[str, list[tuple[tuple[Mapping[str, Any], ...], ...]]] = {
     "histogram": [(BINS, UNIT, COST, SHARE, BOUND), ((*LISTED, *UNLISTED), UNIT, COST, BOUND)],
     "sum": [
         ((NUMBERS,), UNIT, COST, PER, MISSING, SHARE),
+        ((CHOSEN,), UNIT, COST, PER, SHARE, LEVEL),
         (({**NUMBERS, **ITEMS},), UNIT, COST, SHARE, BOUND, PER),
     ],
     "mean": [
         ((NUMBERS,), UNIT, COST, PER, MISSING, SHARE),
+        ((CHOSEN,), UNIT, COST, PER, SHARE),
         (({**NUMBERS, "epsilon": "1/10000"}, {**NUMBERS, **ITEMS, "epsilon": "1/10000"}), UNIT),
         (({**NUMBERS, **ITEMS},), UNIT, COST, SHARE, BOUND, PER),
     ],

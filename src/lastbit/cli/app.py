@@ -77,10 +77,16 @@ def expand_arguments(arguments: list[str]) -> list[str]:
 
     >>> expand_arguments(["plan", "-k", "3"]), expand_arguments(["plan", "count"])
     (['plan', 'top', '-k', '3'], ['plan', 'count'])
+    >>> expand_arguments(["sum", "--bounds", "auto"])
+    ['sum', '--bounds', 'auto', 'auto']
     """
     if arguments[:1] == ["plan"] and len(arguments) > 1 and arguments[1].startswith("-") and arguments[1] != "--help":
-        return ["plan", "top", *arguments[1:]]
-    return arguments
+        arguments = ["plan", "top", *arguments[1:]]
+    words: list[str] = []
+    for word in arguments:
+        # --bounds takes two words: the one of automatic bounds stands for both.
+        words += [word, word] if words[-1:] == ["--bounds"] and word == "auto" else [word]
+    return words
 
 
 def app_for(arguments: list[str]) -> typer.Typer:

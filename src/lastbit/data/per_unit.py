@@ -87,6 +87,23 @@ class Numbers:
         first = self.ranks <= most
         return replace(self, steps=self.steps[first], places=self.places[first], most=most, ranks=None, beyond=None)
 
+    def clamp_to(self, bounds: tuple[Fraction, Fraction]) -> Numbers:
+        """Return the numbers clamped to nearer bounds, inwards where these are between two steps.
+
+        >>> Numbers(np.array([4, 6]), np.array([0, 0]), (), Fraction(1, 2), (Fraction(-9), Fraction(9))).clamp_to(
+        ...     (Fraction(0), Fraction(5, 2))).values
+        (Fraction(2, 1), Fraction(5, 2))
+        """
+        low, high = math.ceil(bounds[0] / self.resolution), math.floor(bounds[1] / self.resolution)
+        return replace(self, steps=np.clip(self.steps, low, high), bounds=bounds)
+
+    def count_beyond(self, bounds: tuple[Fraction, Fraction]) -> Counts:
+        """Return how many numbers lie below these bounds, above them and between: of units with one number each."""
+        low, high = math.floor(bounds[0] / self.resolution), math.floor(bounds[1] / self.resolution)
+        below, above = int((self.steps < low).sum()), int((self.steps > high).sum())
+        values = np.array([below, above, len(self) - below - above], np.int64)
+        return Counts(items=("below", "above", "between"), values=values, monotone=True, most_items=1)
+
     @property
     def numbers_of_items(self) -> NDArray[np.int64]:
         """How many units have exactly so many numbers, from 0 on: the first entry is 0."""

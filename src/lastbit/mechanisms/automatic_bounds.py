@@ -20,8 +20,9 @@ from lastbit.privacy.eta import Eta
 from lastbit.privacy.rate import Rate
 from lastbit.release import Release
 from lastbit.values.adjacency import Adjacency
-from lastbit.values.clamped import clamp_numbers
+from lastbit.values.clamped import clamp_numbers, clamp_steps
 from lastbit.values.grid import LIMIT, Grid, Steps
+from lastbit.values.grid_steps import GridSteps
 
 _FURTHEST: Final = 10**18
 """The list of possible bounds ends so many steps from zero."""
@@ -113,7 +114,14 @@ class AutomaticBounds(Mechanism[ChosenBounds]):
     def ready(self, values: Any) -> Callable[[Draw], ChosenBounds]:
         """Return bounds for one number for each person."""
         last = int(self._distances[-1])
+        if isinstance(values, GridSteps):
+            return self.ready_steps(np.clip(values.steps, -last, last))
         return self.ready_steps(clamp_numbers(values, self.grid, -last, last, None))
+
+    def floor_steps(self, steps: Steps, resolution: Fraction, floored: Fraction = Fraction(0)) -> Steps:
+        """Return numbers that are whole steps of another grid, floored to this one: see `clamp_steps`."""
+        last = int(self._distances[-1])
+        return clamp_steps(steps, resolution, floored, self.grid, -last, last)
 
     def ready_steps(self, steps: Steps) -> Callable[[Draw], ChosenBounds]:
         """Return the same from whole steps of the grid, none of them beyond the last number of the list."""

@@ -207,8 +207,8 @@ class Description:
 
         from lastbit.data.per_unit import reach_below_step
         from lastbit.data.profiling import grid_of
-        from lastbit.mechanisms.quantiles.mechanism import GridSteps
         from lastbit.values.counts import Counts
+        from lastbit.values.grid_steps import GridSteps
 
         def floor(part: str, steps: Any, step: Fraction, floored: Fraction = Fraction(0)) -> GridSteps:
             mechanism: Any = self.parts[part]

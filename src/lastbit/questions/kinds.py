@@ -36,7 +36,7 @@ from lastbit.questions.shared_options import (
     THRESHOLD,
 )
 from lastbit.questions.summaries import SUMMARIES
-from lastbit.questions.value_types import Flag, OneOf, Rule, Text, WholeNumber
+from lastbit.questions.value_types import Flag, Number, OneOf, PairOrAuto, Rule, Text, WholeNumber
 
 _K: Final = Option("k", WholeNumber(most=2 * 10**7), "How many items.", 10)
 _K_OF_LIMIT: Final = Option("k", WholeNumber(), "As --limit.", server_help="As limit.")
@@ -72,6 +72,20 @@ _RANGE: Final = (
     ),
 )
 _QUANTILE_NUMBERS: Final = tuple(option for number in NUMBERS for option in (_RANGE if number is BOUNDS else (number,)))
+_NUMBERS_OF_SUMS: Final = (
+    *(
+        replace(
+            number,
+            type=PairOrAuto(),
+            help="The number of each person is clamped to this range. auto: a share of the cost chooses it.",
+            server_help=f"{BOUNDS.server_help} auto: a share of the cost chooses it.",
+        )
+        if number is BOUNDS
+        else number
+        for number in NUMBERS
+    ),
+    Option("bounds_share", Number(), "With --bounds auto: the share of the cost that chooses the bounds.", "1/4"),
+)
 _GROUP_OPTIONS: Final = (
     *READING,
     replace(GROUPS_BY, help="The column that holds the groups. Repeat it for combinations."),
@@ -234,7 +248,7 @@ KINDS: Final[dict[str, Kind]] = {
         ),
         Kind(
             "sum",
-            (*TABLE, *PAYMENT, *NUMBERS, STEP, *_GROUP_OPTIONS),
+            (*TABLE, *PAYMENT, *_NUMBERS_OF_SUMS, STEP, *_GROUP_OPTIONS),
             sums.sum_,
             SUMMARIES["sum"],
             (
@@ -245,12 +259,13 @@ KINDS: Final[dict[str, Kind]] = {
         ),
         Kind(
             "mean",
-            (*TABLE, *PAYMENT, *NUMBERS, STEP, *_GROUP_OPTIONS),
+            (*TABLE, *PAYMENT, *_NUMBERS_OF_SUMS, STEP, *_GROUP_OPTIONS),
             sums.mean,
             SUMMARIES["mean"],
             (
                 f"mean {_COST} --bounds 0 1000 --epsilon 1",
                 f"mean {_COST} --bounds 0 1000 --by diagnosis --domain diagnoses.txt --epsilon 1",
+                f"mean {_COST} --bounds auto --epsilon 1",
                 f"mean {_COST} --per latest --latest-by date --bounds 0 1000 --epsilon 1",
                 f"mean {_COST} --per row --most-rows 5 --bounds 0 1000 --epsilon 1",
             ),

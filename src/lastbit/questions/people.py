@@ -309,7 +309,7 @@ class PeopleReading:
         reach = noise_of_sum(part.noise, part.rate, 1, self._alpha / 2)
         return {
             side: (int(step), max(0, int(step) - reach), max(0, int(step) + reach))
-            for side, step in zip(("below", "above"), part.steps, strict=True)
+            for side, step in zip(("below", "above"), part.steps, strict=False)
         }
 
     def describe_clamping(

@@ -71,11 +71,11 @@ def _ask_quantiles(request: Request, at: tuple[str, ...]) -> Question:
     """Return the question for these quantiles, of all people or of each group."""
     import lastbit as lb
     from lastbit.exact.numbers import number
-    from lastbit.mechanisms.quantiles.mechanism import GridSteps
     from lastbit.questions import samples
     from lastbit.questions.reading import NUMBER_OPTIONS, read_numbers
     from lastbit.questions.report import Report
     from lastbit.values.bounds import default_step
+    from lastbit.values.grid_steps import GridSteps
 
     rows, of, bounds, missing = request.rows, request["of"], request["bounds"], request["missing"]
     missing = "leave-out" if missing == "show" else missing  # of groups

@@ -8,11 +8,13 @@ from math import ceil, floor
 from typing import TYPE_CHECKING, Any
 
 from lastbit.errors import ParameterError
+from lastbit.questions.automatic_bounds import ask_with_automatic_bounds
 from lastbit.questions.group_numbers import GroupNumbers, parse_groups
 from lastbit.questions.people import PeopleParts, PeopleReading, choose_noise, parse_share
 from lastbit.questions.question import Accuracy, Question
 from lastbit.questions.reading_notes import count_rows_of, describe_numbers
 from lastbit.questions.report import format_percent
+from lastbit.questions.value_types import AUTO
 
 if TYPE_CHECKING:
     import lastbit as lb
@@ -69,6 +71,8 @@ def mean(request: Request) -> Question:
 
     rows, of, bounds, words = request.rows, request["of"], request["bounds"], request.words
     rule = choose_rule(request, "mean")
+    if bounds == AUTO:
+        return ask_with_automatic_bounds(request, rule)
     if parse_groups(request, rule).by:
         return GroupNumbers(request, rule, "mean").ask()
     most = _most_numbers_per_unit(request, rule)
@@ -155,6 +159,8 @@ def sum_(request: Request) -> Question:
 
     of, bounds = request["of"], request["bounds"]
     rule = choose_rule(request, "total")
+    if bounds == AUTO:
+        return ask_with_automatic_bounds(request, rule)
     if parse_groups(request, rule).by:
         return GroupNumbers(request, rule, "sum").ask()
     most = _most_numbers_per_unit(request, rule)

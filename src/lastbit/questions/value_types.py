@@ -456,3 +456,38 @@ class Pair:
     def schema(self) -> dict[str, Any]:
         """The JSON Schema of a list of two."""
         return {"type": "array", "minItems": 2, "maxItems": 2, "items": {"type": ["number", "string"]}}
+
+
+AUTO: Final = "auto"
+"""The bounds that a share of the cost chooses."""
+
+
+@dataclass(frozen=True)
+class PairOrAuto(Pair):
+    """Two values, or `auto`. A command takes two words for every option of this kind, so it may be written twice."""
+
+    metavar: str = "LOW HIGH"
+
+    def parse(self, value: Any, flag: str, face: Face) -> Any:
+        """Return both values, or auto."""
+        words = [value] if isinstance(value, str) else _list_items(value)
+        if words in ([AUTO], [AUTO, AUTO], [AUTO, ""]):
+            return AUTO
+        return super().parse(value, flag, face)
+
+    def arguments(self, value: Any) -> list[list[str]]:
+        """Return the words."""
+        return [[AUTO]] if value == AUTO else super().arguments(value)
+
+    def plain(self, value: Any) -> Any:
+        """Return the list of both, or auto."""
+        return value if value == AUTO else super().plain(value)
+
+    def fact(self, value: Any) -> Any:
+        """Return the list of both in their normal forms, or auto."""
+        return value if value == AUTO else super().fact(value)
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """The JSON Schema of a list of two, or auto."""
+        return {**super().schema, "type": ["array", "string"]}

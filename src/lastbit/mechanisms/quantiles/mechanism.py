@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import combinations, combinations_with_replacement
-from typing import Any, ClassVar, Final, Literal, TypeVar
+from typing import Any, Final, Literal, TypeVar
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from lastbit.privacy.eta import Eta
 from lastbit.values.adjacency import Adjacency
 from lastbit.values.clamped import clamp_numbers, clamp_steps
 from lastbit.values.grid import LIMIT, Grid, Steps
+from lastbit.values.grid_steps import GridSteps
 from lastbit.values.log_scale import LogScale
 from lastbit.values.missing import LEAVE_OUT, Missing, step_of_missing
 from lastbit.values.statistic import ends, parse_bounds
@@ -37,15 +38,6 @@ MOST_PARTS: Final = 1 << 24
 
 _FEW_POINTS: Final = 64
 """On so few points the auditor tries one person more on each."""
-
-
-@dataclass(frozen=True, eq=False)
-class GridSteps:
-    """Numbers of a table as whole steps of a mechanism's grid, between its bounds: private, and never shown."""
-
-    steps: Any = field(repr=False)
-    """The steps; for groups, those of each group."""
-    adjacency: ClassVar[Adjacency] = "add-remove"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,11 +11,12 @@ from lastbit.chance.draw import Draw
 from lastbit.errors import ParameterError
 from lastbit.estimate.accuracy import least_epsilon
 from lastbit.exact.numbers import Number, number, probability
-from lastbit.mechanisms.quantiles.mechanism import GridSteps, QuantileMechanism, point_odds, quantile
+from lastbit.mechanisms.quantiles.mechanism import QuantileMechanism, point_odds, quantile
 from lastbit.mechanisms.quantiles.rank_error import RankError
 from lastbit.privacy.rate import Rate
 from lastbit.release import Release
 from lastbit.values.grid import Grid, Steps
+from lastbit.values.grid_steps import GridSteps
 from lastbit.values.log_scale import LogScale
 
 

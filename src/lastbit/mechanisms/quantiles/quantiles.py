@@ -12,11 +12,12 @@ from typing import Any, Final
 from lastbit.chance.draw import Draw
 from lastbit.errors import ParameterError
 from lastbit.exact.numbers import Number, probability, whole
-from lastbit.mechanisms.quantiles.mechanism import MOST_PARTS, GridSteps, QuantileMechanism, quantile
+from lastbit.mechanisms.quantiles.mechanism import MOST_PARTS, QuantileMechanism, quantile
 from lastbit.mechanisms.quantiles.rank_error import RankError
 from lastbit.mechanisms.quantiles.ranked_values import RankedValues
 from lastbit.release import Release
 from lastbit.values.grid import LIMIT, Steps
+from lastbit.values.grid_steps import GridSteps
 
 _SPREAD: Final = 1 << 16
 """Fine steps to a step of the grid, where there is room for them."""

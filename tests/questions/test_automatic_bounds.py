@@ -1,0 +1,120 @@
+"""Sums and means whose bounds a share of the cost chooses."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import lastbit as lb
+from lastbit import cli
+from lastbit.errors import ParameterError
+from lastbit.mechanisms.parts import Parts
+from lastbit.questions.automatic_bounds import AutomaticNumbers, widen
+from lastbit.questions.kinds import KINDS
+from lastbit.questions.reading import read_numbers
+
+AUTO: dict[str, Any] = {"unit": "who", "of": "number", "bounds": "auto"}
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> str:
+    path = tmp_path / "v.csv"
+    path.write_text("who,number\n" + "".join(f"p{place},{place % 90}\n" for place in range(4000)))
+    return str(path)
+
+
+def test_the_answer_prints_the_bounds_the_people_clamped_and_what_its_interval_is_about(table: str) -> None:
+    release = lb.ask("sum", table, **AUTO, epsilon=8)
+    assert release.published["bounds"].bounds == (0, 100)
+    notes = " ".join(release.report.notes)
+    assert "for numbers clamped to the bounds" in notes
+    assert "The bounds 0 and 100 were chosen" in notes
+    assert "Number above 100 counts as 100: " in notes
+    assert release.cost == 8
+    assert list(release.published) == ["bounds", "clamped", "answer"]
+    row = release.to_frame().iloc[0]
+    assert row["low"] <= sum(place % 90 for place in range(4000)) <= row["high"]
+
+
+@pytest.mark.parametrize("kind", ["sum", "mean"])
+@pytest.mark.parametrize("cost", [{"epsilon": 1}, {"rho": "1/8"}])
+def test_the_cost_is_one_and_is_charged_once(kind: str, cost: dict[str, Any], table: str, tmp_path: Path) -> None:
+    ledger = lb.Ledger(tmp_path / "budget.db")
+    ledger.create("clinic", **dict.fromkeys(cost, 10))
+    lb.ask(kind, table, **AUTO, **cost, ledger=str(tmp_path / "budget.db"), dataset="clinic")
+    (entry,) = [entry for entry in ledger.history("clinic") if entry.kind == "charge"]
+    assert entry.cost == KINDS[kind].parse({"source": table, **AUTO, **cost}).question.mechanism.cost.text
+    again = lb.ask(
+        kind, table, **AUTO, **cost, ledger=str(tmp_path / "budget.db"), dataset="clinic", reuse=True
+    )  # fmt: skip
+    assert again.report.data["charged"] == 0
+
+
+def test_bounds_far_apart_are_widened_so_that_nothing_is_refused_after_the_charge() -> None:
+    request = KINDS["mean"].parse({"source": "v.csv", **AUTO, "epsilon": 1})
+    auto = AutomaticNumbers(request)
+    chosen = [Fraction(sign * times) * Fraction(10) ** power
+              for sign in (-1, 1) for power in (-3, 0, 7, 15) for times in (1, 5)]  # fmt: skip
+    for low in (Fraction(0), *(end for end in chosen if end < 0)):
+        for high in (Fraction(0), *(end for end in chosen if end > 0)):
+            if low < high:
+                bounds = widen((low, high))
+                assert bounds[0] <= low < high <= bounds[1]
+                for kind in ("sum", "mean"):
+                    mechanism = AutomaticNumbers(
+                        KINDS[kind].parse({"source": "v.csv", **AUTO, "epsilon": 1})
+                    ).with_bounds(bounds).question.mechanism  # fmt: skip
+                    assert mechanism.cost == auto.costs["answer"]["epsilon"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"per": "row", "most_rows": 2}, "one number of each person"),
+        ({"by": "item", "domain": ["a"]}, "one number of each person"),
+        ({"missing": "lowest"}, "leaves missing numbers out"),
+        ({"bounds_share": 1}, "at most 1/2"),
+        ({"bounds": ["auto", 5]}, "lower bound must be a finite number"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused_before_anything_is_read(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        _ = KINDS["sum"].parse({"source": "none.csv", **AUTO, "epsilon": 1, **options}).question
+
+
+def test_the_command_takes_one_word(table: str, capsys: Any) -> None:
+    assert (
+        cli._run(["sum", table, "--unit", "who", "--of", "number", "--bounds", "auto", "--epsilon", "9"], debug=False)
+        == 0
+    )
+    assert "The bounds 0 and 100" in " ".join(capsys.readouterr().out.split())
+    request = KINDS["sum"].parse({"source": table, **AUTO, "epsilon": 9})
+    assert "--bounds auto" in request.command
+    assert 'bounds="auto"' in request.python
+
+
+PEOPLE = {"ann": [3], "bob": [-2], "eve": [1, 2]}
+
+
+@pytest.mark.parametrize("kind", ["sum", "mean"])
+def test_the_whole_law_is_within_the_cost_on_neighbours(kind: str, tmp_path: Path) -> None:
+    """All parts at once, on a list of two bounds: the exact laws of a table with and without one person."""
+
+    def program(people: tuple[str, ...]) -> tuple[Any, Parts]:
+        path = tmp_path / f"{'-'.join(people)}.csv"
+        path.write_text("who,number\n" + "".join(f"{who},{value}\n" for who in people for value in PEOPLE[who]))
+        options = {"source": str(path), **AUTO, "resolution": 1, "epsilon": 40, "people_share": "1/8"}
+        auto = AutomaticNumbers(KINDS[kind].parse(options), choices=(1, 2), parts=1)
+        numbers = read_numbers(auto.request.rows, "number", None, per="total", resolution="1").run()
+        return auto.mechanism.ready(auto.arrange(numbers)), auto.mechanism
+
+    whole, mechanism = program(tuple(PEOPLE))
+    for gone in PEOPLE:
+        rest, _ = program(tuple(who for who in PEOPLE if who != gone))
+        verdict = lb.audit.compare(whole, rest, mechanism.cost, Fraction(1, 8))
+        assert verdict.holds, f"{kind} without {gone}: {verdict}"
+        cheaper = lb.Cost.of(1)
+        assert lb.audit.compare(whole, rest, cheaper, Fraction(1, 8)).verdict == "violated"
