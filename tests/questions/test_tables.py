@@ -81,10 +81,9 @@ def test_a_table_of_a_library_is_counted_in_its_engine(visits: pd.DataFrame, eng
     asked: dict[str, Any] = {"unit": "patient", "by": ["region"], "domain": REGIONS, "ways": 1}
     release = lb.ask("tables", make[engine](), **asked, rho=1000)
     assert np.rint(release.table("region").to_numpy()).astype(int).tolist() == [*map(sum, true_table(visits))]
-    with pytest.raises(lb.ParameterError, match="are for files"):
-        lb.ask("tables", make[engine](), **asked, rho=1, where="age > 3")
-    with pytest.raises(lb.ParameterError, match="count reads files"):
-        lb.ask("count", make[engine](), unit="patient", epsilon=1)
+    older = lb.ask("tables", make[engine](), **asked, rho=1000, where="age > 30")
+    expected = [*map(sum, true_table(visits[visits.age > 30]))]
+    assert np.rint(older.table("region").to_numpy()).astype(int).tolist() == expected
     with pytest.raises(lb.ParameterError, match="one table of a library"):
         lb.ask("tables", make[engine](), "visits.csv", **asked, rho=1)
 

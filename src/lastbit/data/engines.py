@@ -37,7 +37,7 @@ def declare_columns(frame: Any) -> dict[str, ColumnType | None]:
     >>> declare_columns(pd.DataFrame({"age": [31], "name": ["a"]}))["age"]
     <ColumnType: whole numbers>
     """
-    names = list(_open_frame(frame)[1])
+    names = list(open_frame(frame)[1])
     table = call_engine(wrap_frame, frame, names)
     return {name: call_engine(table.column_type, name) for name in names}
 
@@ -50,12 +50,12 @@ def wrap_frame(frame: Any, columns: list[str]) -> Table:
         # A table of our own is known already: Narwhals takes longer to load than a small table to count.
         _check_names(columns, frame.relation.columns)
         return DuckDBTable(frame.relation, frame)
-    known, present = _open_frame(frame)
+    known, present = open_frame(frame)
     _check_names(columns, present)
     return _wrap_native(known, columns)
 
 
-def _open_frame(frame: Any) -> tuple[Any, Sequence[str]]:
+def open_frame(frame: Any) -> tuple[Any, Sequence[str]]:
     """Return a frame as Narwhals knows it, and the names of its columns."""
     import narwhals as nw
 
@@ -94,7 +94,7 @@ def _wrap_native(frame: Any, columns: list[str]) -> Table:
 
         return SparkTable(native)
     if engine.is_ibis():
-        unwrapped = _unwrap_ibis(native)
+        unwrapped = unwrap_ibis(native)
         if unwrapped is not None:
             return _wrap_native(nw.from_native(unwrapped), columns)
     from lastbit.data.memory.table import MemoryTable
@@ -109,7 +109,7 @@ def _wrap_native(frame: Any, columns: list[str]) -> Table:
     return table
 
 
-def _unwrap_ibis(table: Any) -> Any | None:
+def unwrap_ibis(table: Any) -> Any | None:
     """Return an Ibis table as its engine's own library has it, with nothing read yet; None where that cannot be.
 
     Ibis hands a table of this process (`ibis.memtable`) or a function of the user's to an engine only when Ibis itself

@@ -119,14 +119,10 @@ def answer(
         # Reading may take long, so a budget that is too small refuses first. The charge checks the budget again.
         payer.check_table(request)
         payer.account.charged(question.mechanism.cost, TABLE_ADJACENCY)
-    if frame is not None and question.read_frame is None:
-        raise ParameterError(
-            f"{request.kind.name} reads files: got a {type(frame).__name__}. Write it to a file, or count it with "
-            "lastbit.count and release the counts."
-        )
-    values = (
-        question.reading.run(watcher) if question.read_frame is None or frame is None else question.read_frame(frame)
-    )
+    if frame is None or question.read_frame is None:
+        values = question.reading.run(watcher, frame=frame)
+    else:
+        values = question.read_frame(frame)
     ready = question.prepare(values)
     last_moment()
     if payer is None:

@@ -10,9 +10,10 @@ from lastbit.errors import LastbitError, ParameterError
 
 
 def ask(kind: str, *source: Any, **options: Any) -> Any:
-    """Ask what the command of this name asks of a file or a database, and return the release.
+    """Ask what the command of this name asks of a file, a database or a table in memory, and return the release.
 
-    `tables` takes a table of pandas, Polars, Arrow, DuckDB, Spark or Ibis too, and counts it in its own engine.
+    A table in memory is one of pandas, Polars, Arrow, DuckDB, Ibis or Dask; `tables` and `describe` take one of Spark
+    too.
 
     The options are those of the command, by name: `lastbit top --help` lists them. Values are Python's own: numbers,
     text, lists; `domain` may be a list of items, or a dict from columns to items. With `ledger` and `dataset` an
@@ -45,6 +46,8 @@ def ask(kind: str, *source: Any, **options: Any) -> Any:
     places = ["-"] if frames else list(source) or None
     request = find_kind(kind).parse({"source": places, **options}, "python")
     if frames:
+        if request.rows.table is not None:
+            raise ParameterError("table names a table of a database: a table in memory is one already. Leave it out.")
         request = settle_unit(replace(request, frame=frames[0]), lambda: declare_columns(frames[0]))
     _ = request.question  # refuses what cannot be asked, before a ledger is opened
     check_presentation(request)

@@ -39,12 +39,15 @@ class Reading(Generic[Result]):
     work: Callable[[OpenTable], Result]
     """Counts the rows. What it returns is exact and private."""
 
-    def run(self, watcher: Watcher | None = None) -> Result:
-        """Open the table and count. On a terminal, a progress bar appears after a second."""
+    def run(self, watcher: Watcher | None = None, *, frame: Any = None) -> Result:
+        """Open the table and count. On a terminal, a progress bar appears after a second.
+
+        `frame` is a table of a library, in place of the files.
+        """
         tables: list[OpenTable] = []
 
         def open_and_work() -> Result:
-            tables.append(self._open())
+            tables.append(self._open() if frame is None else self._open_frame(frame))
             failure: LastbitError | None = None
             try:
                 result = self.work(tables[0])
@@ -72,6 +75,11 @@ class Reading(Generic[Result]):
         """Return the same reading, with a change of what it counts."""
         work = self.work
         return Reading(self.rows, self.columns, lambda table: change(work(table)))
+
+    def _open_frame(self, frame: Any) -> OpenTable:
+        from lastbit.data.files.frames import open_frame_rows
+
+        return open_frame_rows(frame, self.columns, self.rows.plan, self.rows.unit)
 
     def _open(self, *, with_rows: bool = True) -> OpenTable:
         rows = self.rows

@@ -33,13 +33,12 @@ def read_tables(request: Request, names: Sequence[str], mechanism: lb.Tables) ->
 
 
 def read_frame(request: Request, names: Sequence[str], mechanism: lb.Tables, frame: Any) -> TableCounts:
-    """Read the counts of all tables from a table of pandas, Polars, Arrow, DuckDB, Spark or Ibis, in its engine."""
-    rows = request.rows
-    if rows.plan is not None or rows.table is not None:
-        raise ParameterError(
-            "where, sql, edges, bin, expressions, units of time and table are for files: a table of a library has its "
-            "own way to make columns and to leave rows out. Use that first."
-        )
+    """Read the counts of all tables from a table of pandas, Polars, Arrow, DuckDB, Spark or Ibis.
+
+    Its own engine counts, where no rows are left out and no columns made before.
+    """
+    if request.rows.plan is not None:
+        return read_tables(request, names, mechanism).run(frame=frame)
     return _count(request, names, mechanism, frame, _domain(request, mechanism, names))
 
 

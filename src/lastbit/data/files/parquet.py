@@ -175,7 +175,7 @@ def _batches(
                     column = batch.column(name)
                     column = _limit_seconds(column, near[name]) if name in near else column
                     if isinstance(column, pa.DictionaryArray):
-                        entries = _shorten(_drop_invalid(_convert(column.dictionary, name == weights)))
+                        entries = clean_array(column.dictionary, weight=name == weights)
                         column = replace_entries(column, entries)
                         columns.append(column if pa.types.is_dictionary(dtype) else column.dictionary_decode())
                     else:
@@ -184,6 +184,11 @@ def _batches(
                 yield pa.record_batch(columns, schema=schema)
 
     return schema, batches()
+
+
+def clean_array(array: pa.Array, *, weight: bool = False) -> pa.Array:
+    """Return values as the engine takes them: a value that does not fit its type is null, a long text is its digest."""
+    return _shorten(_drop_invalid(_convert(array, weight)))
 
 
 def _shorten(array: pa.Array) -> pa.Array:
