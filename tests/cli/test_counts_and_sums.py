@@ -200,10 +200,10 @@ def test_people_rows_and_groups(capsys: Any) -> None:
     for truth, (low, high), value in zip([3, 2, 0], one["interval"], one["value"], strict=True):
         assert 0 <= low <= min(truth, value)
         assert max(truth, value) <= high
-    assert "A person may count in all 3 items" in text(groups, capsys)
-    assert "A person counts in one item, picked at random: 1 person (0 to " in text(f"{groups} --one-each", capsys)
+    assert "A person may count in all 3 groups" in text(groups, capsys)
+    assert "A person counts in one group, picked at random: 1 person (0 to " in text(f"{groups} --one-each", capsys)
     alone = f"{groups} --one-each --people-share 0"
-    assert "A person counts in one item, picked at random where there are more." in text(alone, capsys)
+    assert "A person counts in one group, picked at random where there are more." in text(alone, capsys)
     ((low, high), *_) = run(alone, capsys)["interval"]
     assert high - low == 6
     rows = run("count visits.csv --by group --domain x,y,nobody", capsys)
@@ -241,7 +241,7 @@ def test_bins_and_their_labels(capsys: Any) -> None:
     answer = run("histogram visits.csv --of cost --bounds 0 10 --bins 2", capsys)
     assert (answer["item"], answer["value"]) == (["under 5", "5 and over"], [5, 2])
     shown = text(f"{bins} --bounds 0 10 --bins 2", capsys)
-    assert "A person may count in all 2 items, and nobody is left out: the noise is for as many" in shown
+    assert "A person may count in all 2 groups, and nobody is left out: the noise is for as many" in shown
     assert "A number of cost counts by its whole part." in shown
 
 
@@ -267,7 +267,7 @@ def test_days_weeks_months_and_years(capsys: Any) -> None:
     assert same == twice == answer
     years = run(f"{dates} --year date --where \"date >= '2026-01-01'\" --bounds 2025 2026", capsys)
     assert years["value"][:2] == [0, 2]
-    assert "Rows with a date that is not listed are left out." in text(
+    assert "Rows with a year that is not listed are left out." in text(
         f"{dates} --every year --bounds 2025 2026", capsys
     )
 
@@ -425,7 +425,6 @@ WRONG = {
     "count visits.csv --unit who --domain x,y": "name it with --by",
     "count visits.csv --unit who --one-each": "name it with --by",
     "count visits.csv --unit who --by group --domain x,y --one-each --most-items 2": "--one-each is --most-items 1",
-    "count visits.csv --unit who --by group --domain x,y --rows --most-rows 3": "--rows counts the rows of the whole",
     "count visits.csv --unit who --by group": "needs --most-items",
     "mean visits.csv --of who --unit who --bounds 0 1": "--of must be another column",
     "mean visits.csv --of cost --unit who --bounds 0 1 --per median": "--per must be mean, total, latest, first",
@@ -434,7 +433,7 @@ WRONG = {
     "mean visits.csv --of cost --unit who --bounds 0 1 --per mean --most-rows 3": "--most-rows goes with --per row",
     "mean visits.csv --of cost --bounds 0 1 --most-rows 3": "--most-rows needs --unit",
     "mean visits.csv --of cost --unit who --bounds 0 1 --missing 7": "missing must be a number between the bounds",
-    "mean visits.csv --of cost --unit who --bounds 0 1 --missing none": "missing must be 'leave-out', 'lowest'",
+    "mean visits.csv --of cost --unit who --bounds 0 1 --missing none": "missing must be 'leave-out', 'show', 'lowest'",
     "sum visits.csv --of nothing --unit who --bounds 0 1": "there is no column 'nothing'",
     "histogram visits.csv --unit who": "histogram needs --by COLUMN for items, or --of",
     "histogram visits.csv --unit who --bins 3": "name it with --of",

@@ -46,10 +46,15 @@ HOSTILE = ["=1+1", "<script>alert(1)</script>", "a\nb", "-3", "[red]x", "\ud800"
         ("mean", {"of": "cost", "bounds": [0, 9], "where": "x = 1"}, "Mean cost per patient, of visits where x = 1"),
         ("median", {"of": "cost", "bounds": [0, 9], "by": "ward", "domain": "a,b"}, "Median cost per patient, by ward"),
         ("quantile", {"of": "cost", "bounds": [0, 9], "at": [0.25, 0.5]}, "Cost per patient, quantiles 0.25, 0.5"),
-        ("top", {"by": "ward", "domain": "a,b", "k": 2}, "The 2 most common by ward, of patients"),
-        ("choose", {"by": "ward", "domain": "a,b"}, "The most common by ward, of patients"),
+        ("top", {"by": "ward", "domain": "a,b", "k": 2}, "The 2 most common wards of patients"),
+        ("choose", {"by": "ward", "domain": "a,b"}, "The most common ward of patients"),
+        ("top", {"by": "ward,sex", "domain": ["ward=a,b", "sex=f,m"], "k": 2},
+         "The 2 most common combinations of ward and sex, of patients"),
+        ("top", {"by": "icd10", "domain": "a,b", "k": 2}, "The 2 most common values of icd10, of patients"),
+        ("above", {"by": "ward", "domain": "a,b", "threshold": 5, "limit": 1},
+         "The first ward with more patients than 5"),
         ("above", {"by": "ward", "domain": "a,b", "threshold": 5, "limit": 2},
-         "The first 2 by ward with more patients than 5"),
+         "The first 2 wards with more patients than 5"),
         ("count", {"title": "Our patients"}, "Our patients"),
     ],
 )  # fmt: skip
@@ -62,7 +67,7 @@ def test_a_title_has_the_labels_and_the_unit_of_measure_of_columns() -> None:
     mean = KINDS["mean"].parse({**NOUNS, "of": "cost", "by": "ward", "columns": facts})
     assert title_of(mean) == "Mean cost per patient (in euros), by department"
     top = KINDS["top"].parse({**NOUNS, "of": "cost", "by": "ward", "columns": facts, "k": 1})
-    assert title_of(top) == "The largest by department, by the sum of cost (in euros)"
+    assert title_of(top) == "The department with the largest sum of cost (in euros)"
 
 
 def test_every_mechanism_has_its_words() -> None:

@@ -10,6 +10,7 @@ import pytest
 import lastbit as lb
 from lastbit.questions.identity import identity_of
 from lastbit.questions.kinds import KINDS
+from lastbit.questions.plan import describe_percent, make_plan
 
 OPTIONS: dict[str, Any] = {"unit": "who", "by": "ward", "domain": "a,b", "epsilon": 1, "one_each": True}
 
@@ -24,10 +25,10 @@ def visits(tmp_path: Path) -> Path:
 def test_people_have_the_noun_that_was_asked_for(visits: Path) -> None:
     named = str(lb.ask("count", visits, **OPTIONS, noun="patient,patients"))
     assert "patients counted" in named
-    assert "A patient counts in one item, picked at random" in named
+    assert "A patient counts in one ward, picked at random" in named
     assert " people" not in named
     plain = str(lb.ask("count", visits, **OPTIONS))
-    assert "A person counts in one item" in plain
+    assert "A person counts in one ward" in plain
     assert " unit" not in plain
 
 
@@ -53,3 +54,49 @@ def test_nouns_are_no_part_of_a_questions_identity() -> None:
 def test_what_is_no_noun_is_refused(noun: Any) -> None:
     with pytest.raises(lb.ParameterError, match="--noun must be a noun for one and for more"):
         KINDS["count"].parse({"source": "v.csv", **OPTIONS, "noun": noun})
+
+
+def test_groups_are_called_what_their_column_holds(tmp_path: Path) -> None:
+    path = tmp_path / "visits.csv"
+    path.write_text("who,day,age,area\n" + "".join(f"{who},2026-01-0{1 + who % 9},{who},n\n" for who in range(60)))
+    options = {"unit": "who", "epsilon": 1, "most_items": 2}
+    months = lb.ask("count", path, **options, month="day", domain="2026-01..2026-03")
+    text = " ".join(str(months).split())
+    assert "month people counted" in text
+    assert "A person counts in 2 months at most, picked at random" in text
+    assert "Rows without day, or with a month that is not listed, are left out." in text
+    assert "day" in months.to_frame()
+    ages = " ".join(str(lb.ask("count", path, unit="who", epsilon=1, edges={"age": [0, 18, 65]})).split())
+    assert "A person may count in all 3 groups" in ages
+    areas = " ".join(str(lb.ask("count", path, unit="who", epsilon=1, by={"area": ["n", "s"]})).split())
+    assert "or with an area that is not listed" in areas
+
+
+@pytest.mark.parametrize("label", ["people counted", "interval", "all people"])
+def test_a_label_that_is_the_name_of_a_number_hides_no_groups(visits: Path, label: str) -> None:
+    facts = {"ward": {"values": ["a", "b"], "label": label}}
+    options = {name: value for name, value in OPTIONS.items() if name != "domain"}
+    text = " ".join(str(lb.ask("count", visits, **options, columns=facts)).split())
+    assert "ward people counted interval all people" in text
+
+
+def test_a_command_in_a_sentence_is_one_line_that_runs(visits: Path) -> None:
+    facts = {"ward": {"values": ["a, b", "b"]}}
+    options = {name: value for name, value in OPTIONS.items() if name != "domain"}
+    text = " ".join(str(lb.ask("count", visits, **options, columns=facts)).split())
+    assert "To ask that: printf '%s\\n' 'a, b' b > items-1.txt && lastbit count" in text
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "whole"),
+    [
+        ("count", {}, "2% is of 500 people, a guess: --people says how many there are."),
+        ("mean", {"of": "cost", "bounds": (10, 60)}, "2% is of 50, which is how far the bounds are apart, and not of "),
+        ("sum", {"of": "cost", "bounds": (-9, 4)}, "2% is of 4,500, as far from 0 as a sum of 500 people can be, "),
+    ],
+)
+def test_a_plan_in_percent_says_of_what(kind: str, options: dict[str, Any], whole: str) -> None:
+    plan = make_plan(KINDS[kind].parse_plan({"unit": "who", "epsilon": 1, **options}), units=500)
+    (said,) = describe_percent(plan, "2%")
+    assert said.startswith(whole)
+    assert describe_percent(plan, "20") == []

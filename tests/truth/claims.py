@@ -101,7 +101,7 @@ PLACES = {
     "cells": rf"one cell of each table|{NUMBER} combinations? of values at most",
     "counted": r"people counted|records counted|rows",
     "order": r"day",
-    "where": rf"one (?:item|bin|group)|{NUMBER} (?:item|bin|group)s? at most",
+    "where": rf"one (?:item|group|month)|{NUMBER} (?:item|group|month)s? at most",
     "rows_count": r"row counts|rows count",
     "rows_of_person": r"row of a person counts|rows of a person count",
     "people": r"person|people|rows?",
@@ -109,8 +109,9 @@ PLACES = {
     "whose": r"With|Of what is counted: with",
     "more": r"(?:(?:person|people|rows?) more|more in number)(?: counted)?",
     "amount": r"person|people|rows?|in number",
-    "group": r"an item|a bin",
-    "groups": r"items?|bins?|groups?",
+    "group": r"an? (?:item|group|month)",
+    "one_group": r"item|group|month",
+    "groups": r"(?:item|group|month)s?",
     "who": r"(?:Of what is counted: )?(?:[Ii]n each group, with|[Ww]ith)",
     "high_bound": r"-?[0-9.,/e+]+",
     "values": r"the value is|all values are",
@@ -234,7 +235,7 @@ def between(places: Mapping[str, str], truth: int) -> bool:
 
 
 COLUMNS: dict[str, tuple[str, ...]] = {
-    r"item|group|rank|quantile|day|number": (),
+    r"item|group|rank|quantile|day|month|number": (),
     r"table|cells": (),
     r"each number within": ("list",),
     r"under \d+|\d+ to \d+|\d+ and over|\(all\)|[ab]|\(missing\)": ("crosswise", "all tables add up"),

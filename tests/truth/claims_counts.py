@@ -180,9 +180,8 @@ def everybody_could_count(answer: Answer, places: Places) -> Iterator[Outcome]:
 
 @says(
     "A person may count in all {size} {groups}, and nobody is left out: the noise is for as many, {within} at most. "
-    "With --one-each it would be {one}, and a person would count in one item only; --most-items does so for a few.",
-    "A person may count in all {size} {groups}, and nobody is left out: the noise is for as many, {within} at most. "
-    "With --one-each it would be {one}, and a person would count in one bin only; --most-items does so for a few.",
+    "With --one-each it would be {one}, and a person would count in one {one_group} only; --most-items does so for a "
+    "few.",
 )
 def everybody_counts(answer: Answer, places: Places) -> Iterator[Outcome]:
     yield Outcome("all groups", parse(places["size"]) == len(answer.truth.groups), sure=True)
@@ -257,7 +256,7 @@ def where_the_bound_is_one(answer: Answer, _: Places) -> Iterator[Outcome]:
     yield Outcome("the bound is found", answer.case.options["most_items"] == "auto", sure=True)
 
 
-@says("So an item may have up to {more_people} people more than were counted, and items may be in another order.")
+@says("So {group} may have up to {more_people} people more than were counted, and {groups} may be in another order.")
 def up_to_so_many_more(answer: Answer, places: Places) -> Iterator[Outcome]:
     more = parse(places["more_people"])
     if "weights" in answer.case.options:

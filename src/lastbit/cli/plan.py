@@ -77,7 +77,7 @@ def _show_plan(
     *,
     times: int | None = None,
 ) -> None:
-    from lastbit.questions.plan import compare_selections, find_cost, make_plan, require_one_cost
+    from lastbit.questions.plan import compare_selections, describe_percent, find_cost, make_plan, require_one_cost
 
     share = ""
     if times is not None:
@@ -95,6 +95,7 @@ def _show_plan(
     notes = [
         *([share] if share else []),
         *report.notes,
+        *describe_percent(plan, within),
         *([] if comparison is None else [comparison.sentence]),
         *(f"`{name}`: {accuracy.sentence}" for name, accuracy in siblings.items()),
     ]

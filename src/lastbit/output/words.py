@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from typing import Final
+
+_PREPOSITIONS: Final = {"at", "by", "for", "from", "in", "of", "on", "per", "to", "with"}
 
 
 def plural(number: int, one: str, more: str = "") -> str:
@@ -11,7 +15,33 @@ def plural(number: int, one: str, more: str = "") -> str:
     >>> plural(1, "item"), plural(1200, "item"), plural(0, "query", "queries")
     ('1 item', '1,200 items', '0 queries')
     """
-    return f"{number:,} {one if number == 1 else more or one + 's'}"
+    return f"{number:,} {one if number == 1 else more or pluralize(one)}"
+
+
+def pluralize(noun: str) -> str:
+    """Return the plural of a noun, by the rules of spelling; a noun that looks like a plural stays.
+
+    >>> [pluralize(noun) for noun in ("ward", "city", "day", "diagnosis", "sex", "status", "symptoms", "class")]
+    ['wards', 'cities', 'days', 'diagnoses', 'sexes', 'statuses', 'symptoms', 'classes']
+    """
+    word = noun.lower()
+    if word.endswith("is"):
+        return f"{noun[:-2]}es"
+    if word.endswith("y") and word[-2:-1] not in {*"aeiou"}:
+        return f"{noun[:-1]}ies"
+    if word.endswith(("ss", "us", "x", "z", "ch", "sh")):
+        return f"{noun}es"
+    return noun if word.endswith("s") else f"{noun}s"
+
+
+def reads_as_noun(name: str) -> bool:
+    """Return whether a name is made of words of which the last is the noun, so that it has a plural.
+
+    >>> [reads_as_noun(name) for name in ("ward", "main diagnosis", "region of birth", "icd10", "Größe")]
+    [True, True, False, False, False]
+    """
+    words = re.split("[ _-]", name)
+    return all(re.fullmatch("[A-Za-z]+", word) for word in words) and not _PREPOSITIONS & {*map(str.lower, words)}
 
 
 def nth(number: int) -> str:

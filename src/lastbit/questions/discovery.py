@@ -8,11 +8,12 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from lastbit.errors import ParameterError
-from lastbit.output.words import nth, plural
+from lastbit.output.words import article, nth, plural, pluralize
 from lastbit.questions.people import PeopleParts, PeopleReading
 from lastbit.questions.question import Accuracy, Question
 from lastbit.questions.reading_notes import describe_groups, describe_weights
 from lastbit.questions.report import format_percent
+from lastbit.questions.titles import name_group
 from lastbit.values.bounds import parse_bounds
 
 if TYPE_CHECKING:
@@ -169,7 +170,9 @@ def _count_listed_items(request: Request) -> Question:
         return samples.rank_counts(counts) if by_rank else counts
 
     weights = None if items.bounds is None else parse_bounds(items.bounds)
-    return Groups(request, "item", items.names, "item", items.number(request.words), noise, people, weights).ask(
+    return Groups(
+        request, "item", items.names, name_group(request), items.number(request.words), noise, people, weights
+    ).ask(
         read_ranked_counts(rows, items) if by_rank else read_counts(rows, items),
         sample,
         [*describe_groups(request), *describe_weights(request)],
@@ -212,7 +215,8 @@ def _describe_cut(request: Request, reading: PeopleReading) -> list[str]:
     if not reading.parts.is_bounded:
         return []
     most = reading.most
-    where = "one item" if most == 1 else f"{plural(most, 'item')} at most"
+    noun = name_group(request)
+    where = f"one {noun}" if most == 1 else f"{plural(most, noun)} at most"
     words = request.words
     if not reading.knows_cut:
         return [
@@ -222,8 +226,8 @@ def _describe_cut(request: Request, reading: PeopleReading) -> list[str]:
     value, low, high = reading.cut
     return [
         f"{words.one} counts in {where}, picked at random: {words.count(max(0, value))} ({low:,} to {high:,} with "
-        f"probability {format_percent(request.level)}) have more. So an item may have up to {high:,} "
-        f"{words.people} more than were counted, and items may be in another order."
+        f"probability {format_percent(request.level)}) have more. So {article(noun)} {noun} may have up to "
+        f"{high:,} {words.people} more than were counted, and {pluralize(noun)} may be in another order."
     ]
 
 

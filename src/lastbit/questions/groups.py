@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from lastbit.output.words import Words, plural
+from lastbit.output.words import Words, article, plural
 from lastbit.questions.people import Noise, PeopleParts, PeopleReading, share_of
 from lastbit.questions.question import Accuracy, Question
 from lastbit.questions.report import Report, format_bound, format_percent
+from lastbit.questions.titles import name_groups
 
 if TYPE_CHECKING:
     from lastbit.questions.reading import Reading
@@ -50,6 +51,15 @@ class Groups:
         items = self.request.items
         return items.columns(self.names) if items.by else {self.heading: list(self.names)}
 
+    @property
+    def _headings(self) -> dict[str, list[Any]]:
+        """The same labels under what people call their columns: dates that are read as months are headed month."""
+        labels = self._labels
+        names = name_groups(self.request, list(labels))
+        numbers = {self.number, f"{self.number} counted", "interval", self._everybody}
+        is_clear = len({*names} - numbers) == len(labels)
+        return dict(zip(names, labels.values(), strict=True)) if is_clear else labels
+
     def _data(self, release: Any, data: Mapping[str, Any], frame: Mapping[str, Any]) -> dict[str, Any]:
         """Return the plain data of an answer: a column may have any name, so the labels stand apart."""
         labels = self._labels
@@ -87,7 +97,7 @@ class Groups:
         people = self._people_intervals(main, reading)
         cut, fewest, most = reading.cut
         columns = {
-            **self._labels,
+            **self._headings,
             f"{self.number} counted": values,
             "interval": counted,
             self._everybody: people,
@@ -123,7 +133,7 @@ class Groups:
         notes = [f"Each interval holds with probability {self.level} or more.", *self._describe_clamping(reading)]
         return Report(
             release.title,
-            {**self._labels, number: values, "interval": intervals},
+            {**self._headings, number: values, "interval": intervals},
             notes,
             self._data(release, data, frame) | facts,
             self._whole,
@@ -180,7 +190,8 @@ class Groups:
         if 2 * wider <= len(people):
             return []
         text = format_bound(everybody, whole=self.weights is None)
-        command = self.request.change(most_items="all", one_each=False).command
+        # A sentence is one line, also where a command writes a file of items first.
+        command = self.request.change(most_items="all", one_each=False).command.replace("\n", " && ")
         # A table without a name, such as that of a published answer, cannot be asked again by a command.
         again = "" if "-" in self.request["source"] else f" To ask that: {command}"
         return [
@@ -236,7 +247,7 @@ class Groups:
 
     @property
     def _article(self) -> str:
-        return f"{'an' if self.noun[0] in 'aeiou' else 'a'} {self.noun}"
+        return f"{article(self.noun)} {self.noun}"
 
 
 def name_ends(prefix: str, values: Sequence[Any], intervals: Sequence[Any]) -> dict[str, list[Any]]:

@@ -179,6 +179,28 @@ def find_cost(request: Request, within: str, units: int | None = None, *, digits
     return request.change(epsilon=least_epsilon(is_enough, digits=digits))
 
 
+def describe_percent(plan: Plan, within: str | None) -> list[str]:
+    """Return what an accuracy in percent is a percentage of; nothing where it is a number.
+
+    >>> from lastbit.questions.kinds import KINDS
+    >>> request = KINDS["count"].parse_plan({"unit": "patient", "epsilon": 1})
+    >>> describe_percent(make_plan(request, units=500), "2%")
+    ['2% is of 500 people, a guess: --people says how many there are.']
+    """
+    total = plan.accuracy.total
+    if total is None or not str(within).strip().endswith("%"):
+        return []
+    whole, words, name = format_value(total, "up"), plan.request.words, plan.request.kind.name
+    guess = "a guess: --people says how many there are"
+    if name == "mean":
+        of = f"{whole}, which is how far the bounds are apart, and not of the mean"
+    elif name == "sum" or plan.request.values.get("weights"):
+        of = f"{whole}, as far from 0 as a sum of {words.count(plan.units)} can be, {guess}"
+    else:
+        of = f"{words.count(plan.units)}, {guess}"
+    return [f"{str(within).strip()} is of {of}."]
+
+
 def format_accuracy(plan: Plan) -> str:
     """Return the accuracy of a plan as a person types it."""
     return format_value(plan.accuracy.within, "up").replace(",", "")

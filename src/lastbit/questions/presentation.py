@@ -189,7 +189,7 @@ def keep_first(most: int) -> Step:
     def apply(report: Report) -> Report:
         rows = len(next(iter(report.table.values())))
         kept = min(most, rows)
-        sentence = f"The first {kept:,} of {plural(rows, 'row')} are shown."
+        sentence = f"The first {kept:,} of {plural(rows, 'row')} {'is' if kept == 1 else 'are'} shown."
         return _pick(report, range(kept), sentence) if kept < rows else report
 
     return apply

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from lastbit.exact.numbers import number
-from lastbit.output.words import Words, capitalize, plural
+from lastbit.output.words import Words, article, capitalize, plural
+from lastbit.questions.titles import name_groups
 
 if TYPE_CHECKING:
     from lastbit.questions.request import Request
@@ -51,15 +52,15 @@ whole part.']
         return []
     known, binned, rule = items.known_domains, dict(request.values.get("edges") or ()), request.rows.bin_missing
     unlisted = [name for name in items.by if name in known and not known[name].complete]
+    one_unlisted = _join([f"{article(name)} {name}" for name in name_groups(request, unlisted)]) if unlisted else ""
     without = [name for name in items.by if name not in binned or rule == "leave-out"]
     left_out = [] if items.missing == "show" or not without else [f"without {_join(without)}"]
     if items.others != "show" and unlisted:
-        left_out.append(f"with {_join([f'a {name}' for name in unlisted])} that is not listed")
+        left_out.append(f"with {one_unlisted} that is not listed")
     comma = "," if len(left_out) > 1 else ""
     sentences = [f"{rows} {', or '.join(left_out)}{comma} are left out."] if left_out else []
     if items.others == "show" and unlisted:
-        sentences.append(f"(others) are {request.words.rows} with {_join([f'a {name}' for name in unlisted])} that is "
-                         "not listed.")  # fmt: skip
+        sentences.append(f"(others) are {request.words.rows} with {one_unlisted} that is not listed.")
     if items.missing == "show":
         sentences.append(f"(missing) are {request.words.rows} without {_join(items.by)}.")
     for name, edges in binned.items():

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from lastbit.output.words import capitalize
+from lastbit.output.words import capitalize, pluralize, reads_as_noun
 from lastbit.questions.group_types import group_names
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def title_of(request: Request, published: Any = None) -> str:
     >>> title_of(KINDS["mean"].parse({**options, "of": "cost", "bounds": [0, 9], "per": "total"}))
     'Mean total cost per patient'
     >>> title_of(KINDS["top"].parse({**options, "by": "diagnosis", "k": 3}))
-    'The 3 most common by diagnosis, of patients'
+    'The 3 most common diagnoses of patients'
     """
     if "source" not in request.values:
         return "The numbers of a stream above a threshold"
@@ -69,14 +69,48 @@ def _subject(request: Request) -> str:
 def _selection(request: Request) -> str:
     get, words = request.values.get, request.words
     summed = get("weights") or get("of")
-    column = _call(request, summed) if summed else None
-    most, of = ("largest", f"by the sum of {column}") if column else ("most common", f"of {words.people}")
-    by = _join(_rename(request, group_names(get("by")), request.rows.periods))
+    sum_of = f"sum of {_call(request, summed)}" if summed else None
     if request.kind.name == "above":
-        than = f"a sum of {column} above" if column else f"more {words.people} than"
-        return f"the first {get('limit'):,} by {by} with {than} {get('threshold')}"
+        limit = get("limit")
+        than = f"a {sum_of} above" if sum_of else f"more {words.people} than"
+        one, more = _name_items(request)
+        return f"the first {one if limit == 1 else f'{limit:,} {more}'} with {than} {get('threshold')}"
     k = get("k")
-    return f"the {f'{k:,} ' if k != 1 else ''}{most} by {by}, {of}"
+    name = _name_items(request)[k != 1]
+    many = f"{k:,} " if k != 1 else ""
+    if sum_of:
+        return f"the {many}{name} with the largest {sum_of}"
+    comma = "," if " of " in name else ""
+    return f"the {many}most common {name}{comma} of {words.people}"
+
+
+def _name_items(request: Request) -> tuple[str, str]:
+    """Return what one of the items is called, and what several are."""
+    names = _rename(request, group_names(request.values.get("by")), request.rows.periods)
+    if len(names) != 1:
+        return f"combination of {_join(names)}", f"combinations of {_join(names)}"
+    name = names[0]
+    return (name, pluralize(name)) if reads_as_noun(name) else (f"value of {name}", f"values of {name}")
+
+
+def name_group(request: Request) -> str:
+    """Return what one group is called in sentences: a month, a ward; a group where the column's name is no word for it.
+
+    >>> from lastbit.questions.kinds import KINDS
+    >>> options = {"source": "v.csv", "unit": "patient", "epsilon": 1}
+    >>> name_group(KINDS["count"].parse({**options, "month": "day", "domain": "2026-01..2026-12"}))
+    'month'
+    >>> name_group(KINDS["count"].parse({**options, "edges": {"age": [0, 18]}}))
+    'group'
+    """
+    names: tuple[str, ...] = group_names(request.values.get("by"))
+    edges: Any = request.values.get("edges")
+    bins = request.rows.bin
+    numbers = {*(dict(edges) if _is_by_column(edges) else ()), *(bins or ())[:1]}
+    if len(names) != 1 or names[0] in numbers:
+        return "group"
+    (name,) = _rename(request, names, request.rows.periods)
+    return name if name.isalpha() and reads_as_noun(name) else "group"
 
 
 def _number(request: Request) -> str:
