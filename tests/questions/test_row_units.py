@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 
 import lastbit as lb
@@ -111,6 +113,17 @@ def test_a_column_of_this_name_is_the_unit(tmp_path: Path) -> None:
     assert (query.rows.unit, query.each_row) == (None, True)
     release = lb.ask("count", str(file), unit="row", epsilon=5)
     assert release.values[0] < 100  # one person of 900 rows
+
+
+@pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_the_rows_of_a_frame_are_counted(library: Any) -> None:
+    rows = library({"ward": ["a", None, "b"] * 300, "cost": [1, 2, None] * 300})
+    assert lb.ask("count", rows, unit="row", epsilon=100).values[0] == 900
+    assert lb.ask("count", rows, unit="row", where="cost = 1", epsilon=100).values[0] == 300
+    answer = lb.ask("mean", rows, unit="row", of="cost", bounds=(0, 10), epsilon=1)
+    assert EACH_ROW in answer.report.notes
+    seats = library({"row": [1] * 900})
+    assert lb.ask("count", seats, unit="row", epsilon=100).values[0] == 1
 
 
 def test_a_frame_with_a_column_of_this_name_is_asked_about_it() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
@@ -256,8 +256,16 @@ class _RowReading(Reading[Counts]):
     """A reading of rows, whatever they hold: no engine opens a table without a column, so the first one is read."""
 
     def _open(self, *, with_rows: bool = True) -> OpenTable:
-        first = [*read_column_names(self.rows), _EVERYONE][0]  # lines of JSON may have any column
-        return Reading(self.rows, ColumnSelection((first,)), self.work)._open(with_rows=with_rows)
+        return self._with_first(read_column_names(self.rows))._open(with_rows=with_rows)
+
+    def _open_frame(self, frame: Any) -> OpenTable:
+        from lastbit.data.engines import declare_columns
+
+        return self._with_first(declare_columns(frame))._open_frame(frame)
+
+    def _with_first(self, names: Iterable[str]) -> Reading[Counts]:
+        first = next(iter(names), _EVERYONE)  # lines of JSON may have any column
+        return Reading(self.rows, ColumnSelection((first,)), self.work)
 
 
 def read_numbers_of_rows(rows: RowOptions, most: int) -> Reading[Numbers]:
