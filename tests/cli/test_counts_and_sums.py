@@ -425,6 +425,7 @@ WRONG = {
     "count visits.csv --unit who --domain x,y": "name it with --by",
     "count visits.csv --unit who --one-each": "name it with --by",
     "count visits.csv --unit who --by group --domain x,y --one-each --most-items 2": "--one-each is --most-items 1",
+    "count visits.csv --unit who --by group --domain x,y --rows --most-rows 3 --one-each": "Leave the others out",
     "count visits.csv --unit who --by group": "needs --most-items",
     "mean visits.csv --of who --unit who --bounds 0 1": "--of must be another column",
     "mean visits.csv --of cost --unit who --bounds 0 1 --per median": "--per must be mean, total, latest, first",

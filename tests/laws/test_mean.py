@@ -30,16 +30,19 @@ def test_a_unit_at_a_bound_uses_the_cost_up() -> None:
 @pytest.mark.parametrize(
     "values", [[0], [2, 2, 1], [1] * 6, [0.9] * 5, [0.5, None, 1.9], [1.999, float("nan"), "?"], [2.0, 0.3]]
 )
-def test_both_intervals_hold_together_at_their_level(values: list[Any]) -> None:
+@pytest.mark.parametrize("bounds", [(0, 2), (-4, 2)], ids=str)
+def test_all_intervals_hold_together_at_their_level(values: list[Any], bounds: tuple[int, int]) -> None:
     level = Fraction(3, 4)
-    mechanism = lb.NoisyMean(eta=lb.Eta(1, 1, 8), bounds=(0, 2))
+    mechanism = lb.NoisyMean(eta=lb.Eta(1, 1, 8), bounds=bounds)
     law = lb.audit.law(mechanism.program(values), Fraction(1, 1 << 9))
     there = [Fraction(value) for value in values if isinstance(value, int | float) and value == value]
     mean, held = sum(there, Fraction(0)) / len(there), Fraction(0)
     for release, mass in law.masses.items():
         assert isinstance(release, lb.MeanAndPeople)
         (low, high), (fewest, most) = release.interval(level), release.people_interval(level)
-        held += mass if low <= mean <= high and fewest <= len(there) <= most else 0
+        least, furthest = release.total_interval(level)
+        right = low <= mean <= high and fewest <= len(there) <= most
+        held += mass if right and least <= sum(there, Fraction(0)) <= furthest else 0
     assert held >= level - law.unexplored
 
 

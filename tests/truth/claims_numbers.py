@@ -24,13 +24,16 @@ def sum_off_by(answer: Answer, places: Places) -> Iterator[Outcome]:
     yield Outcome("plan: off by", abs(answer.values[0] - answer.truth.sum) <= parse(places["within"]))
 
 
-@says("Both intervals hold together with probability {level}, for numbers clamped to the bounds.")
+@says("All three intervals hold together with probability {level}, for numbers clamped to the bounds.")
 def mean_and_people(answer: Answer, _: Places) -> Iterator[Outcome]:
     (mean,), people = answer.column("interval"), answer.report.columns
     (numbers,) = next(column for name, column in people.items() if name.startswith("interval of"))
     true_mean = answer.truth.mean
     held = (true_mean is None or within(mean, true_mean)) and within(numbers, len(answer.truth.numbers))
-    yield Outcome("both intervals", held)
+    (total,) = answer.column("interval of sums")
+    yield Outcome("intervals together", held and within(total, answer.truth.sum))
+    ends = answer.report.frame["total_low"], answer.report.frame["total_high"]
+    yield Outcome("the frame has the total", ends == ([total[0]], [total[1]]), sure=True)
 
 
 @says(

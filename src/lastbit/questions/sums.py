@@ -60,13 +60,15 @@ def canonicalize_sum(facts: dict[str, Any]) -> tuple[str, dict[str, Any]]:
 
 
 def mean(request: Request) -> Question:
-    """Estimate the mean of a number over all people who have it, and how many people these are.
+    """Estimate the mean of a number over all people who have it, how many people these are, and their total.
 
     A person with several rows has one number: the mean of their rows, unless --per says otherwise. With --by each group
     has its own mean, total and number of people, and a person has a number in each of their groups.
     """
     import lastbit as lb
     from lastbit.questions import samples
+    from lastbit.questions.groups import name_ends
+    from lastbit.questions.published_groups import rename_ends
     from lastbit.questions.report import Report, format_bound, format_value
 
     rows, of, bounds, words = request.rows, request["of"], request["bounds"], request.words
@@ -92,13 +94,16 @@ def mean(request: Request) -> Question:
         assert fewest is not None and most_units is not None  # noqa: S101, PT018
         # A number of units is whole.
         intervals = [release.interval(request.level), (Fraction(ceil(fewest)), Fraction(floor(most_units)))]
+        total = name_ends("", [release.total], [release.total_interval(request.level)])
         columns: dict[str, Any] = {
             f"mean of {of}": [release.mean],
             "interval": intervals[:1],
             f"{noun}{_counted_suffix(rule, rows.unit)}": [max(0, round(release.people))],
             f"interval of {noun}": intervals[1:],
+            f"sum of {of}": [release.total],
+            "interval of sums": [release.total_interval(request.level)],
         }
-        note = f"Both intervals hold together with probability {level}, for numbers clamped to the bounds."
+        note = f"All three intervals hold together with probability {level}, for numbers clamped to the bounds."
         notes = [note, *_describe_people(request, rule, reading)]
         more = {
             "of": of, "per": rule, "missing": request["missing"], "interval": intervals[:1],
@@ -107,6 +112,7 @@ def mean(request: Request) -> Question:
         (low, high), (fewest_units, most_units) = intervals
         frame: dict[str, list[Any]] = {"value": [release.mean], "low": [low], "high": [high]}
         frame |= {"people": [release.people], "people_low": [fewest_units], "people_high": [most_units]}
+        frame |= rename_ends(total, "total")
         return Report(published.title, columns, notes, published.to_dict() | more | reading.data | frame, frame=frame)
 
     def accuracy(units: int) -> Accuracy:
