@@ -100,3 +100,9 @@ def test_a_plan_in_percent_says_of_what(kind: str, options: dict[str, Any], whol
     (said,) = describe_percent(plan, "2%")
     assert said.startswith(whole)
     assert describe_percent(plan, "20") == []
+
+
+def test_a_mean_of_nobody_says_so(visits: Path) -> None:
+    sentence = "Perhaps nobody has a number in ward: this mean may be of nobody."
+    told = [str(lb.ask("mean", visits, unit="who", of=of, bounds=(0, 6), epsilon=50)) for of in ("ward", "cost")]
+    assert [sentence in " ".join(text.split()) for text in told] == [True, False]

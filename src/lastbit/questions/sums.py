@@ -104,7 +104,9 @@ def mean(request: Request) -> Question:
             "interval of sums": [release.total_interval(request.level)],
         }
         note = f"All three intervals hold together with probability {level}, for numbers clamped to the bounds."
-        notes = [note, *_describe_people(request, rule, reading)]
+        # Decided from the published interval alone, so it costs nothing.
+        nobody = [] if fewest > 0 else [f"Perhaps nobody has a number in {of}: this mean may be of nobody."]
+        notes = [note, *nobody, *_describe_people(request, rule, reading)]
         more = {
             "of": of, "per": rule, "missing": request["missing"], "interval": intervals[:1],
             "people_interval": intervals[1:], "level": request.level,
