@@ -34,6 +34,7 @@ BASE: dict[str, dict[str, Any]] = {
     "count": {},
     "sum": {"of": "cost", "bounds": (0, 10)},
     "mean": {"of": "cost", "bounds": (0, 10)},
+    "share": {"of": "cost > 5"},
     "median": {"of": "cost", "bounds": (0, 10)},
     "quantile": {"of": "cost", "bounds": (0, 10), "at": 0.5},
     "describe": {"numbers": "cost"},
