@@ -140,7 +140,7 @@ def test_a_table_that_is_none(place: str, capsys: Any) -> None:
 
 
 WRONG: dict[str, str] = {
-    f"top {ROWS} --domain items.txt -k 1 --epsilon 1": "--domain must be given once for each --by: got 2 for 1 column;",
+    f"top {ROWS} --domain items.txt -k 1 --epsilon 1": "--domain must be given once for each --by: got 2 for 1 column.",
     f"top {ROWS} --by unit -k 1 --epsilon 1": "--domain must be given once for each --by: got 1 for 2 columns",
     "top rows.csv --by item --unit '' --domain items.txt -k 1 --epsilon 1": "--unit must not be empty",
     "top rows.csv --by item --unit nobody --domain items.txt -k 1 --epsilon 1": "there is no column 'nobody'",

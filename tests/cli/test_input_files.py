@@ -261,7 +261,10 @@ def test_a_decimal_comma() -> None:
         ("--bin item 0", "--bin must have a whole width"),
         ("--separator xx", "--separator must be one character"),
         ("--encoding utf-16", "--encoding must be one in which"),
-        ("--month item --year item", "--day, --week, --month and --year must be for different columns"),
+        (
+            "--month item --year item",
+            "--day, --week, --month, --year, --hour and --weekday must be for different columns",
+        ),
     ],
 )
 def test_options_that_can_never_work_are_refused_in_a_dry_run_too(options: str, message: str, capsys: Any) -> None:

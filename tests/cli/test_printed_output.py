@@ -223,10 +223,10 @@ def test_options_are_recorded_as_they_were_typed_and_defaults_are_not() -> None:
     assert request.about == """top 'a b.csv' --where 'age > 17 and a = '"'"'b'"'"'' --by x -k 3 --delta 1e-6"""
     facts = identity_of(parse(source="v.csv", unit=None, most_items=None, k=10))
     assert [*facts] == ["version", "question", "table", "options"]
-    assert (facts["question"], facts["options"]) == ("top", {"by": ["x"], "delta": "1/1000000"})
+    assert (facts["question"], facts["options"]) == ("top", {"by": ["x"], "delta": "1/1000000", "discover": ["x"]})
     several = parse(source=["a.csv", "postgresql://anna:hunter2@h/d"], bin=("age", "10"))
     assert "hunter2" not in json.dumps(identity_of(several))
-    assert several.about == "top a.csv postgresql://anna@h/d --bin age 10 --by x --delta 1e-6"
+    assert several.about == "top a.csv postgresql://anna@h/d --bin age 10 --by x --by age --delta 1e-6"
 
 
 def test_a_ledger_inside_a_data_file_is_refused(clinic: Path, capsys: Any) -> None:

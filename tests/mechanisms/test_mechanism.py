@@ -199,7 +199,9 @@ def test_a_release_echoes_as_its_table_and_converts(name: str) -> None:
     assert release.title in repr(release)
     given = release.to_dict()
     assert json.loads(release.to_json()) == given
-    facts = {"mechanism", "cost", "schema", "costs", "columns", *release.facts()}
+    facts = {"mechanism", "cost", "schema", "costs", "columns", *release.facts()} | (
+        {"notes"} if release.notes else set()
+    )
     assert set(given) - {"exact"} == facts | set(release.columns())
     assert given["columns"] == list(release.columns())
     rows = len(next(iter(release.columns().values())))

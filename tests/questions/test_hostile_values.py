@@ -243,8 +243,10 @@ def test_how_far_one_person_moves_the_numbers_of_items(asked: dict[str, Any], to
     part = "answer." if asked.get("most_items") == 2 and "counts" not in asked else ""
     assert laplace[f"{part}sensitivity"] == str(total)
     assert gaussian.get(f"{part}squared_sensitivity", "1") == str(squared)
+    # Where numbers are clamped, too, that part has half of what is left for people.
+    share = "1/20" if "bounds" in asked else "1/10"
     assert (laplace.get("spread.sensitivity"), laplace.get("spread.epsilon")) == (
-        ("1", "1/10") if part else (None, None)
+        ("1", share) if part else (None, None)
     )
     assert laplace[f"{part}epsilon"] == ("9/10" if part else "1")
 

@@ -57,7 +57,7 @@ def test_lines_of_a_file(kind: str, tmp_path: Path) -> None:
     def count(lines: list[bytes]) -> list[int]:
         path.write_bytes(b"".join([b"who,item,age\n"] * (kind == "csv") + [each + b"\n" for each in lines]))
         with one_key():
-            return cells(reading.run())
+            return cells(reading.run()["answer"])
 
     stock = some(list(hostile.lines(kind, names, "who", "item")), 4)
     verdict = lb.audit.stability(count, table, unit=lambda each: keys.get(each, "stranger"), hostile=stock)

@@ -108,10 +108,10 @@ def test_whoever_cancels_in_time_pays_nothing(page: Client, desk: Desk, monkeypa
     run = Reading.run
     keys: list[str] = []
 
-    def cancel_after(reading: Any, watcher: Any) -> Any:
+    def cancel_after(reading: Any, watcher: Any, **more: Any) -> Any:
         job = desk.jobs.find(keys[0])
         assert job is not None
-        values = run(reading, watcher)
+        values = run(reading, watcher, **more)
         threading.Thread(target=job.cancel).start()
         while not job._cancelled:
             pass

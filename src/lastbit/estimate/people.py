@@ -161,6 +161,10 @@ class PeopleBounds:
         return max(surely, math.ceil(people))
 
 
+_RAREST: Final = Fraction(1, 10**200)
+"""Masses of floats add up to sums this small, and not much smaller."""
+
+
 @lru_cache(maxsize=256)
 def noise_of_sum(noise: str, rate: Rate, times: int, alpha: Fraction) -> int:
     """Return how far the sum of so many noises goes up at most, but for alpha of cases; it goes down as rarely.
@@ -176,6 +180,9 @@ def noise_of_sum(noise: str, rate: Rate, times: int, alpha: Fraction) -> int:
     if times == 1:
         accuracy = laplace_accuracy if noise == "laplace" else gaussian_accuracy
         return accuracy(rate, 1 - 2 * alpha)
+    if alpha < _RAREST:
+        # No float is as small as what is left: each noise stays within its own tail, and so do all of them together.
+        return times * noise_of_sum(noise, rate, 1, alpha / times)
     # A smaller loss has the heavier tails.
     loss = float_lower(log_lower(1 / rate.fraction, precision_for(rate.fraction)))
     nats = math.log(times / alpha) + 20
