@@ -15,7 +15,7 @@ from lastbit.errors import ParameterError
 from lastbit.exact.numbers import number
 from lastbit.ledger import chain
 from lastbit.output.data_files import plain_columns
-from lastbit.publication.rates import Rate
+from lastbit.publication.rates import PublicRate
 from lastbit.questions.column_facts import ColumnFacts
 from lastbit.questions.group_types import group_names
 from lastbit.questions.kinds import find_kind
@@ -158,7 +158,7 @@ def rebuild_request(kind: str, options: Mapping[str, Any]) -> Request:
     return settle_unit(request, lambda: [ROW]) if "unit" in options else insist_on_rows(request)
 
 
-def render_part(request: Request, rate: Rate | None, where: str, published: Any) -> AnswerView:
+def render_part(request: Request, rate: PublicRate | None, where: str, published: Any) -> AnswerView:
     """Return an answer with all that is said about it, as the run and whoever verifies make it.
 
     `where` is the condition of the whole study, which its titles do not repeat.

@@ -13,7 +13,7 @@ from lastbit.exact.numbers import number, positive
 from lastbit.privacy.zcdp import epsilon_for
 
 if TYPE_CHECKING:
-    from lastbit.publication.rates import Rate
+    from lastbit.publication.rates import PublicRate
     from lastbit.questions.question import Accuracy
     from lastbit.questions.request import Request
 
@@ -64,7 +64,7 @@ class Wish:
     """The accuracy that is wished for, such as 15 or 5%; None where the weight decides."""
     discovers: bool = False
     """Whether a part of the delta pays for showing items that nobody listed."""
-    rate: Rate | None = None
+    rate: PublicRate | None = None
     """The public numbers that the answer is divided by."""
 
 

@@ -19,7 +19,7 @@ _KEYS: Final = frozenset(("table", "column", "per"))
 
 
 @dataclass(frozen=True)
-class Rate:
+class PublicRate:
     """A table of public numbers, and per how many of them an answer is said."""
 
     columns: Mapping[str, list[str]]
@@ -34,7 +34,7 @@ class Rate:
         return {"columns": {name: list(column) for name, column in self.columns.items()}, "per": self.per}
 
 
-def read_rate(study: Study, typed: object, request: Request) -> Rate | None:
+def read_rate(study: Study, typed: object, request: Request) -> PublicRate | None:
     """Return the rate that a question asks for; None where it asks for none.
 
     It is written as `rate = { table = "residents.csv", column = "residents", per = 1000 }`.
@@ -59,4 +59,4 @@ def read_rate(study: Study, typed: object, request: Request) -> Rate | None:
     columns = {str(name): [row[names.index(name)] for row in rows] for name in wanted}
     read_sizes(columns, labels)
     per = positive(typed.get("per", 1000), "per", "It is how many residents a rate is for, such as 1000.")
-    return Rate(columns, str(per))
+    return PublicRate(columns, str(per))

@@ -23,7 +23,7 @@ from lastbit.publication.certificate import SCHEMA, answer_columns, canonical_by
 from lastbit.publication.comparisons import StudyComparison
 from lastbit.publication.folder import ANSWERS, CERTIFICATE, REPORT, digest_files, holds_columns, html_bytes
 from lastbit.publication.publication import hash_facts, plan_facts
-from lastbit.publication.rates import Rate
+from lastbit.publication.rates import PublicRate
 from lastbit.publication.report import render_report
 from lastbit.publication.signature import fingerprint, is_signed, public_bytes, read_public_key
 from lastbit.publication.small_audits import audit_mechanisms
@@ -133,7 +133,7 @@ class _Check:
         self.fingerprint = ""
         self.requests: dict[str, Request] = {}
         self.tables = 0
-        self.rates: dict[str, Rate | None] = {}
+        self.rates: dict[str, PublicRate | None] = {}
         self.published: dict[str, Release] = {}
 
     def run(self, audit: bool) -> None:
@@ -201,7 +201,7 @@ class _Check:
             mechanism = request.question.mechanism
             name = question["name"]
             self.requests[name], mechanisms[name] = request, mechanism
-            self.rates[name] = None if question["rate"] is None else Rate(**question["rate"])
+            self.rates[name] = None if question["rate"] is None else PublicRate(**question["rate"])
             stated = (question["mechanism"], question["parameters"], question["cost"])
             if stated != (mechanism.name, dict(mechanism.parameters), mechanism.cost.text):
                 yield f"{name} states another mechanism or cost than its question has: {mechanism.cost.text}."
