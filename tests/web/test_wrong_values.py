@@ -18,7 +18,7 @@ from lastbit.questions.plan import PLAN_OPTIONS
 from lastbit.questions.row_options import RowOptions
 from lastbit.web.app import application
 from lastbit.web.desk import Desk
-from lastbit.web.forms import TOPICS, input_names
+from lastbit.web.forms import TOPICS, fill_form, input_names, read_form
 from tests.web.test_tables import TOKENS, Client
 
 RIGHT: dict[str, dict[str, Any]] = {
@@ -33,6 +33,7 @@ RIGHT: dict[str, dict[str, Any]] = {
     "median": {"of": "cost", "bounds": [0, 10]},
     "quantile": {"of": "cost", "bounds": [0, 10], "at": 0.5},
     "describe": {"numbers": "cost"},
+    "share": {"of": "cost > 5"},
     "tables": {"by": "item", "domain": ["flu", "cold"], "delta": "1e-6"},
 }
 """A question of each kind that can be asked, without its cost."""
@@ -247,6 +248,8 @@ def test_the_page_refuses_as_ask_does(topic: str, name: str, page: Client, monke
              if isinstance(value, str) and value.strip()]  # fmt: skip
     texts += [str(value) for value in HOSTILE.values() if isinstance(value, int | float)]
     right = {"bins": 10, "of": "cost", "bounds": [0, 10]} if topic == "bins" else RIGHT[card.kind]
+    if any(field.name == "domain" for field in card.fields):
+        right = {"by": "item", "domain": ["flu", "cold"], **right}
     for text in texts:
         form = {**FORM, "topic": topic, "epsilon": "1"} | ({"numbers": "cost"} if topic == "describe" else {})
         form |= dict.fromkeys(input_names(option), text)
@@ -285,3 +288,9 @@ def test_the_dials_of_the_page_take_anything(dial: str, page: Client) -> None:
         for path in ("/plan", "/plan/numbers"):
             answer = page.get(f"{path}?{urlencode(form)}")
             assert answer.status_code in (200, 400), (text[:40], answer.text[-300:])
+
+
+def test_groups_are_left_out_where_no_column_of_groups_is_typed() -> None:
+    values = read_form({"topic": "mean", "of": "cost", "bounds_low": "0", "bounds_high": "10", "domain": "flu"}, {})
+    assert "domain" not in values
+    assert fill_form({"topic": "share"})["of"] == "kind = 'emergency'"

@@ -107,7 +107,9 @@ def _start(place: Field, option: Option) -> list[str]:
     if isinstance(option.type, Flag):
         return [next(iter(place.choices))]
     words = [] if option.default is None or option.required else option.type.arguments(option.default)
-    return words[0] if words else place.start.split() or [""] * option.type.words
+    if words:
+        return words[0]
+    return place.start.split() or [""] * option.type.words if option.type.words > 1 else [place.start]
 
 
 def _control(option: Option) -> str:
@@ -296,6 +298,9 @@ def read_form(form: Mapping[str, str], lists: Mapping[str, Domain]) -> dict[str,
             values[option.name] = texts[0] if len(texts) == 1 else texts
     values |= topic.fixed
     if "domain" not in (place.name for place in topic.fields):
+        return values
+    if _GROUPS[0] in topic.fields and "by" not in values:
+        values.pop("domain", None)  # all people are one group
         return values
     choice, column = form.get("domain_from", "typed"), values.get("by", "")
     if choice == "list":
