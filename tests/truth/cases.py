@@ -127,7 +127,7 @@ SUMS = [
     _case("sum", "crowd", of="number", bounds="auto", name="with automatic bounds"),
     _case("sum", "spread out", of="number", bounds="auto", resolution=1, rho="1/8", level="0.8", name="chosen in rho"),
     _case("mean", "crowd", of="number", bounds="auto", bounds_share="1/8", name="with automatic bounds"),
-    _case("mean", "nobody", of="number", bounds="auto", long=True),
+    _case("mean", "nobody", of="number", bounds="auto", name="with automatic bounds", long=True),
     _case("mean", "alone", of="number", bounds=(0, 10), epsilon="1/100", name="at a tiny cost"),
 ]
 GROUP_NUMBERS = [

@@ -16,10 +16,10 @@ from tests.web.test_tables import TOKENS, Client
 
 DOMAIN = ["flu", "cold"]
 CASES: list[tuple[str, str, dict[str, Any]]] = [
-    ("The most common by item, of people", "top", {"by": "item", "domain": DOMAIN, "k": 1}),
-    ("The most common by item, of people", "measure", {"by": "item", "domain": DOMAIN, "k": 1}),
-    ("The first 1 by item with more people than 3", "above", {"by": "item", "domain": DOMAIN, "threshold": 3}),
-    ("The most common by item, of people", "choose", {"by": "item", "domain": DOMAIN}),
+    ("The most common item of people", "top", {"by": "item", "domain": DOMAIN, "k": 1}),
+    ("The most common item of people", "measure", {"by": "item", "domain": DOMAIN, "k": 1}),
+    ("The first item with more people than 3", "above", {"by": "item", "domain": DOMAIN, "threshold": 3}),
+    ("The most common item of people", "choose", {"by": "item", "domain": DOMAIN}),
     ("People by item (each in one)", "histogram", {"by": "item", "domain": DOMAIN, "one_each": True}),
     ("People by item and code", "count", {"by": ["item", "code"], "domain": [DOMAIN, ["1..3"]]}),
     ("People by cost", "histogram", {"of": "cost", "bounds": [0, 10], "bins": 5, "missing": "bin"}),

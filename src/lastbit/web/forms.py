@@ -68,6 +68,11 @@ class Topic:
         """Whether items may be published that nobody listed."""
         return self.kind != "tables" and "delta" in (field.name for field in self.fields)
 
+    @property
+    def has_optional_groups(self) -> bool:
+        """Whether all people may be one group."""
+        return _GROUPS[0] in self.fields
+
     def inputs(self, form: Mapping[str, str]) -> list[Input]:
         """Return the inputs of the form, with what a person typed before."""
         filled = fill_form({**form, "topic": self.name})
@@ -299,7 +304,7 @@ def read_form(form: Mapping[str, str], lists: Mapping[str, Domain]) -> dict[str,
     values |= topic.fixed
     if "domain" not in (place.name for place in topic.fields):
         return values
-    if _GROUPS[0] in topic.fields and "by" not in values:
+    if topic.has_optional_groups and "by" not in values:
         values.pop("domain", None)  # all people are one group
         return values
     choice, column = form.get("domain_from", "typed"), values.get("by", "")
