@@ -180,6 +180,8 @@ def test_rows_of_another_type_than_dask_declares_are_refused() -> None:
     joined = units.merge(wards, on="unit", how="left")
     with pytest.raises(lb.DataError, match=r"'ward' is declared as int64.*frame.astype\(\{'ward': \.\.\.\}\)"):
         lb.count(joined, by="ward", domain=[7])
+    with pytest.raises(lb.DataError, match="'ward' is declared as int64"):
+        lb.ask("count", joined, by={"ward": [7]}, unit="unit", epsilon=1)
     assert lb.count(joined.astype({"ward": "Int64"}), by="ward", domain=[7]).values.tolist() == [1]
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -40,8 +38,7 @@ def compare_answers(
     no upper limit.
     """
     from lastbit.cli.files import check_outputs
-    from lastbit.cli.release import write_file, write_text
-    from lastbit.output.data_files import csv_bytes, write_parquet
+    from lastbit.cli.release import write_outputs
     from lastbit.questions.compare import compare
 
     paths = {"--html": html, "--plot": plot, "--csv": csv, "--parquet": parquet}
@@ -52,13 +49,4 @@ def compare_answers(
     if title is not None:
         view = replace(view, report=replace(view.report, title=title, data={**view.report.data, "title": title}))
     view.full_report.show(as_json=as_json)
-    writers: dict[str, Callable[[str], object]] = {
-        "--html": lambda name: write_text(name, view.page.html()),
-        "--csv": lambda name: Path(name).write_bytes(csv_bytes(view.data_columns)),
-        "--parquet": lambda name: write_parquet(name, view.data_columns),
-        "--plot": view.plot,
-    }
-    for option, write in writers.items():
-        path = paths[option]
-        if path is not None:
-            write_file(option, path, write)
+    write_outputs(view, paths)

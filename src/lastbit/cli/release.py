@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -21,7 +21,7 @@ from lastbit.output.data_files import csv_bytes, write_parquet
 from lastbit.questions.answer import Payer, answer
 from lastbit.questions.plan import Plan, make_plan
 from lastbit.questions.reading import read_column_names
-from lastbit.questions.rendering import UNREAD, check_presentation, read_account_after, render_answer
+from lastbit.questions.rendering import UNREAD, AnswerView, check_presentation, read_account_after, render_answer
 from lastbit.questions.report import account_line
 from lastbit.questions.row_units import settle_unit
 
@@ -78,15 +78,21 @@ def _show(request: Request, payer: Payer | None, published: Any, entry: Entry | 
     if payer is None:
         say(_NOT_CHARGED)
     result.full_report.show(as_json=request["as_json"])
+    write_outputs(result, {f"--{name}": request[name] for name in _FILES})
+
+
+def write_outputs(view: AnswerView, paths: Mapping[str, str | None]) -> None:
+    """Write an answer into the files that were asked for, by their options."""
     writers: dict[str, Callable[[str], object]] = {
-        "html": lambda name: write_text(name, result.page.html()),
-        "csv": lambda name: Path(name).write_bytes(csv_bytes(result.data_columns)),
-        "parquet": lambda name: write_parquet(name, result.data_columns),
-        "plot": result.plot,
+        "--html": lambda name: write_text(name, view.page.html()),
+        "--csv": lambda name: Path(name).write_bytes(csv_bytes(view.data_columns)),
+        "--parquet": lambda name: write_parquet(name, view.data_columns),
+        "--plot": view.plot,
     }
-    for name, write in writers.items():
-        if request[name] is not None:
-            write_file(f"--{name}", request[name], write)
+    for option, write in writers.items():
+        path = paths[option]
+        if path is not None:
+            write_file(option, path, write)
 
 
 def _name_entry(request: Request, payer: Payer) -> str:

@@ -105,7 +105,7 @@ def _wrap_native(frame: Any, columns: list[str]) -> Table:
     form = nw.Implementation.PANDAS if engine.is_pandas_like() or engine.is_dask() else nw.Implementation.PYARROW
     table = MemoryTable(frame.select(*columns).lazy().collect(form).to_native(), form)
     if engine.is_dask():
-        _check_dask_types(native.dtypes, table, columns)
+        check_dask_types(native.dtypes, table, columns)
     return table
 
 
@@ -127,7 +127,7 @@ def unwrap_ibis(table: Any) -> Any | None:
     return backend.compile(table) if backend.name == "polars" else None
 
 
-def _check_dask_types(types: Any, table: Table, columns: list[str]) -> None:
+def check_dask_types(types: Any, table: Table, columns: list[str]) -> None:
     """Refuse rows of another type than Dask declares: the type of a column must not follow from its rows."""
     import narwhals as nw
     import pandas as pd

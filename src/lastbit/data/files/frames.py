@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from lastbit.data.duckdb.relation import ColumnSelection, OpenTable, connect, find_texts
 from lastbit.data.duckdb.texts import parse_number
-from lastbit.data.engines import call_engine, open_frame, unwrap_ibis
+from lastbit.data.engines import call_engine, check_dask_types, open_frame, unwrap_ibis
 from lastbit.data.files.parquet import clean_array
 from lastbit.data.object_keys import encode_key, key
 from lastbit.data.query.plan import RowPlan
@@ -78,6 +78,8 @@ def _read_arrays(frame: Any, names: list[str], unit: str | None) -> tuple[dict[s
     """Return the columns as Arrow has them, and which of them are of Python objects."""
     import narwhals as nw
 
+    from lastbit.data.memory.table import MemoryTable
+
     engine, native = frame.implementation, frame.to_native()
     if engine.is_pyspark() or engine.is_pyspark_connect():
         raise ParameterError(
@@ -93,6 +95,8 @@ def _read_arrays(frame: Any, names: list[str], unit: str | None) -> tuple[dict[s
         return _plain_arrays(chosen.to_arrow_table()), frozenset()
     if engine.is_pandas_like() or engine.is_dask():
         collected = native[names] if engine.is_pandas() else frame.select(*names).lazy().collect("pandas").to_native()
+        if engine.is_dask():
+            check_dask_types(native.dtypes, MemoryTable(collected, nw.Implementation.PANDAS), names)
         series = {name: collected[name] for name in names}
         return (
             {name: _convert_series(column, injective=name == unit) for name, column in series.items()},
