@@ -51,7 +51,7 @@ WRONG = [
     ('ledger = "budget.db"', 'ledger = ""', "budget.ledger", 17, "text"),
     ('folder = "report"', 'folder = ""', "output.folder", 39, "text"),
     ('folder = "report"', 'level = 2', "output.level", 39, "probability"),
-    ('folder = "report"', 'registry = true', "output.registry", 39, "no such key"),
+    ('folder = "report"', 'registry = "yes"', "output.registry", 39, "true or false"),
     ('of = "cost"', 'of = "price"', "question[2].of", 28, "price"),
 ]  # fmt: skip
 

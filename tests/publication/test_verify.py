@@ -23,7 +23,7 @@ from tests.publication.studies import TEXT, make_study
 def published(tmp_path_factory):
     folder = tmp_path_factory.mktemp("published")
     create_keys(folder / "key")
-    text = TEXT.replace('"svg"]', '"svg", "parquet"]')
+    text = TEXT.replace('"svg"]', '"svg", "png", "parquet"]\nregistry = true')
     lb.Publication.from_file(make_study(folder, text)).run(key=folder / "key")
     return folder
 
@@ -141,6 +141,7 @@ def test_a_changed_report_or_table_is_noticed_although_its_digest_fits(tmp_path,
     create_keys(tmp_path / "other")
     changes = {
         "report.html": lambda content: content.replace(b"patients", b"people  ", 1),
+        "deployment.yaml": lambda content: content.replace(b"epsilon: 3", b"epsilon: 2", 1),
         "answers/regions.csv": lambda content: content.replace(b"north", b"south", 1),
         "answers/regions.parquet": lambda _: (copy / "answers" / "cost.parquet").read_bytes(),
     }

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from lastbit.errors import LastbitError, ParameterError
 from lastbit.output.data_files import csv_bytes, write_parquet
 from lastbit.publication.certificate import SCHEMA, answer_columns, build_certificate, canonical_bytes
+from lastbit.publication.registry import render_registry
 from lastbit.publication.report import render_report
 from lastbit.publication.signature import fingerprint, is_signed, sign
 from lastbit.publication.study import FORMATS
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 CERTIFICATE: Final = "release.json"
 REPORT: Final = "report.html"
+REGISTRY: Final = "deployment.yaml"
 ANSWERS: Final = "answers"
 
 
@@ -102,8 +104,10 @@ def write_folder(answers: PublishedAnswers, folder: Path, key: Ed25519PrivateKey
         for name, view in answers.all_views.items():
             write_answer(building / ANSWERS / name, view, formats)
         document = build_certificate(answers)
-        if "html" in formats:
-            (building / REPORT).write_bytes(html_bytes(render_report(document, answers.all_views)))
+        pages = {REPORT: "html" in formats, REGISTRY: answers.publication.study.output.get("registry", False)}
+        for name, is_wanted in pages.items():
+            if is_wanted:
+                (building / name).write_bytes(render_page(name, document, answers.all_views))
         document["files"] = digest_files(building)
         signature = _keep_signature(folder, document) if key is None else sign(key, canonical_bytes(document))
         (building / CERTIFICATE).write_bytes(canonical_bytes({**document, "signature": signature}))
@@ -156,8 +160,9 @@ def write_answer(stem: Path, view: AnswerView, formats: Sequence[str]) -> None:
         figure.savefig(stem.with_name(f"{stem.name}.png"), dpi=300, metadata={"Software": "lastbit"})
 
 
-def html_bytes(page: str) -> bytes:
-    """Return a page as it is written: what no text can hold is written out."""
+def render_page(name: str, certificate: Mapping[str, Any], views: Mapping[str, AnswerView]) -> bytes:
+    """Return the file of this name as it is written: what no text can hold is written out."""
+    page = {REPORT: render_report, REGISTRY: render_registry}[name](certificate, views)
     return page.encode("utf-8", "backslashreplace")
 
 

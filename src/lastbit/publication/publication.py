@@ -113,6 +113,8 @@ class Publication:
         formats = output.get("formats", list(FORMATS))
         if not isinstance(formats, list) or not set(map(str, formats)) <= set(FORMATS):
             problems.append(self.study.problem("output.formats", f"it must be a list of some of {', '.join(FORMATS)}."))
+        if not isinstance(output.get("registry", False), bool):
+            problems.append(self.study.problem("output.registry", "it must be true or false."))
         return problems
 
     @cached_property

@@ -19,7 +19,9 @@ SECTIONS: Final[dict[str, frozenset[str]]] = {
          "decimal_comma")
     ),
     "budget": frozenset(("epsilon", "delta", "rho", "ledger", "dataset", "witness")),
-    "output": frozenset(("folder", "formats", "level", "hide_below", "hide_wider", "round", "non_negative")),
+    "output": frozenset(
+        ("folder", "formats", "level", "hide_below", "hide_wider", "round", "non_negative", "registry")
+    ),
 }  # fmt: skip
 """The keys of each section that is one table."""
 _NOT_TEXTS: Final = frozenset(
@@ -39,6 +41,7 @@ _NOT_TEXTS: Final = frozenset(
         "hide_wider",
         "round",
         "non_negative",
+        "registry",
     )
 )
 """The keys whose values are numbers or lists. Whoever uses them checks them; all others are texts."""

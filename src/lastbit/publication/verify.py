@@ -21,10 +21,9 @@ from lastbit.output.data_files import csv_bytes
 from lastbit.output.words import plural
 from lastbit.publication.certificate import SCHEMA, answer_columns, canonical_bytes, rebuild_request, render_part
 from lastbit.publication.comparisons import StudyComparison
-from lastbit.publication.folder import ANSWERS, CERTIFICATE, REPORT, digest_files, holds_columns, html_bytes
+from lastbit.publication.folder import ANSWERS, CERTIFICATE, REGISTRY, REPORT, digest_files, holds_columns, render_page
 from lastbit.publication.publication import hash_facts, plan_facts
 from lastbit.publication.rates import PublicRate
-from lastbit.publication.report import render_report
 from lastbit.publication.signature import fingerprint, is_signed, public_bytes, read_public_key
 from lastbit.publication.small_audits import audit_mechanisms
 from lastbit.questions.rendering import AnswerView
@@ -277,7 +276,7 @@ class _Check:
             f"The numbers and intervals of {plural(len(views), 'answer')} follow from the published values, in "
             f"{CERTIFICATE} and in {plural(self.tables, 'file')} of tables."
         )
-        yield from self._check_report(views)
+        yield from self._check_pages(views)
 
     def _check_columns(self, name: str, view: AnswerView, stated: Any) -> Iterator[str]:
         """Compare the columns of an answer with those that are stated, and with its files of tables."""
@@ -293,17 +292,18 @@ class _Check:
             if not same:
                 yield f"{ANSWERS}/{path.name} does not follow from the published values."
 
-    def _check_report(self, views: Mapping[str, AnswerView]) -> Iterator[str]:
-        """Render the page again. Another version may say the same in other words."""
-        path = self.folder / REPORT
-        if not path.exists():
-            return
-        if self.document["lastbit"] != lastbit.__version__:
-            self.not_proved.append(f"The words of {REPORT}: it was made by lastbit {self.document['lastbit']}.")
-        elif path.read_bytes() != html_bytes(render_report(self.document, views)):
-            yield f"{REPORT} does not follow from the published values."
-        else:
-            self.proved.append(f"Every word of {REPORT} follows from {CERTIFICATE}.")
+    def _check_pages(self, views: Mapping[str, AnswerView]) -> Iterator[str]:
+        """Write the pages again. Another version may say the same in other words."""
+        for name in (REPORT, REGISTRY):
+            path = self.folder / name
+            if not path.exists():
+                continue
+            if self.document["lastbit"] != lastbit.__version__:
+                self.not_proved.append(f"The words of {name}: it was made by lastbit {self.document['lastbit']}.")
+            elif path.read_bytes() != render_page(name, self.document, views):
+                yield f"{name} does not follow from the published values."
+            else:
+                self.proved.append(f"Every word of {name} follows from {CERTIFICATE}.")
 
     def _check_mechanisms(self) -> Iterator[str]:
         mechanisms = [request.question.mechanism for request in self.requests.values()]
