@@ -10,6 +10,8 @@ import pytest
 
 import lastbit as lb
 from lastbit.errors import LastbitError, StudyError
+from lastbit.privacy.zcdp import epsilon_for
+from lastbit.publication.pricing import round_down
 from tests.publication.studies import TEXT, make_study
 
 WRONG = [
@@ -119,6 +121,19 @@ def test_the_hash_covers_what_decides_numbers_and_nothing_else(tmp_path):
         TEXT.replace('name = "regions"', 'name = "by_region"'),
     ]
     assert len({base, *map(hash_of, other)}) == len(other) + 1
+
+
+def test_the_level_that_is_shown_chooses_no_noise(tmp_path):
+    """Of two kinds of noise for one price the better one is taken, at the level of wished accuracies."""
+    cheap = TEXT.replace("weight = 3", 'weight = "1/10000"')
+    plans = [lb.Publication.from_text(cheap, tmp_path)]
+    plans += [lb.Publication.from_text(f"{cheap}level = {level}\n", tmp_path) for level in ("0.1", "0.9999")]
+    assert len({plan.hash for plan in plans}) == 1
+    question = plans[1].questions[0].request
+    cost = question.question.mechanism.cost
+    other = question.change(rho=None, epsilon=round_down(epsilon_for(cost.rho), 10))
+    assert cost.epsilon is None
+    assert other.question.accuracy(400).within < question.question.accuracy(400).within
 
 
 def test_random_edits_are_refused_clearly_or_give_a_valid_plan(tmp_path):

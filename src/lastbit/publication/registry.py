@@ -59,7 +59,7 @@ def _describe(certificate: Mapping[str, Any], views: Mapping[str, AnswerView]) -
                 "variant_name": variant,
                 "data_domain": f"Tables of rows that belong to {people}"
                 + (f", of which the rows where {plan['where']} are asked about." if plan["where"] else "."),
-                "unprotected_quantities": f"None. Lists of values, bounds and conditions are declared beforehand.{rates}",
+                "unprotected_quantities": f"None. Lists, bounds and conditions are declared beforehand.{rates}",
             },
             "privacy_loss": {
                 "privacy_unit": person,
