@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
 
 from lastbit.errors import LedgerError
 from lastbit.exact.numbers import number
+from lastbit.publication.hiding import COUNTS, Hiding, foresee_hiding
 from lastbit.publication.pricing import WISH_LEVEL, Wish, round_down
 from lastbit.questions.question import TABLE_ADJACENCY, Accuracy
 from lastbit.questions.report import Report, account_data, account_line, format_bound, format_percent, format_value
@@ -15,6 +17,10 @@ from lastbit.questions.report import Report, account_data, account_line, format_
 if TYPE_CHECKING:
     from lastbit.ledger import Account
     from lastbit.publication.publication import Publication
+    from lastbit.questions.request import Request
+
+RANKS: Final = "ranks"
+"""What the accuracy of quantiles is counted in."""
 
 
 @dataclass(frozen=True)
@@ -89,17 +95,19 @@ class PublicationPlan:
             budget.currency: [question.price for question in questions],
             **self._delta_column,
             "share": [f"{float(100 * question.price / budget.total):.1f}%" for question in questions],
-            "accuracy": [_describe(accuracies[question.name]) for question in questions],
+            "accuracy": [_describe(question.request, accuracies[question.name]) for question in questions],
+            **self._hidden_column,
         }
         level = publication.questions[0].request.level
         left = budget.total - sum((question.price for question in questions), Fraction(0))
         notes = [
             f"In all {publication.mechanism.cost.text}, within {budget.text}. Each accuracy holds with probability "
-            f"{format_percent(level)}, for about {publication.people:,} people where it depends on how many there are.",
+            f"{format_percent(level)}, for about {publication.people:,} {publication.words.people} where it depends on how many there are.",
         ]
         wished = any(question.wish.within is not None for question in questions)
         if wished and number(level, "level") != number(WISH_LEVEL, "level"):
             notes.append(f"Wished accuracies are bought at {format_percent(WISH_LEVEL)}, whatever level is shown.")
+        notes += self._wide_notes
         if left > budget.total / 1000:
             notes.append(f"{budget.currency} {format_value(left, 'down')} is not shared out.")
         if self.improved:
@@ -118,6 +126,35 @@ class PublicationPlan:
             notes.append("The budget allows it.")
         notes.append(f"Plan {publication.hash[:16]}. No row was read and nothing was spent.")
         return Report(f"{publication.study.title}: the plan", columns, notes, self.data)
+
+    @cached_property
+    def hidings(self) -> dict[str, Hiding]:
+        """What [output] will hide of each answer."""
+        accuracies = self.accuracies
+        return {
+            question.name: foresee_hiding(question.request, accuracies[question.name])
+            for question in self.publication.questions
+        }
+
+    @property
+    def _hidden_column(self) -> dict[str, list[Any]]:
+        """From which size on numbers are shown, where something is hidden."""
+        sizes = [hiding.fewer_than for hiding in self.hidings.values()]
+        texts = ["" if size is None else f"fewer than about {size:,}" for size in sizes]
+        return {"hidden if": texts} if any(texts) else {}
+
+    @property
+    def _wide_notes(self) -> list[str]:
+        """A note for the questions whose intervals will be too wide at the size that the file guesses."""
+        names = [name for name, hiding in self.hidings.items() if hiding.too_wide]
+        if not names:
+            return []
+        people = f"{self.publication.people:,} {self.publication.words.people}"
+        return [
+            f"Not accurate enough for about {people}, spread evenly: {', '.join(names)}. The intervals will be wider "
+            f"than hide_wider, {self.publication.study.output.get('hide_wider', 'of the question')}, allows. Give them "
+            "more weight, or ask for fewer groups."
+        ]
 
     @property
     def _delta_column(self) -> dict[str, list[Any]]:
@@ -147,6 +184,8 @@ class PublicationPlan:
                     "within": accuracies[question.name].within,
                     "counts_in": accuracies[question.name].unit,
                     "promise": accuracies[question.name].sentence,
+                    "hidden_below": self.hidings[question.name].fewer_than,
+                    "too_wide": self.hidings[question.name].too_wide,
                 }
                 for question in publication.questions
             ],
@@ -165,6 +204,10 @@ class PublicationPlan:
         return "\n".join([report.title, text_table(list(report.columns), rows), *report.notes])
 
 
-def _describe(accuracy: Accuracy) -> str:
-    whole = accuracy.unit in ("people", "rows", "units")
-    return f"± {format_bound(accuracy.within, whole=whole)} {accuracy.unit}"
+def _describe(request: Request, accuracy: Accuracy) -> str:
+    """Return an accuracy in the unit of the column, where [columns] says in what its numbers are."""
+    unit = request.facts[accuracy.unit].get("in", accuracy.unit)
+    text = f"{format_bound(accuracy.within, whole=request.kind.name in COUNTS or unit == RANKS)} {unit}"
+    if accuracy.meaning == Accuracy.meaning or unit == RANKS:
+        return f"± {text}"
+    return f"{text}: {accuracy.meaning[0].lower()}{accuracy.meaning[1:]}"

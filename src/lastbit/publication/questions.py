@@ -24,7 +24,8 @@ from lastbit.publication.study import Problem, Study, check_comparison, check_na
 from lastbit.questions.answer import refuse_same_file
 from lastbit.questions.kinds import KINDS
 from lastbit.questions.option import Option
-from lastbit.questions.rendering import check_presentation
+from lastbit.questions.presentation import counts_somebody
+from lastbit.questions.rendering import check_presentation, sample_view
 from lastbit.questions.request import Kind, Request
 
 OWN_KEYS: Final = frozenset(("name", "ask", "weight", "within", "rate"))
@@ -234,6 +235,9 @@ def _apply_output(request: Request, shared: Mapping[str, Any]) -> Request:
     for name, value in known.items():
         wanted = request.change(**{name: value})
         try:
+            # A study hides small numbers of people: not a small mean, of which nobody says of how many it is.
+            if name == "hide_below" and not counts_somebody(sample_view(request).report):
+                continue
             check_presentation(wanted)
             request = wanted
         except ParameterError:  # an answer without intervals has none that is too wide

@@ -229,7 +229,7 @@ class Groups:
             within = self._within(len(self.names))
             text = format_bound(within, whole=whole)
             sentence = f"With probability {self.level} the number of {self._article} is off by at most {text}."
-            return Accuracy(within, self.number, sentence, total=total)
+            return Accuracy(within, self.number, sentence, total=total, groups=len(self.names))
         main = self.people.main_cost(self.request.cost)
         highest = self.people.highest
         within = self.noise(highest, main).accuracy(self.request.level) + self._margin
@@ -243,7 +243,7 @@ class Groups:
         else:
             sentence = f"With probability {self.level} the number counted in {self._article} is off by at most {text}."
         sentence += f" Intervals of all {self._words.people} are wider, by those whom the bound leaves out."
-        return Accuracy(within, self.number, sentence, total=total)
+        return Accuracy(within, self.number, sentence, total=total, groups=len(self.names))
 
     @property
     def _article(self) -> str:

@@ -53,8 +53,9 @@ def hide_numbers(below: Any = None, wider: Any = None) -> Step:
         table = report.table
         values = _numbers_of(table)
         sizes = table.get("people", values)
-        lows, highs = (table.get(name, table.get(f"bounded_{name}")) for name in ("low", "high"))
-        if widest is not None and (lows is None or highs is None):
+        fewer = "fewer than" if counts_somebody(report) else "below"
+        widths = _widths(table)
+        if widest is not None and widths is None:
             raise ParameterError("--hide-wider needs intervals, and this answer has none. Leave it out.")
         reasons = []
         earlier = table.get("why", [""] * len(values))
@@ -64,15 +65,20 @@ def hide_numbers(below: Any = None, wider: Any = None) -> Step:
                 reasons.append(why)
                 continue
             if least is not None and sizes[place] is not None and sizes[place] < least:
-                why = f"below {format_value(least)}"
-            if not why and widest is not None and lows is not None and highs is not None:
-                limit, width = widest * abs(value or 0) if share else widest, _width(lows[place], highs[place])
+                why = f"{fewer} {format_value(least)}"
+            if not why and widest is not None and widths is not None:
+                limit, width = widest * abs(value or 0) if share else widest, widths[place]
                 if width is None or width > limit:
-                    why = f"interval wider than {wider}"
+                    why = "not accurate enough"
             reasons.append(why)
         return _blank(report, reasons, _hide_sentence(reasons, least, wider))
 
     return step
+
+
+def counts_somebody(report: Report) -> bool:
+    """Return whether the size of a row is known: its number counts people or rows, or another column says how many."""
+    return "people" in report.table or bool(report.whole_columns) or "counted" in report.data
 
 
 def _numbers_of(table: Mapping[str, Sequence[Any]]) -> Sequence[Any]:
@@ -82,8 +88,17 @@ def _numbers_of(table: Mapping[str, Sequence[Any]]) -> Sequence[Any]:
     return numbers
 
 
-def _width(low: Any, high: Any) -> Any:
-    return None if low is None or high is None else high - low
+def _widths(table: Mapping[str, Sequence[Any]]) -> list[Any] | None:
+    """Return how wide each interval is; None where an end is missing, or for all where there are no intervals.
+
+    Where nothing bounds the number of all rows, the interval is that of the rows counted, as it is in the table.
+    """
+    kinds = [
+        [None if low is None or high is None else high - low for low, high in zip(table[low], table[high], strict=True)]
+        for low, high in (("low", "high"), ("bounded_low", "bounded_high"))
+        if low in table and high in table
+    ]
+    return next((widths for widths in kinds if any(width is not None for width in widths)), kinds[0] if kinds else None)
 
 
 def _hide_sentence(reasons: Sequence[str], least: Fraction | None, wider: Any) -> str:

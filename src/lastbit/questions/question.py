@@ -31,6 +31,8 @@ class Accuracy:
     """What `within` measures, as a heading."""
     total: Fraction | None = None
     """What 100% is, where an accuracy is asked for in percent."""
+    groups: int = 1
+    """Over how many numbers the total is spread."""
 
 
 @dataclass(frozen=True)

@@ -351,15 +351,18 @@ def render_answer(request: Request, payer: Payer | None, published: Any, *, entr
 
 def check_presentation(request: Request) -> None:
     """Refuse what cannot be shown, before anything is spent: it is tried on values that nobody has."""
-    steps = steps_of(request)
-    if not (steps or request.values.get("together") or request.values.get("pivot")):
-        return
+    if steps_of(request) or request.values.get("together") or request.values.get("pivot"):
+        _ = sample_view(request).full_report
+
+
+def sample_view(request: Request) -> AnswerView:
+    """Return an answer of values that nobody has, as the real one will be shown."""
     from lastbit.mechanisms.mechanism import resolve_draw
 
     question = request.question
     published = question.prepare(question.sample(_SAMPLE))(resolve_draw(None))
-    report = complete(request, published, describe_answer(request, published), steps)
-    _ = AnswerView(request, published, report, ()).full_report
+    report = complete(request, published, describe_answer(request, published), steps_of(request))
+    return AnswerView(request, published, report, ())
 
 
 def steps_of(request: Request) -> list[Step]:
@@ -368,10 +371,10 @@ def steps_of(request: Request) -> list[Step]:
     steps: list[Step] = []
     if get("non_negative"):
         steps.append(cut_below_zero)
-    if get("rate") is not None:
-        steps.append(divide_by(get("rate"), get("per_residents")))
     if get("hide_below") is not None or get("hide_wider") is not None:
         steps.append(hide_numbers(get("hide_below"), get("hide_wider")))
+    if get("rate") is not None:
+        steps.append(divide_by(get("rate"), get("per_residents")))
     if get("round") is not None:
         steps.append(round_numbers(get("round")))
     if get("sort") == "value":

@@ -129,7 +129,7 @@ class GroupRows:
             f"With probability {format_percent(self.request.level)} the number of {self._words.rows} counted in a "
             f"group is off by at most {format_bound(self._within, whole=True)}."
         )
-        return Accuracy(self._within, self._words.rows, sentence, total=Fraction(units))
+        return Accuracy(self._within, self._words.rows, sentence, total=Fraction(units), groups=len(self._names))
 
 
 def count_rows_of_groups(request: Request) -> Question:

@@ -119,6 +119,7 @@ def tables(request: Request) -> Question:
     noun, of_whom = _name_numbers(request, records)
     within = {table: mechanism.accuracy(*table, level=request.level) for table in mechanism.tables or ()}
     worst = max(within.values())
+    cells = max(prod(len(values[name]) for name in table) for table, off in within.items() if off == worst)
     best = min(within.values())
     sentence = (
         f"With probability {level} each number{of_whom} is off by at most {ceil(worst):,} in the least precise table, "
@@ -131,7 +132,7 @@ def tables(request: Request) -> Question:
         reading=read_tables(request, names, mechanism).then(arrange),
         report=lambda release: report_tables(request, people.read(release, request.level), noun),
         sample=lambda units: arrange(_made_up(mechanism, units)),
-        accuracy=lambda units: Accuracy(worst, noun, sentence, total=Fraction(units)),
+        accuracy=lambda units: Accuracy(worst, noun, sentence, total=Fraction(units), groups=cells),
         notes=_notes(request, names, people),
         plan_columns=_plan_columns(mechanism, within),
         read_frame=lambda frame: arrange(read_frame(request, names, mechanism, frame)),
