@@ -14,7 +14,8 @@ def run() -> None:
     chance = np.random.default_rng(1)
     heading("quantiles, against NumPy")
     whole, floats = chance.integers(0, 1000, MANY), chance.uniform(0, 1000, MANY)
-    for label, values, resolution in (("whole numbers", whole, "1"), ("floats, steps of 1/100", floats, "1/100")):
+    cases = ("whole numbers", whole, "1"), ("floats, 1/100", floats, "1/100"), ("floats, 1/10^6", floats, "1/1000000")
+    for label, values, resolution in cases:
         median = lb.Quantile(q="1/2", epsilon=1, bounds=(0, 1000), resolution=resolution)
         compare(
             f"one of {MANY:,} {label}",

@@ -356,3 +356,27 @@ def test_a_missing_record_changes_no_public_fact(missing: Any) -> None:
 def test_a_column_of_text_is_refused_by_its_type(column: Any) -> None:
     with pytest.raises(lb.ParameterError, match="records must be numbers: got a column of"):
         lb.exact_sum(column, bounds=(0, 9))
+
+
+def test_a_rule_that_is_remembered_refuses_what_it_refused():
+    assert lb.exact_sum([1, 5], bounds=(0, 1)).values == 2
+    for bounds in [(False, 1), (0, True), (np.bool_(False), 1)]:
+        with pytest.raises(lb.ParameterError, match="must be a number"):
+            lb.exact_sum([1], bounds=bounds)
+    assert lb.exact_sum([1.5], bounds=(0, 2.0), resolution="1/2").values == Fraction(3, 2)
+    assert lb.exact_sum([1.5], bounds=(0, 2), resolution=1).values == 1
+    with pytest.raises(lb.ParameterError, match="2\\^61"):
+        lb.exact_sum([1], bounds=(0, 1 << 62))
+
+
+def test_whole_numbers_in_any_place_are_added_up_exactly():
+    numbers = np.arange(-50, 50) * 10**15
+    for values in (
+        numbers,
+        numbers[::3],
+        numbers.reshape(4, 25),
+        numbers.astype(object),
+        np.asfortranarray(numbers.reshape(2, 50)),
+    ):
+        exact = sum(max(-10, min(10**16, int(value))) for value in np.asarray(values).flat)
+        assert lb.exact_sum(values, bounds=(-10, 10**16)).values == exact

@@ -8,8 +8,12 @@ from itertools import combinations_with_replacement
 import numpy as np
 import pytest
 
+from lastbit import audit
+from lastbit.mechanisms.quantiles._rank_errors import tally
 from lastbit.mechanisms.quantiles.rank_error import RankError
+from lastbit.mechanisms.quantiles.ranked_values import CountedValues, LinearValues
 from lastbit.privacy.rate import Rate
+from tests.twins.pair import agree
 
 LOW, HIGH = -2, 2
 
@@ -36,3 +40,37 @@ def test_values_that_are_not_in_one_piece_are_read_in_their_order() -> None:
     rule, every = RankError(Fraction(1, 2), Rate(1, 1)), np.array([-2, 9, 0, 9, 1, 9])
     spread, together = rule.classes(every[::2], LOW, HIGH), rule.classes(np.array([-2, 0, 1]), LOW, HIGH)
     assert all((one == other).all() for one, other in zip(spread, together, strict=True))
+
+
+@pytest.mark.parametrize("q", ["0", "1/4", "1/2", "2/3", "1"])
+@pytest.mark.parametrize("n", range(1, 5))
+def test_counts_at_points_have_the_errors_of_the_points(q: str, n: int) -> None:
+    rule = RankError(Fraction(q), Rate(1, 1))
+    for values in combinations_with_replacement(range(LOW, HIGH + 1), n):
+        counted = CountedValues.tally([np.array(values[:2]), np.array(values[2:], np.int64)], LOW, HIGH - LOW + 1)
+        assert counted.counts.tolist() == [values.count(point) for point in range(LOW, HIGH + 1)]
+        errors = [error_of(point, values, Fraction(q)) for point in range(LOW, HIGH + 1)]
+        assert rule.point_errors(counted.counts).tolist() == errors
+
+
+def test_counted_and_sorted_values_are_one_law_and_read_as_many_words() -> None:
+    rule, tapes = RankError(Fraction(1, 2), Rate.from_epsilon("1/3")), np.random.default_rng(7)
+    for values in ((-2, -2, 0, 1, 1), (0, 0, 0, 0, 0), (-2, -1, 0, 1, 2), (2, 2, 2, 2, 2)):
+        counted = CountedValues.tally([np.array(values)], LOW, HIGH - LOW + 1)
+        ranked = LinearValues(np.array(values), LOW, HIGH)
+        ways = (counted, *counted.split(0)), (ranked, *ranked.split(0))
+        for one, other in zip(*ways, strict=True):
+            laws = [audit.law(lambda draw, way=way: way.pick(rule, draw), 0).masses for way in (one, other)]
+            assert laws[0] == laws[1]
+        for words in tapes.integers(0, 1 << 64, (20, 4), np.uint64).tolist():
+            ((_, consumed),) = agree(words, lambda draw, way=counted: way.pick(rule, draw))
+            ((_, as_sorted),) = agree(words, lambda draw, way=ranked: way.pick(rule, draw))
+            assert consumed == as_sorted
+        for word in (0, (1 << 64) - 1):
+            agree([word] * 64, lambda draw, way=counted: way.pick(rule, draw))
+
+
+def test_nothing_is_written_beside_the_counts() -> None:
+    around = np.zeros(7, np.int64)
+    tally(np.array([-(1 << 62), LOW - 1, HIGH + 1, 1 << 62]), LOW, around[1:6])
+    assert around.tolist() == [0, 2, 0, 0, 0, 2, 0]

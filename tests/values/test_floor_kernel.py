@@ -128,3 +128,16 @@ def test_sums_of_wider_steps_are_those_of_single_steps() -> None:
     assert add_up > 200
     with pytest.raises(ValueError, match="divide the least"):
         _floors.Floor(1, 0, 10, 3, 9, -1, -1).total(np.zeros(1, np.uint64), 2)
+
+
+@given(
+    st.lists(st.integers(-(1 << 63), (1 << 63) - 1) | st.integers(-99, 99), max_size=40),
+    st.sampled_from([1, 2, 10, 1 << 20, 10**18]),
+    st.lists(st.integers(-LIMIT, LIMIT) | st.integers(-9, 9), min_size=2, max_size=2),
+)
+def test_totals_of_whole_numbers_are_exact_sums(values: list[int], factor: int, ends: list[int]) -> None:
+    least, most = sorted(ends)
+    scaling = Grid(Fraction(1, factor)).scaling(np.array(values, np.int64))
+    assert scaling is not None
+    steps = [max(least, min(most, value * factor)) for value in values]
+    assert _floors.total(np.array(values, np.int64), *scaling, least, most) == sum(steps)

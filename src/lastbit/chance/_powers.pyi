@@ -16,3 +16,14 @@ class PowerSearch:
     def aim(self, word: int) -> int: ...
     def locate(self, numbers: NDArray[Any], chunk: int, begin: int) -> int: ...
     def among(self, numbers: NDArray[Any], word: int) -> int: ...
+
+def descend(
+    weights: PowerWeights,
+    values: NDArray[Any],
+    factor: int,
+    edge: int,
+    lowest: int,
+    highest: int,
+    chunks: int,
+    word: int,
+) -> int: ...

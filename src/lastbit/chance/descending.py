@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-@dataclass(frozen=True, eq=False)
+# Not frozen, which takes longer to build than a few values take to search. Nobody changes it.
+@dataclass(eq=False, slots=True)
 class Descending:
     """base - s for each value v, where s = v·factor, clamped to [lowest, highest]. No |s| that counts is beyond 2^61.
 

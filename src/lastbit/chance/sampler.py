@@ -6,7 +6,8 @@ did not decide then read further words, in sample order too. `Reference` keeps t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import sys
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from itertools import chain
 from typing import Final
@@ -23,7 +24,7 @@ from lastbit.chance.inversion import Uniform
 from lastbit.chance.layers import Layers
 from lastbit.chance.parallel import run_parallel, split_range
 from lastbit.chance.power_table import WIDE, PowerTable
-from lastbit.chance.powers import CHUNK, Powers
+from lastbit.chance.powers import CHUNK, Exponents, Powers
 from lastbit.chance.scaled import decide_class, decide_layer
 from lastbit.exact.numbers import whole
 from lastbit.privacy.rate import Rate
@@ -77,6 +78,19 @@ class Sampler(Draw):
     def resume(self, words: Words | bytes) -> Sampler:
         """Return a sampler that reads these words first: they were read ahead, and did not decide everything."""
         return Sampler(ReadAhead(np.frombuffer(words, np.uint64), self._bits))
+
+    def power_index(
+        self, rate: Rate, exponents: Exponents, multiplicities: NDArray[np.int64] | Sequence[int] | None = None
+    ) -> int:
+        """Draw as `Draw.power_index` does. For a few scores, the law that only doubts need takes longer than the draw."""
+        if type(exponents) is not Descending or multiplicities is not None or type(self) is not Sampler:
+            return super().power_index(rate, exponents, multiplicities)
+        if type(rate) is not Rate or not len(exponents.values):
+            return super().power_index(rate, exponents)  # which refuses them
+        words = self.raw(1)
+        word = int.from_bytes(words, sys.byteorder) if type(words) is bytes else int(words[0])
+        index = _decide_descending(rate, exponents, word)
+        return super(Sampler, self.resume(words)).power_index(rate, exponents) if index is None else index
 
     def _one(self, distribution: Distribution) -> int:
         inverter = None if distribution.cells else distribution.inverter
@@ -244,6 +258,13 @@ def _decide_class(powers: Powers, times: NDArray[np.int64], word: int) -> int | 
     return None if index < 0 else index
 
 
+def _decide_descending(rate: Rate, exponents: Descending, word: int) -> int | None:
+    values, chunks = np.ascontiguousarray(exponents.values), -(-len(exponents.values) // _SEARCH_CHUNK)
+    rule = exponents.factor, exponents.edge, exponents.lowest, exponents.highest
+    index = _powers.descend(_weights_of(rate), values, *rule, chunks, word)
+    return None if index < 0 else index
+
+
 def _decide_power(powers: Powers, word: int) -> int | None:
     """Return the cell of a word from weights of 63 bits, or None where
     their error or the word itself leaves it in doubt.
@@ -252,14 +273,11 @@ def _decide_power(powers: Powers, word: int) -> int | None:
         if isinstance(powers.multiplicities, tuple):
             return decide_class(powers, powers.multiplicities, [word])
         return _decide_class(powers, powers.multiplicities, word)
-    exponents, n, weights = powers.exponents, len(powers.exponents), _weights_of(powers.rate)
-    chunks = -(-n // _SEARCH_CHUNK)
+    exponents, n = powers.exponents, len(powers.exponents)
     if isinstance(exponents, Descending):
-        numbers = np.ascontiguousarray(exponents.values)
-        search = _powers.PowerSearch(weights, 0, n, chunks)
-        search.turn(numbers, exponents.factor, exponents.edge, exponents.lowest, exponents.highest)
-        index = search.among(numbers, word)
-    elif n <= CHUNK or isinstance(exponents, np.ndarray):
+        return _decide_descending(powers.rate, exponents, word)
+    weights, chunks = _weights_of(powers.rate), -(-n // _SEARCH_CHUNK)
+    if n <= CHUNK or isinstance(exponents, np.ndarray):
         # One chunk of numbers that are made anew is kept, and searched where it was added up.
         numbers = np.ascontiguousarray(exponents[:n])
         index = _powers.PowerSearch(weights, powers.least, n, chunks).among(numbers, word)

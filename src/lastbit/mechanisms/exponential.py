@@ -261,9 +261,12 @@ class ExponentialMechanism(GridMechanism[Choice]):
             return self._round_at_random(scores)
         if is_plain(scores):
             flat, lowest, highest = scores.ravel(), self._lowest, self._highest
-            scaling, exponents = self.grid.scaling(flat), _Exponents(self.grid, flat, lowest, highest)
-            if scaling is not None:
-                return lambda _: Descending(flat, *scaling[:2], lowest, highest, LIMIT)
+            scaling = self.grid.scaling(flat)
+            exponents: Exponents = (
+                _Exponents(self.grid, flat, lowest, highest)
+                if scaling is None
+                else Descending(flat, scaling[0], scaling[1], lowest, highest, LIMIT)
+            )
             return lambda _: exponents
         steps = _to_exponents(self.grid.steps(scores), self._lowest, self._highest)
         return lambda _: steps

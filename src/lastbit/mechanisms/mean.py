@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations, combinations_with_replacement, product
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from lastbit.chance.draw import Draw
 from lastbit.errors import ParameterError
@@ -18,9 +18,14 @@ from lastbit.mechanisms.grid_mechanism import GridMechanism
 from lastbit.output.picture import Panel
 from lastbit.privacy.rate import Rate
 from lastbit.release import Interval, Release
+from lastbit.values.bounds import parse_bounds
 from lastbit.values.grid import Grid
 from lastbit.values.known import Known, lies_on, unpack_within
-from lastbit.values.statistic import MeanSums, ends, mean_sums, parse_bounds
+from lastbit.values.statistic import MeanSums
+from lastbit.values.sum_rule import SumRule, ends
+
+_EXACT: Final = Fraction(0)
+"""How far numbers lie from exact ones that are exact themselves."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -198,18 +203,9 @@ class NoisyMean(GridMechanism[MeanAndPeople]):
     def ready(self, values: Any) -> Callable[[Draw], MeanAndPeople]:
         """Return the mean of one number for each person, or of the sums that `mean_sums` gives."""
         of_rows = not isinstance(values, Known)
-        if of_rows:
-            values = mean_sums(values, bounds=self.bounds, resolution=self.resolution)
-        bounds = parse_bounds(self.bounds)
-        if not isinstance(values, MeanSums) or values.bounds != bounds or not lies_on(values, self.grid):
-            raise ParameterError(
-                "values must be one number for each person, or mean_sums of them with the same bounds and resolution "
-                f"as the mechanism: got {type(values).__name__}. Nothing was drawn."
-            )
-        unpack_within(values, self._furthest)
-        # Exact, and not clamped as other values are: a sum may be long.
-        first, second = (math.floor(value / self.grid.resolution) for value in values.values)
-        flooring = values.floored
+        sums, flooring = self._add_rows(values) if of_rows else self._floor_sums(values)
+        first, second = sums
+        bounds: Any = self.bounds
         name, cost, half_step, rate = self.name, self.cost, self.grid.resolution, self.rate
 
         def measure(draw: Draw) -> MeanAndPeople:
@@ -219,6 +215,31 @@ class NoisyMean(GridMechanism[MeanAndPeople]):
             )
 
         return measure
+
+    @cached_property
+    def _rule(self) -> SumRule:
+        """How numbers are added up."""
+        return SumRule.of(self.bounds, self.resolution)
+
+    def _add_rows(self, values: Any) -> tuple[tuple[int, int], Fraction]:
+        """Return `mean_sums` of one number for each person, in half steps, and how far numbers lie from exact ones."""
+        rule = self._rule
+        total, units, whole = rule.add(values, None)
+        # The midpoint, and half the range, are so many half steps.
+        sums = 2 * total - (rule.least + rule.most) * units, (rule.most - rule.least) * units
+        return sums, _EXACT if whole else rule.fine.resolution
+
+    def _floor_sums(self, values: Known) -> tuple[tuple[int, int], Fraction]:
+        """Return the same of sums that `mean_sums` gives."""
+        if not isinstance(values, MeanSums) or values.bounds != self.bounds or not lies_on(values, self.grid):
+            raise ParameterError(
+                "values must be one number for each person, or mean_sums of them with the same bounds and resolution "
+                f"as the mechanism: got {type(values).__name__}. Nothing was drawn."
+            )
+        unpack_within(values, self._furthest)
+        # Exact, and not clamped as other values are: a sum may be long.
+        first, second = (math.floor(value / self.grid.resolution) for value in values.values)
+        return (first, second), values.floored
 
     def neighbours(self, values: Sequence[Number]) -> Iterator[tuple[Any, ...]]:
         """Yield the input without the numbers of one person, with some of them missing or others in their place, and

@@ -57,6 +57,26 @@ def scaled(values, int64_t factor, int64_t edge, int64_t limit):
     return out
 
 
+def total(values, int64_t factor, int64_t edge, int64_t limit, int64_t least, int64_t most):
+    """The sum of what `scaled` gives, each clamped to [least, most], of at most 2^32 values."""
+    cdef Py_buffer given
+    cdef const int64_t *read = <const int64_t *>hold(values, &given, False)
+    cdef Py_ssize_t k, n = given.len // 8
+    cdef int64_t step
+    cdef uint64_t over, low = 0, high = 0
+    with nogil:
+        for k in range(n):
+            step = step_of(read[k], factor, edge, limit)
+            step = step if step > least else least
+            step = step if step < most else most
+            # In two halves of 32 bits, as the sums of floats are.
+            over = <uint64_t>step - <uint64_t>least
+            low += <uint32_t>over
+            high += over >> 32
+    PyBuffer_Release(&given)
+    return int(low) + (int(high) << 32) + int(n) * int(least)
+
+
 def add_scaled(values, int64_t factor, int64_t edge, int64_t limit, out):
     """The same as `scaled`, added to what is in out: any array of int64, and a whole one to write to."""
     cdef Py_buffer given, taken

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -11,6 +12,9 @@ from lastbit.errors import ParameterError
 from lastbit.values.grid import LIMIT, Grid, Steps
 from lastbit.values.known import Known
 from lastbit.values.missing import floats_among, missing_among, numbers_of
+
+_BLOCK: Final = 1 << 16
+"""Numbers in hand at a time."""
 
 
 def clamp_numbers(values: Any, grid: Grid, low: int, high: int, missing: int | None) -> Steps:
@@ -20,18 +24,48 @@ def clamp_numbers(values: Any, grid: Grid, low: int, high: int, missing: int | N
     >>> clamp_numbers([0.3, None, 99], Grid("1/10"), 0, 50, None).tolist()
     [3, 50]
     """
+    return clamp_flat(flatten_numbers(values), grid, low, high, missing)
+
+
+def clamp_flat(numbers: Any, grid: Grid, low: int, high: int, missing: int | None) -> Steps:
+    """Return what `clamp_numbers` does, of what `flatten_numbers` gives: always a new array."""
+    if len(numbers) <= _BLOCK:
+        return _clamp_block(numbers, grid, low, high, missing)
+    steps, filled = np.empty(len(numbers), np.int64), 0
+    for block in clamp_blocks(numbers, grid, low, high, missing):
+        steps[filled : filled + len(block)] = block
+        filled += len(block)
+    return steps[:filled]
+
+
+def flatten_numbers(values: Any) -> Any:
+    """Return one number for each person as `numbers_of` does: a flat array, or a list."""
     if isinstance(values, Known):
         raise ParameterError(
             f"values must be one number for each person: got {type(values).__name__}. Nothing was drawn."
         )
-    numbers = numbers_of(values)
-    unknown = missing_among(numbers)
-    steps: Steps = np.clip(grid.steps(numbers), low, high)
+    return numbers_of(values)
+
+
+def clamp_blocks(numbers: Any, grid: Grid, low: int, high: int, missing: int | None) -> Iterator[Steps]:
+    """Yield what `clamp_numbers` returns, part by part: memory that stays in the caches is many times as quick."""
+    for start in range(0, max(len(numbers), 1), _BLOCK):
+        yield _clamp_block(numbers[start : start + _BLOCK], grid, low, high, missing)
+
+
+def _clamp_block(numbers: Any, grid: Grid, low: int, high: int, missing: int | None) -> Steps:
+    steps = grid.steps(numbers)
+    # A kernel returns an array of its own.
+    np.clip(steps, low, high, out=steps)
+    may_be_floats = not (isinstance(numbers, np.ndarray) and numbers.dtype.kind in "biu")
+    if not may_be_floats:
+        return steps
     if grid.denominator & (grid.denominator - 1):
         # No float is at a step such as 3/10. The float nearest to it, which may lie below, stands for the step.
         floats, above = floats_among(numbers), np.minimum(steps + 1, high)
-        near = (above * grid.numerator / grid.denominator).astype(floats.dtype)
-        steps = np.where(floats >= near, above, steps)
+        near = (above * grid.numerator / grid.denominator).astype(floats.dtype, copy=False)
+        np.copyto(steps, above, where=floats >= near)
+    unknown = missing_among(numbers)
     return steps[~unknown] if missing is None else np.where(unknown, missing, steps)
 
 

@@ -225,6 +225,8 @@ class Grid:
         if floor is None:
             return None
         flat = values.ravel()
+        if len(flat) <= _BLOCK:
+            return floor.total(bits(flat), divisor)
 
         def add_part(part: range) -> tuple[int, int]:
             sums = [floor.total(bits(block), divisor) for block in _blocks(flat[part.start : part.stop])]

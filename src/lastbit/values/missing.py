@@ -116,7 +116,11 @@ def whole_by_type(values: Any, grid: Grid) -> bool:
     >>> whole_by_type([3, float("nan"), "n/a", None], Grid(1)), whole_by_type([3, 4.0], Grid(1))
     (True, False)
     """
-    flat = numbers_of(values)
+    return whole_flat(values, numbers_of(values), grid)
+
+
+def whole_flat(values: Any, flat: Any, grid: Grid) -> bool:
+    """Return `whole_by_type` of records for which `numbers_of` gives `flat`."""
     if isinstance(flat, list):
         return lies_on([None if _is_nan(value) else value for value in flat], grid)
     return lies_on(flat if isinstance(values, list | tuple) else values, grid)

@@ -8,12 +8,10 @@ bound on their side. Both bounds must be on the grid, so that flooring leaves th
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
-from functools import lru_cache
 from numbers import Rational, Real
 from typing import Any, Final, Literal
 
@@ -25,7 +23,7 @@ from lastbit.values.adjacency import Adjacency, parse_adjacency
 from lastbit.values.bins import MISSING_BIN, BinLabels, Bins
 from lastbit.values.bounds import parse_bounds as parse_bounds
 from lastbit.values.counts import Counts
-from lastbit.values.grid import LIMIT, Grid, Steps
+from lastbit.values.grid import Grid, Steps
 from lastbit.values.known import Known, lies_on, steps_off
 from lastbit.values.missing import (
     LEAVE_OUT,
@@ -34,13 +32,13 @@ from lastbit.values.missing import (
     missing_among,
     numbers_of,
     step_of_missing,
-    whole_by_type,
 )
 from lastbit.values.raw import is_missing
+from lastbit.values.sum_rule import SumRule
+from lastbit.values.sum_rule import ends as ends
+from lastbit.values.sum_rule import steps_above as steps_above
 
 _BLOCK: Final = 1 << 13
-_ROWS: Final = 1 << 18
-_FINER: Final = 32
 _LIMB: Final = 24
 """2^13 products of two limbs of 24 bits add up below 2^62."""
 
@@ -121,18 +119,28 @@ def exact_sum(
     (Fraction(71, 4), Fraction(10, 1))
     >>> noisy = lb.DiscreteLaplace(epsilon=1, sensitivity=10, resolution="1/4").release(total)
     """
-    adjacency = _adjacency_of(replaces)
-    grid, least, most = _grid_and_ends(bounds, resolution)
+    adjacency, rule = _adjacency_of(replaces), SumRule.of(bounds, resolution)
+    grid, least, most = rule.grid, rule.least, rule.most
     counted_as = step_of_missing(missing, grid, least, most)
-    furthest = max(abs(least), abs(most))
+    furthest = rule.furthest
     if adjacency == "replace":
         # Who has a number may have none, and bring nothing.
-        furthest = max(most - least, furthest if counted_as is None and can_be_missing(values) else 0)
-    whole = whole_by_type(values, grid)
-    total, _ = _total(values, grid, least, most, counted_as, whole)
+        widest, absent = (most - least) * grid.resolution, counted_as is None and can_be_missing(values)
+        furthest = max(widest, furthest) if absent else widest
+    total, _, whole = rule.add(values, counted_as)
     same_way = adjacency == "add-remove" and (least >= 0 or most <= 0)
-    facts = total * grid.resolution, furthest * grid.resolution, grid.resolution, same_way, adjacency
-    return Statistic(*facts, above=0 if whole else steps_above(_fine(grid, least, most).resolution, grid.resolution))
+    exact = Fraction(total * grid.numerator, grid.denominator)
+    return _state(exact, furthest, grid.resolution, same_way, adjacency, 0 if whole else rule.above)
+
+
+def _state(
+    value: Fraction, sensitivity: Fraction, resolution: Fraction, monotone: bool, adjacency: Adjacency, above: int
+) -> Statistic:
+    """Return a number that was floored already, with facts that follow from a rule: nothing is checked again."""
+    made = Statistic.__new__(Statistic)
+    facts = {"values": value, "sensitivity": sensitivity, "resolution": resolution, "monotone": monotone}
+    made.__dict__.update(facts, adjacency=adjacency, above=above, _crossed=0)
+    return made
 
 
 def exact_mean(
@@ -151,14 +159,13 @@ def exact_mean(
     >>> exact_mean([1.5, None, 6], bounds=(0, 10), missing=5).values
     Fraction(4, 1)
     """
-    grid, least, most = _grid_and_ends(bounds, resolution)
-    counted_as = _step_for_missing(values, missing, grid, least, most)
+    rule = SumRule.of(bounds, resolution)
+    counted_as = _step_for_missing(values, missing, rule)
     n = _count(values, least=1)
-    unit = grid.resolution / n
-    whole = whole_by_type(values, grid)
-    total, _ = _total(values, grid, least, most, counted_as, whole)
-    above = 0 if whole else steps_above(_fine(grid, least, most).resolution, grid.resolution)
-    return Statistic(total * unit, (most - least) * unit, unit, adjacency="replace", above=above)
+    unit = rule.grid.resolution / n
+    total, _, whole = rule.add(values, counted_as)
+    furthest = (rule.most - rule.least) * unit
+    return Statistic(total * unit, furthest, unit, adjacency="replace", above=0 if whole else rule.above)
 
 
 def exact_variance(
@@ -175,8 +182,9 @@ def exact_variance(
     >>> variance.values, variance.sensitivity
     (Fraction(7, 1), Fraction(100, 3))
     """
-    grid, least, most = _grid_and_ends(bounds, resolution)
-    counted_as = _step_for_missing(values, missing, grid, least, most)
+    rule = SumRule.of(bounds, resolution)
+    grid, least, most = rule.grid, rule.least, rule.most
+    counted_as = _step_for_missing(values, missing, rule)
     n = _count(values, least=2)
     total = squares = 0
     for block in _blocks(values):
@@ -215,16 +223,15 @@ def mean_sums(
     >>> mean_sums([1, 2, 6, None], bounds=(0, 10)).values
     (Fraction(-6, 1), Fraction(15, 1))
     """
-    grid, least, most = _grid_and_ends(bounds, resolution)
-    counted_as = step_of_missing(missing, grid, least, most)
-    whole = whole_by_type(values, grid)
-    total, units = _total(values, grid, least, most, counted_as, whole)
+    rule = SumRule.of(bounds, resolution)
+    counted_as = step_of_missing(missing, rule.grid, rule.least, rule.most)
+    total, units, whole = rule.add(values, counted_as)
     return centred_sums(
-        total * grid.resolution,
+        total * rule.grid.resolution,
         units,
         bounds=bounds,
         resolution=resolution,
-        floored=Fraction(0) if whole else _fine(grid, least, most).resolution,
+        floored=Fraction(0) if whole else rule.fine.resolution,
         replaces=replaces,
     )
 
@@ -253,16 +260,6 @@ def centred_sums(
     return MeanSums(
         values, most * (high - low), step / 2, False, _adjacency_of(replaces), 0, bounds=(low, high), floored=floored
     )
-
-
-def steps_above(floored: Fraction, step: Fraction) -> int:
-    """Return how many steps higher an exact sum may lie: one is floored
-    off it, and up to `floored` off each of 2^32 records.
-
-    >>> steps_above(Fraction(1, 1 << 32), Fraction(1)), steps_above(Fraction(1), Fraction(1)) == 1 + (1 << 32)
-    (2, True)
-    """
-    return 1 + math.ceil((1 << 32) * floored / step)
 
 
 def histogram(
@@ -300,16 +297,6 @@ def histogram(
     )
 
 
-def ends(bounds: object, grid: Grid) -> tuple[int, int]:
-    """Return public bounds in steps of a grid, which both must be on.
-
-    >>> ends((0, "1/2"), Grid("1/4"))
-    (0, 2)
-    """
-    lower, upper = parse_bounds(bounds)
-    return grid.count(lower, "the lower bound"), grid.count(upper, "the upper bound")
-
-
 def as_list(values: Any) -> tuple[Any, bool]:
     """Return values as a list or an array, and whether they were one number rather than that.
 
@@ -328,14 +315,6 @@ def _adjacency_of(replaces: object) -> Adjacency:
     return "replace" if flag(replaces, "replaces") else "add-remove"
 
 
-def _grid_and_ends(bounds: object, resolution: Number) -> tuple[Grid, int, int]:
-    grid = Grid(resolution)
-    least, most = ends(bounds, grid)
-    if max(abs(least), abs(most)) * grid.numerator > LIMIT:
-        raise ParameterError("resolution must leave at most 2^61 steps to either bound. Use a coarser one.")
-    return grid, least, most
-
-
 def _count(values: Any, least: int) -> int:
     n = len(numbers_of(values))
     if n < least:
@@ -349,55 +328,16 @@ def _blocks(values: Any) -> Iterator[Any]:
         yield flat[start : start + _BLOCK]
 
 
-@lru_cache(maxsize=64)
-def _fine(grid: Grid, least: int, most: int) -> Grid:
-    """Return a grid as fine as fits, 2^32 times as fine if that fits:
-    then 2^32 records floored to it lose less than a step.
-
-    Where the bounds are on a binary grid that is as fine, it is that one: floats are floored to it fastest, and lose
-    least. Otherwise its steps are 1/q, which take no division. It need not divide the resolution, as the sum is floored
-    to the resolution once.
-    """
-    size = max(abs(least), abs(most)) * grid.numerator
-    shift = max(0, min(_FINER, LIMIT.bit_length() - 1 - size.bit_length()))
-    finer = grid.resolution / (1 << shift)
-    binary = Fraction(1, 1 << max(0, math.ceil(1 / finer) - 1).bit_length())
-    places = [end * grid.resolution / binary for end in (least, most)]
-    if all(place.denominator == 1 and abs(place) <= LIMIT for place in places):
-        return Grid(binary)
-    return Grid(Fraction(1, grid.denominator << shift))
-
-
-def _total(values: Any, grid: Grid, least: int, most: int, counted_as: int | None, whole: bool) -> tuple[int, int]:
-    """Return the sum of records in steps, floored once; and the number of records in it. `whole` is `whole_by_type`.
-
-    Two sums that are apart by a whole number of steps at most are so when they are floored, too.
-    """
-    flat = numbers_of(values)
-    fine = grid if whole else _fine(grid, least, most)
-    finer = grid.resolution / fine.resolution
-    low, high = int(least * finer), int(most * finer)
-    floats = isinstance(flat, np.ndarray) and flat.dtype.kind == "f"
-    sums = fine.total_of_floats(flat, low, high) if floats else None
-    if sums is None:
-        absent = sum(int(np.count_nonzero(missing_among(flat[i : i + _ROWS]))) for i in range(0, len(flat), _ROWS))
-        sums = fine.total(flat, low, high), absent
-    total, absent = sums
-    # A missing record was added up as the lowest.
-    steps = math.floor(total / finer) + absent * ((counted_as or 0) - least)
-    return steps, len(flat) - (absent if counted_as is None else 0)
-
-
-def _step_for_missing(values: Any, missing: object, grid: Grid, least: int, most: int) -> int:
+def _step_for_missing(values: Any, missing: object, rule: SumRule) -> int:
     """Return the step that a missing record counts as, where none can be left out."""
     if missing is None and not can_be_missing(values):
-        return least
+        return rule.least
     if missing is None or missing == LEAVE_OUT:
         raise ParameterError(
             "missing must be said: 'lowest', or a number. The number of records is public here, so that none can be "
             "left out, and of this type a record can be missing. NoisyMean leaves missing records out."
         )
-    step = step_of_missing(missing, grid, least, most)
+    step = step_of_missing(missing, rule.grid, rule.least, rule.most)
     assert step is not None  # noqa: S101
     return step
 

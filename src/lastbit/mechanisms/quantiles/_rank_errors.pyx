@@ -5,6 +5,18 @@ from libc.stdint cimport int64_t, uint8_t
 from numpy import empty
 
 
+def tally(const int64_t[::1] steps, int64_t low, int64_t[::1] counts):
+    """Add 1 to the count of the point of each step, where point 0 is `low`."""
+    cdef Py_ssize_t i, n = steps.shape[0]
+    cdef int64_t point, last = counts.shape[0] - 1
+    with nogil:
+        for i in range(n):
+            # Steps lie on the points. Whatever comes, nothing is written beside the counts.
+            point = steps[i] - low
+            point = point if point > 0 else 0
+            counts[point if point < last else last] += 1
+
+
 def gap_sizes(const int64_t[::1] values, int64_t low, int64_t high):
     """Return the number of points of 2n + 1 classes of sorted values, and which values differ from the one before."""
     cdef Py_ssize_t i, n = values.shape[0]

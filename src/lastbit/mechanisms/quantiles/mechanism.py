@@ -14,12 +14,12 @@ import numpy as np
 from lastbit.errors import ParameterError
 from lastbit.exact.numbers import Number, number, whole
 from lastbit.mechanisms.mechanism import Mechanism, Released
-from lastbit.mechanisms.quantiles.ranked_values import LinearValues, LogValues, RankedValues
+from lastbit.mechanisms.quantiles.ranked_values import CountedValues, LinearValues, LogValues, RankedValues
 from lastbit.privacy import zcdp
 from lastbit.privacy.cost import Cost
 from lastbit.privacy.eta import Eta
 from lastbit.values.adjacency import Adjacency
-from lastbit.values.clamped import clamp_numbers, clamp_steps
+from lastbit.values.clamped import clamp_blocks, clamp_flat, clamp_numbers, clamp_steps, flatten_numbers
 from lastbit.values.grid import LIMIT, Grid, Steps
 from lastbit.values.grid_steps import GridSteps
 from lastbit.values.log_scale import LogScale
@@ -35,6 +35,9 @@ FURTHEST: Final = 10**18
 
 MOST_PARTS: Final = 1 << 24
 """The largest denominator of quantiles: rank errors of 2^37 values still fit into 64 bits."""
+
+MOST_COUNTED: Final = 1 << 20
+"""On so many points values may be counted point by point: their counts fit into the caches of a processor."""
 
 _FEW_POINTS: Final = 64
 """On so few points the auditor tries one person more on each."""
@@ -110,11 +113,31 @@ class QuantileMechanism(Mechanism[Released]):
         self._derive(missing=missing, most_values=whole(self.most_values, "most_values"), _step_of_missing=step)
         self._set_cost(levels)
 
-    def _rank_values(self, steps: Steps, offsets: Steps | None = None, parts: int = 1) -> RankedValues:
-        """Sort values, each in a part of its step where a step has parts, on the scale of this mechanism."""
+    def _rank_numbers(self, values: Any) -> RankedValues:
+        """Sort or count one number for each person, on the scale of this mechanism."""
+        if isinstance(values, GridSteps):
+            return self._rank_values(values.steps)
+        numbers, rule = flatten_numbers(values), (self.grid, self._low, self._high, self._step_of_missing)
+        if self._is_counted(len(numbers)):
+            return CountedValues.tally(clamp_blocks(numbers, *rule), self._low, self.points)
+        return self._rank_values(clamp_flat(numbers, *rule), own=True)
+
+    def _is_counted(self, records: int) -> bool:
+        """Return whether the points are so few that to count at each is quicker than to sort so many records."""
+        return self._log_scale is None and self.points <= min(records, MOST_COUNTED)
+
+    def _rank_values(
+        self, steps: Steps, offsets: Steps | None = None, parts: int = 1, *, own: bool = False
+    ) -> RankedValues:
+        """Sort values, each in a part of its step where a step has parts, on the scale of this mechanism.
+
+        `own` says that nobody else has the array, which is sorted where it is.
+        """
+        if parts == 1 and self._is_counted(len(steps)):
+            return CountedValues.tally([steps], self._low, self.points)
         if self._log_scale is not None:
             return LogValues.place(self._log_scale, steps, offsets, parts)
-        values = np.copy(steps) if offsets is None else steps * parts + offsets
+        values = (steps if own else np.copy(steps)) if offsets is None else steps * parts + offsets
         values.sort()
         return LinearValues(values, self._low * parts, self._high * parts + parts - 1, parts)
 

@@ -68,6 +68,13 @@ class RankError:
         """Return the rank error of 2n + 1 classes; of n sorted values, which of them differ from the value before."""
         return rank_errors(first_of_equals.view(np.uint8), self.q.numerator, self.q.denominator)
 
+    def point_errors(self, counts: Steps) -> Steps:
+        """Return the rank error of each point of a grid, from how many values are at each of them."""
+        a, b, beyond = self.q.numerator, self.q.denominator, np.cumsum(counts)
+        rank = a * int(beyond[-1])
+        errors: Steps = np.maximum(b * (beyond - counts) - rank, rank - b * beyond)
+        return np.maximum(errors, 0, out=errors)
+
     def ranks(self, level: Fraction, odds: Fraction | int) -> Fraction:
         """Return the rank error, in ranks, that a drawn point stays within with at least this probability.
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
 from lastbit.chance.draw import Draw
+from lastbit.mechanisms.quantiles._rank_errors import tally
 from lastbit.mechanisms.quantiles.rank_error import RankError
 from lastbit.values.grid import Steps
 from lastbit.values.log_scale import LogScale, Positions
@@ -65,6 +67,43 @@ class LinearValues(RankedValues):
     def step(self, point: int) -> int:
         """Return the step of the grid that a point is in."""
         return point // self.parts
+
+
+@dataclass(frozen=True, eq=False)
+class CountedValues(RankedValues):
+    """All points weigh alike, and there are no more of them than values: each point is a class, and nothing is sorted.
+
+    The law is that of `LinearValues`, and so are the words that are read.
+    """
+
+    counts: Steps
+    """How many values are at each point, from `low` on."""
+    low: int
+
+    @classmethod
+    def tally(cls, blocks: Iterable[Steps], low: int, points: int) -> CountedValues:
+        """Count the values at each point. They come part by part, in any order."""
+        counts = np.zeros(points, np.int64)
+        for block in blocks:
+            tally(np.ascontiguousarray(block), low, counts)
+        return cls(counts, low)
+
+    def pick(self, error: RankError, draw: Draw) -> int:
+        """Pick a point, with probability proportional to r^e."""
+        index = draw.power_index(error.rate, error.point_errors(self.counts))
+        # As many words as in a gap between sorted values: they do not tell which of the two ways was taken.
+        return self.low + index + draw.integer_below(1, len(self.counts))
+
+    def split(self, point: int) -> tuple[CountedValues, CountedValues]:
+        """Return the values below a point, and all others."""
+        place = point - self.low
+        below = self.counts[: place + 1].copy()
+        below[place] = 0
+        return CountedValues(below, self.low), CountedValues(self.counts[place:], point)
+
+    def step(self, point: int) -> int:
+        """Return the step of the grid that a point is."""
+        return point
 
 
 @dataclass(frozen=True)
