@@ -123,3 +123,16 @@ def test_the_library_has_the_same_name_for_it() -> None:
     row = release.to_frame().iloc[0]
     assert (row["column"], row["holds"], row["missing"]) == ("age", "numbers", 0)
     assert abs(row["median"] - 250) <= 2
+
+
+@pytest.mark.parametrize("engine", sorted(ENGINES))
+def test_a_description_of_a_frame_leaves_rows_out_as_one_of_a_file_does(engine: str) -> None:
+    columns = {"who": [*range(400)] * 2, "age": [20] * 400 + [60] * 400, "word": ["a", "b"] * 400}
+    frame = ENGINES[engine](pa.table(columns))
+    asked: dict[str, Any] = {"unit": "who", "where": "age >= 45", "epsilon": 1000, "delta": "1e-6"}
+    release = lb.describe(frame, **asked)
+    assert release.to_frame()["median"].iloc[0] == 60
+    items = release.published["word: items"].to_frame().sort_values("item")
+    assert [*zip(items["item"], items["value"].round(), strict=True)] == [("a", 200), ("b", 200)]
+    with pytest.raises(ParameterError, match="no column 'cost'"):
+        lb.describe(frame, **{**asked, "where": "cost > 1"})

@@ -122,7 +122,7 @@ def test_the_command_prints_a_table_crosswise_and_says_of_whom(visits: pd.DataFr
     assert run(asked) == 0
     text = " ".join(capsys.readouterr().out.split())
     assert "region under 18 18 to 64 65 and over (all)" in text
-    assert "A person counts in one cell of each table, picked at random: " in text
+    assert "Each person counts once, in one cell of each table; those with rows in several cells, " in text
     assert "more than it says, and a sum of a row or column at most" in text
     assert "Rows without a value of region, age are left out of all tables." in text
     assert run(f"{asked} --pivot age,region --json") == 0
@@ -143,7 +143,7 @@ def test_the_command_prints_a_table_crosswise_and_says_of_whom(visits: pd.DataFr
     assert "2 combinations of values at most" in text
     assert run(f"{asked} --latest-by date --ways 1") == 0
     text = " ".join(capsys.readouterr().out.split())
-    assert "among their rows with the largest date" in text
+    assert "those with rows in several cells among their rows with the largest date, " in text
     assert "Each interval holds with probability 95% or more." in text
     assert run(f"{asked} --pivot region") != 0
 
@@ -229,3 +229,57 @@ def test_the_page_takes_columns_and_their_values_in_lines() -> None:
     assert request.question.mechanism.parts["answer"].shape.sizes == (2, 3, 3, 2)
     with pytest.raises(lb.ParameterError, match="one column a line"):
         KINDS["tables"].parse({**asked, "domain": "region: north, south\nf, m"}, "page", {"source": ["visits.csv"]})
+
+
+def test_one_table_a_total_and_a_pivot_are_of_all_people() -> None:
+    """Each of 900 people has a row in a and one in b: one of both counts, and 900 people are in each."""
+    twice = pd.DataFrame({"who": [*range(900)] * 2, "place": ["a"] * 900 + ["b"] * 900, "kind": ["x", "y"] * 900})
+    asked: dict[str, Any] = {"unit": "who", "by": {"place": ["a", "b"], "kind": ["x", "y"]}, "rho": 20}
+    answer = lb.ask("tables", twice, **asked)
+    ends = ["value", "low", "high", "bounded_value", "bounded_low", "bounded_high", "variance"]
+    frame = answer.table("place").to_frame()
+    assert list(frame.columns) == ["place", *ends, "kind"]
+    people, everybody = frame[frame.kind == "cell"], frame[frame.kind == "total"].iloc[0]
+    assert (people.bounded_high < 600).all()
+    assert ((people.low <= 900) & (people.high >= 900)).all()
+    assert everybody.low <= 900 <= everybody.high < 920
+    total = answer.total({"place": "a"})
+    assert total.bounded_interval()[1] < 600
+    assert total.interval()[0] <= 900 <= total.interval()[1]
+    assert total.interval()[0] <= total.value <= total.interval()[1]
+    union = answer.table("place", "kind").total([("a", "x"), ("b", "x"), ("b", "y")])
+    assert union.interval()[0] <= 900 <= union.interval()[1]
+    assert answer.total({"place": ["a", "b"]}).interval()[1] < 920
+    high = answer.pivot("place", "kind", numbers="high")
+    assert high["(all)"].tolist()[:2] == people.high.tolist()
+    assert high["(all)"].tolist()[2] == everybody.high
+    bounded = answer.pivot("place", "kind", numbers="bounded_value")
+    assert bounded["(all)"].iloc[:2].sum() == pytest.approx(bounded["(all)"].iloc[2])
+    with pytest.raises(lb.ParameterError, match="numbers must be one of value, low, high, bounded_value"):
+        answer.pivot("place", "kind", numbers="mean")
+    assert "Of all people, each with probability 95%, a cell has at most" in str(answer.table("place", "kind"))
+    assert "rho 20: place by kind" in str(answer.table("place", "kind"))
+    assert answer.cost.rho == answer.table("place").cost.rho == 20
+
+
+def test_totals_have_no_end_above_where_nobody_measured_who_is_left_out() -> None:
+    twice = pd.DataFrame({"who": [*range(900)] * 2, "place": ["a"] * 900 + ["b"] * 900})
+    asked: dict[str, Any] = {"unit": "who", "by": {"place": ["a", "b"]}, "ways": 1, "rho": 20, "people_share": 0}
+    answer = lb.ask("tables", twice, **asked)
+    low, high = answer.total({"place": "a"}).interval()
+    assert 300 < low < 600
+    assert high is None
+    assert answer.total({"place": ["a", "b"]}).interval()[1] < 920  # nobody is missing from all cells
+    frame = answer.table("place").to_frame()
+    assert "value" not in frame.columns
+    assert "bounded_value" in frame.columns
+    assert "Of all people" not in str(answer.table("place"))
+
+
+def test_a_person_with_several_records_is_in_a_total_at_least_once() -> None:
+    twice = pd.DataFrame({"who": [*range(900)] * 2, "place": ["a"] * 900 + ["b"] * 900})
+    asked: dict[str, Any] = {"unit": "who", "by": {"place": ["a", "b", "c"]}, "ways": 1, "rho": 80, "most_items": 2}
+    total = lb.ask("tables", twice, **asked).total({"place": ["a", "b"]})
+    assert 1700 < total.bounded_value < 1900
+    low, high = total.interval()
+    assert low <= 900 <= high

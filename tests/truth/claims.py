@@ -98,7 +98,6 @@ PLACES = {
     "false": r"[\d.]+%",
     "first_day": r"\d{4}-\d\d-\d\d",
     "last_day": r"\d{4}-\d\d-\d\d",
-    "cells": rf"one cell of each table|{NUMBER} combinations? of values at most",
     "counted": r"people counted|records counted|rows",
     "order": r"day",
     "where": rf"one (?:item|group|month)|{NUMBER} (?:item|group|month)s? at most",

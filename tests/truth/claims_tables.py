@@ -11,7 +11,11 @@ from tests.truth.claims import Answer, Outcome, between, parse, says, within
 
 Places = Mapping[str, str]
 Names = tuple[str, ...]
-_CUT = "A person counts in {cells}, picked at random: {value} {people} ({low} to {high} with probability {level}) have "
+_MANY = "{value} {people} ({low} to {high} with probability {level}), count in"
+_RANDOM = "of them, picked at random, and intervals of all people allow for them."
+_ONCE = "Each person counts once, in one cell of each table; those with rows in several cells"
+_MORE = "A person counts in {cells} combinations of values at most; those with more"
+_LATEST = "among their rows with the largest {order}"
 
 
 def tables_of(answer: Answer) -> Any:
@@ -43,6 +47,26 @@ def _rows(answer: Answer) -> Iterator[tuple[int, Names, Any]]:
             place += 1
 
 
+def all_totals(answer: Answer) -> Iterator[Outcome]:
+    """Yield the claims of tables and totals that are asked for afterwards: value, low and high are of all people."""
+    release, level = answer.report.release, answer.level
+    for names in release.names:
+        table, cells = release.table(*names), _cells(answer, names)
+        frame = table.to_frame(level)
+        for row, cell in zip(frame[frame.kind == "cell"].itertuples(), cells, strict=True):
+            people = answer.truth.people_of_cells(names)[cell]
+            yield Outcome(f"frame of {names}: {cell}", row.low <= people <= row.high)
+            counted = true_counts(answer, names)[cell]
+            yield Outcome(f"bounded frame of {names}: {cell}", row.bounded_low <= counted <= row.bounded_high)
+            yield Outcome("the number is in its interval", row.low <= row.value <= row.high, sure=True)
+        for some in (cells[: (len(cells) + 1) // 2], cells):
+            total = table.total(some)
+            people = answer.truth.people_of_union(names, some)
+            yield Outcome(f"total of {len(some)} cells of {names}", within(total.interval(level), people))
+            counted = sum(true_counts(answer, names)[cell] for cell in some)
+            yield Outcome(f"bounded total of {some}", within(total.bounded_interval(level), counted))
+
+
 @says("Each interval holds with probability {level} or more. The exact numbers of all tables add up.")
 def long_tables(answer: Answer, _: Places) -> Iterator[Outcome]:
     columns, frame = answer.report.columns, answer.report.frame
@@ -66,7 +90,9 @@ def long_tables(answer: Answer, _: Places) -> Iterator[Outcome]:
 
 @says(
     "Each number is within {cell}, each sum of a row or column within {sum}, and the total within {total}, each with "
-    "probability {level}, of {counted}. The exact numbers add up; they are rounded here."
+    "probability {level}, of {counted}. The exact numbers add up; they are rounded here.",
+    "Each number is within {cell}, each sum of a row or column within {sum}, and the total within {total}, each with "
+    "probability {level}. The exact numbers add up; they are rounded here.",
 )
 def crosswise(answer: Answer, places: Places) -> Iterator[Outcome]:
     first, second = _axes_of_crosswise(answer)
@@ -86,11 +112,17 @@ def _axes_of_crosswise(answer: Answer) -> Names:
     return first, next(name for name in answer.truth.axes if name != first)
 
 
-@says(f"{_CUT}more.", f"{_CUT}more among their rows with the largest {{order}}.")
+@says(
+    f"{_ONCE}, {_MANY} one {_RANDOM}",
+    f"{_ONCE} {_LATEST}, {_MANY} one {_RANDOM}",
+    f"{_MORE}, {_MANY} {{again}} {_RANDOM}",
+    f"{_MORE} {_LATEST}, {_MANY} {{again}} {_RANDOM}",
+)
 def records_cut(answer: Answer, places: Places) -> Iterator[Outcome]:
     most = answer.most or 1
-    said = 1 if places["cells"].startswith("one cell") else int(parse(places["cells"].split()[0]))
-    yield Outcome("the bound", said == most, sure=True)
+    said = {int(parse(places.get(name, "1"))) for name in ("cells", "again")}
+    yield Outcome("the bound", said == {most}, sure=True)
+    yield from all_totals(answer)
     cut = sum(len(own) > most for own in answer.truth.records_of_people.values())
     yield Outcome("people with more records", between(places, cut))
 
@@ -109,13 +141,37 @@ def all_people(answer: Answer, places: Places) -> Iterator[Outcome]:
             yield Outcome(f"interval of all: {cell}", round(value) - fewer <= truth[cell] <= round(value) + more)
 
 
+_PICK = "picked at random where there are more."
+_PICK_LATEST = "picked at random among the rows with the largest {order} where there are more."
+
+
 @says(
-    "A person counts in {cells}, picked at random where there are more.",
-    "A person counts in {cells}, picked at random among the rows with the largest {order} where there are more.",
+    f"Each person counts once, in one cell of each table, {_PICK}",
+    f"Each person counts once, in one cell of each table, {_PICK_LATEST}",
+    f"A person counts in {{cells}} combinations of values at most, {_PICK}",
+    f"A person counts in {{cells}} combinations of values at most, {_PICK_LATEST}",
+    "Each person counts once, in one cell of each table.",
+    "A person counts in {cells} combinations of values at most.",
 )
 def bound_of_records(answer: Answer, places: Places) -> Iterator[Outcome]:
-    said = 1 if places["cells"].startswith("one cell") else int(parse(places["cells"].split()[0]))
-    yield Outcome("the bound", said == (answer.most or 1), sure=True)
+    yield Outcome("the bound", int(parse(places.get("cells", "1"))) == (answer.most or 1), sure=True)
+
+
+@says(
+    "The answer says how many people have more, of which one is picked at random, and its intervals of all people "
+    "allow for them.",
+    "The answer says how many people have more, of which {again} are picked at random, and its intervals of all people "
+    "allow for them.",
+)
+def more_is_measured(answer: Answer, places: Places) -> Iterator[Outcome]:
+    yield Outcome("the bound", int(parse(places.get("again", "1"))) == (answer.most or 1), sure=True)
+    yield Outcome("people with more are measured", "cut" in answer.report.data, sure=True)
+
+
+@says("--most-items N counts up to N combinations, with N times the noise.")
+def noise_of_several(answer: Answer, _: Places) -> Iterator[Outcome]:
+    design = tables_of(answer).design
+    yield Outcome("noise of several", design.squared_sensitivity == (answer.most or 1) ** 2, sure=True)
 
 
 @says(

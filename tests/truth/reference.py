@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -223,6 +223,13 @@ class Reference:
     def people_of_cells(self, names: tuple[str, ...]) -> dict[tuple[str, ...], int]:
         """Return how many people have a record in each cell of a table."""
         return self._count_cells(names, lambda cells: [*{*cells}])
+
+    def people_of_union(self, names: tuple[str, ...], cells: Collection[tuple[str, ...]]) -> int:
+        """Return how many people have a record in one of these cells of a table, or in several."""
+        places = [self.axes.index(name) for name in names]
+        wanted = {*cells}
+        people = self.records_of_people.values()
+        return sum(any(tuple(record[place] for place in places) in wanted for record in own) for own in people)
 
     def records_of_cells(self, names: tuple[str, ...]) -> dict[tuple[str, ...], int]:
         """Return how many records each cell of a table has."""

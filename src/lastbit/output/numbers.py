@@ -12,6 +12,8 @@ from typing import Any, Final, Literal, TypeGuard
 
 import numpy as np
 
+from lastbit.exact.numbers import Number, probability
+
 Interval = tuple[Fraction | None, Fraction | None]
 """From and to; None where an interval has no end."""
 
@@ -234,3 +236,16 @@ def _exact_decimals(denominators: Collection[int]) -> int:
         if all(10**decimals % denominator == 0 for denominator in denominators):
             return decimals
     return 2 * _DIGITS
+
+
+def format_percent(level: Number) -> str:
+    """Return a level as people read it, and refuse it unless it is a probability.
+
+    >>> format_percent("0.95")
+    '95%'
+    >>> format_percent("0.9999999999"), format_percent("0.9499999999")
+    ('more than 99.9999%', '94.9999%')
+    """
+    exact = probability(level, "level") * 100
+    # No more is promised than holds.
+    return "more than 99.9999%" if exact > Fraction(999999, 10000) else f"{Format.of([exact]).text(exact, 'down')}%"

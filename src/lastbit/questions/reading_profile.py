@@ -25,7 +25,7 @@ def read_profile(description: Description) -> Reading[Mapping[str, Any]]:
     """Read the values of all parts from a file or a table of a database."""
     rows = description.request.rows
     names = tuple(column.name for column in description.columns)
-    if rows.is_piped and description.texts:
+    if rows.is_piped and description.request.frame is None and description.texts:
         raise ParameterError(
             "the items of texts are counted column by column, and what comes through - is read once. Save it as a file "
             "first, or leave --delta out. Nothing was read."
@@ -55,13 +55,13 @@ def read_profile(description: Description) -> Reading[Mapping[str, Any]]:
 
 
 def read_profile_of_frame(description: Description, frame: Any) -> Mapping[str, Any]:
-    """Read the values of all parts from a table of pandas, Polars, Arrow, DuckDB, Spark or Ibis, in its engine."""
+    """Read the values of all parts from a table of pandas, Polars, Arrow, DuckDB, Spark or Ibis.
+
+    Its own engine counts, where no rows are left out before.
+    """
     rows = description.request.rows
-    if rows.plan is not None or rows.table is not None:
-        raise ParameterError(
-            "where, sql and table are for files: a table of a library has its own way to leave rows out. Use that "
-            "first."
-        )
+    if rows.plan is not None:
+        return read_profile(description).run(frame=frame)
     unit = rows.unit or ""
     return description.arrange(_profile(description, frame), lambda name: _count_items(frame, name, unit))
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from lastbit.errors import LastbitError, LedgerError, ParameterError
 from lastbit.exact.numbers import probability
+from lastbit.mechanisms.parts import PartsRelease
 from lastbit.output import picture
 from lastbit.output.chart import chart
 from lastbit.output.json_values import json_text
@@ -87,9 +88,14 @@ class AnswerView:
         return "0.95" if self.request is None else self.request.level
 
     @property
+    def _tables(self) -> Any:
+        """The answer itself, as it is about what the title says."""
+        return self.report.release or getattr(self.published, "main", self.published)
+
+    @property
     def _has_tables(self) -> bool:
         """Whether the release has several tables, which show themselves crosswise."""
-        return hasattr(getattr(self.published, "main", self.published), "pivot")
+        return hasattr(self._tables, "pivot")
 
     @property
     def full_report(self) -> Report:
@@ -218,14 +224,25 @@ class AnswerView:
             view = replace(self, request=request, report=complete(request, self.published, report, self.steps))
         return build_frame(as_floats(view.data_columns, view.report.label_names))
 
-    def pivot(self, *names: str) -> Any:
+    def pivot(self, *names: str, numbers: str = "value") -> Any:
         """Return the answer crosswise, as a DataFrame: the groups of one column below each other, of another beside.
 
-        Sums stand in it only where nobody is counted twice.
+        `numbers` is the column of `to_frame` that stands in it, such as low or high. Sums stand in it only where nobody
+        is counted twice.
         """
         if self._has_tables:
-            return getattr(self.published, "main", self.published).pivot(*names)
-        return build_frame(pivot_table(self.data_columns, self.report.label_names, names, adds_up=self._adds_up)[0])
+            return self._tables.pivot(*names, numbers=numbers, level=self.level)
+        table = self.data_columns if numbers == "value" else self._only(numbers)
+        adds_up = self._adds_up and numbers == "value"
+        return build_frame(pivot_table(table, self.report.label_names, names, adds_up=adds_up)[0])
+
+    def _only(self, numbers: str) -> dict[str, Sequence[Any]]:
+        """Return the columns of `to_frame` that name a row, and one of numbers, as the value."""
+        labels, columns = self.report.label_names, self.data_columns
+        if numbers not in columns or numbers in labels:
+            known = ", ".join(name for name in columns if name not in labels)
+            raise ParameterError(f"numbers must be one of {known}: got {numbers!r}.")
+        return {**{name: columns[name] for name in labels}, "value": columns[numbers]}
 
     @property
     def _adds_up(self) -> bool:
@@ -261,8 +278,8 @@ class AnswerView:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
-        published = self.published
-        return getattr(published, name) if hasattr(published, name) else getattr(published.main, name)
+        of_parts = isinstance(self.published, PartsRelease) and hasattr(self.published, name)
+        return getattr(self.published if of_parts else self._tables, name)
 
     def __eq__(self, other: object) -> bool:
         return bool(self.published == (other.published if isinstance(other, AnswerView) else other))

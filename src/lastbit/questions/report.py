@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from lastbit.exact.numbers import Number, number, probability
+from lastbit.exact.numbers import number
 from lastbit.output.json_values import json_text
 from lastbit.output.numbers import Format, Rounding, are_intervals, are_numbers, is_number
+from lastbit.output.numbers import format_percent as format_percent
 from lastbit.output.picture import Panel
 from lastbit.output.table import PEOPLE, format_cells, is_name, one_line
 
@@ -48,6 +49,8 @@ class Report:
     """Columns of `to_frame` that name a row, whatever they are called: those of the groups."""
     post_processing: Sequence[str] = ()
     """What was done to the published numbers before they are shown, in sentences."""
+    release: Any = None
+    """The published tables, as they are about what the title says: where the release itself is about fewer people."""
 
     @property
     def has_intervals(self) -> bool:
@@ -235,16 +238,3 @@ def entry_data(entry: Entry) -> dict[str, Any]:
         "published": entry.recorded,
         "digest": entry.digest,
     }
-
-
-def format_percent(level: Number) -> str:
-    """Return a level as people read it, and refuse it unless it is a probability.
-
-    >>> format_percent("0.95")
-    '95%'
-    >>> format_percent("0.9999999999"), format_percent("0.9499999999")
-    ('more than 99.9999%', '94.9999%')
-    """
-    exact = probability(level, "level") * 100
-    # No more is promised than holds.
-    return "more than 99.9999%" if exact > Fraction(999999, 10000) else f"{format_value(exact, 'down')}%"

@@ -8,7 +8,7 @@ from math import ceil, prod
 from typing import TYPE_CHECKING, Any, Final
 
 from lastbit.errors import ParameterError
-from lastbit.output.words import plural
+from lastbit.output.words import Words, plural
 from lastbit.questions.domains import assign_domains, missing_domains
 from lastbit.questions.group_types import GroupList, check_names, group_names, imply_domains
 from lastbit.questions.option import COMMAND, Option
@@ -126,7 +126,12 @@ def tables(request: Request) -> Question:
         f"and by {ceil(best):,} in the most precise one."
     )
     if people.measured:
-        sentence += f" Intervals of all {request.words.people} are wider, by those whom the bound leaves out."
+        sentence += (
+            f" {count_rule(request.words, records)}. The answer says how many {request.words.people} have more, of "
+            f"which {'one is' if records == 1 else f'{records} are'} picked at random, and its intervals of all "
+            f"{request.words.people} allow for them. --most-items N counts up to N combinations, with N times the "
+            "noise."
+        )
     return Question(
         people.mechanism(cost, build),
         reading=read_tables(request, names, mechanism).then(arrange),
@@ -217,19 +222,21 @@ def _notes(request: Request, names: Sequence[str], people: PeopleParts) -> list[
     of_which = f" among the {words.rows} with the largest {latest}" if latest else ""
     counted = f"{words.people} counted this way" if most == 1 else "records counted, of which a person has several"
     return [
-        f"{words.one} counts in {name_bound(most)}, picked at random{of_which} where there are more. The numbers and "
-        f"their intervals are of the {counted}.",
+        f"{count_rule(words, most)}, picked at random{of_which} where there are more. The numbers and their intervals "
+        f"are of the {counted}.",
         *notes,
     ]
 
 
-def name_bound(most: int) -> str:
+def count_rule(words: Words, most: int) -> str:
     """Return in how many records a person counts.
 
-    >>> name_bound(1), name_bound(2)
-    ('one cell of each table', '2 combinations of values at most')
+    >>> count_rule(Words(), 1), count_rule(Words(), 2)
+    ('Each person counts once, in one cell of each table', 'A person counts in 2 combinations of values at most')
     """
-    return "one cell of each table" if most == 1 else f"{plural(most, 'combination')} of values at most"
+    if most == 1:
+        return f"Each {words.person} counts once, in one cell of each table"
+    return f"{words.one} counts in {plural(most, 'combination')} of values at most"
 
 
 def _plan_columns(mechanism: lb.Tables, within: Mapping[Any, Fraction]) -> dict[str, Sequence[Any]]:

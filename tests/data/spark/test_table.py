@@ -16,6 +16,7 @@ import pytest
 
 import lastbit as lb
 from lastbit.data.per_unit import per_unit
+from lastbit.data.profiling import profile_units
 from lastbit.estimate.accuracy import laplace_accuracy
 from lastbit.mechanisms.top_k.spark_set import ready_set_selection
 from lastbit.values.spark_rows import TOTAL, SparkRows
@@ -540,3 +541,29 @@ if has_java():
         assert "frame.write.format('noop').mode('overwrite').save()" in str(caught.value)
         with pytest.raises(Exception, match="a secret"):
             wrong.write.format("noop").mode("overwrite").save()
+
+    @pytest.mark.filterwarnings("ignore")
+    def test_a_table_of_spark_is_described_as_one_of_any_engine_is(session: Any) -> None:
+        day = datetime.date(2026, 1, 1)
+        rows = [(who, who % 90 if who % 4 else None, day + datetime.timedelta(who % 100), "ab"[who % 2])
+                for who in range(600) for _ in range(1 + who % 2)]  # fmt: skip
+        frame = session.createDataFrame(rows, "who long, age long, day date, word string")
+        names = ("who", "age", "day", "word")
+        other = pa.table(dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)))
+        asked: dict[str, Any] = {"unit": "who", "epsilon": 2000, "delta": "1e-9"}
+        one, same = (lb.describe(table, **asked) for table in (frame, other))
+        profiles = [profile_units(table, unit="who", numbers={"age": 1}, dates=["day"]) for table in (frame, other)]
+        for name in ("age", "day"):
+            assert np.array_equal(*(profile.numbers(name) for profile in profiles))
+        quartiles = ["lower_quartile", "median", "upper_quartile"]
+        tables = [table.to_frame() for table in (one, same)]
+        assert tables[0].drop(columns=quartiles).equals(tables[1].drop(columns=quartiles))
+        for quartile in quartiles:  # a rank may lie between two values
+            (age, day, _), (same_age, same_day, _) = (table[quartile] for table in tables)
+            assert abs(age - same_age) <= 1
+            assert abs((day - same_day).days) <= 1
+        assert one.published["people"].values == same.published["people"].values
+        assert sorted(one.published["word: items"].items) == ["a", "b"]
+        assert str(one).splitlines()[0] == str(same).splitlines()[0]
+        with pytest.raises(lb.ParameterError, match="filter"):
+            lb.describe(frame, **asked, where="age > 3")

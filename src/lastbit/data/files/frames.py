@@ -84,7 +84,8 @@ def _read_arrays(frame: Any, names: list[str], unit: str | None) -> tuple[dict[s
     if engine.is_pyspark() or engine.is_pyspark_connect():
         raise ParameterError(
             "this question reads a table on one machine, and Spark's may lie on many. Count it there with "
-            "lastbit.count or lastbit.per_unit and release what comes back, or write it to Parquet files first."
+            "lastbit.count or lastbit.per_unit and release what comes back, or write it to Parquet files first. tables "
+            "and describe take it without where: leave rows out with Spark's own filter."
         )
     if engine.is_ibis():
         unwrapped = unwrap_ibis(native)

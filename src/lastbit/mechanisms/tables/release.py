@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final
 
 import gmpy2
@@ -26,6 +27,7 @@ from lastbit.release import Release, build_frame
 
 if TYPE_CHECKING:
     from lastbit.mechanisms.tables.mechanism import Tables
+    from lastbit.mechanisms.tables.people import TablesOfPeople
     from lastbit.mechanisms.tables.shape import Shape
 
 _SHOWN_CELLS: Final = 400
@@ -50,6 +52,11 @@ class ConsistentTables(Release):
     """The noisy counts of all measured tables, exactly as drawn, one behind the other."""
     design: Tables = field(compare=False)
     """The mechanism, which knows the domain, the tables and the noise."""
+
+    @property
+    def of_people(self) -> TablesOfPeople | None:
+        """These tables, where a bound leaves people out of them; None where each number is what it says."""
+        return None
 
     @property
     def names(self) -> tuple[tuple[str, ...], ...]:
@@ -80,15 +87,17 @@ class ConsistentTables(Release):
         """Return every table asked for."""
         return (self.table(*names) for names in self.names)
 
-    def pivot(self, rows: str, columns: str) -> Any:
+    def pivot(self, rows: str, columns: str, *, numbers: str = "value", level: Number = "0.95") -> Any:
         """Return the table of two columns as a DataFrame, crosswise, with its totals.
+
+        `numbers` is what stands in it: a column of `to_frame`, such as low or high.
 
         >>> import lastbit as lb
         >>> release = lb.Tables(domain={"a": "xy", "b": "uvw"}, ways=2, rho=2).release([[9, 8, 7], [6, 5, 4]])
         >>> list(release.pivot("a", "b").columns)
         ['a', 'u', 'v', 'w', '(all)']
         """
-        return self.table(rows, columns).pivot()
+        return self.table(rows, columns).pivot(numbers, level)
 
     def covariance(self, cell: Mapping[str, Any], other: Mapping[str, Any]) -> Fraction:
         """Return the covariance of two numbers, each a cell that names
@@ -150,15 +159,12 @@ class ConsistentTables(Release):
 
         A column is empty where a table does not have it.
         """
-        names = ["table", *self._shape.names, "value", "low", "high", "variance"]
-        long: dict[str, list[Any]] = {name: [] for name in names}
+        long = {name: column.tolist() for name, column in self.long().items()}
+        exact: dict[str, list[Any]] = {}
         for table in self.tables():
-            own = table.long()
-            rows = len(own["value"])
-            own |= {"table": _repeat(" by ".join(table.names), rows), "value": table.values.ravel()}
-            for name in names:
-                long[name] += own[name].tolist() if name in own else [None] * rows
-        return {**long}
+            for name, column in table.columns().items():
+                exact.setdefault(name, []).extend(column)
+        return {**long, **{name: exact[name] for name in ("value", "bounded_value") if name in exact}}
 
     def to_dict(self) -> dict[str, Any]:
         """Return all published values, ready for JSON: see `Release.to_dict`.
@@ -175,7 +181,8 @@ class ConsistentTables(Release):
         for table in self._shape.tables:
             below = self._reconstruction.denominator(table)
             texts += [str(gmpy2.mpq(above, below)) for above in self._reconstruction.numerators(table).ravel().tolist()]
-        return {**document, "exact": {**document["exact"], "value": texts}}
+        name = "value" if self.of_people is None else "bounded_value"
+        return {**document, "exact": {**document["exact"], name: texts}}
 
     def to_plain_dict(self, level: Number = "0.95") -> dict[str, Any]:
         """Return the same without the exact numbers of cells: floats, with intervals that hold with this probability.
@@ -200,12 +207,13 @@ class ConsistentTables(Release):
 
     def error_bars(self, level: Number = "0.95", most: int | None = None) -> Mapping[str, Sequence[Any]]:
         """Return the interval of each number, in the order of `columns`."""
-        bars: list[Any] = []
-        for table in self.tables():
-            if most is not None and len(bars) >= most:
+        bars: dict[str, list[Any]] = {}
+        for table, cells in zip(self.tables(), accumulate(map(self._cells_of, self._shape.tables)), strict=True):
+            for name, own in table.error_bars(level).items():
+                bars.setdefault(name, []).extend(own)
+            if most is not None and cells >= most:
                 break
-            bars += table.error_bars(level)["value"]
-        return {"value": bars[:most]}
+        return {name: own[:most] for name, own in bars.items()}
 
     def to_frame(self, level: Number = "0.95") -> Any:
         """Return one row a cell as a DataFrame of pandas or Polars: its
@@ -220,14 +228,12 @@ class ConsistentTables(Release):
 
     def long(self, level: Number = "0.95") -> dict[str, NDArray[Any]]:
         """Return what `to_frame` has, as arrays: numbers are floats, and intervals hold with this probability."""
-        names = ["table", *self._shape.names, "value", "low", "high", "variance"]
-        long: dict[str, list[Any]] = {name: [] for name in names}
+        long: dict[str, list[Any]] = {name: [] for name in ("table", *self._shape.names)}
         for table in self.tables():
-            own = table.long(level)
-            rows = len(own["value"])
-            own["table"] = _repeat(" by ".join(table.names), rows)
-            for name in names:
-                long[name].append(own[name] if name in own else _repeat(None, rows))
+            own, rows = table.long(level), table.cells
+            own |= {name: _repeat(None, rows) for name in self._shape.names if name not in own}
+            for name, column in ({"table": _repeat(" by ".join(table.names), rows)} | own).items():
+                long.setdefault(name, []).append(column)
         return {name: np.concatenate(parts) for name, parts in long.items()}
 
     def panels(self, level: Number = "0.95") -> Sequence[Panel]:

@@ -17,7 +17,7 @@ from lastbit.errors import ParameterError
 from lastbit.estimate.tables.scheme import Axes
 from lastbit.estimate.tables.sums_of_noise import union_spread
 from lastbit.exact.numbers import Number, probability
-from lastbit.output.numbers import Format, Interval
+from lastbit.output.numbers import Format, Interval, format_percent
 from lastbit.output.picture import Panel
 from lastbit.output.table import MOST_ROWS, html_table, text_table
 from lastbit.output.words import plural
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 ALL: Final = "(all)"
 """The name of the totals of a table."""
 _PANELS: Final = 6
+_Ends = Callable[[Fraction], tuple[Fraction, Fraction | None]]
+"""The interval of all people, at a level."""
 
 
 @dataclass(frozen=True)
@@ -42,16 +44,35 @@ class TableTotal:
     (2, True)
     """
 
-    value: Fraction
+    bounded_value: Fraction
+    """The total of the machine's own table: of the people counted, where a bound leaves some out."""
     variance: Fraction
     """The variance of the noise, or slightly more."""
     cells: int
     _half_width: Callable[[Fraction], Fraction] = field(repr=False, compare=False)
+    _people: _Ends | None = field(default=None, repr=False, compare=False)
 
-    def interval(self, level: Number = "0.95") -> tuple[Fraction, Fraction]:
-        """Return from and to: the true total lies there with at least this probability."""
+    @property
+    def value(self) -> Fraction:
+        """The total; where a bound leaves people out, the nearest number in the interval of all people."""
+        if self._people is None:
+            return self.bounded_value
+        low, high = self.interval()
+        return max(low, self.bounded_value) if high is None else min(max(low, self.bounded_value), high)
+
+    def interval(self, level: Number = "0.95") -> tuple[Fraction, Fraction | None]:
+        """Return from and to: the true total, of all people, lies there with at least this probability.
+
+        There is no end above where a bound leaves people out, and nobody measured how many.
+        """
+        if self._people is None:
+            return self.bounded_interval(level)
+        return self._people(probability(level, "level"))
+
+    def bounded_interval(self, level: Number = "0.95") -> tuple[Fraction, Fraction]:
+        """Return the same of the people counted."""
         within = self._half_width(probability(level, "level"))
-        return max(Fraction(0), self.value - within), max(Fraction(0), self.value + within)
+        return max(Fraction(0), self.bounded_value - within), max(Fraction(0), self.bounded_value + within)
 
 
 def union_total(source: ConsistentTables, table: Axes, chosen: NDArray[np.bool_]) -> TableTotal:
@@ -63,9 +84,26 @@ def union_total(source: ConsistentTables, table: Axes, chosen: NDArray[np.bool_]
     if n == 0:
         return TableTotal(Fraction(0), Fraction(0), 0, lambda level: Fraction(0))
     if n == 1:
-        return TableTotal(value, source.design.scheme.variance(table), 1, lambda level: source.half_width(table, level))
-    spread, error = union_spread(source.design.scheme, table, chosen), source._reconstruction.error(table) * n
-    return TableTotal(value, spread.variance, n, lambda level: spread.half_width(level) + error)
+        variance = source.design.scheme.variance(table)
+
+        def half_width(level: Fraction) -> Fraction:
+            return source.half_width(table, level)
+    else:
+        spread, error = union_spread(source.design.scheme, table, chosen), source._reconstruction.error(table) * n
+        variance = spread.variance
+
+        def half_width(level: Fraction) -> Fraction:
+            return spread.half_width(level) + error
+
+    people = source.of_people
+    if people is None:
+        return TableTotal(value, variance, n, half_width)
+
+    def interval(level: Fraction) -> tuple[Fraction, Fraction | None]:
+        fewest, most = people.between(np.array([float(value)]), (n, chosen.size), level, half_width)
+        return Fraction(int(fewest[0])), None if most is None else Fraction(int(most[0]))
+
+    return TableTotal(value, variance, n, half_width, interval)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -120,16 +158,41 @@ The exact numbers add up; they are rounded here.
         return self.source.design.scheme.variance(self._axes)
 
     def within(self, level: Number = "0.95") -> Fraction:
-        """Return how far each number is off at most, with at least this probability: each for itself."""
+        """Return how far each number is off at most, with at least this probability: each for itself.
+
+        Where a bound leaves people out, this is about the numbers of the people counted.
+        """
         return self.source.half_width(self._axes, level)
 
     def interval(self, level: Number = "0.95") -> NDArray[Any]:
         """Return from and to of each number, as pairs in an array with
         an axis for each column. No number is below 0.
+
+        They hold for all people; no end above is known where nobody measured how many a bound leaves out.
         """
         result = np.empty(self.cells, object)
-        result[:] = [*self.error_bars(level)["value"]]
+        result[:] = self._intervals(level)
         return result.reshape(tuple(map(len, self.items)))
+
+    def _intervals(self, level: Number) -> list[Interval]:
+        """Return the interval of each number: of all people, where a bound leaves some out."""
+        if self.source.of_people is None:
+            return self.bounded_intervals(level)
+        fewest, most = self._people(level)
+        ends = [None] * len(fewest) if most is None else [*map(Fraction, most.tolist())]
+        return [*zip(map(Fraction, fewest.tolist()), ends, strict=True)]
+
+    def bounded_intervals(self, level: Number = "0.95", most: int | None = None) -> list[Interval]:
+        """Return the intervals of the machine's own table: of the people counted, where a bound leaves some out."""
+        within, zero = self.within(level), Fraction(0)
+        first = self.values.ravel()[:most].tolist()
+        return [(max(zero, value - within), max(zero, value + within)) for value in first]
+
+    def _people(self, level: Number) -> tuple[NDArray[np.int64], NDArray[np.int64] | None]:
+        """Return the fewest and the most people of each cell."""
+        people = self.source.of_people
+        assert people is not None  # noqa: S101
+        return people.between(self.to_numpy().ravel(), (1, self.cells), probability(level, "level"), self.within)
 
     def covariance(self, cell: Sequence[Any], other: Sequence[Any]) -> Fraction:
         """Return the covariance of two cells of this table, each with a value for each column."""
@@ -149,9 +212,16 @@ The exact numbers add up; they are rounded here.
         return union_total(self.source, self._axes, chosen)
 
     def columns(self) -> dict[str, Sequence[Any]]:
-        """Return a row for each cell: the values of its columns, and its number."""
-        named = {name: column.tolist() for name, column in self._labels.items()}
-        return {**named, "value": self.values.ravel().tolist()}
+        """Return a row for each cell: the values of its columns, and its number; of all people with an interval."""
+        named: dict[str, Sequence[Any]] = {name: column.tolist() for name, column in self.labels.items()}
+        people, values = self.source.of_people, self.values.ravel().tolist()
+        if people is None:
+            return {**named, "value": values}
+        if people.cut_at is None:
+            return {**named, "bounded_value": values}
+        low, high = ([*map(Fraction, ends.tolist())] for ends in self._people("0.95") if ends is not None)
+        near = [min(max(fewest, value), most) for fewest, value, most in zip(low, values, high, strict=True)]
+        return {**named, "value": near, "low": low, "high": high, "bounded_value": values}
 
     def facts(self) -> dict[str, Any]:
         """Return the variance of each number, and the half width of its interval."""
@@ -159,20 +229,37 @@ The exact numbers add up; they are rounded here.
 
     def error_bars(self, level: Number = "0.95", most: int | None = None) -> dict[str, Sequence[Interval]]:
         """Return the interval of each number. Counts are not negative, so no interval goes below 0."""
-        within, zero = self.within(level), Fraction(0)
-        first = self.values.ravel()[:most].tolist()
-        return {"value": [(max(zero, value - within), max(zero, value + within)) for value in first]}
+        people, bounded = self.source.of_people, self.bounded_intervals(level, most)
+        if people is None:
+            return {"value": bounded}
+        more = {"value": self._intervals(level)[:most]} if people.cut_at is not None else {}
+        return {**more, "bounded_value": bounded}
 
     def long(self, level: Number = "0.95") -> dict[str, NDArray[Any]]:
-        """Return a row for each cell: its values, the number with its interval, and the variance, as arrays."""
-        numbers = self.to_numpy().ravel()
+        """Return a row for each cell: its values, the number with its interval, and the variance, as arrays.
+
+        Where a bound leaves people out, the number and its interval are of all people, if it is known how many have
+        more records than count; those of the people counted are named so.
+        """
+        numbers, people = self.to_numpy().ravel(), self.source.of_people
         # Outwards, by more than the rounding of floats.
         within = float(self.within(level)) * (1 + 2.0**-50)
-        ends = {"low": np.maximum(numbers - within, 0.0), "high": np.maximum(numbers + within, 0.0)}
-        return {**self._labels, "value": numbers, **ends, "variance": np.full(len(numbers), float(self.variance))}
+        own = {"value": numbers, "low": np.maximum(numbers - within, 0.0), "high": np.maximum(numbers + within, 0.0)}
+        variance = {"variance": np.full(len(numbers), float(self.variance))}
+        if people is None:
+            return {**self.labels, **own, **variance}
+        bounded = {f"bounded_{name}": column for name, column in own.items()}
+        if people.cut_at is None:
+            return {**self.labels, **bounded, **variance}
+        low, high = self._people(level)
+        assert high is not None  # noqa: S101
+        return {**self.labels, "value": np.clip(numbers, low, high), "low": low, "high": high, **bounded, **variance}
 
     def to_frame(self, level: Number = "0.95") -> Any:
         """Return one row a cell, and one for each total of a row or column, as a DataFrame of pandas or Polars.
+
+        Where a bound leaves people out, value, low and high are of all people, and bounded_value, bounded_low and
+        bounded_high of those counted.
 
         >>> import pandas, lastbit as lb
         >>> release = lb.Tables(domain={"a": "xy", "b": "uvw"}, ways=2, rho=2).release([[9, 8, 7], [6, 5, 4]])
@@ -183,30 +270,42 @@ The exact numbers add up; they are rounded here.
         parts = []
         for kept in sorted(product((True, False), repeat=len(self.names)), key=sum, reverse=True):
             smaller = self.source.table(*(name for name, keep in zip(self.names, kept, strict=True) if keep))
-            own = smaller.long(level)
-            rows = len(own["value"])
+            own, rows = smaller.long(level), smaller.cells
             for name in self.names:
                 own.setdefault(name, _repeat(None, rows))
             own["kind"] = _repeat("cell" if all(kept) else "total", rows)
             parts.append(own)
-        names = [*self.names, "value", "low", "high", "variance", "kind"]
+        names = [*self.names, *(name for name in parts[0] if name not in self.names)]
         return build_frame({name: np.concatenate([part[name] for part in parts]) for name in names})
 
-    def pivot(self) -> Any:
-        """Return a table of two columns crosswise, with its totals, as a DataFrame of pandas or Polars."""
+    def pivot(self, numbers: str = "value", level: Number = "0.95") -> Any:
+        """Return a table of two columns crosswise, with its totals, as a DataFrame of pandas or Polars.
+
+        `numbers` is a column of `to_frame`: value, or an end of an interval such as low or bounded_high. Where nobody
+        measured how many people a bound leaves out, there are the numbers of the people counted alone.
+        """
         if len(self.names) != 2:
             raise ParameterError(f"pivot takes a table of two columns: got {plural(len(self.names), 'column')}.")
-        values = self._with_totals([table.to_numpy() for table in self._sums])
+        own, *sums = ([*table.long(level).items()] for table in (self, *self._sums))
+        known = [name for name, _ in own[len(self.names) :]]
+        name = f"bounded_{numbers}" if numbers == "value" and numbers not in known else numbers
+        if name not in known:
+            raise ParameterError(f"numbers must be one of {', '.join(known)}: got {numbers!r}.")
+        rows_sum, columns_sum, everything = (dict(part)[name] for part in sums)
+        shape = tuple(map(len, self.items))
+        values = np.vstack(
+            [
+                np.column_stack([dict(own)[name].reshape(shape), rows_sum]),
+                np.append(columns_sum, everything),
+            ]
+        )
         rows, columns = ([*map(str, items), ALL] for items in self.items)
         first: dict[str, Any] = {self.names[0]: np.array(rows, object)}
         return build_frame(first | {name: values[:, place] for place, name in enumerate(columns)})
 
-    def panels(self, level: Number = "0.95", bars: Sequence[Interval] | None = None) -> Sequence[Panel]:
-        """Return one panel of bars; of two columns one panel for each value of the first, side by side.
-
-        `bars` are other intervals than those of the noise, for each cell.
-        """
-        bars = self.error_bars(level)["value"] if bars is None else bars
+    def panels(self, level: Number = "0.95") -> Sequence[Panel]:
+        """Return one panel of bars; of two columns one panel for each value of the first, side by side."""
+        bars = next(iter(self.error_bars(level).values()))
         values = self.values.ravel().tolist()
         if len(self.names) != 2:
             labels = [", ".join(map(str, cell)) for cell in product(*self.items)]
@@ -228,8 +327,8 @@ The exact numbers add up; they are rounded here.
     def body(self) -> str:
         """Return the table as text, with a sentence about its errors, and without a title."""
         if len(self.names) == 2 and max(map(len, self.items)) <= MOST_ROWS:
-            return "\n".join([text_table(*self._crosswise()), self._sentence()])
-        return "\n".join([text_table(*self._cells()), *self._footnotes(), self._sentence()])
+            return "\n".join([text_table(*self._crosswise()), *self.describe()])
+        return "\n".join([text_table(*self._cells()), *self._footnotes(), *self.describe()])
 
     def __str__(self) -> str:
         return "\n".join([self.title, self.body()])
@@ -237,7 +336,7 @@ The exact numbers add up; they are rounded here.
     def to_html(self) -> str:
         """Return the table as HTML, as notebooks show it."""
         crosswise = len(self.names) == 2 and max(map(len, self.items)) <= MOST_ROWS
-        caption = " ".join([f"{self.title}.", *([] if crosswise else self._footnotes()), self._sentence()])
+        caption = " ".join([f"{self.title}.", *([] if crosswise else self._footnotes()), *self.describe()])
         return html_table(*(self._crosswise() if crosswise else self._cells()), caption)
 
     def crosswise(self) -> dict[str, list[Any]]:
@@ -250,14 +349,41 @@ The exact numbers add up; they are rounded here.
             name: [round(value) for value in exact[:, place].tolist()] for place, name in enumerate(columns)
         }
 
-    def _sentence(self) -> str:
+    def describe(self, level: Number = "0.95") -> list[str]:
+        """Return how far the numbers may be off, in sentences: of the people counted, and of all people."""
+        people, percent = self.source.of_people, f"with probability {format_percent(level)}"
+        of_whom = f", of {people.counted}" if people else ""
         if len(self.names) != 2:
-            return f"Each number is within {self.within_text()} with probability 95%."
-        *sums, total = (ceil(table.within()) for table in self._sums)
-        return (
-            f"Each number is within {self.within_text()}, each sum of a row or column within {max(sums):,}, and the "
-            f"total within {total:,}, each with probability 95%. The exact numbers add up; they are rounded here."
+            sentence = f"Each number is within {self.within_text(level)} {percent}{of_whom}."
+            return [sentence, *self._describe_people(level)]
+        *sums, total = (ceil(table.within(level)) for table in self._sums)
+        return [
+            f"Each number is within {self.within_text(level)}, each sum of a row or column within {max(sums):,}, and "
+            f"the total within {total:,}, each {percent}{of_whom}. The exact numbers add up; they are rounded here.",
+            *self._describe_people(level),
+        ]
+
+    def _describe_people(self, level: Number) -> list[str]:
+        """Return how far the numbers, and their sums, may be from those of all people, where this is known."""
+        people = self.source.of_people
+        if people is None or people.cut_at is None or not self.names:
+            return []
+        fewer, more = self._distance(level)
+        sentence = (
+            f"Of all {people.everybody}, each with probability {format_percent(level)}, a cell has at most {fewer:,} "
+            f"fewer and at most {more:,} more than it says"
         )
+        if len(self.names) != 2:
+            return [f"{sentence}."]
+        *sums, _ = (table._distance(level) for table in self._sums)
+        fewer, more = (max(ends) for ends in zip(*sums, strict=True))
+        return [f"{sentence}, and a sum of a row or column at most {fewer:,} fewer and at most {more:,} more."]
+
+    def _distance(self, level: Number) -> tuple[int, int]:
+        """Return how many people fewer, and more, a number may have than it says, as it is rounded."""
+        numbers, (fewest, most) = np.rint(self.to_numpy().ravel()).astype(np.int64), self._people(level)
+        assert most is not None  # noqa: S101
+        return max(0, int((numbers - fewest).max())), max(0, int((most - numbers).max()))
 
     def _crosswise(self) -> tuple[list[str], list[list[str]]]:
         exact = self._with_totals([table.values for table in self._sums])
@@ -279,8 +405,8 @@ The exact numbers add up; they are rounded here.
         return tuple(self.source.table(*names, exact=self.exact) for names in ((first,), (second,), ()))
 
     @cached_property
-    def _labels(self) -> dict[str, NDArray[Any]]:
-        """The value of each column, for each cell."""
+    def labels(self) -> dict[str, NDArray[Any]]:
+        """The value of each column, for each cell: an array for each column."""
         shape, result = tuple(map(len, self.items)), {}
         for place, (name, items) in enumerate(zip(self.names, self.items, strict=True)):
             column = np.empty(len(items), object)
