@@ -141,7 +141,7 @@ def test_every_release_is_shown_again_for_nothing(command: str, clinic: Path, ca
         f"top {TABLE} -k 3 --epsilon 1/2",
         f"top {TABLE} -k 2 --epsilon 1/3",
         f"top {TABLE} -k 2 --epsilon 1/2 --resolution 1/2",
-        "top visits.csv --by diagnosis --domain diagnoses.txt -k 2 --epsilon 1/2",
+        "top visits.csv --unit row --by diagnosis --domain diagnoses.txt -k 2 --epsilon 1/2",
         "top copy/visits.csv --by diagnosis --unit patient --domain diagnoses.txt -k 2 --epsilon 1/2",
         "top hard.csv --by diagnosis --unit patient --domain diagnoses.txt -k 2 --epsilon 1/2",
         "top visits.csv copy/visits.csv --by diagnosis --unit patient --domain diagnoses.txt -k 2 --epsilon 1/2",

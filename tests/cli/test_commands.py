@@ -102,7 +102,7 @@ def test_a_budget_is_spent_to_the_end_and_then_refuses(clinic: Path, capsys: Any
 
 
 def test_a_dry_run_reads_no_row_and_spends_nothing(clinic: Path, capsys: Any) -> None:
-    command = "top visits.csv --by diagnosis --domain diagnoses.txt -k 3 --epsilon 2 --ledger budget.db"
+    command = f"{TOP} -k 3 --epsilon 2 --ledger budget.db"
     assert run(f"{command} --dataset clinic --dry-run --json") == 0
     answer = json.loads(capsys.readouterr().out)
     assert answer["allowed"] is True
@@ -153,9 +153,9 @@ WRONG: dict[str, tuple[str, str]] = {
     "unknown option": (f"{TOP} --eps 1", "No such option: --eps"),
     "unknown command": ("tap", "No such command 'tap'. Did you mean 'top'? See: lastbit --help\n"),
     "missing option": ("top visits.csv", "top needs --by COLUMN."),
-    "no file": ("top no.csv --by a --domain diagnoses.txt --epsilon 1 -k 1", "there is no file no.csv"),
+    "no file": ("top no.csv --unit u --by a --domain diagnoses.txt --epsilon 1 -k 1", "there is no file no.csv"),
     "no column": (
-        "top visits.csv --by disease --domain diagnoses.txt --epsilon 1 -k 1",
+        "top visits.csv --unit patient --by disease --domain diagnoses.txt --epsilon 1 -k 1",
         "there is no column 'disease': the table has visit, patient, date, diagnosis, cost.",
     ),
     "no domain": ("top visits.csv --by diagnosis --domain no.txt --epsilon 1 -k 1", "no.txt: No such file"),
@@ -165,14 +165,14 @@ WRONG: dict[str, tuple[str, str]] = {
         "mean visits.csv --of cost --epsilon 1 --bounds 0",
         "Option '--bounds' requires 2 arguments. See: lastbit mean --help",
     ),
-    "a folder": ("top . --by a --domain diagnoses.txt --epsilon 1 -k 1", ". is a folder. Name the files in it"),
+    "a folder": ("top . --unit u --by a --domain diagnoses.txt --epsilon 1 -k 1", ". is a folder. Name the files in it"),
     "k": (f"{TOP} --epsilon 1 -k 19", "-k must be at most the number of items: got 19 of 18. Write -k 18, or less."),
     "level": (f"{TOP} --epsilon 1 -k 1 --level 95", "level must be above 0 and below 1: got 95."),
     "half a ledger": (f"{TOP} --epsilon 1 -k 1 --ledger budget.db", "--ledger and --dataset must be given together"),
     "no ledger": (f"{TOP} --epsilon 1 -k 1 --ledger no.db --dataset x", "there is no ledger at no.db"),
     "no account": (f"{TOP} --epsilon 1 -k 1 --ledger budget.db --dataset x", "there is no account named 'x'"),
-    "kind": ("top diagnoses.txt --by a --domain diagnoses.txt --epsilon 1 -k 1", "must be CSV, TSV, Parquet, JSON"),
-    "no table": ("top budget.db --by a --domain diagnoses.txt --epsilon 1 -k 1", "with --table NAME"),
+    "kind": ("top diagnoses.txt --unit u --by a --domain diagnoses.txt --epsilon 1 -k 1", "must be CSV, TSV, Parquet, JSON"),
+    "no table": ("top budget.db --unit u --by a --domain diagnoses.txt --epsilon 1 -k 1", "with --table NAME"),
     "table": (f"{TOP} --epsilon 1 -k 1 --table x", "--table is for databases"),
     "shell": ("completion tcsh", "the shell must be one of bash, zsh, fish, powershell: got tcsh."),
     "bounds": ("mean visits.csv --of cost --bounds 5 5 --epsilon 1", "bounds must rise"),

@@ -129,7 +129,7 @@ def test_usually_a_mean_is_of_means_and_a_sum_of_totals(capsys: Any) -> None:
     assert "Each person has one number, the total of their cost." in text(f"sum {VISITS}", capsys)
     assert "at most 3 rows of a person count, picked at random." in text(f"mean {VISITS} --most-rows 3", capsys)
     assert "their cost with the largest date." in text(f"mean {VISITS} --latest-by date", capsys)
-    rows = "mean visits.csv --of cost --bounds -4 10"
+    rows = "mean visits.csv --unit row --of cost --bounds -4 10"
     assert run(rows, capsys)["people"] == [7]
 
 
@@ -206,7 +206,7 @@ def test_people_rows_and_groups(capsys: Any) -> None:
     assert "A person counts in one group, picked at random where there are more." in text(alone, capsys)
     ((low, high), *_) = run(alone, capsys)["interval"]
     assert high - low == 6
-    rows = run("count visits.csv --by group --domain x,y,nobody", capsys)
+    rows = run("count visits.csv --unit row --by group --domain x,y,nobody", capsys)
     assert (rows["value"], rows["interval"][0]) == ([4, 3, 0], [1, 7])
 
 
@@ -238,7 +238,7 @@ def test_bins_and_their_labels(capsys: Any) -> None:
         "(missing)",
     ]
     assert answer["value"] == [1, 1, 1, 2, 0, 1]
-    answer = run("histogram visits.csv --of cost --bounds 0 10 --bins 2", capsys)
+    answer = run("histogram visits.csv --unit row --of cost --bounds 0 10 --bins 2", capsys)
     assert (answer["item"], answer["value"]) == (["under 5", "5 and over"], [5, 2])
     shown = text(f"{bins} --bounds 0 10 --bins 2", capsys)
     assert "A person may count in all 2 groups, and nobody is left out: the noise is for as many" in shown
@@ -419,7 +419,7 @@ def test_one_unit_moves_sums_and_means_no_further_than_they_say(per: str) -> Non
 
 
 WRONG = {
-    "count visits.csv": "count needs --unit",
+    "count visits.csv": "--unit must say who is protected",
     "count visits.csv --unit who --rows": "--rows and --most-rows go together",
     "count visits.csv --unit who --most-rows 3": "--rows and --most-rows go together",
     "count visits.csv --unit who --domain x,y": "name it with --by",

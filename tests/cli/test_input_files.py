@@ -118,7 +118,7 @@ def test_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_pipe_is_used_up_by_a_dry_run_and_has_no_name(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     raw = Path(write("a.csv")).read_bytes()
     lb.Ledger("budget.db").create("clinic", epsilon=30)
-    command = "top {} --by item --domain items.txt -k 1 --epsilon 1 --ledger budget.db --dataset clinic {}"
+    command = "top {} --unit row --by item --domain items.txt -k 1 --epsilon 1 --ledger budget.db --dataset clinic {}"
     for source, said in {"-": True, "a.csv -": True, "a.csv": False}.items():
         pipe(monkeypatch, raw)
         assert cli._run(shlex.split(command.format(source, "--dry-run")), debug=False) == 0
@@ -278,7 +278,7 @@ def test_options_that_can_never_work_are_refused_in_a_dry_run_too(options: str, 
 def test_the_rule_for_text_that_is_no_number_is_said_before_the_release(capsys: Any) -> None:
     write("a.csv")
     commands = {
-        "top a.csv --by item --domain items.txt -k 1 --weights weight --bounds 0 9 --epsilon 1": (
+        "top a.csv --unit unit --by item --domain items.txt -k 1 --weights weight --bounds 0 9 --epsilon 1": (
             "A row whose weight is missing, or is text that is no number, is left out."
         ),
         "mean a.csv --of weight --unit unit --bounds 0 9 --epsilon 1": "Text in weight that is no number is missing.",
@@ -293,7 +293,7 @@ def test_the_options_of_rows_are_part_of_the_question(capsys: Any) -> None:
     write("a.csv")
     write("b.csv")
     lb.Ledger("budget.db").create("clinic", epsilon=30)
-    command = "top {} --by item --domain items.txt -k 1 --epsilon 1 --ledger budget.db --dataset clinic --reuse {}"
+    command = "top {} --unit row --by item --domain items.txt -k 1 --epsilon 1 --ledger budget.db --dataset clinic --reuse {}"
     command += " --new-table"
     asked = ["a.csv", "a.csv b.csv", "b.csv a.csv"]
     more = ["", "--where 'unit > 1'", "--where 'unit > 2'", "--decimal-comma", "--year item", "--encoding latin-1"]

@@ -155,7 +155,7 @@ def test_a_dry_run_checks_the_columns_and_the_budget(clinic: Path, capsys: Any) 
             assert "there is no column '" in capsys.readouterr().err
     assert run("mean visits.csv --of price --unit patient --bounds 0 9 --epsilon 1 --dry-run") == 2
     assert "there is no column 'price'" in capsys.readouterr().err
-    assert run("top nowhere.csv --by a --domain diagnoses.txt -k 2 --epsilon 1 --dry-run") == 2
+    assert run("top nowhere.csv --unit u --by a --domain diagnoses.txt -k 2 --epsilon 1 --dry-run") == 2
     assert "there is no file nowhere.csv" in capsys.readouterr().err
     for epsilon, code in (("3", 0), ("3.1", 3)):
         assert run(f"top {TABLE} -k 2 --epsilon {epsilon} {PAID} --dry-run --json") == code
@@ -186,14 +186,14 @@ def test_an_answer_in_the_books_allows_a_dry_run_of_a_spent_budget(clinic: Path,
 
 def test_the_history_says_what_a_release_is_about(clinic: Path, capsys: Any) -> None:
     assert run(f"top {TABLE} -k 2 --epsilon 1 {PAID} --note weekly") == 0
-    assert run(f"mean visits.csv --of cost --bounds 0 9 --epsilon 1 {PAID}") == 0
+    assert run(f"mean visits.csv --unit row --of cost --bounds 0 9 --epsilon 1 {PAID}") == 0
     lb.Ledger("budget.db").release("clinic", lb.NoisyMax(epsilon="1/2"), [1, 2], query="two numbers")
     lb.Ledger("budget.db").release("clinic", lb.NoisyMax(epsilon="1/2"), [1, 2])
     entries = lb.Ledger("budget.db").history("clinic")
     assert [entry.protects for entry in entries] == ["", "person", "row", "", ""]
     about = [entry.about for entry in entries]
     assert about[1] == "top visits.csv --unit patient --by diagnosis --domain diagnoses.txt -k 2"
-    assert about[2] == "mean visits.csv --of cost --bounds 0 9"
+    assert about[2] == "mean visits.csv --unit row --of cost --bounds 0 9"
     assert (about[0], about[3:]) == ("", ["two numbers", ""])
     capsys.readouterr()
     assert run("budget history clinic --ledger budget.db") == 0
@@ -240,11 +240,11 @@ def test_a_ledger_inside_a_data_file_is_refused(clinic: Path, capsys: Any) -> No
         assert run(f"budget {command} --ledger visits.db") == 2
         assert "A ledger is a file of its own" in capsys.readouterr().err
     for ledger in ("visits.db", "./visits.db", "sqlite:///visits.db"):
-        command = "top visits.db --table visits --by diagnosis --domain diagnoses.txt -k 1 --epsilon 1 --dataset clinic"
+        command = "top visits.db --unit patient --table visits --by diagnosis --domain diagnoses.txt -k 1 --epsilon 1 --dataset clinic"
         assert run(f"{command} --ledger {ledger}") == 2
         assert "--ledger must be a file of its own: got the table itself" in capsys.readouterr().err
     assert Path("visits.db").read_bytes() == before
-    command = "top budget.db --table lastbit_entries --by kind --domain diagnoses.txt -k 1 --epsilon 1"
+    command = "top budget.db --unit id --table lastbit_entries --by kind --domain diagnoses.txt -k 1 --epsilon 1"
     assert run(f"{command} {PAID}") == 2
     assert "got the table itself" in capsys.readouterr().err
     assert run(command) == 0  # a table like any other, where nothing is charged to it

@@ -160,11 +160,9 @@ def test_quantiles_that_are_none(at: str, capsys: Any) -> None:
 
 
 @pytest.mark.usefixtures("people")
-def test_without_a_unit_single_rows_are_protected(capsys: Any) -> None:
-    assert run(f"median {PEOPLE} --of score --bounds 0 100 --resolution 1 --epsilon 1000 --json") == 0
-    shown = capsys.readouterr()
-    assert json.loads(shown.out)["value"] == [100]
-    assert "without --unit each row is protected" in shown.err
+def test_rows_may_be_people(capsys: Any) -> None:
+    assert run(f"median {PEOPLE} --unit row --of score --bounds 0 100 --resolution 1 --epsilon 1000 --json") == 0
+    assert json.loads(capsys.readouterr().out)["value"] == [100]
 
 
 @pytest.mark.usefixtures("people")

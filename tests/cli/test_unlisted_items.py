@@ -58,7 +58,7 @@ def test_a_histogram_of_items_that_nobody_listed_and_of_a_domain(terms: Path, ca
 
 
 def test_without_units_a_row_is_in_one_item(terms: Path, capsys: Any) -> None:
-    assert run(f"histogram terms.csv --by term {SURE} --json") == 0
+    assert run(f"histogram terms.csv --unit row --by term {SURE} --json") == 0
     assert json.loads(capsys.readouterr().out)["item"] == ["flu", "cold"]
     words = lb.count(pd.read_csv("terms.csv"), by="term", domain=lb.UNKNOWN)
     assert lb.DiscoverHistogram.of(words, epsilon=100, delta="1e-6").release(words).items == ("flu", "cold")
@@ -105,7 +105,7 @@ def test_what_is_charged_is_epsilon_and_delta(terms: Path, capsys: Any) -> None:
         ),
         ("plan -k 5 --epsilon 1", "--delta 1e-6"),
         ("top terms.csv --by term -k 1000001 --epsilon 1 --delta 1e-6", "then k must be at most 1,000,000"),
-        ("histogram terms.csv --by term --epsilon 1 --delta 1e-6 --most-items 2", "most_items needs a unit"),
+        ("histogram terms.csv --unit row --by term --epsilon 1 --delta 1e-6 --most-items 2", "most_items needs a unit"),
     ],
 )
 def test_what_is_missing_is_named(command: str, message: str, terms: Path, capsys: Any) -> None:

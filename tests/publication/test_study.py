@@ -42,7 +42,7 @@ WRONG = [
     ('weight = 3', 'title = 3', "question[1].title", 23, "--title"),
     ('weight = 3', 'override = "yes"', "question[1].override", 23, "true or false"),
     ('unit = "patient"', 'unit = "patien"', "data.unit", 10, "no column 'patien'"),
-    ('unit = "patient"', '', "data.unit", 8, "needs --unit"),
+    ('unit = "patient"', '', "data.unit", 8, "--unit must say who is protected"),
     ('noun = ["patient", "patients"]', 'noun = ["a", "b", "c"]', "data.noun", 11, "a noun for one"),
     ('about = 400', 'where = 3', "data.where", 12, "text"),
     ('about = 400', 'where = "zone = 3"', "data.where", 12, "no column 'zone'"),

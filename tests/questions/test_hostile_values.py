@@ -145,19 +145,19 @@ def test_the_order_of_quantiles_is_no_other_question() -> None:
 @pytest.mark.parametrize(
     ("kind", "asked"),
     [
-        ("histogram", {"by": "item", "domain": ["a", "b"]}),
+        ("histogram", {"by": "item", "domain": ["a", "b"], "unit": "row"}),
         ("histogram", {"month": "date", "bounds": ("2024-01", "2024-12"), "unit": "u"}),
         ("histogram", {"of": "cost", "bounds": (0, 10), "bins": 5, "unit": "u"}),
         (
             "histogram",
-            {"by": "item", "domain": [["a"], ["2024-01"]], "weights": "c", "bounds": (0, 9), "month": "d"},
+            {"by": "item", "domain": [["a"], ["2024-01"]], "weights": "c", "bounds": (0, 9), "month": "d", "unit": "u"},
         ),
-        ("median", {"of": "cost", "bounds": (0, 10), "by": "item", "domain": ["a", "b"]}),
-        ("sum", {"of": "cost", "bounds": (0, 10)}),
+        ("median", {"of": "cost", "bounds": (0, 10), "by": "item", "domain": ["a", "b"], "unit": "row"}),
+        ("sum", {"of": "cost", "bounds": (0, 10), "unit": "row"}),
     ],
 )
 def test_a_plan_of_a_whole_command_is_the_plan_of_that_command(kind: str, asked: dict[str, Any]) -> None:
-    """Also where nobody named the unit, and where the bounds are those of dates."""
+    """Also where each row is one person, and where the bounds are those of dates."""
     asked = {"source": "v.csv", "epsilon": 1, **asked}
     planned, dry = KINDS[kind].parse_plan(asked).question, KINDS[kind].parse(asked).question
     assert planned.mechanism.parameters == dry.mechanism.parameters
@@ -226,7 +226,7 @@ def test_what_an_answer_protects_and_who_may_stop_it() -> None:
         ({"unit": "u"}, 3, 3),
         ({"unit": "u", "most_items": 2}, 2, 2),
         ({"unit": "u", "most_items": 9}, 3, 3),
-        ({}, 1, 1),
+        ({"unit": "row"}, 1, 1),
         ({"unit": "u", "weights": "cost", "bounds": (-4, 2), "most_items": 2}, 8, 32),
         ({"counts": "n", "sensitivity": 5}, 15, 75),
         ({"counts": "n", "sensitivity": 5, "most_items": 2}, 10, 50),

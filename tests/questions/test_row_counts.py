@@ -128,7 +128,7 @@ def test_totals_crosswise_are_there_as_each_row_is_in_one_group(crowd: str) -> N
     [
         ({"most_rows": None}, "--rows and --most-rows go together"),
         ({"rows": False}, "--rows and --most-rows go together"),
-        ({"unit": None}, "count needs --unit"),
+        ({"unit": None}, "--unit must say who is protected"),
         ({"one_each": True}, "Leave the others out"),
         ({"most_items": "auto"}, "Leave the others out"),
         ({"weights": "number", "bounds": (0, 9)}, "--rows counts rows"),

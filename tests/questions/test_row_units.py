@@ -1,7 +1,8 @@
-"""`--unit row` says that rows are people: the same question as without a unit, and said in every answer."""
+"""`--unit row` says that rows are people, and every answer says so. Without a unit every question is refused."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from lastbit.release import EACH_ROW
 from lastbit.web.desk import Desk
 
 ITEMS = {"by": "ward", "domain": ["a", "b"]}
+REFUSAL = r"--unit must say who is protected: got none\..* write --unit row\. Nothing was read and nothing was charged"
 NUMBERS = {"of": "cost", "bounds": [0, 10]}
 ASKED: dict[str, dict[str, Any]] = {
     "top": {**ITEMS, "k": 1},
@@ -54,29 +56,28 @@ def test_every_kind_is_here() -> None:
 def test_a_row_is_a_person_in_every_kind(kind: str, visits: str) -> None:
     options = {"source": visits, **ASKED[kind], "epsilon": 1}
     plain, insisted = (KINDS[kind].parse({**options, **unit}) for unit in ({}, {"unit": "row"}))
-    assert identity_of(insisted) == identity_of(plain)
     assert insisted.rows.unit is None
     assert "--unit row" in insisted.command
     assert "--unit" not in plain.command
     answer = lb.ask(kind, visits, **ASKED[kind], epsilon=1, unit="row")
     assert EACH_ROW in answer.report.notes
-    if kind == "count":
-        with pytest.raises(ParameterError, match=r"count needs --unit.* write --unit row"):
-            lb.ask(kind, visits, epsilon=1)
-    else:
-        assert EACH_ROW not in lb.ask(kind, visits, **ASKED[kind], epsilon=1).report.notes
+    with pytest.raises(ParameterError, match=REFUSAL):
+        lb.ask(kind, visits, **ASKED[kind], epsilon=1)
+    with pytest.raises(ParameterError, match=REFUSAL):
+        _ = KINDS[kind].parse_plan(options).question
+    _ = KINDS[kind].parse_plan({**ASKED[kind], "epsilon": 1}).question
 
 
 def test_the_command_says_it_once_and_names_it_where_nobody_did(visits: str, capsys: Any) -> None:
     assert cli._run(["count", visits, "--unit", "row", "--epsilon", "1"], debug=False) == 0
     shown = capsys.readouterr()
     assert shown.out.count(EACH_ROW) == 1
-    assert "without --unit" not in shown.err
     numbers = ["--of", "cost", "--bounds", "0", "10"]
-    assert cli._run(["sum", visits, *numbers, "--epsilon", "1"], debug=False) == 0
-    shown = capsys.readouterr()
-    assert EACH_ROW not in shown.out
-    assert "To insist that each row is one person: --unit row." in shown.err
+    for more in ([], ["--dry-run"]):
+        assert cli._run(["sum", visits, *numbers, "--epsilon", "1", *more], debug=False) == 2
+        shown = capsys.readouterr()
+        assert shown.out == ""
+        assert re.search(REFUSAL, shown.err)
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet", "jsonl"])
@@ -151,10 +152,21 @@ def test_a_server_takes_rows_for_people(visits: str, tmp_path: Path) -> None:
     request = desk.parse("count", {"epsilon": "1"}, "service")
     assert request.each_row
     assert EACH_ROW in request.question.notes
+    nobody = Desk(RowOptions(source=(visits,)), desk.ledger_place, "clinic")
+    with pytest.raises(ParameterError, match=REFUSAL):
+        _ = nobody.parse("count", {"epsilon": "1"}, "service").question
+
+
+def test_no_server_starts_without_a_unit(visits: str, tmp_path: Path, capsys: Any) -> None:
+    books = str(tmp_path / "books.db")
+    lb.Ledger(books).create("clinic", epsilon=1)
+    words = ["serve", visits, "--ledger", books, "--dataset", "clinic", "--no-open", "--port", "0"]
+    assert cli._run(words, debug=False) == 2
+    assert re.search(REFUSAL, capsys.readouterr().err)
 
 
 def test_k_is_another_spelling_of_limit(visits: str) -> None:
-    options = {"source": visits, **ITEMS, "threshold": 1, "epsilon": 1}
+    options = {"source": visits, "unit": "patient", **ITEMS, "threshold": 1, "epsilon": 1}
     limit, k = (KINDS["above"].parse({**options, name: 2}) for name in ("limit", "k"))
     assert identity_of(limit) == identity_of(k)
     assert limit.question.mechanism == k.question.mechanism

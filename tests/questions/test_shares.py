@@ -53,7 +53,7 @@ def test_of_rows(crowd: str) -> None:
     found = lb.ask("share", crowd, unit="person", of="day > '2024-05'", rows=True, most_rows=1000, epsilon=1)
     assert found.to_frame()[["people", "total"]].values.tolist() == [[len(rows), rows["late"].sum()]]
     assert "rows counted" in found.report.columns
-    single = lb.ask("share", crowd, of="day > '2024-05'", epsilon=1).to_frame()
+    single = lb.ask("share", crowd, unit="row", of="day > '2024-05'", epsilon=1).to_frame()
     assert single["people"].iloc[0] == len(STOCK["crowd"])
 
 

@@ -103,7 +103,7 @@ def test_a_frame_has_the_numbers_of_all_people_and_of_those_counted_at_any_level
     assert frame.bounded_high.tolist() == answer.published.main.to_frame().high.tolist()
     unknown = lb.ask("tables", "visits.csv", unit="patient", people_share=0, **asked).to_frame()
     assert list(unknown.columns) == ["table", "region", "age", *ends, "variance"]
-    rows = lb.ask("tables", "visits.csv", **asked)
+    rows = lb.ask("tables", "visits.csv", unit="row", **asked)
     assert list(rows.to_frame().columns) == ["table", "region", "age", "value", "low", "high", "variance"]
     assert [panel.name for panel in rows.panels] == [panel.name for panel in rows.published.panels()]
 

@@ -33,10 +33,6 @@ if TYPE_CHECKING:
 _FILES = ("html", "plot", "csv", "parquet")
 """The options that write a file."""
 _NOT_CHARGED = "no ledger was charged. To charge one, pass --ledger FILE --dataset NAME."
-_ROWS_ONLY = (
-    "without --unit each row is protected, but not a person with several rows. To protect people, name the column that "
-    "says whom a row belongs to: --unit COLUMN. To insist that each row is one person: --unit row."
-)
 
 
 def run_request(request: Request) -> None:
@@ -73,8 +69,6 @@ def run_request(request: Request) -> None:
 def _show(request: Request, payer: Payer | None, published: Any, entry: Entry | None) -> None:
     """Print a release, and write its report and its picture."""
     result = render_answer(request, payer, published, entry=entry)
-    if request.rows.unit is None and request.values.get("counts") is None and not request.each_row:
-        say(_ROWS_ONLY)
     if payer is None:
         say(_NOT_CHARGED)
     result.full_report.show(as_json=request["as_json"])

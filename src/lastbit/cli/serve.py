@@ -10,6 +10,7 @@ from lastbit.errors import LastbitError, ParameterError
 from lastbit.questions.domains import Domain
 from lastbit.questions.option import REQUIRED, Option, parse_options
 from lastbit.questions.row_options import RowOptions
+from lastbit.questions.row_units import require_unit
 from lastbit.questions.shared_options import LEDGER, TABLE
 from lastbit.questions.value_types import Flag, Place, Text, TextList, WholeNumber
 
@@ -59,6 +60,7 @@ def _serve(arguments: dict[str, Any]) -> None:
             raise
         raise LastbitError(f"serve needs {error.name}. Install it with: pip install 'lastbit[web]'") from None
     values = parse_options(OPTIONS, arguments, "command", "serve")
+    require_unit(values)
     rows = RowOptions.of({**values, "table": None})
     if rows.is_piped:
         raise ParameterError("serve reads the table more than once: standard input cannot be. Save it as a file first.")

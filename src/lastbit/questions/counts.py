@@ -36,14 +36,9 @@ def count(request: Request) -> Question:
         items.domain or items.discover or items.most_items or items.weights or items.bounds or request["delta"]
     ):
         raise ParameterError("groups need a column: name it with --by COLUMN. Nothing was read.")
-    if rows.unit is None and not request.each_row:
-        raise ParameterError(
-            "count needs --unit, the column that says whom a row belongs to. Where each row is one person, write "
-            "--unit row."
-        )
-    if rows.unit is None and (request["rows"] or most_rows is not None):
+    if request.each_row and (request["rows"] or most_rows is not None):
         raise ParameterError("each row is one person with --unit row: leave --rows and --most-rows out.")
-    if rows.unit is None and rows.sql is not None:
+    if request.each_row and rows.sql is not None:
         raise ParameterError("count --unit row counts rows as they are: leave --sql out. --where says which.")
     if request["rows"] != (most_rows is not None):
         raise ParameterError(

@@ -19,7 +19,7 @@ from lastbit.questions.item_options import ItemOptions
 from lastbit.questions.old_words import choose_limit, choose_weights
 from lastbit.questions.option import REQUIRED, Face, Option, parse_options
 from lastbit.questions.row_options import RowOptions
-from lastbit.questions.row_units import ROW, takes_rows
+from lastbit.questions.row_units import ROW, require_unit, takes_rows
 from lastbit.questions.shared_options import SOURCE
 from lastbit.release import EACH_ROW
 
@@ -202,8 +202,9 @@ class Request:
 
     @cached_property
     def question(self) -> Question:
-        """The question, built once."""
+        """The question, built once. A question on a table of rows says who is protected."""
         question = self.kind.build(self)
+        require_unit(self.values, each_row=self.each_row)
         return replace(question, notes=[*question.notes, EACH_ROW]) if self.each_row else question
 
     @cached_property

@@ -7,7 +7,7 @@ from contextlib import closing, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from lastbit.errors import LastbitError
+from lastbit.errors import LastbitError, ParameterError
 from lastbit.questions.row_options import RowOptions
 
 if TYPE_CHECKING:
@@ -31,6 +31,15 @@ def takes_rows(values: Mapping[str, Any]) -> bool:
     source = values.get("source") or "-"
     # What comes through a pipe, and a table of a library, is looked at when it is there: see `settle_unit`.
     return "-" in source or not _has_column(RowOptions.of(values))
+
+
+def require_unit(values: Mapping[str, Any], *, each_row: bool = False) -> None:
+    """Refuse a question on a table of rows that does not say whom a row belongs to. Counts need no unit."""
+    if "unit" in values and values["unit"] is None and values.get("counts") is None and not each_row:
+        raise ParameterError(
+            "--unit must say who is protected: got none. Name the column that says whom a row belongs to, --unit "
+            "COLUMN. Where each row is one person, write --unit row. Nothing was read and nothing was charged."
+        )
 
 
 def names_column(columns: Collection[str]) -> bool:

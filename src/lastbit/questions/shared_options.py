@@ -49,8 +49,8 @@ SOURCE: Final = Option(
 UNIT: Final = Option(
     "unit",
     COLUMN,
-    "The column that says whom a row belongs to. Without it only single rows are protected: row says that each row is "
-    "one person, unless a column has this name.",
+    "The column that says whom a row belongs to: all rows of a person are protected together. --unit row says that "
+    "each row is one person, unless a column has this name.",
     part="table",
     faces=OWNER,
 )

@@ -28,7 +28,6 @@ def ask(visit: Visit) -> Response:
         here="/",
         topics=TOPICS.values(),
         unit=visit.desk.unit,
-        each_row=visit.desk.rows.unit is not None,
         bar=draw_bar(account),
         line=account_line(account),
     )
