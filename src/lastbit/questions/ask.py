@@ -46,7 +46,7 @@ def ask(kind: str, *source: Any, **options: Any) -> Any:
     places = ["-"] if frames else list(source) or None
     request = find_kind(kind).parse({"source": places, **options}, "python")
     if frames:
-        if request.rows.table is not None:
+        if request.values.get("table") is not None:
             raise ParameterError("table names a table of a database: a table in memory is one already. Leave it out.")
         request = settle_unit(replace(request, frame=frames[0]), lambda: declare_columns(frames[0]))
     _ = request.question  # refuses what cannot be asked, before a ledger is opened

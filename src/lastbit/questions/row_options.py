@@ -14,6 +14,7 @@ from lastbit.questions.group_types import READINGS, TIMES, NamedExpression, colu
 if TYPE_CHECKING:
     from lastbit.data.files.formats import TextFormat
     from lastbit.data.query.plan import RowPlan
+    from lastbit.data.query.steps import Step, TablePlan
 
 _COLUMNS: Final = ("unit", "of", "weights", "latest_by", "first_by", "counts")
 """Options that name a column. An expression of --by must not take the place of one of these."""
@@ -26,6 +27,10 @@ class RowOptions:
     source: tuple[str, ...] = ()
     unit: str | None = None
     table: str | None = None
+    split: tuple[str, str] | None = None
+    join: str | None = None
+    on: str | None = None
+    let: tuple[tuple[str, str], ...] | None = None
     where: str | None = None
     sql: str | None = None
     day: str | None = None
@@ -88,9 +93,65 @@ class RowOptions:
         encoding = "utf-8" if self.encoding is None else self.encoding
         return TextFormat(self.separator, encoding, self.decimal_comma, self.read_as)
 
+    @property
+    def unit_columns(self) -> tuple[str, ...]:
+        """The columns that tell people apart; none where each row is one person."""
+        return () if self.unit is None else (self.unit,)
+
+    @property
+    def made_columns(self) -> list[str]:
+        """The columns that --let makes and --join adds. Of the file that is joined, only the names are read."""
+        return [name for step in self._steps for name in step.made]
+
     @cached_property
-    def plan(self) -> RowPlan | None:
-        """What is made of each row; None where rows stay as they are. Built of the options alone."""
+    def plan(self) -> RowPlan | TablePlan | None:
+        """What is made of the rows; None where they stay as they are. Built of the options alone."""
+        if not self._steps:
+            return self._row_plan
+        from lastbit.data.query.plan import RowPlan
+        from lastbit.data.query.steps import TablePlan
+
+        rows = RowPlan(comma=self.decimal_comma) if self._row_plan is None else self._row_plan
+        return TablePlan(tuple(self._steps), rows, () if self.join is None else (self.join,))
+
+    @cached_property
+    def _steps(self) -> list[Step]:
+        """What is done before the filter: split, join, let."""
+        steps: list[Step] = []
+        if (self.join is None) != (self.on is None):
+            raise ParameterError("--join and --on go together: write --join regions.csv --on postcode.")
+        if self.split is None and self.join is None and not self.let:
+            return steps
+        if self.sql is not None:
+            raise ParameterError(
+                "--sql goes without --split, --join and --let, which make columns before it. Write each column of the "
+                "query as a --let: --let 'year = year(date)'."
+            )
+        if self.unit is None and (self.split is not None or self.let):
+            option = "--let" if self.let else "--split"
+            raise ParameterError(
+                f"{option} needs --unit COLUMN: it takes several rows for those of one person. "
+                + ("A column of one row is --by 'EXPR as NAME'." if self.let else "Name whom a row belongs to.")
+            )
+        if self.split is not None:
+            from lastbit.data.query.splitting import SplitPlan
+
+            if self.split[0] in self.unit_columns:
+                raise ParameterError(f"--split must take another column than --unit: got {self.split[0]!r} for both.")
+            steps.append(SplitPlan(*self.split))
+        if self.join is not None and self.on is not None:
+            from lastbit.data.files.joining import JoinPlan
+
+            steps.append(JoinPlan(self.join, self.on, self.unit_columns, self.form))
+        if self.let:
+            from lastbit.data.query.person_plan import PersonPlan
+
+            steps.append(PersonPlan.of(dict(self.let), self.unit_columns, comma=self.decimal_comma))
+        return steps
+
+    @cached_property
+    def _row_plan(self) -> RowPlan | None:
+        """What is made of each row by itself."""
         columns = self.periods.values()
         made = {column.name: column.expression for column in self.by if isinstance(column, NamedExpression)}
         bins = read_edges({"edges": self.edges, "closed": self.closed})

@@ -9,6 +9,7 @@ from lastbit.questions.column_facts import Columns
 from lastbit.questions.domains import Domains
 from lastbit.questions.edge_types import EdgeLists
 from lastbit.questions.group_types import DiscoverList, GroupList
+from lastbit.questions.let_types import JoinedFile, Lets
 from lastbit.questions.option import COMMAND, OWNER, REQUIRED, Option
 from lastbit.questions.output_options import PRESENTATION
 from lastbit.questions.output_types import NounPair
@@ -70,6 +71,21 @@ TABLE: Final = (
     SOURCE,
     UNIT,
     Option("table", Text("NAME"), "The table, when FILE is a database.", part="table", faces=OWNER),
+    Option(
+        "split", Pair("COLUMN SEPARATOR", COLUMN, Text("SEPARATOR")),
+        "Each text of this column has several items, with the separator between them: each item is a row.",
+        part="table", faces=OWNER,
+    ),
+    Option(
+        "join", JoinedFile("FILE"),
+        "Another table: public facts with each key once, or, joined by --unit, more rows of the same people.",
+        part="table", faces=OWNER,
+    ),
+    Option("on", COLUMN, "The column by which --join finds the rows of the other table.", part="table", faces=OWNER),
+    Option(
+        "let", Lets(), "Make a column of the rows of one person: 'visits = count(*)', 'late = any(hour(day) >= 22)'.",
+        part="table", faces=OWNER,
+    ),
     Option(
         "where", Text("CONDITION"), "Read only rows for which this is true: \"country = 'DE' and age >= 18\".",
         part="table",

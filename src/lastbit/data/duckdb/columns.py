@@ -72,6 +72,10 @@ class DuckDBColumns:
         # DuckDB raises on an Arrow duration that its intervals cannot hold.
         return None if declared == "interval" and self.is_stream else _COLUMN_TYPES.get(declared)
 
+    def declared(self, name: str) -> str:
+        """Return the type of a column in the words of the engine."""
+        return str(self._types[name])
+
     def decimal_places(self, name: str) -> int:
         """Return how many digits a column of decimals has after the point; 0 for other columns."""
         return _scale(self._types[name])

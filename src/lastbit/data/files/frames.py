@@ -19,6 +19,7 @@ from lastbit.data.engines import call_engine, check_dask_types, open_frame, unwr
 from lastbit.data.files.parquet import clean_array
 from lastbit.data.object_keys import encode_key, key
 from lastbit.data.query.plan import RowPlan
+from lastbit.data.query.steps import TablePlan
 from lastbit.data.sql import quote_identifier
 from lastbit.errors import ParameterError
 
@@ -34,7 +35,7 @@ _MARK: Final = "\0"
 
 
 def open_frame_rows(
-    frame: Any, columns: ColumnSelection, plan: RowPlan | None = None, unit: str | None = None
+    frame: Any, columns: ColumnSelection, plan: RowPlan | TablePlan | None = None, unit: str | None = None
 ) -> OpenTable:
     """Open a table of pandas, Polars, Arrow, DuckDB, Ibis or Dask with some of its columns, as a file is opened.
 
@@ -43,9 +44,11 @@ def open_frame_rows(
     >>> open_frame_rows(visits, ColumnSelection(("patient",), "cost")).relation.fetchall()
     [(1, 2.5), (2, None)]
     """
+    known, present = open_frame(frame)
+    if isinstance(plan, TablePlan):
+        plan.check_names(list(present))
     source = columns if plan is None else plan.source_columns(columns)
     names = list(dict.fromkeys(source.names))
-    known, present = open_frame(frame)
     source.check(list(present))
     arrays, objects = call_engine(_read_arrays, known, names, unit)
     table = _open_arrays(arrays, source.weights, objects)

@@ -24,6 +24,7 @@ from lastbit.data.files.paths import Source, expand_paths, read_standard_input
 from lastbit.data.files.postgres import list_postgres_columns, open_postgres
 from lastbit.data.files.sqlite import list_sqlite_columns, open_sqlite
 from lastbit.data.query.plan import RowPlan
+from lastbit.data.query.steps import TablePlan
 from lastbit.data.sql import quote_text
 from lastbit.errors import DataError, LastbitError, ParameterError, raise_alone
 
@@ -45,14 +46,14 @@ def open_table(
     columns: ColumnSelection,
     table: str | None = None,
     text_format: TextFormat = _PLAIN,
-    plan: RowPlan | None = None,
+    plan: RowPlan | TablePlan | None = None,
     *,
     with_rows: bool = True,
 ) -> OpenTable:
     """Open a file, several files, or a table of a database, with some of its columns; without rows if so wanted.
 
     Text files go by their names, others by their first bytes: the first bytes of lines of JSON are somebody's row.
-    A plan filters the rows and makes columns, each of one row.
+    A plan filters the rows and makes columns, each of one row, or of the rows of one person.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -64,9 +65,29 @@ def open_table(
     paths = expand_paths([path] if isinstance(path, str) else path)
     if plan is None or plan.does_nothing:
         return _open_all(paths, columns, table, text_format, with_rows)
+    more: tuple[str, ...] = ()
+    if isinstance(plan, TablePlan):
+        plan.check_names(list_columns(paths, table, text_format))
+        more = plan.paths
     source = _open_all(paths, plan.source_columns(columns), table, text_format, with_rows)
-    _lock_engine(source.connection, paths)
+    _lock_engine(source.connection, [*paths, *(expand_paths(more) if more else ())])
     return plan.apply(source, columns)
+
+
+def open_beside(
+    path: str, columns: ColumnSelection, text_format: TextFormat, connection: duckdb.DuckDBPyConnection
+) -> OpenTable:
+    """Open a file in the engine that has another table already, to join the two. No row is read yet."""
+    paths = expand_paths([path])
+
+    def read(opening: list[str]) -> OpenTable:
+        tables = []
+        for own in paths:
+            opening.append(own)
+            tables.append(_open_one(own, columns, None, text_format, connection))
+        return tables[0] if len(tables) == 1 else _union_tables(tables, paths)
+
+    return _call_reader(read, path)
 
 
 def list_columns(path: str | Sequence[str], table: str | None = None, text_format: TextFormat = _PLAIN) -> list[str]:

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Final
 
 from lastbit.data.query.refusals import refusal
-from lastbit.data.query.tree import Column, Constant, Tree
+from lastbit.data.query.tree import Column, Constant, Operation, Tree
 from lastbit.data.query.values import (
     NUMBERS,
     TIMES,
@@ -38,6 +38,8 @@ def translate(tree: Tree, columns: Mapping[str, Value]) -> Value:
         return columns[tree.name]
     if isinstance(tree, Constant):
         return constant_value(tree.value)
+    if not isinstance(tree, Operation):  # only --let parses such, and takes them out before
+        raise refusal("it looks at several rows", "the query")
     return OPERATIONS[tree.name]([translate(part, columns) for part in tree.parts])
 
 

@@ -13,6 +13,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from lastbit.data.query.expressions import ExpressionParser, refuse_more
+from lastbit.data.query.person_expressions import PersonExpressionParser, quote_words
 from lastbit.data.query.refusals import REASONS, refusal
 from lastbit.data.query.tree import Column, Tree
 from lastbit.data.sql import quote_text
@@ -60,6 +61,21 @@ def parse_expression(text: str, option: str = "--by") -> Tree:
     query, bare = (_read_select(_parse_sql(text, option), option, ["data"]) for text in queries)
     if query.where is not None or query.star or len(query.columns) != 1 or bare != query:
         raise refusal("it must be one expression, such as hour(arrival)", option)
+    return query.columns[0][1]
+
+
+def parse_person_expression(text: str, unit: Sequence[str], option: str = "--let") -> Tree:
+    """Return the tree of an expression of the rows of one person, whom these columns tell apart.
+
+    >>> parse_person_expression("count(*) > 3", ["patient"]).parts[0]
+    PersonOperation(name='count', parts=(), orders=(), condition=None, distinct=False, offset=1)
+    """
+    lines = f"\n{quote_words(_check_length(text, option))}\n"  # as in a condition
+    queries = f"SELECT ({lines}) AS made FROM data", f"SELECT {lines} AS made FROM data"  # noqa: S608
+    parser = PersonExpressionParser(option, ["data"], tuple(unit))
+    query, bare = (_read_select(_parse_sql(text, option), option, ["data"], parser) for text in queries)
+    if query.where is not None or query.star or len(query.columns) != 1 or bare != query:
+        raise refusal("it must be one expression, such as count(*)", option, "Write one --let for each column")
     return query.columns[0][1]
 
 
@@ -119,7 +135,9 @@ def _parse_sql(text: str, option: str) -> Mapping[str, Any]:
     return node
 
 
-def _read_select(node: Mapping[str, Any], option: str, tables: Sequence[str]) -> ParsedQuery:
+def _read_select(
+    node: Mapping[str, Any], option: str, tables: Sequence[str], parser: ExpressionParser | None = None
+) -> ParsedQuery:
     if node["type"] != "SELECT_NODE":
         raise refusal(REASONS.get(node["type"], "it is no plain select"), option)
     for modifier in node["modifiers"]:
@@ -132,7 +150,7 @@ def _read_select(node: Mapping[str, Any], option: str, tables: Sequence[str]) ->
             raise refusal(reason, option)
     refuse_more(rest, {"select_list", "from_table", "where_clause", "aggregate_handling", *_PARTS}, option)
     names = _table(node["from_table"], option, tables)
-    reading = ExpressionParser(option, names)
+    reading = ExpressionParser(option, names) if parser is None else parser
     star, columns = False, []
     for expression in node["select_list"]:
         if expression["class"] == "STAR":

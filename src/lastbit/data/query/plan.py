@@ -16,10 +16,11 @@ from lastbit.data.duckdb.relation import ColumnSelection, OpenTable
 from lastbit.data.duckdb.texts import parse_number, shorten_varchar
 from lastbit.data.query.operations import require_condition, translate
 from lastbit.data.query.parsing import ParsedQuery, parse_condition, parse_expression, parse_select
+from lastbit.data.query.steps import run_step
 from lastbit.data.query.tree import Column, Constant, Operation, Tree, column_names
 from lastbit.data.query.values import SqlType, Value, column_value
 from lastbit.data.sql import quote_identifier
-from lastbit.errors import DataError, LastbitError, ParameterError
+from lastbit.errors import ParameterError
 from lastbit.exact.numbers import number
 from lastbit.values.bins import Bins
 
@@ -164,13 +165,7 @@ class RowPlan:
             ]
             return rows.project(", ".join(labels))
 
-        try:
-            return table.transform(lambda rows: label(rows.filter(condition).project(", ".join(chosen))))
-        except LastbitError:
-            raise
-        except Exception as error:
-            problem = type(error).__name__
-        raise DataError(f"the engine does not take this query: {problem}. Make it plainer.")
+        return run_step(table, lambda rows: label(rows.filter(condition).project(", ".join(chosen))))
 
     def _column_trees(self, columns: ColumnSelection) -> dict[str, Tree]:
         """Return for each column what it is made of."""
@@ -191,10 +186,15 @@ class RowPlan:
         value = translate(tree, columns)
         if weights and value.type is SqlType.TEXT:
             return f"TRY({parse_number(value.sql, comma=value.comma)})"
-        if value.type is SqlType.OTHER:
-            return value.sql
-        cast = f"TRY(TRY_CAST({value.sql} AS {_FINAL[value.type]}))"
-        return shorten_varchar(cast) if value.type is SqlType.TEXT else cast
+        return write_column(value)
+
+
+def write_column(value: Value) -> str:
+    """Return the SQL of a column that is made, in the type that it has in the table."""
+    if value.type is SqlType.OTHER:
+        return value.sql
+    cast = f"TRY(TRY_CAST({value.sql} AS {_FINAL[value.type]}))"
+    return shorten_varchar(cast) if value.type is SqlType.TEXT else cast
 
 
 _FINAL: Final = {

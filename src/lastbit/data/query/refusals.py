@@ -7,10 +7,12 @@ from typing import Final
 from lastbit.errors import ParameterError
 
 _ONE_ROW: Final = "A query sees one row at a time, so that one person moves only what is theirs"
+_ONE_PERSON: Final = "A column of --let is made of the rows of one person, so that nobody moves what is another's"
+_LET: Final = "A column of all rows of one person is made with --let, as in --let 'visits = count(*)'"
 
 REASONS: Final = {
     "SUBQUERY": "a query inside a query looks at other rows",
-    "WINDOW": "a window looks at other rows",
+    "WINDOW": "a window looks at other rows, as only --let may, at those of one person",
     "LAMBDA": "a function of its own is not read here",
     "PARAMETER": "a parameter has no value here",
     "COLLATE": "a collation takes two texts for one",
@@ -40,15 +42,16 @@ _CHANGING: Final = (
 )
 
 
-def refusal(reason: str, option: str, rule: str = _ONE_ROW) -> ParameterError:
-    """Return the error that says why a query is refused."""
+def refusal(reason: str, option: str, rule: str = "") -> ParameterError:
+    """Return the error that says why a query is refused, and the rule that it breaks or what to write."""
+    rule = rule or (_ONE_PERSON if option.startswith("--let") else _ONE_ROW)
     return ParameterError(f"{option} is refused: {reason}. {rule}. Nothing was read.")
 
 
 def function_refusal(name: str, option: str, known: list[str]) -> ParameterError:
     """Return the error for a function that is not on the list."""
     if name in _AGGREGATES.split():
-        return refusal(f"{name} looks at all rows", option)
+        return refusal(f"{name} looks at all rows", option, f"{_ONE_ROW}. {_LET}")
     if name in _CHANGING.split():
         return refusal(f"{name} depends on more than the row", option)
     if name == "unnest":

@@ -1,0 +1,212 @@
+"""Columns made of the rows of one person: the `--let` of a question.
+
+What a person's rows are turned into depends on that person's rows and on nothing else. No row is added or left out, but
+those that belong to nobody, which no question counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from lastbit.data.duckdb.columns import DuckDBColumns
+from lastbit.data.duckdb.relation import ColumnSelection, OpenTable
+from lastbit.data.query.operations import translate
+from lastbit.data.query.parsing import parse_person_expression
+from lastbit.data.query.person_operations import PersonRows
+from lastbit.data.query.plan import write_column
+from lastbit.data.query.steps import run_step
+from lastbit.data.query.tree import Column, Constant, Operation, PersonOperation, Tree, column_names
+from lastbit.data.query.values import SqlType, Value, column_value
+from lastbit.data.sql import quote_identifier
+from lastbit.errors import ParameterError
+
+@dataclass(frozen=True)
+class PersonPlan:
+    """Columns of the rows of one person. Built from public words only.
+
+    >>> plan = PersonPlan.of({"visits": "count(*)", "often": "visits > 3"}, ("patient",))
+    >>> plan.source_columns(ColumnSelection(("often", "ward"))).names
+    ('ward', 'patient')
+    """
+
+    unit: tuple[str, ...]
+    """The columns that tell people apart."""
+    lets: tuple[tuple[str, Tree], ...]
+    """The columns that are made, each after those that it is made of."""
+    comma: bool = False
+    """Whether numbers in text have a comma before their fraction."""
+
+    @classmethod
+    def of(cls, lets: Mapping[str, str], unit: Sequence[str], *, comma: bool = False) -> PersonPlan:
+        """Read the expressions; refuse what looks at rows of other people. Nothing else is read for this."""
+        trees = {name: parse_person_expression(text, unit, f"--let {name}") for name, text in lets.items()}
+        for name in unit:
+            if name.lower() in map(str.lower, trees):
+                raise ParameterError(f"--let must not make the column of --unit: got {name!r}. Name it differently.")
+        return cls(tuple(unit), tuple(_sort(trees)), comma)
+
+    @property
+    def made(self) -> tuple[str, ...]:
+        """The names of the columns that are made."""
+        return tuple(name for name, _ in self.lets)
+
+    def source_columns(self, columns: ColumnSelection) -> ColumnSelection:
+        """Return the columns that the table must have for the columns wanted."""
+        needed = self._needed(columns)
+        read = [name for tree in needed.values() for name in column_names(tree) if name not in needed]
+        weights = columns.weights if columns.weights not in {*needed, *read, *self.unit} else None
+        own = [name for name in columns.names if name not in needed and name != weights]
+        names = tuple(dict.fromkeys([*own, *read, *self.unit]))
+        conditions = tuple(name for name in columns.conditions if name not in needed)
+        # Rows that are alike are several visits of one person.
+        return replace(columns, columns=names, weights=weights, conditions=conditions, distinct=False)
+
+    def apply(self, table: OpenTable, selection: ColumnSelection) -> OpenTable:
+        """Return the rows with the columns wanted."""
+        return run_step(table, lambda rows: self._make(rows, table, selection))
+
+    def _needed(self, columns: ColumnSelection) -> dict[str, Tree]:
+        """Return the columns to make for those wanted, in their order."""
+        trees, needed = dict(self.lets), set[str]()
+        waiting = [*columns.names]
+        while waiting:
+            name = waiting.pop()
+            if name in trees and name not in needed:
+                needed.add(name)
+                waiting += column_names(trees[name])
+        return {name: tree for name, tree in self.lets if name in needed}
+
+    def _make(self, relation: Any, table: OpenTable, selection: ColumnSelection) -> Any:
+        needed = self._needed(selection)
+        own = DuckDBColumns(relation, table)
+        people = [f"lastbit_person_{number}" for number in range(len(self.unit))]
+        keys = [f"{own.key(name)} AS {person}" for name, person in zip(self.unit, people, strict=True)]
+        rows = relation.project(", ".join([*map(quote_identifier, relation.columns), *keys]))
+        rows = rows.filter(" AND ".join(f"{person} IS NOT NULL" for person in people))
+        names = [name for name in selection.names if name not in needed]
+        if selection.distinct and set(names) <= set(self.unit) and _is_of_person(needed):
+            return self._group(rows, people, needed, selection)
+        kept = list(relation.columns)
+        for layer in _layers(needed):
+            rows = self._add_layer(rows, kept, people, layer, table)
+            kept += layer
+        return rows.project(", ".join(map(quote_identifier, dict.fromkeys(selection.names))))
+
+    def _add_layer(
+        self, rows: Any, kept: Sequence[str], people: Sequence[str], layer: Mapping[str, Tree], table: OpenTable
+    ) -> Any:
+        """Return the rows with columns that need no more than those that are there."""
+        columns = self._values(rows, kept)
+        person = PersonRows(columns, people, _write_ties(rows, table, kept))
+        operations, trees = _take_out(layer)
+        same = [*map(quote_identifier, kept), *people]
+        if operations:
+            values = {name: person.value(operation) for name, operation in operations.items()}
+            rows = rows.project(", ".join([*same, *(f"{value.sql} AS {name}" for name, value in values.items())]))
+            columns = {**columns, **_refer(values)}
+        made = [f"{_write(tree, columns)} AS {quote_identifier(name)}" for name, tree in trees.items()]
+        return rows.project(", ".join([*same, *made]))
+
+    def _group(
+        self, rows: Any, people: Sequence[str], needed: Mapping[str, Tree], selection: ColumnSelection
+    ) -> Any:
+        """Return one row for each person, where nothing wanted differs between the rows of a person."""
+        columns = self._values(rows, [name for name in rows.columns if name not in people])
+        person = PersonRows(columns, people, grouped=True)
+        operations, trees = _take_out(needed)
+        values = {name: person.value(operation) for name, operation in operations.items()}
+        unit = [f"any_value({quote_identifier(name)}) AS {quote_identifier(name)}" for name in self.unit]
+        chosen = [*unit, *(f"{value.sql} AS {name}" for name, value in values.items())]
+        rows = rows.aggregate(", ".join(chosen), ", ".join(people))
+        known = _refer(values)
+        for layer in _layers(trees):
+            made = [f"{_write(tree, known)} AS {quote_identifier(name)}" for name, tree in layer.items()]
+            rows = rows.project(", ".join(["*", *made]))
+            known |= self._values(rows, list(layer))
+        return rows.project(", ".join(map(quote_identifier, dict.fromkeys(selection.names))))
+
+    def _values(self, rows: Any, names: Sequence[str]) -> dict[str, Value]:
+        types = dict(zip(rows.columns, rows.types, strict=True))
+        return {name: column_value(name, types[name].id, self.comma) for name in names}
+
+
+def _write_ties(rows: Any, table: OpenTable, names: Sequence[str]) -> dict[str, list[str]]:
+    """Return what decides between rows that an order leaves alike: all columns, in their normal form.
+
+    Two rows that are alike in this are the same in all that the question reads.
+    """
+    own = DuckDBColumns(rows, table)
+    types = dict(zip(rows.columns, rows.types, strict=True))
+    ties = {}
+    for name in names:
+        column, declared = quote_identifier(name), types[name].id
+        ties[name] = [column if declared == "varchar" else own.key(name)]
+        if declared in ("interval", "float", "double"):  # two values may have one normal form
+            ties[name].append(f"CAST({column} AS VARCHAR)" if declared == "interval" else f"signbit({column})")
+    return ties
+
+
+def _write(tree: Tree, columns: Mapping[str, Value]) -> str:
+    if isinstance(tree, Column) and columns[tree.name].type is SqlType.OTHER:
+        return columns[tree.name].sql
+    return write_column(translate(tree, columns))
+
+
+def _refer(values: Mapping[str, Value]) -> dict[str, Value]:
+    """Return the columns in which values are."""
+    return {name: Value(name, value.type, comma=value.comma) for name, value in values.items()}
+
+
+def _take_out(trees: Mapping[str, Tree]) -> tuple[dict[str, PersonOperation], dict[str, Tree]]:
+    """Return the operations on all rows of a person by the names of new columns, and the trees of these columns."""
+    operations: dict[str, PersonOperation] = {}
+
+    def visit(tree: Tree) -> Tree:
+        if isinstance(tree, PersonOperation):
+            name = next((name for name, known in operations.items() if known == tree), f"lastbit_own_{len(operations)}")
+            operations[name] = tree
+            return Column(name)
+        if isinstance(tree, Operation):
+            return replace(tree, parts=tuple(map(visit, tree.parts)))
+        return tree
+
+    return operations, {name: visit(tree) for name, tree in trees.items()}
+
+
+def _is_of_person(trees: Mapping[str, Tree]) -> bool:
+    """Return whether columns are the same in all rows of a person, and made of columns of the table."""
+
+    def visit(tree: Tree) -> bool:
+        if isinstance(tree, PersonOperation):
+            ordered = tree.orders and tree.name not in ("first", "latest")
+            return not ordered and tree.name not in ("lag", "lead") and not {*column_names(tree)} & trees.keys()
+        if isinstance(tree, Operation):
+            return all(map(visit, tree.parts))
+        return isinstance(tree, Constant) or tree.name in trees
+
+    return all(map(visit, trees.values()))
+
+
+def _layers(trees: Mapping[str, Tree]) -> Iterator[dict[str, Tree]]:
+    """Yield the columns, those first that are made of no other."""
+    waiting = dict(trees)
+    while waiting:
+        layer = {name: tree for name, tree in waiting.items() if not {*column_names(tree)} & waiting.keys()}
+        yield layer
+        waiting = {name: tree for name, tree in waiting.items() if name not in layer}
+
+
+def _sort(trees: Mapping[str, Tree]) -> Iterator[tuple[str, Tree]]:
+    """Yield the columns, each after those that it is made of; the order in which they were typed says nothing."""
+    waiting = dict(sorted(trees.items()))
+    while waiting:
+        ready = [name for name, tree in waiting.items() if not {*column_names(tree)} & waiting.keys()]
+        if not ready:
+            circle = ", ".join(waiting)
+            raise ParameterError(
+                f"--let must not make a column of itself: got {circle}. Name the new column differently from those that "
+                "it is made of. Nothing was read."
+            )
+        yield from ((name, waiting.pop(name)) for name in ready)

@@ -1,0 +1,102 @@
+"""The types of `--let` and `--join`: columns of a person's rows, and a file beside the table."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from lastbit.errors import ParameterError
+from lastbit.questions.option import Face
+from lastbit.questions.value_types import Place, Text, describe
+
+_NAME: Final = re.compile(r"[^\W\d]\w{0,99}")
+_EXAMPLE: Final = "Write --let 'visits = count(*)'."
+_MOST: Final = 100
+_DIGEST: Final = re.compile(r"sha256:[0-9a-f]{64}")
+
+Let = tuple[str, str]
+"""The name of a column, and its expression."""
+
+
+@dataclass(frozen=True)
+class Lets:
+    """Columns of the rows of one person: `visits = count(*)`, several times, or a mapping.
+
+    >>> Lets().parse(["visits = count(*)"], "--let", "command")
+    (('visits', 'count(*)'),)
+    >>> Lets().parse({"late": "any(hour(day) >= 22)"}, "--let", "python")
+    (('late', 'any(hour(day) >= 22)'),)
+    """
+
+    metavar: str = "NAME=EXPR"
+    words: int = 1
+    repeats: bool = True
+
+    def parse(self, value: Any, flag: str, face: Face) -> tuple[Let, ...] | None:
+        """Return each name with its expression."""
+        lets = [self._parse_one(name, text, flag, face) for name, text in self._split(value, flag)]
+        names = [name.lower() for name, _ in lets]
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise ParameterError(f"{flag} must name each column once: got {describe(twice)} twice.")
+        if len(lets) > _MOST:
+            raise ParameterError(f"{flag} makes at most {_MOST} columns: got {len(lets):,}. Leave some out.")
+        return tuple(lets) or None
+
+    def _split(self, value: Any, flag: str) -> list[tuple[Any, Any]]:
+        if isinstance(value, Mapping):
+            return list(value.items())
+        words = [value] if isinstance(value, str) else value
+        if not isinstance(words, list | tuple):
+            raise ParameterError(f"{flag} must be {self.metavar}, or a mapping: got {describe(value)}. {_EXAMPLE}")
+        pairs = []
+        for word in words:
+            name, sign, text = word.partition("=") if isinstance(word, str) else ("", "", "")
+            if not sign:
+                raise ParameterError(f"{flag} must be {self.metavar}: got {describe(word)}. {_EXAMPLE}")
+            pairs.append((name.strip(), text.strip()))
+        return pairs
+
+    def _parse_one(self, name: Any, text: Any, flag: str, face: Face) -> Let:
+        if not isinstance(name, str) or not _NAME.fullmatch(name) or name.lower().startswith("lastbit_"):
+            raise ParameterError(
+                f"{flag} must name its column with letters, digits and _, and not begin with a digit or lastbit_: got "
+                f"{describe(name)}. {_EXAMPLE}"
+            )
+        return name, Text("EXPR").parse(text, f"{flag} {name}", face).strip()
+
+    def arguments(self, value: tuple[Let, ...]) -> list[list[str]]:
+        """Return one word for each column."""
+        return [[f"{name}={text}"] for name, text in value]
+
+    def plain(self, value: tuple[Let, ...]) -> Any:
+        """Return a mapping."""
+        return dict(value)
+
+    def fact(self, value: tuple[Let, ...]) -> Any:
+        """Return the mapping in one order: columns are made each after those that it is made of."""
+        return dict(sorted(value))
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """The JSON Schema of a mapping from names to expressions."""
+        return {"type": ["object", "array", "string"]}
+
+
+@dataclass(frozen=True)
+class JoinedFile(Place):
+    """A file that is joined. The books know it by the digest of its path, as they know the table."""
+
+    def fact(self, value: str) -> Any:
+        """Return the digest of the path, the same from every folder."""
+        if _DIGEST.fullmatch(value):
+            return value
+        try:
+            path = os.fsencode(os.path.realpath(value))
+        except ValueError:  # no file has such a name: whoever opens it says so
+            return value
+        return f"sha256:{hashlib.sha256(path).hexdigest()}"
