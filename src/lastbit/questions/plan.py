@@ -134,7 +134,10 @@ class Plan:
 
 def make_plan(request: Request, *, units: int | None = None) -> Plan:
     """Plan a request against the account that would pay, as it is now."""
+    from lastbit.questions.rendering import check_presentation
+
     question = request.question  # refuses what cannot be asked, before a ledger is opened
+    check_presentation(request)
     payer, after, refusal = Payer.of(request), None, ""
     account = None if payer is None else payer.account
     if account is not None:

@@ -11,6 +11,8 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Final
 
+import numpy as np
+
 from lastbit.errors import ParameterError
 from lastbit.exact.numbers import number
 from lastbit.output.numbers import are_intervals, are_numbers, is_interval, is_number
@@ -152,7 +154,8 @@ def round_numbers(step: Any) -> Step:
         raise ParameterError(f"--round must be above 0: got {step}. Write --round 10 for multiples of 10.")
 
     def round_one(value: Any, end: str) -> Fraction:
-        steps = Fraction(value) / unit
+        # A whole number of NumPy would overflow beside a large step.
+        steps = Fraction(int(value) if isinstance(value, np.integer) else value) / unit
         whole = round(steps) if not end else steps.__floor__() if end == "low" else steps.__ceil__()
         return whole * unit
 

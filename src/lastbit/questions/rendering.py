@@ -100,13 +100,16 @@ class AnswerView:
     @property
     def full_report(self) -> Report:
         """The report with the price among its notes, crosswise and with its methods where that is asked for."""
-        asked: Mapping[str, Any] = {} if self.request is None else self.request.values
-        report = self.report
-        if asked.get("pivot") and not self._has_tables:
-            report = self._crosswise(asked["pivot"])
-        more = [self.methods()] if asked.get("methods") else []
+        report = self.shown_report
+        more = [self.methods()] if self.request is not None and self.request.values.get("methods") else []
         data = {**report.data, "methods": more[0]} if more else report.data
         return replace(report, notes=[*report.notes, *self.paid, *more], data=data)
+
+    @property
+    def shown_report(self) -> Report:
+        """The report as it was asked for: crosswise, where that was."""
+        pivot = None if self.request is None else self.request.values.get("pivot")
+        return self._crosswise(pivot) if pivot and not self._has_tables else self.report
 
     def _crosswise(self, names: str) -> Report:
         """Return the report with its numbers crosswise."""
@@ -129,6 +132,11 @@ class AnswerView:
                 f"{capitalize(words.a_person)} may be in several groups, so there are no totals: ask for the total."
             )
         return replace(self.report, columns=columns, notes=notes, whole_columns=tuple(columns))
+
+    @property
+    def has_numbers(self) -> bool:
+        """Whether there is a number for each row, which may be hidden, rounded and sorted."""
+        return not {"value", "bounded_value"}.isdisjoint(self.report.table)
 
     @property
     def panels(self) -> Sequence[Panel]:
@@ -184,13 +192,14 @@ class AnswerView:
     @property
     def printed_table(self) -> tuple[list[str], list[list[str]]]:
         """The names of the columns, and the rows as people read them."""
-        columns = format_cells(self.report.columns, whole=(*PEOPLE, *self.report.whole_columns))
-        return list(self.report.columns), [list(row) for row in zip(*columns, strict=True)]
+        report = self.shown_report
+        columns = format_cells(report.columns, whole=(*PEOPLE, *report.whole_columns))
+        return list(report.columns), [list(row) for row in zip(*columns, strict=True)]
 
     @property
     def data(self) -> Mapping[str, Any]:
         """The same for programs: numbers are numbers."""
-        return convert_numbers(self.report.data)
+        return convert_numbers(self.full_report.data)
 
     @property
     def page(self) -> Page:
@@ -199,7 +208,7 @@ class AnswerView:
         texts = [*self.texts, ("As JSON", json_text(self.data))]
         if self.request is not None:
             texts.insert(0, ("Methods", self.methods()))
-        return Page(self.report.title, self.report.notes, self.chart, names, rows, self.paid, texts)
+        return Page(self.title, self.shown_report.notes, self.chart, names, rows, self.paid, texts)
 
     def methods(self) -> str:
         """Return the paragraph for a paper: how the answer was made, what an interval is about, and whom to cite."""
@@ -289,12 +298,12 @@ class AnswerView:
 
     def __repr__(self) -> str:
         names, rows = self.printed_table
-        return "\n".join([self.report.title, text_table(names, rows), *self.report.notes, *self.paid])
+        return "\n".join([self.title, text_table(names, rows), *self.full_report.notes])
 
     def _repr_html_(self) -> str:
         names, rows = self.printed_table
-        notes = "".join(f"<p>{escape(note)}</p>" for note in (*self.report.notes, *self.paid))
-        return f"{self.chart}{html_table(names, rows, self.report.title)}{notes}"
+        notes = "".join(f"<p>{escape(note)}</p>" for note in self.full_report.notes)
+        return f"{self.chart}{html_table(names, rows, self.title)}{notes}"
 
 
 def describe_answer(request: Request, published: Any) -> Report:

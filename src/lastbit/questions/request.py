@@ -65,6 +65,11 @@ class Kind:
     """The same request in the words of the grammar, where this kind is an old word for another."""
 
     @property
+    def display_options(self) -> tuple[Option, ...]:
+        """The options that say how a release is shown, whoever looks at it: they cost nothing, at any time."""
+        return tuple(option for option in self.options if option.part == "output" and "service" in option.faces)
+
+    @property
     def help(self) -> str:
         """What the question finds, in a few sentences."""
         return self.build.__doc__ or ""

@@ -11,7 +11,7 @@ from lastbit.errors import ParameterError
 from lastbit.output.words import Words, plural
 from lastbit.questions.domains import assign_domains, missing_domains
 from lastbit.questions.group_types import GroupList, check_names, group_names, imply_domains
-from lastbit.questions.option import COMMAND, Option
+from lastbit.questions.option import Option
 from lastbit.questions.people import PeopleParts, parse_share
 from lastbit.questions.question import Accuracy, Question
 from lastbit.questions.shared_options import (
@@ -78,9 +78,7 @@ OPTIONS: Final = (
     Option(DELTA.name, DELTA.type, "With --epsilon: the tables cost (epsilon, delta), which buys a rho.", part="cost"),
     *LEDGER,
     *OUTPUT,
-    Option(
-        "whole", Flag(), "Show non-negative whole numbers that add up, without intervals.", False, "output", COMMAND
-    ),
+    Option("whole", Flag(), "Show non-negative whole numbers that add up, without intervals.", False, "output"),
 )
 
 

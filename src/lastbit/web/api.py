@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from starlette.responses import Response
@@ -15,6 +16,7 @@ from lastbit.questions.shared_options import COST, LEDGER
 from lastbit.questions.value_types import Text, describe
 from lastbit.web.audit_pages import find_verdict
 from lastbit.web.desk import Confirmation
+from lastbit.web.display import display_texts, without_presentation
 from lastbit.web.jobs import Job, describe_job
 from lastbit.web.openapi import describe_kind, describe_service
 from lastbit.web.results import Result, find_result
@@ -82,32 +84,45 @@ def releases(visit: Visit) -> Response | Pending:
     """Spend and release with a key. The same key again gives the same release, and spends nothing."""
     key = parse_options(_KEY, visit.json, "service", "a release")["key"]
     entry = visit.desk.ledger.charged(key) if key else None
-    if entry is not None:
-        return _show(find_result(visit.desk, entry.id))
     confirmation = visit.desk.find_waiting(key)
+    if entry is not None:
+        return _show(visit, entry.id, {} if confirmation is None else display_texts(confirmation.request))
     if confirmation is None:
         raise NotThere("this key is not known here: POST the question to /api/confirmations first. Nothing was done.")
     job = visit.desk.release(key, confirmation.request, visit.asker)
-    return Pending(job, _WAIT, lambda visit: _show_release(visit, job))
+    shown = display_texts(confirmation.request)
+    return Pending(job, _WAIT, lambda visit: _show_release(visit, job, shown))
 
 
-def _show_release(visit: Visit, job: Job) -> Response:
+def _show_release(visit: Visit, job: Job, shown: Mapping[str, str]) -> Response:
     if job.state == "done" and job.entry is not None:
-        return _show(find_result(visit.desk, job.entry), 201)
+        return _show(visit, job.entry, shown, 201)
     return as_json({**describe_job(job), "error": job.message}, 409) if job.over else as_json(describe_job(job), 202)
 
 
-def _show(result: Result, status: int = 200) -> Response:
+def _show(visit: Visit, number: int, shown: Mapping[str, str], status: int = 200) -> Response:
+    """Return a release as it was published; and, where that is asked for, as it is to be shown."""
+    plain = without_presentation(shown)
+    result = find_result(visit.desk, number, plain, "service")
     entry, answer = result.entry, result.answer
     data = {"entry": entry.id, "dataset": entry.dataset, "cost": entry.cost, "finished": answer is not None}
     if answer is not None:
         data |= {"release": answer.data, "texts": dict(answer.texts)}
+    if answer is not None and answer.request is not None and plain != shown:
+        data |= {"presented": _present(find_result(visit.desk, number, shown, "service"))}
     return as_json(data, status)
 
 
+def _present(result: Result) -> dict[str, Any]:
+    """Return a result as people read it, and its numbers for programs."""
+    view: Any = result.answer
+    columns, rows = view.printed_table
+    return {"title": view.title, "columns": columns, "rows": rows, "notes": view.full_report.notes, "data": view.data}
+
+
 def release(visit: Visit) -> Response:
-    """Return a past release again, for nothing."""
-    return _show(find_result(visit.desk, visit.number("entry")))
+    """Return a past release again, for nothing; the fields of the address say how it is shown."""
+    return _show(visit, visit.number("entry"), visit.query)
 
 
 def work(visit: Visit) -> Response:

@@ -5,7 +5,7 @@ What an option takes, its default, its choices and its help come from the option
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final
@@ -15,7 +15,9 @@ from lastbit.questions.domains import Domain, Domains
 from lastbit.questions.kinds import find_kind
 from lastbit.questions.option import Option
 from lastbit.questions.plan import PLAN_OPTIONS
+from lastbit.questions.rendering import AnswerView
 from lastbit.questions.value_types import Flag, OneOf, WholeNumber, describe
+from lastbit.web.display import display_texts
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,20 @@ class Topic:
     fields: tuple[Field, ...]
     fixed: Mapping[str, Any] = field(default_factory=dict)
     """Options that the card itself sets."""
+    has_numbers: bool = True
+    """Whether the answer has a number for each row."""
+    has_intervals: bool = True
+    """Whether each of them has an interval."""
+
+    @property
+    def display(self) -> tuple[Field, ...]:
+        """The fields that say how the answer is shown."""
+        return _choose_display(self.has_numbers, self.has_intervals, (_PIVOT, _WHOLE) if self.kind == "tables" else ())
+
+    @property
+    def all_fields(self) -> tuple[Field, ...]:
+        """The fields of the form, with those of the display."""
+        return (*self.fields, *self.display)
 
     @cached_property
     def options(self) -> dict[str, Option]:
@@ -74,25 +90,52 @@ class Topic:
         return _GROUPS[0] in self.fields
 
     def inputs(self, form: Mapping[str, str]) -> list[Input]:
-        """Return the inputs of the form, with what a person typed before."""
-        filled = fill_form({**form, "topic": self.name})
-        inputs = []
-        for place in self.fields:
-            option = self.options[place.name]
-            start = _start(place, option)
-            inputs += [
-                Input(
-                    name,
-                    label,
-                    filled.get(name, ""),
-                    option.explain("page"),
-                    _control(option),
-                    not option.required and not any(start) and not place.choices,
-                    place.choices,
-                )
-                for name, label in zip(input_names(option), place.labels, strict=True)
-            ]
-        return inputs
+        """Return the inputs of the question, with what a person typed before."""
+        return list_inputs(self.fields, self.options, fill_form({**form, "topic": self.name}))
+
+    def display_inputs(self, form: Mapping[str, str]) -> list[Input]:
+        """Return the inputs of the display, with what a person typed before."""
+        return list_inputs(self.display, self.options, fill_form({**form, "topic": self.name}))
+
+
+def list_inputs(fields: Iterable[Field], options: Mapping[str, Option], filled: Mapping[str, str]) -> list[Input]:
+    """Return the inputs of some fields of a form, with what a person typed before."""
+    inputs = []
+    for place in fields:
+        option = options[place.name]
+        start = _start(place, option)
+        inputs += [
+            Input(
+                name,
+                label,
+                filled.get(name, ""),
+                option.explain("page"),
+                _control(option),
+                not option.required and not any(start) and not place.choices,
+                place.choices,
+            )
+            for name, label in zip(input_names(option), place.labels, strict=True)
+        ]
+    return inputs
+
+
+def list_display_inputs(view: AnswerView) -> list[Input]:
+    """Return the inputs that show a result otherwise; none where the server does not know its question."""
+    request = view.request
+    if request is None:
+        return []
+    options = {option.name: option for option in request.kind.display_options}
+    several: tuple[Field, ...] = ()
+    if len(request.values.get("by") or ()) > 1:
+        several = (_PIVOT, _WHOLE) if "whole" in options else (_PIVOT,)
+    fields = _choose_display(view.has_numbers, view.report.has_intervals, several)
+    return list_inputs((_LEVEL, *fields), options, {"level": request.level, **display_texts(request)})
+
+
+def _choose_display(has_numbers: bool, has_intervals: bool, several: tuple[Field, ...]) -> tuple[Field, ...]:
+    """Return the fields that say how an answer with these numbers is shown."""
+    numbers = [place for place in DISPLAY_OF_NUMBERS if has_intervals or place.name not in ("together", "hide_wider")]
+    return (*DISPLAY, *(numbers if has_numbers else ()), *several)
 
 
 def input_names(option: Option) -> list[str]:
@@ -143,11 +186,30 @@ _PER: Final = Field(
     choices={"mean": "the mean of them", "total": "the total of them"},
 )
 _GROUPS: Final = (Field("by", ("Column of groups, if any",)), Field("domain", ("Public groups",)))
+_LEVEL: Final = Field("level", ("Intervals hold with probability",))
 _LAST: Final = (
     Field("where", ("Only rows where",)),
     Field("people", ("A guess how many people there are",)),
-    Field("level", ("Intervals hold with probability",)),
+    _LEVEL,
 )
+DISPLAY: Final = (
+    Field("title", ("Title",)),
+    Field("noun", ("The people are called",)),
+    Field("row_noun", ("The rows are called",)),
+)
+"""How any answer is shown."""
+DISPLAY_OF_NUMBERS: Final = (
+    Field("together", ("Each interval",), choices={_NO: "holds on its own", _YES: "holds together with all others"}),
+    Field("hide_below", ("Hide numbers below",)),
+    Field("hide_wider", ("Hide intervals wider than",)),
+    Field("round", ("Round to multiples of",)),
+    Field("non_negative", ("Numbers below 0 are shown",), choices={_NO: "as they were drawn", _YES: "as 0"}),
+    Field("sort", ("Rows stand",), choices={"": "as they are listed", "value": "with the largest number first"}),
+    Field("first", ("So many rows",)),
+)
+"""How an answer with a number for each row is shown."""
+_PIVOT: Final = Field("pivot", ("Two columns crosswise",))
+_WHOLE: Final = Field("whole", ("Numbers are",), choices={_NO: "as they were drawn", _YES: "whole and not below 0"})
 
 TOPICS: Final[dict[str, Topic]] = {
     topic.name: topic
@@ -165,6 +227,7 @@ TOPICS: Final[dict[str, Topic]] = {
                 _DELTA,
                 *_LAST,
             ),
+            has_numbers=False,
         ),
         Topic(
             "top",
@@ -172,6 +235,7 @@ TOPICS: Final[dict[str, Topic]] = {
             "Top items",
             "The items that most people have, best first, and how far each is ahead of the next.",
             (_BY, _DOMAIN, _DELTA, _K, *_LAST),
+            has_numbers=False,
         ),
         Topic(
             "set",
@@ -180,6 +244,7 @@ TOPICS: Final[dict[str, Topic]] = {
             "The items that most people have, without ranks. It often finds more of them than a ranked list does.",
             (_BY, _DOMAIN, _K, *_LAST),
             {"set": True},
+            has_numbers=False,
         ),
         Topic(
             "measure",
@@ -205,6 +270,7 @@ TOPICS: Final[dict[str, Topic]] = {
                 ),
                 *_LAST,
             ),
+            has_numbers=False,
         ),
         Topic(
             "choose",
@@ -212,6 +278,7 @@ TOPICS: Final[dict[str, Topic]] = {
             "One item",
             "The item that most people have, or a few, without numbers. It costs the least.",
             (_BY, _DOMAIN, _DELTA, _K, *_LAST),
+            has_numbers=False,
         ),
         Topic(
             "histogram",
@@ -233,6 +300,7 @@ TOPICS: Final[dict[str, Topic]] = {
             "Quantiles",
             "The median, the quartiles or the 95th percentile of a number.",
             (_OF, _BOUNDS, Field("at", ("Which quantiles",), "0.25,0.5,0.75"), _PER, *_GROUPS, *_LAST),
+            has_intervals=False,
         ),
         Topic(
             "mean",
@@ -284,7 +352,7 @@ def fill_form(form: Mapping[str, str]) -> dict[str, str]:
     """Return the form with what it begins with, for each input that is not there."""
     topic = find_topic(form)
     start: dict[str, str] = {}
-    for place in topic.fields:
+    for place in topic.all_fields:
         option = topic.options[place.name]
         start |= zip(input_names(option), _start(place, option), strict=True)
     return start | dict(form)
@@ -293,7 +361,7 @@ def fill_form(form: Mapping[str, str]) -> dict[str, str]:
 def read_form(form: Mapping[str, str], lists: Mapping[str, Domain]) -> dict[str, Any]:
     """Return what a person typed for each option, as the option parses it. A blank input leaves its option out."""
     topic, values = find_topic(form), dict[str, Any]()
-    for place in topic.fields:
+    for place in topic.all_fields:
         option = topic.options[place.name]
         texts = [form.get(name, "").strip() for name in input_names(option)]
         if isinstance(option.type, Flag):

@@ -32,7 +32,11 @@ OPERATIONS: Final[tuple[tuple[str, str, str, str, dict[str, Any] | None], ...]] 
         "the release is under way.",
         {"key": "…"},
     ),
-    ("/api/releases/{entry}", "get", "look", "A release again, for nothing.", None),
+    (
+        "/api/releases/{entry}", "get", "look",
+        "A release again, for nothing. Fields of the address say how presented shows it: round, hide_below, sort.",
+        None,
+    ),
     ("/api/work/{key}", "get", "look", "How far a release is.", None),
     ("/api/work/{key}", "delete", "release", "Cancel a release that is not charged yet.", None),
     ("/api/accounts", "get", "look", "Every account.", None),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
+from typing import Any, Final
 
 from starlette.responses import Response
 
@@ -13,11 +13,15 @@ from lastbit.output.json_values import json_text
 from lastbit.questions.plan import Plan, format_accuracy, make_plan
 from lastbit.questions.report import account_line, format_percent, format_value
 from lastbit.web.desk import Confirmation
-from lastbit.web.forms import TOPICS, fill_form
+from lastbit.web.display import display_texts, result_address
+from lastbit.web.forms import TOPICS, fill_form, list_display_inputs
 from lastbit.web.results import Result, find_result
 from lastbit.web.sliders import STOPS, make_slider, nearest_stop, plan_form
 from lastbit.web.tokens import may
 from lastbit.web.visit import NotThere, Visit, make_address, parse_number, redirect, safe
+
+_FILES: Final = {"html": "text/html; charset=utf-8", "json": "application/json", "csv": "text/csv; charset=utf-8"}
+"""The files of a result, and their types."""
 
 
 def ask(visit: Visit) -> Response:
@@ -53,6 +57,7 @@ def _show_form(visit: Visit, name: str, form: dict[str, str], error: str = "") -
         here="/",
         topic=TOPICS[name],
         inputs=TOPICS[name].inputs(form),
+        display=TOPICS[name].display_inputs(form),
         values=form,
         columns=columns,
         tables=desk.tables,
@@ -138,7 +143,7 @@ def find_paid(visit: Visit) -> Response | None:
     key = visit.part("key")
     entry = visit.desk.ledger.charged(key)
     if entry is not None:
-        return redirect(f"/results/{entry.id}")
+        return _go_to_result(visit, key, entry.id)
     job = visit.desk.jobs.find(key)
     return redirect(f"/work/{key}") if job is not None and not job.over else None
 
@@ -164,9 +169,15 @@ def release(visit: Visit) -> Response:
     key = visit.part("key")
     entry = visit.desk.ledger.charged(key)
     if entry is not None:
-        return redirect(f"/results/{entry.id}")
+        return _go_to_result(visit, key, entry.id)
     visit.desk.release(key, _find_waiting(visit, key).request, visit.asker)
     return redirect(f"/work/{key}")
+
+
+def _go_to_result(visit: Visit, key: str, entry: int) -> Response:
+    """Go on to the result of a key, shown as its question said, where the server still has it."""
+    waiting = visit.desk.find_waiting(key)
+    return redirect(result_address(entry, None if waiting is None else waiting.request))
 
 
 def _find_waiting(visit: Visit, key: str) -> Confirmation:
@@ -199,7 +210,7 @@ def _show_work(visit: Visit, template: str) -> Response:
         entry = visit.desk.ledger.charged(key)
         if entry is None:
             raise NotThere("there is no such work.")
-        return redirect(f"/results/{entry.id}")
+        return _go_to_result(visit, key, entry.id)
     return visit.page(template, job=job, here="/")
 
 
@@ -215,18 +226,26 @@ def cancel(visit: Visit) -> Response:
 def result(visit: Visit) -> Response:
     """Return a result, from the books; with an ending, to take away."""
     name, _, ending = visit.part("entry").partition(".")
-    shown_result = find_result(visit.desk, parse_number(name))
+    shown_result = find_result(visit.desk, parse_number(name), visit.query)
     if ending:
         return _make_file(shown_result, name, ending)
-    chart = "" if shown_result.answer is None else safe(shown_result.answer.chart)
-    account = make_address("/budget", {"account": shown_result.entry.dataset})
-    return visit.page("result.html", here="/", result=shown_result, chart=chart, account=account)
+    entry, view = shown_result.entry, shown_result.answer
+    request = None if view is None else view.request
+    return visit.page(
+        "result.html",
+        here="/",
+        result=shown_result,
+        chart="" if view is None else safe(view.chart),
+        account=make_address("/budget", {"account": entry.dataset}),
+        files={ending: result_address(entry.id, request, f".{ending}") for ending in _FILES},
+        inputs=[] if view is None else list_display_inputs(view),
+        is_shown_otherwise=bool(request and display_texts(request)),
+    )
 
 
 def _make_file(result: Result, name: str, ending: str) -> Response:
-    kinds = {"html": "text/html; charset=utf-8", "json": "application/json", "csv": "text/csv; charset=utf-8"}
-    if ending not in kinds or result.answer is None:
+    if ending not in _FILES or result.answer is None:
         raise NotThere("there is no such result.")
     text = result.html if ending == "html" else result.csv if ending == "csv" else json_text(result.answer.data)
     named = {"content-disposition": f'attachment; filename="lastbit-{name}.{ending}"'}
-    return Response(text.encode("utf-8", "backslashreplace"), 200, named, kinds[ending])
+    return Response(text.encode("utf-8", "backslashreplace"), 200, named, _FILES[ending])

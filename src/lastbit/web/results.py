@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -13,9 +14,11 @@ from lastbit.questions.identity import rebuild_request
 from lastbit.questions.rendering import AnswerView, release_time, render_answer
 from lastbit.questions.report import Report
 from lastbit.release import Release
+from lastbit.web.display import apply_display
 
 if TYPE_CHECKING:
     from lastbit.ledger import Entry
+    from lastbit.questions.option import Face
     from lastbit.questions.request import Request
     from lastbit.web.desk import Desk
 
@@ -51,8 +54,12 @@ class Result:
         return self.answer
 
 
-def find_result(desk: Desk, number: int) -> Result:
-    """Return the result of the entry with this number, of any account."""
+def find_result(desk: Desk, number: int, shown: Mapping[str, str] | None = None, face: Face = "page") -> Result:
+    """Return the result of the entry with this number, of any account.
+
+    `shown` are options of its display, as an address writes them. A release whose question the server does not know is
+    shown as it is.
+    """
     entry = desk.ledger.entry(number)
     if entry is None or entry.kind != "charge":
         raise EntryNotFound(f"there is no release {number} in the books.")
@@ -61,6 +68,7 @@ def find_result(desk: Desk, number: int) -> Result:
     published = desk.ledger.published(number)
     request = _find_request(desk, entry)
     if request is not None:
+        request = apply_display(request, shown or {}, face)
         answer = render_answer(request, None, published)
     else:
         about = [("The question, as the books know it", entry.about)] if entry.about else []

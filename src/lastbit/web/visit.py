@@ -117,7 +117,8 @@ def parse_number(text: str) -> int:
 
 def make_address(path: str, values: Mapping[str, str]) -> str:
     """Return a path with fields behind it."""
-    return f"{path}?{urlencode({name: value for name, value in values.items() if value})}"
+    fields = urlencode({name: value for name, value in values.items() if value})
+    return f"{path}?{fields}" if fields else path
 
 
 def redirect(path: str) -> Response:
