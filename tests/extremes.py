@@ -121,6 +121,10 @@ PARAMETERS: dict[str, Callable[[Case], dict[str, Any]]] = {
         **of.pay(), "groups": range(of.one([1, 2, 2000])), "bounds": of.one(BOUNDS),
         **of.some(resolution=RESOLUTIONS, qs=QUANTILES, most_values=WHOLE, spread=WHOLE, scale=_SCALES),
     },
+    "GroupTopK": lambda of: {
+        **of.one([of.pay(), {"rho": of.one(RHOS)}]), **of.grid(), "groups": range(of.one([1, 2, 2000])),
+        "k": of.one(WHOLE), **of.some(most_groups=WHOLE, numbers=[True, False], **_SIGN),
+    },
     "Parts": lambda of: {
         "parts": {
             f"part {number}": lb.LaterPart("later", of.one(_COSTS), {}, lambda published: None)
@@ -200,6 +204,7 @@ PROMISES: dict[str, dict[str, _Ask]] = {
         "total_accuracy": lambda own, level, n: own.total_accuracy(level),
     },
     "GroupQuantiles": {"accuracy": lambda own, level, n: own.accuracy(level, ties=n)},
+    "GroupTopK": {"accuracy": lambda own, level, n: own.accuracy(n, level)},
     "NoisyTopK": {"accuracy": lambda own, level, n: own.accuracy(n, level)},
     "Quantile": {"accuracy": lambda own, level, n: own.accuracy(level)},
     "Quantiles": {"accuracy": lambda own, level, n: own.accuracy(level, ties=n)},

@@ -62,6 +62,7 @@ from lastbit.mechanisms.sparse_vector.standard import SparseVector
 from lastbit.mechanisms.tables.mechanism import Tables
 from lastbit.mechanisms.tables.release import ConsistentTables
 from lastbit.mechanisms.tables.table import ConsistentTable, TableTotal
+from lastbit.mechanisms.top_k.group_top_k import GroupSelections, GroupTopK
 from lastbit.mechanisms.top_k.measurements import MeasuredSet, MeasuredTopK
 from lastbit.mechanisms.top_k.noisy_max import Maximum, NoisyMax
 from lastbit.mechanisms.top_k.noisy_top_k import NoisyTopK, TopItems, TopK
@@ -129,6 +130,8 @@ __all__ = [
     "GroupMeans",
     "GroupQuantileValues",
     "GroupQuantiles",
+    "GroupSelections",
+    "GroupTopK",
     "LastbitError",
     "LaterPart",
     "LaterValues",

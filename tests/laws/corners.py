@@ -212,6 +212,15 @@ def group_means(corner: Corner) -> Instance:
     return Instance(built, {}, after, "1/20", tight=False)
 
 
+def group_top_k(corner: Corner) -> Instance:
+    """One person comes into as many groups as the bound says."""
+    bound = corner["bound"]
+    names = "abc"[:bound]
+    built = lb.GroupTopK(groups=[*names], k=1, resolution=1, monotone=True, **price(corner["currency"], 12))
+    before, after = [0, 0], [1, corner["other"]]
+    return Instance(built, dict.fromkeys(names, before), dict.fromkeys(names, after), "1/1000", tight=corner["other"] == 0 and corner["currency"] != "rho")
+
+
 def tables(corner: Corner) -> Instance:
     """A person has up to `bound` records, or replaces as many."""
     bound, replaces = corner["bound"], corner["replaces"]
@@ -235,6 +244,7 @@ CASES: dict[str, tuple[Callable[[Corner], Instance], Mapping[str, Sequence[Any]]
     "Quantile": (quantile, {**BOUNDED, "scale": ("linear", "log")}),
     "Quantiles": (quantiles, BOUNDED),
     "GroupQuantiles": (group_quantiles, {**BOUNDED, "bound": (1, 2, 3), "factor": (1, 2)}),
+    "GroupTopK": (group_top_k, {"currency": CURRENCY, "bound": (1, 2, 3), "other": (0, 1)}),
     "DiscoverRanking": (discover_ranking, {**GRID, "bound": (1, 2, None), "k": (1, 2, 3)}),
     "DiscoverHistogram": (discover_histogram, {**GRID, "bound": (1, 2, 3)}),
     "DiscoverHistogram, first": (discover_first, {**GRID, "reach": (1, 2), "factor": (1, 2), "bound": (1, 2)}),

@@ -126,7 +126,7 @@ def test_tables(most: int, replaces: bool) -> None:
 
 ELSEWHERE = {
     "NoisyMax", "NoisyTopK", "SelectAndMeasure", "SparseVector", "SubsetTopK", "AdaptiveSparseVector", "Snapping",
-    "AutomaticBounds", "GroupMeans", "PrivateSelection", "PrivateSearch", "Parts",
+    "AutomaticBounds", "GroupMeans", "GroupTopK", "PrivateSelection", "PrivateSearch", "Parts",
 }  # fmt: skip
 """test_mechanism has the first five, and tests/laws the others: runs of queries, one number, coins, and parts."""
 

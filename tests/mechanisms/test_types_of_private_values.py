@@ -48,13 +48,14 @@ STATISTICS: dict[str, Callable[[Any], Any]] = {
     "histogram": lambda values: lb.histogram(values, bounds=(0, 10), bins=3),
     "mean_sums": lambda values: lb.mean_sums(values, bounds=(0, 10)),
 }
+OF_PARTS = {"Parts": ("people", "top"), "GroupTopK": ("a", "b")}
 SCORES: dict[str, Callable[[Any], Any]] = {
     "Statistic": lambda values: lb.Statistic(values, 1, 1),  # type: ignore[arg-type]
     "ask": lambda values: lb.SparseVector(threshold=3, limit=1, epsilon=1).start().ask(values[1]),
     "ask_many": lambda values: lb.SparseVector(threshold=3, limit=1, epsilon=1).start().ask_many(values),
     **{
         name: lambda values, name=name: BUILT[name](epsilon=1).release(
-            {"people": values, "top": values} if name == "Parts" else values
+            {key: values for key in OF_PARTS[name]} if name in OF_PARTS else values
         )
         for name in BUILT
         if name not in RECORDS | {"Snapping"} and not name.startswith("Discover")

@@ -18,6 +18,7 @@ ASKED: Final[Mapping[str, lb.Mechanism[Any]]] = {
     "NoisyTopK, k=10": lb.NoisyTopK(k=10, epsilon="1/10"),
     "SelectAndMeasure, k=10": lb.SelectAndMeasure(k=10, epsilon="1/10"),
     "SubsetTopK, k=100": lb.SubsetTopK(k=100, epsilon="1/10"),
+    "GroupTopK, k=10, two groups": lb.GroupTopK(groups=("a", "b"), k=10, epsilon="1/10"),
     "ExponentialMechanism": lb.ExponentialMechanism(epsilon="1/10"),
     "SparseVector, limit=3": lb.SparseVector(threshold=0, limit=3, epsilon="1/10"),
     "AdaptiveSparseVector, limit=3": lb.AdaptiveSparseVector(threshold=0, limit=3, epsilon="1/10"),

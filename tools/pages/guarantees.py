@@ -77,6 +77,18 @@ INSTANCES: Final[Mapping[str, Sequence[Instance]]] = {
     "GroupQuantiles": [
         Instance({"groups": ("a", "b"), "eta": _TWO, "bounds": (0, 5)}, {"a": [1, 4], "b": [2]}, Fraction(0)),
     ],
+    "GroupTopK": [
+        Instance(
+            {"groups": ("a", "b"), "k": 1, "eta": Eta(1, 1, 4), "resolution": 1, "monotone": True},
+            {"a": [0], "b": [0, 1]},
+            Fraction(1, 1 << 10),
+        ),
+        Instance(
+            {"groups": ("a", "b"), "k": 1, "rho": 2, "resolution": 1, "monotone": True, "most_groups": 1},
+            {"a": [0, 0], "b": [1]},
+            Fraction(1, 1 << 10),
+        ),
+    ],
     "NoisyMax": [
         Instance({"eta": _TWO, "resolution": 1}, [0, 1]),
         Instance({"eta": _TWO, "resolution": 1}, [0, 1, 1], Fraction(1, 1 << 7)),

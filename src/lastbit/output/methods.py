@@ -50,6 +50,9 @@ METHODS: Final[dict[str, Method]] = {
         "a selection with exponential noise, and noise on each number selected",
         _DING_GAP,
     ),
+    "GroupTopK": Method(
+        "The largest of each group", "the largest of the numbers of each group with exponential noise", _DING_SECURE
+    ),
     "SubsetTopK": Method(
         "The largest as a set",
         "the selection of a set",

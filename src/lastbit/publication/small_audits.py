@@ -33,6 +33,10 @@ def list_small_instances() -> dict[str, Callable[[], _Instance]]:
         "SelectAndMeasure": lambda: (
             lb.SelectAndMeasure(k=1, epsilon=6, resolution=1, monotone=True), [0, 0], "1/200"
         ),
+        "GroupTopK": lambda: (
+            lb.GroupTopK(groups=["a", "b"], k=1, eta=lb.Eta(1, 1, 4), resolution=1, monotone=True),
+            {"a": [0], "b": [0, 1]}, "1/1000"
+        ),
         "SparseVector": lambda: (
             lb.SparseVector(threshold=0, limit=1, eta=lb.Eta(1, 1, 12), noise="laplace"), [0], "1/100"
         ),
