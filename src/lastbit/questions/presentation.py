@@ -54,7 +54,7 @@ def hide_numbers(below: Any = None, wider: Any = None) -> Step:
         values = _numbers_of(table)
         sizes = table.get("people", values)
         fewer = "fewer than" if counts_somebody(report) else "below"
-        widths = _widths(table)
+        widths = interval_widths(table)
         if widest is not None and widths is None:
             raise ParameterError("--hide-wider needs intervals, and this answer has none. Leave it out.")
         reasons = []
@@ -88,7 +88,7 @@ def _numbers_of(table: Mapping[str, Sequence[Any]]) -> Sequence[Any]:
     return numbers
 
 
-def _widths(table: Mapping[str, Sequence[Any]]) -> list[Any] | None:
+def interval_widths(table: Mapping[str, Sequence[Any]]) -> list[Any] | None:
     """Return how wide each interval is; None where an end is missing, or for all where there are no intervals.
 
     Where nothing bounds the number of all rows, the interval is that of the rows counted, as it is in the table.
