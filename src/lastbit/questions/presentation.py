@@ -232,12 +232,13 @@ def join_ends(table: Mapping[str, Sequence[Any]], heading: str = "value") -> dic
     """
     columns: dict[str, Sequence[Any]] = {}
     for name, column in table.items():
-        if name == "high" or name.endswith("_high"):
+        if name in ("high", "shown") or name.endswith("_high"):
             continue
         if name == "low" or name.endswith("_low"):
             ends = zip(column, table[f"{name[:-3]}high"], strict=True)
             own = name[:-4].replace("_", " ")
-            columns[f"interval of {own}" if own else "interval"] = [*ends]
+            intervals = [None if pair == (None, None) else pair for pair in ends]
+            columns[f"interval of {own}" if own else "interval"] = intervals
         else:
             columns[heading if name == "value" else name] = column
     return columns
