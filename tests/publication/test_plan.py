@@ -57,7 +57,7 @@ def test_a_plan_says_how_many_people_an_answer_needs_to_be_shown(tmp_path):
     # An interval of 2 * within is half of the number at 4 * within.
     assert hidden["patients"] == max(10, 4 * within["patients"])
     assert hidden["regions"] == 4 * within["regions"]
-    assert hidden["crossed"] - 1 < 4 * within["crossed"] <= hidden["crossed"]
+    assert hidden["crossed"] > 4 * within["crossed"]  # the interval allows for people whom the bound leaves out
     assert hidden["named"] - 1 < within["named"] <= hidden["named"]  # what an item needs to be listed
     assert hidden["cost"] == 10  # a mean has the number of people beside it
     assert hidden["spent"] is None  # a sum has none

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import random
+import os
 import shutil
 import sys
 
@@ -12,7 +12,8 @@ import pytest
 
 import lastbit as lb
 from lastbit.errors import ParameterError
-from lastbit.publication.certificate import canonical_bytes
+from lastbit.publication.certificate import canonical_bytes, digest_certificate, read_document
+from lastbit.publication.folder import digest_files
 from lastbit.publication.signature import create_keys, read_private_key, sign
 from lastbit.publication.small_audits import list_small_instances
 from tests import processes
@@ -26,6 +27,14 @@ def published(tmp_path_factory):
     text = TEXT.replace('"svg"]', '"svg", "png", "parquet"]\nregistry = true')
     lb.Publication.from_file(make_study(folder, text)).run(key=folder / "key")
     return folder
+
+
+@pytest.fixture(params=[True, False], ids=["signed", "unsigned"])
+def is_signed(request, copy):
+    """Whether the folder of a test is signed: it is made unsigned where it shall not be."""
+    if not request.param:
+        forge(copy, lambda document: None)
+    return request.param
 
 
 @pytest.fixture
@@ -55,27 +64,74 @@ def test_another_machine_verifies_a_folder_with_the_command_alone(published, cop
     assert list((tmp_path / "elsewhere").iterdir()) == []
 
 
-def test_one_changed_byte_anywhere_is_noticed(copy):
-    draw = random.Random(7)
+def change_byte(content: bytes, place: int) -> bytes:
+    """Turn one bit of one byte: which one depends on the place."""
+    return content[:place] + bytes([content[place] ^ 1 << place % 8]) + content[place + 1 :]
+
+
+def test_one_changed_byte_anywhere_is_noticed(copy, is_signed):
+    """A full check with a change at the start, in the middle and at the end of every file."""
     files = sorted(path for path in copy.rglob("*") if path.is_file())
+    assert {path.suffix for path in files} == {".json", ".html", ".yaml", ".csv", ".parquet", ".svg", ".png"}
     for path in files:
         content = path.read_bytes()
-        places = {0, len(content) - 1, *(draw.randrange(len(content)) for _ in range(3))}
-        for place in sorted(places):
-            changed = bytearray(content)
-            changed[place] ^= 1 << draw.randrange(7)
-            path.write_bytes(bytes(changed))
-            assert not lb.verify(copy, audit=False).holds, (path.name, place)
+        for place in (0, len(content) // 2, len(content) - 1):
+            path.write_bytes(change_byte(content, place))
+            problems = lb.verify(copy, audit=False).problems
+            assert any(path.name in problem for problem in problems), (path.name, place)
         path.write_bytes(content)
     assert lb.verify(copy, audit=False).holds
+
+
+def test_every_byte_of_the_certificate_counts(copy, is_signed):
+    """All places, one by one: all before the signature without one, and all of the signature, in upper case too."""
+    content = (copy / "release.json").read_bytes()
+    assert read_document(content)[1] == []
+    places = range(content.index(b'"signature"') if is_signed else 0, len(content))
+    assert [place for place in places if not read_document(change_byte(content, place))[1]] == []
+    if is_signed:
+        upper = [content[:place] + content[place : place + 1].upper() + content[place + 1 :] for place in places]
+        assert all(read_document(other)[1] for other in upper if other != content)
+
+
+def test_every_byte_of_every_other_file_counts(copy, tmp_path):
+    """All places of all files, one by one, with the digests that a full check compares."""
+    stated = json.loads((copy / "release.json").read_bytes())["files"]
+    assert digest_files(copy) == stated
+    (tmp_path / "one").mkdir()
+    for name in stated:
+        content = (copy / name).read_bytes()
+        path = tmp_path / "one" / "file"
+        path.write_bytes(content)
+        assert digest_files(path.parent) == {"file": stated[name]}
+        before = hashlib.sha256()
+        for place in range(len(content)):
+            changed = before.copy()
+            changed.update(change_byte(content[place : place + 1], 0) + content[place + 1 :])
+            assert changed.hexdigest() != stated[name], (name, place)
+            before.update(content[place : place + 1])
 
 
 def test_a_missing_and_a_foreign_file_are_noticed(copy):
     (copy / "extra.txt").write_text("?")
     assert "extra.txt is not part" in str(lb.verify(copy, audit=False))
     (copy / "extra.txt").unlink()
-    (copy / "report.html").unlink()
-    assert "report.html is missing" in str(lb.verify(copy, audit=False))
+    (copy / "answers" / ".hidden").symlink_to(copy.parent, target_is_directory=True)
+    assert "answers/.hidden is not part" in str(lb.verify(copy, audit=False))
+    (copy / "answers" / ".hidden").unlink()
+    os.mkfifo(copy / "pipe")
+    assert "pipe is not part" in str(lb.verify(copy, audit=False))
+    (copy / "pipe").unlink()
+    for name in json.loads((copy / "release.json").read_bytes())["files"]:
+        content = (copy / name).read_bytes()
+        (copy / name).unlink()
+        assert f"{name} is missing" in str(lb.verify(copy, audit=False))
+        (copy.parent / "elsewhere").write_bytes(content)
+        (copy / name).symlink_to(copy.parent / "elsewhere")
+        assert f"{name} was changed" in str(lb.verify(copy, audit=False))
+        (copy / name).unlink()
+        (copy / name).write_bytes(content)
+    assert lb.verify(copy, audit=False).holds
 
 
 def forge(copy, change, key=None):
@@ -84,6 +140,7 @@ def forge(copy, change, key=None):
     document = json.loads(path.read_bytes())
     change(document)
     document.pop("signature")
+    document["digest"] = digest_certificate(document)
     signature = None if key is None else sign(read_private_key(key), canonical_bytes(document))
     path.write_bytes(canonical_bytes({**document, "signature": signature}))
 
@@ -142,6 +199,7 @@ def test_a_changed_report_or_table_is_noticed_although_its_digest_fits(tmp_path,
     changes = {
         "report.html": lambda content: content.replace(b"patients", b"people  ", 1),
         "deployment.yaml": lambda content: content.replace(b"epsilon: 3", b"epsilon: 2", 1),
+        "answers/regions.svg": lambda content: content.replace(b"north", b"south", 1),
         "answers/regions.csv": lambda content: content.replace(b"north", b"south", 1),
         "answers/regions.parquet": lambda _: (copy / "answers" / "cost.parquet").read_bytes(),
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.util import find_spec
 from textwrap import fill
@@ -46,6 +46,24 @@ class Panel:
     """The intervals of the noise alone, where those of all people are wider."""
     is_series: bool = False
     """Whether the labels are times, one after the other."""
+
+
+def blank_hidden(panels: Sequence[Panel], shown: Sequence[bool]) -> list[Panel]:
+    """Return panels without the numbers and intervals of hidden rows, which follow each other as in the table.
+
+    >>> [panel] = blank_hidden([Panel("people", ["flu", "cold"], [12, 5], intervals=[(10, 14), (3, 7)])], [True, False])
+    >>> panel.heights, panel.intervals
+    ([12, None], [(10, 14), None])
+    """
+    flags, blanked = iter(shown), []
+    for panel in panels:
+        own = [next(flags, True) for _ in panel.heights]
+        parts = {
+            name: [cell if flag else None for cell, flag in zip(cells, own, strict=False)]
+            for name, cells in (("heights", panel.heights), ("intervals", panel.intervals), ("noise", panel.noise))
+        }
+        blanked.append(panel if all(own) else replace(panel, **parts))  # type: ignore[arg-type]
+    return blanked
 
 
 def is_installed() -> bool:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import replace
@@ -16,6 +17,7 @@ from lastbit.exact.numbers import number
 from lastbit.ledger import chain
 from lastbit.output.data_files import plain_columns
 from lastbit.publication.rates import PublicRate
+from lastbit.publication.signature import is_signed
 from lastbit.questions.column_facts import ColumnFacts
 from lastbit.questions.group_types import group_names
 from lastbit.questions.kinds import find_kind
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from lastbit.publication.publication import Publication
     from lastbit.publication.run import PublishedAnswers
 
+CERTIFICATE: Final = "release.json"
 SCHEMA: Final = "lastbit-publication-1"
 _PLACES: Final = frozenset(("source", "table", "read_as", "separator", "encoding", "decimal_comma", "columns"))
 """Options that say where and how the rows are stored. They change no cost."""
@@ -48,6 +51,44 @@ def canonical_bytes(document: Any) -> bytes:
     """
     text = json.dumps(document, sort_keys=True, indent=1, ensure_ascii=True, allow_nan=False)
     return f"{text}\n".encode("ascii")
+
+
+def digest_certificate(document: Mapping[str, Any]) -> str:
+    """Return the SHA-256 of all that a certificate says but this digest and the signature."""
+    said = {name: part for name, part in document.items() if name not in ("digest", "signature")}
+    return hashlib.sha256(canonical_bytes(said)).hexdigest()
+
+
+def read_document(content: bytes) -> tuple[dict[str, Any] | None, list[str]]:
+    """Return the certificate that these bytes are, and what shows that they were changed; None where they are none.
+
+    The digest of an unsigned certificate shows every accident. Whoever changes it on purpose changes the digest too:
+    against that there are signatures.
+    """
+    try:
+        document = json.loads(content, parse_constant=_refuse_constant)
+        if not isinstance(document, dict) or document.get("schema") != SCHEMA:
+            raise ValueError
+        is_canonical, fits = (
+            canonical_bytes(document) == content,
+            document.get("digest") == digest_certificate(document),
+        )
+    except (ValueError, RecursionError):
+        return None, [f"{CERTIFICATE} is no certificate of a publication that this lastbit reads."]
+    problems = [] if is_canonical else [f"{CERTIFICATE} was changed: its bytes are not in canonical form."]
+    problems += [] if fits else [f"{CERTIFICATE} was changed: its digest does not fit."]
+    if document.get("signature") is not None and not is_signed(document["signature"], signed_bytes(document)):
+        problems.append(f"the signature in {CERTIFICATE} does not fit: the certificate was changed.")
+    return document, problems
+
+
+def signed_bytes(document: Mapping[str, Any]) -> bytes:
+    """Return what a signature is of: the whole certificate but itself."""
+    return canonical_bytes({name: part for name, part in document.items() if name != "signature"})
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is no number of JSON")
 
 
 def describe_publication(publication: Publication) -> dict[str, Any]:

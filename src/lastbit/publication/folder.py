@@ -14,7 +14,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from lastbit.errors import LastbitError, ParameterError
 from lastbit.output.data_files import csv_bytes, write_parquet
-from lastbit.publication.certificate import SCHEMA, answer_columns, build_certificate, canonical_bytes
+from lastbit.publication.certificate import (
+    CERTIFICATE,
+    SCHEMA,
+    answer_columns,
+    build_certificate,
+    canonical_bytes,
+    digest_certificate,
+)
 from lastbit.publication.registry import render_registry
 from lastbit.publication.report import render_report
 from lastbit.publication.signature import fingerprint, is_signed, sign
@@ -26,7 +33,6 @@ if TYPE_CHECKING:
     from lastbit.publication.run import PublishedAnswers
     from lastbit.questions.rendering import AnswerView
 
-CERTIFICATE: Final = "release.json"
 REPORT: Final = "report.html"
 REGISTRY: Final = "deployment.yaml"
 ANSWERS: Final = "answers"
@@ -109,6 +115,7 @@ def write_folder(answers: PublishedAnswers, folder: Path, key: Ed25519PrivateKey
             if is_wanted:
                 (building / name).write_bytes(render_page(name, document, answers.all_views))
         document["files"] = digest_files(building)
+        document["digest"] = digest_certificate(document)
         signature = _keep_signature(folder, document) if key is None else sign(key, canonical_bytes(document))
         (building / CERTIFICATE).write_bytes(canonical_bytes({**document, "signature": signature}))
         _replace_folder(building, folder)
@@ -151,7 +158,7 @@ def write_answer(stem: Path, view: AnswerView, formats: Sequence[str]) -> None:
         write_parquet(stem.with_name(f"{stem.name}.parquet"), columns)
     svg = view.chart
     if "svg" in formats and svg:
-        stem.with_name(f"{stem.name}.svg").write_text(svg, "utf-8", "backslashreplace")
+        stem.with_name(f"{stem.name}.svg").write_bytes(text_bytes(svg))
     if "png" in formats and svg:
         try:
             figure = view.plot()
@@ -161,9 +168,13 @@ def write_answer(stem: Path, view: AnswerView, formats: Sequence[str]) -> None:
 
 
 def render_page(name: str, certificate: Mapping[str, Any], views: Mapping[str, AnswerView]) -> bytes:
-    """Return the file of this name as it is written: what no text can hold is written out."""
-    page = {REPORT: render_report, REGISTRY: render_registry}[name](certificate, views)
-    return page.encode("utf-8", "backslashreplace")
+    """Return the file of this name as it is written."""
+    return text_bytes({REPORT: render_report, REGISTRY: render_registry}[name](certificate, views))
+
+
+def text_bytes(text: str) -> bytes:
+    """Return a text as it is written: what no text can hold is written out."""
+    return text.encode("utf-8", "backslashreplace")
 
 
 def holds_columns(path: Path, columns: Mapping[str, Sequence[Any]]) -> bool:
@@ -183,9 +194,13 @@ def _is_same(read: Any, written: Any) -> bool:
 
 
 def digest_files(folder: Path) -> dict[str, str]:
-    """Return the SHA-256 of every file of a folder but the certificate, by its path in the folder."""
+    """Return the SHA-256 of every file of a folder but the certificate, by its path in the folder.
+
+    What is no file of its own, such as a link, has no digest: "".
+    """
+    paths = {path.relative_to(folder).as_posix(): path for path in sorted(folder.rglob("*"))}
     return {
-        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file() and path.relative_to(folder).as_posix() != CERTIFICATE
+        name: hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() and not path.is_symlink() else ""
+        for name, path in paths.items()
+        if name != CERTIFICATE and (path.is_symlink() or not path.is_dir())
     }

@@ -8,7 +8,9 @@ from math import ceil
 from typing import TYPE_CHECKING, Final
 
 from lastbit.exact.numbers import number
+from lastbit.questions.presentation import interval_widths
 from lastbit.questions.question import Accuracy
+from lastbit.questions.rendering import sample_view
 from lastbit.values.bounds import parse_bounds
 
 if TYPE_CHECKING:
@@ -31,7 +33,7 @@ class Hiding:
 def foresee_hiding(request: Request, accuracy: Accuracy) -> Hiding:
     """Return what will be hidden of an answer that is as accurate as this.
 
-    An interval is twice as wide as the accuracy. It is wider where people are left out by a bound.
+    An interval is twice as wide as the accuracy, and wider where a bound may leave people out.
     """
     below, wider = request.values.get("hide_below"), request.values.get("hide_wider")
     sizes = [] if below is None else [number(below, "hide_below")]
@@ -39,7 +41,7 @@ def foresee_hiding(request: Request, accuracy: Accuracy) -> Hiding:
     if request.kind.name in COUNTS and accuracy.meaning != Accuracy.meaning:  # items that nobody listed need as many
         sizes.append(accuracy.within)
     elif wider is not None and usual is not None:
-        width, text = 2 * accuracy.within, str(wider).strip()
+        width, text = _foresee_width(request, accuracy), str(wider).strip()
         limit = number(text.removesuffix("%"), "hide_wider")
         if text.endswith("%"):
             limit /= 100
@@ -47,6 +49,16 @@ def foresee_hiding(request: Request, accuracy: Accuracy) -> Hiding:
             limit *= abs(usual)
         too_wide = width > limit
     return Hiding(ceil(max(sizes)) if sizes else None, too_wide)
+
+
+def _foresee_width(request: Request, accuracy: Accuracy) -> Fraction:
+    """Return how wide an interval will be. For the people whom a bound leaves out a made-up answer shows it."""
+    width = 2 * accuracy.within
+    if request.kind.name not in COUNTS:
+        return width
+    table = sample_view(request.change(hide_below=None, hide_wider=None)).report.table
+    widths = sorted(number(size, "width") for size in interval_widths(table) or () if size is not None)
+    return max(width, widths[len(widths) // 2]) if widths else width
 
 
 def _guess_number(request: Request, accuracy: Accuracy) -> Fraction | None:

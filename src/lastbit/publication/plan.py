@@ -102,7 +102,8 @@ class PublicationPlan:
         left = budget.total - sum((question.price for question in questions), Fraction(0))
         notes = [
             f"In all {publication.mechanism.cost.text}, within {budget.text}. Each accuracy holds with probability "
-            f"{format_percent(level)}, for about {publication.people:,} {publication.words.people} where it depends on how many there are.",
+            f"{format_percent(level)}, for about {publication.people:,} {publication.words.people} where it depends on "
+            "how many there are.",
         ]
         wished = any(question.wish.within is not None for question in questions)
         if wished and number(level, "level") != number(WISH_LEVEL, "level"):

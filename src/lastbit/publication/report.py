@@ -12,7 +12,10 @@ from lastbit.publication.meaning import explain_cost
 from lastbit.questions.rendering import AnswerView
 
 _STYLE: Final = """
-@page { size: A4; margin: 18mm 16mm 20mm; }
+@page {
+  size: A4; margin: 18mm 16mm 20mm;
+  @bottom-right { content: counter(page) " of " counter(pages); font: 8pt sans-serif; }
+}
 section.answer { margin-bottom: 2rem; }
 .title-page { border-bottom: 2px solid var(--line); margin-bottom: 1.5rem; padding-bottom: 1rem; }
 .simulated { color: var(--bad); font-weight: 600; }
@@ -22,7 +25,9 @@ section.answer { margin-bottom: 2rem; }
   p { max-width: none; orphans: 3; widows: 3; }
   a { color: inherit; text-decoration: none; }
   .wide { overflow: visible; }
-  table { font-size: 9.5pt; }
+  body { font-size: 10pt; }
+  table { font-size: 8.5pt; }
+  th, td { padding: 0.2rem 0.7rem 0.2rem 0; }
   thead { display: table-header-group; }
   tr { break-inside: avoid; }
   h2, h3, caption { break-after: avoid; break-inside: avoid; }
@@ -32,6 +37,8 @@ section.answer { margin-bottom: 2rem; }
   figure.wide svg.chart { min-width: 0; max-height: 150mm; }
 }
 """
+_FEW: Final = 12
+"""Rows of a table that is not cut in print."""
 _SIMULATED: Final = "SIMULATED: these numbers are made up. No row was read. They show what the report will look like."
 _MARK: Final = f"""
 @page {{ margin-top: 26mm; @top-center {{ content: "{_SIMULATED}"; color: #b3261e; font: bold 8pt sans-serif; }} }}
@@ -74,8 +81,10 @@ def _render_answer(name: str, view: AnswerView) -> str:
     chart = f'<figure class="wide" tabindex="0">{view.chart}</figure>' if view.chart else ""
     table = f'<div class="wide">{html_table(names, rows, "")}</div>'.replace("<caption></caption>", "")
     heading = f"<h2>{escape(view.title)}</h2>"
-    first = f'<div class="together">{heading}{chart}</div>'
-    return f'<section class="answer" id="{escape(name)}">{first}{table}{notes}</section>'
+    # A short table stays on the page of its heading and its picture.
+    kept, rest = (table, "") if len(rows) <= _FEW else ("", table)
+    first = f'<div class="together">{heading}{chart}{kept}</div>'
+    return f'<section class="answer" id="{escape(name)}">{first}{rest}{notes}</section>'
 
 
 def _render_methods(views: Mapping[str, AnswerView]) -> str:

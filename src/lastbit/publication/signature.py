@@ -95,10 +95,10 @@ def sign(key: Ed25519PrivateKey, content: bytes) -> dict[str, str]:
 
 
 def is_signed(signature: Any, content: bytes) -> bool:
-    """Return whether a signature is one of these bytes, by the key that it names."""
+    """Return whether a signature is one of these bytes, by the key that it names, and written as `sign` writes it."""
     try:
-        key = Ed25519PublicKey.from_public_bytes(bytes.fromhex(signature["public_key"]))
-        key.verify(bytes.fromhex(signature["signature"]), content)
+        parts = {name: bytes.fromhex(signature[name]) for name in ("public_key", "signature")}
+        Ed25519PublicKey.from_public_bytes(parts["public_key"]).verify(parts["signature"], content)
     except (InvalidSignature, ValueError, TypeError, KeyError):
         return False
-    return True
+    return bool(signature == {name: part.hex() for name, part in parts.items()})

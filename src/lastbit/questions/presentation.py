@@ -56,7 +56,7 @@ def hide_numbers(below: Any = None, wider: Any = None) -> Step:
         values = _numbers_of(table)
         sizes = table.get("people", values)
         fewer = "fewer than" if counts_somebody(report) else "below"
-        widths = _widths(table)
+        widths = interval_widths(table)
         if widest is not None and widths is None:
             raise ParameterError("--hide-wider needs intervals, and this answer has none. Leave it out.")
         reasons = []
@@ -90,7 +90,7 @@ def _numbers_of(table: Mapping[str, Sequence[Any]]) -> Sequence[Any]:
     return numbers
 
 
-def _widths(table: Mapping[str, Sequence[Any]]) -> list[Any] | None:
+def interval_widths(table: Mapping[str, Sequence[Any]]) -> list[Any] | None:
     """Return how wide each interval is; None where an end is missing, or for all where there are no intervals.
 
     Where nothing bounds the number of all rows, the interval is that of the rows counted, as it is in the table.
@@ -235,12 +235,13 @@ def join_ends(table: Mapping[str, Sequence[Any]], heading: str = "value") -> dic
     """
     columns: dict[str, Sequence[Any]] = {}
     for name, column in table.items():
-        if name == "high" or name.endswith("_high"):
+        if name in ("high", "shown") or name.endswith("_high"):
             continue
         if name == "low" or name.endswith("_low"):
             ends = zip(column, table[f"{name[:-3]}high"], strict=True)
             own = name[:-4].replace("_", " ")
-            columns[f"interval of {own}" if own else "interval"] = [*ends]
+            intervals = [None if pair == (None, None) else pair for pair in ends]
+            columns[f"interval of {own}" if own else "interval"] = intervals
         else:
             columns[heading if name == "value" else name] = column
     return columns

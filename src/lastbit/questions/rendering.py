@@ -18,7 +18,7 @@ from lastbit.output.chart import chart
 from lastbit.output.json_values import json_text
 from lastbit.output.numbers import are_intervals
 from lastbit.output.page import Page
-from lastbit.output.picture import Panel
+from lastbit.output.picture import Panel, blank_hidden
 from lastbit.output.table import PEOPLE, format_cells, html_table, text_table
 from lastbit.output.words import capitalize
 from lastbit.questions.answer import Payer
@@ -141,9 +141,9 @@ class AnswerView:
     @property
     def panels(self) -> Sequence[Panel]:
         """What a picture shows: the numbers and their intervals, of all people where people are counted."""
-        if self.report.panels:
-            return self.report.panels
         frame = self.report.frame
+        if self.report.panels:
+            return blank_hidden(self.report.panels, frame.get("shown", ()))
         labels = self.report.label_names
         if not self._has_tables and {"value", "low", "high"} <= frame.keys() and labels:
             intervals = list(zip(frame["low"], frame["high"], strict=True))
@@ -167,9 +167,10 @@ class AnswerView:
                     noise = []
             is_series = len(labels) == 1 and len(texts) > 2 and all(map(_TIME.fullmatch, texts))
             headings = ", ".join(name_groups(self.request, labels))
-            return [Panel(name, texts, frame["value"], headings, intervals, noise=noise, is_series=is_series)]
+            panel = Panel(name, texts, frame["value"], headings, intervals, noise=noise, is_series=is_series)
+            return blank_hidden([panel], [value is not None for value in frame["value"]])
         panels: Sequence[Panel] = self.published.panels(self.level)
-        return panels
+        return blank_hidden(panels, frame.get("shown", ()))
 
     @property
     def chart(self) -> str:
@@ -180,7 +181,11 @@ class AnswerView:
             panels = self.panels
         except LastbitError:  # the release publishes names
             return ""
-        return chart(panels, self.report.title) if any(len(panel.heights) for panel in panels) else ""
+        return (
+            chart(panels, self.report.title)
+            if any(height is not None for panel in panels for height in panel.heights)
+            else ""
+        )
 
     def plot(self, path: str | None = None) -> Any:
         """Draw the numbers with their intervals; `path` writes a picture. Needs matplotlib."""

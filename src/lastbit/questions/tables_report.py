@@ -139,7 +139,7 @@ def report_tables(request: Request, reading: PeopleReading, noun: str) -> Report
     if crosswise is not None:
         table = release.table(*crosswise)
         notes = [*table.describe(request.level), *people.describe()]
-        return Report(f"{title}: {' by '.join(crosswise)}", table.crosswise(), notes, data, **more)
+        return Report(f"{title}: {' by '.join(crosswise)}", table.crosswise(), notes, data, (noun,), **more)
     if sum(map(release.design.scheme.cells, shape.tables)) > _MOST_SHOWN:
         errors = {table.names: table.within(request.level) for table in release.tables()}
         columns = {
@@ -148,7 +148,7 @@ def report_tables(request: Request, reading: PeopleReading, noun: str) -> Report
             "each number within": [ceil(error) for error in errors.values()],
         }
         note = f"Each with probability {level}, of {noun}. --pivot A,B shows one table, and --json all numbers."
-        return Report(title, columns, [note, *people.describe()], data, **more)
+        return Report(title, columns, [note, *people.describe()], data, (noun,), **more)
     long, notes = (
         _long_columns(people),
         [
