@@ -82,7 +82,7 @@ class Sampler(Draw):
     def power_index(
         self, rate: Rate, exponents: Exponents, multiplicities: NDArray[np.int64] | Sequence[int] | None = None
     ) -> int:
-        """Draw as `Draw.power_index` does. The law of a few scores takes longer than the draw: only a doubt builds it."""
+        """Draw as `Draw.power_index` does. The law of a few scores takes longer than the draw: a doubt builds it."""
         if type(exponents) is not Descending or multiplicities is not None or type(self) is not Sampler:
             return super().power_index(rate, exponents, multiplicities)
         if type(rate) is not Rate or not len(exponents.values):
@@ -258,14 +258,15 @@ def _weights_of(rate: Rate) -> _powers.PowerWeights:
 
 
 @lru_cache(maxsize=16)
-def _classes_of(rate: Rate) -> tuple[_classes.ClassWeights, int]:
+def class_weights(rate: Rate) -> tuple[_classes.ClassWeights, int]:
+    """Return the tables of a rate from which kernels weigh classes, and by how much a weight may be too small."""
     table = PowerTable.of(rate, WIDE)
     return _classes.ClassWeights(table.factors, table.digits, table.last), table.error
 
 
 def _decide_class(powers: Powers, times: NDArray[np.int64], word: int) -> int | None:
     """Return the class of a word from weights of 127 bits, or None where it is in doubt."""
-    weights, weight_error = _classes_of(powers.rate)
+    weights, weight_error = class_weights(powers.rate)
     weights.warm()
     error = divmod(weight_error * powers.total, 1 << 64)
     exponents = powers.exponents[0 : len(powers.exponents)]
