@@ -23,7 +23,7 @@ def compiled(name: str, **directives: bool) -> Extension:
     return Extension(
         name,
         [f"src/{name.replace('.', '/')}.pyx"],
-        depends=["src/lastbit/chance/_words.pxd", "src/lastbit/chance/_cells.pxd"],
+        depends=[f"src/lastbit/chance/{shared}.pxd" for shared in ("_words", "_cells", "_classes")],
         extra_compile_args=[] if os.name == "nt" else ["-O3", *SAME_BYTES],
         cython_directives={"language_level": 3, **directives},
     )

@@ -13,11 +13,15 @@ from collections.abc import Hashable, Iterator
 from fractions import Fraction
 from functools import cache
 from itertools import product
+from random import Random
 
+import numpy as np
 import pytest
 
 import lastbit as lb
 from lastbit.audit.laws import Law
+from lastbit.mechanisms.discover.histogram import _order_items, _pick_all
+from lastbit.values.unlisted import sort_key
 
 TOLERANCE = Fraction(1, 1000)
 HALF = lb.Eta(1, 1, 1)
@@ -296,3 +300,22 @@ def test_releases_are_tables_that_say_whether_the_search_stopped() -> None:
     for (low, high), true in zip(histogram.intervals(Fraction((1 << 60) - 1, 1 << 60)), (5000, 3000), strict=True):
         assert low <= true <= high
     assert lb.DiscoverTopK.of(words, k=1, epsilon=1, delta="1e-6").most_items == 2
+
+
+def test_items_with_equal_numbers_come_in_the_order_of_the_items_whatever_the_table_had():
+    items = ["é", "z", "\ud800", "\uffff", "\U0001f600", "", 3, 2.5, True, b"a", ("a", 1), ("a", 0), "a", "b"]
+    random = Random(4)
+    for numbers in ([1] * len(items), [0, 0, *range(1, 7), *range(1, 7)], [place // 2 for place in range(len(items))]):
+        by_item = dict(zip(items, numbers, strict=True))
+        expected = sorted(items, key=lambda item: (-by_item[item], sort_key(item)))
+        for _ in range(20):
+            random.shuffle(items)
+            noisy = np.array([by_item[item] for item in items])
+            for steps in (noisy, noisy.astype(object)):
+                order = _order_items(items, np.arange(len(items)), steps)
+                assert [items[place] for place in order] == expected
+    # Nobody, one item, and items that the table has between those that are told.
+    assert _order_items([], np.arange(0), np.array([], np.int64)).tolist() == []
+    assert _pick_all(["a", "b"], np.array([1])) == ("b",)
+    assert _pick_all(["a", "b", "c"], np.array([2, 0])) == ("c", "a")
+    assert _order_items(["b", "x", "a"], np.array([0, 2]), np.array([5, 5])).tolist() == [1, 0]

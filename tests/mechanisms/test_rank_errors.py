@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from lastbit import audit
-from lastbit.mechanisms.quantiles._rank_errors import tally
+from lastbit.chance.sampler import class_weights
+from lastbit.mechanisms.quantiles._rank_errors import pick_point, tally
 from lastbit.mechanisms.quantiles.rank_error import RankError
 from lastbit.mechanisms.quantiles.ranked_values import CountedValues, LinearValues
 from lastbit.privacy.rate import Rate
@@ -74,3 +75,44 @@ def test_nothing_is_written_beside_the_counts() -> None:
     around = np.zeros(7, np.int64)
     tally(np.array([-(1 << 62), LOW - 1, HIGH + 1, 1 << 62]), LOW, around[1:6])
     assert around.tolist() == [0, 2, 0, 0, 0, 2, 0]
+
+
+def tapes_at_cuts(rule: RankError, values: np.ndarray, low: int, high: int) -> list[list[int]]:
+    """Tapes whose first word lies at, just below or just above where a class begins that is not too far away."""
+    sizes, errors = rule.classes(values, low, high)
+    r, weights = rule.rate.fraction, []
+    for size, error in zip(sizes.tolist(), errors.tolist(), strict=True):
+        weights.append(size * r**error if error < 400 else Fraction(0))
+    total, running, words = sum(weights), Fraction(0), {0, 1, (1 << 64) - 1}
+    for weight in weights:
+        running += weight
+        cut = int(running / total * (1 << 64))
+        words |= {word for word in (cut - 1, cut, cut + 1) if 0 <= word < 1 << 64}
+    return [[word, second, 0, *[5] * 8] for word in sorted(words) for second in (0, 1 << 63, (1 << 64) - 1)]
+
+
+STEEP = [Rate(1, 1), Rate(1, 9), Rate(255, 8), Rate.from_epsilon("1/100")]
+
+
+@pytest.mark.parametrize("rate", STEEP, ids=str)
+@pytest.mark.parametrize("q", ["0", "1/3", "1/2", "9/10", "1"])
+def test_one_call_picks_the_point_that_the_classes_have(rate: Rate, q: str) -> None:
+    random, rule = np.random.default_rng(3), RankError(Fraction(q), rate)
+    equal = np.full(300, 7)
+    many = [np.sort(random.integers(0, most, n)) for most, n in ((3, 400), (10**6, 400), (30, 50), (5, 1))]
+    # Equal values may begin far below the ranks that count, and end far above them.
+    for values in (np.array([], np.int64), equal, np.sort(np.append(equal, [0, 1, 8, 10**6 - 1])), *many):
+        ranked = LinearValues(values, 0, 10**6)
+        for words in tapes_at_cuts(rule, values, 0, 10**6)[:200]:
+            agree(words, lambda draw, way=ranked: way.pick(rule, draw))
+        for words in random.integers(0, 1 << 64, (40, 3), np.uint64).tolist():
+            agree(words, lambda draw, way=ranked: way.pick(rule, draw))
+
+
+def test_the_kernel_decides_all_but_rare_words() -> None:
+    rule, values = RankError(Fraction(1, 2), Rate.from_epsilon("1/2")), np.arange(0, 3000, 3)
+    for words in np.random.default_rng(5).integers(0, 1 << 64, (100, 3), np.uint64):
+        assert pick_point(values, 0, 10**6, 1, 2, *class_weights(rule.rate), words) is not None
+    # Of more ranks than it keeps in hand it decides nothing: the classes do.
+    flat = Rate.from_epsilon("1e-9")
+    assert pick_point(np.arange(70_000), 0, 10**6, 1, 2, *class_weights(flat), words) is None

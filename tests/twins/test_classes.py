@@ -146,7 +146,7 @@ def in_python(weights: list[int], error: int, word: int) -> int:
 @pytest.mark.parametrize("size", [1, 1 << 30, 1 << 57])
 def test_the_kernel_searches_as_python_does(digits: int, size: int) -> None:
     rate = [Rate.from_epsilon("1/2"), Rate.from_epsilon("1/1000"), Rate.from_epsilon("1e-8")][digits - 1]
-    table, (weights, _), random = PowerTable.of(rate, WIDE), sampler._classes_of(rate), Random(digits)
+    table, (weights, _), random = PowerTable.of(rate, WIDE), sampler.class_weights(rate), Random(digits)
     assert table.digits == digits
     for spread in (1, 4, 9 * digits):
         exponents = np.array([random.randrange(1 << spread) - 77 for _ in range(40)])

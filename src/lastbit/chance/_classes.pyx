@@ -4,6 +4,7 @@ A class may hold 2^62 points of a weight of 2^-60, and then weighs more than the
 more than `_draws.pyx` gives it, where every cell is one point.
 """
 
+cimport cython
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
 from libc.stdint cimport int64_t, uint64_t
 
@@ -11,25 +12,6 @@ from lastbit.chance._words cimport multiply
 
 cdef enum:
     BLOCK = 8192
-
-
-cdef inline void add(uint64_t *sums, uint64_t high, uint64_t middle, uint64_t low) noexcept nogil:
-    """Add three words to three words."""
-    cdef uint64_t carry
-    sums[2] += low
-    carry = sums[2] < low
-    sums[1] += carry
-    carry = sums[1] < carry
-    sums[1] += middle
-    carry += sums[1] < middle
-    sums[0] += high + carry
-
-
-cdef inline bint below(const uint64_t *one, const uint64_t *other) noexcept nogil:
-    """Whether three words are less than three others."""
-    return (one[0] < other[0]) | (
-        (one[0] == other[0]) & ((one[1] < other[1]) | ((one[1] == other[1]) & (one[2] < other[2])))
-    )
 
 
 cdef inline void scale_down(uint64_t word, const uint64_t *value, uint64_t *out, uint64_t *rest) noexcept nogil:
@@ -46,17 +28,14 @@ cdef inline void scale_down(uint64_t word, const uint64_t *value, uint64_t *out,
     add(out, carry, lower, 0)
 
 
+@cython.final
 cdef class ClassWeights:
     """Powers r^e in units of 2^-127, two words each, multiplied together from the tables of the digits of e."""
-
-    cdef const uint64_t[::1] factors
-    cdef int digits
-    cdef uint64_t last
 
     def __init__(self, factors, int digits, uint64_t last):
         self.factors, self.digits, self.last = factors, digits, last
 
-    cdef inline void gather(self, uint64_t e, uint64_t times, uint64_t *sums) noexcept nogil:
+    cdef void gather(self, uint64_t e, uint64_t times, uint64_t *sums) noexcept nogil:
         """Add times·r^e to the sums."""
         cdef const uint64_t *factor = &self.factors[0]
         cdef uint64_t high, low, first = 0, second = 0, third = 0, rest = 0, middle, top, carry
@@ -95,11 +74,32 @@ cdef class ClassWeights:
 
     def warm(self):
         """Read all tables into the caches, so that which lines the weights are in does not show in the time."""
+        return self.warm_up()
+
+    cdef uint64_t warm_up(self) noexcept nogil:
         cdef Py_ssize_t i
         cdef uint64_t seen = 0
         for i in range(0, self.factors.shape[0], 8):
             seen ^= self.factors[i]
         return seen
+
+    cdef void aim(
+        self, uint64_t word, const uint64_t *total, uint64_t error_high, uint64_t error_low, uint64_t *start, uint64_t *stop
+    ) noexcept nogil:
+        """U times the true total lies in [start, stop), and a true running sum less than the error above ours.
+
+        start = ⌊word·total/2^64⌋ and stop = ⌈(word + 1)·(total + error)/2^64⌉.
+        """
+        cdef uint64_t most[3]
+        cdef uint64_t rest = 0, sum
+        scale_down(word, total, start, &rest)
+        most[0], most[1], most[2] = total[0], total[1], total[2]
+        add(most, 0, error_high, error_low)
+        scale_down(word, most, stop, &rest)
+        sum = rest + most[2]
+        add(stop, 0, most[0], most[1])
+        add(stop, 0, 0, sum < rest)
+        add(stop, 0, 0, sum != 0)
 
     def place(
         self, const int64_t[::1] exponents, const int64_t[::1] times, int64_t least, uint64_t error_high,
@@ -111,10 +111,9 @@ cdef class ClassWeights:
         there are. A class of multiplicity 0 must have an exponent too; which one does not matter.
         """
         cdef Py_ssize_t n = exponents.shape[0], count = (n + BLOCK - 1) // BLOCK, block, i, chunk = 0, index
-        cdef uint64_t base = <uint64_t>least, mask, rest = 0, sum
+        cdef uint64_t base = <uint64_t>least, mask
         cdef uint64_t start[3]
         cdef uint64_t stop[3]
-        cdef uint64_t most[3]
         cdef uint64_t running[3]
         cdef uint64_t before[3]
         cdef bint inside, clear
@@ -128,16 +127,7 @@ cdef class ClassWeights:
                     # A class of no points may lie below the least: its weight, whatever it is, counts 0 times.
                     self.gather(<uint64_t>exponents[i] - base, <uint64_t>times[i], running)
                 sums[3 * block + 3], sums[3 * block + 4], sums[3 * block + 5] = running[0], running[1], running[2]
-            # U times the true total lies in [start, stop), and a true running sum less than the error above ours:
-            # start = ⌊word·total/2^64⌋ and stop = ⌈(word + 1)·(total + error)/2^64⌉.
-            scale_down(word, running, start, &rest)
-            most[0], most[1], most[2] = running[0], running[1], running[2]
-            add(most, 0, error_high, error_low)
-            scale_down(word, most, stop, &rest)
-            sum = rest + most[2]
-            add(stop, 0, most[0], most[1])
-            add(stop, 0, 0, sum < rest)
-            add(stop, 0, 0, sum != 0)
+            self.aim(word, running, error_high, error_low, start, stop)
             for i in range(1, count):
                 chunk += below(sums + 3 * i, stop)
             running[0], running[1], running[2] = sums[3 * chunk], sums[3 * chunk + 1], sums[3 * chunk + 2]

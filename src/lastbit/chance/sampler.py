@@ -82,14 +82,13 @@ class Sampler(Draw):
     def power_index(
         self, rate: Rate, exponents: Exponents, multiplicities: NDArray[np.int64] | Sequence[int] | None = None
     ) -> int:
-        """Draw as `Draw.power_index` does. For a few scores, the law that only doubts need takes longer than the draw."""
+        """Draw as `Draw.power_index` does. The law of a few scores takes longer than the draw: a doubt builds it."""
         if type(exponents) is not Descending or multiplicities is not None or type(self) is not Sampler:
             return super().power_index(rate, exponents, multiplicities)
         if type(rate) is not Rate or not len(exponents.values):
             return super().power_index(rate, exponents)  # which refuses them
         words = self.raw(1)
-        word = int.from_bytes(words, sys.byteorder) if type(words) is bytes else int(words[0])
-        index = _decide_descending(rate, exponents, word)
+        index = _decide_descending(rate, exponents, _join(words))
         return super(Sampler, self.resume(words)).power_index(rate, exponents) if index is None else index
 
     def _one(self, distribution: Distribution) -> int:
@@ -98,8 +97,12 @@ class Sampler(Draw):
             first = self.raw(1)
             cell = inverter.one(first)
             return cell if cell is not None else distribution.value(_blocks(first, [0], 1)[0][1], self._read)
-        words = read_words(self._bits, distribution.block)
         top = distribution.levels[0]
+        if type(top) is Uniform:
+            first = self.raw(distribution.words)
+            cell = top.cell(_join(first), 64 * distribution.words)
+            return distribution.value(_words(first), self._read) if cell is None else cell
+        words = read_words(self._bits, distribution.block)
         if isinstance(top, Powers) and (index := _decide_power(top, int(words[0]))) is not None:
             return index
         if isinstance(top, Layers) and (index := decide_layer(top, words.tolist())) is not None:
@@ -236,6 +239,18 @@ def _decide_one_by_one(distribution: Distribution, words: list[int], out: NDArra
     return doubts
 
 
+def _words(words: Words | bytes) -> list[int]:
+    array: Words = np.frombuffer(words, np.uint64) if isinstance(words, bytes) else words
+    return list(array.tolist())
+
+
+def _join(words: Words | bytes) -> int:
+    """Return a few words as the integer whose digits they are: without an array, which takes longer to make."""
+    if isinstance(words, bytes) and len(words) == 8:
+        return int.from_bytes(words, sys.byteorder)
+    return distributions.join_words(_words(words))
+
+
 @lru_cache(maxsize=16)
 def _weights_of(rate: Rate) -> _powers.PowerWeights:
     table = PowerTable.of(rate)
@@ -243,14 +258,15 @@ def _weights_of(rate: Rate) -> _powers.PowerWeights:
 
 
 @lru_cache(maxsize=16)
-def _classes_of(rate: Rate) -> tuple[_classes.ClassWeights, int]:
+def class_weights(rate: Rate) -> tuple[_classes.ClassWeights, int]:
+    """Return the tables of a rate from which kernels weigh classes, and by how much a weight may be too small."""
     table = PowerTable.of(rate, WIDE)
     return _classes.ClassWeights(table.factors, table.digits, table.last), table.error
 
 
 def _decide_class(powers: Powers, times: NDArray[np.int64], word: int) -> int | None:
     """Return the class of a word from weights of 127 bits, or None where it is in doubt."""
-    weights, weight_error = _classes_of(powers.rate)
+    weights, weight_error = class_weights(powers.rate)
     weights.warm()
     error = divmod(weight_error * powers.total, 1 << 64)
     exponents = powers.exponents[0 : len(powers.exponents)]

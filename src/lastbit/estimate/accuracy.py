@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from functools import cache
+from functools import cache, lru_cache
 from statistics import NormalDist
 from typing import Final
 
@@ -54,6 +54,7 @@ def power_at_most(rate: Rate, exponent: int, limit: Fraction) -> bool:
         bits *= 2
 
 
+@lru_cache(maxsize=256)
 def least_exponent(rate: Rate, limit: Fraction) -> int:
     """Return the least m >= 0 with r^m <= limit.
 

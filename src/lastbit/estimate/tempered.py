@@ -40,10 +40,26 @@ def tempered(
     k = len(measurements)
     if len(gaps) not in (k - 1, k) or not k:
         raise mismatch(len(gaps), k)
-    # In whole numbers of 1/(k·below): fractions would look for common divisors at every step.
+    # In whole numbers of 1/below: fractions would look for common divisors at every step.
     below = math.lcm(*(number.denominator for number in (*measurements, *gaps)))
-    own = [measurement.numerator * (below // measurement.denominator) for measurement in measurements]
-    ahead = list(accumulate((gap.numerator * (below // gap.denominator) for gap in gaps[: k - 1]), initial=0))
+    own, apart = (
+        [number.numerator * (below // number.denominator) for number in side] for side in (measurements, gaps)
+    )
+    return temper_whole(own, apart, below, ratio, variance)
+
+
+def temper_whole(
+    own: Sequence[int], gaps: Sequence[int], below: int, ratio: Fraction, variance: Fraction
+) -> tuple[Fraction, ...]:
+    """Return `tempered` of measurements and gaps that are whole numbers of 1/below.
+
+    >>> temper_whole([180, 162], [20], 2, Fraction(1, 2), Fraction(2)) == tempered(
+    ...     [Fraction(90), Fraction(81)], [Fraction(10)], Fraction(1, 2), Fraction(2)
+    ... )
+    True
+    """
+    k = len(own)
+    ahead = list(accumulate(gaps[: k - 1], initial=0))
     # Each measurement plus the gaps before it estimates the first value: k times the mean of these estimates.
     first = sum(own) + sum(ahead)
     line = [first - k * before for before in ahead]

@@ -25,15 +25,17 @@ from lastbit.values.statistic import ends
 Candidate = Callable[[Draw], tuple[Any, Any]]
 """Takes a Draw and returns (output, score), both private at the candidate's cost together."""
 
-Rank = tuple[int, Fraction]
+Rank = tuple[int, Fraction | int | float]
+"""Python compares whole numbers, floats and fractions with each other exactly."""
 _LOWEST: Final[Rank] = (0, Fraction(0))
 _HIGHEST: Final[Rank] = (2, Fraction(0))
 _LARGEST: Final = Fraction(sys.float_info.max)
+_SHORT: Final = 1 << 63
 _FINEST: Final = 1074
 """All floats are multiples of 2 to minus this."""
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Try:
     """One run of a candidate: its number among the candidates, its output, and the rank of its score."""
 
@@ -62,7 +64,7 @@ class Try:
     @property
     def score(self) -> Fraction | float:
         """The score, in the numbers that `_rank` has."""
-        return math.inf if self.rank == _HIGHEST else self.rank[1]
+        return math.inf if self.rank == _HIGHEST else Fraction(self.rank[1])
 
     def reaches(self, threshold: Fraction) -> bool:
         """Return whether the score is at least the threshold. That of a failure never is."""
@@ -75,6 +77,10 @@ def _rank(score: Any) -> Rank:
     A number that nobody could print or turn into a float would make a release useless after it is paid for. So finite
     scores end at the largest float, and those with a long denominator are rounded down.
     """
+    if (type(score) is int and -_SHORT < score < _SHORT) or (type(score) is float and math.isfinite(score)):
+        return 1, score
+    if type(score) is Fraction and score.numerator.bit_length() < 1000 and score.denominator.bit_length() <= MAX_BITS:
+        return 1, score
     number = score.item() if isinstance(score, np.ndarray) else score
     if isinstance(number, Decimal) and number.is_finite() and number.adjusted() > sys.float_info.max_10_exp:
         return 1, -_LARGEST if number.is_signed() else _LARGEST

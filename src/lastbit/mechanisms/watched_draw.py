@@ -48,7 +48,12 @@ class WatchedDraw(Draw):
         return self._watch(lambda: self._below.words(n))
 
     def _one(self, distribution: Distribution) -> int:
-        return self._watch(lambda: self._below._one(distribution))
+        # As `_watch` does, without a function: candidates draw one number at a time.
+        try:
+            return self._below._one(distribution)
+        except BaseException as error:
+            self._raised = error
+            raise
 
     def _many(self, distribution: Distribution, n: int) -> Samples:
         return self._watch(lambda: self._below._many(distribution, n))

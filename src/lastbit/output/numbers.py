@@ -48,8 +48,8 @@ class Format:
         (2, 1, None)
         """
         values = [*numbers, *(end for interval in intervals if is_interval(interval) for end in interval)]
-        exact = [_fraction(value) for value in values if is_number(value) and _is_finite(value)]
-        amounts = _extremes(exact)
+        ratios = [_ratio(value) for value in values if is_number(value) and _is_finite(value)]
+        amounts = _extremes(ratios)
         largest = max(amounts, default=Fraction(0))
         halves = [width / 2 for width in _widths(intervals)]
         # The places of digits, as exponents of ten: of the largest number, and of the last digit that is justified.
@@ -62,7 +62,7 @@ class Format:
         lost = not halves and largest <= 1 and smallest * 10**_DIGITS < largest
         if largest >= _LARGE or 0 < largest < _SMALL or lost:
             return cls(None, max(1, min(first - last + 1, _DIGITS)))
-        return cls(min(max(0, -last), _exact_decimals({number.denominator for number in exact})))
+        return cls(min(max(0, -last), _exact_decimals({below for _, below in ratios})))
 
     def text(self, value: Any, rounding: Rounding = "nearest") -> str:
         """Write a number in this format.
@@ -72,14 +72,17 @@ class Format:
         """
         if not _is_finite(value):
             return str(float(value))
-        exact = _fraction(value)
+        above, below = _ratio(value)
         if self.decimals is None:
             # A float cannot hold very large or very small numbers.
             context = Context(prec=self.digits, rounding=_ROUNDINGS[rounding], Emax=MAX_EMAX, Emin=MIN_EMIN)
-            return f"{context.divide(Decimal(exact.numerator), Decimal(exact.denominator)).normalize(context):e}"
-        rounded = _round(exact.numerator * 10**self.decimals, exact.denominator, rounding)
-        above, below = divmod(abs(rounded), 10**self.decimals)
-        return f"{'-' if rounded < 0 else ''}{above:,}" + (f".{below:0{self.decimals}}" if self.decimals else "")
+            return f"{context.divide(Decimal(above), Decimal(below)).normalize(context):e}"
+        if not self.decimals:
+            return f"{_round(above, below, rounding):,}"
+        unit = 10**self.decimals
+        rounded = _round(above * unit, below, rounding)
+        whole, part = divmod(abs(rounded), unit)
+        return f"{'-' if rounded < 0 else ''}{whole:,}.{part:0{self.decimals}}"
 
     def interval(self, ends: Interval) -> str:
         """Write an interval, rounded outwards: the interval that people read holds whenever the exact one does.
@@ -123,7 +126,10 @@ def is_number(value: object) -> TypeGuard[Any]:
 
 def is_interval(value: object) -> TypeGuard[Interval]:
     """Return whether a cell is an interval: two numbers, or None in place of an end."""
-    return isinstance(value, tuple) and len(value) == 2 and all(end is None or is_number(end) for end in value)
+    if not isinstance(value, tuple) or len(value) != 2:
+        return False
+    low, high = value
+    return (low is None or is_number(low)) and (high is None or is_number(high))
 
 
 def are_numbers(column: Sequence[object]) -> bool:
@@ -152,7 +158,16 @@ def format_column(
         form = Format.of((), column, whole=whole)
         return ["" if not is_interval(value) else form.interval(value) for value in column]
     form = Format.of(column, intervals, whole=whole)
+    if column and all(value is column[0] for value in column):
+        return ["" if column[0] is None else form.text(column[0], rounding)] * len(column)
     return ["" if value is None else form.text(value, rounding) for value in column]
+
+
+def _ratio(value: Any) -> tuple[int, int]:
+    """Return a finite number as its numerator and its denominator."""
+    if type(value) is int:
+        return value, 1
+    return value.as_integer_ratio() if type(value) is Fraction else _fraction(value).as_integer_ratio()
 
 
 def _fraction(value: Any) -> Fraction:
@@ -170,18 +185,18 @@ def _decimal(text: str) -> Fraction:
     return Fraction(text)
 
 
-def _extremes(numbers: Iterable[Fraction]) -> list[Fraction]:
+def _extremes(ratios: Iterable[tuple[int, int]]) -> list[Fraction]:
     """Return the nearest to zero but zero itself, and the furthest from zero, of the numbers with each denominator.
 
     The largest and the smallest are among these few, and whole numbers are quicker to compare than fractions.
     """
     amounts: dict[int, list[int]] = {}
-    for number in numbers:
-        amounts.setdefault(number.denominator, []).append(abs(number.numerator))
+    for above, below in ratios:
+        amounts.setdefault(below, []).append(abs(above))
     return [
         Fraction(amount, below)
-        for below, above in amounts.items()
-        for amount in {max(above), min(filter(None, above), default=0)}
+        for below, sizes in amounts.items()
+        for amount in {max(sizes), min(filter(None, sizes), default=0)}
     ]
 
 
@@ -190,14 +205,15 @@ def _widths(intervals: Iterable[object]) -> set[Fraction]:
     widths = set()
     for interval in intervals:
         if _has_ends(interval):
-            low, high = _fraction(interval[0]), _fraction(interval[1])
-            below, other = low.denominator, high.denominator
-            widths.add((high.numerator * below - low.numerator * other, below * other))
+            (low, below), (high, other) = _ratio(interval[0]), _ratio(interval[1])
+            widths.add((high - low, below) if below == other else (high * below - low * other, below * other))
     return {Fraction(width, below) for width, below in widths if width > 0}
 
 
 def _round(above: int, below: int, rounding: Rounding) -> int:
     """Return the whole number for above/below; of a half, the nearest even one."""
+    if below == 1:
+        return above
     floor, rest = divmod(above, below)
     if rounding == "nearest":
         return floor + (2 * rest + (floor & 1) > below)
@@ -210,7 +226,10 @@ def _is_finite(value: Any) -> bool:
 
 
 def _has_ends(value: object) -> TypeGuard[tuple[Fraction, Fraction]]:
-    return is_interval(value) and all(end is not None and _is_finite(end) for end in value)
+    if not is_interval(value):
+        return False
+    low, high = value
+    return low is not None and high is not None and _is_finite(low) and _is_finite(high)
 
 
 def _exponent(value: Fraction) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 import gmpy2
 
@@ -104,9 +105,14 @@ class Rate(Compared):
         >>> Rate(1, 1).geometric_variance
         Fraction(2, 1)
         """
-        return self.fraction / (1 - self.fraction) ** 2
+        return _geometric_variance(self)
 
     @property
     def laplace_variance(self) -> Fraction:
         """2r/(1-r)²: the variance of discrete Laplace noise, the difference of two geometrics, in squared steps."""
         return 2 * self.geometric_variance
+
+
+@lru_cache(maxsize=64)
+def _geometric_variance(rate: Rate) -> Fraction:
+    return rate.fraction / (1 - rate.fraction) ** 2

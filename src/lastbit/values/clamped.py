@@ -13,8 +13,8 @@ from lastbit.values.grid import LIMIT, Grid, Steps
 from lastbit.values.known import Known
 from lastbit.values.missing import floats_among, missing_among, numbers_of
 
-_BLOCK: Final = 1 << 16
-"""Numbers in hand at a time."""
+_BLOCK: Final = 1 << 14
+"""Numbers in hand at a time. Arrays twice as long would be new memory each time, which is slow."""
 
 
 def clamp_numbers(values: Any, grid: Grid, low: int, high: int, missing: int | None) -> Steps:
@@ -62,8 +62,10 @@ def _clamp_block(numbers: Any, grid: Grid, low: int, high: int, missing: int | N
         return steps
     if grid.denominator & (grid.denominator - 1):
         # No float is at a step such as 3/10. The float nearest to it, which may lie below, stands for the step.
-        floats, above = floats_among(numbers), np.minimum(steps + 1, high)
-        near = (above * grid.numerator / grid.denominator).astype(floats.dtype, copy=False)
+        floats, above = floats_among(numbers), steps + 1
+        np.minimum(above, high, out=above)
+        near = np.true_divide(above if grid.numerator == 1 else above * grid.numerator, grid.denominator)
+        near = near.astype(floats.dtype, copy=False)
         np.copyto(steps, above, where=floats >= near)
     unknown = missing_among(numbers)
     return steps[~unknown] if missing is None else np.where(unknown, missing, steps)

@@ -160,8 +160,8 @@ class Grid:
         low, high = ends or (None, None)
         beyond = 0 if flag(on_grid, "on_grid") else above
         return (
-            None if step == low or step - reach <= -self.last else (step - reach) * self.resolution,
-            None if step == high or step + reach >= self.last else (step + reach + beyond) * self.resolution,
+            None if step == low or step - reach <= -self.last else self.value(step - reach),
+            None if step == high or step + reach >= self.last else self.value(step + reach + beyond),
         )
 
     def values(self, steps: Sequence[int] | Steps) -> tuple[Fraction, ...]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, partial
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -99,22 +100,52 @@ class DiscoveredHistogram(Discovered):
         return {"value": tuple(map(around, first))}
 
 
-def _order_items(items: Sequence[Any], noisy: Samples) -> NDArray[np.intp]:
-    """Return the places of published items in an order that the published numbers and the items fix.
+def _order_items(items: Sequence[Any], told: NDArray[np.intp], noisy: Samples) -> NDArray[np.intp]:
+    """Return an order of the published numbers that they and their items fix: `told` says where the items are.
 
     That of the table would tell more. Only items with equal numbers are compared.
 
-    >>> _order_items(["b", "c", "a"], np.array([5, 7, 5])).tolist()
+    >>> _order_items(["b", "x", "c", "a"], np.array([0, 2, 3]), np.array([5, 7, 5])).tolist()
     [1, 2, 0]
     """
-    places = np.argsort(-noisy, kind="stable")
+    # Any order of equals will do here: they are put in order below.
+    places = np.argsort(-noisy)
     ordered = noisy[places]
     same = np.concatenate(([False], ordered[1:] == ordered[:-1], [False]))
     edges = np.flatnonzero(same[1:] != same[:-1])
-    for start, end in zip(edges[0::2].tolist(), edges[1::2].tolist(), strict=True):
+    starts, ends = edges[0::2], edges[1::2]
+    for start, end in zip(*(side[ends - starts > 1].tolist() for side in (starts, ends)), strict=True):
         run = places[start : end + 1]
-        run[:] = sorted(run.tolist(), key=lambda place: sort_key(items[place]))
+        run[:] = sorted(sorted(run.tolist()), key=lambda place: sort_key(items[int(told[place])]))
+    # Most equals are two.
+    first = starts[ends - starts == 1]
+    lower, upper = np.minimum(places[first], places[first + 1]), np.maximum(places[first], places[first + 1])
+    swapped = np.fromiter(
+        (
+            _is_after(items[one], items[other])
+            for one, other in zip(told[lower].tolist(), told[upper].tolist(), strict=True)
+        ),
+        np.bool_,
+        len(first),
+    )
+    places[first], places[first + 1] = np.where(swapped, upper, lower), np.where(swapped, lower, upper)
     return places
+
+
+def _is_after(one: Any, other: Any) -> bool:
+    """Return whether an item comes after another one in the order of `sort_key`."""
+    if type(one) is str and type(other) is str:
+        return one > other  # text has the order of its characters, as its UTF-8 has
+    after: bool = sort_key(one) > sort_key(other)
+    return after
+
+
+def _pick_all(items: Sequence[Any], places: NDArray[np.intp]) -> tuple[Any, ...]:
+    """Return the items at these places."""
+    if len(places) < 2:  # of one place an itemgetter gives no tuple
+        return tuple([items[place] for place in places.tolist()])
+    picked: tuple[Any, ...] = itemgetter(*places.tolist())(items)
+    return picked
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -201,27 +232,33 @@ class DiscoverHistogram(DiscoveryMechanism[DiscoveredHistogram]):
         draw_items, above = self._ready_items(values), lost_steps(values, grid)
 
         def search(draw: Draw) -> DiscoveredHistogram:
-            items, noisy = draw_items(draw)
-            places = _order_items(items, noisy)
-            steps = noisy[places]
+            items, told, noisy = draw_items(draw)
+            order = _order_items(items, told, noisy)
+            steps = noisy[order]
             steps.setflags(write=False)
-            names = tuple(map(items.__getitem__, places.tolist()))
+            names = _pick_all(items, told[order])
             step = grid.resolution
             return DiscoveredHistogram.made(name, cost, names, False, steps, step, threshold, rate, noise, above)
 
         return search
 
-    def _ready_items(self, values: Unlisted) -> Callable[[Draw], tuple[Sequence[Any], Samples]]:
-        """Return the search: it draws, and gives the published items, in any order, with their noisy values."""
+    def _ready_items(self, values: Unlisted) -> Callable[[Draw], tuple[Sequence[Any], NDArray[np.intp], Samples]]:
+        """Return the search: it draws, and gives items, where the published ones are, and their noisy values."""
         rate, noise, least = self.rate, self.noise, self._least
         if values.rows is not None:
-            return self._spark_threshold(values).ready_items(values.rows)
+            search_spark = self._spark_threshold(values).ready_items(values.rows)
+
+            def draw_rows(draw: Draw) -> tuple[Sequence[Any], NDArray[np.intp], Samples]:
+                found, noisy = search_spark(draw)
+                return found, np.arange(len(found)), noisy
+
+            return draw_rows
         items, steps = self._steps(values, None)
 
-        def draw_items(draw: Draw) -> tuple[Sequence[Any], Samples]:
+        def draw_items(draw: Draw) -> tuple[Sequence[Any], NDArray[np.intp], Samples]:
             noisy = add_noise(noise, rate, steps, draw)
-            places = np.flatnonzero(noisy >= least)
-            return [*map(items.__getitem__, places.tolist())], noisy[places]
+            told = np.flatnonzero(noisy >= least)
+            return items, told, noisy[told]
 
         return draw_items
 

@@ -18,13 +18,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lastbit.chance.draw import Draw
+from lastbit.chance.sampler import Sampler, class_weights
 from lastbit.estimate.accuracy import least_exponent
-from lastbit.mechanisms.quantiles._rank_errors import gap_sizes, rank_errors
+from lastbit.mechanisms.quantiles._rank_errors import gap_sizes, pick_point, rank_errors
 from lastbit.privacy.cost import Cost
 from lastbit.privacy.rate import Rate
 from lastbit.values.grid import Steps
@@ -37,6 +39,11 @@ class RankError:
     q: Fraction
     rate: Rate
 
+    @cached_property
+    def _parts(self) -> tuple[int, int]:
+        """The numerator and the denominator of q: a Fraction takes longer to say them."""
+        return self.q.numerator, self.q.denominator
+
     @classmethod
     def of(cls, q: Fraction, cost: Cost, share: int) -> RankError:
         """Return the rate that a `share`-th of a cost buys for one value."""
@@ -47,6 +54,14 @@ class RankError:
 
         The words read and the classes follow from the number of values and from the grid.
         """
+        if type(draw) is Sampler:
+            # The same in one call, but for doubts: the words that decide them are read again.
+            words = draw.raw(3)
+            a, b = self._parts
+            point = pick_point(np.ascontiguousarray(values), low, high, a, b, *class_weights(self.rate), words)
+            if point is not None:
+                return point
+            draw = draw.resume(words)
         sizes, errors = self.classes(values, low, high)
         index = draw.power_index(self.rate, errors, sizes)
         within = draw.integer_below(int(sizes[index]), high - low + 1)

@@ -57,7 +57,7 @@ class LinearValues(RankedValues):
 
     def split(self, point: int) -> tuple[LinearValues, LinearValues]:
         """Return the values below a point, and all others."""
-        cut = int(np.searchsorted(self.values, point))
+        cut = int(self.values.searchsorted(point))
         below, above = self.values[:cut], self.values[cut:]
         return (
             LinearValues(below, self.low, point, self.parts),

@@ -12,7 +12,7 @@ from typing import Any
 from lastbit.chance.draw import Samples
 from lastbit.estimate.accuracy import laplace_accuracy
 from lastbit.estimate.blue import blue
-from lastbit.estimate.tempered import tempered
+from lastbit.estimate.tempered import temper_whole
 from lastbit.exact.numbers import Number, probability
 from lastbit.mechanisms.top_k.mechanism import Selection
 from lastbit.output.picture import Panel
@@ -102,7 +102,13 @@ class MeasuredTopK(MeasuredSelection, Selection):
 
         A gap was floored, which takes half a resolution off on average: its middle, half a resolution up, is used.
         """
-        return tempered(self.measurements, self._middles, self._ratio, self._variance)
+        # In half steps, which are so many parts of 2·denominator.
+        above, below = self.resolution.as_integer_ratio()
+        own, gaps = (
+            [2 * above * step for step in self.measurement_steps],
+            [above * (2 * gap + 1) for gap in self.gap_steps],
+        )
+        return temper_whole(own, gaps, 2 * below, self._ratio, self._variance)
 
     @cached_property
     def blue(self) -> tuple[Fraction, ...]:
