@@ -11,6 +11,7 @@ import pytest
 
 import lastbit as lb
 from lastbit.mechanisms.quantiles.rank_error import furthest
+from lastbit.values.log_scale import LogScale
 
 Law = dict[tuple[int, ...], Fraction]
 QS = [Fraction(text) for text in ("1/2", "1/4", "2/5", "0", "1")]
@@ -19,10 +20,10 @@ FURTHEST = 10**18
 
 
 def weights(low: int, high: int) -> dict[int, int]:
-    """W(|y| + 1) - W(|y|) and 2^k for zero, from whole powers: W(y) = ⌊2^k·log2 y⌋ is the length of y^(2^k), less 1."""
+    """W(|y| + 1) - W(|y|), and 2·2^k for zero. W(y) = ⌊2^k·log2 y⌋ is the length of y^(2^k), less 1."""
     k = (max(abs(low), abs(high)) + 1).bit_length() + 2
     lengths = [0, *((y ** (1 << k)).bit_length() - 1 for y in range(1, max(abs(low), abs(high)) + 2))]
-    return {y: (lengths[abs(y) + 1] - lengths[abs(y)]) if y else 1 << k for y in range(low, high + 1)}
+    return {y: (lengths[abs(y) + 1] - lengths[abs(y)]) if y else 2 << k for y in range(low, high + 1)}
 
 
 def error(q: Fraction, values: Any, y: int) -> int:
@@ -296,3 +297,49 @@ def test_a_type_of_values_makes_no_difference() -> None:
     plain = mechanism._steps([1, 2, 3]).tolist()
     for values in (np.array([1, 2, 3]), np.array([1.0, 2.0, 3.0]), [1.2, Fraction(2), 3]):
         assert mechanism._steps(values).tolist() == plain
+
+
+def splits(points: Any, low: float, high: float) -> tuple[Any, Any]:
+    """The law of a split by half at epsilon 1/2, in floats: the middle of each gap between points, and its chance."""
+    edges = np.concatenate(([low], points, [high]))
+    errors = np.abs(np.arange(len(points) + 1) - len(points) / 2)
+    masses = np.diff(edges) * np.exp((errors.min() - errors) / 2)
+    return (edges[:-1] + edges[1:]) / 2, masses / masses.sum()
+
+
+def chance_of_quartiles(values: Any, ranks: int) -> float:
+    """How likely all three quartiles are within so many ranks, at epsilon 1 and without bounds, to about 1 in 1,000."""
+    scale, data = LogScale(-FURTHEST, FURTHEST), np.sort(np.asarray(values))
+    starts, ends = (np.array([scale.start(int(y) + by) for y in data], float) for by in (0, 1))
+    # Equal values are spread over their step, evenly here.
+    place = np.arange(len(data)) - np.searchsorted(data, data) + 0.5
+    points = starts + (ends - starts) * place / np.array([(data == y).sum() for y in data])
+
+    def good(q: float, at: Any) -> Any:
+        steps = np.array([scale.find(int(position)) for position in at])
+        below, rank = np.searchsorted(data, steps), q * len(data)
+        return np.maximum(below - rank, rank - np.searchsorted(data, steps, side="right")) <= ranks
+
+    low, high = float(scale.start(-FURTHEST)), float(scale.start(FURTHEST + 1))
+    middles, chances = splits(points, low, high)
+    total = 0.0
+    for middle, chance, right in zip(middles, chances, good(0.5, middles), strict=True):
+        if not right or chance < 1e-7:
+            continue
+        cut = np.searchsorted(points, middle)
+        for q, side in ((0.25, splits(points[:cut], low, middle)), (0.75, splits(points[cut:], middle, high))):
+            chance *= side[1][good(q, side[0])].sum()
+        total += chance
+    return total
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_quartiles_of_a_hundred_people_are_within_ten_ranks_where_nobody_knows_the_range(seed: int) -> None:
+    made = np.random.default_rng(seed)
+    populations = {
+        "ages": made.integers(0, 95, 100),
+        "costs": np.floor(made.lognormal(6, 1, 100)),
+        "counts with many zeros": np.where(made.random(100) < 0.8, 0, made.poisson(2, 100)),
+    }
+    for name, values in populations.items():
+        assert (name, chance_of_quartiles(values, 10) >= 0.95) == (name, True)

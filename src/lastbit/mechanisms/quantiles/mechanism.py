@@ -194,7 +194,7 @@ def point_odds(
     point must be within ±magnitude; None stands for the whole scale.
 
     >>> point_odds(None, 1001, Grid(1), None), float(point_odds(LogScale(0, 1000), 1001, Grid(1), 50))
-    (Fraction(1000, 1), 382.9...)
+    (Fraction(1000, 1), 417.9...)
     """
     if magnitude is not None:
         size = number(magnitude, "magnitude")
