@@ -23,8 +23,8 @@ from lastbit.chance.inversion import Uniform
 from lastbit.chance.layers import Layers
 from lastbit.chance.parallel import run_parallel, split_range
 from lastbit.chance.power_table import WIDE, PowerTable
-from lastbit.chance.powers import CHUNK, Powers
-from lastbit.chance.scaled import decide_class, decide_layer
+from lastbit.chance.powers import CHUNK, Powers, Sizes
+from lastbit.chance.scaled import decide_class, decide_layer, decide_near_class
 from lastbit.exact.numbers import whole
 from lastbit.privacy.rate import Rate
 
@@ -249,6 +249,8 @@ def _decide_power(powers: Powers, word: int) -> int | None:
     their error or the word itself leaves it in doubt.
     """
     if powers.multiplicities is not None:
+        if isinstance(powers.multiplicities, Sizes):
+            return decide_near_class(powers, powers.multiplicities, [word])
         if isinstance(powers.multiplicities, tuple):
             return decide_class(powers, powers.multiplicities, [word])
         return _decide_class(powers, powers.multiplicities, word)

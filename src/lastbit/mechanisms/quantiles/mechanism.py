@@ -14,7 +14,7 @@ import numpy as np
 from lastbit.errors import ParameterError
 from lastbit.exact.numbers import Number, number, whole
 from lastbit.mechanisms.mechanism import Mechanism, Released
-from lastbit.mechanisms.quantiles.ranked_values import LinearValues, LogValues, RankedValues
+from lastbit.mechanisms.quantiles.ranked_values import LinearValues, RankedValues, rank_on_scale
 from lastbit.privacy import zcdp
 from lastbit.privacy.cost import Cost
 from lastbit.privacy.eta import Eta
@@ -113,7 +113,7 @@ class QuantileMechanism(Mechanism[Released]):
     def _rank_values(self, steps: Steps, offsets: Steps | None = None, parts: int = 1) -> RankedValues:
         """Sort values, each in a part of its step where a step has parts, on the scale of this mechanism."""
         if self._log_scale is not None:
-            return LogValues.place(self._log_scale, steps, offsets, parts)
+            return rank_on_scale(self._log_scale, steps, offsets, parts)
         values = np.copy(steps) if offsets is None else steps * parts + offsets
         values.sort()
         return LinearValues(values, self._low * parts, self._high * parts + parts - 1, parts)
