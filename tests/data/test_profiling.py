@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Callable
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -15,6 +16,7 @@ import pyarrow as pa
 import pytest
 
 import lastbit as lb
+from lastbit.data.duckdb.profile import _floor_of_mean
 from lastbit.data.profiling import TableProfile, grid_of, profile_units
 from lastbit.errors import LastbitError, ParameterError
 
@@ -136,3 +138,50 @@ def test_a_description_of_a_frame_leaves_rows_out_as_one_of_a_file_does(engine: 
     assert [*zip(items["item"], items["value"].round(), strict=True)] == [("a", 200), ("b", 200)]
     with pytest.raises(ParameterError, match="no column 'cost'"):
         lb.describe(frame, **{**asked, "where": "cost > 1"})
+
+
+def test_the_mean_of_a_person_is_a_floor_in_wide_integers_and_in_short_ones() -> None:
+    pairs = [(total * sign + by, count) for total in (0, 7, 2**60, 2**62, 2**62 + 1, 3 * 2**60) for sign in (-1, 1)
+             for by in (-1, 0, 1) for count in (3, 5, 1000) if abs(total) < count * 2**60]  # fmt: skip
+    connection = duckdb.connect()
+    connection.execute("CREATE TABLE sums (total HUGEINT, count BIGINT)")
+    connection.executemany("INSERT INTO sums VALUES (?, ?)", pairs)
+    sql = _floor_of_mean("total", "count", -(2**60))
+    assert [row[0] for row in connection.execute(f"SELECT {sql} FROM sums").fetchall()] == [
+        total // count for total, count in pairs
+    ]
+
+
+@pytest.mark.parametrize(
+    ("source", "options", "words"),
+    [
+        ("people.csv", {"numbers": ["age"]}, "needs --unit"),
+        ("people.csv", {"unit": "who", "numbers": ["cost"]}, "no column 'cost'"),
+        ("people.csv", {"unit": "cost", "numbers": ["age"]}, "no column 'cost'"),
+        ("people.csv", {"unit": "who"}, "needs to know which columns hold numbers"),
+        ("frame", {"unit": "who", "of": ["cost"]}, "no column 'cost'"),
+    ],
+)
+def test_what_cannot_be_described_is_refused_and_nothing_is_charged(
+    source: str, options: dict[str, Any], words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("people.csv").write_text("who,age\n1,5\n")
+    lb.Ledger("budget.db").create("clinic", epsilon=1)
+    table = pd.DataFrame({"who": [1], "age": [5]}) if source == "frame" else source
+    with pytest.raises(ParameterError, match=words):
+        lb.describe(table, epsilon=1, ledger="budget.db", dataset="clinic", **options)
+    assert lb.Ledger("budget.db").account("clinic").spent == 0
+
+
+@pytest.mark.parametrize("rows", ["", "1,5\n", "".join(f"{who},abc\n" for who in range(500))])
+def test_an_empty_table_one_person_and_text_for_numbers_are_answered_and_charged(
+    rows: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("people.csv").write_text(f"who,age\n{rows}")
+    lb.Ledger("budget.db").create("clinic", epsilon=1)
+    release = lb.describe("people.csv", unit="who", numbers=["age"], epsilon=1, ledger="budget.db", dataset="clinic")
+    row = release.to_frame().iloc[0]
+    assert row["missing_low"] <= rows.count("abc") <= row["missing_high"]
+    assert lb.Ledger("budget.db").account("clinic").spent == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations_with_replacement, product
 from typing import Any
@@ -10,7 +11,11 @@ import numpy as np
 import pytest
 
 import lastbit as lb
+from lastbit.chance.powers import Powers
+from lastbit.chance.scaled import decide_class, decide_near_class
 from lastbit.mechanisms.quantiles.rank_error import furthest
+from lastbit.mechanisms.quantiles.ranked_values import LogValues, WideLogValues, _GapSizes, rank_on_scale
+from lastbit.values.log_scale import LogScale
 
 Law = dict[tuple[int, ...], Fraction]
 QS = [Fraction(text) for text in ("1/2", "1/4", "2/5", "0", "1")]
@@ -19,10 +24,10 @@ FURTHEST = 10**18
 
 
 def weights(low: int, high: int) -> dict[int, int]:
-    """W(|y| + 1) - W(|y|) and 2^k for zero, from whole powers: W(y) = ⌊2^k·log2 y⌋ is the length of y^(2^k), less 1."""
+    """W(|y| + 1) - W(|y|), and 2·2^k for zero. W(y) = ⌊2^k·log2 y⌋ is the length of y^(2^k), less 1."""
     k = (max(abs(low), abs(high)) + 1).bit_length() + 2
     lengths = [0, *((y ** (1 << k)).bit_length() - 1 for y in range(1, max(abs(low), abs(high)) + 2))]
-    return {y: (lengths[abs(y) + 1] - lengths[abs(y)]) if y else 1 << k for y in range(low, high + 1)}
+    return {y: (lengths[abs(y) + 1] - lengths[abs(y)]) if y else 2 << k for y in range(low, high + 1)}
 
 
 def error(q: Fraction, values: Any, y: int) -> int:
@@ -296,3 +301,102 @@ def test_a_type_of_values_makes_no_difference() -> None:
     plain = mechanism._steps([1, 2, 3]).tolist()
     for values in (np.array([1, 2, 3]), np.array([1.0, 2.0, 3.0]), [1.2, Fraction(2), 3]):
         assert mechanism._steps(values).tolist() == plain
+
+
+def splits(points: Any, low: float, high: float) -> tuple[Any, Any]:
+    """The law of a split by half at epsilon 1/2, in floats: the middle of each gap between points, and its chance."""
+    edges = np.concatenate(([low], points, [high]))
+    errors = np.abs(np.arange(len(points) + 1) - len(points) / 2)
+    masses = np.diff(edges) * np.exp((errors.min() - errors) / 2)
+    return (edges[:-1] + edges[1:]) / 2, masses / masses.sum()
+
+
+def chance_of_quartiles(values: Any, ranks: int) -> float:
+    """How likely all three quartiles are within so many ranks, at epsilon 1 and without bounds, to about 1 in 1,000."""
+    scale, data = LogScale(-FURTHEST, FURTHEST), np.sort(np.asarray(values))
+    starts, ends = (np.array([scale.start(int(y) + by) for y in data], float) for by in (0, 1))
+    # Equal values are spread over their step, evenly here.
+    place = np.arange(len(data)) - np.searchsorted(data, data) + 0.5
+    points = starts + (ends - starts) * place / np.array([(data == y).sum() for y in data])
+
+    def good(q: float, at: Any) -> Any:
+        steps = np.array([scale.find(int(position)) for position in at])
+        below, rank = np.searchsorted(data, steps), q * len(data)
+        return np.maximum(below - rank, rank - np.searchsorted(data, steps, side="right")) <= ranks
+
+    low, high = float(scale.start(-FURTHEST)), float(scale.start(FURTHEST + 1))
+    middles, chances = splits(points, low, high)
+    total = 0.0
+    for middle, chance, right in zip(middles, chances, good(0.5, middles), strict=True):
+        if not right or chance < 1e-7:
+            continue
+        cut = np.searchsorted(points, middle)
+        for q, side in ((0.25, splits(points[:cut], low, middle)), (0.75, splits(points[cut:], middle, high))):
+            chance *= side[1][good(q, side[0])].sum()
+        total += chance
+    return total
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_quartiles_of_a_hundred_people_are_within_ten_ranks_where_nobody_knows_the_range(seed: int) -> None:
+    made = np.random.default_rng(seed)
+    populations = {
+        "ages": made.integers(0, 95, 100),
+        "costs": np.floor(made.lognormal(6, 1, 100)),
+        "counts with many zeros": np.where(made.random(100) < 0.8, 0, made.poisson(2, 100)),
+    }
+    for name, values in populations.items():
+        assert (name, chance_of_quartiles(values, 10) >= 0.95) == (name, True)
+
+
+@pytest.mark.parametrize("epsilon", ["1/50", "1", "40"])
+@pytest.mark.parametrize("kind", ["far apart", "equal", "empty", "few"])
+def test_many_values_are_decided_by_those_near_the_quantile_as_by_all_of_them(epsilon: str, kind: str) -> None:
+    """The compiled search looks at some of the classes, the reference at all, on the same words."""
+    made = np.random.default_rng(3)
+    values = {
+        "far apart": np.floor(made.lognormal(9, 4, 3000)) * made.choice([-1, 1], 3000),
+        "equal": np.repeat([0, 7, 10**17], 1000),
+        "empty": np.array([], np.int64),
+        "few": np.array([5, 5, 9]),
+    }[kind]
+    mechanism = lb.Quantiles(qs=QUARTILES, resolution=1, epsilon=epsilon)
+    for tape in range(4):
+        words = np.random.default_rng(tape).integers(0, 2**64, 3100 + 64, np.uint64).tolist()
+        one, same = (mechanism.ready(values)(kind(lb.Tape(words))) for kind in (lb.Sampler, lb.Reference))
+        assert one == same
+
+
+def test_positions_of_any_length_are_picked_and_split_as_short_ones() -> None:
+    scale, error = LogScale(-50, 50), lb.Quantiles(qs=["1/2"], resolution=1, epsilon=1)._splits[0]
+    steps = np.array([-50, -3, 0, 0, 0, 4, 4, 50])
+    offsets = np.array([0, 2, 0, 1, 1, 0, 2, 2])
+    short = LogValues.place(scale, steps, offsets, 3)
+    long = WideLogValues(scale, 3, steps, offsets, short.low, short.high)
+    for tape in range(60):
+        pair: list[Any] = [short, long]
+        words = np.random.default_rng(tape).integers(0, 2**64, 64, np.uint64).tolist()
+        draws = [lb.Sampler(lb.Tape(words)) for _ in pair]
+        for side in (0, 1, 0):
+            one, other = (ranked.pick(error, draw) for ranked, draw in zip(pair, draws, strict=True))
+            assert (one, pair[0].step(one)) == (other, pair[1].step(other))
+            pair = [ranked.split(one)[side] for ranked in pair]
+            sizes = [len(pair[0].starts), len(pair[1].steps)]
+            assert sizes[0] == sizes[1]
+    # A value at the point is above it.
+    at = int(short.starts[3])
+    assert [len(part.steps) for part in long.split(at)] == [3, 5]
+
+
+def test_a_word_at_the_edge_of_what_lies_beyond_is_in_doubt() -> None:
+    ranked = rank_on_scale(LogScale(-FURTHEST, FURTHEST), np.arange(9000), np.zeros(9000, np.int64), 1 << 16)
+    sizes = _GapSizes(ranked)
+    error = lb.Quantiles(qs=["1/2"], resolution=1, epsilon=1)._splits[0]
+    powers = Powers(error.rate, error.errors(sizes.first_of_equals), sizes)
+    exact = tuple(sizes)
+    assert sum(exact) == sizes.total
+    for word in (0, 1, (1 << 63) + 5, (1 << 64) - 1):
+        near = decide_near_class(powers, sizes, [word])
+        assert near in (None, decide_class(replace(powers, multiplicities=exact), exact, [word]))
+    assert decide_near_class(powers, sizes, [(1 << 63) + 5]) is not None
+    assert decide_near_class(powers, sizes, [0]) is None

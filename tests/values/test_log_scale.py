@@ -92,7 +92,7 @@ def test_every_number_weighs_something_and_positions_are_found_again(ends: tuple
     assert [scale.find(first + i) for i in range(scale.total)] == positions
     for y in numbers:
         away = abs(y)
-        assert scale.weight(y) == ((1 << k) if y == 0 else log2_floor(away + 1, k) - log2_floor(away, k)) >= 1
+        assert scale.weight(y) == ((2 << k) if y == 0 else log2_floor(away + 1, k) - log2_floor(away, k)) >= 1
         # Each factor of two weighs alike.
         if y > 0 and 2 * y - 1 <= ends[1]:
             assert scale.start(2 * y) - scale.start(y) == 1 << k

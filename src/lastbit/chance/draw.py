@@ -15,7 +15,7 @@ from lastbit.chance._cells import add
 from lastbit.chance.bits import Words
 from lastbit.chance.distributions import Distribution
 from lastbit.chance.layers import Layers
-from lastbit.chance.powers import Exponents, Multiplicities, Powers, total
+from lastbit.chance.powers import Exponents, Multiplicities, Powers, Sizes, total
 from lastbit.chance.rounds import Rounds
 from lastbit.errors import ParameterError
 from lastbit.exact.numbers import Number, number, whole
@@ -106,13 +106,13 @@ class Draw(ABC):
         return self._draw(distributions.categorical(weights), size)
 
     def power_index(
-        self, rate: Rate, exponents: Exponents, multiplicities: NDArray[np.int64] | Sequence[int] | None = None
+        self, rate: Rate, exponents: Exponents, multiplicities: NDArray[np.int64] | Sequence[int] | Sizes | None = None
     ) -> int:
         """Draw i with probability proportional to r^exponents[i], an int64 array or an object that slices into some.
 
         With multiplicities, i is a class of that many outcomes, and its probability is proportional to
         multiplicities[i]·r^exponents[i]: an int64 array whose sum is below 2^63, or a list of Python's integers of any
-        size. Nothing is cut off, however far apart the exponents are; only their differences matter.
+        size, or `Sizes`. Nothing is cut off, however far apart the exponents are; only their differences matter.
 
         >>> import lastbit as lb
         >>> classes = np.array([10**9, 0]), np.array([0, 1])
@@ -252,6 +252,8 @@ def _check_multiplicities(multiplicities: Any, n: int) -> Multiplicities:
         times = tuple(multiplicities)
         if len(times) == n and all(type(value) is int and value >= 0 for value in times) and any(times):
             return times
+    elif isinstance(multiplicities, Sizes) and len(multiplicities) == n:
+        return multiplicities
     raise ParameterError(
         "multiplicities must be as many as exponents, none negative and at least one positive: an int64 array whose "
         "sum is below 2^63, or a list of Python's integers. Nothing was drawn."

@@ -47,8 +47,28 @@ class Exponents(Protocol):
     def __getitem__(self, part: slice, /) -> NDArray[np.int64]: ...
 
 
-Multiplicities = NDArray[np.int64] | tuple[int, ...]
-"""How often each cell counts: an array where all together are below 2^63, a tuple where they may be larger."""
+class Sizes(ABC):
+    """Multiplicities of any size that are computed where they are asked for: of many cells only a few can matter."""
+
+    @property
+    @abstractmethod
+    def total(self) -> int:
+        """At least the sum of all of them."""
+
+    @abstractmethod
+    def __len__(self) -> int: ...
+
+    @abstractmethod
+    def part(self, first: int, beyond: int) -> tuple[int, ...]:
+        """Return those of some cells, from the first one on."""
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self.part(0, len(self)))
+
+
+Multiplicities = NDArray[np.int64] | tuple[int, ...] | Sizes
+"""How often each cell counts: an array where all together are below 2^63; where they may be larger, a tuple, or sizes
+that are computed where they are asked for."""
 
 
 class PowerSums(ABC):
@@ -111,9 +131,11 @@ class Powers(PowerSums):
 
     @cached_property
     def total(self) -> int:
-        """The sum of all multiplicities: how many outcomes there are."""
+        """The sum of all multiplicities, how many outcomes there are; or more, of sizes that are not computed."""
         if self.multiplicities is None:
             return len(self.exponents)
+        if isinstance(self.multiplicities, Sizes):
+            return self.multiplicities.total
         return sum(self.multiplicities) if isinstance(self.multiplicities, tuple) else total(self.multiplicities)
 
     @cached_property

@@ -24,8 +24,8 @@ from lastbit.chance.inversion import Uniform
 from lastbit.chance.layers import Layers
 from lastbit.chance.parallel import run_parallel, split_range
 from lastbit.chance.power_table import WIDE, PowerTable
-from lastbit.chance.powers import CHUNK, Exponents, Powers
-from lastbit.chance.scaled import decide_class, decide_layer
+from lastbit.chance.powers import CHUNK, Exponents, Powers, Sizes
+from lastbit.chance.scaled import decide_class, decide_layer, decide_near_class
 from lastbit.exact.numbers import whole
 from lastbit.privacy.rate import Rate
 
@@ -80,7 +80,7 @@ class Sampler(Draw):
         return Sampler(ReadAhead(np.frombuffer(words, np.uint64), self._bits))
 
     def power_index(
-        self, rate: Rate, exponents: Exponents, multiplicities: NDArray[np.int64] | Sequence[int] | None = None
+        self, rate: Rate, exponents: Exponents, multiplicities: NDArray[np.int64] | Sequence[int] | Sizes | None = None
     ) -> int:
         """Draw as `Draw.power_index` does. The law of a few scores takes longer than the draw: a doubt builds it."""
         if type(exponents) is not Descending or multiplicities is not None or type(self) is not Sampler:
@@ -286,6 +286,8 @@ def _decide_power(powers: Powers, word: int) -> int | None:
     their error or the word itself leaves it in doubt.
     """
     if powers.multiplicities is not None:
+        if isinstance(powers.multiplicities, Sizes):
+            return decide_near_class(powers, powers.multiplicities, [word])
         if isinstance(powers.multiplicities, tuple):
             return decide_class(powers, powers.multiplicities, [word])
         return _decide_class(powers, powers.multiplicities, word)

@@ -12,11 +12,13 @@ from typing import Final
 
 import numpy as np
 from gmpy2 import mpz
+from numpy.typing import NDArray
 
 from lastbit.chance import _scaled
 from lastbit.chance.distributions import join_words
 from lastbit.chance.layers import Layers
-from lastbit.chance.powers import Powers
+from lastbit.chance.powers import Powers, Sizes
+from lastbit.exact.rounding import log2_floor
 from lastbit.privacy.rate import Rate
 
 Number = tuple[int, int]
@@ -32,6 +34,10 @@ _LOST: Final = 512
 _UNIT: Final = 127
 _WORD: Final = (1 << 64) - 1
 _NOTHING: Final = np.zeros(1, np.int64)
+_BEYOND: Final = 100
+"""What lies beyond the classes that can matter is this many bits smaller than they are."""
+_SLACK: Final = 3
+"""A class with a size is looked for within an eighth of what is far."""
 
 
 @lru_cache(maxsize=16)
@@ -107,20 +113,53 @@ def decide_layer(law: Layers, words: list[int]) -> int | None:
 
 def decide_class(powers: Powers, times: tuple[int, ...], words: list[int]) -> int | None:
     """Find the class of a word among multiplicities of any size, or None where that is in doubt."""
-    n = len(times)
-    exponents = np.ascontiguousarray(powers.exponents[0:n])
-    rows = _scaled.Rows(
-        scaled_powers(powers.rate), _scaled.numbers(times), None, _NOTHING, np.arange(n), exponents, 0, powers.least
-    )
-    return _search(rows, _ONE, n, (1 << _UNIT, 0), (0, _NOWHERE), words)
+    return _search_classes(powers.rate, powers.exponents[0 : len(times)], times, powers.least, words)
+
+
+def decide_near_class(powers: Powers, sizes: Sizes, words: list[int]) -> int | None:
+    """Return the same where the sizes of classes are computed when they are asked for: of those that can matter.
+
+    A class with a size has an exponent near the least one. All classes that are `far` above it together weigh less than
+    2^-100 of that class. Where the classes near the least exponent have no size, all of them are in doubt.
+    """
+    exponents = powers.exponents[0 : len(sizes)]
+    far = _steps_to_lose(powers.rate, sizes.total.bit_length() + _BEYOND)
+    least, slack = int(exponents.min()), far >> _SLACK
+    near = np.flatnonzero(exponents <= least + far + slack)
+    first, behind = int(near[0]), int(near[-1]) + 1
+    inside, times = exponents[first:behind], sizes.part(first, behind)
+    with_size = inside[[size > 0 for size in times]]
+    if not len(with_size) or with_size.min() > least + slack:
+        return None
+    beyond = behind - first < len(sizes)
+    cell = _search_classes(powers.rate, inside, times, int(with_size.min()), words, beyond=beyond)
+    return None if cell is None else first + cell
+
+
+@lru_cache(maxsize=64)
+def _steps_to_lose(rate: Rate, bits: int) -> int:
+    """Return by how many steps an exponent grows until its power is so many bits smaller, or a little more."""
+    return -((-bits << 64) // log2_floor(1 / rate.fraction, 64))
+
+
+def _search_classes(
+    rate: Rate, exponents: NDArray[np.int64], times: tuple[int, ...], least: int, words: list[int], *,
+    beyond: bool = False,
+) -> int | None:  # fmt: skip
+    """Return the class of a word among classes in one row. Others may be `beyond` them, before and behind."""
+    n, tails = len(times), np.ascontiguousarray(exponents)
+    rows = _scaled.Rows(scaled_powers(rate), _scaled.numbers(times), None, _NOTHING, np.arange(n), tails, 0, least)
+    return _search(rows, _ONE, n, (1 << _UNIT, 0), (0, _NOWHERE), words, beyond=beyond)
 
 
 def _search(
-    rows: _scaled.Rows, heads: _scaled.Factors, columns: int, common: Number, alone: Number, words: list[int]
-) -> int | None:
+    rows: _scaled.Rows, heads: _scaled.Factors, columns: int, common: Number, alone: Number, words: list[int], *,
+    beyond: bool = False,
+) -> int | None:  # fmt: skip
     """Find the place of a cell among all cells of all rows; -1 for what stands alone before them; None for a doubt.
 
-    Everything is a whole number of units of 2^unit, rounded down; `lost` bounds how much is missing.
+    Everything is a whole number of units of 2^unit, rounded down; `lost` bounds how much is missing. Cells `beyond`
+    these, before and behind them, together weigh less than 2^-100 of these.
     """
     totals, exponents = rows.sums()
     prefixes, unit = rows.prefixes(totals, exponents, heads, *_parts(common), *_parts(alone))
@@ -132,15 +171,16 @@ def _search(
 
     lost, last = _LOST + 4 * (columns + 64), len(exponents)
     total, bits, u = after(last), 64 * len(words), join_words(words)
+    others = (total >> _BEYOND) + 1 if beyond else 0
     # U times the true total lies in [start, stop).
-    start, stop = u * total >> bits, -(-(u + 1) * _upper(total, lost, last) >> bits)
+    start, stop = u * total >> bits, -(-(u + 1) * (_upper(total, lost, last) + others) >> bits)
     place = bisect_left(range(last + 1), stop, key=after)
     if place > last:
         return None
     if place == 0:
         return -1
     before, row = after(place - 1), place - 1
-    if _upper(before, lost, place) > start:
+    if _upper(before, lost, place) + others > start:
         return None
     # In units of the row: a cell is found where the sum reaches the goal.
     (mantissa, e), most = heads[row], int(exponents[row])
@@ -152,7 +192,7 @@ def _search(
     if column == columns or before + _shift(more * weight, shift) < stop:
         return None
     # Each cell before this one in its row has lost less than a unit of the row, however small it is.
-    if column and _upper(before + _shift((less + column) * weight, shift), lost, place + 1) > start:
+    if column and _upper(before + _shift((less + column) * weight, shift), lost, place + 1) + others > start:
         return None
     return row * columns + column
 

@@ -1,7 +1,8 @@
 """A public weight for every whole number, by which each factor of two weighs alike: the prior of quantiles.
 
 W(y) = ⌊2^bits·log2 y⌋ is fixed once for all numbers. A number y > 0 weighs W(y + 1) - W(y), and -y weighs as much; zero
-weighs 2^bits, as all numbers of one factor of two together. So the weight of an interval is the difference of two
+weighs 2·2^bits, as all numbers of two factors of two together: counts of people are often zero, and where many are, a
+quantile among them has to outweigh the numbers beside them. So the weight of an interval is the difference of two
 positions, whatever intervals it is cut into: `start` says how much weight lies before a number. Weights that were
 rounded interval by interval would not add up, and people's values do the cutting.
 """
@@ -38,9 +39,9 @@ class LogScale:
 
     >>> scale = LogScale(-2, 4)
     >>> scale.bits, [scale.weight(y) for y in range(-2, 5)]
-    (5, [18, 32, 32, 32, 18, 14, 10])
+    (5, [18, 32, 64, 32, 18, 14, 10])
     >>> scale.total, scale.find(scale.start(3) + 13)
-    (156, 3)
+    (188, 3)
     """
 
     low: int
@@ -57,6 +58,11 @@ class LogScale:
         return max(abs(self.low), abs(self.high))
 
     @property
+    def _zero(self) -> int:
+        """The weight of zero: that of two factors of two."""
+        return 2 << self.bits
+
+    @property
     def total(self) -> int:
         """The weight of all numbers together."""
         return self.start(self.high + 1) - self.start(self.low)
@@ -67,7 +73,7 @@ class LogScale:
         This is the specification of `starts`, with MPFR in place of the compiled tables.
         """
         if number > 0:
-            return (1 << self.bits) + log2_floor(number, self.bits)
+            return self._zero + log2_floor(number, self.bits)
         return -log2_floor(1 - number, self.bits)
 
     def weight(self, number: int) -> int:
@@ -80,7 +86,7 @@ class LogScale:
         whole, after = (part.astype(kind) for part in _logarithms_of(_magnitudes(numbers), self.bits))
         above: Positions = (whole << self.bits) + after
         # Zero and the numbers above it begin with the weight of zero.
-        return np.where(numbers > 0, above + (1 << self.bits), -above)
+        return np.where(numbers > 0, above + self._zero, -above)
 
     def needs_wide(self, parts: int = 1) -> bool:
         """Return whether positions, in parts of so many to a unit, may be too large for 64 bits."""
@@ -95,8 +101,8 @@ class LogScale:
 
     def _near(self, position: int) -> tuple[int, int]:
         """Return ends of a short interval that most likely holds the number: floats choose it, `start` decides."""
-        above = position >= 1 << self.bits
-        logarithm = (position - (1 << self.bits) if above else max(0, -position)) / (1 << self.bits)
+        above = position >= self._zero
+        logarithm = (position - self._zero if above else max(0, -position)) / (1 << self.bits)
         guess = int(2.0 ** min(logarithm, _FURTHEST))
         near, apart = (guess if above else -guess), 2 + (guess >> _FLOAT_BITS)
         low, high = (max(self.low, min(self.high, near + by)) for by in (-apart, apart))

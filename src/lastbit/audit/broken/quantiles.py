@@ -13,7 +13,7 @@ from lastbit.chance.draw import Draw
 from lastbit.exact.rounding import log2_floor
 from lastbit.mechanisms.mechanism import Program
 from lastbit.mechanisms.quantiles.rank_error import RankError, furthest
-from lastbit.mechanisms.quantiles.ranked_values import LogValues
+from lastbit.mechanisms.quantiles.ranked_values import rank_on_scale
 from lastbit.privacy.cost import Cost
 from lastbit.privacy.eta import Eta
 from lastbit.values.grid import Steps
@@ -62,7 +62,7 @@ def on_log_scale(values: Sequence[int], cost: Eta, *, one_by_one: bool) -> Progr
     """Return a median on a log scale; `one_by_one` rounds the weight of each interval between two values for itself."""
     error, data = RankError.of(_MEDIAN, Cost.of(cost), 1), np.array(sorted(values), np.int64)
     if not one_by_one:
-        ranked = LogValues.place(LogScale(1, _WIDE), data, None, 1)
+        ranked = rank_on_scale(LogScale(1, _WIDE), data, None, 1)
         return lambda draw: ranked.step(ranked.pick(error, draw))
     sizes, errors = error.classes(data, 1, _WIDE)
     firsts = 1 + np.cumsum(sizes) - sizes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -10,6 +10,20 @@ from lastbit.data.duckdb.bins import day_of
 from lastbit.data.duckdb.columns import DuckDBColumns
 from lastbit.data.profiles import ColumnProfile, ProfileTask, UnitProfiles
 from lastbit.data.sql import quote_identifier
+
+_ROOM: Final = 1 << 62
+"""A sum within this has room in 64 bits, with a number of rows more."""
+
+
+def _floor_of_mean(total: str, count: str, low: int) -> str:
+    """Return the SQL of a sum over a number of rows, floored. Wide integers take the engine ten times as long.
+
+    The engine's division is toward zero: the sum is first made a multiple of the number of rows, or positive.
+    """
+    short = f"TRY_CAST({total} AS BIGINT)"
+    floor = f"({short} - ({short} % {count} + {count}) % {count}) // {count}"
+    wide = f"CAST(({total} - CAST({low} AS HUGEINT) * {count}) // {count} + {low} AS BIGINT)"
+    return f"CASE WHEN {total} BETWEEN {-_ROOM} AND {_ROOM} THEN {floor} ELSE {wide} END"
 
 
 def profile_relation(relation: Any, columns: DuckDBColumns, task: ProfileTask) -> UnitProfiles:
@@ -20,9 +34,7 @@ def profile_relation(relation: Any, columns: DuckDBColumns, task: ProfileTask) -
         number = "0"
         if column.amount is not None:
             chosen.append(f"CAST({columns.steps(name, column.amount)} AS BIGINT) AS {step}")
-            low = f"CAST({column.amount.low} AS HUGEINT)"
-            # Above the lower bound there are no negative numbers, and the engine's division is a floor.
-            number = f"CAST((sum({step}) - {low} * count({step})) // count({step}) + {low} AS BIGINT)"
+            number = _floor_of_mean(f"sum({step})", f"count({step})", column.amount.low)
         elif column.measured == "date":
             day = day_of(relation, name)
             # A difference to an endless date is an error.

@@ -14,7 +14,7 @@ import numpy as np
 from lastbit.errors import ParameterError
 from lastbit.exact.numbers import Number, number, whole
 from lastbit.mechanisms.mechanism import Mechanism, Released
-from lastbit.mechanisms.quantiles.ranked_values import CountedValues, LinearValues, LogValues, RankedValues
+from lastbit.mechanisms.quantiles.ranked_values import CountedValues, LinearValues, RankedValues, rank_on_scale
 from lastbit.privacy import zcdp
 from lastbit.privacy.cost import Cost
 from lastbit.privacy.eta import Eta
@@ -136,7 +136,7 @@ class QuantileMechanism(Mechanism[Released]):
         if parts == 1 and self._is_counted(len(steps)):
             return CountedValues.tally([steps], self._low, self.points)
         if self._log_scale is not None:
-            return LogValues.place(self._log_scale, steps, offsets, parts)
+            return rank_on_scale(self._log_scale, steps, offsets, parts)
         values = (steps if own else np.copy(steps)) if offsets is None else steps * parts + offsets
         values.sort()
         return LinearValues(values, self._low * parts, self._high * parts + parts - 1, parts)
@@ -217,7 +217,7 @@ def point_odds(
     point must be within ±magnitude; None stands for the whole scale.
 
     >>> point_odds(None, 1001, Grid(1), None), float(point_odds(LogScale(0, 1000), 1001, Grid(1), 50))
-    (Fraction(1000, 1), 382.9...)
+    (Fraction(1000, 1), 417.9...)
     """
     if magnitude is not None:
         size = number(magnitude, "magnitude")

@@ -5,14 +5,17 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Self
+from functools import cached_property
+from typing import Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lastbit.chance.draw import Draw
+from lastbit.chance.powers import Sizes
 from lastbit.mechanisms.quantiles._rank_errors import tally
 from lastbit.mechanisms.quantiles.rank_error import RankError
-from lastbit.values.grid import Steps
+from lastbit.values.grid import LIMIT, Steps
 from lastbit.values.log_scale import LogScale, Positions
 
 
@@ -149,17 +152,10 @@ class LogValues(RankedValues):
     """Where the weight of the points begins and ends that a point may be picked from."""
 
     @classmethod
-    def place(cls, scale: LogScale, steps: Steps, offsets: Steps | None, parts: int) -> LogValues:
-        """Sort values and place them on a scale; `offsets` says in which part of its step each value is."""
-        order = np.argsort(steps) if offsets is None else np.lexsort((offsets, steps))
-        sorted_steps, wide = steps[order], scale.needs_wide(parts)
-        starts = scale.starts(sorted_steps, wide=wide)
-        weights = scale.starts(sorted_steps + 1, wide=wide) - starts
-        starts = starts * parts
-        if offsets is not None:
-            starts = starts + weights * offsets[order].astype(starts.dtype)
-        ends = (parts * scale.start(end) for end in (scale.low, scale.high + 1))
-        return cls(scale, parts, starts, starts + weights, *ends)
+    def place(cls, scale: LogScale, steps: Steps, offsets: Steps, parts: int) -> LogValues:
+        """Return sorted values in their places on a scale."""
+        starts, ends = place_points(scale, steps, offsets, parts, wide=False)
+        return cls(scale, parts, starts, ends, *(parts * scale.start(end) for end in (scale.low, scale.high + 1)))
 
     def pick(self, error: RankError, draw: Draw) -> int:
         """Pick a point between the ends, with probability proportional to its weight times r^e."""
@@ -172,8 +168,7 @@ class LogValues(RankedValues):
         sizes = np.empty(2 * n + 1, self.starts.dtype)
         sizes[0::2] = np.maximum(afters - befores, 0)
         sizes[1::2] = np.where(first_of_equals, self.ends - self.starts, 0)
-        times: Any = sizes if sizes.dtype == np.int64 else sizes.tolist()
-        index = draw.power_index(error.rate, error.errors(first_of_equals), times)
+        index = draw.power_index(error.rate, error.errors(first_of_equals), sizes)
         place, is_value = divmod(index, 2)
         # The class of a value is one point. In a gap, a point is drawn by its weight. The words are as many either way.
         start, size = (int(self.starts[place]), 1) if is_value else (int(befores[place]), int(sizes[index]))
@@ -192,3 +187,120 @@ class LogValues(RankedValues):
     def step(self, point: int) -> int:
         """Return the step of the grid that a point is in."""
         return self.scale.find(point // self.parts)
+
+
+@dataclass(frozen=True, eq=False)
+class WideLogValues(RankedValues):
+    """The same where positions have no room in 64 bits: they are computed for the values near a quantile only."""
+
+    scale: LogScale
+    parts: int
+    steps: Steps
+    offsets: Steps
+    """The step of each value, and its part of the step, both in rising order."""
+    low: int
+    high: int
+
+    def pick(self, error: RankError, draw: Draw) -> int:
+        """Pick a point between the ends, with probability proportional to its weight times r^e."""
+        sizes = _GapSizes(self)
+        index = draw.power_index(error.rate, error.errors(sizes.first_of_equals), sizes)
+        is_value, (start, size) = index % 2 == 1, sizes.span(index)
+        # The class of a value is one point. In a gap, a point is drawn by its weight. The words are as many either way.
+        points = _Alone() if is_value else _Points(self.scale, self.parts, start)
+        return start + draw.span_below(1 if is_value else size, self.high - self.low, points)
+
+    def split(self, point: int) -> tuple[WideLogValues, WideLogValues]:
+        """Return the values below a point, and all others."""
+        step = self.step(point)
+        weight = self.scale.weight(step)
+        part = (point - self.parts * self.scale.start(step)) // weight
+        first, beyond = (int(np.searchsorted(self.steps, step, side)) for side in ("left", "right"))
+        cut = first + int(np.searchsorted(self.offsets[first:beyond], part))
+        return self._cut(slice(None, cut), self.low, point + weight), self._cut(slice(cut, None), point, self.high)
+
+    def _cut(self, kept: slice, low: int, high: int) -> WideLogValues:
+        return WideLogValues(self.scale, self.parts, self.steps[kept], self.offsets[kept], low, high)
+
+    def step(self, point: int) -> int:
+        """Return the step of the grid that a point is in."""
+        return self.scale.find(point // self.parts)
+
+
+@dataclass(frozen=True, eq=False)
+class _GapSizes(Sizes):
+    """The weights of 2n + 1 classes: class 2i is the gap below the i-th value, class 2i + 1 the value itself."""
+
+    ranked: WideLogValues
+
+    @cached_property
+    def first_of_equals(self) -> NDArray[np.bool_]:
+        """Which values differ from the one before."""
+        steps, offsets = self.ranked.steps, self.ranked.offsets
+        first = np.ones(len(steps), np.bool_)
+        first[1:] = (steps[1:] != steps[:-1]) | (offsets[1:] != offsets[:-1])
+        return first
+
+    @property
+    def total(self) -> int:
+        """The weight of all points."""
+        return self.ranked.high - self.ranked.low
+
+    def __len__(self) -> int:
+        return 2 * len(self.ranked.steps) + 1
+
+    def part(self, first: int, beyond: int) -> tuple[int, ...]:
+        """Return the weights of some classes."""
+        sizes: tuple[int, ...] = tuple(self._spans(first, beyond)[1].tolist())
+        return sizes
+
+    def span(self, index: int) -> tuple[int, int]:
+        """Return where a class begins, and its weight."""
+        starts, sizes = self._spans(index, index + 1)
+        return int(starts[0]), int(sizes[0])
+
+    def _spans(self, first: int, beyond: int) -> tuple[Positions, Positions]:
+        """Return where some classes begin, and their weights, from the value before them to the value behind them."""
+        own, n = self.ranked, len(self.ranked.steps)
+        low, high = max(0, first // 2 - 1), min(n, beyond // 2 + 1)
+        starts, ends = place_points(own.scale, own.steps[low:high], own.offsets[low:high], own.parts, wide=True)
+        count = high - low
+        begins, sizes = np.empty(2 * count + 1, object), np.empty(2 * count + 1, object)
+        begins[0], begins[2::2], begins[1::2] = own.low, ends, starts
+        sizes[1::2] = np.where(self.first_of_equals[low:high], ends - starts, 0)
+        sizes[0:-1:2] = starts - begins[0:-1:2]
+        sizes[-1] = own.high - begins[-1]
+        # Of equal values only the first one has its point, and the gaps between them are below zero.
+        kept = slice(first - 2 * low, beyond - 2 * low)
+        return begins[kept], np.maximum(sizes[kept], 0)
+
+
+def rank_on_scale(scale: LogScale, steps: Steps, offsets: Steps | None, parts: int) -> LogValues | WideLogValues:
+    """Sort values and place them on a scale; `offsets` are as many parts of a step, one for each value.
+
+    Offsets are drawn alike and apart from all values, so it does not matter which value has which of them: each belongs
+    to the value of its place in rising order.
+    """
+    steps = np.sort(steps)
+    if offsets is None:
+        offsets = np.zeros(len(steps), np.int64)
+    elif len(steps) * parts >= LIMIT:
+        offsets = offsets[np.lexsort((offsets, steps))]
+    else:
+        runs = np.zeros(len(steps), np.int64)
+        np.cumsum(steps[1:] != steps[:-1], out=runs[1:])
+        offsets = np.sort(runs * parts + offsets) % parts
+    if not scale.needs_wide(parts):
+        return LogValues.place(scale, steps, offsets, parts)
+    low, high = (parts * scale.start(end) for end in (scale.low, scale.high + 1))
+    return WideLogValues(scale, parts, steps, offsets, low, high)
+
+
+def place_points(
+    scale: LogScale, steps: Steps, offsets: Steps, parts: int, *, wide: bool
+) -> tuple[Positions, Positions]:
+    """Return where the weight of each value's point begins and ends."""
+    starts = scale.starts(steps, wide=wide)
+    weights = scale.starts(steps + 1, wide=wide) - starts
+    starts = starts * parts + weights * offsets.astype(starts.dtype)
+    return starts, starts + weights

@@ -43,8 +43,11 @@ class GroupSelections(Release):
             "group": self.repeat_groups(self.groups),
             "rank": ranks,
             **{
-                name: [cell for table, own in zip(tables, self.selections, strict=True)
-                       for cell in table.get(name, [None] * len(own.indices))]
+                name: [
+                    cell
+                    for table, own in zip(tables, self.selections, strict=True)
+                    for cell in table.get(name, [None] * len(own.indices))
+                ]
                 for name in dict.fromkeys(name for table in tables for name in table)
             },
         }
