@@ -35,7 +35,7 @@ def test_another_promise_is_refused(place: str, first: str, others: list[str]) -
     for program in (ledger, lb.Ledger(place)):
         assert program.account("wiki").protects == own
         for other in others:
-            with pytest.raises(lb.LedgerError, match="adds up what is promised to .* create another account") as error:
+            with pytest.raises(lb.LedgerError, match=r"adds up what is promised to .* create another account") as error:
                 program.spend("wiki", NOISE, NOISE.ready([1]), question=ask(other))
             assert "Nothing was drawn and nothing was charged" in str(error.value)
     charged = ledger.charge("wiki", NOISE, question=ask(first)).account
