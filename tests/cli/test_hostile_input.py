@@ -136,7 +136,9 @@ def test_a_table_that_is_none(place: str, capsys: Any) -> None:
         Path(place).write_bytes(content)
     elif place == "rows.duckdb":
         duckdb.connect(place).close()
-    assert_refused(f"top {place} {options} --unit unit --by item --domain items.txt -k 1 --epsilon 1 {PAID}", message, capsys)
+    assert_refused(
+        f"top {place} {options} --unit unit --by item --domain items.txt -k 1 --epsilon 1 {PAID}", message, capsys
+    )
 
 
 WRONG: dict[str, str] = {

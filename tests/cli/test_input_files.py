@@ -293,7 +293,9 @@ def test_the_options_of_rows_are_part_of_the_question(capsys: Any) -> None:
     write("a.csv")
     write("b.csv")
     lb.Ledger("budget.db").create("clinic", epsilon=30)
-    command = "top {} --unit row --by item --domain items.txt -k 1 --epsilon 1 --ledger budget.db --dataset clinic --reuse {}"
+    command = (
+        "top {} --unit row --by item --domain items.txt -k 1 --epsilon 1 --ledger budget.db --dataset clinic --reuse {}"
+    )
     command += " --new-table"
     asked = ["a.csv", "a.csv b.csv", "b.csv a.csv"]
     more = ["", "--where 'unit > 1'", "--where 'unit > 2'", "--decimal-comma", "--year item", "--encoding latin-1"]

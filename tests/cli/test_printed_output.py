@@ -240,8 +240,8 @@ def test_a_ledger_inside_a_data_file_is_refused(clinic: Path, capsys: Any) -> No
         assert run(f"budget {command} --ledger visits.db") == 2
         assert "A ledger is a file of its own" in capsys.readouterr().err
     for ledger in ("visits.db", "./visits.db", "sqlite:///visits.db"):
-        command = "top visits.db --unit patient --table visits --by diagnosis --domain diagnoses.txt -k 1 --epsilon 1 --dataset clinic"
-        assert run(f"{command} --ledger {ledger}") == 2
+        command = "top visits.db --unit patient --table visits --by diagnosis --domain diagnoses.txt -k 1 --epsilon 1"
+        assert run(f"{command} --dataset clinic --ledger {ledger}") == 2
         assert "--ledger must be a file of its own: got the table itself" in capsys.readouterr().err
     assert Path("visits.db").read_bytes() == before
     command = "top budget.db --unit id --table lastbit_entries --by kind --domain diagnoses.txt -k 1 --epsilon 1"

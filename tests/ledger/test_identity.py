@@ -68,8 +68,8 @@ def test_facts_that_two_programs_could_write_differently_are_refused(facts: Any,
 def test_what_people_read_must_be_text_that_every_database_keeps() -> None:
     with pytest.raises(lb.ParameterError, match="about must be text"):
         Identity({"version": 1}, about="a\0b")
-    with pytest.raises(lb.ParameterError, match="protects must be person, row or empty"):
-        Identity({"version": 1}, protects="everybody")  # type: ignore[arg-type]
+    with pytest.raises(lb.ParameterError, match="protects must be person, row, empty, or columns"):
+        Identity({"version": 1}, protects="everybody")
 
 
 def test_a_question_that_is_no_identity_is_refused_and_not_charged(tmp_path: Path) -> None:

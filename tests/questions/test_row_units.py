@@ -148,7 +148,7 @@ def test_counts_take_no_unit(visits: str) -> None:
 
 def test_a_server_takes_rows_for_people(visits: str, tmp_path: Path) -> None:
     desk = Desk(RowOptions(source=(visits,), unit="row"), str(tmp_path / "books.db"), "clinic")
-    assert desk.unit is None
+    assert desk.unit == ()
     request = desk.parse("count", {"epsilon": "1"}, "service")
     assert request.each_row
     assert EACH_ROW in request.question.notes

@@ -33,7 +33,9 @@ def test_people_have_the_noun_that_was_asked_for(visits: Path) -> None:
 
 
 def test_where_each_row_is_one_people_are_rows(visits: Path) -> None:
-    said = str(lb.ask("count", visits, unit="row", by="ward", domain="a,b", epsilon=1, row_noun="visit", noun="patient"))
+    said = str(
+        lb.ask("count", visits, unit="row", by="ward", domain="a,b", epsilon=1, row_noun="visit", noun="patient")
+    )
     assert "visits" in said
     assert "patient" not in said
 

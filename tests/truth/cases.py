@@ -24,7 +24,8 @@ class Case:
     """Whether it is left to the long run."""
 
 
-_UNSAID = ("unit", "epsilon", "by", "domain", "of", "bounds", "weights", "edges", "counts", "numbers", "dates", "texts")
+_UNSAID = ("unit", "epsilon", "by", "domain", "of", "bounds", "weights", "edges", "counts", "numbers", "dates", "texts",
+           "noun")  # fmt: skip
 """Options that a name does not spell out."""
 
 
@@ -263,6 +264,22 @@ WARD = [
 ]  # fmt: skip
 """A clinic that was made up to find what the other populations do not."""
 
+_DAYS: dict[str, Any] = {"unit": ("person", "day"), "noun": "person,people"}
+COMBINATIONS = [
+    _case("count", "crowd", **_DAYS, name="and a day"),
+    _case("count", "crowd", **_DAYS, rows=True, most_rows=1, name="and a day"),
+    _case("count", "crowd", **_DAYS, **_by(ITEMS), name="and a day"),
+    _case("count", "crowd", **_DAYS, lots=True, **_by(ITEMS), one_each=True, name="and a day"),
+    _case("mean", "ward", **_DAYS, **_COST, name="and a day"),
+    _case("sum", "crowd", **_DAYS, **_COST, name="and a day"),
+    _case("median", "crowd", **_DAYS, **_COST, name="and a day"),
+    _case("share", "crowd", **_DAYS, of="number = '50'", name="and a day"),
+    _case("measure", "ward", **_DAYS, **_PLACES, k=2, name="and a day"),
+    _case("tables", "ward", lots=True, **_DAYS, by=("item",), domain={"item": PLACES}, ways=1, rho="1/2",
+          name="and a day"),
+]  # fmt: skip
+"""What is counted are combinations of a person and a day."""
+
 CASES = [
     *COUNTS,
     *WEIGHTS,
@@ -276,4 +293,5 @@ CASES = [
     *DESCRIPTIONS,
     *TABLES,
     *WARD,
+    *COMBINATIONS,
 ]

@@ -59,7 +59,8 @@ class Trial:
         options = {
             name: list(value) if isinstance(value, tuple) else value for name, value in self.case.options.items()
         }
-        return KINDS[self.case.kind].parse({"source": source, **options})
+        unit = {} if {"unit", "counts"} & options.keys() else {"unit": "row"}
+        return KINDS[self.case.kind].parse({"source": source, **unit, **options})
 
     @cached_property
     def truth(self) -> Reference:

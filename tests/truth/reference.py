@@ -6,7 +6,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise, product
@@ -43,6 +43,13 @@ class Reference:
     @cached_property
     def rows(self) -> list[Row]:
         """The rows that belong to somebody; without a unit each row is somebody of its own."""
+        if isinstance(self.options.get("unit"), tuple):  # each combination is somebody of its own
+            parts = self.options["unit"]
+            return [
+                replace(row, person="\0".join(getattr(row, part) for part in parts))
+                for row in self.population
+                if all(getattr(row, part) for part in parts)
+            ]
         if self._has_units:
             return [row for row in self.population if row.person]
         return [Row(str(place), row.item, row.number, row.day) for place, row in enumerate(self.population)]

@@ -18,7 +18,8 @@ from tests.truth.harness import FUZZ, Judge, Trial
 METHOD = re.compile(
     r"Method: (?P<noise>\D+), drawn exactly; "
     r"(?P<currency>epsilon|rho) (?P<cost>\S+?)(?:, delta (?P<delta>\S+?))? protects "
-    r"(?P<whom>all rows of any one person|any single row|any one person)"
+    r"(?P<whom>all rows of any one person|any single row|any one person|"
+    r"all rows with the same person and day \(not all with the same person\))"
     r"(?P<about>; intervals are for these (?P<noun>\w+), not for (?P=noun) in general)?\."
 )
 MISSES = re.compile(r"About (?P<misses>\d+) of these (?P<all>\d+) intervals may miss; --together gives .*")

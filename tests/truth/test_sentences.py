@@ -26,7 +26,7 @@ CHOSEN = {"of": "number", "bounds": "auto"}
 ITEMS = {"by": "item", "domain": ("a", "b", "c")}
 SUMS = {"weights": "number", "bounds": (0, 9)}
 COST = ({"epsilon": 1}, {"rho": "1/8"})
-UNIT = ({"unit": "person"}, {})
+UNIT = ({"unit": "person"}, {"unit": "row"}, {"unit": ("person", "day"), "noun": "person,people"})
 SHARE = ({}, {"people_share": 0}, {"people_share": "1/4"})
 BOUND = ({}, {"most_items": 1}, {"most_items": 2}, {"most_items": "auto"}, {"most_items": "all"})
 PER = ({}, {"per": "total"}, {"per": "latest", "latest_by": "day"}, {"per": "first", "first_by": "day"}, {"per": "any"},
@@ -150,9 +150,9 @@ def test_every_sentence_and_column_of_every_form_has_an_entry(kind: str) -> None
 
 @pytest.mark.parametrize("options", [ITEMS, {**NUMBERS, "bins": 3}], ids=["items", "bins"])
 def test_rows_of_listed_items_have_a_sample(options: dict[str, Any]) -> None:
-    """A plan shows one: without a unit a row is in one item."""
+    """A plan shows one: a row is in one item."""
     parsed = {name: list(value) if isinstance(value, tuple) else value for name, value in options.items()}
-    question = KINDS["histogram"].parse({"source": "table.csv", "epsilon": 1, **parsed}).question
+    question = KINDS["histogram"].parse({"source": "table.csv", "unit": "row", "epsilon": 1, **parsed}).question
     question.prepare(question.sample(300))
 
 

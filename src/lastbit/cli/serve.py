@@ -69,8 +69,8 @@ def _serve(arguments: dict[str, Any]) -> None:
     lists = _parse_lists(values["domain"])
     desk = Desk(rows, values["ledger"], values["dataset"], values["tables"], lists, values["witness"])
     for columns in desk.columns.values():
-        if desk.unit is not None and rows.sql is None and columns:
-            ColumnSelection((desk.unit,)).check(columns)
+        if desk.unit and rows.sql is None and columns:
+            ColumnSelection(rows.unit_only(())).check(columns)
     tokens, texts = _find_tokens(values["tokens"])
     serve(desk, address, tokens, texts, open_browser=not values["no_open"])
 

@@ -62,6 +62,9 @@ class Account:
     """The part of `delta_limit` that turns the rhos into an epsilon. The deltas may add up to the rest."""
     spent_rho: Fraction = _ZERO
     spent_delta: Fraction = _ZERO
+    protects: str = ""
+    """What all charges protect: "person", or the columns whose combination is protected, such as "day and user"; ""
+    where no charge has said so yet. A row is one person."""
 
     @classmethod
     def with_limit(
@@ -225,6 +228,27 @@ class Account:
         """Return the account as it would be after a charge, or raise BudgetExceeded. This writes nothing."""
         return self.after_price(self.prices(cost, adjacency))
 
+    def protecting(self, protects: str) -> Account:
+        """Return the account as one whose charges protect this, or raise LedgerError where others protect other things.
+
+        An account adds up one promise. What protects one day of a user does not protect the user: many days add up.
+        And a cost for users who come or go is none for users who have one day less.
+
+        >>> account = Account.with_limit("clinic", epsilon=3).protecting("day and user")
+        >>> account.protecting("").protects, Account.with_limit("clinic", epsilon=3).protecting("row").protects
+        ('day and user', 'person')
+        """
+        own = "person" if protects == "row" else protects
+        if own in ("", self.protects):
+            return self
+        if not self.protects:
+            return replace(self, protects=own)
+        raise LedgerError(
+            f"the account {self.dataset!r} adds up what is promised to {_whom(self.protects)}, and this release "
+            f"protects {_whom(own)}. Ask with the unit of the account, or create another account for this one: lastbit "
+            "budget create NAME. Nothing was drawn and nothing was charged."
+        )
+
     def after_price(self, price: Price) -> Account:
         """Return the account after a price was taken from it, or raise BudgetExceeded."""
         account = self.plus(price)
@@ -314,6 +338,10 @@ class Account:
         else:
             sums = f"limit={self.text!r}, left={ {name: format_down(amount) for name, amount in self.left.items()}!r}"
         return f"Account(dataset={self.dataset!r}, {sums}, adjacency={self.adjacency!r})"
+
+
+def _whom(protects: str) -> str:
+    return "people with all their rows" if protects == "person" else f"each combination of {protects}"
 
 
 def total(*terms: Fraction) -> Fraction:

@@ -38,7 +38,7 @@ def digest(before: str, entry: Any) -> str:
 
 SEALED: Final = (
     "dataset", "budget", "spent", "adjacency", "digest",
-    "rho_budget", "delta_budget", "delta_of_rho", "spent_rho", "spent_delta",
+    "rho_budget", "delta_budget", "delta_of_rho", "spent_rho", "spent_delta", "protects",
 )  # fmt: skip
 """What the seal of an account covers: all that its row says."""
 
@@ -102,7 +102,7 @@ def _account_after(account: Account | None, entry: Any, charges: dict[int, Fract
             price = parse_price(entry.terms)
             if price is not None and account.amount_of(price) == amount:
                 charges[entry.id] = price.epsilon or Fraction(0)
-                return account.plus(price)
+                return account.protecting(entry.protects).plus(price)
         if entry.kind == "refund":
             terms = parse_terms(entry.terms, "epsilon", "of")
             if terms is not None and terms["epsilon"] == amount < charges.pop(terms["of"], Fraction(0)):
@@ -164,6 +164,7 @@ def _comparisons(row: Any, account: Account | None, digest: str) -> Iterator[tup
     ):
         yield field, "none" if stated == "none" else parse_fraction(stated), "none" if added is None else added
     yield "adjacency", row.adjacency, None if account is None else account.adjacency
+    yield "protects", row.protects, "" if account is None else account.protects
     yield "last digest", row.digest, digest
 
 

@@ -60,7 +60,8 @@ class Entry:
     about: str = ""
     """The question as people read it: the command with its public arguments, or the query; "" where nobody said."""
     protects: str = ""
-    """What the release protects: "person" (a unit with all its rows), or a single "row"; "" where nobody said."""
+    """What the release protects: "person" (a unit with all its rows), a single "row", or each combination of columns,
+    such as "day and user"; "" where nobody said."""
     asker: str = ""
     """Who asked: the name of the token that a server was asked with; "" where nobody said."""
     recorded: bool = False

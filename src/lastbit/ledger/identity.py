@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 from lastbit.errors import ParameterError
 from lastbit.ledger.validation import check_text
 
-Protects = Literal["person", "row", ""]
+
+def name_combination(columns: Iterable[str]) -> str:
+    """Return the columns whose combination is protected as the books write them: the same text for the same columns.
+
+    >>> name_combination(["user", "day"]), name_combination(["a and b", "c"])
+    ('day and user', "'a and b' and c")
+    """
+    return " and ".join(name if re.fullmatch(r"\w+", name) else repr(name) for name in sorted(columns))
 
 
 @dataclass(frozen=True)
@@ -20,8 +28,8 @@ class Identity:
 
     `facts` is what JSON can hold, by name; its "version" says by which rules the facts were collected, so that facts of
     other rules are never taken for the same. Whoever asks collects them: the ledger compares and keeps them. `about` is
-    the question as people read it, and `protects` says whether it protects a person with all rows, or a single row:
-    both are shown and never compared.
+    the question as people read it, and never compared. `protects` says whether it protects a person with all rows, a
+    single row, or each combination of several columns (`name_combination`): an account adds up one of these.
 
     >>> question = Identity({"version": 1, "command": "top", "by": ["diagnosis"], "k": 3})
     >>> question.text
@@ -32,7 +40,7 @@ class Identity:
 
     facts: Mapping[str, Any] = field(repr=False, compare=False)
     about: str = ""
-    protects: Protects = ""
+    protects: str = ""
     text: str = field(init=False)
     """The facts as JSON, the same text for the same facts."""
 
@@ -42,8 +50,11 @@ class Identity:
             raise ParameterError(
                 "the facts of a question must have a version, a whole number of at least 1. Nothing was charged."
             )
-        if self.protects not in ("person", "row", ""):
-            raise ParameterError(f"protects must be person, row or empty: got {self.protects!r}. Nothing was charged.")
+        if self.protects not in ("person", "row", "") and " and " not in self.protects:
+            raise ParameterError(
+                "protects must be person, row, empty, or columns such as 'day and user': got "
+                f"{self.protects!r}. Nothing was charged."
+            )
         object.__setattr__(self, "text", _write_facts(self.facts))
         object.__setattr__(self, "about", check_text(self.about or str(self.facts.get("query", "")), "about"))
 

@@ -102,7 +102,7 @@ class Ledger(PartRecords):
                 keys.check_unused(connection, once)
             before = table_rows.parse_account(table_rows.find_account_row(connection, dataset, lock=True))
             price = before.prices(cost, adjacency)
-            account = before.after_price(price)
+            account = before.protecting("" if question is None else question.protects).after_price(price)
             entry, entry_digest = table_rows.add_entry(
                 connection,
                 account,

@@ -162,6 +162,7 @@ def parse_account(row: Any) -> Account:
             _parse_fraction(row.delta_of_rho),
             _parse_fraction(row.spent_rho),
             _parse_fraction(row.spent_delta),
+            row.protects,
         )
     except (TypeError, ValueError, ZeroDivisionError):
         pass
@@ -178,6 +179,7 @@ def account_columns(account: Account) -> dict[str, str]:
         "delta_of_rho": str(account.delta_of_rho),
         "spent_rho": str(account.spent_rho),
         "spent_delta": str(account.spent_delta),
+        "protects": account.protects,
     }
 
 

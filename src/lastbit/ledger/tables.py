@@ -23,6 +23,7 @@ ACCOUNTS: Final = sa.Table(
     sa.Column("delta_of_rho", sa.Text, nullable=False),
     sa.Column("spent_rho", sa.Text, nullable=False),
     sa.Column("spent_delta", sa.Text, nullable=False),
+    sa.Column("protects", sa.Text, nullable=False),  # what all charges protect; "" before the first that says so
     sa.Column("seal", sa.Text, nullable=False),  # of all columns above
 )
 

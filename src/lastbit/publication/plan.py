@@ -46,7 +46,8 @@ class PublicationPlan:
             try:
                 account = ledger.account(publication.dataset)
                 paid = ledger.charged(publication.key) is not None
-                after = account if paid else account.charged(publication.mechanism.cost, TABLE_ADJACENCY)
+                own = account.protecting(publication.protects)
+                after = account if paid else own.charged(publication.mechanism.cost, TABLE_ADJACENCY)
             except LedgerError as error:
                 refusal = str(error)
         return cls(publication, account, after, refusal, paid)

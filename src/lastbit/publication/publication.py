@@ -18,6 +18,7 @@ from lastbit.publication.keys import locate_problem, remove_repeats
 from lastbit.publication.pricing import Budget, Priced, Wish
 from lastbit.publication.questions import check_budget, parse_questions, people_of, price_questions
 from lastbit.publication.study import FORMATS, Problem, Study
+from lastbit.questions.answer import protects_of
 from lastbit.questions.identity import identity_of
 from lastbit.questions.rendering import AnswerView, check_presentation
 
@@ -192,9 +193,17 @@ class Publication:
         return Ledger(place, witness=None if witness is None else self.study.place(witness))
 
     @property
+    def protects(self) -> str:
+        """What all questions protect, as the books write it."""
+        return protects_of(self.questions[0].request)
+
+    @property
     def words(self) -> Nouns:
-        """What a person of the table is called, one and several."""
-        noun = self.study.data.get("noun", ["person", "people"])
+        """What a person of the table is called, one and several; where several columns are the unit, a combination."""
+        usual = ["person", "people"]
+        if "noun" not in self.study.data and isinstance(self.study.data.get("unit"), list):
+            usual = [self.questions[0].request.words.person, self.questions[0].request.words.people]
+        noun = self.study.data.get("noun", usual)
         return Nouns(*map(str, noun)) if isinstance(noun, list) and len(noun) == 2 else Nouns(str(noun), str(noun))
 
     def view(self, question: Priced, published: Any) -> AnswerView:

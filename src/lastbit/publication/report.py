@@ -8,8 +8,10 @@ from typing import Any, Final
 
 from lastbit.output.page import assemble_page
 from lastbit.output.table import html_table
+from lastbit.output.words import Words
 from lastbit.publication.meaning import explain_cost
 from lastbit.questions.rendering import AnswerView
+from lastbit.questions.unit_types import describe_combination, read_unit_names
 
 _STYLE: Final = """
 @page {
@@ -96,12 +98,21 @@ def _render_meaning(certificate: Mapping[str, Any]) -> str:
     """Return the page on what the cost means here."""
     plan = certificate["plan"]
     meaning = explain_cost(plan["budget"], *certificate["nouns"])
-    paragraphs = [f"<p>{escape(line)}</p>" for line in meaning.before]
+    promise = _describe_unit(certificate)
+    paragraphs = [f"<p>{escape(line)}</p>" for line in (*meaning.before, *promise)]
     paragraphs.append(html_table(meaning.names, meaning.rows, meaning.caption))
     paragraphs += [f"<p>{escape(line)}</p>" for line in meaning.after]
     if why := certificate["study"].get("why"):
         paragraphs.append(f"<p>{escape(f'Why this cost: {why}')}</p>")
     return f'<section class="new-page"><h2>What the privacy cost means</h2>{"".join(paragraphs)}</section>'
+
+
+def _describe_unit(certificate: Mapping[str, Any]) -> list[str]:
+    """Return what is protected, and what is not, where several columns are the unit."""
+    units = [question["options"].get("unit") for question in certificate["plan"]["questions"]]
+    if not isinstance(units[0], list):
+        return []
+    return describe_combination(read_unit_names(units[0]), Words(*certificate["nouns"]))[:1]
 
 
 def _render_citation(certificate: Mapping[str, Any]) -> str:

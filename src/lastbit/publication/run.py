@@ -180,7 +180,7 @@ def _prepare(question: Priced) -> Callable[[Any], Release]:
 def _charge(publication: Publication, ledger: Ledger) -> Entry:
     """Charge the whole plan, and return the entry of its charge: perhaps that of a process that was faster."""
     title = publication.study.title
-    question = Identity(publication.facts, f"publication {title}", "person")
+    question = Identity(publication.facts, f"publication {title}", publication.protects)
     with suppress(AlreadyCharged):
         ledger.charge(
             publication.dataset,
@@ -199,7 +199,7 @@ def _charge(publication: Publication, ledger: Ledger) -> Entry:
 def _identify(publication: Publication, question: Priced) -> Identity:
     """Return the question as the books know it. Its words name no file: they go into the certificate."""
     about = f"{publication.study.title}: {question.name}"
-    return Identity(identity_of(question.request), about, "person")
+    return Identity(identity_of(question.request), about, publication.protects)
 
 
 def _require_ledger(publication: Publication) -> Ledger:

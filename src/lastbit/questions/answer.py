@@ -61,9 +61,7 @@ class Payer:
         refuse_same_file(location, sources)
         from lastbit.ledger import Identity, Ledger
 
-        unit = request.values.get("unit") or request.values.get("counts")
-        protects: Any = ("person" if unit else "row") if "source" in request.values else ""
-        identity = Identity(identity_of(request), request.about, protects)
+        identity = Identity(identity_of(request), request.about, protects_of(request))
         return cls(Ledger(location, witness=request["witness"]), dataset, identity, request["note"], asker)
 
     @property
@@ -96,6 +94,17 @@ class Payer:
         )  # fmt: skip
 
 
+def protects_of(request: Request) -> str:
+    """Return what a request protects, as the books write it: a person, a row, or each combination of columns."""
+    from lastbit.ledger.identity import name_combination
+
+    if "source" not in request.values:
+        return ""
+    if request.rows.unit_parts:
+        return name_combination(map(str, request.rows.unit_parts))
+    return "person" if request.values.get("unit") or request.values.get("counts") else "row"
+
+
 def answer(
     request: Request,
     payer: Payer | None,
@@ -118,8 +127,8 @@ def answer(
     if payer is not None:
         # Reading may take long, so a budget that is too small refuses first. The charge checks the budget again.
         payer.check_table(request)
-        payer.account.charged(question.mechanism.cost, TABLE_ADJACENCY)
-    if frame is None or question.read_frame is None:
+        payer.account.protecting(payer.identity.protects).charged(question.mechanism.cost, TABLE_ADJACENCY)
+    if frame is None or question.read_frame is None or request.rows.unit_parts:
         values = question.reading.run(watcher, frame=frame)
     else:
         values = question.read_frame(frame)

@@ -7,9 +7,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from lastbit.errors import ParameterError
-from lastbit.output.words import capitalize
 from lastbit.questions.discovery import count_items
 from lastbit.questions.question import Accuracy, Question
+from lastbit.questions.reading_notes import describe_unit
 from lastbit.questions.row_counts import count_rows_of_groups, describe_more_rows
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def count(request: Request) -> Question:
         report=report,
         sample=lambda units: samples.make_bin_counts(units, ["everyone"], monotone=True),
         accuracy=lambda units: Accuracy(within, words.people, sentence, total=Fraction(units)),
-        notes=[] if rows.unit is None else [f"{capitalize(words.rows)} without {rows.unit} are left out."],
+        notes=describe_unit(request),
     )
 
 
@@ -116,7 +116,7 @@ def _count_rows(request: Request) -> Question:
         report=report,
         sample=lambda units: arrange(samples.make_numbers(units, ("0", str(most)), 1)),
         accuracy=lambda units: Accuracy(within, words.rows, sentence, total=Fraction(units)),
-        notes=[f"{capitalize(words.rows)} without {rows.unit} are left out."],
+        notes=describe_unit(request),
     )
 
 

@@ -60,9 +60,10 @@ def choose_columns(request: Request) -> list[DescribedColumn]:
     for name in (*typed, *asked):
         if name not in known:
             raise missing_column_error(name, known)
-    if unit in typed or unit in asked:
-        raise ParameterError(f"--unit says whom a row belongs to, and is not described: got {unit!r} for two.")
-    names = [name for name in known if name != unit and (not asked or name in asked)]
+    own = request.rows.unit_names
+    if twice := [name for name in own if name in typed or name in asked]:
+        raise ParameterError(f"--unit says whom a row belongs to, and is not described: got {twice[0]!r} for two.")
+    names = [name for name in known if name not in own and (not asked or name in asked)]
     columns = [_describe_column(name, typed.get(name), types.get(name), request) for name in names]
     if not typed and not any(column.holds in ("numbers", "dates") for column in columns):
         raise ParameterError(

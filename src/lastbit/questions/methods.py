@@ -9,6 +9,7 @@ from lastbit.output.methods import cite, describe_privacy, find_method
 from lastbit.output.words import plural
 from lastbit.questions.reading_notes import count_rows_of, describe_numbers
 from lastbit.questions.report import format_percent, format_value
+from lastbit.questions.unit_types import join_names
 
 if TYPE_CHECKING:
     from lastbit.questions.report import Report
@@ -47,6 +48,9 @@ def _whom(request: Request) -> str:
         return "any one person"
     if unit is None:
         return f"any single {words.row}"
+    if request.rows.unit_parts:
+        names = request.rows.unit_names
+        return f"all {words.rows} with the same {join_names(names)} (not all with the same {names[0]})"
     return f"all {words.rows} of any one {words.person}"
 
 

@@ -142,7 +142,8 @@ def make_plan(request: Request, *, units: int | None = None) -> Plan:
     account = None if payer is None else payer.account
     if account is not None:
         try:
-            after = account.charged(question.mechanism.cost, question.adjacency)
+            own = account.protecting(payer.identity.protects) if payer is not None else account
+            after = own.charged(question.mechanism.cost, question.adjacency)
         except LedgerError as error:
             refusal = str(error)
     previous_entry = None if payer is None or question.reading is None else payer.find_answer(request)

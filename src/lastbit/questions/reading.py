@@ -79,7 +79,7 @@ class Reading(Generic[Result]):
     def _open_frame(self, frame: Any) -> OpenTable:
         from lastbit.data.files.frames import open_frame_rows
 
-        return open_frame_rows(frame, self.columns, self.rows.plan, self.rows.unit)
+        return open_frame_rows(frame, self.columns, self.rows.plan, self.rows.unit_only(self.columns.names))
 
     def _open(self, *, with_rows: bool = True) -> OpenTable:
         rows = self.rows

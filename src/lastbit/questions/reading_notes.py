@@ -38,6 +38,14 @@ def describe_weights(request: Request) -> list[str]:
     return sentences + _decimal_comma(request) if sentences else []
 
 
+def describe_unit(request: Request) -> list[str]:
+    """Return which rows belong to nobody; of several columns of a unit, what is said of the unit says so."""
+    rows = request.rows
+    if rows.unit is None or rows.unit_parts:
+        return []
+    return [f"{capitalize(request.words.rows)} without {rows.unit} are left out."]
+
+
 def describe_groups(request: Request) -> list[str]:
     """Return which rows are in no group, or in a group of their own, and how numbers become groups.
 

@@ -210,6 +210,7 @@ def account_data(account: Account) -> dict[str, Any]:
         "spent": account.spent,
         "remaining": account.remaining,
         "adjacency": account.adjacency,
+        "protects": account.protects,
         "digest": account.digest,
         "currency": account.currency,
         "left": account.left,

@@ -21,6 +21,7 @@ from lastbit.questions.option import REQUIRED, Face, Option, parse_options
 from lastbit.questions.row_options import RowOptions
 from lastbit.questions.row_units import ROW, require_unit, takes_rows
 from lastbit.questions.shared_options import SOURCE
+from lastbit.questions.unit_types import describe_combination, name_combination
 from lastbit.release import EACH_ROW
 
 if TYPE_CHECKING:
@@ -172,12 +173,16 @@ class Request:
     def words(self) -> Words:
         """What people and rows are called. Where nobody named the unit each row is one, and people are called rows.
 
+        Where several columns are the unit, what is counted are their combinations.
+
         >>> from lastbit.questions.kinds import KINDS
         >>> KINDS["count"].parse({"source": "v.csv", "unit": "patient", "noun": "patient,patients"}).words.people
         'patients'
         """
-        person, people = self.values.get("noun") or ("person", "people")
         row, rows = self.values.get("row_noun") or ("row", "rows")
+        if isinstance(self.values.get("unit"), tuple) and self.values.get("noun") is None:
+            return name_combination(self.rows.unit_names, (row, rows))
+        person, people = self.values.get("noun") or ("person", "people")
         if self.values.get("unit") is None and self.values.get("counts") is None and "unit" in self.values:
             return Words(row, rows, row, rows)
         return Words(person, people, row, rows)
@@ -210,7 +215,12 @@ class Request:
         """The question, built once. A question on a table of rows says who is protected."""
         question = self.kind.build(self)
         require_unit(self.values, each_row=self.each_row)
-        return replace(question, notes=[*question.notes, EACH_ROW]) if self.each_row else question
+        if self.each_row:
+            return replace(question, notes=[*question.notes, EACH_ROW])
+        if self.rows.unit_parts:
+            promise = describe_combination(self.rows.unit_names, self.words)
+            return replace(question, notes=[*question.notes, *promise])
+        return question
 
     @cached_property
     def canonical(self) -> Request:

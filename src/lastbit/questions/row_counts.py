@@ -14,7 +14,7 @@ from lastbit.questions.group_types import NamedExpression
 from lastbit.questions.groups import name_ends
 from lastbit.questions.people import PeopleParts, choose_noise, parse_share
 from lastbit.questions.question import Accuracy, Question
-from lastbit.questions.reading_notes import describe_groups
+from lastbit.questions.reading_notes import describe_groups, describe_unit
 from lastbit.questions.report import Report, format_bound, format_percent
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ class GroupRows:
             report=self.report,
             sample=lambda units: self._arrange(samples.make_numbers(units, ("0", "1"), 1, groups=size)),
             accuracy=self.accuracy,
-            notes=[f"{self._words.rows.capitalize()} without {rows.unit} are left out.", *describe_groups(request)],
+            notes=[*describe_unit(request), *describe_groups(request)],
         )
 
     def report(self, published: Any) -> Report:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import PurePath
@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from lastbit.errors import ParameterError
 from lastbit.questions.group_types import READINGS, TIMES, NamedExpression, columns_read, read_edges
+from lastbit.questions.unit_types import UnitColumn, name_key
 
 if TYPE_CHECKING:
     from lastbit.data.files.formats import TextFormat
     from lastbit.data.query.plan import RowPlan
     from lastbit.data.query.steps import Step, TablePlan
 
-_COLUMNS: Final = ("unit", "of", "weights", "latest_by", "first_by", "counts")
+_COLUMNS: Final = ("of", "weights", "latest_by", "first_by", "counts")
 """Options that name a column. An expression of --by must not take the place of one of these."""
 
 
@@ -26,6 +27,9 @@ class RowOptions:
 
     source: tuple[str, ...] = ()
     unit: str | None = None
+    """The column that says whom a row belongs to. Where several do, the plan makes this one: a key of them."""
+    unit_parts: tuple[UnitColumn, ...] = ()
+    """The columns whose combination is the unit; empty where one column is."""
     table: str | None = None
     split: tuple[str, str] | None = None
     join: str | None = None
@@ -54,6 +58,8 @@ class RowOptions:
     def of(cls, values: Mapping[str, Any]) -> RowOptions:
         """Take the options of a table out of the options of a question, and refuse what can never work."""
         options = {part.name: values[part.name] for part in fields(cls) if part.name in values}
+        if isinstance(options.get("unit"), tuple):
+            options |= {"unit": name_key(options["unit"]), "unit_parts": options["unit"]}
         sums = values.get("weights") is not None or values.get("of") is not None
         if "weights" in values and not sums and values["missing"] != "show":
             options["bin_missing"] = values["missing"]
@@ -61,11 +67,10 @@ class RowOptions:
         if rows.unit is not None and rows.unit in columns_read(values):
             raise ParameterError(f"groups and --unit must be different columns: got {rows.unit!r} for both.")
         made = [column.name for column in rows.by if isinstance(column, NamedExpression)]
-        twice = next((name for name in _COLUMNS if values.get(name) in made), None)
+        named = [(name, values.get(name)) for name in _COLUMNS] + [("unit", name) for name in rows.unit_names]
+        twice = next((f"{column!r} is the column of --{name}" for name, column in named if column in made), None)
         if twice is not None:
-            raise ParameterError(
-                f"an expression of --by must have a name of its own: {values[twice]!r} is the column of --{twice}."
-            )
+            raise ParameterError(f"an expression of --by must have a name of its own: {twice}.")
         rows.validate()
         return rows
 
@@ -74,6 +79,7 @@ class RowOptions:
         """What the owner of a table decides, whoever asks: all but the groups, and how a column of groups is read."""
         groups = ("edges", "closed", "by", "bin_missing")
         options = {part.name: getattr(self, part.name) for part in fields(self) if part.name not in groups}
+        options["unit"] = options.pop("unit_parts") or self.unit
         return {name: value for name, value in options.items() if value is not None or name not in READINGS}
 
     def validate(self) -> None:
@@ -92,11 +98,6 @@ class RowOptions:
 
         encoding = "utf-8" if self.encoding is None else self.encoding
         return TextFormat(self.separator, encoding, self.decimal_comma, self.read_as)
-
-    @property
-    def unit_columns(self) -> tuple[str, ...]:
-        """The columns that tell people apart; none where each row is one person."""
-        return () if self.unit is None else (self.unit,)
 
     @property
     def made_columns(self) -> list[str]:
@@ -133,20 +134,26 @@ class RowOptions:
                 f"{option} needs --unit COLUMN: it takes several rows for those of one person. "
                 + ("A column of one row is --by 'EXPR as NAME'." if self.let else "Name whom a row belongs to.")
             )
+        made = next((name for name, expression in self._unit_columns if expression is not None), None)
+        if made is not None:
+            raise ParameterError(
+                f"--split, --join and --let need columns of the table as --unit: {made!r} is an expression. Write the "
+                "column into the table first."
+            )
         if self.split is not None:
             from lastbit.data.query.splitting import SplitPlan
 
-            if self.split[0] in self.unit_columns:
+            if self.split[0] in self.unit_names:
                 raise ParameterError(f"--split must take another column than --unit: got {self.split[0]!r} for both.")
             steps.append(SplitPlan(*self.split))
         if self.join is not None and self.on is not None:
             from lastbit.data.files.joining import JoinPlan
 
-            steps.append(JoinPlan(self.join, self.on, self.unit_columns, self.form))
+            steps.append(JoinPlan(self.join, self.on, self.unit_names, self.form))
         if self.let:
             from lastbit.data.query.person_plan import PersonPlan
 
-            steps.append(PersonPlan.of(dict(self.let), self.unit_columns, comma=self.decimal_comma))
+            steps.append(PersonPlan.of(dict(self.let), self.unit_names, comma=self.decimal_comma))
         return steps
 
     @cached_property
@@ -158,7 +165,7 @@ class RowOptions:
         if self.closed and not bins:
             raise ParameterError("--closed says that --edges have no open ends: write --edges COLUMN A,B,C too.")
         nothing = self.where is None and self.sql is None and self.bin is None
-        if nothing and not columns and not made and not bins:
+        if nothing and not columns and not made and not bins and not self.unit_parts:
             return None
         from lastbit.data.query.plan import RowPlan
 
@@ -176,7 +183,27 @@ class RowOptions:
             made=made,
             binned={column: (own, self.bin_missing) for column, own in bins.items()},
             comma=self.decimal_comma,
+            unit=None if self.unit is None or not self.unit_parts else (self.unit, self._unit_columns),
         )
+
+    @property
+    def unit_names(self) -> tuple[str, ...]:
+        """The columns that together say whom a row belongs to, by their names; none where each row is one person."""
+        return tuple(name for name, _ in self._unit_columns) or (() if self.unit is None else (self.unit,))
+
+    def unit_only(self, columns: Collection[str]) -> tuple[str, ...]:
+        """Return the columns of the table that say whom a row belongs to, and are read for nothing else."""
+        if not self.unit_parts:
+            return self.unit_names
+        return tuple(name for name, made in self._unit_columns if made is None and name not in columns)
+
+    @property
+    def _unit_columns(self) -> list[tuple[str, str | None]]:
+        """The parts of a unit, each with its expression where it has one."""
+        return [
+            (part.name, part.expression) if isinstance(part, NamedExpression) else (part, None)
+            for part in self.unit_parts
+        ]
 
     @property
     def _names(self) -> list[str]:

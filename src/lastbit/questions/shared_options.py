@@ -13,6 +13,7 @@ from lastbit.questions.let_types import JoinedFile, Lets
 from lastbit.questions.option import COMMAND, OWNER, REQUIRED, Option
 from lastbit.questions.output_options import PRESENTATION
 from lastbit.questions.output_types import NounPair
+from lastbit.questions.unit_types import UnitColumns
 from lastbit.questions.value_types import (
     Flag,
     Number,
@@ -49,9 +50,10 @@ SOURCE: Final = Option(
 )
 UNIT: Final = Option(
     "unit",
-    COLUMN,
-    "The column that says whom a row belongs to: all rows of a person are protected together. --unit row says that "
-    "each row is one person, unless a column has this name.",
+    UnitColumns(),
+    "The column that says whom a row belongs to: all rows of a person are protected together. Repeat it to protect "
+    "each combination, as single days of a user. --unit row says that each row is one person, unless a column has this "
+    "name.",
     part="table",
     faces=OWNER,
 )

@@ -37,7 +37,7 @@ def table(visit: Visit) -> Response:
         {
             "tables": list(desk.tables),
             "columns": desk.columns,
-            "unit": desk.unit,
+            "unit": None if not desk.unit else desk.unit[0] if len(desk.unit) == 1 else list(desk.unit),
             "lists": lists,
             "dataset": desk.dataset,
         }

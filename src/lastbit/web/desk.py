@@ -91,10 +91,10 @@ class Desk:
         return {name: read_column_names(replace(self.rows, table=name)) for name in self.tables}
 
     @property
-    def unit(self) -> str | None:
-        """The column that says whom a row belongs to; None where each row is one person."""
-        unit = self.rows.unit
-        return None if unit == ROW and not any(map(names_column, self.columns.values())) else unit
+    def unit(self) -> tuple[str, ...]:
+        """The columns that together say whom a row belongs to; none where each row is one person."""
+        each_row = self.rows.unit == ROW and not any(map(names_column, self.columns.values()))
+        return () if each_row else self.rows.unit_names
 
     @cached_property
     def _own_lists(self) -> dict[str, Domain]:

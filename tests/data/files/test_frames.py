@@ -64,7 +64,7 @@ def test_every_engine_gives_the_answer_of_a_file(name: str) -> None:
 
 def test_no_object_raises_and_units_are_one_where_their_normal_form_is() -> None:
     frame = pd.DataFrame({"patient": pd.Series(HOSTILE, dtype=object), "item": pd.Series(HOSTILE[::-1], dtype=object)})
-    table = open_frame_rows(frame, ColumnSelection(("patient", "item")), unit="patient")
+    table = open_frame_rows(frame, ColumnSelection(("patient", "item")), units=["patient"])
     units = [unit for unit, _ in table.relation.fetchall()]
     forms = [key(value) for value in HOSTILE]
     # What is no UTF-8 is left out with what is missing. A long text is its digest in both.

@@ -6,7 +6,7 @@ number for some of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, Final
 
@@ -103,6 +103,21 @@ class DuckDBColumns:
             return f"(({minutes}) * 60000000 + {parts['microsecond']})"
         # As an expression: the engine hands filters on a bare column to Arrow, which fails on types it does not know.
         return column if declared in _WORDS else f"CASE WHEN {column} IS NOT NULL THEN {column} END"
+
+    def combined_key(self, names: Sequence[str]) -> str:
+        """Return the SQL of one key of several columns: another where any column differs, null where one is missing.
+
+        Each normal form is written behind its length, so that no two lists of them look alike.
+        """
+        parts = []
+        for name in names:
+            column_type, data = self.column_type(name), self.key(name)
+            if column_type is column_types.ZONED_TIMESTAMP:
+                data = f"epoch_us({data})"  # as text, it would depend on the zone of the engine
+            if column_type not in (column_types.TEXT, column_types.BINARY):
+                data = f"encode(CAST({data} AS VARCHAR))"
+            parts.append(f"encode(CAST(octet_length({data}) AS VARCHAR) || ':') || {data}")
+        return f"TRY({' || '.join(parts)})"
 
     def steps(self, name: str, weights: Weights) -> str:
         """Return the SQL of a weight in steps; null where it is missing and its row is left out."""

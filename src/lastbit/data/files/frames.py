@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime
 import uuid
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
@@ -35,9 +35,11 @@ _MARK: Final = "\0"
 
 
 def open_frame_rows(
-    frame: Any, columns: ColumnSelection, plan: RowPlan | TablePlan | None = None, unit: str | None = None
+    frame: Any, columns: ColumnSelection, plan: RowPlan | TablePlan | None = None, units: Collection[str] = ()
 ) -> OpenTable:
     """Open a table of pandas, Polars, Arrow, DuckDB, Ibis or Dask with some of its columns, as a file is opened.
+
+    units: the columns that say whom a row belongs to, and nothing else: two that are different objects stay two.
 
     >>> import pandas as pd
     >>> visits = pd.DataFrame({"patient": [1, 2], "cost": [2.5, None]})
@@ -50,7 +52,7 @@ def open_frame_rows(
     source = columns if plan is None else plan.source_columns(columns)
     names = list(dict.fromkeys(source.names))
     source.check(list(present))
-    arrays, objects = call_engine(_read_arrays, known, names, unit)
+    arrays, objects = call_engine(_read_arrays, known, names, units)
     table = _open_arrays(arrays, source.weights, objects)
     return table if plan is None or plan.does_nothing else plan.apply(table, columns)
 
@@ -77,7 +79,7 @@ def _open_arrays(arrays: dict[str, pa.Array], weights: str | None, objects: froz
     return OpenTable(relation, connection, again=read, text_columns=find_texts(relation) - objects)
 
 
-def _read_arrays(frame: Any, names: list[str], unit: str | None) -> tuple[dict[str, pa.Array], frozenset[str]]:
+def _read_arrays(frame: Any, names: list[str], units: Collection[str]) -> tuple[dict[str, pa.Array], frozenset[str]]:
     """Return the columns as Arrow has them, and which of them are of Python objects."""
     import narwhals as nw
 
@@ -93,7 +95,7 @@ def _read_arrays(frame: Any, names: list[str], unit: str | None) -> tuple[dict[s
     if engine.is_ibis():
         unwrapped = unwrap_ibis(native)
         native = native.select(*names).to_pyarrow() if unwrapped is None else unwrapped
-        return _read_arrays(nw.from_native(native), names, unit)
+        return _read_arrays(nw.from_native(native), names, units)
     if engine.is_duckdb():
         chosen = native.project(", ".join(map(quote_identifier, names)))
         return _plain_arrays(chosen.to_arrow_table()), frozenset()
@@ -103,7 +105,7 @@ def _read_arrays(frame: Any, names: list[str], unit: str | None) -> tuple[dict[s
             check_dask_types(native.dtypes, MemoryTable(collected, nw.Implementation.PANDAS), names)
         series = {name: collected[name] for name in names}
         return (
-            {name: _convert_series(column, injective=name == unit) for name, column in series.items()},
+            {name: _convert_series(column, injective=name in units) for name, column in series.items()},
             frozenset(name for name, column in series.items() if _holds_objects(column.dtype)),
         )
     return _plain_arrays(frame.select(*names).lazy().collect("pyarrow").to_native()), frozenset()

@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import Any, Final
 
 from lastbit.data.duckdb.bins import bin_label
+from lastbit.data.duckdb.columns import DuckDBColumns
 from lastbit.data.duckdb.relation import ColumnSelection, OpenTable
 from lastbit.data.duckdb.texts import parse_number, shorten_varchar
 from lastbit.data.query.operations import require_condition, translate
@@ -28,6 +29,10 @@ TABLE: Final = "data"
 """The name that the table always has in a query."""
 
 _WIDEST: Final = 10**12
+
+_KEY: Final = "key of"
+"""The operation that makes one key of several columns. No query can write it."""
+_PART: Final = "lastbit_part_"
 
 _OWN_OPERATIONS: Final = {"hour": "hour"}
 """Units of time that are numbers, and no texts."""
@@ -52,6 +57,8 @@ class RowPlan:
     """Columns of numbers that stand for the labels of bins, each with what a missing number counts as."""
     comma: bool = False
     """Whether numbers in text have a comma before their fraction."""
+    unit: tuple[str, Operation] | None = None
+    """Where a unit has several columns: the column that is one key of them, and what it is made of."""
 
     @classmethod
     def of(
@@ -65,19 +72,21 @@ class RowPlan:
         made: Mapping[str, str] | None = None,
         binned: Mapping[str, tuple[Bins, str]] | None = None,
         comma: bool = False,
+        unit: tuple[str, Sequence[tuple[str, str | None]]] | None = None,
     ) -> RowPlan:
         """Read the words of a plan; refuse what looks at more than one row. Nothing else is read for this.
 
         times: for a column, "day", "week", "month", "year", "hour" or "weekday", in whose place it stands.
         made: columns, and the expression of one row that each is. binned: columns of numbers that are read as bins.
+        unit: the name of a key of several columns, and these, each with its expression where it has one.
         """
         selected = None if sql is None else parse_select(sql, [*dict.fromkeys([*tables, TABLE])])
         conditions = [] if where is None else [parse_condition(where)]
         if selected is not None and selected.where is not None:
             conditions.append(selected.where)
         cut: dict[str, Operation] = {}
-        for name, unit in (times or {}).items():
-            cut[name] = Operation(_OWN_OPERATIONS.get(unit, f"text of {unit}"), (Column(name),))
+        for name, period in (times or {}).items():
+            cut[name] = Operation(_OWN_OPERATIONS.get(period, f"text of {period}"), (Column(name),))
         if bins is not None:
             name, width = bins[0], number(bins[1], "--bin")
             if width.denominator != 1 or not 1 <= width <= _WIDEST:
@@ -90,12 +99,17 @@ class RowPlan:
             raise ParameterError(f"--edges must be for another column than --bin and units of time: got {twice!r}.")
         expressions = {name: parse_expression(text) for name, text in (made or {}).items()}
         labels = tuple((name, bins, missing) for name, (bins, missing) in (binned or {}).items())
-        return cls(tuple(conditions), selected, tuple(cut.items()), tuple(expressions.items()), labels, comma)
+        key = None
+        if unit is not None:
+            parts = (Column(name) if text is None else parse_expression(text, "--unit") for name, text in unit[1])
+            key = (unit[0], Operation(_KEY, tuple(parts)))
+        return cls(tuple(conditions), selected, tuple(cut.items()), tuple(expressions.items()), labels, comma, key)
 
     @property
     def does_nothing(self) -> bool:
         """Whether the rows stay as they are."""
-        return not self.where and self.selected is None and not self.cut and not self.made and not self.binned
+        makes = self.cut or self.made or self.binned or self.unit
+        return not self.where and self.selected is None and not makes
 
     def source_columns(self, columns: ColumnSelection) -> ColumnSelection:
         """Return the columns that the table must have for the columns wanted."""
@@ -146,30 +160,33 @@ class RowPlan:
                 )
         types = dict(zip(relation.columns, relation.types, strict=True))
         columns = {name: column_value(name, declared.id, self.comma) for name, declared in types.items()}
+        parts = {name: _parts_of(tree) for name, tree in trees.items()}
         chosen = [
-            f"{self._column_sql(tree, columns, name in numbers)} AS {quote_identifier(name)}"
+            f"{self._column_sql(part, columns, name in numbers)} AS {quote_identifier(own)}"
             for name, tree in trees.items()
+            for own, part in parts[name].items() or [(name, tree)]
         ]
         conditions = [require_condition(translate(tree, columns)).sql for tree in self.where]
         # Nothing in it raises. If it did, the row would be left out.
         condition = f"TRY({' AND '.join(conditions)})" if conditions else "true"
 
-        def label(rows: Any) -> Any:
-            if not bins:
+        def finish(rows: Any) -> Any:
+            if not bins and not any(parts.values()):
                 return rows
-            labels = [
-                f"{bin_label(rows, name, *bins[name])} AS {quote_identifier(name)}"
-                if name in bins
-                else quote_identifier(name)
-                for name in trees
-            ]
-            return rows.project(", ".join(labels))
+            made = {name: bin_label(rows, name, *bins[name]) for name in bins}
+            made |= {name: _combine(DuckDBColumns(rows, table), own) for name, own in parts.items() if own}
+            return rows.project(
+                ", ".join(
+                    f"{made[name]} AS {quote_identifier(name)}" if name in made else quote_identifier(name)
+                    for name in trees
+                )
+            )
 
-        return run_step(table, lambda rows: label(rows.filter(condition).project(", ".join(chosen))))
+        return run_step(table, lambda rows: finish(rows.filter(condition).project(", ".join(chosen))))
 
     def _column_trees(self, columns: ColumnSelection) -> dict[str, Tree]:
         """Return for each column what it is made of."""
-        made = dict(self.made)
+        made = dict(self.made if self.unit is None else (*self.made, self.unit))
         trees: dict[str, Tree] = {name: made.get(name, Column(name)) for name in columns.names}
         if self.selected is not None:
             expressions = dict(self.selected.columns)
@@ -206,6 +223,21 @@ _FINAL: Final = {
     SqlType.BOOLEAN: "BOOLEAN",
     SqlType.NULL: "VARCHAR",
 }
+
+
+def _parts_of(tree: Tree) -> dict[str, Tree]:
+    """Return the parts of a key by names of their own; nothing for a column that is no key."""
+    if not isinstance(tree, Operation) or tree.name != _KEY:
+        return {}
+    return {f"{_PART}{number}": part for number, part in enumerate(tree.parts)}
+
+
+def _combine(columns: DuckDBColumns, parts: Mapping[str, Tree]) -> str:
+    for name, part in parts.items():
+        if columns.column_type(name) is None:
+            what = f"the column {part.name!r}" if isinstance(part, Column) else "an expression"
+            raise ParameterError(f"{what} of --unit must hold single values, such as text, numbers or dates.")
+    return columns.combined_key(list(parts))
 
 
 _COMPARISONS: Final = ("=", "<>", "<", ">", "<=", ">=", "is distinct from", "is not distinct from")
