@@ -99,9 +99,9 @@ class RowOptions:
         return () if self.unit is None else (self.unit,)
 
     @property
-    def made_columns(self) -> list[str]:
+    def new_columns(self) -> list[str]:
         """The columns that --let makes and --join adds. Of the file that is joined, only the names are read."""
-        return [name for step in self._steps for name in step.made]
+        return [name for step in self._steps for name in step.new_columns]
 
     @cached_property
     def plan(self) -> RowPlan | TablePlan | None:
