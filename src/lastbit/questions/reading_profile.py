@@ -59,8 +59,8 @@ def read_profile_of_frame(description: Description, frame: Any) -> Mapping[str, 
     rows = description.request.rows
     if rows.plan is not None or rows.table is not None:
         raise ParameterError(
-            "where, sql and table are for files: a table of a library has its own way to leave rows out. Use that "
-            "first."
+            "where, sql, split, join, let and table are for files: a table of a library has its own way to leave rows "
+            "out and to make columns. Use that first."
         )
     unit = rows.unit or ""
     return description.arrange(_profile(description, frame), lambda name: _count_items(frame, name, unit))

@@ -13,7 +13,7 @@ from typing import Any
 from lastbit.data.duckdb.columns import DuckDBColumns
 from lastbit.data.duckdb.relation import ColumnSelection, OpenTable
 from lastbit.data.query.operations import translate
-from lastbit.data.query.parsing import parse_person_expression
+from lastbit.data.query.parsing import check_name, parse_person_expression
 from lastbit.data.query.person_operations import PersonRows
 from lastbit.data.query.plan import write_column
 from lastbit.data.query.steps import run_step
@@ -43,6 +43,8 @@ class PersonPlan:
     def of(cls, lets: Mapping[str, str], unit: Sequence[str], *, comma: bool = False) -> PersonPlan:
         """Read the expressions; refuse what looks at rows of other people. Nothing else is read for this."""
         trees = {name: parse_person_expression(text, unit, f"--let {name}") for name, text in lets.items()}
+        for name in trees:
+            check_name(name)
         for name in unit:
             if name.lower() in map(str.lower, trees):
                 raise ParameterError(f"--let must not make the column of --unit: got {name!r}. Name it differently.")
