@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import datetime
 import random
+import sqlite3
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -389,3 +391,15 @@ def test_rows_count_their_items_also_where_no_question_reads_them(tmp_path: Path
     (tmp_path / "v.csv").write_text("patient,codes\n1,a;b;c\n2,a\n", encoding="utf-8")
     rows = read(str(tmp_path / "v.csv"), ("patient", "n"), split=("codes", ";"), let={"n": "count(*)"})
     assert rows == Counter({("1", 3): 3, ("2", 1): 1})
+
+
+def test_visits_that_are_alike_are_several(tmp_path: Path) -> None:
+    """A database is asked for different rows only where nothing counts them."""
+    with closing(sqlite3.connect(tmp_path / "v.db")) as connection:
+        connection.execute("create table visits (patient text)")
+        connection.executemany("insert into visits values (?)", [("a",), ("a",), ("b",)])
+        connection.commit()
+    rows = make_rows(str(tmp_path / "v.db"), unit="patient", table="visits", let={"n": "count(*)"})
+    selection = ColumnSelection(("patient", "n"), distinct=True)
+    table = open_table(str(tmp_path / "v.db"), selection, "visits", rows.form, rows.plan)
+    assert sorted(table.relation.fetchall()) == [("a", 2), ("b", 1)]
