@@ -403,3 +403,22 @@ def test_visits_that_are_alike_are_several(tmp_path: Path) -> None:
     selection = ColumnSelection(("patient", "n"), distinct=True)
     table = open_table(str(tmp_path / "v.db"), selection, "visits", rows.form, rows.plan)
     assert sorted(table.relation.fetchall()) == [("a", 2), ("b", 1)]
+
+
+def test_columns_that_the_engine_could_take_for_others(tmp_path: Path) -> None:
+    """Lines of JSON declare no columns, and the engine passes over capitals."""
+    (tmp_path / "v.jsonl").write_text('{"patient": 1, "kind": "a", "lastbit_person_0": 7}\n', encoding="utf-8")
+    with pytest.raises(lb.ParameterError, match="differ in more than capitals"):
+        read(str(tmp_path / "v.jsonl"), ("patient", "KIND"), let={"KIND": "upper(kind)"})
+    with pytest.raises(lb.ParameterError, match="no column may begin with lastbit_"):
+        read(str(tmp_path / "v.jsonl"), ("patient", "lastbit_person_0", "n"), let={"n": "count(*)"})
+
+
+def test_a_place_among_rows_may_be_a_condition(tmp_path: Path) -> None:
+    """The engine has another plan for the first few rows of each person."""
+    rows = [{"patient": p, "day": None, "cost": float(c), "n": c, "kind": "a"} for p in (1, 2) for c in range(5)]
+    place = write(rows, tmp_path / "v.parquet")
+    lets = {"place": "row_number() over (order by cost desc)"}
+    assert read(place, ("patient", "n"), let=lets, where="place <= 2") == Counter(
+        {(p, c): 1 for p in (1, 2) for c in (3, 4)}
+    )

@@ -62,6 +62,7 @@ class PersonPlan:
         weights = columns.weights if columns.weights not in {*needed, *read, *self.unit} else None
         own = [name for name in columns.names if name not in needed and name != weights]
         names = tuple(dict.fromkeys([*own, *read, *self.unit]))
+        ColumnSelection((*names, *needed))  # refuses two that differ in capitals only
         conditions = tuple(name for name in columns.conditions if name not in needed)
         # Rows that are alike are several visits of one person.
         return replace(columns, columns=names, weights=weights, conditions=conditions, distinct=False)
