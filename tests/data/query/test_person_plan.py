@@ -211,6 +211,17 @@ def test_the_order_of_rows_in_a_file_changes_nothing(tmp_path: Path) -> None:
             assert Counter(map(repr, again.elements())) == Counter(map(repr, first.elements()))
 
 
+def test_two_zeros_are_no_tie(tmp_path: Path) -> None:
+    """They are one number, and two texts."""
+    rows = [{"patient": 1, "day": None, "cost": zero, "n": 1, "kind": "a"} for zero in (0.0, -0.0)]
+    lets = {"place": "row_number() over (order by n)"}
+    places = [
+        sorted(map(repr, read(write(order, tmp_path / "v.parquet"), ("patient", "cost", "place"), let=lets)))
+        for order in (rows, rows[::-1])
+    ]
+    assert places[0] == places[1]
+
+
 def test_nobody_else_changes_what_a_person_has(tmp_path: Path) -> None:
     names = ["patient", "kind", "cost", "n", "day", *POSITIONS, "total", "visits"]
     lets = {**POSITIONS, "total": "sum(n) + sum(cost)", "visits": "count(*)"}
