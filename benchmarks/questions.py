@@ -45,6 +45,24 @@ QUESTIONS = {
         "select bin, count(*) from (select arg_min(bin, hash(unit, bin, 12345)) as bin from (select unit, "
         "least(greatest(floor(cost / 50), 0), 19)::int as bin from '{path}') group by unit) group by bin",
     ),
+    "let of all rows": (
+        "count --let 'n = count(*)' --edges n 1,5,10,15 --one-each",
+        "select least(n // 5, 3) as g, count(*) from (select count(*) as n from '{path}' group by unit) group by g",
+    ),
+    "let of the row before": (
+        "share --let 'up = cost > lag(cost) over (order by ward)' --of up",
+        "select sum(up), count(*) from (select max(up) as up from (select unit, (cost > lag(cost) over (partition by "
+        "unit order by ward))::int as up from '{path}') group by unit)",
+    ),
+    "join": (
+        "count --join {folder}/wards.parquet --on ward --by area --domain 0..9",
+        "select area, count(distinct unit) from '{path}' left join '{folder}/wards.parquet' using (ward) group by area",
+    ),
+    "split": (
+        "count --split region t --by region --domain nor,sou,h,eas,wes",
+        "select item, count(distinct unit) from (select unit, unnest(string_split(region, 't')) as item from '{path}') "
+        "where item <> '' group by item",
+    ),
 }
 """The words of each command, and the same work in SQL."""
 
@@ -59,6 +77,8 @@ def write(path: Path, rows: int = ROWS) -> None:
         f"{list(REGIONS)!r}[1 + (random() * {len(REGIONS)})::int % {len(REGIONS)}] as region, "
         f"round(random() * 1000, 2) as cost from range({rows})) to '{path}' (format parquet)"
     )
+    wards = path.parent / "wards.parquet"
+    duckdb.sql(f"copy (select i as ward, i % 10 as area from range(10001) t(i)) to '{wards}' (format parquet)")
 
 
 def run(only: str | None = None, path: Path | None = None, runs: int = 5) -> None:
@@ -69,12 +89,12 @@ def run(only: str | None = None, path: Path | None = None, runs: int = 5) -> Non
             write(path)
         for name, (words, query) in QUESTIONS.items():
             if only in (None, name):
-                kind, *options = shlex.split(words)
+                kind, *options = shlex.split(words.format(folder=path.parent))
                 ours = [kind, str(path), "--unit", "unit", *options, "--epsilon", "1", "--json"]
                 compare_processes(
                     name,
                     ["-m", "lastbit.cli", *ours],
-                    ["-c", BARE, query.format(path=path)],
+                    ["-c", BARE, query.format(path=path, folder=path.parent)],
                     against="DuckDB",
                     target=1.3,
                     memory=1.2,

@@ -74,10 +74,10 @@ def inputs_of(request: Request) -> list[str]:
     domains = [domain.text for domain in request.values.get("domain") or () if domain.text]
     sources = [name for name in request.values.get("source") or () if name != "-" and "://" not in name]
     ledger = (request.values.get("ledger") or "").removeprefix("sqlite:///")
-    witness, rate = request.values.get("witness"), request.values.get("rate")
+    others = (request.values.get(name) for name in ("witness", "rate", "join"))
     with suppress(LastbitError):  # a pattern without a file is refused where the table is read
         sources = [*sources, *expand_paths(sources)]
-    return [*sources, *domains, *([ledger] if ledger and "://" not in ledger else []), *filter(None, (witness, rate))]
+    return [*sources, *domains, *([ledger] if ledger and "://" not in ledger else []), *filter(None, others)]
 
 
 @contextmanager

@@ -86,7 +86,7 @@ def _whole(column: str, declared: str, comma: bool) -> str:
         wide = f"CAST(least({column}, CAST({LARGEST} AS UHUGEINT)) AS BIGINT)"
         return f"CASE WHEN {column} IS NOT NULL THEN {wide} END"
     if declared in ("float", "double"):
-        real = f"nullif(CAST({column} AS DOUBLE), CAST('nan' AS DOUBLE))"
+        real = f"CASE WHEN NOT isnan(CAST({column} AS DOUBLE)) THEN CAST({column} AS DOUBLE) END"
         return f"CASE WHEN {real} >= 0 THEN CAST(floor(least({real}, {LARGEST})) AS BIGINT) END"
     if declared == "decimal":
         floor = f"TRY_CAST(floor({column}) AS HUGEINT)"

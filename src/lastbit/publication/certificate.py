@@ -21,6 +21,7 @@ from lastbit.publication.signature import is_signed
 from lastbit.questions.column_facts import ColumnFacts
 from lastbit.questions.group_types import group_names
 from lastbit.questions.kinds import find_kind
+from lastbit.questions.option import Option
 from lastbit.questions.rendering import AnswerView, render_answer
 from lastbit.questions.request import Request
 from lastbit.questions.row_units import ROW, insist_on_rows, settle_unit
@@ -159,10 +160,17 @@ def describe_question(question: Priced) -> dict[str, Any]:
 def describe_options(request: Request) -> dict[str, Any]:
     """Return the options of a request as JSON, without the places where rows are stored."""
     return {
-        option.name: _list_items(request) if option.name == "domain" else _plain(option.type.plain(value))
+        option.name: _describe_value(request, option, value)
         for option, value in request.explicit_options
         if (option.part in ("table", "question", "cost") and option.name not in _PLACES) or option.name in _TEXTS
     } | {"level": request.level, **({"columns": request.facts.display} if request.facts.display else {})}
+
+
+def _describe_value(request: Request, option: Option, value: Any) -> Any:
+    if option.name == "domain":
+        return _list_items(request)
+    # Of a file that is joined, its name without the place.
+    return _plain(option.type.fact(value) if option.name == "join" else option.type.plain(value))
 
 
 def _list_items(request: Request) -> Any:

@@ -13,6 +13,8 @@ _SPELLINGS: Final = {"row_noun": "row", "source": "files"}
 _FACT: Final = re.compile(r"^--columns: (columns\.\S+?)[ :,]")
 """How a message names a fact of [columns] that cannot be."""
 _CONTRADICTION: Final = re.compile(r"what --columns says of .+?: its (\w+)")
+_LET: Final = re.compile(r"--let (\w+)")
+"""How a message names a column of [let]."""
 _COLUMN: Final = re.compile(r"no column '(.+?)'")
 
 
@@ -33,7 +35,9 @@ def locate_problem(study: Study, place: int, message: str) -> Problem:
     if contradiction := _CONTRADICTION.search(message):
         name = "domain" if contradiction[1] == "values" else contradiction[1]
         return study.problem(f"{key}.{name}" if name in own else key, message)
-    sections = ((key, own), ("data", study.data), ("output", study.output))
+    if (let := _LET.match(message)) and let[1] in study.let and let[1] not in (own.get("let") or ()):
+        return study.problem(f"let.{let[1]}", message)
+    sections = ((key, own), ("data", study.data), ("output", study.output), ("let", study.let))
     for prefix, typed in sections:
         for name in (*_names_in(message), *_names_of_column(message, typed)):
             if name in typed:

@@ -148,7 +148,7 @@ def _build_request(study: Study, typed: Mapping[str, Any], kind: Kind) -> Reques
     """Return the request of a question: its own options, and those of [data], [columns] and [let]."""
     options = {option.name: option for option in kind.options}
     values: dict[str, Any] = {
-        _DATA.get(name, name): value
+        _DATA.get(name, name): study.place(value) if name == "join" else value
         for name, value in study.data.items()
         if _DATA.get(name, name) in options and name not in ("files", "where", "about")
     }
@@ -164,12 +164,22 @@ def _build_request(study: Study, typed: Mapping[str, Any], kind: Kind) -> Reques
     if study.columns and "columns" in options:
         values["columns"] = _place_lists(study)
     if study.let and "let" in options:
-        values["let"] = dict(study.let)
+        values["let"] = _add_lets(study.let, values.get("let"))
     if "level" in study.output:
         values["level"] = study.output["level"]
     request = kind.parse({name: value for name, value in values.items() if value is not None}, "python")
     where = study.data.get("where")
     return request if where is None else request.narrow(str(where))
+
+
+def _add_lets(shared: Mapping[str, Any], own: Any) -> dict[str, Any]:
+    """Return the columns that all questions have, and those of one question."""
+    if own is not None and not isinstance(own, Mapping):
+        raise ParameterError('--let must be a table here: let = { visits = "count(*)" }.')
+    twice = next((name for name in own or () if name in shared), None)
+    if twice is not None:
+        raise ParameterError(f"--let makes {twice!r}, and so does [let]. Leave it out of one of them.")
+    return {**shared, **(own or {})}
 
 
 def _place_lists(study: Study) -> dict[str, Any]:
@@ -248,6 +258,8 @@ def _apply_output(request: Request, shared: Mapping[str, Any]) -> Request:
 def _find_files(study: Study, option: Option, value: Any) -> Any:
     """Return the value with the paths that it names found from the folder of the study file."""
     if option.name == "domain" and isinstance(value, str) and (study.folder / value).is_file():
+        return study.place(value)
+    if option.name == "join" and isinstance(value, str):
         return study.place(value)
     return value
 

@@ -16,7 +16,7 @@ SECTIONS: Final[dict[str, frozenset[str]]] = {
     "study": frozenset(("title", "by", "contact", "edition", "why")),
     "data": frozenset(
         ("files", "table", "unit", "where", "noun", "row", "about", "sql", "read_as", "separator", "encoding",
-         "decimal_comma")
+         "decimal_comma", "split", "join", "on")
     ),
     "budget": frozenset(("epsilon", "delta", "rho", "ledger", "dataset", "witness")),
     "output": frozenset(
@@ -32,6 +32,7 @@ _NOT_TEXTS: Final = frozenset(
         "row",
         "about",
         "decimal_comma",
+        "split",
         "epsilon",
         "delta",
         "rho",
@@ -46,7 +47,7 @@ _NOT_TEXTS: Final = frozenset(
 )
 """The keys whose values are numbers or lists. Whoever uses them checks them; all others are texts."""
 FORMATS: Final = ("html", "csv", "parquet", "svg", "png")
-_NAMES: Final = frozenset(("folder", "ledger", "dataset", "witness", "table"))
+_NAMES: Final = frozenset(("folder", "ledger", "dataset", "witness", "table", "join", "on"))
 """Texts that name something, and so are not empty."""
 _LISTS: Final = ("question", "compare")
 _OPEN: Final = ("columns", "let")

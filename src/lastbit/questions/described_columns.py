@@ -57,6 +57,8 @@ def choose_columns(request: Request) -> list[DescribedColumn]:
     types = _read_types(request)
     asked = request["of"] or ()
     known = [*types, *(name for name in typed if name not in types)] if _names_all(request) else [*types]
+    # Columns that the question makes have no declared type: they are described where somebody says what they hold.
+    known += [name for name in request.rows.new_columns if name in typed and name not in known]
     for name in (*typed, *asked):
         if name not in known:
             raise missing_column_error(name, known)

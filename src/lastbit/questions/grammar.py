@@ -7,7 +7,10 @@ from typing import Final
 GRAMMAR: Final[dict[str, tuple[str, str]]] = {
     "what": ("", "count, sum, mean, median, quantile, top, tables, describe"),
     "of what": ("--of --per --rows --most-rows --bounds --at", "people, rows, or a number of each person"),
-    "of whom": ("--unit --where --columns", "whose rows are protected, which rows are read, what is known of columns"),
+    "of whom": (
+        "--unit --split --join --on --let --where --columns",
+        "whose rows are protected, what is made of them, which are read, what is known of columns",
+    ),
     "by what": (
         "--by --domain --edges --closed --bin --day --week --month --year --hour --weekday --discover --others "
         "--missing",

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
-import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import Any, Final
 
 from lastbit.errors import ParameterError
@@ -16,7 +15,6 @@ from lastbit.questions.value_types import Place, Text, describe
 _NAME: Final = re.compile(r"[^\W\d]\w{0,99}")
 _EXAMPLE: Final = "Write --let 'visits = count(*)'."
 _MOST: Final = 100
-_DIGEST: Final = re.compile(r"sha256:[0-9a-f]{64}")
 
 Let = tuple[str, str]
 """The name of a column, and its expression."""
@@ -89,14 +87,8 @@ class Lets:
 
 @dataclass(frozen=True)
 class JoinedFile(Place):
-    """A file that is joined. The books know it by the digest of its path, as they know the table."""
+    """A file that is joined. A question knows it by its name, whatever folder it lies in."""
 
     def fact(self, value: str) -> Any:
-        """Return the digest of the path, the same from every folder."""
-        if _DIGEST.fullmatch(value):
-            return value
-        try:
-            path = os.fsencode(os.path.realpath(value))
-        except ValueError:  # no file has such a name: whoever opens it says so
-            return value
-        return f"sha256:{hashlib.sha256(path).hexdigest()}"
+        """Return the name of the file."""
+        return PurePath(value).name

@@ -285,8 +285,12 @@ def read_numbers_of_rows(rows: RowOptions, most: int) -> Reading[Numbers]:
 
 
 def read_column_names(rows: RowOptions) -> list[str]:
-    """List the columns that a table declares; none where only its rows name them. No row is read."""
-    return list_columns(rows.source, rows.table, rows.form)
+    """List the columns that a table declares, and those that are made of them; none where only its rows name them.
+
+    No row is read.
+    """
+    columns = list_columns(rows.source, rows.table, rows.form)
+    return [*columns, *rows.new_columns] if columns else columns
 
 
 def _label_groups(domains: Sequence[Domain], table: OpenTable, by: Sequence[str]) -> tuple[OpenTable, Any]:

@@ -6,11 +6,12 @@ import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Final
 
 from lastbit.errors import ParameterError
 from lastbit.output.addresses import public_address
-from lastbit.output.words import Words
+from lastbit.output.words import Words, article
 from lastbit.questions.apply_columns import apply_columns
 from lastbit.questions.column_facts import ColumnFacts
 from lastbit.questions.domains import Domain, assign_domains
@@ -215,12 +216,18 @@ class Request:
         """The question, built once. A question on a table of rows says who is protected."""
         question = self.kind.build(self)
         require_unit(self.values, each_row=self.each_row)
-        if self.each_row:
-            return replace(question, notes=[*question.notes, EACH_ROW])
+        notes = [*self._row_notes(), *([EACH_ROW] if self.each_row else [])]
         if self.rows.unit_parts:
-            promise = describe_combination(self.rows.unit_names, self.words)
-            return replace(question, notes=[*question.notes, *promise])
-        return question
+            notes += describe_combination(self.rows.unit_names, self.words)
+        return replace(question, notes=[*question.notes, *notes]) if notes else question
+
+    def _row_notes(self) -> Iterator[str]:
+        """Yield what a row is, and what is public, where another table or items of a text say so."""
+        split, join, on = (self.values.get(name) for name in ("split", "join", "on"))
+        if split is not None:
+            yield f"Each item of {split[0]} is {article(self.words.row)} {self.words.row} here."
+        if join is not None and on != self.values.get("unit"):
+            yield f"What {PurePath(join).name} holds is public: only the rows of the table are protected."
 
     @cached_property
     def canonical(self) -> Request:

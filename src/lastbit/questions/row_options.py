@@ -100,9 +100,9 @@ class RowOptions:
         return TextFormat(self.separator, encoding, self.decimal_comma, self.read_as)
 
     @property
-    def made_columns(self) -> list[str]:
+    def new_columns(self) -> list[str]:
         """The columns that --let makes and --join adds. Of the file that is joined, only the names are read."""
-        return [name for step in self._steps for name in step.made]
+        return [name for step in self._steps for name in step.new_columns]
 
     @cached_property
     def plan(self) -> RowPlan | TablePlan | None:

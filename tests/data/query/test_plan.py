@@ -469,3 +469,16 @@ def test_a_long_computation_does_not_double_with_each_step(tmp_path: Path) -> No
                             "(n - n) + 1 is null": 2, "abs(n - n) is null": 2}.items():  # fmt: skip
         relation = open_table(str(file), ColumnSelection(("n",)), plan=RowPlan.of(where=condition)).relation
         assert len(relation.fetchall()) == left, condition
+
+
+def test_numbers_of_other_rows_say_nothing_about_nan(tmp_path: Path) -> None:
+    """A Parquet file says between which numbers a column lies, as if none was NaN, and the engine believes it."""
+    nan = float("nan")
+    for numbers in ([nan, nan], [nan, nan, 0.0], [nan, nan, -1.0, 1.0]):
+        for kind in (pa.float64(), pa.float32()):
+            table = pa.table({"id": pa.array(range(len(numbers))), "age": pa.array(numbers, kind)})
+            pyarrow.parquet.write_table(table, tmp_path / "rows.parquet")
+            for where in ("age > 5", "age is not null and not age <= 5", "age + 1 > 5", "cast(age as bigint) > 5"):
+                plan = RowPlan.of(where=where)
+                rows = open_table(str(tmp_path / "rows.parquet"), ColumnSelection(("id",)), None, TextFormat(), plan)
+                assert rows.relation.fetchall() == [], (numbers, where)

@@ -72,7 +72,7 @@ class DuckDBColumns:
         # DuckDB raises on an Arrow duration that its intervals cannot hold.
         return None if declared == "interval" and self.is_stream else _COLUMN_TYPES.get(declared)
 
-    def declared(self, name: str) -> str:
+    def type_name(self, name: str) -> str:
         """Return the type of a column in the words of the engine."""
         return str(self._types[name])
 

@@ -10,12 +10,13 @@ from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Final
 
 from lastbit.data.column_types import INTEGER
 from lastbit.data.duckdb.columns import DuckDBColumns
 from lastbit.data.duckdb.relation import ColumnSelection, OpenTable
-from lastbit.data.files.formats import JSON_LINES, TextFormat
+from lastbit.data.files.formats import JSON_LINES, TextFormat, detect_format
 from lastbit.data.sql import quote_identifier
 from lastbit.errors import DataError, LastbitError, ParameterError
 
@@ -43,7 +44,7 @@ class JoinPlan:
         """The columns that the file declares."""
         from lastbit.data.files.open_table import list_columns
 
-        if self.path == "-" or "://" in self.path or self._ending in JSON_LINES:
+        if self.path == "-" or "://" in self.path or self._ending in JSON_LINES or self._is_database:
             raise ParameterError(
                 "--join takes a file that names its columns: CSV, TSV or Parquet. Save the other table as one. Nothing "
                 "was read."
@@ -53,9 +54,13 @@ class JoinPlan:
         return names
 
     @property
-    def made(self) -> Sequence[str]:
+    def new_columns(self) -> Sequence[str]:
         """The columns that the file adds."""
         return [name for name in self.columns if name != self.on]
+
+    @property
+    def _is_database(self) -> bool:
+        return self._ending is None and Path(self.path).is_file() and detect_format(Path(self.path)) != "parquet"
 
     @property
     def _ending(self) -> str | None:
@@ -67,7 +72,7 @@ class JoinPlan:
 
     def source_columns(self, columns: ColumnSelection) -> ColumnSelection:
         """Return the columns that the table must have for the columns wanted."""
-        made = self._chosen(columns)
+        made = self._pick_columns(columns)
         weights = None if columns.weights in (*made, self.on) else columns.weights
         names = [name for name in columns.names if name not in made and name != weights]
         conditions = tuple(name for name in columns.conditions if name not in made)
@@ -76,7 +81,7 @@ class JoinPlan:
 
     def apply(self, table: OpenTable, selection: ColumnSelection) -> OpenTable:
         """Return the rows with the columns wanted. A row without a match has missing values."""
-        other = self._open(table, self._chosen(selection))
+        other = self._open(table, self._pick_columns(selection))
         try:
             return self._join(table, other, selection)
         except LastbitError:
@@ -85,7 +90,7 @@ class JoinPlan:
             problem = type(error).__name__
         raise DataError(f"the engine does not join these tables: {problem}. Write their columns alike.")
 
-    def _chosen(self, columns: ColumnSelection) -> list[str]:
+    def _pick_columns(self, columns: ColumnSelection) -> list[str]:
         return [name for name in dict.fromkeys(columns.names) if name in self.columns and name != self.on]
 
     def _open(self, table: OpenTable, names: Sequence[str]) -> OpenTable:
@@ -108,9 +113,9 @@ class JoinPlan:
         ((rows, values),) = keys.aggregate("count(*), count(DISTINCT lastbit_key)").fetchall()
         if rows != values:
             raise ParameterError(
-                f"{self.path} must have each value of {self.on!r} once: some value stands in two rows. Leave one of them "
-                "out; or join by the column of --unit, where the file holds rows of the same people. Nothing was read of "
-                "the table."
+                f"{self.path} must have each value of {self.on!r} once: some value stands in two rows. Leave one of "
+                "them out; or join by the column of --unit, where the file holds rows of the same people. Nothing was "
+                "read of the table."
             )
 
     def _join(self, table: OpenTable, other: OpenTable, selection: ColumnSelection) -> OpenTable:
@@ -143,9 +148,9 @@ class JoinPlan:
         keys = mine.key(self.on), theirs.key(self.on)
         if types == (INTEGER, INTEGER):
             return f"TRY_CAST({keys[0]} AS HUGEINT)", f"TRY_CAST({keys[1]} AS HUGEINT)"
-        if types[0] is None or types[0] is not types[1] or mine.declared(self.on) != theirs.declared(self.on):
+        if types[0] is None or types[0] is not types[1] or mine.type_name(self.on) != theirs.type_name(self.on):
             raise ParameterError(
-                f"the column {self.on!r} must have one type in both tables: it is {mine.declared(self.on)} in the table "
-                f"and {theirs.declared(self.on)} in {self.path}. Write them alike. Nothing was read."
+                f"the column {self.on!r} must have one type in both tables: it is {mine.type_name(self.on)} in the "
+                f"table and {theirs.type_name(self.on)} in {self.path}. Write them alike. Nothing was read."
             )
         return keys

@@ -79,6 +79,19 @@ def parse_person_expression(text: str, unit: Sequence[str], option: str = "--let
     return query.columns[0][1]
 
 
+def check_name(name: str, option: str = "--let") -> None:
+    """Refuse a name that no expression can call a column by, as it is a word of SQL.
+
+    >>> check_name("visits")
+    """
+    try:
+        tree = parse_expression(name, option)
+    except ParameterError:
+        tree = None
+    if tree != Column(name):
+        raise ParameterError(f"{option} must have another name than {name!r}, which is a word of SQL: {name}_ will do.")
+
+
 def join_conditions(*texts: str) -> str:
     """Return the condition that each of these conditions is true. Each must be one by itself.
 

@@ -109,7 +109,8 @@ class PersonExpressionParser(ExpressionParser):
             parts = self._parts(node["children"])
             return PersonOperation(name, parts, orders, offset=self._offset(node["offset_expr"]))
         if AGGREGATES[name][0] in ("first", "latest") or (node["distinct"] and orders):
-            raise self._refuse(f"{name} has no order of its own here", "Write it without over, as in first(x order by day)")
+            example = "Write it without over, as in first(x order by day)"
+            raise self._refuse(f"{name} has no order of its own here", example)
         if not node["children"] and name == "count":
             name = "count_star"
         return self._build(node, name, orders, node["filter_expr"])
@@ -153,7 +154,8 @@ class PersonExpressionParser(ExpressionParser):
         tree = self._inner.tree(node)
         value = tree.value if isinstance(tree, Constant) and not isinstance(tree.value, bool | str) else None
         if value is None or value.denominator != 1 or not 1 <= value <= _MOST_OFFSET:
-            raise self._refuse(f"lag and lead reach a whole number of rows from 1 to {_MOST_OFFSET:,}", "Write lag(x, 2)")
+            reason = f"lag and lead reach a whole number of rows from 1 to {_MOST_OFFSET:,}"
+            raise self._refuse(reason, "Write lag(x, 2)")
         return int(value)
 
     def _check_partitions(self, nodes: Sequence[Mapping[str, Any]]) -> None:
@@ -161,4 +163,5 @@ class PersonExpressionParser(ExpressionParser):
         trees = [self._inner.tree(node) for node in nodes]
         names = {tree.name for tree in trees if isinstance(tree, Column)}
         if trees and (len(names) != len(trees) or names != set(self.unit)):
-            raise self._refuse("partition by reaches over people", "Over is always over the rows of one person: leave partition by out")
+            rule = "Over is always over the rows of one person: leave partition by out"
+            raise self._refuse("partition by reaches over people", rule)

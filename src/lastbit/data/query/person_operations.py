@@ -7,16 +7,19 @@ interchangeable.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from lastbit.data.query.operations import require_condition, translate
 from lastbit.data.query.refusals import refusal
-from lastbit.data.query.tree import Order, PersonOperation, column_names
+from lastbit.data.query.tree import Column, Order, PersonOperation, column_names
 from lastbit.data.query.values import NUMBERS, SqlType, Value, convert, make_value
+from lastbit.data.sql import quote_identifier
 
 _MILLIONTHS: Final = 10**6
+_BARE: Final = (SqlType.INTEGER, SqlType.DATE, SqlType.TIMESTAMP, SqlType.BOOLEAN)
+"""Types that the engine orders without a second form of any value."""
 _LARGEST: Final = 10**15
 """A number that is not whole and lies beyond this is missing in a sum."""
 
@@ -30,6 +33,8 @@ class PersonRows:
     """The normal form of whom a row belongs to, in SQL."""
     ties: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """What decides between rows that an order leaves alike: every column in its normal form, in SQL."""
+    read_once: bool = False
+    """Whether the rows can be read once only, as those of a stream."""
     grouped: bool = False
     """Whether rows are grouped by person, so that each person has one: no order and no place among rows then."""
 
@@ -43,7 +48,8 @@ class PersonRows:
             ties = self._break_ties(operation) if operation.name == "row_number" else ()
             over = self._over(operation.orders, ties)
             return make_value(f"CAST({operation.name}(){over} AS HUGEINT)", SqlType.INTEGER)
-        return getattr(self, f"_{operation.name}")(operation)
+        write: Callable[[PersonOperation], Value] = getattr(self, f"_{operation.name}")
+        return write(operation)
 
     def _count(self, operation: PersonOperation) -> Value:
         inner = "*" if not operation.parts else _plain(translate(operation.parts[0], self.columns))
@@ -63,14 +69,15 @@ class PersonRows:
         part, term = self._term(operation)
         total, count = (self._aggregate(f"{name}({term})", operation) for name in ("sum", "count"))
         unit = 1 if part.type is SqlType.INTEGER else _MILLIONTHS
-        quotient = f"(CAST({total} AS DOUBLE) / nullif(CAST({count} AS DOUBLE), CAST('0' AS DOUBLE)) / {unit})"
-        return make_value(quotient, SqlType.FLOAT)
+        # Without a term the sum is null, and so is the mean.
+        return make_value(f"(CAST({total} AS DOUBLE) / greatest({count} * {unit}, 1))", SqlType.FLOAT)
 
     def _term(self, operation: PersonOperation) -> tuple[Value, str]:
         """Return a number, and the whole number that it adds to an exact sum."""
         part = translate(operation.parts[0], self.columns)
         if part.type not in (*NUMBERS, SqlType.TEXT, SqlType.NULL):
-            raise refusal(f"{operation.name} takes numbers, and this is {part.type.value}", "--let", "Cast it to double")
+            reason = f"{operation.name} takes numbers, and this is {part.type.value}"
+            raise refusal(reason, "--let", "Cast it to double")
         if part.type is SqlType.INTEGER:
             return part, f"TRY_CAST({part.sql} AS BIGINT)"
         part = convert(part, SqlType.FLOAT)
@@ -99,8 +106,8 @@ class PersonRows:
     def _truth(self, name: str, empty: str, operation: PersonOperation) -> Value:
         """Return whether something is true of any row, or of all: what is not known of a row is not true of it."""
         condition = require_condition(translate(operation.parts[0], self.columns)).sql
-        found = self._aggregate(f"{name}(coalesce({condition}, false))", operation)
-        return make_value(f"coalesce({found}, {empty})", SqlType.BOOLEAN)
+        truth = self._aggregate(f"{name}(coalesce({condition}, false))", operation)
+        return make_value(f"coalesce({truth}, {empty})", SqlType.BOOLEAN)
 
     def _first(self, operation: PersonOperation) -> Value:
         return self._at_end("min", operation)
@@ -138,8 +145,18 @@ class PersonRows:
     def _break_ties(self, operation: PersonOperation) -> list[str]:
         """Return all columns: those of the operation first, so that two questions break ties alike where they can."""
         own = set(column_names(operation))
-        names = sorted(self.ties, key=lambda name: (name not in own, name))
+        ordered = {self._bare_column(order) for order in operation.orders}
+        names = sorted(self.ties.keys() - ordered, key=lambda name: (name not in own, name))
         return [key for name in names for key in self.ties[name]]
+
+    def _bare_column(self, order: Order) -> str | None:
+        """Return the column by which rows are ordered as it is: then it decides nothing more."""
+        tree = order.tree
+        return tree.name if isinstance(tree, Column) and self.columns[tree.name].type in _BARE else None
+
+    def _order_keys(self, order: Order) -> list[str]:
+        column = self._bare_column(order)
+        return _order_keys(translate(order.tree, self.columns)) if column is None else [quote_identifier(column)]
 
     def _over(self, orders: Sequence[Order], ties: Sequence[str] = ()) -> str:
         if self.grouped:
@@ -147,10 +164,14 @@ class PersonRows:
         keys = [
             f"{key} {'DESC' if order.descending else 'ASC'} NULLS {'FIRST' if order.nulls_first else 'LAST'}"
             for order in orders
-            for key in _order_keys(translate(order.tree, self.columns))
+            for key in self._order_keys(order)
         ]
         keys += [f"{key} ASC NULLS LAST" for key in ties]
         ordered = f" ORDER BY {', '.join(keys)}" if orders else ""
+        if not orders and self.read_once:
+            # Without an order, the engine would read the rows twice: once to aggregate them, and once to join.
+            frame = "ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING"
+            ordered = f" ORDER BY {', '.join(self.people)} {frame}"
         return f" OVER (PARTITION BY {', '.join(self.people)}{ordered})"
 
 

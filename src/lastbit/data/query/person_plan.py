@@ -13,7 +13,7 @@ from typing import Any
 from lastbit.data.duckdb.columns import DuckDBColumns
 from lastbit.data.duckdb.relation import ColumnSelection, OpenTable
 from lastbit.data.query.operations import translate
-from lastbit.data.query.parsing import parse_person_expression
+from lastbit.data.query.parsing import check_name, parse_person_expression
 from lastbit.data.query.person_operations import PersonRows
 from lastbit.data.query.plan import write_column
 from lastbit.data.query.steps import run_step
@@ -21,6 +21,7 @@ from lastbit.data.query.tree import Column, Constant, Operation, PersonOperation
 from lastbit.data.query.values import SqlType, Value, column_value
 from lastbit.data.sql import quote_identifier
 from lastbit.errors import ParameterError
+
 
 @dataclass(frozen=True)
 class PersonPlan:
@@ -42,23 +43,26 @@ class PersonPlan:
     def of(cls, lets: Mapping[str, str], unit: Sequence[str], *, comma: bool = False) -> PersonPlan:
         """Read the expressions; refuse what looks at rows of other people. Nothing else is read for this."""
         trees = {name: parse_person_expression(text, unit, f"--let {name}") for name, text in lets.items()}
+        for name in trees:
+            check_name(name)
         for name in unit:
             if name.lower() in map(str.lower, trees):
                 raise ParameterError(f"--let must not make the column of --unit: got {name!r}. Name it differently.")
         return cls(tuple(unit), tuple(_sort(trees)), comma)
 
     @property
-    def made(self) -> tuple[str, ...]:
+    def new_columns(self) -> tuple[str, ...]:
         """The names of the columns that are made."""
         return tuple(name for name, _ in self.lets)
 
     def source_columns(self, columns: ColumnSelection) -> ColumnSelection:
         """Return the columns that the table must have for the columns wanted."""
-        needed = self._needed(columns)
+        needed = self._find_trees(columns)
         read = [name for tree in needed.values() for name in column_names(tree) if name not in needed]
         weights = columns.weights if columns.weights not in {*needed, *read, *self.unit} else None
         own = [name for name in columns.names if name not in needed and name != weights]
         names = tuple(dict.fromkeys([*own, *read, *self.unit]))
+        ColumnSelection((*names, *needed))  # refuses two that differ in capitals only
         conditions = tuple(name for name in columns.conditions if name not in needed)
         # Rows that are alike are several visits of one person.
         return replace(columns, columns=names, weights=weights, conditions=conditions, distinct=False)
@@ -67,7 +71,7 @@ class PersonPlan:
         """Return the rows with the columns wanted."""
         return run_step(table, lambda rows: self._make(rows, table, selection))
 
-    def _needed(self, columns: ColumnSelection) -> dict[str, Tree]:
+    def _find_trees(self, columns: ColumnSelection) -> dict[str, Tree]:
         """Return the columns to make for those wanted, in their order."""
         trees, needed = dict(self.lets), set[str]()
         waiting = [*columns.names]
@@ -79,7 +83,7 @@ class PersonPlan:
         return {name: tree for name, tree in self.lets if name in needed}
 
     def _make(self, relation: Any, table: OpenTable, selection: ColumnSelection) -> Any:
-        needed = self._needed(selection)
+        needed = self._find_trees(selection)
         own = DuckDBColumns(relation, table)
         people = [f"lastbit_person_{number}" for number in range(len(self.unit))]
         keys = [f"{own.key(name)} AS {person}" for name, person in zip(self.unit, people, strict=True)]
@@ -98,8 +102,11 @@ class PersonPlan:
         self, rows: Any, kept: Sequence[str], people: Sequence[str], layer: Mapping[str, Tree], table: OpenTable
     ) -> Any:
         """Return the rows with columns that need no more than those that are there."""
-        columns = self._values(rows, kept)
-        person = PersonRows(columns, people, _write_ties(rows, table, kept))
+        own, columns = DuckDBColumns(rows, table), self._values(rows, kept)
+        # The rows of a person have one unit, if not in one form.
+        alike = own.are_words(list(self.unit)) or all(columns[name].type is SqlType.TEXT for name in self.unit)
+        differing = [name for name in kept if not (alike and name in self.unit)]
+        person = PersonRows(columns, people, _write_ties(rows, table, differing), own.is_stream)
         operations, trees = _take_out(layer)
         same = [*map(quote_identifier, kept), *people]
         if operations:
@@ -109,9 +116,7 @@ class PersonPlan:
         made = [f"{_write(tree, columns)} AS {quote_identifier(name)}" for name, tree in trees.items()]
         return rows.project(", ".join([*same, *made]))
 
-    def _group(
-        self, rows: Any, people: Sequence[str], needed: Mapping[str, Tree], selection: ColumnSelection
-    ) -> Any:
+    def _group(self, rows: Any, people: Sequence[str], needed: Mapping[str, Tree], selection: ColumnSelection) -> Any:
         """Return one row for each person, where nothing wanted differs between the rows of a person."""
         columns = self._values(rows, [name for name in rows.columns if name not in people])
         person = PersonRows(columns, people, grouped=True)
@@ -206,7 +211,7 @@ def _sort(trees: Mapping[str, Tree]) -> Iterator[tuple[str, Tree]]:
         if not ready:
             circle = ", ".join(waiting)
             raise ParameterError(
-                f"--let must not make a column of itself: got {circle}. Name the new column differently from those that "
-                "it is made of. Nothing was read."
+                f"--let must not make a column of itself: got {circle}. Name the new column differently from those "
+                "that it is made of. Nothing was read."
             )
         yield from ((name, waiting.pop(name)) for name in ready)

@@ -22,7 +22,7 @@ class SplitPlan:
 
     column: str
     separator: str
-    made: tuple[str, ...] = ()
+    new_columns: tuple[str, ...] = ()
 
     def source_columns(self, columns: ColumnSelection) -> ColumnSelection:
         """Return the columns that the table must have: the same, and the one that is split, as text."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from lastbit.data.duckdb.relation import ColumnSelection, OpenTable
 from lastbit.errors import DataError, LastbitError, ParameterError
@@ -17,11 +17,15 @@ if TYPE_CHECKING:
     from lastbit.data.query.plan import RowPlan
 
 
+_OWN: Final = "lastbit_"
+"""Columns that the steps make for themselves begin so: one of the table could take the place of another."""
+
+
 class Step(Protocol):
     """A change of a table. Built from public words only."""
 
     @property
-    def made(self) -> Sequence[str]:
+    def new_columns(self) -> Sequence[str]:
         """The names of the columns that the step makes."""
 
     def source_columns(self, columns: ColumnSelection) -> ColumnSelection:
@@ -47,20 +51,24 @@ class TablePlan:
 
     def source_columns(self, columns: ColumnSelection) -> ColumnSelection:
         """Return the columns that the table must have for the columns wanted."""
-        return self._selections(columns)[0]
+        source = self._selections(columns)[0]
+        own = next((name for name in source.names if name.lower().startswith(_OWN)), None)
+        if own is not None:
+            raise ParameterError(f"no column may begin with {_OWN} here: got {own!r}. Rename it. Nothing was read.")
+        return source
 
     def apply(self, table: OpenTable, selection: ColumnSelection) -> OpenTable:
         """Return the rows that the filter keeps, with the columns wanted."""
         _, *wanted = self._selections(selection)
-        for step, columns in zip((*self.steps, self.rows), wanted, strict=True):
+        for step, columns in zip(self.steps, wanted[:-1], strict=True):
             table = step.apply(table, columns)
-        return table
+        return self.rows.apply(table, selection)
 
     def check_names(self, present: Sequence[str]) -> None:
         """Refuse a column that is made and that the table has already: nobody could say which is meant."""
         names = {name.lower() for name in present}
         for step in self.steps:
-            for name in step.made:
+            for name in step.new_columns:
                 if name.lower() in names:
                     raise ParameterError(
                         f"there are two columns called {name!r}: the table has one, and --let or --join makes another. "
@@ -71,16 +79,16 @@ class TablePlan:
     def check_counts(self, counts: str, columns: ColumnSelection) -> None:
         """Refuse a table that somebody counted already."""
         raise ParameterError(
-            f"--split, --join and --let are for rows of people: {counts!r} holds counts of many. Leave --counts out, or "
-            "these. Nothing was read."
+            f"--split, --join and --let are for rows of people: {counts!r} holds counts of many. Leave --counts out, "
+            "or these. Nothing was read."
         )
 
     def _selections(self, columns: ColumnSelection) -> list[ColumnSelection]:
         """Return the columns before the first step, and behind every step."""
-        selections = [columns]
-        for step in reversed((*self.steps, self.rows)):
-            selections.insert(0, step.source_columns(selections[0]))
-        return selections
+        selections = [columns, self.rows.source_columns(columns)]
+        for step in reversed(self.steps):
+            selections.append(step.source_columns(selections[-1]))
+        return selections[::-1]
 
 
 def run_step(table: OpenTable, change: Callable[[Any], Any]) -> OpenTable:

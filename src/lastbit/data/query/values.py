@@ -163,8 +163,12 @@ def _parse_text(text: str, value_type: SqlType) -> Value:
 
 
 def null_if_nan(number: str) -> str:
-    """Return a float, null where it is NaN, which equals itself to this engine."""
-    return f"nullif({number}, CAST('nan' AS DOUBLE))"
+    """Return a float, null where it is NaN, which equals itself to this engine.
+
+    A comparison with NaN will not do: where a Parquet file says between which numbers a column lies, the engine takes
+    for granted that none is NaN, so that the numbers of some rows would decide about NaN in others.
+    """
+    return f"CASE WHEN NOT isnan({number}) THEN {number} END"
 
 
 def _limit_years(time: str, value_type: SqlType) -> str:
