@@ -17,7 +17,7 @@ from lastbit.ledger import chain
 from lastbit.output.data_files import plain_columns
 from lastbit.publication.rates import PublicRate
 from lastbit.questions.column_facts import ColumnFacts
-from lastbit.questions.group_types import group_names
+from lastbit.questions.group_types import group_columns
 from lastbit.questions.kinds import find_kind
 from lastbit.questions.rendering import AnswerView, render_answer
 from lastbit.questions.request import Request
@@ -130,7 +130,7 @@ def _list_items(request: Request) -> Any:
     By the names of their columns, where some columns need no list.
     """
     domains = {domain.column: _plain(list(domain.items)) for domain in request.typed_domains}
-    return list(domains.values()) if len(domains) == len(group_names(request.values.get("by"))) else domains
+    return list(domains.values()) if len(domains) == len(group_columns(request.values)) else domains
 
 
 def rebuild_request(kind: str, options: Mapping[str, Any]) -> Request:

@@ -13,7 +13,7 @@ from lastbit.exact.numbers import number
 from lastbit.output.words import Words
 from lastbit.questions.column_facts import ColumnFacts
 from lastbit.questions.domains import Domain, assign_domains, missing_domains
-from lastbit.questions.group_types import check_names, group_names, imply_domains
+from lastbit.questions.group_types import check_names, group_columns, imply_domains
 
 _MOST_NAMES: Final = 2 * 10**7
 """No domain that is written out has more items."""
@@ -28,6 +28,7 @@ class ItemOptions:
     """The options of items, by their names. `lastbit.questions.shared_options.ITEMS` says what each means."""
 
     by: tuple[str, ...] = ()
+    """The columns of groups; that of --in-each is the last."""
     domain: tuple[Domain, ...] | None = None
     implied: Mapping[str, Domain] = field(default_factory=dict)
     """The groups of columns that need no list: those between edges, hours, weekdays."""
@@ -55,7 +56,7 @@ class ItemOptions:
         """Take the options of items out of the options of a question, and refuse what can never work."""
         options = {part.name: values[part.name] for part in fields(cls) if part.name in values}
         if "by" in options:
-            options["by"] = group_names(options["by"])
+            options["by"] = group_columns(values)
             check_names(options["by"])
             options["implied"] = imply_domains(values)
         if "weights" in values and "every" not in values and values.get("of") is not None:

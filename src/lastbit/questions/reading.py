@@ -98,8 +98,8 @@ def read_counts(rows: RowOptions, items: ItemOptions) -> Reading[Counts]:
     return Reading(rows, _select_columns(rows, items), work)
 
 
-def read_ranked_counts(rows: RowOptions, items: ItemOptions) -> Reading[RankedCounts]:
-    """Read the numbers of listed items by the rank of an item in each unit's lot."""
+def read_ranked_counts(rows: RowOptions, items: ItemOptions, *, lot_of_groups: bool = False) -> Reading[RankedCounts]:
+    """Read the numbers of listed items by the rank of an item, or of its group, in each unit's lot."""
 
     def work(table: OpenTable) -> RankedCounts:
         from lastbit.data.duckdb.ranked import count_ranked
@@ -114,6 +114,7 @@ def read_ranked_counts(rows: RowOptions, items: ItemOptions) -> Reading[RankedCo
             bounds=items.bounds,
             resolution=items.step(),
             missing=items.missing_weight,
+            lot_of_groups=lot_of_groups,
         )
         _refuse_twins(ranked.items, items.domains)
         return ranked

@@ -14,7 +14,7 @@ from lastbit.output.words import Words
 from lastbit.questions.apply_columns import apply_columns
 from lastbit.questions.column_facts import ColumnFacts
 from lastbit.questions.domains import Domain, assign_domains
-from lastbit.questions.group_types import PERIODS, READINGS, add_columns, group_names, imply_domains, split_groups
+from lastbit.questions.group_types import PERIODS, READINGS, add_columns, group_columns, imply_domains, split_groups
 from lastbit.questions.item_options import ItemOptions
 from lastbit.questions.old_words import choose_limit, choose_weights
 from lastbit.questions.option import REQUIRED, Face, Option, parse_options
@@ -320,7 +320,7 @@ class Request:
 def _with_columns(domains: Sequence[Domain], values: Mapping[str, Any]) -> tuple[Domain, ...]:
     """Return the domains with the names of their columns, in the order of the columns."""
     try:
-        assigned = assign_domains(group_names(values.get("by")), domains, imply_domains(values))
+        assigned = assign_domains(group_columns(values), domains, imply_domains(values))
     except ParameterError:  # whoever asks this question is told so
         return tuple(domains)
     typed = {id(domain.items) for domain in domains}

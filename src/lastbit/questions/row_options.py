@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from lastbit.data.files.formats import TextFormat
     from lastbit.data.query.plan import RowPlan
 
-_COLUMNS: Final = ("unit", "of", "weights", "latest_by", "first_by", "counts")
+_COLUMNS: Final = ("unit", "of", "weights", "latest_by", "first_by", "counts", "in_each")
 """Options that name a column. An expression of --by must not take the place of one of these."""
 
 

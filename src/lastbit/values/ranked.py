@@ -44,6 +44,8 @@ class RankedCounts:
     """Makes Counts of sums in steps, where a unit counts in so many items."""
     sides: tuple[int, int] = field(default=(0, 0), repr=False)
     """How many units have a weight, or a total in an item, below the bounds and none above, and how many one above."""
+    heads: Integers | None = field(default=None, repr=False)
+    """Where the lot is one of groups with several items: of how many units this item is the first of its group."""
     adjacency: Adjacency = "add-remove"
 
     def keep_first(self, most: int) -> Counts:
@@ -60,8 +62,8 @@ class RankedCounts:
 
     @property
     def numbers_of_items(self) -> Integers:
-        """How many units have exactly so many items, by the number of items, from 0 on: the first entry is 0."""
-        return numbers_of_ranks(self.ranks, self.units)
+        """How many units have exactly so many items, or groups of a lot of groups, from 0 on: the first entry is 0."""
+        return numbers_of_ranks(self.ranks, self.units if self.heads is None else self.heads)
 
     @property
     def items_per_person(self) -> Integers:
