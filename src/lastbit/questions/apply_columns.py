@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from lastbit.errors import ParameterError
 from lastbit.questions.column_facts import ColumnFacts
-from lastbit.questions.domains import Domain, assign_domains
+from lastbit.questions.domains import Domain, assign_domains, list_combinations
 from lastbit.questions.group_types import PERIODS, TIMES, add_columns, group_columns
 from lastbit.questions.option import Face, Option
 
@@ -58,8 +58,12 @@ class _Filling:
 
     def fill_groups(self, by: tuple[str, ...], *, can_discover: bool) -> None:
         """Fill in the lists, the edges, the periods and what is to be discovered."""
+        typed_domains = list_combinations(self.typed.get("domain") or (), by)
+        if typed_domains and typed_domains[0].columns:
+            self._fill_readings(by)
+            return
         known = {column: Domain(()) for column in by if self.facts[column]}
-        named = assign_domains(by, self.typed.get("domain") or (), known)
+        named = assign_domains(by, typed_domains, known)
         domains = {column: domain for column, domain in named.items() if domain.items}
         edges, wanted = dict(self.typed.get("edges") or ()), self.typed.get("discover")
         discover = [] if wanted in (None, True) else list(wanted)
@@ -90,6 +94,13 @@ class _Filling:
             self.values["domain"] = domains
         if discover:
             self.values["discover"] = discover
+
+    def _fill_readings(self, by: tuple[str, ...]) -> None:
+        """Fill in how columns are read whose combinations are listed: edges and periods."""
+        edges = {column: self.facts[column]["edges"] for column in by if "edges" in self.facts[column]}
+        if edges:
+            self.values["edges"] = {**dict(self.typed.get("edges") or ()), **edges}
+        self.values |= {self.facts[column]["every"]: column for column in by if "every" in self.facts[column]}
 
     @property
     def _times(self) -> dict[str, str]:

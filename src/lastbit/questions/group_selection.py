@@ -35,6 +35,8 @@ def list_in_groups(request: Request) -> Question:
         raise ParameterError("--in-each lists items with their ranks: leave --set and --form out. Nothing was read.")
     if items.counts is not None:
         raise ParameterError("--in-each is for rows that are counted: leave --counts out. Nothing was read.")
+    if items.combinations is not None:
+        raise ParameterError("--in-each needs a list of each column, as --domain ward=a,b. Nothing was read.")
     if items.unlisted_columns:
         raise ParameterError(
             "--in-each needs the items and the groups listed: to discover them in each group would take a --delta for "
@@ -214,7 +216,7 @@ class _GroupTop:
         )
 
     def _labels(self, release: Any) -> tuple[dict[str, list[Any]], dict[str, list[Any]]]:
-        """Return the group, the rank and the item of each row: by the names of columns, and by what people call them."""
+        """Return the group, the rank and the item of each row: by the names of columns, and as people call them."""
         items = self.request.items
         chosen = [
             (*(item if len(items.by) > 2 else (item,)), group)

@@ -110,14 +110,21 @@ class ItemOptions:
         return {"sensitivity": exact, "monotone": self.monotone}
 
     @property
+    def combinations(self) -> Domain | None:
+        """The combinations of the columns, where these are listed; None where each column has its own list."""
+        return self.domain[0] if self.domain and self.domain[0].columns else None
+
+    @property
     def domains(self) -> tuple[Domain, ...]:
-        """The domain of each column, refused where there is not one for each."""
+        """The domain of each column, refused where there is not one for each; or the one of their combinations."""
         if not self.by:
             raise ParameterError("--domain lists the items of a column: name the column with --by COLUMN.")
         known = self.known_domains
         without = [column for column in self.by if column not in known]
         if without:
             raise missing_domains(self.by, self.domain or (), without)
+        if self.combinations is not None:
+            return (self.combinations,)
         domain = tuple(known[column] for column in self.by)
         from lastbit.data.domain import check_combinations
 
@@ -157,6 +164,11 @@ class ItemOptions:
         """The groups of each column that are listed, with those of other rows and of rows without one, where shown."""
         assigned = assign_domains(self.by, self.domain or (), self.implied)
         missing = self.missing == "show"
+        if self.combinations is not None and (missing or self.others == "show" or self.counts is not None):
+            raise ParameterError(
+                "--others show, --missing show and --counts are for a list of each column: leave them out where "
+                "combinations are listed. Nothing was read."
+            )
         if self.counts is not None and (missing or self.others == "show"):
             raise ParameterError("--others show and --missing show are for rows that are counted: leave --counts out.")
         if self.others == "show" and not assigned:

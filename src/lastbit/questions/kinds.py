@@ -95,9 +95,10 @@ _GROUP_OPTIONS: Final = (
     replace(GROUPS_BY, help="The column that holds the groups. Repeat it for combinations."),
     replace(
         DOMAIN,
-        help="The public groups: a file with one per line, or 1..12, or a,b,c. Give one for each --by.",
-        server_help="The public groups: a list of them, or a range such as 1..12. With several columns, one for each. "
-        "The list must be public: it may not come from the table itself.",
+        help="The public groups: a file with one per line, or 1..12, or a,b,c. Give one for each --by; or one CSV file "
+        "of combinations, whose header names the columns.",
+        server_help="The public groups: a list of them, or a range such as 1..12. With several columns, one for each; "
+        "or a list of combinations, each an object. The list must be public: it may not come from the table itself.",
     ),
     ONE_EACH,
     replace(MOST_ITEMS, help="One person counts in at most this many groups, picked at random. Without it: in all."),

@@ -90,10 +90,10 @@ def read_counts(rows: RowOptions, items: ItemOptions) -> Reading[Counts]:
     """Read the counts of listed items."""
 
     def work(table: OpenTable) -> Counts:
-        table, domain = _label_groups(items.domains, table, items.by)
-        counts: Counts = _count(table, rows, items, domain)
+        table, by, domain = _label_groups(items.domains, table, items.by)
+        counts: Counts = _count(table, rows, replace(items, by=tuple(by)), domain)
         _refuse_twins(counts.items, items.domains)
-        return counts
+        return counts if items.combinations is None else replace(counts, items=items.names)
 
     return Reading(rows, _select_columns(rows, items), work)
 
@@ -104,10 +104,10 @@ def read_ranked_counts(rows: RowOptions, items: ItemOptions, *, lot_of_groups: b
     def work(table: OpenTable) -> RankedCounts:
         from lastbit.data.duckdb.ranked import count_ranked
 
-        table, domain = _label_groups(items.domains, table, items.by)
+        table, by, domain = _label_groups(items.domains, table, items.by)
         ranked = count_ranked(
             table,
-            by=list(items.by),
+            by=list(by),
             unit=rows.unit,
             domain=domain,
             weights=items.weights,
@@ -117,7 +117,7 @@ def read_ranked_counts(rows: RowOptions, items: ItemOptions, *, lot_of_groups: b
             lot_of_groups=lot_of_groups,
         )
         _refuse_twins(ranked.items, items.domains)
-        return ranked
+        return ranked if items.combinations is None else ranked.rename(items.names)
 
     return Reading(rows, _select_columns(rows, items), work)
 
@@ -205,8 +205,8 @@ def read_numbers(
     ranked: bool = False,
 ) -> Reading[Numbers]:
     """Read the number of each unit, or of each unit in each group: see `per_unit`."""
-    columns = tuple(name for name in (*by, rows.unit, latest_by, first_by) if name is not None)
-    if of in columns:
+    names = tuple(name for name in (*by, rows.unit, latest_by, first_by) if name is not None)
+    if of in names:
         raise ParameterError(
             f"--of must be another column than --unit, --by, --latest-by and --first-by: got {of!r} for two."
         )
@@ -218,9 +218,9 @@ def read_numbers(
 
         rule: Any = per
         bound: dict[str, Any] = {} if ranked else {"most_items": most_items}
-        domain = None
+        domain, columns = None, by
         if by:
-            table, domain = _label_groups(domains, table, by)
+            table, columns, domain = _label_groups(domains, table, by)
         numbers = (rank_per_unit if ranked else per_unit)(
             table,
             of=of,
@@ -230,7 +230,7 @@ def read_numbers(
             latest_by=latest_by,
             first_by=first_by,
             most_rows=most_rows,
-            by=list(by),
+            by=list(columns),
             domain=domain,
             missing=number_missing,
             resolution=resolution,
@@ -238,9 +238,9 @@ def read_numbers(
         )
         if by:
             _refuse_twins(numbers.items, domains)
-        return numbers
+        return replace(numbers, items=tuple(domains[0].items)) if by and domains[0].columns else numbers
 
-    return Reading(rows, ColumnSelection(columns, weights=of), work)
+    return Reading(rows, ColumnSelection(names, weights=of), work)
 
 
 def read_everybody(rows: RowOptions) -> Reading[Counts]:
@@ -290,14 +290,21 @@ def read_column_names(rows: RowOptions) -> list[str]:
     return list_columns(rows.source, rows.table, rows.form)
 
 
-def _label_groups(domains: Sequence[Domain], table: OpenTable, by: Sequence[str]) -> tuple[OpenTable, Any]:
-    """Return the table with groups of other rows and of rows without one, where they are shown, and all groups.
+def _label_groups(
+    domains: Sequence[Domain], table: OpenTable, by: Sequence[str]
+) -> tuple[OpenTable, Sequence[str], Any]:
+    """Return the table with groups of other rows and of rows without one, where they are shown, its columns of groups,
+    and all groups.
 
-    The groups are as `count` takes them. A range is text where the column is text, as it is in text files.
+    The groups are as `count` takes them. A range is text where the column is text, as it is in text files. Where
+    combinations are listed, the places of the combinations are the groups of the first column.
     """
-    from lastbit.data.duckdb.labels import LabelledColumn, label_groups
+    from lastbit.data.duckdb.labels import LabelledColumn, label_combinations, label_groups
 
-    listed = [_match_column(domain.typed_items, table, column) for domain, column in zip(domains, by, strict=True)]
+    if domains[0].columns:
+        pairs = domains[0].items
+        return label_combinations(table, by, pairs), by[:1], list(map(str, range(len(pairs))))
+    listed: Any = [_match_column(domain.typed_items, table, column) for domain, column in zip(domains, by, strict=True)]
     labelled = [
         LabelledColumn(column, items, domain.others, domain.missing)
         for column, items, domain in zip(by, listed, domains, strict=True)
@@ -310,7 +317,7 @@ def _label_groups(domains: Sequence[Domain], table: OpenTable, by: Sequence[str]
             domain.items if column in names else items
             for column, domain, items in zip(by, domains, listed, strict=True)
         ]
-    return table, listed[0] if len(listed) == 1 else listed
+    return table, by, listed[0] if len(listed) == 1 else listed
 
 
 def _label_known_groups(items: ItemOptions, table: OpenTable) -> OpenTable:

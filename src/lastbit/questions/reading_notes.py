@@ -52,6 +52,8 @@ whole part.']
         return []
     known, binned, rule = items.known_domains, dict(request.values.get("edges") or ()), request.rows.bin_missing
     unlisted = [name for name in items.by if name in known and not known[name].complete]
+    if items.combinations is not None:
+        return [f"{rows} without {_join(items.by)}, or with a combination of them that is not listed, are left out."]
     one_unlisted = _join([f"{article(name)} {name}" for name in name_groups(request, unlisted)]) if unlisted else ""
     without = [name for name in items.by if name not in binned or rule == "leave-out"]
     left_out = [] if items.missing == "show" or not without else [f"without {_join(without)}"]

@@ -13,7 +13,7 @@ from lastbit.output.addresses import public_address
 from lastbit.output.words import Words
 from lastbit.questions.apply_columns import apply_columns
 from lastbit.questions.column_facts import ColumnFacts
-from lastbit.questions.domains import Domain, assign_domains
+from lastbit.questions.domains import Domain, assign_domains, list_combinations
 from lastbit.questions.group_types import PERIODS, READINGS, add_columns, group_columns, imply_domains, split_groups
 from lastbit.questions.item_options import ItemOptions
 from lastbit.questions.old_words import choose_limit, choose_weights
@@ -99,7 +99,11 @@ class Kind:
             parsed = {**parsed, "of": choose_weights(parsed["of"], parsed["weights"]), "weights": None}
         if "limit" in parsed and parsed.get("k") is not None:
             parsed = {**parsed, "limit": choose_limit(parsed["limit"], parsed["k"]), "k": None}
-        return add_columns(parsed) if "by" in parsed else parsed
+        if "by" not in parsed:
+            return parsed
+        parsed = add_columns(parsed)
+        typed = parsed.get("domain")
+        return {**parsed, "domain": list_combinations(typed, group_columns(parsed))} if typed else parsed
 
     def parse_plan(self, values: Mapping[str, Any], face: Face = "python", *, items: int | None = None) -> Request:
         """Return the request of a plan: columns may be left out, and a number of items may stand for a domain."""
@@ -255,10 +259,10 @@ class Request:
             for domain in value:
                 word = domain.word
                 if word is None:
-                    if not all(map(_fits_a_line, map(str, domain.items))):
+                    if not all(map(_fits_a_line, domain.lines)):
                         return _NO_COMMAND
-                    word = f"items-{len(files) + 1}.txt"
-                    files.append(f"printf '%s\\n' {shlex.join(map(str, domain.items))} > {word}")
+                    word = f"items-{len(files) + 1}.{'csv' if domain.columns else 'txt'}"
+                    files.append(f"printf '%s\\n' {shlex.join(domain.lines)} > {word}")
                 words += [option.flag, word]
         return "\n".join([*files, shlex.join(words)])
 
@@ -319,6 +323,8 @@ class Request:
 
 def _with_columns(domains: Sequence[Domain], values: Mapping[str, Any]) -> tuple[Domain, ...]:
     """Return the domains with the names of their columns, in the order of the columns."""
+    if len(domains) == 1 and domains[0].columns:
+        return (replace(domains[0], column=", ".join(domains[0].columns)),)
     try:
         assigned = assign_domains(group_columns(values), domains, imply_domains(values))
     except ParameterError:  # whoever asks this question is told so

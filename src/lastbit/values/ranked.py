@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -59,6 +59,12 @@ class RankedCounts:
         for place, total in zip(self.places[counted].tolist(), self.totals[counted].tolist(), strict=True):
             sums[place] += int(total)
         return self.build(sums, most)
+
+    def rename(self, items: Sequence[Any]) -> RankedCounts:
+        """Return the same numbers under other names of the items."""
+        build = self.build
+        named = None if build is None else lambda sums, most: replace(build(sums, most), items=items)
+        return replace(self, items=items, build=named)
 
     @property
     def numbers_of_items(self) -> Integers:

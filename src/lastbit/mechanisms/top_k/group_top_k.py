@@ -111,7 +111,7 @@ class GroupTopK(GridMechanism[GroupSelections]):
         names = parse_groups(self.groups)
         most = len(names) if self.most_groups is None else min(whole(self.most_groups, "most_groups"), len(names))
         kind = SelectAndMeasure if flag(self.numbers, "numbers") else NoisyTopK
-        grid: dict[str, Any] = {"sensitivity": self.sensitivity, "resolution": self.resolution, "monotone": self.monotone}
+        grid: dict[str, Any] = {name: getattr(self, name) for name in ("sensitivity", "resolution", "monotone")}
         one_group = kind(k=self.k, **self._share(most), **grid)
         self._derive(groups=names, most_groups=most, k=one_group.k, monotone=one_group.monotone, _one_group=one_group)
         cost = one_group.cost * most
