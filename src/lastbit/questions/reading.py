@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from lastbit.questions.domains import Domain
 
 _EVERYONE: Final = "everyone"
+_ALL: Final = "lastbit_everyone"
+"""A column of Spark in which all rows have one item."""
 
 NUMBER_OPTIONS: Final = ("latest_by", "first_by", "most_rows", "missing")
 """The options that say which number a unit has, besides the rule itself."""
@@ -38,12 +40,20 @@ class Reading(Generic[Result]):
     columns: ColumnSelection
     work: Callable[[OpenTable], Result]
     """Counts the rows. What it returns is exact and private."""
+    in_spark: Callable[[Any], Result] | None = None
+    """Counts a table of Spark where its rows are; None where Spark cannot."""
 
     def run(self, watcher: Watcher | None = None, *, frame: Any = None) -> Result:
         """Open the table and count. On a terminal, a progress bar appears after a second.
 
         `frame` is a table of a library, in place of the files.
         """
+        if frame is not None:
+            from lastbit.data.engines import find_spark
+
+            spark = find_spark(frame)
+            if spark is not None:
+                return self._run_in_spark(spark)
         tables: list[OpenTable] = []
 
         def open_and_work() -> Result:
@@ -73,8 +83,28 @@ class Reading(Generic[Result]):
 
     def then(self, change: Callable[[Result], Other]) -> Reading[Other]:
         """Return the same reading, with a change of what it counts."""
-        work = self.work
-        return Reading(self.rows, self.columns, lambda table: change(work(table)))
+        work, in_spark = self.work, self.in_spark
+        spark = None if in_spark is None else lambda frame: change(in_spark(frame))
+        return replace(self, work=lambda table: change(work(table)), in_spark=spark)  # type: ignore[arg-type,return-value]
+
+    def _run_in_spark(self, frame: Any) -> Result:
+        """Count a table of Spark there, or refuse before a row is read."""
+        from lastbit.data.engines import open_frame
+
+        here = "Or bring the table to one machine: frame.toPandas(), or files of Parquet. Nothing was read."
+        if self.rows.plan is not None and not self.rows.plan.does_nothing:
+            raise ParameterError(
+                "where, sql, edges, bins and times are read on one machine, and a table of Spark may lie on many. "
+                f"Filter it and make its columns in Spark first: frame.where(...), frame.withColumn(...). {here}"
+            )
+        if self.in_spark is None:
+            raise ParameterError(
+                "this question follows each person from group to group, or measures whom a bound or clamping leaves "
+                "out, and Spark does not count that. With people_share=0, or without the bound, it may; "
+                f"lastbit.count and lastbit.per_unit count there. {here}"
+            )
+        self.columns.check(list(open_frame(frame)[1]))
+        return self.in_spark(frame)
 
     def _open_frame(self, frame: Any) -> OpenTable:
         from lastbit.data.files.frames import open_frame_rows
@@ -95,7 +125,16 @@ def read_counts(rows: RowOptions, items: ItemOptions) -> Reading[Counts]:
         _refuse_twins(counts.items, items.domains)
         return counts if items.combinations is None else replace(counts, items=items.names)
 
-    return Reading(rows, _select_columns(rows, items), work)
+    def count_in_spark(frame: Any) -> Counts:
+        pairs = zip(items.domains, items.by, strict=True)
+        listed = [_match_type(domain.typed_items, frame, name) for domain, name in pairs]
+        counts: Counts = _count(frame, rows, items, listed[0] if len(listed) == 1 else listed)
+        _refuse_twins(counts.items, items.domains)
+        return counts
+
+    plain = items.combinations is None and not any(domain.others or domain.missing for domain in items.domains)
+    able = plain and items.counts is None
+    return Reading(rows, _select_columns(rows, items), work, count_in_spark if able else None)
 
 
 def read_ranked_counts(rows: RowOptions, items: ItemOptions, *, lot_of_groups: bool = False) -> Reading[RankedCounts]:
@@ -131,7 +170,12 @@ def read_unlisted_items(rows: RowOptions, items: ItemOptions, most: int | None) 
         largest = unlisted.highest(most)
         return replace(unlisted, fetch=lambda n: (largest[0][:n], largest[1][:n]))
 
-    return Reading(rows, _select_columns(rows, items), work)
+    def count_in_spark(frame: Any) -> Unlisted:
+        unlisted: Unlisted = _count(frame, rows, items, UNKNOWN)
+        return unlisted
+
+    able = items.counts is None and not items.known_domains and items.missing != "show"
+    return Reading(rows, _select_columns(rows, items), work, count_in_spark if able else None)
 
 
 def read_ranked_unlisted(rows: RowOptions, items: ItemOptions, most: int) -> Reading[RankedUnlisted]:
@@ -166,7 +210,7 @@ def _select_columns(rows: RowOptions, items: ItemOptions) -> ColumnSelection:
     return ColumnSelection(names, weights=items.weights, distinct=rows.unit is not None and items.weights is None)
 
 
-def _count(table: OpenTable, rows: RowOptions, items: ItemOptions, domain: Any) -> Any:
+def _count(table: Any, rows: RowOptions, items: ItemOptions, domain: Any) -> Any:
     """Count the items of a table, or take the counts that one of its columns states."""
     from lastbit.data.aggregates import read_aggregates
     from lastbit.data.count import count
@@ -240,7 +284,16 @@ def read_numbers(
             _refuse_twins(numbers.items, domains)
         return replace(numbers, items=tuple(domains[0].items)) if by and domains[0].columns else numbers
 
-    return Reading(rows, ColumnSelection(names, weights=of), work)
+    def count_in_spark(frame: Any) -> Numbers:
+        from lastbit.data.per_unit import per_unit
+
+        rule: Any = per
+        return per_unit(
+            frame, of=of, unit=rows.unit, bounds=bounds, per=rule, latest_by=latest_by, first_by=first_by,
+            most_rows=most_rows, missing=number_missing, resolution=resolution,
+        )  # fmt: skip
+
+    return Reading(rows, ColumnSelection(names, weights=of), work, None if ranked or by else count_in_spark)
 
 
 def read_everybody(rows: RowOptions) -> Reading[Counts]:
@@ -248,9 +301,23 @@ def read_everybody(rows: RowOptions) -> Reading[Counts]:
     from lastbit.data.count import count_rows, count_units
 
     unit = rows.unit
+
+    def count_in_spark(frame: Any) -> Counts:
+        from pyspark.sql import functions
+
+        from lastbit.data.count import count
+
+        everybody = frame.withColumn(_ALL, functions.lit(_EVERYONE))
+        return count(everybody, by=_ALL, unit=unit, domain=[_EVERYONE])
+
     if unit is None:
-        return _RowReading(rows, ColumnSelection(()), lambda table: count_rows(table, _EVERYONE))
-    return Reading(rows, ColumnSelection((unit,), distinct=True), lambda table: count_units(table, unit, _EVERYONE))
+        return _RowReading(rows, ColumnSelection(()), lambda table: count_rows(table, _EVERYONE), count_in_spark)
+    return Reading(
+        rows,
+        ColumnSelection((unit,), distinct=True),
+        lambda table: count_units(table, unit, _EVERYONE),
+        count_in_spark,
+    )
 
 
 class _RowReading(Reading[Counts]):
@@ -342,6 +409,15 @@ def _match_column(items: Sequence[Any], table: OpenTable, column: str) -> Sequen
     """
     declared = table.relation.types[table.relation.columns.index(column)]
     return [str(item) for item in items] if isinstance(items, range) and declared == "VARCHAR" else items
+
+
+def _match_type(items: Sequence[Any], frame: Any, column: str) -> Sequence[Any]:
+    """Return the same for a table of Spark, by the declared type of the column."""
+    from lastbit.data.column_types import TEXT
+    from lastbit.data.engines import wrap_frame
+
+    is_text = isinstance(items, range) and wrap_frame(frame, [column]).column_type(column) is TEXT
+    return [str(item) for item in items] if is_text else items
 
 
 def items_in(items: Sequence[Sequence[Any]], table: OpenTable, by: Sequence[str]) -> list[Sequence[Any]]:
