@@ -29,6 +29,12 @@ _EXPECTED: Final = "a file with one item per line, a range such as 1..12 or 2026
 _ENDINGS: Final = (".txt", ".csv", ".tsv", ".list")
 _NAMED: Final = re.compile(r"(?s)([^=/,]+)=(.*)")
 """The name of a column before its items, as `region=north,south`."""
+_PERIODS: Final = {
+    "month": re.compile(r"\d{4}-\d\d"),
+    "week": re.compile(r"\d{4}-W\d\d"),
+    "day": re.compile(r"\d{4}-\d\d-\d\d"),
+}
+"""How months, weeks and days are written."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +80,23 @@ class Domain:
         if twice is not None:
             raise ParameterError(f"--domain must not list {twice}: rows of no other group have this name. Rename it.")
         return Domain((*listed, *more), "", self.column, others, missing, self.complete)
+
+    @property
+    def period(self) -> str | None:
+        """What times the items are, by how they are written: month, week or day; None for others.
+
+        >>> [Domain.parse(text).period for text in ("2024-01..2024-12", "2024-W01,2024-W02", "a,b")]
+        ['month', 'week', None]
+        """
+        items = () if isinstance(self.items, range) else self.typed_items
+        return next(
+            (
+                period
+                for period, form in _PERIODS.items()
+                if items and all(isinstance(item, str) and form.fullmatch(item) for item in items)
+            ),
+            None,
+        )
 
     @property
     def typed_items(self) -> Sequence[Any]:

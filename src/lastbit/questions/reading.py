@@ -371,7 +371,7 @@ def _label_groups(
     if domains[0].columns:
         pairs = domains[0].items
         return label_combinations(table, by, pairs), by[:1], list(map(str, range(len(pairs))))
-    listed: Any = [_match_column(domain.typed_items, table, column) for domain, column in zip(domains, by, strict=True)]
+    listed: Any = [_match_column(domain, table, column) for domain, column in zip(domains, by, strict=True)]
     labelled = [
         LabelledColumn(column, items, domain.others, domain.missing)
         for column, items, domain in zip(by, listed, domains, strict=True)
@@ -393,7 +393,7 @@ def _label_known_groups(items: ItemOptions, table: OpenTable) -> OpenTable:
 
     known, shown = items.known_domains, items.missing == "show"
     labelled = [
-        LabelledColumn(name, _match_column(known[name].typed_items, table, name), known[name].others, shown)
+        LabelledColumn(name, _match_column(known[name], table, name), known[name].others, shown)
         if name in known
         else LabelledColumn(name, None, missing=True)
         for name in items.by
@@ -402,12 +402,17 @@ def _label_known_groups(items: ItemOptions, table: OpenTable) -> OpenTable:
     return label_groups(table, labelled) if labelled else table
 
 
-def _match_column(items: Sequence[Any], table: OpenTable, column: str) -> Sequence[Any]:
+def _match_column(domain: Domain, table: OpenTable, column: str) -> Sequence[Any]:
     """Return the items of a column as `count` takes them. A range is text where the column is text, as in text files.
 
-    Text is no range: whoever typed it has said its form.
+    Text is no range: whoever typed it has said its form. Months or weeks are no dates of a column that declares these.
     """
-    declared = table.relation.types[table.relation.columns.index(column)]
+    declared, items = table.relation.types[table.relation.columns.index(column)], domain.typed_items
+    if domain.period not in (None, "day") and str(declared).startswith(("DATE", "TIMESTAMP")):
+        raise ParameterError(
+            f"the column {column!r} holds {'dates' if declared == 'DATE' else 'times'}, and --domain lists "
+            f"{domain.period}s: write --{domain.period} {column} too. Nothing was charged."
+        )
     return [str(item) for item in items] if isinstance(items, range) and declared == "VARCHAR" else items
 
 

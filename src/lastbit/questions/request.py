@@ -18,6 +18,7 @@ from lastbit.questions.group_types import PERIODS, READINGS, add_columns, group_
 from lastbit.questions.item_options import ItemOptions
 from lastbit.questions.old_words import choose_limit, choose_weights
 from lastbit.questions.option import REQUIRED, Face, Option, parse_options
+from lastbit.questions.refusals import refuse_in_words_of_options
 from lastbit.questions.row_options import RowOptions
 from lastbit.questions.row_units import ROW, takes_rows
 from lastbit.questions.shared_options import SOURCE
@@ -207,7 +208,8 @@ class Request:
     @cached_property
     def question(self) -> Question:
         """The question, built once."""
-        question = self.kind.build(self)
+        with refuse_in_words_of_options():
+            question = self.kind.build(self)
         return replace(question, notes=[*question.notes, EACH_ROW]) if self.each_row else question
 
     @cached_property
