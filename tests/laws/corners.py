@@ -218,7 +218,13 @@ def group_top_k(corner: Corner) -> Instance:
     names = "abc"[:bound]
     built = lb.GroupTopK(groups=[*names], k=1, resolution=1, monotone=True, **price(corner["currency"], 12))
     before, after = [0, 0], [1, corner["other"]]
-    return Instance(built, dict.fromkeys(names, before), dict.fromkeys(names, after), "1/1000", tight=corner["other"] == 0 and corner["currency"] != "rho")
+    return Instance(
+        built,
+        dict.fromkeys(names, before),
+        dict.fromkeys(names, after),
+        "1/1000",
+        tight=corner["other"] == 0 and corner["currency"] != "rho",
+    )
 
 
 def tables(corner: Corner) -> Instance:

@@ -1,5 +1,4 @@
-"""The k largest of each group, exactly: independent in each group, at the share of the cost that a person's groups leave.
-"""
+"""The k largest of each group, exactly: independent, each at the share of the cost that a person's groups leave."""
 
 from __future__ import annotations
 

@@ -42,8 +42,8 @@ RELEASES: dict[str, Any] = {
     "GroupMeanValues": lambda: lb.GroupMeans(groups=["a", 2], epsilon=1, bounds=(0, 9)).release({2: [1, 2.5]}),
     "GroupQuantileValues": lambda: lb.GroupQuantiles(groups=["a", 2], epsilon=1, bounds=(0, 9)).release({2: [1, 2]}),
     "GroupSelections": lambda: lb.GroupTopK(groups=["a", 2], k=1, epsilon=1).release({"a": COUNTS, 2: [1, 2]}),
-    "GroupSelections with numbers": lambda: (
-        lb.GroupTopK(groups=["a"], k=1, epsilon=1, numbers=True).release({"a": COUNTS})
+    "GroupSelections with numbers": lambda: lb.GroupTopK(groups=["a"], k=1, epsilon=1, numbers=True).release(
+        {"a": COUNTS}
     ),
     "QuantileValue": lambda: lb.Quantile(q="1/3", rho="1/10", bounds=(0, 10), resolution="1/4").release([1, 2, 6]),
     "QuantileValues": lambda: lb.Quantiles(qs=[0.1, 0.5], epsilon=1, bounds=(0, 10)).release([1, 2, 6]),

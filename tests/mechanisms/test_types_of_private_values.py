@@ -55,7 +55,7 @@ SCORES: dict[str, Callable[[Any], Any]] = {
     "ask_many": lambda values: lb.SparseVector(threshold=3, limit=1, epsilon=1).start().ask_many(values),
     **{
         name: lambda values, name=name: BUILT[name](epsilon=1).release(
-            {key: values for key in OF_PARTS[name]} if name in OF_PARTS else values
+            dict.fromkeys(OF_PARTS[name], values) if name in OF_PARTS else values
         )
         for name in BUILT
         if name not in RECORDS | {"Snapping"} and not name.startswith("Discover")

@@ -196,6 +196,23 @@ SELECTIONS = [
     _case("above", "ties", **_by(tuple(f"i{place}" for place in range(6))), threshold=42, limit=2, level="0.8"),
     _case("above", "crowd", **_by(ITEMS), threshold=60, limit=3, rho="1/8", long=True),
 ]
+_MONTHLY: dict[str, Any] = {
+    "by": "item", "in_each": "day", "month": "day", "k": 2,
+    "domain": {"item": ("heart", "lung", "skin", "eye", "burns"), "day": ("2024-01", "2024-05", "2024-08")},
+}  # fmt: skip
+IN_EACH = [
+    _case("top", "ward", **_MONTHLY),
+    _case("top", "ward", **_MONTHLY, rho="1/2", unit=None, level="0.8"),
+    _case("top", "ward", **_MONTHLY, numbers=True, epsilon=3, name="with numbers"),
+    _case("top", "ward", lots=True, **_MONTHLY, one_each=True, rho="1/2"),
+    _case("top", "ward", lots=True, **_MONTHLY, most_items=2, numbers=True, epsilon=6, name="with numbers"),
+    _case("top", "ward", lots=True, **_MONTHLY, most_items="auto", numbers=True, epsilon=6, name="with numbers"),
+    _case("top", "ward", lots=True, **_MONTHLY, most_items=1, numbers=True, people_share=0, name="with numbers"),
+    _case("top", "ward", lots=True, **_MONTHLY, most_items=2, weights="number", bounds=(-5, 50), epsilon=6),
+    _case("top", "ward", lots=True, **_MONTHLY, most_items=2, weights="number", bounds=(0, 50), epsilon=6,
+          numbers=True, name="with numbers"),
+    _case("top", "nobody", **_MONTHLY, long=True),
+]  # fmt: skip
 UNLISTED = [
     _case("top", "popular", by="item", k=3, delta="1e-6"),
     _case("top", "popular", by="item", k=3, delta="1e-6", most_items=1, lots=True),
@@ -289,6 +306,7 @@ CASES = [
     *SHARES,
     *QUANTILES,
     *SELECTIONS,
+    *IN_EACH,
     *UNLISTED,
     *DESCRIPTIONS,
     *TABLES,

@@ -1,8 +1,8 @@
 """What an answer says, sentence by sentence, and what each number in a sentence must satisfy.
 
 A sentence is an entry: a template whose places are numbers, and a function that compares these numbers with the truth.
-A sentence with a number that no entry reads is an error. `claims_counts`, `claims_groups`, `claims_numbers` and
-`claims_selections` have the entries, and `claims_tables` those of tables.
+A sentence with a number that no entry reads is an error. `claims_counts`, `claims_groups`, `claims_numbers`,
+`claims_selections` and `claims_in_each` have the entries, and `claims_tables` those of tables.
 """
 
 from __future__ import annotations
@@ -111,6 +111,7 @@ PLACES = {
     "group": r"an? (?:item|group|month)",
     "one_group": r"item|group|month",
     "groups": r"(?:item|group|month)s?",
+    "in_each": r"(?:Of the people counted: in|In) each (?:month|group)",
     "who": r"(?:Of what is counted: )?(?:[Ii]n each group, with|[Ww]ith)",
     "high_bound": r"-?[0-9.,/e+]+",
     "values": r"the value is|all values are",
@@ -250,7 +251,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     r"mean of number|interval of (people|rows)": ("intervals together", "interval of a group"),
     r"interval": ("interval", "intervals together", "interval of a group"),
     r"number at \d\S*": ("ranks",),
-    r"true gap|ahead of the next by": ("gaps", "interval", "needed"),
+    r"true gap(, of those counted)?|ahead of the next by": ("gaps", "interval", "needed"),
     r"above by|estimate|at least": ("at least",),
 }
 """For each column which claims speak for its numbers: one of them must be made. Names of groups and places need none.

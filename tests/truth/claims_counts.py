@@ -25,6 +25,8 @@ def speaks_of_another_bound(answer: Answer, places: Places) -> bool:
 
 def groups_of(answer: Answer) -> list[Any]:
     """Return the group of each row of the table, by the names that the reference has."""
+    if "in_each" in answer.case.options:
+        return list(zip(answer.column("item"), answer.column("month"), strict=True))
     first = next(iter(answer.report.columns))
     shown = list(answer.column("item" if "item" in answer.report.columns else first))
     listed = "by" not in answer.case.options or "domain" in answer.case.options
@@ -104,9 +106,9 @@ def intervals(answer: Answer, _: Places) -> Iterator[Outcome]:
     numbers = true_numbers(answer)
     for rank, (group, interval) in enumerate(zip(groups_of(answer), answer.column("interval"), strict=True), 1):
         # Who is listed changes: then the place in the list is what is heard again and again.
-        place = rank if answer.case.kind == "measure" else group
+        place = rank if answer.case.kind in ("measure", "top") else group
         yield Outcome(f"interval: {place}", within(interval, numbers[group]))
-    if answer.counted is not None and "weights" not in answer.case.options:
+    if answer.counted is not None and not {"weights", "in_each"} & answer.case.options.keys():
         yield from _lot(answer)
     if "unit" not in answer.case.options:
         yield Outcome("rows are called rows", not any("people" in name for name in answer.report.columns), sure=True)
@@ -123,8 +125,9 @@ def _lot(answer: Answer) -> Iterator[Outcome]:
 @says("Those of all {column} allow for the {people} whom the bound leaves out.")
 def intervals_of_all(answer: Answer, _: Places) -> Iterator[Outcome]:
     frame, column = answer.report.frame, answer.of_all or ()
-    for group, interval in zip(groups_of(answer), column, strict=True):
-        yield Outcome(f"interval of all: {group}", within(interval, answer.truth.values[group]))
+    for rank, (group, interval) in enumerate(zip(groups_of(answer), column, strict=True), 1):
+        place = rank if answer.case.kind == "top" else group
+        yield Outcome(f"interval of all: {place}", within(interval, answer.truth.values[group]))
     ends = list(zip(frame["low"], frame["high"], strict=True))
     yield Outcome("the frame has the intervals of all", ends == [tuple(ends) for ends in column], sure=True)
     inside = all(within(ends, value) for ends, value in zip(column, frame["value"], strict=True))
@@ -189,9 +192,11 @@ def everybody_counts(answer: Answer, places: Places) -> Iterator[Outcome]:
     yield Outcome("noise with one each", parse(places["one"]) >= _planned(answer, one_each=True), sure=True)
 
 
-@says("A person may count in all {size} groups, and the noise is for as many.")
+@says("A person may count in all {size} {groups}, and the noise is for as many.")
 def all_groups(answer: Answer, places: Places) -> Iterator[Outcome]:
-    yield Outcome("all groups", parse(places["size"]) == len(answer.truth.groups), sure=True)
+    within_groups = "in_each" in answer.case.options
+    groups = {group for _, group in answer.truth.groups} if within_groups else answer.truth.groups
+    yield Outcome("all groups", parse(places["size"]) == len(groups), sure=True)
 
 
 @says(

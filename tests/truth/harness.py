@@ -29,7 +29,14 @@ from lastbit.values.group_sums import GroupSums
 from lastbit.values.table_counts import TableCounts
 from lastbit.values.unlisted import Unlisted
 from tests.fixed_words import FixedWords
-from tests.truth import claims_counts, claims_groups, claims_numbers, claims_selections, claims_tables  # noqa: F401
+from tests.truth import (  # noqa: F401
+    claims_counts,
+    claims_groups,
+    claims_in_each,
+    claims_numbers,
+    claims_selections,
+    claims_tables,
+)
 from tests.truth.cases import Case
 from tests.truth.claims import Answer, Outcome
 from tests.truth.claims_describe import count_items_of_lots
@@ -107,6 +114,12 @@ class Trial:
         main = values.get("answer", values) if isinstance(values, dict) else values
         if isinstance(main, LaterValues):
             main = main.make(release)
+        if "in_each" in self.case.options:
+            return {
+                (item, group): value
+                for group, own in main.items()
+                for item, value in zip(own.items, map(Fraction, own.values), strict=True)
+            }
         if isinstance(main, dict):
             main = main["numbers"]
         if isinstance(main, Unlisted):

@@ -84,6 +84,8 @@ class Reference:
     @cached_property
     def groups(self) -> list[Any]:
         """The listed groups, in their order; those that occur, where nobody listed them."""
+        if "in_each" in self.options:  # an item in a month
+            return list(product(self.options["domain"]["item"], self.options["domain"]["day"]))
         if "domain" in self.options:
             return list(self.options["domain"])
         if "by" in self.options:
@@ -107,7 +109,10 @@ class Reference:
 
     @cached_property
     def groups_of_people(self) -> Counter[str]:
-        """How many groups each person has."""
+        """How many groups each person has: of items in groups, in how many groups."""
+        if "in_each" in self.options:
+            pairs = {(who, group) for (_, group), people in self.people_of_groups.items() for who in people}
+            return Counter(person for person, _ in pairs)
         return Counter(person for people in self.people_of_groups.values() for person in people)
 
     def people_with_more_groups(self, most: int) -> int:
@@ -154,6 +159,8 @@ class Reference:
         return self.options.get("weights") is not None
 
     def _group_of(self, row: Row) -> Any:
+        if "in_each" in self.options:
+            return row.item, row.day[:7]
         if "by" in self.options:
             return row.item or None
         return self._bins[1](row)

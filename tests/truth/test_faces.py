@@ -44,6 +44,7 @@ NAMES = (
     "quantile of at ('1/3',) per row most_rows 2 of same rows",
     "top by k 3 of crowd",
     "top by k 3 set of crowd",
+    "top by in_each day month day k 2 most_items 2 of ward with numbers",
     "choose by k 3 delta 1e-6 of crowd",
     "measure by k 3 of crowd",
     "above by threshold 60 limit 3 of crowd",
@@ -130,7 +131,7 @@ async def serve(case: Case, source: str, folder: Path) -> tuple[dict[str, Any], 
     headers = {"authorization": f"Bearer {secrets['release']}"}
     options = {name: list(value) if isinstance(value, tuple) else value for name, value in case.options.items()}
     del options["unit"]
-    if "month" in options:
+    if "month" in options and case.kind == "histogram":
         options |= {"of": options.pop("month"), "every": "month"}
     try:
         async with httpx.AsyncClient(

@@ -101,7 +101,7 @@ def check_range(domain: range) -> range:
 
 def _list_items(domain: object) -> Iterable[Any]:
     if isinstance(domain, str | os.PathLike):
-        return _lines(Path(domain))
+        return read_lines(Path(domain))
     if isinstance(domain, range):
         return check_range(domain)
     if isinstance(domain, list | tuple):
@@ -127,7 +127,8 @@ def _list_items(domain: object) -> Iterable[Any]:
     )
 
 
-def _lines(path: Path) -> list[str]:
+def read_lines(path: Path) -> list[str]:
+    """Return the lines of a file of public items, without blanks at their ends."""
     try:
         facts = path.stat()
         if stat.S_ISCHR(facts.st_mode):  # a device may never end

@@ -73,6 +73,16 @@ def open_frame(frame: Any) -> tuple[Any, Sequence[str]]:
     return known, present
 
 
+def find_spark(frame: Any) -> Any | None:
+    """Return the DataFrame of Spark that a frame is, or that an Ibis table on Spark stands for; None for others."""
+    known = open_frame(frame)[0]
+    engine = known.implementation
+    if engine.is_ibis():
+        unwrapped = call_engine(unwrap_ibis, known.to_native())
+        return None if unwrapped is None else find_spark(unwrapped)
+    return known.to_native() if engine.is_pyspark() or engine.is_pyspark_connect() else None
+
+
 def _check_names(columns: list[str], present: Sequence[str]) -> None:
     for column in columns:
         if column not in present:

@@ -51,7 +51,9 @@ METHODS: Final[dict[str, Method]] = {
         _DING_GAP,
     ),
     "GroupTopK": Method(
-        "The largest of each group", "the largest of the numbers of each group with exponential noise", _DING_SECURE
+        "The largest of each group",
+        "a selection with exponential noise in each group, and noise on each number that is shown",
+        _DING_SECURE,
     ),
     "SubsetTopK": Method(
         "The largest as a set",

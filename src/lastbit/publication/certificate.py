@@ -19,7 +19,7 @@ from lastbit.output.data_files import plain_columns
 from lastbit.publication.rates import PublicRate
 from lastbit.publication.signature import is_signed
 from lastbit.questions.column_facts import ColumnFacts
-from lastbit.questions.group_types import group_names
+from lastbit.questions.group_types import group_columns
 from lastbit.questions.kinds import find_kind
 from lastbit.questions.option import Option
 from lastbit.questions.rendering import AnswerView, render_answer
@@ -178,8 +178,11 @@ def _list_items(request: Request) -> Any:
 
     By the names of their columns, where some columns need no list.
     """
+    if request.items.combinations is not None:
+        pairs = request.items.combinations
+        return [dict(zip(pairs.columns, _plain(list(item)), strict=True)) for item in pairs.items]
     domains = {domain.column: _plain(list(domain.items)) for domain in request.typed_domains}
-    return list(domains.values()) if len(domains) == len(group_names(request.values.get("by"))) else domains
+    return list(domains.values()) if len(domains) == len(group_columns(request.values)) else domains
 
 
 def rebuild_request(kind: str, options: Mapping[str, Any]) -> Request:
@@ -193,7 +196,7 @@ def rebuild_request(kind: str, options: Mapping[str, Any]) -> Request:
     """
     domains = options.get("domain", [])
     lists = list(domains.values()) if isinstance(domains, dict) else domains
-    if not isinstance(lists, list) or not all(isinstance(items, list) for items in lists):
+    if not isinstance(lists, list) or not all(isinstance(items, list | dict) for items in lists):
         raise ParameterError("the domain of a certificate must be a list of items for each column.")
     known = find_kind(kind)
     allowed = {option.name for option in known.options if option.part in ("table", "question", "cost", "output")}

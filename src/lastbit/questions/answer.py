@@ -12,6 +12,7 @@ from lastbit.errors import ParameterError
 from lastbit.questions.identity import identity_of, parse_identity
 from lastbit.questions.option import OWNER
 from lastbit.questions.question import TABLE_ADJACENCY
+from lastbit.questions.refusals import refuse_in_words_of_options
 
 if TYPE_CHECKING:
     from lastbit.ledger import Account, Entry, Identity, Ledger
@@ -128,11 +129,12 @@ def answer(
         # Reading may take long, so a budget that is too small refuses first. The charge checks the budget again.
         payer.check_table(request)
         payer.account.protecting(payer.identity.protects).charged(question.mechanism.cost, TABLE_ADJACENCY)
-    if frame is None or question.read_frame is None or request.rows.unit_parts:
-        values = question.reading.run(watcher, frame=frame)
-    else:
-        values = question.read_frame(frame)
-    ready = question.prepare(values)
+    with refuse_in_words_of_options():
+        if frame is None or question.read_frame is None or request.rows.unit_parts:
+            values = question.reading.run(watcher, frame=frame)
+        else:
+            values = question.read_frame(frame)
+        ready = question.prepare(values)
     last_moment()
     if payer is None:
         return ready(resolve_draw(None))

@@ -7,13 +7,26 @@ from typing import Any, Final
 
 from lastbit.errors import ParameterError
 from lastbit.questions.column_facts import ColumnFacts
-from lastbit.questions.domains import Domain, assign_domains
-from lastbit.questions.group_types import PERIODS, TIMES, add_columns, group_names
+from lastbit.questions.domains import Domain, assign_domains, list_combinations
+from lastbit.questions.group_types import PERIODS, TIMES, add_columns, group_columns
 from lastbit.questions.option import Face, Option
 
 _SELECTIONS: Final = ("top", "above", "choose", "measure")
 """Questions whose noise does not fall with a bound on the items of a person, where the items are listed."""
-_READ: Final = ("by", "domain", "edges", "bin", *TIMES, "discover", "of", "weights", "bounds", "one_each", "most_items")
+_READ: Final = (
+    "by",
+    "domain",
+    "edges",
+    "bin",
+    *TIMES,
+    "discover",
+    "of",
+    "weights",
+    "bounds",
+    "one_each",
+    "most_items",
+    "in_each",
+)
 
 
 def apply_columns(kind: str, options: Mapping[str, Option], values: Mapping[str, Any], face: Face) -> dict[str, Any]:
@@ -26,9 +39,9 @@ def apply_columns(kind: str, options: Mapping[str, Option], values: Mapping[str,
     typed["by"] = typed.get("by") if isinstance(typed.get("by"), tuple) else ()
     filling = _Filling(facts, typed, override=values.get("override") is True)
     if "by" in options:
-        filling.fill_groups(group_names(add_columns(typed)["by"]), can_discover="discover" in options)
+        filling.fill_groups(group_columns(add_columns(typed)), can_discover="discover" in options)
         rows = values.get("rows") is True or values.get("per") == "row" or values.get("most_rows") is not None
-        listed = kind in _SELECTIONS and not filling.values.get("discover")
+        listed = kind in _SELECTIONS and not filling.values.get("discover") and typed.get("in_each") is None
         if "most_items" in options and not rows and not listed:
             filling.fill_bound(values, one_each="one_each" in options)
     if "bounds" in options:
@@ -45,8 +58,12 @@ class _Filling:
 
     def fill_groups(self, by: tuple[str, ...], *, can_discover: bool) -> None:
         """Fill in the lists, the edges, the periods and what is to be discovered."""
+        typed_domains = list_combinations(self.typed.get("domain") or (), by)
+        if typed_domains and typed_domains[0].columns:
+            self._fill_readings(by)
+            return
         known = {column: Domain(()) for column in by if self.facts[column]}
-        named = assign_domains(by, self.typed.get("domain") or (), known)
+        named = assign_domains(by, typed_domains, known)
         domains = {column: domain for column, domain in named.items() if domain.items}
         edges, wanted = dict(self.typed.get("edges") or ()), self.typed.get("discover")
         discover = [] if wanted in (None, True) else list(wanted)
@@ -78,6 +95,13 @@ class _Filling:
         if discover:
             self.values["discover"] = discover
 
+    def _fill_readings(self, by: tuple[str, ...]) -> None:
+        """Fill in how columns are read whose combinations are listed: edges and periods."""
+        edges = {column: self.facts[column]["edges"] for column in by if "edges" in self.facts[column]}
+        if edges:
+            self.values["edges"] = {**dict(self.typed.get("edges") or ()), **edges}
+        self.values |= {self.facts[column]["every"]: column for column in by if "every" in self.facts[column]}
+
     @property
     def _times(self) -> dict[str, str]:
         return {self.typed[unit]: unit for unit in TIMES if self.typed.get(unit) is not None}
@@ -98,7 +122,8 @@ class _Filling:
 
     def fill_bound(self, values: Mapping[str, Any], *, one_each: bool) -> None:
         """Fill in how many groups of each person count, where every column says it."""
-        by = group_names(add_columns({**self.typed, **self._parsed_readings})["by"])
+        within = self.typed.get("in_each")  # then a person counts in so many of its groups
+        by = group_columns(add_columns({**self.typed, **self._parsed_readings})) if within is None else (within,)
         most = self.facts.bound(by) if by else None
         if most is None:
             return

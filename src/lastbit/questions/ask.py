@@ -12,8 +12,8 @@ from lastbit.errors import LastbitError, ParameterError
 def ask(kind: str, *source: Any, **options: Any) -> Any:
     """Ask what the command of this name asks of a file, a database or a table in memory, and return the release.
 
-    A table in memory is one of pandas, Polars, Arrow, DuckDB, Ibis or Dask; `tables` and `describe` take one of Spark
-    too.
+    A table in memory is one of pandas, Polars, Arrow, DuckDB, Ibis or Dask. A table of Spark is counted there, where
+    Spark can: people of groups, selections, tables, descriptions.
 
     The options are those of the command, by name: `lastbit top --help` lists them. Values are Python's own: numbers,
     text, lists; `domain` may be a list of items, or a dict from columns to items. With `ledger` and `dataset` an

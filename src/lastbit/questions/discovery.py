@@ -59,7 +59,7 @@ def ask_unlisted_items(request: Request, *, gaps: bool) -> Question:
             f"probability {level}, unless the noise puts {plural(k, 'other item')} ahead of it."
         )
 
-    needed, sentence = mechanism.needed(request.level, items.margin), describe(mechanism) + _describe_auto(people)
+    needed, sentence = mechanism.needed(request.level, items.margin), describe(mechanism) + describe_auto(people)
 
     def report(published: Any) -> Report:
         reading = people.read(published, request.level)
@@ -72,7 +72,7 @@ def ask_unlisted_items(request: Request, *, gaps: bool) -> Question:
         notes = [*_describe_fewer(len(release.items), k), *notes]
         if release.stopped:
             notes.insert(0, "The search stopped: no other item is far enough above the items that few people have.")
-        notes += _describe_cut(request, reading)
+        notes += describe_cut(request, reading)
         more = {"needed": built.needed(request.level, items.margin), "level": request.level, **reading.data}
         whole = items.whole_columns("ahead of the next by")
         return Report(published.title, columns, notes, published.to_dict() | items.data | more, whole)
@@ -205,18 +205,22 @@ def _sample_unlisted_items(request: Request, people: PeopleParts, units: int, pa
     return people.values(samples.rank_unlisted_items(values)) if people.measured else values
 
 
-def _describe_auto(people: PeopleParts) -> str:
+def describe_auto(people: PeopleParts) -> str:
     """Return for which bound a plan speaks, where the bound is found later."""
     return " This is where the bound comes out as 1: for a larger one an item needs more." if people.auto else ""
 
 
-def _describe_cut(request: Request, reading: PeopleReading) -> list[str]:
-    """Return how many people the bound leaves out, and what that means for the items."""
+def describe_cut(request: Request, reading: PeopleReading, lot: str | None = None) -> list[str]:
+    """Return how many people the bound leaves out, and what that means for the items.
+
+    The bound is on the items of a person, or on the groups that `lot` names.
+    """
     if not reading.parts.is_bounded:
         return []
     most = reading.most
     noun = name_group(request)
-    where = f"one {noun}" if most == 1 else f"{plural(most, noun)} at most"
+    drawn = noun if lot is None else lot
+    where = f"one {drawn}" if most == 1 else f"{plural(most, drawn)} at most"
     words = request.words
     if not reading.knows_cut:
         return [
@@ -262,7 +266,7 @@ def _count_unlisted_items(request: Request) -> Question:
             f"{of_units} to be listed with probability {level}."
         )
 
-    sentence = describe(mechanism) + _describe_auto(people)
+    sentence = describe(mechanism) + describe_auto(people)
     misses = format_percent(1 - probability(request.level, "level"))
 
     def report(published: Any) -> Report:
@@ -287,7 +291,7 @@ def _count_unlisted_items(request: Request) -> Question:
                 everybody = [(low, None if high is None else high + beyond) for low, high in counted]
             columns[items.everybody(request.words)] = shown = everybody
             frame = {**labels, **name_ends("", values, everybody), **frame}
-        notes += _describe_cut(request, reading)
+        notes += describe_cut(request, reading)
         if items.weights is not None and items.bounds is not None:
             what = "such a number, or such a total in an item"
             notes += reading.describe_clamping(items.weights, items.bounds, request.words, what)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import datetime
 import hashlib
+import io
 import json
 import os
 import re
@@ -27,6 +29,12 @@ _EXPECTED: Final = "a file with one item per line, a range such as 1..12 or 2026
 _ENDINGS: Final = (".txt", ".csv", ".tsv", ".list")
 _NAMED: Final = re.compile(r"(?s)([^=/,]+)=(.*)")
 """The name of a column before its items, as `region=north,south`."""
+_PERIODS: Final = {
+    "month": re.compile(r"\d{4}-\d\d"),
+    "week": re.compile(r"\d{4}-W\d\d"),
+    "day": re.compile(r"\d{4}-\d\d-\d\d"),
+}
+"""How months, weeks and days are written."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +58,10 @@ class Domain:
     """Whether the last item is the rows without a group."""
     complete: bool = False
     """Whether every value is in one of the groups, as every hour is in a day."""
+    columns: tuple[str, ...] = ()
+    """The columns, where the items are combinations of several; "" for names that nobody gave."""
+    repeats: bool = False
+    """Whether the file lists an item twice."""
 
     def show(self, *, others: bool, missing: bool) -> Domain:
         """Return the same groups, and one for the groups that are not listed, or for the rows without a group.
@@ -70,6 +82,23 @@ class Domain:
         return Domain((*listed, *more), "", self.column, others, missing, self.complete)
 
     @property
+    def period(self) -> str | None:
+        """What times the items are, by how they are written: month, week or day; None for others.
+
+        >>> [Domain.parse(text).period for text in ("2024-01..2024-12", "2024-W01,2024-W02", "a,b")]
+        ['month', 'week', None]
+        """
+        items = () if isinstance(self.items, range) else self.typed_items
+        return next(
+            (
+                period
+                for period, form in _PERIODS.items()
+                if items and all(isinstance(item, str) and form.fullmatch(item) for item in items)
+            ),
+            None,
+        )
+
+    @property
     def typed_items(self) -> Sequence[Any]:
         """The items that somebody listed."""
         return self.items[: len(self.items) - self.others - self.missing]
@@ -88,7 +117,7 @@ class Domain:
             value = os.fspath(value)
             if not isinstance(value, str):
                 raise ParameterError(f"{flag} must be {_EXPECTED}: got a path of bytes.")
-            return cls(read_items(Path(_validate_text(value, flag, face))), _reusable_name(value))
+            return cls._read(_validate_text(value, flag, face))
         if isinstance(value, str):
             text = _validate_text(value, flag, face).strip()
             items = parse_range(text)
@@ -96,7 +125,7 @@ class Domain:
                 raise ParameterError(f"{flag} must be a list of items, or a range such as 1..12: got {describe(text)}.")
             if items is None and not _names_a_file(text):
                 items = read_items([item for item in map(str.strip, text.split(",")) if item])
-            return cls(read_items(Path(text)), _reusable_name(text)) if items is None else cls(items, text)
+            return cls._read(text) if items is None else cls(items, text)
         if isinstance(value, range):
             value = list(value) if len(value) <= 1000 else value
             return cls(read_items(value))
@@ -115,12 +144,43 @@ class Domain:
                 Text(empty=True).parse(item, flag, face)
         return cls(read_items(list(value)))
 
+    @classmethod
+    def _read(cls, file: str) -> Domain:
+        """Read the items of a file, once: a pipe has them no second time."""
+        from lastbit.data.domain import read_items, read_lines
+
+        lines = read_lines(Path(file))
+        items = read_items(lines)
+        return cls(items, _reusable_name(file), repeats=len(items) != len(lines))
+
+    def split(self) -> dict[str, Domain]:
+        """Return the values that each column has in listed combinations.
+
+        >>> pairs = Domain((("north", "f"), ("south", "f")), columns=("region", "sex"))
+        >>> {column: domain.items for column, domain in pairs.split().items()}
+        {'region': ('north', 'south'), 'sex': ('f',)}
+        """
+        return {
+            column: Domain(tuple(dict.fromkeys(item[place] for item in self.items)), column=column)
+            for place, column in enumerate(self.columns)
+        }
+
+    @property
+    def lines(self) -> list[str]:
+        """The lines of a file with these items: of combinations, one of comma-separated values with a header."""
+        if not self.columns:
+            return list(map(str, self.items))
+        text = io.StringIO()
+        csv.writer(text, lineterminator="\n").writerows([self.columns, *self.items])
+        return text.getvalue().splitlines()
+
     @cached_property
     def digest(self) -> str:
         """The digest of the items, by which the books know them."""
         digest = hashlib.sha256()
         for item in self.items:
-            digest.update(json.dumps(str(item)).encode("ascii") + b"\n")
+            text = [*map(str, item)] if self.columns else str(item)
+            digest.update(json.dumps(text).encode("ascii") + b"\n")
         return f"sha256:{digest.hexdigest()}"
 
     @property
@@ -128,8 +188,8 @@ class Domain:
         """The items as --domain takes them; None where that needs a file."""
         from lastbit.data.ranges import parse_range
 
-        if self.text:
-            return self.text
+        if self.text or self.columns:
+            return self.text or None
         items = [str(item) for item in self.items]
         plain = all(item and item == item.strip() and "," not in item and "\n" not in item for item in items)
         word = ",".join(items) if plain else ""
@@ -137,7 +197,8 @@ class Domain:
         return word if word and len(word) <= LONGEST and not taken else None
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Domain) and list(map(str, self.items)) == list(map(str, other.items))
+        same = isinstance(other, Domain) and self.columns == other.columns
+        return same and list(map(str, self.items)) == list(map(str, other.items))  # type: ignore[attr-defined]
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -209,6 +270,12 @@ class Domains:
             and all(isinstance(word, str) and (face == "command" or _NAMED.fullmatch(word)) for word in value)
         ):
             return tuple(_parse_word(word, flag, face) for word in value)
+        if isinstance(value, list | tuple) and value and all(isinstance(item, Mapping) for item in value):
+            return (_parse_records(value, flag, face),)
+        if isinstance(value, list) and face == "python" and _are_combinations(value):
+            places = range(len(value[0]))
+            parsed = [Domain.parse([item[place] for item in value], flag, face) for place in places]  # refuses odd ones
+            return (Domain(tuple(value), columns=("",) * len(parsed)),)
         if isinstance(value, list | tuple) and (
             face == "command" or any(isinstance(item, list | tuple | range | os.PathLike | Domain) for item in value)
         ):
@@ -221,6 +288,10 @@ class Domains:
 
     def plain(self, value: tuple[Domain, ...]) -> Any:
         """Return the text or the items of one domain; of several, by their columns."""
+        if len(value) == 1 and value[0].columns:
+            (pairs,) = value
+            rows = [_plain_values(item) for item in pairs.items]
+            return pairs.text or [dict(zip(pairs.columns, row, strict=True)) for row in rows]
         items = [domain.text or _plain_values(domain.items) for domain in value]
         if len(items) == 1:
             return items[0]
@@ -236,6 +307,68 @@ class Domains:
     def schema(self) -> dict[str, Any]:
         """The JSON Schema of a list of items, or of one list for each column."""
         return {"type": ["array", "object", "string"], "items": {}}
+
+
+def _are_combinations(value: Sequence[Any]) -> bool:
+    """Return whether a list is one of tuples of one length, as combinations of several columns are."""
+    lengths = {len(item) if type(item) is tuple else 0 for item in value}
+    return len(lengths) == 1 and lengths.pop() > 1
+
+
+def _parse_records(value: Sequence[Mapping[Any, Any]], flag: str, face: Face) -> Domain:
+    """Return the combinations that mappings from columns to values name."""
+    columns = tuple(Text().parse(name, flag, face) for name in value[0])
+    if not columns or any(set(row) != set(columns) for row in value):
+        raise ParameterError(f"{flag} must have a value for the same columns in each combination. Nothing was read.")
+    for column in columns:
+        Domain.parse([row[column] for row in value], flag, face)  # refuses what is no item
+    return Domain(tuple(tuple(row[column] for column in columns) for row in value), columns=columns)
+
+
+def list_combinations(typed: Sequence[Domain], columns: Sequence[str]) -> tuple[Domain, ...]:
+    """Return what was typed as combinations of these columns, where it lists some; as it is otherwise.
+
+    A file of combinations has a header that names the columns.
+
+    >>> lines = Domain(("sex,region", "f,north", "m,south"))
+    >>> list_combinations([lines], ["region", "sex"])[0].items
+    (('north', 'f'), ('south', 'm'))
+    """
+    if len(typed) != 1 or len(columns) < 2:
+        return tuple(typed)
+    (domain,) = typed
+    if domain.columns and not any(domain.columns):
+        if len(domain.columns) != len(columns):  # a list for each column
+            return tuple(Domain.parse(list(items), face="python") for items in domain.items)
+        domain = replace(domain, columns=tuple(columns))
+    elif not domain.columns:
+        if isinstance(domain.items, range) or not all(isinstance(item, str) for item in domain.items):
+            return tuple(typed)
+        tabs = domain.text.lower().endswith(".tsv")
+        header, *rows = csv.reader(domain.items, delimiter="\t" if tabs else ",", skipinitialspace=True)
+        is_table = domain.text.lower().endswith((".csv", ".tsv")) and len(header) == len(columns)
+        if set(header) != set(columns):
+            if is_table:
+                raise ParameterError(
+                    f"--domain {domain.text} must have a header that names the columns of --by, "
+                    f"{', '.join(columns)}: got {', '.join(header)[:80]}. Nothing was read."
+                )
+            return tuple(typed)
+        odd = next((number for number, row in enumerate(rows, 2) if len(row) != len(header)), None)
+        if odd is not None or not rows or domain.repeats:
+            what = "a combination once in each line" if odd is None else f"a value of each column in line {odd}"
+            raise ParameterError(f"--domain must have {what}, below its header. Nothing was read.")
+        domain = Domain(tuple(map(tuple, rows)), domain.text, columns=tuple(header))
+    if set(domain.columns) != set(columns):
+        raise ParameterError(
+            f"--domain must list combinations of the columns of --by, {', '.join(columns)}: got "
+            f"{', '.join(domain.columns)}. Nothing was read."
+        )
+    places = [domain.columns.index(column) for column in columns]
+    items = tuple(tuple(item[place] for place in places) for item in domain.items)
+    if len({tuple(map(str, item)) for item in items}) != len(items):
+        raise ParameterError("--domain must list each combination once: one is there twice. Nothing was read.")
+    return (Domain(items, domain.text, columns=tuple(columns)),)
 
 
 def _plain_values(items: Sequence[Any]) -> list[Any]:
@@ -259,6 +392,8 @@ def assign_domains(
     {'region': ('north', 'south'), 'sex': ('f', 'm')}
     """
     known = implied or {}
+    if len(typed) == 1 and typed[0].columns:
+        return typed[0].split()
     named = {domain.column: domain for domain in typed if domain.column}
     rest = [domain for domain in typed if not domain.column]
     unknown = sorted(set(named) - set(columns))

@@ -166,6 +166,16 @@ def group_names(columns: Any) -> tuple[str, ...]:
     return tuple(column if isinstance(column, str) else column.name for column in columns or ())
 
 
+def group_columns(values: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the names of all columns of groups: those of --by, and behind them that of --in-each.
+
+    >>> group_columns({"by": ("diagnosis",), "in_each": "department"})
+    ('diagnosis', 'department')
+    """
+    names, within = group_names(values.get("by")), values.get("in_each")
+    return names if within is None else (*names, within)
+
+
 def columns_read(values: Mapping[str, Any]) -> list[str]:
     """Return the columns that options say how to read, in the order of the options.
 
@@ -184,7 +194,7 @@ def add_columns(values: dict[str, Any]) -> dict[str, Any]:
     ('region', 'age', 'day')
     """
     by = tuple(values.get("by") or ())
-    names = group_names(by)
+    names = group_columns(values)
     more = [column for column in dict.fromkeys(columns_read(values)) if column not in names]
     return {**values, "by": (*by, *more)} if more else values
 

@@ -13,7 +13,7 @@ from lastbit.exact.numbers import number
 from lastbit.output.words import Words
 from lastbit.questions.column_facts import ColumnFacts
 from lastbit.questions.domains import Domain, assign_domains, missing_domains
-from lastbit.questions.group_types import check_names, group_names, imply_domains
+from lastbit.questions.group_types import check_names, group_columns, imply_domains
 
 _MOST_NAMES: Final = 2 * 10**7
 """No domain that is written out has more items."""
@@ -28,6 +28,7 @@ class ItemOptions:
     """The options of items, by their names. `lastbit.questions.shared_options.ITEMS` says what each means."""
 
     by: tuple[str, ...] = ()
+    """The columns of groups; that of --in-each is the last."""
     domain: tuple[Domain, ...] | None = None
     implied: Mapping[str, Domain] = field(default_factory=dict)
     """The groups of columns that need no list: those between edges, hours, weekdays."""
@@ -55,7 +56,7 @@ class ItemOptions:
         """Take the options of items out of the options of a question, and refuse what can never work."""
         options = {part.name: values[part.name] for part in fields(cls) if part.name in values}
         if "by" in options:
-            options["by"] = group_names(options["by"])
+            options["by"] = group_columns(values)
             check_names(options["by"])
             options["implied"] = imply_domains(values)
         if "weights" in values and "every" not in values and values.get("of") is not None:
@@ -109,14 +110,21 @@ class ItemOptions:
         return {"sensitivity": exact, "monotone": self.monotone}
 
     @property
+    def combinations(self) -> Domain | None:
+        """The combinations of the columns, where these are listed; None where each column has its own list."""
+        return self.domain[0] if self.domain and self.domain[0].columns else None
+
+    @property
     def domains(self) -> tuple[Domain, ...]:
-        """The domain of each column, refused where there is not one for each."""
+        """The domain of each column, refused where there is not one for each; or the one of their combinations."""
         if not self.by:
             raise ParameterError("--domain lists the items of a column: name the column with --by COLUMN.")
         known = self.known_domains
         without = [column for column in self.by if column not in known]
         if without:
             raise missing_domains(self.by, self.domain or (), without)
+        if self.combinations is not None:
+            return (self.combinations,)
         domain = tuple(known[column] for column in self.by)
         from lastbit.data.domain import check_combinations
 
@@ -156,6 +164,11 @@ class ItemOptions:
         """The groups of each column that are listed, with those of other rows and of rows without one, where shown."""
         assigned = assign_domains(self.by, self.domain or (), self.implied)
         missing = self.missing == "show"
+        if self.combinations is not None and (missing or self.others == "show" or self.counts is not None):
+            raise ParameterError(
+                "--others show, --missing show and --counts are for a list of each column: leave them out where "
+                "combinations are listed. Nothing was read."
+            )
         if self.counts is not None and (missing or self.others == "show"):
             raise ParameterError("--others show and --missing show are for rows that are counted: leave --counts out.")
         if self.others == "show" and not assigned:

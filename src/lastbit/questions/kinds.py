@@ -49,6 +49,10 @@ _SET: Final = (
         "both",
     ),
 )
+_IN_EACH: Final = (
+    Option("in_each", Text("COLUMN"), "List the k items in each public group of this column: it needs a list too."),
+    replace(ONE_EACH, help="Each person counts in one item, or in one group of --in-each, picked at random."),
+)
 _NUMBERS: Final = Option(
     "numbers", Flag(), "Measure each listed item too: half of the cost goes to its number and its interval.", False
 )
@@ -91,9 +95,10 @@ _GROUP_OPTIONS: Final = (
     replace(GROUPS_BY, help="The column that holds the groups. Repeat it for combinations."),
     replace(
         DOMAIN,
-        help="The public groups: a file with one per line, or 1..12, or a,b,c. Give one for each --by.",
-        server_help="The public groups: a list of them, or a range such as 1..12. With several columns, one for each. "
-        "The list must be public: it may not come from the table itself.",
+        help="The public groups: a file with one per line, or 1..12, or a,b,c. Give one for each --by; or one CSV file "
+        "of combinations, whose header names the columns.",
+        server_help="The public groups: a list of them, or a range such as 1..12. With several columns, one for each; "
+        "or a list of combinations, each an object. The list must be public: it may not come from the table itself.",
     ),
     ONE_EACH,
     replace(MOST_ITEMS, help="One person counts in at most this many groups, picked at random. Without it: in all."),
@@ -137,7 +142,7 @@ KINDS: Final[dict[str, Kind]] = {
         ),
         Kind(
             "top",
-            (*TABLE, *ITEMS, *PAYMENT, _K, _NUMBERS, DISCOVER, DELTA, *_SET),
+            (*TABLE, *ITEMS, *PAYMENT, _K, _NUMBERS, *_IN_EACH, DISCOVER, DELTA, *_SET),
             selection.top,
             SUMMARIES["top"],
             (
@@ -150,6 +155,7 @@ KINDS: Final[dict[str, Kind]] = {
                 f"top {_LISTED_ITEMS} -k 3 --numbers --epsilon 1",
                 "top visits.csv --by diagnosis --unit patient --discover -k 3 --numbers --most-items 5 --epsilon 1 "
                 "--delta 1e-6",
+                f"top {_LISTED_ITEMS} --in-each date --month date --domain date=2026-01..2026-03 -k 3 --epsilon 1",
                 f"top {_LISTED_ITEMS} --where 'cost >= 100 and month(date) <= 6' -k 3 --epsilon 1",
             ),
             respell=respell_top,

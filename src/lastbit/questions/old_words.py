@@ -71,7 +71,9 @@ def respell_measure(request: Request) -> Request:
     """
     from lastbit.questions.kinds import KINDS
 
-    values = {**request.values, "numbers": True, "discover": None, "delta": None}
+    values = {
+        **request.values, "numbers": True, "discover": None, "delta": None, "in_each": None, "one_each": False,
+    }  # fmt: skip
     return type(request)(KINDS["top"], values, request.face)
 
 
@@ -79,9 +81,9 @@ def respell_top(request: Request) -> Request:
     """Return a list of found items with their numbers as the count that it is the head of; any other list as it is."""
     from lastbit.questions.kinds import KINDS
 
-    if not request["numbers"] or not request.items.unlisted_columns:
+    if not request["numbers"] or request["in_each"] is not None or not request.items.unlisted_columns:
         return request
-    values = {**request.values, "weights": request["of"], "one_each": False, "rows": False, "most_rows": None}
+    values = {**request.values, "weights": request["of"], "rows": False, "most_rows": None}
     return type(request)(KINDS["count"], values, request.face)
 
 

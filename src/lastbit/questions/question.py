@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 TABLE_ADJACENCY: Final[Adjacency] = "add-remove"
 """What every question reads: units come or go, and how many there are is private."""
+MORE: Final = "How much more than a listed item an item left out may have"
+"""What the accuracy of a selection measures, as a heading."""
 
 
 @dataclass(frozen=True)

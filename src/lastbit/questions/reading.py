@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from lastbit.questions.domains import Domain
 
 _EVERYONE: Final = "everyone"
+_ALL: Final = "lastbit_everyone"
+"""A column of Spark in which all rows have one item."""
 
 NUMBER_OPTIONS: Final = ("latest_by", "first_by", "most_rows", "missing")
 """The options that say which number a unit has, besides the rule itself."""
@@ -38,12 +40,20 @@ class Reading(Generic[Result]):
     columns: ColumnSelection
     work: Callable[[OpenTable], Result]
     """Counts the rows. What it returns is exact and private."""
+    in_spark: Callable[[Any], Result] | None = None
+    """Counts a table of Spark where its rows are; None where Spark cannot."""
 
     def run(self, watcher: Watcher | None = None, *, frame: Any = None) -> Result:
         """Open the table and count. On a terminal, a progress bar appears after a second.
 
         `frame` is a table of a library, in place of the files.
         """
+        if frame is not None:
+            from lastbit.data.engines import find_spark
+
+            spark = find_spark(frame)
+            if spark is not None:
+                return self._run_in_spark(spark)
         tables: list[OpenTable] = []
 
         def open_and_work() -> Result:
@@ -73,8 +83,28 @@ class Reading(Generic[Result]):
 
     def then(self, change: Callable[[Result], Other]) -> Reading[Other]:
         """Return the same reading, with a change of what it counts."""
-        work = self.work
-        return Reading(self.rows, self.columns, lambda table: change(work(table)))
+        work, in_spark = self.work, self.in_spark
+        spark = None if in_spark is None else lambda frame: change(in_spark(frame))
+        return replace(self, work=lambda table: change(work(table)), in_spark=spark)  # type: ignore[arg-type,return-value]
+
+    def _run_in_spark(self, frame: Any) -> Result:
+        """Count a table of Spark there, or refuse before a row is read."""
+        from lastbit.data.engines import open_frame
+
+        here = "Or bring the table to one machine: frame.toPandas(), or files of Parquet. Nothing was read."
+        if self.rows.plan is not None and not self.rows.plan.does_nothing:
+            raise ParameterError(
+                "where, sql, edges, bins and times are read on one machine, and a table of Spark may lie on many. "
+                f"Filter it and make its columns in Spark first: frame.where(...), frame.withColumn(...). {here}"
+            )
+        if self.in_spark is None:
+            raise ParameterError(
+                "this question follows each person from group to group, or measures whom a bound or clamping leaves "
+                "out, and Spark does not count that. With people_share=0, or without the bound, it may; "
+                f"lastbit.count and lastbit.per_unit count there. {here}"
+            )
+        self.columns.check(list(open_frame(frame)[1]))
+        return self.in_spark(frame)
 
     def _open_frame(self, frame: Any) -> OpenTable:
         from lastbit.data.files.frames import open_frame_rows
@@ -90,33 +120,43 @@ def read_counts(rows: RowOptions, items: ItemOptions) -> Reading[Counts]:
     """Read the counts of listed items."""
 
     def work(table: OpenTable) -> Counts:
-        table, domain = _label_groups(items.domains, table, items.by)
-        counts: Counts = _count(table, rows, items, domain)
+        table, by, domain = _label_groups(items.domains, table, items.by)
+        counts: Counts = _count(table, rows, replace(items, by=tuple(by)), domain)
+        _refuse_twins(counts.items, items.domains)
+        return counts if items.combinations is None else replace(counts, items=items.names)
+
+    def count_in_spark(frame: Any) -> Counts:
+        pairs = zip(items.domains, items.by, strict=True)
+        listed = [_match_type(domain.typed_items, frame, name) for domain, name in pairs]
+        counts: Counts = _count(frame, rows, items, listed[0] if len(listed) == 1 else listed)
         _refuse_twins(counts.items, items.domains)
         return counts
 
-    return Reading(rows, _select_columns(rows, items), work)
+    plain = items.combinations is None and not any(domain.others or domain.missing for domain in items.domains)
+    able = plain and items.counts is None
+    return Reading(rows, _select_columns(rows, items), work, count_in_spark if able else None)
 
 
-def read_ranked_counts(rows: RowOptions, items: ItemOptions) -> Reading[RankedCounts]:
-    """Read the numbers of listed items by the rank of an item in each unit's lot."""
+def read_ranked_counts(rows: RowOptions, items: ItemOptions, *, lot_of_groups: bool = False) -> Reading[RankedCounts]:
+    """Read the numbers of listed items by the rank of an item, or of its group, in each unit's lot."""
 
     def work(table: OpenTable) -> RankedCounts:
         from lastbit.data.duckdb.ranked import count_ranked
 
-        table, domain = _label_groups(items.domains, table, items.by)
+        table, by, domain = _label_groups(items.domains, table, items.by)
         ranked = count_ranked(
             table,
-            by=list(items.by),
+            by=list(by),
             unit=rows.unit,
             domain=domain,
             weights=items.weights,
             bounds=items.bounds,
             resolution=items.step(),
             missing=items.missing_weight,
+            lot_of_groups=lot_of_groups,
         )
         _refuse_twins(ranked.items, items.domains)
-        return ranked
+        return ranked if items.combinations is None else ranked.rename(items.names)
 
     return Reading(rows, _select_columns(rows, items), work)
 
@@ -130,7 +170,12 @@ def read_unlisted_items(rows: RowOptions, items: ItemOptions, most: int | None) 
         largest = unlisted.highest(most)
         return replace(unlisted, fetch=lambda n: (largest[0][:n], largest[1][:n]))
 
-    return Reading(rows, _select_columns(rows, items), work)
+    def count_in_spark(frame: Any) -> Unlisted:
+        unlisted: Unlisted = _count(frame, rows, items, UNKNOWN)
+        return unlisted
+
+    able = items.counts is None and not items.known_domains and items.missing != "show"
+    return Reading(rows, _select_columns(rows, items), work, count_in_spark if able else None)
 
 
 def read_ranked_unlisted(rows: RowOptions, items: ItemOptions, most: int) -> Reading[RankedUnlisted]:
@@ -165,7 +210,7 @@ def _select_columns(rows: RowOptions, items: ItemOptions) -> ColumnSelection:
     return ColumnSelection(names, weights=items.weights, distinct=rows.unit is not None and items.weights is None)
 
 
-def _count(table: OpenTable, rows: RowOptions, items: ItemOptions, domain: Any) -> Any:
+def _count(table: Any, rows: RowOptions, items: ItemOptions, domain: Any) -> Any:
     """Count the items of a table, or take the counts that one of its columns states."""
     from lastbit.data.aggregates import read_aggregates
     from lastbit.data.count import count
@@ -204,8 +249,8 @@ def read_numbers(
     ranked: bool = False,
 ) -> Reading[Numbers]:
     """Read the number of each unit, or of each unit in each group: see `per_unit`."""
-    columns = tuple(name for name in (*by, rows.unit, latest_by, first_by) if name is not None)
-    if of in columns:
+    names = tuple(name for name in (*by, rows.unit, latest_by, first_by) if name is not None)
+    if of in names:
         raise ParameterError(
             f"--of must be another column than --unit, --by, --latest-by and --first-by: got {of!r} for two."
         )
@@ -217,9 +262,9 @@ def read_numbers(
 
         rule: Any = per
         bound: dict[str, Any] = {} if ranked else {"most_items": most_items}
-        domain = None
+        domain, columns = None, by
         if by:
-            table, domain = _label_groups(domains, table, by)
+            table, columns, domain = _label_groups(domains, table, by)
         numbers = (rank_per_unit if ranked else per_unit)(
             table,
             of=of,
@@ -229,7 +274,7 @@ def read_numbers(
             latest_by=latest_by,
             first_by=first_by,
             most_rows=most_rows,
-            by=list(by),
+            by=list(columns),
             domain=domain,
             missing=number_missing,
             resolution=resolution,
@@ -237,9 +282,18 @@ def read_numbers(
         )
         if by:
             _refuse_twins(numbers.items, domains)
-        return numbers
+        return replace(numbers, items=tuple(domains[0].items)) if by and domains[0].columns else numbers
 
-    return Reading(rows, ColumnSelection(columns, weights=of), work)
+    def count_in_spark(frame: Any) -> Numbers:
+        from lastbit.data.per_unit import per_unit
+
+        rule: Any = per
+        return per_unit(
+            frame, of=of, unit=rows.unit, bounds=bounds, per=rule, latest_by=latest_by, first_by=first_by,
+            most_rows=most_rows, missing=number_missing, resolution=resolution,
+        )  # fmt: skip
+
+    return Reading(rows, ColumnSelection(names, weights=of), work, None if ranked or by else count_in_spark)
 
 
 def read_everybody(rows: RowOptions) -> Reading[Counts]:
@@ -247,9 +301,23 @@ def read_everybody(rows: RowOptions) -> Reading[Counts]:
     from lastbit.data.count import count_rows, count_units
 
     unit = rows.unit
+
+    def count_in_spark(frame: Any) -> Counts:
+        from pyspark.sql import functions
+
+        from lastbit.data.count import count
+
+        everybody = frame.withColumn(_ALL, functions.lit(_EVERYONE))
+        return count(everybody, by=_ALL, unit=unit, domain=[_EVERYONE])
+
     if unit is None:
-        return _RowReading(rows, ColumnSelection(()), lambda table: count_rows(table, _EVERYONE))
-    return Reading(rows, ColumnSelection((unit,), distinct=True), lambda table: count_units(table, unit, _EVERYONE))
+        return _RowReading(rows, ColumnSelection(()), lambda table: count_rows(table, _EVERYONE), count_in_spark)
+    return Reading(
+        rows,
+        ColumnSelection((unit,), distinct=True),
+        lambda table: count_units(table, unit, _EVERYONE),
+        count_in_spark,
+    )
 
 
 class _RowReading(Reading[Counts]):
@@ -293,14 +361,21 @@ def read_column_names(rows: RowOptions) -> list[str]:
     return [*columns, *rows.new_columns] if columns else columns
 
 
-def _label_groups(domains: Sequence[Domain], table: OpenTable, by: Sequence[str]) -> tuple[OpenTable, Any]:
-    """Return the table with groups of other rows and of rows without one, where they are shown, and all groups.
+def _label_groups(
+    domains: Sequence[Domain], table: OpenTable, by: Sequence[str]
+) -> tuple[OpenTable, Sequence[str], Any]:
+    """Return the table with groups of other rows and of rows without one, where they are shown, its columns of groups,
+    and all groups.
 
-    The groups are as `count` takes them. A range is text where the column is text, as it is in text files.
+    The groups are as `count` takes them. A range is text where the column is text, as it is in text files. Where
+    combinations are listed, the places of the combinations are the groups of the first column.
     """
-    from lastbit.data.duckdb.labels import LabelledColumn, label_groups
+    from lastbit.data.duckdb.labels import LabelledColumn, label_combinations, label_groups
 
-    listed = [_match_column(domain.typed_items, table, column) for domain, column in zip(domains, by, strict=True)]
+    if domains[0].columns:
+        pairs = domains[0].items
+        return label_combinations(table, by, pairs), by[:1], list(map(str, range(len(pairs))))
+    listed: Any = [_match_column(domain, table, column) for domain, column in zip(domains, by, strict=True)]
     labelled = [
         LabelledColumn(column, items, domain.others, domain.missing)
         for column, items, domain in zip(by, listed, domains, strict=True)
@@ -313,7 +388,7 @@ def _label_groups(domains: Sequence[Domain], table: OpenTable, by: Sequence[str]
             domain.items if column in names else items
             for column, domain, items in zip(by, domains, listed, strict=True)
         ]
-    return table, listed[0] if len(listed) == 1 else listed
+    return table, by, listed[0] if len(listed) == 1 else listed
 
 
 def _label_known_groups(items: ItemOptions, table: OpenTable) -> OpenTable:
@@ -322,7 +397,7 @@ def _label_known_groups(items: ItemOptions, table: OpenTable) -> OpenTable:
 
     known, shown = items.known_domains, items.missing == "show"
     labelled = [
-        LabelledColumn(name, _match_column(known[name].typed_items, table, name), known[name].others, shown)
+        LabelledColumn(name, _match_column(known[name], table, name), known[name].others, shown)
         if name in known
         else LabelledColumn(name, None, missing=True)
         for name in items.by
@@ -331,13 +406,27 @@ def _label_known_groups(items: ItemOptions, table: OpenTable) -> OpenTable:
     return label_groups(table, labelled) if labelled else table
 
 
-def _match_column(items: Sequence[Any], table: OpenTable, column: str) -> Sequence[Any]:
+def _match_column(domain: Domain, table: OpenTable, column: str) -> Sequence[Any]:
     """Return the items of a column as `count` takes them. A range is text where the column is text, as in text files.
 
-    Text is no range: whoever typed it has said its form.
+    Text is no range: whoever typed it has said its form. Months or weeks are no dates of a column that declares these.
     """
-    declared = table.relation.types[table.relation.columns.index(column)]
+    declared, items = table.relation.types[table.relation.columns.index(column)], domain.typed_items
+    if domain.period not in (None, "day") and str(declared).startswith(("DATE", "TIMESTAMP")):
+        raise ParameterError(
+            f"the column {column!r} holds {'dates' if declared == 'DATE' else 'times'}, and --domain lists "
+            f"{domain.period}s: write --{domain.period} {column} too. Nothing was charged."
+        )
     return [str(item) for item in items] if isinstance(items, range) and declared == "VARCHAR" else items
+
+
+def _match_type(items: Sequence[Any], frame: Any, column: str) -> Sequence[Any]:
+    """Return the same for a table of Spark, by the declared type of the column."""
+    from lastbit.data.column_types import TEXT
+    from lastbit.data.engines import wrap_frame
+
+    is_text = isinstance(items, range) and wrap_frame(frame, [column]).column_type(column) is TEXT
+    return [str(item) for item in items] if is_text else items
 
 
 def items_in(items: Sequence[Sequence[Any]], table: OpenTable, by: Sequence[str]) -> list[Sequence[Any]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from lastbit.exact.numbers import number
@@ -10,6 +10,7 @@ from lastbit.output.words import Words, article, capitalize, plural
 from lastbit.questions.titles import name_groups
 
 if TYPE_CHECKING:
+    from lastbit.questions.domains import Domain
     from lastbit.questions.request import Request
 
 
@@ -60,6 +61,8 @@ whole part.']
         return []
     known, binned, rule = items.known_domains, dict(request.values.get("edges") or ()), request.rows.bin_missing
     unlisted = [name for name in items.by if name in known and not known[name].complete]
+    if items.combinations is not None:
+        return [f"{rows} without {_join(items.by)}, or with a combination of them that is not listed, are left out."]
     one_unlisted = _join([f"{article(name)} {name}" for name in name_groups(request, unlisted)]) if unlisted else ""
     without = [name for name in items.by if name not in binned or rule == "leave-out"]
     left_out = [] if items.missing == "show" or not without else [f"without {_join(without)}"]
@@ -71,12 +74,33 @@ whole part.']
         sentences.append(f"(others) are {request.words.rows} with {one_unlisted} that is not listed.")
     if items.missing == "show":
         sentences.append(f"(missing) are {request.words.rows} without {_join(items.by)}.")
+    sentences += _describe_periods(request, known)
     for name, edges in binned.items():
         if all(number(edge, "an edge").denominator == 1 for edge in edges):
             sentences.append(f"A number of {name} counts by its whole part.")
         if rule != "leave-out":
             sentences.append(f"A missing {name} counts {'in the lowest group' if rule == 'lowest' else f'as {rule}'}.")
     return sentences
+
+
+def _describe_periods(request: Request, known: Mapping[str, Domain]) -> list[str]:
+    """Return how a column of times would be read as the months, weeks or days that are listed, where nobody says so.
+
+    A text file declares no types: a column with days in it has no row of a month.
+    """
+    rows = request.rows
+    made = {column.name for column in rows.by if not isinstance(column, str)}
+    read = {*rows.periods.values(), *made}
+    finer = {"month": "days or times", "week": "days or times", "day": "times"}
+    return [
+        f"The listed groups of {name} are {period}s: where {name} has {finer[period]}, --{period} {name} reads them as "
+        f"{period}s."
+        for name, domain in known.items()
+        if (period := domain.period) is not None
+        and name not in read
+        and rows.sql is None
+        and period not in name.lower()
+    ]
 
 
 def _join(names: Sequence[str]) -> str:

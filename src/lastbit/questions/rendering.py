@@ -24,7 +24,7 @@ from lastbit.output.words import capitalize
 from lastbit.questions.answer import Payer
 from lastbit.questions.budget_words import describe_more
 from lastbit.questions.crosswise import pivot_table, split_names
-from lastbit.questions.group_types import group_names
+from lastbit.questions.group_types import group_columns
 from lastbit.questions.methods import method_sentence, methods_paragraph
 from lastbit.questions.presentation import (
     Step,
@@ -336,7 +336,7 @@ def complete(
     books: Mapping[str, Any] | None = None,
 ) -> Report:
     """Return a report with its title, the rules of reading, what was done to its numbers, and its method."""
-    groups = [*group_names(request.values.get("by"))]
+    groups = [*group_columns(request.values)]
     labels = {*groups, *(f"{name} (group)" for name in groups)} & report.table.keys()
     # A group whose column has the name of a number stands under another name.
     labels -= {name for name in groups if f"{name} (group)" in report.table}

@@ -14,11 +14,12 @@ from lastbit.output.addresses import public_address
 from lastbit.output.words import Words, article
 from lastbit.questions.apply_columns import apply_columns
 from lastbit.questions.column_facts import ColumnFacts
-from lastbit.questions.domains import Domain, assign_domains
-from lastbit.questions.group_types import PERIODS, READINGS, add_columns, group_names, imply_domains, split_groups
+from lastbit.questions.domains import Domain, assign_domains, list_combinations
+from lastbit.questions.group_types import PERIODS, READINGS, add_columns, group_columns, imply_domains, split_groups
 from lastbit.questions.item_options import ItemOptions
 from lastbit.questions.old_words import choose_limit, choose_weights
 from lastbit.questions.option import REQUIRED, Face, Option, parse_options
+from lastbit.questions.refusals import refuse_in_words_of_options
 from lastbit.questions.row_options import RowOptions
 from lastbit.questions.row_units import ROW, require_unit, takes_rows
 from lastbit.questions.shared_options import SOURCE
@@ -106,7 +107,11 @@ class Kind:
             parsed = {**parsed, "of": choose_weights(parsed["of"], parsed["weights"]), "weights": None}
         if "limit" in parsed and parsed.get("k") is not None:
             parsed = {**parsed, "limit": choose_limit(parsed["limit"], parsed["k"]), "k": None}
-        return add_columns(parsed) if "by" in parsed else parsed
+        if "by" not in parsed:
+            return parsed
+        parsed = add_columns(parsed)
+        typed = parsed.get("domain")
+        return {**parsed, "domain": list_combinations(typed, group_columns(parsed))} if typed else parsed
 
     def parse_plan(self, values: Mapping[str, Any], face: Face = "python", *, items: int | None = None) -> Request:
         """Return the request of a plan: columns may be left out, and a number of items may stand for a domain."""
@@ -214,7 +219,8 @@ class Request:
     @cached_property
     def question(self) -> Question:
         """The question, built once. A question on a table of rows says who is protected."""
-        question = self.kind.build(self)
+        with refuse_in_words_of_options():
+            question = self.kind.build(self)
         require_unit(self.values, each_row=self.each_row)
         notes = [*self._row_notes(), *([EACH_ROW] if self.each_row else [])]
         if self.rows.unit_parts:
@@ -278,10 +284,10 @@ class Request:
             for domain in value:
                 word = domain.word
                 if word is None:
-                    if not all(map(_fits_a_line, map(str, domain.items))):
+                    if not all(map(_fits_a_line, domain.lines)):
                         return _NO_COMMAND
-                    word = f"items-{len(files) + 1}.txt"
-                    files.append(f"printf '%s\\n' {shlex.join(map(str, domain.items))} > {word}")
+                    word = f"items-{len(files) + 1}.{'csv' if domain.columns else 'txt'}"
+                    files.append(f"printf '%s\\n' {shlex.join(domain.lines)} > {word}")
                 words += [option.flag, word]
         return "\n".join([*files, shlex.join(words)])
 
@@ -342,8 +348,10 @@ class Request:
 
 def _with_columns(domains: Sequence[Domain], values: Mapping[str, Any]) -> tuple[Domain, ...]:
     """Return the domains with the names of their columns, in the order of the columns."""
+    if len(domains) == 1 and domains[0].columns:
+        return (replace(domains[0], column=", ".join(domains[0].columns)),)
     try:
-        assigned = assign_domains(group_names(values.get("by")), domains, imply_domains(values))
+        assigned = assign_domains(group_columns(values), domains, imply_domains(values))
     except ParameterError:  # whoever asks this question is told so
         return tuple(domains)
     typed = {id(domain.items) for domain in domains}

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from lastbit.errors import ParameterError
 from lastbit.output.words import plural
 from lastbit.questions.discovery import ask_unlisted_items, list_found_items
-from lastbit.questions.question import Accuracy, Question
+from lastbit.questions.group_selection import list_in_groups
+from lastbit.questions.question import MORE, Accuracy, Question
 from lastbit.questions.reading_notes import describe_groups, describe_weights
 
 if TYPE_CHECKING:
@@ -24,9 +25,11 @@ def top(request: Request) -> Question:
     """List the k items with the most people, or the largest sums, and how far each is ahead of the next.
 
     With --discover nobody listed the items: then a --delta pays for publishing them. With --numbers the number of each
-    is estimated too.
+    is estimated too. With --in-each the k items of each group of another column are listed.
     """
     items, k = request.items, request["k"]
+    if request["in_each"] is not None:
+        return list_in_groups(request)
     if request["numbers"] and not items.unlisted_columns:
         refuse_delta(request)
         return measure(request)
@@ -61,7 +64,7 @@ def top(request: Request) -> Question:
         return Report(release.title, columns, notes, release.to_dict() | items.data | more, whole)
 
     sentence = f"With probability {level} {promise}, and {gaps}."
-    return _ask_listed_items(request, mechanism, report, reach, sentence, _MORE)
+    return _ask_listed_items(request, mechanism, report, reach, sentence, MORE)
 
 
 def _select_set(request: Request) -> Question:
@@ -97,7 +100,7 @@ def _select_set(request: Request) -> Question:
             release.title, items.columns(release.items or ()), [sentence], release.to_dict() | items.data | data
         )
 
-    return _ask_listed_items(request, mechanism, report, reach, sentence, _MORE, notes=notes, draws_numbers=False)
+    return _ask_listed_items(request, mechanism, report, reach, sentence, MORE, notes=notes, draws_numbers=False)
 
 
 def _ask_listed_items(
@@ -131,9 +134,6 @@ def _ask_listed_items(
     )
 
 
-_MORE = "How much more than a listed item an item left out may have"
-
-
 def refuse_bound(request: Request) -> None:
     """Refuse a bound on the items of a person: it would leave people out of listed items, for the same noise.
 
@@ -142,9 +142,9 @@ def refuse_bound(request: Request) -> None:
     items = request.items
     if (items.auto or items.most_items is not None) and items.counts is None:
         raise ParameterError(
-            f"--most-items must be left out of {request.kind.name} where the items are listed: it would leave people "
-            "out, and the noise would be the same. count gains by it: lastbit count --most-items lists the numbers of "
-            "all items with less noise. Nothing was read."
+            f"--most-items and --one-each must be left out of {request.kind.name} where the items are listed: they "
+            "would leave people out, and the noise would be the same. count gains by it: lastbit count --most-items "
+            "lists the numbers of all items with less noise. Nothing was read."
         )
 
 
@@ -256,7 +256,7 @@ def choose(request: Request) -> Question:
         report,
         reach,
         sentence,
-        _MORE,
+        MORE,
         prepare_values=lambda values: mechanism.ready_ranking(values, k),
         draws_numbers=False,
     )

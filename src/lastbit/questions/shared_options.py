@@ -142,9 +142,10 @@ DOMAIN: Final = Option(
     "domain",
     Domains(),
     "The public items: a file with one item per line, 1..12, 0..90:10, 2026-01..2026-12, or a,b,c. Give one for each "
-    "--by.",
+    "--by; or one CSV file of combinations, whose header names the columns.",
     server_help="The public items: a list of them, or a range such as 1..12, 0..90:10 or 2026-01..2026-12. With "
-    "several columns, one for each. The list must be public: it may not come from the table itself.",
+    "several columns, one for each; or a list of combinations, each an object. The list must be public: it may not "
+    "come from the table itself.",
 )
 EDGES: Final = Option(
     "edges",

@@ -157,6 +157,11 @@ def _axes(request: Request) -> tuple[list[str], dict[str, Sequence[Any]]]:
     from lastbit.data.table_counting import MISSING_VALUE
 
     names, typed = group_names(request["by"]), request["domain"] or ()
+    if any(domain.columns for domain in typed):
+        raise ParameterError(
+            "tables have every combination of their columns: list the values of each column, as --domain region=a,b. "
+            "Listed combinations are for count, share, sum, mean, median and quantile. Nothing was read."
+        )
     check_names(names)
     domains = assign_domains(names, typed, imply_domains(request.values))
     without = [name for name in names if name not in domains]

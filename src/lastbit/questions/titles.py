@@ -24,6 +24,8 @@ def title_of(request: Request, published: Any = None) -> str:
     'Mean total cost per patient'
     >>> title_of(KINDS["top"].parse({**options, "by": "diagnosis", "k": 3}))
     'The 3 most common diagnoses of patients'
+    >>> title_of(KINDS["top"].parse({**options, "by": "diagnosis", "k": 5, "in_each": "department"}))
+    'The 5 most common diagnoses of patients, in each department'
     """
     if "source" not in request.values:
         return "The numbers of a stream above a threshold"
@@ -32,6 +34,8 @@ def title_of(request: Request, published: Any = None) -> str:
         return own
     subject = f"{capitalize(_subject(request))}{_measure(request)}"
     by = "" if request.kind.name in _SELECTIONS else _by(request)
+    within = request.values.get("in_each")
+    by += "" if within is None else f", in each {_rename(request, [within], request.rows.periods)[0]}"
     return f"{subject}{by}{_where(request)}{_each_in_one(request)}{_fewer(request, published)}"
 
 
@@ -93,8 +97,10 @@ def _name_items(request: Request) -> tuple[str, str]:
     return (name, pluralize(name)) if reads_as_noun(name) else (f"value of {name}", f"values of {name}")
 
 
-def name_group(request: Request) -> str:
+def name_group(request: Request, columns: Sequence[str] | None = None) -> str:
     """Return what one group is called in sentences: a month, a ward; a group where the column's name is no word for it.
+
+    The group is one of --by, or of these columns.
 
     >>> from lastbit.questions.kinds import KINDS
     >>> options = {"source": "v.csv", "unit": "patient", "epsilon": 1}
@@ -103,7 +109,7 @@ def name_group(request: Request) -> str:
     >>> name_group(KINDS["count"].parse({**options, "edges": {"age": [0, 18]}}))
     'group'
     """
-    names: tuple[str, ...] = group_names(request.values.get("by"))
+    names = group_names(request.values.get("by")) if columns is None else columns
     edges: Any = request.values.get("edges")
     bins = request.rows.bin
     numbers = {*(dict(edges) if _is_by_column(edges) else ()), *(bins or ())[:1]}

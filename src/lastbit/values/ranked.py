@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -44,6 +44,8 @@ class RankedCounts:
     """Makes Counts of sums in steps, where a unit counts in so many items."""
     sides: tuple[int, int] = field(default=(0, 0), repr=False)
     """How many units have a weight, or a total in an item, below the bounds and none above, and how many one above."""
+    heads: Integers | None = field(default=None, repr=False)
+    """Where the lot is one of groups with several items: of how many units this item is the first of its group."""
     adjacency: Adjacency = "add-remove"
 
     def keep_first(self, most: int) -> Counts:
@@ -58,10 +60,16 @@ class RankedCounts:
             sums[place] += int(total)
         return self.build(sums, most)
 
+    def rename(self, items: Sequence[Any]) -> RankedCounts:
+        """Return the same numbers under other names of the items."""
+        build = self.build
+        named = None if build is None else lambda sums, most: replace(build(sums, most), items=items)
+        return replace(self, items=items, build=named)
+
     @property
     def numbers_of_items(self) -> Integers:
-        """How many units have exactly so many items, by the number of items, from 0 on: the first entry is 0."""
-        return numbers_of_ranks(self.ranks, self.units)
+        """How many units have exactly so many items, or groups of a lot of groups, from 0 on: the first entry is 0."""
+        return numbers_of_ranks(self.ranks, self.units if self.heads is None else self.heads)
 
     @property
     def items_per_person(self) -> Integers:

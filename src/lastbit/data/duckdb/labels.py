@@ -86,3 +86,48 @@ def _list_labels(table: OpenTable, texts: Sequence[str], number: int) -> Any:
 
     places = pa.table({f"lastbit_place_{number}": np.arange(len(texts)), f"lastbit_label_{number}": list(texts)})
     return table.connection.from_arrow(places).set_alias(f"lastbit_labels_{number}")
+
+
+def label_combinations(table: OpenTable, columns: Sequence[str], combinations: Sequence[tuple[Any, ...]]) -> OpenTable:
+    """Return the rows of listed combinations of columns: the first column says which one it is, by its place, as text.
+
+    What a row becomes follows from the row alone.
+    """
+    import numpy as np
+    import pyarrow as pa
+
+    types = call_engine(require_column_types, call_engine(wrap_frame, table, list(columns)), list(columns))
+    places: dict[str, Any] = {}
+    keys: list[Any] = []
+    for number, column in enumerate(columns):
+        items = list(dict.fromkeys(combination[number] for combination in combinations))
+        domain = convert_items(read_items(items), types[column], column)
+        if len(domain.keys) != len(items):
+            raise ParameterError(
+                f"the combinations must name each value of {column!r} in one way: the column takes two of them for "
+                "one, as 1 and 01 are one whole number. Nothing was charged."
+            )
+        keys.append(domain.keys)
+        place = {item: place for place, item in enumerate(items)}
+        places[f"lastbit_at_{number}"] = [place[combination[number]] for combination in combinations]
+    places["lastbit_label"] = list(map(str, np.arange(len(combinations))))
+    listed = table.connection.from_arrow(pa.table(places)).set_alias("lastbit_combinations")
+    first = columns[0]
+
+    def change(relation: Any) -> Any:
+        own = DuckDBColumns(relation, table)
+        kept = list(relation.columns)
+        made = [f"{own.key(name)} AS lastbit_key_{i}" for i, name in enumerate(columns)]
+        rows = relation.project(", ".join([*map(quote_identifier, kept), *made]))
+        for i, name in enumerate(columns):
+            rows = join_domain(rows, own.domain(name, keys[i], i), i, "inner")
+        same = " AND ".join(f"lastbit_position_{i} = lastbit_at_{i}" for i in range(len(columns)))
+        rows = rows.set_alias("lastbit_rows").join(listed, same, "inner")
+        return rows.project(
+            ", ".join(
+                f"{'lastbit_label' if name == first else quote_identifier(name)} AS {quote_identifier(name)}"
+                for name in kept
+            )
+        )
+
+    return table.transform(change)

@@ -30,8 +30,9 @@ from lastbit.values.ranked import RankedCounts, RankedUnlisted
 
 _NUMBERS: Final = (
     "count(*) AS lastbit_units, CAST(sum(lastbit_total) AS VARCHAR) AS lastbit_total, "
-    "count(*) FILTER (lastbit_rank = 1 AND lastbit_beyond < 0) AS lastbit_people_below, "
-    "count(*) FILTER (lastbit_rank = 1 AND lastbit_beyond > 0) AS lastbit_people_above"
+    "count(*) FILTER (lastbit_head) AS lastbit_heads, "
+    "count(*) FILTER (lastbit_head AND lastbit_rank = 1 AND lastbit_beyond < 0) AS lastbit_people_below, "
+    "count(*) FILTER (lastbit_head AND lastbit_rank = 1 AND lastbit_beyond > 0) AS lastbit_people_above"
 )
 """As text: NumPy has no whole numbers as long as the engine's sums."""
 _SIDES: Final = ("lastbit_people_below", "lastbit_people_above")
@@ -48,8 +49,13 @@ def count_ranked(
     bounds: tuple[Number, Number] | None = None,
     resolution: Number = 1,
     missing: Missing = LEAVE_OUT,
+    lot_of_groups: bool = False,
 ) -> RankedCounts:
-    """Return how many units have each listed item at each rank of their lot; with `weights`, the sums too."""
+    """Return how many units have each listed item at each rank of their lot; with `weights`, the sums too.
+
+    A lot orders the items of a unit; or its groups, which the last column of items names: then all items of a group
+    have its rank.
+    """
     columns = parse_columns(by)
     engine, types, amount = _wrap(table, columns, unit, weights, (bounds, resolution, missing))
     domains = [
@@ -58,10 +64,11 @@ def count_ranked(
     ]
     items = combine_domains([column.items for column in domains])
     task = Task(tuple(columns), unit, weights, amount, ContributionBound.draw(max(1, len(items))))
-    positions, ranks, units, totals, sides = call_engine(_fetch, engine, task, [column.keys for column in domains])
+    keys = [column.keys for column in domains]
+    positions, ranks, units, totals, sides, heads = call_engine(_fetch, engine, task, keys, lot_of_groups)
     if amount is None:
-        return RankedCounts(items, positions, ranks, units)
-    return RankedCounts(items, positions, ranks, units, totals, partial(_floor_sums, amount, items), sides)
+        return RankedCounts(items, positions, ranks, units, heads=heads)
+    return RankedCounts(items, positions, ranks, units, totals, partial(_floor_sums, amount, items), sides, heads)
 
 
 def count_ranked_unlisted(
@@ -127,10 +134,11 @@ def _pair_rows(table: DuckDBTable, task: Task, keys: Sequence[Any] | None) -> An
     return rows.aggregate(f"{pair}, {total} AS lastbit_step, {above}, {below}", pair)
 
 
-def _rank_pairs(task: Task, pairs: Any, ties: Sequence[str], columns: str) -> Any:
+def _rank_pairs(task: Task, pairs: Any, ties: Sequence[str], columns: str, group: str | None = None) -> Any:
     """Return the pairs with their ranks in the unit's lot, and the steps that each adds.
 
-    A unit has one item at each rank. Of items with one hash the first comes first.
+    A unit has one item at each rank; where `group` is the position of an item's group, one group. The first pair of
+    each rank is its head. Of items with one hash the first comes first.
     """
     assert task.bound is not None  # noqa: S101
     total = beyond = "0"
@@ -138,35 +146,44 @@ def _rank_pairs(task: Task, pairs: Any, ties: Sequence[str], columns: str) -> An
         total = f"CAST(greatest(least(lastbit_step, {task.amount.high}), {task.amount.low}) AS BIGINT)"
         unit = "OVER (PARTITION BY lastbit_unit)"
         beyond = f"CASE WHEN max(lastbit_above) {unit} = 1 THEN 1 ELSE -max(lastbit_below) {unit} END"
-    order = ", ".join(f"{name} ASC" for name in (hash_sql(key_columns(task), task.bound.key), *ties))
-    rank = f"row_number() OVER (PARTITION BY lastbit_unit ORDER BY {order})"
-    return pairs.project(f"{columns}, {rank} AS lastbit_rank, {total} AS lastbit_total, {beyond} AS lastbit_beyond")
+    keys, drawn, head = key_columns(task), "row_number()", "true"
+    if group is not None:
+        keys, drawn = keys[-1:], "dense_rank()"
+        head = f"row_number() OVER (PARTITION BY lastbit_unit, {group} ORDER BY {ties[0]} ASC) = 1"
+        ties = [group]
+    order = ", ".join(f"{name} ASC" for name in (hash_sql(keys, task.bound.key), *ties))
+    rank = f"{drawn} OVER (PARTITION BY lastbit_unit ORDER BY {order})"
+    numbers = f"{rank} AS lastbit_rank, {head} AS lastbit_head, {total} AS lastbit_total, {beyond} AS lastbit_beyond"
+    return pairs.project(f"{columns}, {numbers}")
 
 
 def _fetch(
-    table: DuckDBTable, task: Task, keys: Sequence[Any]
-) -> tuple[Integers, Integers, Integers, Any, tuple[int, int]]:
+    table: DuckDBTable, task: Task, keys: Sequence[Any], lot_of_groups: bool
+) -> tuple[Integers, Integers, Integers, Any, tuple[int, int], Integers | None]:
     """Fetch the position of an item, a rank, how many units have the item at this rank, and the sum of their steps.
 
-    Then how many units have something below the bounds, and above.
+    Then how many units have something below the bounds, and above; and of a lot of groups, of how many units the item
+    is the first of its group.
     """
-    counts = table.count_ranks(task, keys)
+    counts = None if lot_of_groups else table.count_ranks(task, keys)
     if counts is not None:
         positions, ranks = counts.nonzero()
-        return positions, ranks + 1, counts[positions, ranks], None, (0, 0)
+        return positions, ranks + 1, counts[positions, ranks], None, (0, 0), None
     pairs, position = _pair_rows(table, task, keys), "CAST(0 AS BIGINT)"
     for number, (name, domain) in enumerate(zip(task.by, keys, strict=True)):
         pairs = join_domain(pairs, table.list_domain(name, domain, number), number, "inner")
         position = f"({position}) * {len(domain)} + lastbit_position_{number}"
-    ranked = _rank_pairs(task, pairs, [position], f"{position} AS lastbit_position")
+    group = f"lastbit_position_{len(keys) - 1}" if lot_of_groups else None
+    ranked = _rank_pairs(task, pairs, [position], f"{position} AS lastbit_position", group)
     grouped = ranked.aggregate(f"lastbit_position, lastbit_rank, {_NUMBERS}", "lastbit_position, lastbit_rank")
     columns = grouped.fetchnumpy()
-    positions, ranks, units = (
-        np.asarray(columns[name], np.int64) for name in ("lastbit_position", "lastbit_rank", "lastbit_units")
+    positions, ranks, units, heads = (
+        np.asarray(columns[name], np.int64)
+        for name in ("lastbit_position", "lastbit_rank", "lastbit_units", "lastbit_heads")
     )
     totals = np.array([int(total) for total in columns["lastbit_total"].tolist()], object)
     below, above = (int(np.asarray(columns[name], np.int64).sum()) for name in _SIDES)
-    return positions, ranks, units, totals, (below, above)
+    return positions, ranks, units, totals, (below, above), heads if lot_of_groups else None
 
 
 def _fetch_unlisted_items(
@@ -178,7 +195,7 @@ def _fetch_unlisted_items(
     pairs = _pair_rows(table, task, None).filter(table.readable_sql(task))
     ranked = _rank_pairs(task, pairs, keys, ", ".join(keys))
     near = ", ".join(f"CASE WHEN lastbit_rank <= {most} THEN {key} END AS {key}" for key in keys)
-    grouped = ranked.project(f"{near}, lastbit_rank, lastbit_total, lastbit_beyond").aggregate(
+    grouped = ranked.project(f"{near}, lastbit_rank, lastbit_head, lastbit_total, lastbit_beyond").aggregate(
         f"{', '.join(keys)}, lastbit_rank, {_NUMBERS}", f"{', '.join(keys)}, lastbit_rank"
     )
     readers = table.item_readers(task)

@@ -86,12 +86,6 @@ def _read_arrays(frame: Any, names: list[str], units: Collection[str]) -> tuple[
     from lastbit.data.memory.table import MemoryTable
 
     engine, native = frame.implementation, frame.to_native()
-    if engine.is_pyspark() or engine.is_pyspark_connect():
-        raise ParameterError(
-            "this question reads a table on one machine, and Spark's may lie on many. Count it there with "
-            "lastbit.count or lastbit.per_unit and release what comes back, or write it to Parquet files first. tables "
-            "and describe take it without where: leave rows out with Spark's own filter."
-        )
     if engine.is_ibis():
         unwrapped = unwrap_ibis(native)
         native = native.select(*names).to_pyarrow() if unwrapped is None else unwrapped

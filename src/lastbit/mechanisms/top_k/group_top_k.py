@@ -111,12 +111,12 @@ class GroupTopK(GridMechanism[GroupSelections]):
         names = parse_groups(self.groups)
         most = len(names) if self.most_groups is None else min(whole(self.most_groups, "most_groups"), len(names))
         kind = SelectAndMeasure if flag(self.numbers, "numbers") else NoisyTopK
-        grid = {"sensitivity": self.sensitivity, "resolution": self.resolution, "monotone": self.monotone}
+        grid: dict[str, Any] = {name: getattr(self, name) for name in ("sensitivity", "resolution", "monotone")}
         one_group = kind(k=self.k, **self._share(most), **grid)
         self._derive(groups=names, most_groups=most, k=one_group.k, monotone=one_group.monotone, _one_group=one_group)
         cost = one_group.cost * most
         # Shares of one rho add up to this rho, as it was written.
-        self._derive(cost=cost if self.rho is None else replace(cost, stated_rho=self.rho))
+        self._derive(cost=cost if self.rho is None else replace(cost, stated_rho=Fraction(self.rho)))
 
     def _share(self, most: int) -> dict[str, Any]:
         """Return what the selection in one group may cost, where one person is in so many groups."""
@@ -128,7 +128,7 @@ class GroupTopK(GridMechanism[GroupSelections]):
                 )
             return {"eta": Eta(self.eta.x, self.eta.y, self.eta.z // most)}
         if self.rho is not None:
-            return {"rho": Fraction(self.rho) / most}  # type: ignore[arg-type]
+            return {"rho": Fraction(self.rho) / most}
         return {"epsilon": Fraction(self.epsilon) / most}  # type: ignore[arg-type]
 
     def ready(self, values: Mapping[Any, Any]) -> Callable[[Draw], GroupSelections]:
