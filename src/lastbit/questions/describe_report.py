@@ -225,7 +225,8 @@ def _frame(entries: Sequence[Mapping[str, Any]]) -> dict[str, Sequence[Any]]:
 
 def _panels(description: Description, published: Any, entries: Sequence[Mapping[str, Any]]) -> list[Panel]:
     """Return a small picture for each column: quartiles of numbers, or the numbers of the most common items."""
-    panels = [Panel(f"{description.request.words.rows} of a person", _LABELS, published[ROWS].values, "quartile")]
+    words = description.request.words
+    panels = [Panel(f"{words.rows} of {words.a_person}", _LABELS, published[ROWS].values, "quartile")]
     for entry in entries:
         if entry["holds"] == "numbers":
             panels.append(Panel(entry["column"], _LABELS, entry["quartiles"], "quartile"))
@@ -233,5 +234,5 @@ def _panels(description: Description, published: Any, entries: Sequence[Mapping[
             shown = entry["items"][: description.request["k"]]
             intervals = [(Fraction(low), Fraction(high)) for *_, low, high in shown]
             items = [str(item) for item, *_ in shown]
-            panels.append(Panel(f"people with {entry['column']}", items, [row[1] for row in shown], "item", intervals))
+            panels.append(Panel(words.people, items, [row[1] for row in shown], entry["column"], intervals))
     return panels

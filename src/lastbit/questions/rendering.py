@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -15,7 +14,6 @@ from lastbit.exact.numbers import probability
 from lastbit.output import picture
 from lastbit.output.chart import chart
 from lastbit.output.json_values import json_text
-from lastbit.output.numbers import are_intervals
 from lastbit.output.page import Page
 from lastbit.output.picture import Panel
 from lastbit.output.table import PEOPLE, format_cells, html_table, text_table
@@ -23,6 +21,7 @@ from lastbit.output.words import capitalize
 from lastbit.questions.answer import Payer
 from lastbit.questions.budget_words import describe_more
 from lastbit.questions.crosswise import pivot_table, split_names
+from lastbit.questions.drawing import draw_answer, draw_gaps
 from lastbit.questions.group_types import group_names
 from lastbit.questions.methods import method_sentence, methods_paragraph
 from lastbit.questions.presentation import (
@@ -37,7 +36,7 @@ from lastbit.questions.presentation import (
 from lastbit.questions.question import TABLE_ADJACENCY
 from lastbit.questions.rates import divide_by
 from lastbit.questions.report import Report, account_data, account_line, convert_numbers, format_percent, format_value
-from lastbit.questions.titles import name_groups, title_of
+from lastbit.questions.titles import title_of
 from lastbit.release import build_frame
 
 if TYPE_CHECKING:
@@ -48,8 +47,6 @@ if TYPE_CHECKING:
 
 _SAMPLE: Final = 1000
 """So many people are made up to try how an answer would be shown."""
-_TIME: Final = re.compile(r"\d{4}(-W?\d\d(-\d\d)?)?")
-"""A year, a month, a week or a day."""
 MANY: Final = 20
 """From so many intervals on, an answer says how many of them may miss."""
 UNREAD: Final = "What is left in the account could not be read now. To see it: lastbit budget show."
@@ -137,33 +134,8 @@ class AnswerView:
         """What a picture shows: the numbers and their intervals, of all people where people are counted."""
         if self.report.panels:
             return self.report.panels
-        frame = self.report.frame
-        labels = self.report.label_names
-        if not self._has_tables and {"value", "low", "high"} <= frame.keys() and labels:
-            intervals = list(zip(frame["low"], frame["high"], strict=True))
-            columns = {
-                name: column
-                for name, column in self.report.columns.items()
-                if not name.startswith("interval") and name not in ("shown", "why")
-            }
-            # The heading is that of the numbers which are drawn. Of people after a bound the last column has intervals.
-            *_, last = columns
-            drawn = [name for name, column in columns.items() if list(column) == list(frame["value"])]
-            name = last if are_intervals(columns[last]) or not drawn else drawn[0]
-            texts = [", ".join(map(str, row)) for row in zip(*(frame[label] for label in labels), strict=True)]
-            noise: list[Any] = []
-            if "bounded_low" in frame:
-                noise = list(zip(frame["bounded_low"], frame["bounded_high"], strict=True))
-                if name in drawn and all(high is None for high in frame["high"]):
-                    # Nobody knows how many there are at most: the picture is of those counted, as its heading says.
-                    intervals, noise = noise, []
-                elif list(frame["bounded_low"]) == list(frame["low"]):
-                    noise = []
-            is_series = len(labels) == 1 and len(texts) > 2 and all(map(_TIME.fullmatch, texts))
-            headings = ", ".join(name_groups(self.request, labels))
-            return [Panel(name, texts, frame["value"], headings, intervals, noise=noise, is_series=is_series)]
-        panels: Sequence[Panel] = self.published.panels(self.level)
-        return panels
+        drawn = () if self._has_tables else draw_answer(self.request, self.report)
+        return drawn or draw_gaps(self.request, self.published.panels(self.level))
 
     @property
     def chart(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache, cached_property
 from math import ceil, prod
@@ -12,19 +12,22 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from lastbit.errors import ParameterError
+from lastbit.output.picture import Panel
 from lastbit.output.table import MOST_ROWS
+from lastbit.questions.drawing import split_panel
 from lastbit.questions.output_options import NUMBERS_TAKEN
 from lastbit.questions.report import Report, format_percent
+from lastbit.questions.titles import name_groups
 
 if TYPE_CHECKING:
     import lastbit as lb
     from lastbit.data.table import Integers
-    from lastbit.output.picture import Panel
     from lastbit.questions.people import PeopleReading
     from lastbit.questions.request import Request
 
 _MOST_SHOWN: Final = 2000
 """Rows of a table that a command prints. Of more, it prints a list of tables."""
+_PANELS: Final = 8
 _NUMBERS: Final = ("value", "low", "high")
 _ROUNDING: Final = 2.0**-40
 """Floats of tables are nearer to the exact numbers than this part of them."""
@@ -171,7 +174,19 @@ class TablesOfPeople:
         panels: list[Panel] = []
         for table in self.release.drawn_tables:
             panels += table.panels(self.request.level, self.intervals_of(table))
-        return panels
+        return [
+            replace(panel, name=_everybody(self) if panel.name == "people" else panel.name, from_zero=True)
+            for panel in panels
+        ]
+
+    def panels_of(self, table: lb.ConsistentTable) -> Sequence[Panel]:
+        """Return a panel for each value of the first of two columns, all on one scale."""
+        request, own = self.request, table.columns()
+        first, second = ([str(request.facts.label(name, item)) for item in own[name]] for name in table.names)
+        intervals = self.intervals_of(table) if self.knows_people else table.error_bars(request.level)["value"]
+        heading, below = name_groups(request, table.names)
+        panel = Panel(_everybody(self) if self.knows_people else self.noun, second, own["value"], below, intervals)
+        return split_panel(replace(panel, from_zero=True), [f"{heading}: {text}" for text in first], second)[:_PANELS]
 
 
 def report_tables(request: Request, reading: PeopleReading, noun: str) -> Report:
@@ -201,6 +216,7 @@ def report_tables(request: Request, reading: PeopleReading, noun: str) -> Report
             "numbers add up; they are rounded here.",
             *people.describe_crosswise(table),
         ]
+        more["panels"] = people.panels_of(table)
         return Report(f"{title}: {' by '.join(crosswise)}", table.crosswise(), notes, data, **more)
     if sum(map(release.design.scheme.cells, shape.tables)) > _MOST_SHOWN:
         errors = {table.names: table.within(request.level) for table in release.tables()}
