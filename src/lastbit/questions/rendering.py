@@ -24,6 +24,7 @@ from lastbit.questions.crosswise import pivot_table, split_names
 from lastbit.questions.drawing import draw_answer, draw_gaps
 from lastbit.questions.group_types import group_names
 from lastbit.questions.methods import method_sentence, methods_paragraph
+from lastbit.questions.of_whom import say_of_whom
 from lastbit.questions.presentation import (
     Step,
     as_floats,
@@ -297,6 +298,8 @@ def complete(
     method = method_sentence(request, published, report)
     notes = [*report.notes, *request.question.notes, *misses, *report.post_processing, method]
     data = {**report.data, "title": report.title, "notes": list(notes), **(books or {})}
+    meaning = say_of_whom(request, report)
+    data |= {"meaning": meaning} if meaning else {}
     return replace(report, notes=notes, data=data)
 
 
