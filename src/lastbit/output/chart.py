@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from lastbit.output.numbers import Interval, format_column
-from lastbit.output.picture import EXPLANATION, UNCERTAIN, Panel
+from lastbit.output.picture import EXPLANATION, UNCERTAIN, Panel, write_size
 from lastbit.output.series import draw_series
 from lastbit.output.svg import LINE, WIDE, break_label, tick_marks, to_float, write_svg, write_text
 from lastbit.output.table import display_width, one_line
@@ -102,7 +102,7 @@ def _rows(panel: Panel) -> list[tuple[str, str, float | None, float, Interval | 
 
 def _panel(panel: Panel, rows: list[Any], top: float) -> tuple[str, float]:
     lines = [break_label(label) for label, *_ in rows]
-    sizes = ["" if size is None else f"{round(size):,}" for size in panel.sizes[: len(rows)]]
+    sizes = list(map(write_size, panel.sizes[: len(rows)]))
     edge = max((len(text) for text in (*sizes, panel.size_name)), default=0) * 6.4 + 10 if sizes else 0.0
     left, room = _room([line for label in lines for line in label], [value for _, value, *_ in rows])
     room -= edge

@@ -161,8 +161,7 @@ def _draw_points(axes: Any, panel: Panel, there: Sequence[int]) -> None:
             axes.plot([0.015], [row], "o", mfc="none", color="black", markersize=5, transform=beside, clip_on=False)
             axes.text(0.035, row, one_line(reason), transform=beside, va="center", fontsize=8, parse_math=False)
     for row, size in enumerate(panel.sizes[: len(panel.heights)]):
-        text = "" if size is None else f"{round(size):,}"
-        axes.text(1.02, row, text, transform=beside, va="center", fontsize=9)
+        axes.text(1.02, row, write_size(size), transform=beside, va="center", fontsize=9)
     if panel.sizes:
         axes.text(1.02, -0.75, panel.size_name, transform=beside, va="bottom", fontsize=8, parse_math=False)
     for row in panel.doubts:
@@ -205,6 +204,15 @@ def _draw_bars(axes: Any, panel: Panel, there: Sequence[int]) -> None:
         bounds = [edge if end is None else bottom + float(end) for end, edge in zip((low, high), edges, strict=True)]
         middle, half = sum(bounds) / 2, abs(bounds[1] - bounds[0]) / 2
         axes.errorbar([row], [middle], yerr=[half], fmt="none", ecolor="black", capsize=3)
+
+
+def write_size(size: Any) -> str:
+    """Return a number of people as a picture shows it: noise below 0 is nobody.
+
+    >>> write_size(1560.4), write_size(-3), write_size(None)
+    ('1,560', '0', '')
+    """
+    return "" if size is None else f"{max(0, round(size)):,}"
 
 
 def _shorten(text: str) -> str:
