@@ -145,7 +145,7 @@ def _panel(panel: Panel, rows: list[Any], top: float) -> tuple[str, float]:
             parts.append(write_text(x(max(low, 0.0)) + 18, y + 17, one_line(panel.reasons[place]), size=11))
             continue
         if long is not None and panel.is_points:
-            far = x(start + long)
+            far = x(start + long) + 5
         elif long is not None:
             a, b = sorted((x(start), x(start + long)))
             far = b

@@ -72,7 +72,7 @@ def _render_answer(name: str, view: AnswerView) -> str:
     names, rows = view.printed_table
     notes = "".join(f"<p>{escape(note)}</p>" for note in view.report.notes)
     chart = f'<figure class="wide" tabindex="0">{view.chart}</figure>' if view.chart else ""
-    table = f'<div class="wide">{html_table(names, rows, "")}</div>'.replace("<caption></caption>", "")
+    table = f'<div class="wide">{html_table(names, rows, "")}</div>'
     heading = f"<h2>{escape(view.title)}</h2>"
     first = f'<div class="together">{heading}{chart}</div>'
     return f'<section class="answer" id="{escape(name)}">{first}{table}{notes}</section>'

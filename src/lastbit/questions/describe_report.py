@@ -234,5 +234,6 @@ def _panels(description: Description, published: Any, entries: Sequence[Mapping[
             shown = entry["items"][: description.request["k"]]
             intervals = [(Fraction(low), Fraction(high)) for *_, low, high in shown]
             items = [str(item) for item, *_ in shown]
-            panels.append(Panel(words.people, items, [row[1] for row in shown], entry["column"], intervals))
+            numbers, column = [row[1] for row in shown], entry["column"]
+            panels.append(Panel(words.people, items, numbers, column, intervals, heading=column))
     return panels

@@ -150,7 +150,8 @@ def _name_axis(request: Request, report: Report) -> str:
     # Of people after a bound the last column has intervals, and they are what is drawn.
     *_, last = columns
     drawn = [name for name, column in columns.items() if list(column) == list(report.table["value"])]
-    return last if are_intervals(columns[last]) or not drawn else drawn[0]
+    name = last if are_intervals(columns[last]) or not drawn else drawn[0]
+    return request.words.people if name == "estimate" and not request.values.get("of") else name
 
 
 def _write_label(cell: Any) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from html import escape
 from math import ceil
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,7 +15,7 @@ from lastbit.output.chart import chart
 from lastbit.output.json_values import json_text
 from lastbit.output.page import Page
 from lastbit.output.picture import Panel
-from lastbit.output.table import PEOPLE, format_cells, html_table, text_table
+from lastbit.output.table import PEOPLE, format_cells, html_section, text_table
 from lastbit.output.words import capitalize
 from lastbit.questions.answer import Payer
 from lastbit.questions.budget_words import describe_more
@@ -147,7 +146,8 @@ class AnswerView:
             panels = self.panels
         except LastbitError:  # the release publishes names
             return ""
-        return chart(panels, self.report.title) if any(len(panel.heights) for panel in panels) else ""
+        # One bar beside nothing tells less than its number.
+        return chart(panels, self.report.title) if any(len(panel.heights) > 1 for panel in panels) else ""
 
     def plot(self, path: str | None = None) -> Any:
         """Draw the numbers with their intervals; `path` writes a picture. Needs matplotlib."""
@@ -258,8 +258,7 @@ class AnswerView:
 
     def _repr_html_(self) -> str:
         names, rows = self.printed_table
-        notes = "".join(f"<p>{escape(note)}</p>" for note in self.full_report.notes)
-        return f"{self.chart}{html_table(names, rows, self.title)}{notes}"
+        return html_section(self.title, names, rows, self.full_report.notes, self.chart)
 
 
 def describe_answer(request: Request, published: Any) -> Report:
