@@ -24,6 +24,7 @@ from lastbit.questions.drawing import draw_answer, draw_gaps
 from lastbit.questions.group_types import group_names
 from lastbit.questions.methods import method_sentence, methods_paragraph
 from lastbit.questions.of_whom import say_of_whom
+from lastbit.questions.option import OWNER
 from lastbit.questions.presentation import (
     Step,
     as_floats,
@@ -93,8 +94,19 @@ class AnswerView:
         """The report with the price among its notes, crosswise and with its methods where that is asked for."""
         report = self.shown_report
         more = [self.methods()] if self.request is not None and self.request.values.get("methods") else []
+        footer = [] if more else self._footer
         data = {**report.data, "methods": more[0]} if more else report.data
-        return replace(report, notes=[*report.notes, *self.paid, *more], data=data)
+        return replace(report, notes=[*report.notes, *self.paid, *more, *footer], data=data)
+
+    @property
+    def _footer(self) -> list[str]:
+        """How to get the paragraph for a paper: with a ledger, without paying again."""
+        if self.request is None or self.request.face not in OWNER:
+            return []
+        if self.request.face == "python":
+            return [".methods() gives the paragraph for a paper."]
+        again = " --reuse prints the paragraph for a paper, for nothing." if self.books else ""
+        return [f"--methods{again or ' adds the paragraph for a paper.'}"]
 
     @property
     def shown_report(self) -> Report:
