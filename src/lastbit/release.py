@@ -29,7 +29,7 @@ from lastbit.output.numbers import Interval as Interval
 from lastbit.output.numbers import are_numbers
 from lastbit.output.picture import Panel
 from lastbit.output.table import MOST_ROWS as MOST_ROWS
-from lastbit.output.table import PEOPLE, format_cells, html_table, is_name
+from lastbit.output.table import PEOPLE, format_cells, html_section, is_name
 from lastbit.output.table import one_line as one_line
 from lastbit.output.table import text_table as text_table
 from lastbit.output.words import plural
@@ -104,7 +104,7 @@ class Release(Compared, ABC):
 
     def to_html(self) -> str:
         """Return the table as HTML, as notebooks show it."""
-        return html_table(*self._cells(), " ".join([self.title, *self._footnotes(), *self._of_whom()]))
+        return html_section(self.title, *self._cells(), [*self._footnotes(), *self._of_whom()])
 
     def _repr_html_(self) -> str:
         # The chart is in the page, because a notebook shows one form only, and takes a page before a picture.

@@ -16,7 +16,7 @@ from lastbit.audit.broken.gallery import GALLERY
 from lastbit.audit.target import all_mechanisms
 from lastbit.questions.kinds import KINDS
 from tests.machine import has_postgres
-from tools.pages import neighbours
+from tools.pages import answers, neighbours
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -101,6 +101,16 @@ def test_every_link_between_pages_leads_somewhere() -> None:
 
 def test_the_picture_of_two_neighbours_is_what_the_auditor_finds() -> None:
     assert (DOCS / "pictures/neighbours.svg").read_text(encoding="utf-8") == neighbours.picture() + "\n"
+
+
+def test_the_pictures_of_answers_are_what_the_program_draws_and_the_page_shows_them() -> None:
+    drawn = answers.pictures()
+    page = (DOCS / "output.md").read_text(encoding="utf-8")
+    for name, picture in drawn.items():
+        assert (DOCS / "pictures" / name).read_text(encoding="utf-8") == picture, "python -m tools.pages.answers"
+        assert f"](pictures/{name})" in page
+        assert len(picture) < 20_000
+    assert {path.name for path in (DOCS / "pictures").glob("answer-*")} == drawn.keys()
 
 
 def test_the_versions_that_are_named_are_tested_and_built() -> None:

@@ -212,7 +212,8 @@ def test_a_release_echoes_as_its_table_and_converts(name: str) -> None:
     assert len(frame) == rows
     array = np.asarray(release)
     assert array.shape in ((), (rows,))
-    assert release.to_html().startswith("<table>")
+    assert release.to_html().startswith("<p><strong>")
+    assert "</strong></p><table><thead>" in release.to_html()
 
 
 def test_frames_come_from_the_library_that_is_there(monkeypatch: pytest.MonkeyPatch) -> None:

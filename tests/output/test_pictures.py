@@ -17,6 +17,7 @@ import lastbit as lb
 from lastbit.output import picture
 from lastbit.output.chart import chart
 from lastbit.output.picture import Panel
+from lastbit.questions.drawing import split_panel
 from tests import processes
 from tests.ledger.test_published import RELEASES
 
@@ -116,7 +117,9 @@ def test_a_notebook_shows_the_table_and_the_picture_where_there_are_numbers(name
     assert page.startswith(release.to_html())
     assert ("<svg" in page) == (name not in ("Choice", "Ranking", "Discovered", "nobody", "TopSet", "TopSetItems"))
     parsed = ElementTree.fromstring(f"<div>{page}</div>")
-    assert len(parsed) == 1 + page.count("<svg")
+    kinds = [part.tag for part in parsed]
+    assert kinds[:2] == ["p", "table"]
+    assert kinds.count("svg") == page.count("<svg")
 
 
 def test_a_notebook_shows_the_table_whatever_the_chart_does(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -226,6 +229,65 @@ def test_the_noise_alone_is_drawn_beside_the_interval_of_all_people() -> None:
     assert page.count('stroke-width="1.5"') == 2
     assert picture.EXPLANATION in page
     assert picture.EXPLANATION not in chart([replace(panel, noise=())], "a title")
+
+
+GROUPS = Panel(
+    "Mean cost per patient (euros)", ["oncology", "surgery", "burns"], [650, 600, None], "department",
+    [(600, 700), (500, 620), None], is_points=True, reasons=["", "", "too few"], sizes=[1270, 1560.4, 4],
+    size_name="patients", doubts=[0], from_zero=True,
+)  # fmt: skip
+
+
+def test_points_have_people_at_the_edge_a_hollow_mark_and_a_dashed_line() -> None:
+    svg = chart([GROUPS], "costs")
+    parsed = ElementTree.fromstring(svg)
+    texts = ["".join(element.itertext()) for element in parsed.iter("text")]
+    assert {"too few", "patients", "1,270", "1,560", "4", "Mean cost per patient (euros)"} <= set(texts)
+    assert picture.UNCERTAIN in texts
+    marks = list(parsed.iter("circle"))
+    assert [mark.get("class") for mark in marks] == ["bar", "bar", "hollow"]
+    assert marks[2].get("fill") == "none"
+    assert svg.count('stroke-dasharray="5 4"') == 1
+    figure = picture.draw_figure([GROUPS], "costs")
+    (axes,) = figure.axes
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["oncology", "surgery", "burns"]
+    assert axes.get_xlim()[0] == 0
+    assert axes.get_ylim()[0] > axes.get_ylim()[1]  # the first group stands on top
+    assert axes.get_xlabel() == "Mean cost per patient (euros)"
+    written = [text.get_text() for text in axes.texts]
+    assert written == ["too few", "1,270", "1,560", "4", "patients"]
+    dashed = [line for line in axes.lines if line.get_linestyle() == "--"]
+    assert [line.get_ydata()[0] for line in dashed] == [0.5]
+    hollow = [line for line in axes.lines if line.get_markerfacecolor() == "none"]
+    assert [line.get_ydata()[0] for line in hollow] == [2]
+    assert figure.get_supxlabel() == picture.UNCERTAIN
+
+
+def test_no_true_number_is_below_zero_and_so_is_no_axis() -> None:
+    panel = Panel("people", ["a", "b"], [500, 3], "item", [(480, 520), (-17, 23)])
+    for from_zero, lowest in ((True, 0.0), (False, -17.0)):
+        drawn = replace(panel, from_zero=from_zero)
+        (axes,) = picture.draw_figure([drawn], "people").axes
+        assert (axes.get_ylim()[0] == 0) == from_zero
+        assert axes.get_ylim()[0] <= lowest
+        parsed = ElementTree.fromstring(chart([drawn], "people"))
+        whisker = [path.get("d") or "" for path in parsed.iter("path")][1]
+        axis = next(line.get("x1") for line in parsed.iter("line") if line.get("class") == "axis")
+        assert whisker.startswith(f"M{axis} ") == from_zero
+
+
+def test_panels_of_one_scale_end_alike_and_a_long_title_is_not_cut() -> None:
+    panels = split_panel(Panel("people", [], [5, 7, 90], from_zero=True), ["n", "n", "s"], ["f", "m", "f"])
+    figure = picture.draw_figure(
+        panels, "Share of patients with at least one visit where kind = 'emergency', by region"
+    )
+    assert len({axes.get_ylim() for axes in figure.axes}) == 1
+    assert [axes.get_title() for axes in figure.axes] == ["n", "s"]
+    assert "\n" in figure.get_suptitle()
+    figure.draw_without_rendering()
+    box = figure.texts[0].get_window_extent()
+    assert box.x0 >= 0
+    assert box.x1 <= figure.bbox.width
 
 
 def test_a_long_label_has_lines_and_a_very_long_one_an_end() -> None:

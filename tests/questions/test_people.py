@@ -5,21 +5,26 @@ The noise of every part is chosen here, so that each number can be worked out by
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import lastbit as lb
 from lastbit.errors import ParameterError
 from lastbit.estimate.people import PeopleBounds, noise_of_sum
+from lastbit.output.json_values import json_text
 from lastbit.output.words import Words
 from lastbit.questions.item_options import ItemOptions, parse_bound
 from lastbit.questions.kinds import KINDS
 from lastbit.questions.people import PeopleParts, PeopleReading, choose_noise, find_bound, parse_share
 from lastbit.values.ranked import RankedCounts
 from tests.fixed_words import FixedWords
+from tests.output.json_schema import problems
+from tests.output.test_json import RULES
 
 LEVEL = Fraction(95, 100)
 ALPHA = Fraction(5, 100)
@@ -209,3 +214,53 @@ def test_clamped_people_are_said_for_each_side() -> None:
     assert f"below 0 counts as 0: 42 people ({42 - reach} to {42 + reach} with probability 95%)" in below
     assert f"above 9 counts as 9: 702 people ({702 - reach} to {702 + reach} with probability 95%)" in above
     assert reading.data["clamped_above_high"] == 702 + reach
+
+
+ALL, COUNTED = "all patients", "patients counted"
+WITHIN = ", with their numbers clamped to the bounds"
+MEANINGS: list[tuple[str, dict[str, Any], dict[str, str]]] = [
+    (
+        "count",
+        {"most_items": 1},
+        {"value": ALL, "low": ALL, "high": ALL, "bounded_value": COUNTED, "bounded_high": COUNTED},
+    ),
+    ("count", {"most_items": 1, "people_share": 0}, {"value": COUNTED, "bounded_low": COUNTED}),
+    ("count", {}, {"value": ALL, "low": ALL}),
+    ("count", {"rows": True, "most_rows": 2}, {"value": "all visits", "bounded_value": "visits counted"}),
+    (
+        "mean",
+        {"of": "cost", "bounds": [0, 9], "most_items": 1},
+        {
+            "value": ALL + WITHIN,
+            "people": ALL,
+            "total": ALL + WITHIN,
+            "mean": COUNTED + WITHIN,
+            "bounded_value": COUNTED + WITHIN,
+        },
+    ),
+    (
+        "mean",
+        {"of": "cost", "bounds": [0, 9], "rows": True, "most_rows": 2},
+        {"value": "visits counted" + WITHIN, "people": "visits counted"},
+    ),
+    ("median", {"of": "cost", "bounds": [0, 9], "one_each": True}, {"value": COUNTED + WITHIN, "people": ALL}),
+    ("share", {"of": "cost > 3"}, {"value": ALL, "people": ALL}),
+    ("tables", {}, {"value": ALL, "bounded_value": COUNTED}),
+]
+
+
+@pytest.mark.parametrize(("kind", "options", "expected"), MEANINGS)
+def test_the_json_says_of_whom_each_number_is(kind: str, options: dict[str, Any], expected: dict[str, str]) -> None:
+    table = pd.DataFrame({"patient": [0, 0, 1, 2] * 50, "ward": ["a", "b"] * 100, "cost": [3.0, 5.0] * 100})
+    view = lb.ask(
+        kind, table, unit="patient", noun="patient", row_noun="visit", by="ward", domain={"ward": ["a", "b"]}, rho=1,
+        **options,
+    )  # fmt: skip
+    document = json.loads(json_text(view.data))
+    assert expected.items() <= document["meaning"].items()
+    assert document["meaning"].keys() <= document.keys()
+    assert problems(document, RULES) == []
+    numbers = {
+        name for name in document if name.endswith(("low", "high", "value")) and not name.startswith(("cut", "clamp"))
+    }
+    assert numbers <= document["meaning"].keys()

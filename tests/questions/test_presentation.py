@@ -291,3 +291,52 @@ def test_hostile_names_are_text_in_the_page_and_the_table(tmp_path: Path) -> Non
         assert "<b>" not in page
         assert "<u>" not in page
     assert answer.to_frame()[name].tolist() == [label, "x"]
+
+
+AXES: list[tuple[str, dict[str, Any], str, str]] = [
+    ("mean", {"of": "cost", "bounds": [0, 100]}, "Mean cost per patient", "ward"),
+    ("sum", {"of": "cost", "bounds": [0, 100]}, "Sum of cost of all patients", "ward"),
+    ("median", {"of": "cost", "bounds": [0, 100]}, "Median cost per patient", "ward"),
+    ("share", {"of": "cost > 3"}, "Percent of patients", "ward"),
+    ("count", {}, "patients", "ward"),
+    ("count", {"one_each": True}, "all patients", "ward"),
+    ("top", {"k": 2, "numbers": True}, "patients", "ward"),
+    ("top", {"k": 2}, "ahead of the next, in patients", "ward"),
+]
+
+
+@pytest.mark.parametrize(("kind", "options", "name", "groups"), AXES)
+def test_axes_are_named_after_the_question(kind: str, options: dict[str, Any], name: str, groups: str) -> None:
+    table = pd.DataFrame({"patient": range(600), "ward": ["a", "b", "c"] * 200, "cost": [3, 5, 9] * 200})
+    domain = ["a", "b", "c", "nobody is here"]
+    view = lb.ask(
+        kind, table, unit="patient", noun="patient", by="ward", domain=domain, epsilon=5, **options
+    )  # fmt: skip
+    (panel,) = view.panels
+    assert (panel.name, panel.label_name) == (name, groups)
+    if kind in ("mean", "median", "share"):
+        assert (panel.heights[3], panel.reasons[3]) == (None, "too few")
+        assert panel.size_name == "patients"
+        assert list(panel.sizes) == list(view.report.table["people"])
+    assert [*panel.labels] == domain[: len(panel.labels)] or kind == "top"
+
+
+def test_two_columns_are_panels_of_one_scale() -> None:
+    table = pd.DataFrame({"patient": range(400), "ward": ["a", "b"] * 200, "sex": ["f", "f", "m", "m"] * 100})
+    domain = {"ward": ["a", "b"], "sex": ["f", "m"]}
+    options: dict[str, Any] = {"unit": "patient", "by": ["ward", "sex"], "domain": domain, "one_each": True}
+    for view in (lb.ask("count", table, epsilon=1, **options), lb.ask("tables", table, rho=1, **options)):
+        assert [panel.heading for panel in view.panels] == ["ward: a", "ward: b"]
+        assert [(panel.labels, panel.label_name) for panel in view.panels] == [(["f", "m"], "sex")] * 2
+        assert len({panel.reach for panel in view.panels}) == 1
+
+
+def test_an_order_is_dashed_where_intervals_overlap() -> None:
+    counts = {"a": 3000, "b": 1000, "c": 999, "d": 10}
+    rows = [(f"{ward}{place}", ward) for ward, many in counts.items() for place in range(many)]
+    table = pd.DataFrame(rows, columns=["patient", "ward"])
+    view = lb.ask("top", table, unit="patient", by="ward", domain=[*counts], k=4, numbers=True, epsilon=1)
+    (panel,) = view.panels
+    assert panel.doubts == [1]
+    gaps = lb.ask("top", table, unit="patient", by="ward", domain=[*counts], k=3, epsilon="1/10")
+    assert gaps.panels[0].doubts == [1]

@@ -49,8 +49,8 @@ def people(answer: Answer, places: Places) -> Iterator[Outcome]:
 
 
 @says(
-    "With probability {level} the number of {people} is within {off}, and with as much each number of missing values "
-    "is within {missing_off}."
+    "With probability {level} each, the number of {people} is within {off}, and a number of missing values within "
+    "{missing_off}."
 )
 def missing_values(answer: Answer, places: Places) -> Iterator[Outcome]:
     if len(answer.release.parts) == 0:
@@ -82,8 +82,7 @@ def _near(values: Sequence[Any], numbers: Sequence[Any], ranks: Fraction) -> boo
 
 
 @says(
-    "With probability {level} the three quartiles of the rows of a person are within {ranks} places, if no two have as "
-    "many."
+    "With probability {level} the quartiles of the rows of a person are within {ranks} places, if no two have as many."
 )
 def rows_of_people(answer: Answer, places: Places) -> Iterator[Outcome]:
     numbers = [Fraction(number) for number in Counter(row.person for row in answer.truth.rows).values()]
@@ -91,8 +90,8 @@ def rows_of_people(answer: Answer, places: Places) -> Iterator[Outcome]:
 
 
 @says(
-    "With probability {level} the three quartiles of a column of numbers are within {ranks} places, if no two numbers "
-    "fall on the same step, and within {near} places if besides all are at most {steps} steps from zero."
+    "Those of numbers are within {ranks} places, or within {near} places if all are at most {steps} steps from zero, "
+    "where no two fall on the same step."
 )
 def quartiles_of_numbers(answer: Answer, places: Places) -> Iterator[Outcome]:
     step = Fraction(answer.case.options.get("resolution", "1/1000"))
@@ -111,10 +110,7 @@ def quartiles_of_numbers(answer: Answer, places: Places) -> Iterator[Outcome]:
             yield Outcome("quartiles of near numbers", _near(values, floored, parse(places["near"])))
 
 
-@says(
-    "With probability {level} the three quartiles of a column of dates are within {ranks} places, if no two dates are "
-    "the same."
-)
+@says("Those of dates are within {ranks} places, where no two are the same.")
 def quartiles_of_dates(answer: Answer, places: Places) -> Iterator[Outcome]:
     for entry in _entries(answer):
         if entry["holds"] == "dates":
@@ -127,13 +123,18 @@ def quartiles_of_dates(answer: Answer, places: Places) -> Iterator[Outcome]:
 
 
 @says(
-    "An item of {column} needs {needed} counted to be listed with probability {level}, and is listed with a number "
-    "more than {off} off with a probability of at most {false}."
+    "An item of {column} is listed with probability {level} if {needed} are counted; a listed number is more than "
+    "{off} off with probability {false} at most."
 )
 def items(answer: Answer, places: Places) -> Iterator[Outcome]:
     if answer.counted is None:
         return
-    name = places["column"]
+    for name in places["column"].split(" or "):
+        yield from _items_of(answer, places, name)
+
+
+def _items_of(answer: Answer, places: Places, name: str) -> Iterator[Outcome]:
+    assert answer.counted is not None
     counted = answer.counted[name]
     (rows,) = (entry["items"] for entry in _entries(answer) if entry["column"] == name)
     listed = {row[0]: row[1] for row in rows}

@@ -108,9 +108,9 @@ def nothing_is_known(answer: Answer, _: Places) -> Iterator[Outcome]:
 
 @says(
     "{column} below {bound} counts as {bound}: {value} {people} ({low} to {high} with probability {level}) {have} such "
-    "a number, but none above {high_bound}.",
+    "a number and none above {high_bound}.",
     "{column} below {bound} counts as {bound}: {value} {people} ({low} to {high} with probability {level}) {have} such "
-    "a number, or such a total in {group}, but none above {high_bound}.",
+    "a number, or such a total in {group} and none above {high_bound}.",
 )
 def clamped_below(answer: Answer, places: Places) -> Iterator[Outcome]:
     yield from _clamped(answer, places, "below", answer.truth.bounds[0])

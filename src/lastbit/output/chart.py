@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from lastbit.output.numbers import Interval, format_column
-from lastbit.output.picture import EXPLANATION, Panel
+from lastbit.output.picture import EXPLANATION, UNCERTAIN, Panel, write_size
 from lastbit.output.series import draw_series
 from lastbit.output.svg import LINE, WIDE, break_label, tick_marks, to_float, write_svg, write_text
 from lastbit.output.table import display_width, one_line
@@ -102,14 +102,18 @@ def _rows(panel: Panel) -> list[tuple[str, str, float | None, float, Interval | 
 
 def _panel(panel: Panel, rows: list[Any], top: float) -> tuple[str, float]:
     lines = [break_label(label) for label, *_ in rows]
+    sizes = list(map(write_size, panel.sizes[: len(rows)]))
+    edge = max((len(text) for text in (*sizes, panel.size_name)), default=0) * 6.4 + 10 if sizes else 0.0
     left, room = _room([line for label in lines for line in label], [value for _, value, *_ in rows])
+    room -= edge
     tall = max((len(label) for label in lines), default=1)
     height = max(_ROW, LINE * tall + 6)
     spots = [0.0]
     for _, _, long, start, interval in rows:
         spots += [] if long is None else [start, start + long]
         spots += [start + to_float(end) for end in interval or () if end is not None]
-    low, high = min(spots), max(spots)
+    low, high = 0.0 if panel.from_zero else min(spots), max(spots)
+    high = high if panel.reach is None else max(high, to_float(panel.reach))
     reach = (high - low) or 1.0
 
     def x(value: float) -> float:
@@ -117,7 +121,10 @@ def _panel(panel: Panel, rows: list[Any], top: float) -> tuple[str, float]:
 
     below = len(panel.heights) - len(rows)
     more = f" (the first {len(rows):,} of {len(panel.heights):,})" if below else ""
-    parts = [write_text(left, top + 14, f"{panel.name}{more}", weight="600")]
+    name = ", ".join(filter(None, (panel.heading, panel.name)))
+    parts = [write_text(left, top + 14, f"{name}{more}", weight="600")]
+    if sizes:
+        parts.append(write_text(WIDE - 2, top + 14, panel.size_name, "end", size=11))
     head, foot = top + 24, top + 24 + len(rows) * height
     for tick, words in tick_marks(low, high):
         parts.append(
@@ -131,7 +138,15 @@ def _panel(panel: Panel, rows: list[Any], top: float) -> tuple[str, float]:
         for number, line in enumerate(lines[place]):
             parts.append(write_text(left - 8, first + LINE * number, line, "end", title=label))
         far = x(0)
-        if long is not None:
+        if place < len(sizes):
+            parts.append(write_text(WIDE - 2, y + 17, sizes[place], "end", size=11))
+        if place < len(panel.reasons) and panel.reasons[place]:
+            parts.append(_circle(x(max(low, 0.0)) + 8, y + 13, hollow=True))
+            parts.append(write_text(x(max(low, 0.0)) + 18, y + 17, one_line(panel.reasons[place]), size=11))
+            continue
+        if long is not None and panel.is_points:
+            far = x(start + long) + 5
+        elif long is not None:
             a, b = sorted((x(start), x(start + long)))
             far = b
             parts.append(
@@ -145,16 +160,29 @@ def _panel(panel: Panel, rows: list[Any], top: float) -> tuple[str, float]:
             whisker, end = _whisker(interval, start, x, (left, left + room), y + 13)
             parts.append(whisker)
             far = max(far, end)
+        if long is not None and panel.is_points:
+            parts.append(_circle(x(start + long), y + 13))
         parts.append(
             write_text(min(far + 6, WIDE - 4), y + 17, value, "start" if far + 6 < WIDE - 4 else "end", size=11)
         )
+        if place in panel.doubts:
+            parts.append(
+                f'<line class="doubt" x1="{left}" x2="{left + room:.1f}" y1="{head + (place + 1) * height:.1f}" '
+                f'y2="{head + (place + 1) * height:.1f}" stroke="currentColor" stroke-dasharray="5 4"/>'
+            )
     parts.append(
         f'<line class="axis" x1="{x(0):.1f}" x2="{x(0):.1f}" y1="{head:.1f}" y2="{foot:.1f}" stroke="currentColor"/>'
     )
-    if any(noise is not None for noise in panel.noise):
-        parts.append(write_text(left, foot + 30, EXPLANATION, size=10))
+    explained = [EXPLANATION] if any(noise is not None for noise in panel.noise) else []
+    for text in [*explained, *([UNCERTAIN] if panel.doubts else [])]:
+        parts.append(write_text(left, foot + 30, text, size=10))
         foot += 16
     return "".join(parts), foot + 24 - top
+
+
+def _circle(x: float, y: float, *, hollow: bool = False) -> str:
+    fill = 'class="hollow" fill="none"' if hollow else f'class="bar" fill="{_BLUE}"'
+    return f'<circle {fill} cx="{x:.1f}" cy="{y:.1f}" r="4.5" stroke="currentColor"/>'
 
 
 def _whisker(

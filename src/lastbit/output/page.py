@@ -39,11 +39,12 @@ class Page:
         >>> "<h1>Top &lt;3&gt;</h1>" in page, "<td>flu</td>" in page, "src=" in page
         (True, True, False)
         """
-        parts = [f"<h1>{escape(self.title)}</h1>", *map(_paragraph, self.summary)]
+        parts = [f"<h1>{escape(self.title)}</h1>"]
         if self.chart:
             parts.append(f'<figure class="wide" tabindex="0">{self.chart}</figure>')
         if self.names:
             parts.append(f'<div class="wide">{html_table(self.names, self.rows, "The release")}</div>')
+        parts += map(_paragraph, self.summary)
         if self.price:
             parts += ["<h2>The price</h2>", *map(_paragraph, self.price)]
         for heading, text in self.texts:

@@ -24,9 +24,11 @@ _WIDTH: Final = 6.3
 """Inches: the width of a page of A4 without its margins."""
 _GREY: Final = "#7f9fdc"
 """A blue that is a light grey in print, on which black intervals are seen."""
+_DASHES: Final = (0, (4, 3))
 DOTS: Final = 300
 """Dots per inch of a picture of dots, as journals ask for."""
 EXPLANATION: Final = "The wide interval is of all people, the narrow one of the noise alone."
+UNCERTAIN: Final = "Dashed: the order of these two is not certain."
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,23 @@ class Panel:
     """The intervals of the noise alone, where those of all people are wider."""
     is_series: bool = False
     """Whether the labels are times, one after the other."""
+    is_points: bool = False
+    """Whether the numbers are points, below each other: means, medians, shares, ranks."""
+    reasons: Sequence[str] = ()
+    """Why a row has no number, in words, which stand beside a hollow mark; "" where it has one."""
+    sizes: Sequence[Any] = ()
+    """How many people each row is about, for the right edge."""
+    size_name: str = ""
+    doubts: Sequence[int] = ()
+    """The places of rows whose order with the next row is not certain."""
+    heading: str = ""
+    """What stands above the panel, where there are several like it."""
+    reach: Any = None
+    """Where the numbers end, so that several panels have one scale."""
+    from_zero: bool = False
+    """Whether no true number is below 0: then the picture begins there, whatever the noise."""
+    rows: Sequence[int] = ()
+    """Which rows of the answer's table these are, where they do not follow each other as there; -1 for none of it."""
 
 
 def blank_hidden(panels: Sequence[Panel], shown: Sequence[bool]) -> list[Panel]:
@@ -57,7 +76,10 @@ def blank_hidden(panels: Sequence[Panel], shown: Sequence[bool]) -> list[Panel]:
     """
     flags, blanked = iter(shown), []
     for panel in panels:
-        own = [next(flags, True) for _ in panel.heights]
+        if panel.rows:
+            own = [shown[row] if 0 <= row < len(shown) else True for row in panel.rows]
+        else:
+            own = [next(flags, True) for _ in panel.heights]
         parts = {
             name: [cell if flag else None for cell, flag in zip(cells, own, strict=False)]
             for name, cells in (("heights", panel.heights), ("intervals", panel.intervals), ("noise", panel.noise))
@@ -80,10 +102,19 @@ def draw_figure(panels: Sequence[Panel], title: str, note: str = "") -> Any:
     bars = max(min(len(panel.heights), _MOST_BARS) for panel in panels)
     labels = [one_line(label) for panel in panels for label in panel.labels[:_MOST_BARS]]
     longest = min(max(map(len, labels), default=0), _IN_A_LINE)
-    figure = Figure(figsize=(max(_WIDTH, 0.22 * bars), 3.5 + 0.06 * longest), layout="constrained")
-    for axes, panel in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels, strict=True):
-        _draw(axes, panel)
-    _write(figure.suptitle(""), f"{title}{note}")
+    across = len(panels) if len(panels) <= 2 else 2
+    down = -(-len(panels) // across)
+    lying = all(panel.is_points for panel in panels)
+    wide = _WIDTH if lying else max(_WIDTH, 0.22 * bars * across)
+    tall = 1.3 + 0.3 * bars if lying else (3.5 if down == 1 else 2.2) + 0.06 * longest
+    figure = Figure(figsize=(wide, 0.4 + down * tall), layout="constrained")
+    for place, panel in enumerate(panels, 1):
+        _draw(figure.add_subplot(down, across, place), panel)
+    _write(figure.suptitle("", fontsize=11), f"{title}{note}", wrap=int(wide * 12))
+    explained = [EXPLANATION] if any(any(panel.noise) for panel in panels) else []
+    explained += [UNCERTAIN] if any(panel.doubts for panel in panels) else []
+    if explained:
+        figure.supxlabel(" ".join(explained), fontsize=7)
     return figure
 
 
@@ -97,25 +128,74 @@ def png(figure: Any) -> bytes:
 def _draw(axes: Any, panel: Panel) -> None:
     rows = range(min(len(panel.heights), MOST_POINTS if panel.is_series else _MOST_BARS))
     there = [row for row in rows if panel.heights[row] is not None]
+    families, texts = _fonts(tuple(_shorten(one_line(panel.labels[row])) for row in rows))
+    labels = [fill(text, _IN_A_LINE) for text in texts]
+    left = len(panel.heights) - len(rows)
+    more = f" (the first {len(rows):,} of {len(panel.heights):,})" if left else ""
+    if panel.heading:
+        _write(axes.set_title("", fontsize=10), panel.heading)
+    if panel.is_points:
+        _draw_points(axes, panel, there)
+        axes.set_yticks(list(rows), labels, parse_math=False, fontfamily=families)
+        axes.set_ylim(len(rows) - 0.4, -0.6)
+        _begin_at_zero(panel, axes.get_xlim, axes.set_xlim)
+        axes.xaxis.set_major_formatter(lambda tick, _: f"{tick:,.12g}")
+        _write(axes.set_xlabel(""), panel.name)
+        _write(axes.set_ylabel(""), f"{panel.label_name}{more}")
+        return
     if panel.is_series:
         _draw_line(axes, panel, there)
     else:
         _draw_bars(axes, panel, there)
-    families, texts = _fonts(tuple(_shorten(one_line(panel.labels[row])) for row in rows))
-    labels = [fill(text, _IN_A_LINE) for text in texts]
-    slant: dict[str, Any] = {"rotation": 45, "ha": "right"} if len(rows) > 1 else {}
+    # Short labels of a few rows have room beside each other.
+    slanted = len(rows) > 1 and sum(map(len, labels)) > 40
+    slant: dict[str, Any] = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"} if slanted else {}
     axes.set_xticks(list(rows), labels, parse_math=False, fontfamily=families, **slant)
     axes.set_xlim(-0.6, len(rows) - 0.4)
+    _begin_at_zero(panel, axes.get_ylim, axes.set_ylim)
     axes.yaxis.set_major_formatter(lambda tick, _: f"{tick:,.12g}")
-    left = len(panel.heights) - len(rows)
-    more = f" (the first {len(rows):,} of {len(panel.heights):,})" if left else ""
     _write(axes.set_xlabel(""), f"{panel.label_name}{more}")
     _write(axes.set_ylabel(""), panel.name)
 
 
+def _begin_at_zero(panel: Panel, get_limits: Any, set_limits: Any) -> None:
+    """Begin an axis at 0, or below where numbers are; several panels of one scale end alike."""
+    low, high = get_limits()
+    lowest = 0.0 if panel.from_zero else min(0.0, low)
+    highest = max(high if panel.reach is None else float(panel.reach), lowest)
+    # A point at the edge would be cut in half.
+    room = 0.04 * (highest - lowest) if panel.is_points or panel.reach is not None else 0.0
+    set_limits(lowest, (highest + room) if highest > lowest else lowest + 1)
+
+
+def _draw_points(axes: Any, panel: Panel, there: Sequence[int]) -> None:
+    """Draw points below each other, with their intervals; a hollow mark where there is no number."""
+    axes.plot([float(panel.heights[row]) for row in there], there, "o", color="black", markersize=5)
+    edges = axes.get_xlim()
+    for row in there:
+        for intervals, width in ((panel.intervals, 1.2), (panel.noise, 4)):
+            pair = intervals[row] if row < len(intervals) else None
+            if pair is not None:
+                ends = [edge if end is None else float(end) for end, edge in zip(pair, edges, strict=True)]
+                axes.hlines([row], *ends, colors="black", linewidth=width)
+    beside = axes.get_yaxis_transform()
+    for row, reason in enumerate(panel.reasons[: len(panel.heights)]):
+        if reason:
+            axes.plot([0.015], [row], "o", mfc="none", color="black", markersize=5, transform=beside, clip_on=False)
+            axes.text(0.035, row, one_line(reason), transform=beside, va="center", fontsize=8, parse_math=False)
+    for row, size in enumerate(panel.sizes[: len(panel.heights)]):
+        axes.text(1.02, row, write_size(size), transform=beside, va="center", fontsize=9)
+    if panel.sizes:
+        axes.text(1.02, -0.75, panel.size_name, transform=beside, va="bottom", fontsize=8, parse_math=False)
+    for row in panel.doubts:
+        axes.axhline(row + 0.5, color="black", linewidth=0.8, linestyle=_DASHES)
+    axes.grid(axis="x", color="black", alpha=0.12)
+    axes.set_axisbelow(True)
+
+
 def _draw_line(axes: Any, panel: Panel, there: Sequence[int]) -> None:
     """Draw a line through the numbers, with a band for the intervals and a darker one for the noise alone."""
-    axes.plot(there, [float(panel.heights[row]) for row in there], marker="o", markersize=3)
+    axes.plot(there, [float(panel.heights[row]) for row in there], marker="o", markersize=3, color="black")
     edges = axes.get_ylim()
     for intervals, alpha in ((panel.intervals, 0.18), (panel.noise, 0.35)):
         pairs = [(row, pair) for row, pair in enumerate(intervals[: len(panel.heights)]) if pair is not None]
@@ -139,6 +219,8 @@ def _draw_bars(axes: Any, panel: Panel, there: Sequence[int]) -> None:
     whiskers = [
         (row, bottom, pair) for row, bottom, pair in zip(there, bottoms, ends, strict=False) if pair is not None
     ]
+    for row in panel.doubts:
+        axes.axvline(row + 0.5, color="black", linewidth=0.8, linestyle=_DASHES)
     edges = axes.get_ylim()
     for row, bottom, (low, high) in whiskers:
         # An interval without an end goes on to the edge of the picture.
@@ -147,16 +229,28 @@ def _draw_bars(axes: Any, panel: Panel, there: Sequence[int]) -> None:
         axes.errorbar([row], [middle], yerr=[half], fmt="none", ecolor="black", capsize=3)
 
 
+def write_size(size: Any) -> str:
+    """Return a number of people as a picture shows it: noise below 0 is nobody.
+
+    >>> write_size(1560.4), write_size(-3), write_size(None)
+    ('1,560', '0', '')
+    """
+    return "" if size is None else f"{max(0, round(size)):,}"
+
+
 def _shorten(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
-def _write(place: Any, text: str) -> None:
-    """Set a text as it is: a dollar is a dollar, and a character that no font on this machine has is written out."""
+def _write(place: Any, text: str, wrap: int = 0) -> None:
+    """Set a text as it is: a dollar is a dollar, and a character that no font on this machine has is written out.
+
+    `wrap` is the number of characters of a line.
+    """
     families, (label,) = _fonts((one_line(text),))
     place.set_parse_math(False)
     place.set_fontfamily(list(families))
-    place.set_text(label)
+    place.set_text(fill(_shorten(label), wrap) if wrap else label)
 
 
 @cache

@@ -76,8 +76,20 @@ def html_table(names: Sequence[str], rows: Sequence[Sequence[str]], caption: str
     """
     head = "".join(f"<th>{html.escape(name)}</th>" for name in names)
     body = "".join("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
-    title = html.escape(caption)
-    return f"<table><caption>{title}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    title = f"<caption>{html.escape(caption)}</caption>" if caption else ""
+    return f"<table>{title}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def html_section(
+    title: str, names: Sequence[str], rows: Sequence[Sequence[str]], notes: Sequence[str], chart: str = ""
+) -> str:
+    """Render a title, a chart, a table and its notes, for a notebook. A narrow table breaks no other line.
+
+    >>> html_section("Top <3>", ["item"], [["flu"]], ["All is well."]).partition("<table>")[0]
+    '<p><strong>Top &lt;3&gt;</strong></p>'
+    """
+    paragraphs = "".join(f"<p>{html.escape(note)}</p>" for note in notes)
+    return f"<p><strong>{html.escape(title)}</strong></p>{chart}{html_table(names, rows, '')}{paragraphs}"
 
 
 def one_line(value: object) -> str:

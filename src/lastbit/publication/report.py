@@ -81,7 +81,7 @@ def _render_answer(name: str, view: AnswerView) -> str:
     names, rows = view.printed_table
     notes = "".join(f"<p>{escape(note)}</p>" for note in view.report.notes)
     chart = f'<figure class="wide" tabindex="0">{view.chart}</figure>' if view.chart else ""
-    table = f'<div class="wide">{html_table(names, rows, "")}</div>'.replace("<caption></caption>", "")
+    table = f'<div class="wide">{html_table(names, rows, "")}</div>'
     heading = f"<h2>{escape(view.title)}</h2>"
     # A short table stays on the page of its heading and its picture.
     kept, rest = (table, "") if len(rows) <= _FEW else ("", table)

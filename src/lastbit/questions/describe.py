@@ -74,14 +74,14 @@ def describe(request: Request) -> Question:
 
     description = Description(request, tuple(choose_columns(request)))
     mechanism = description.mechanism
-    sentence, within = description.promise
+    sentences, within = description.promise
     return Question(
         mechanism,
         reading=read_profile(description),
         report=lambda published: report_description(description, published),
         sample=lambda units: description.make_sample(units),
         accuracy=lambda units: Accuracy(
-            within, "ranks", sentence, "How many ranks a quartile may be off", total=Fraction(units)
+            within, "ranks", " ".join(sentences), "How many ranks a quartile may be off", total=Fraction(units)
         ),
         notes=description.notes,
         plan_columns=plan_columns(description),
@@ -181,7 +181,7 @@ class Description:
         return Parts(parts=self.parts)
 
     @cached_property
-    def promise(self) -> tuple[str, Fraction]:
+    def promise(self) -> tuple[list[str], Fraction]:
         """How near all numbers are, in sentences, and the ranks that the worst quartile may be off."""
         from lastbit.questions.describe_report import describe_promise
 

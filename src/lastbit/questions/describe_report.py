@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from math import ceil
@@ -43,7 +44,7 @@ def report_description(description: Description, published: Any) -> Report:
     count = max(0, int(people.steps[0]))
     notes = [
         f"There are {words.count(count)} ({low:,} to {high:,} with probability {level}).",
-        description.promise[0],
+        *description.promise[0],
     ]
     entries = [_read_column(description, published, column) for column in description.columns]
     first = {"column": f"({words.rows} of {words.a_person})", "holds": "", "quartiles": published[ROWS].values}
@@ -96,7 +97,7 @@ def _read_column(description: Description, published: Any, column: DescribedColu
     return entry
 
 
-def describe_promise(description: Description) -> tuple[str, Fraction]:
+def describe_promise(description: Description) -> tuple[list[str], Fraction]:
     """Return how near all numbers are, in sentences, and the ranks that the worst quartile may be off."""
     request, words, parts = description.request, description.request.words, description.parts
     level = format_percent(request.level)
@@ -108,39 +109,44 @@ def describe_promise(description: Description) -> tuple[str, Fraction]:
     noises: list[Any] = [parts[part_of(column, "missing")] for column in description.columns]
     off = max((ceil(noise.accuracy(request.level)) for noise in noises), default=0)
     worst = [max(cast(Any, parts[ROWS]).accuracy(request.level))]
-    quartiles = f"With probability {level} the three quartiles"
     sentences = [
-        f"With probability {level} the number of {words.people} is within {ceil(people.accuracy(request.level)):,}, "
-        f"and with as much each number of missing values is within {off:,}.",
-        f"{quartiles} of the {words.rows} of {words.a_person} are {within(worst[0])}, if no two have as many.",
+        f"With probability {level} each, the number of {words.people} is within "
+        f"{ceil(people.accuracy(request.level)):,}, and a number of missing values within {off:,}.",
+    ]
+    quartiles = [
+        f"With probability {level} the quartiles of the {words.rows} of {words.a_person} are {within(worst[0])}, if no "
+        "two have as many.",
     ]
     by_kind = {holds: [column for column in description.columns if column.holds == holds] for holds in _MEASURED}
     if columns := by_kind["numbers"]:
         far = max(max(description.ranks[column.name]) for column in columns)
         near = max(max(_ranks_near_zero(description, column)) for column in columns)
         worst.append(far)
-        sentences.append(
-            f"{quartiles} of a column of numbers are {within(far)}, if no two numbers fall on the same step, and "
-            f"{within(near)} if besides all are at most {_NEAR:,} steps from zero."
+        quartiles.append(
+            f"Those of numbers are {within(far)}, or {within(near)} if all are at most {_NEAR:,} steps from zero, "
+            "where no two fall on the same step."
         )
     if columns := by_kind["dates"]:
         worst.append(max(max(description.ranks[column.name]) for column in columns))
-        sentences.append(f"{quartiles} of a column of dates are {within(worst[-1])}, if no two dates are the same.")
-    sentences.append(f"Places are those of the {words.people} who have a value, in order.")
-    sentences += [_describe_items(description, column) for column in description.texts]
-    return " ".join(sentences), max(worst)
+        quartiles.append(f"Those of dates are {within(worst[-1])}, where no two are the same.")
+    quartiles.append(f"Places are those of the {words.people} who have a value, in order.")
+    sentences += [" ".join(quartiles), *_describe_items(description)]
+    return sentences, max(worst)
 
 
-def _describe_items(description: Description, column: DescribedColumn) -> str:
-    """Return how many people an item needs, and how near its number is."""
-    request, mechanism = description.request, description.parts[part_of(column, "items")]
-    level, part = probability(request.level, "level"), cast(Any, mechanism)
-    off = accuracy_of(part.noise, part.rate, level)
-    return (
-        f"An item of {column.name} needs {format_value(part.needed(request.level, 0), 'up')} counted to be listed with "
-        f"probability {format_percent(level)}, and is listed with a number more than {off:,} off with a probability "
-        f"of at most {format_percent(1 - level)}."
-    )
+def _describe_items(description: Description) -> list[str]:
+    """Return how many people an item needs, and how near its number is: one sentence for columns that are alike."""
+    request, columns = description.request, defaultdict[tuple[str, int], list[str]](list)
+    level = probability(request.level, "level")
+    for column in description.texts:
+        part = cast(Any, description.parts[part_of(column, "items")])
+        needed = format_value(part.needed(request.level, 0), "up")
+        columns[needed, accuracy_of(part.noise, part.rate, level)].append(column.name)
+    return [
+        f"An item of {' or '.join(names)} is listed with probability {format_percent(level)} if {needed} are counted; "
+        f"a listed number is more than {off:,} off with probability {format_percent(1 - level)} at most."
+        for (needed, off), names in columns.items()
+    ]
 
 
 def describe_rules(description: Description) -> list[str]:
@@ -225,7 +231,8 @@ def _frame(entries: Sequence[Mapping[str, Any]]) -> dict[str, Sequence[Any]]:
 
 def _panels(description: Description, published: Any, entries: Sequence[Mapping[str, Any]]) -> list[Panel]:
     """Return a small picture for each column: quartiles of numbers, or the numbers of the most common items."""
-    panels = [Panel(f"{description.request.words.rows} of a person", _LABELS, published[ROWS].values, "quartile")]
+    words = description.request.words
+    panels = [Panel(f"{words.rows} of {words.a_person}", _LABELS, published[ROWS].values, "quartile")]
     for entry in entries:
         if entry["holds"] == "numbers":
             panels.append(Panel(entry["column"], _LABELS, entry["quartiles"], "quartile"))
@@ -233,5 +240,6 @@ def _panels(description: Description, published: Any, entries: Sequence[Mapping[
             shown = entry["items"][: description.request["k"]]
             intervals = [(Fraction(low), Fraction(high)) for *_, low, high in shown]
             items = [str(item) for item, *_ in shown]
-            panels.append(Panel(f"people with {entry['column']}", items, [row[1] for row in shown], "item", intervals))
+            numbers, column = [row[1] for row in shown], entry["column"]
+            panels.append(Panel(words.people, items, numbers, column, intervals, heading=column))
     return panels

@@ -326,7 +326,7 @@ class PeopleReading:
         return [
             f"{of[:1].upper()}{of[1:]} {ends[side]}: {words.count(max(0, value))} ({low:,} to {high:,} with "
             f"probability {level}) {'has' if value == 1 else 'have'} {what}"
-            f"{f', but none above {bounds[1]}' if side == 'below' else ''}."
+            f"{f' and none above {bounds[1]}' if side == 'below' else ''}."
             for side, (value, low, high) in self.clamped_ends.items()
         ]
 

@@ -164,7 +164,7 @@ def _ask_quantiles(request: Request, at: tuple[str, ...]) -> Question:
                 f"{capitalize(TOO_FEW)}: perhaps nobody is in the group, or no more than the ranks that a value may be "
                 "off."
             )
-        data |= {**table.sizes, "groups": labels}
+        data |= {**table.sizes, "groups": labels, **{name: table.frame(labels)[name] for name in ("shown", "why")}}
         return Report(published.title, columns, notes, data, (f"{noun}{counted}", ends), frame=table.frame(labels))
 
     grouping: dict[str, Any] = {}

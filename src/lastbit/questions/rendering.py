@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from html import escape
 from math import ceil
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,16 +14,18 @@ from lastbit.mechanisms.parts import PartsRelease
 from lastbit.output import picture
 from lastbit.output.chart import chart
 from lastbit.output.json_values import json_text
-from lastbit.output.numbers import are_intervals
 from lastbit.output.page import Page
 from lastbit.output.picture import Panel, blank_hidden
-from lastbit.output.table import PEOPLE, format_cells, html_table, text_table
+from lastbit.output.table import PEOPLE, format_cells, html_section, text_table
 from lastbit.output.words import capitalize
 from lastbit.questions.answer import Payer
 from lastbit.questions.budget_words import describe_more
 from lastbit.questions.crosswise import pivot_table, split_names
+from lastbit.questions.drawing import draw_answer, draw_gaps
 from lastbit.questions.group_types import group_columns
 from lastbit.questions.methods import method_sentence, methods_paragraph
+from lastbit.questions.of_whom import say_of_whom
+from lastbit.questions.option import OWNER
 from lastbit.questions.presentation import (
     Step,
     as_floats,
@@ -38,7 +38,7 @@ from lastbit.questions.presentation import (
 from lastbit.questions.question import TABLE_ADJACENCY
 from lastbit.questions.rates import divide_by
 from lastbit.questions.report import Report, account_data, account_line, convert_numbers, format_percent, format_value
-from lastbit.questions.titles import name_groups, title_of
+from lastbit.questions.titles import title_of
 from lastbit.release import build_frame
 
 if TYPE_CHECKING:
@@ -49,8 +49,6 @@ if TYPE_CHECKING:
 
 _SAMPLE: Final = 1000
 """So many people are made up to try how an answer would be shown."""
-_TIME: Final = re.compile(r"\d{4}(-W?\d\d(-\d\d)?)?")
-"""A year, a month, a week or a day."""
 MANY: Final = 20
 """From so many intervals on, an answer says how many of them may miss."""
 UNREAD: Final = "What is left in the account could not be read now. To see it: lastbit budget show."
@@ -102,8 +100,19 @@ class AnswerView:
         """The report with the price among its notes, crosswise and with its methods where that is asked for."""
         report = self.shown_report
         more = [self.methods()] if self.request is not None and self.request.values.get("methods") else []
+        footer = [] if more else self._footer
         data = {**report.data, "methods": more[0]} if more else report.data
-        return replace(report, notes=[*report.notes, *self.paid, *more], data=data)
+        return replace(report, notes=[*report.notes, *self.paid, *more, *footer], data=data)
+
+    @property
+    def _footer(self) -> list[str]:
+        """How to get the paragraph for a paper: with a ledger, without paying again."""
+        if self.request is None or self.request.face not in OWNER:
+            return []
+        if self.request.face == "python":
+            return [".methods() gives the paragraph for a paper."]
+        again = " --reuse prints the paragraph for a paper, for nothing." if self.books else ""
+        return [f"--methods{again or ' adds the paragraph for a paper.'}"]
 
     @property
     def shown_report(self) -> Report:
@@ -141,36 +150,11 @@ class AnswerView:
     @property
     def panels(self) -> Sequence[Panel]:
         """What a picture shows: the numbers and their intervals, of all people where people are counted."""
-        frame = self.report.frame
+        shown = self.report.frame.get("shown", ())
         if self.report.panels:
-            return blank_hidden(self.report.panels, frame.get("shown", ()))
-        labels = self.report.label_names
-        if not self._has_tables and {"value", "low", "high"} <= frame.keys() and labels:
-            intervals = list(zip(frame["low"], frame["high"], strict=True))
-            columns = {
-                name: column
-                for name, column in self.report.columns.items()
-                if not name.startswith("interval") and name not in ("shown", "why")
-            }
-            # The heading is that of the numbers which are drawn. Of people after a bound the last column has intervals.
-            *_, last = columns
-            drawn = [name for name, column in columns.items() if list(column) == list(frame["value"])]
-            name = last if are_intervals(columns[last]) or not drawn else drawn[0]
-            texts = [", ".join(map(str, row)) for row in zip(*(frame[label] for label in labels), strict=True)]
-            noise: list[Any] = []
-            if "bounded_low" in frame:
-                noise = list(zip(frame["bounded_low"], frame["bounded_high"], strict=True))
-                if name in drawn and all(high is None for high in frame["high"]):
-                    # Nobody knows how many there are at most: the picture is of those counted, as its heading says.
-                    intervals, noise = noise, []
-                elif list(frame["bounded_low"]) == list(frame["low"]):
-                    noise = []
-            is_series = len(labels) == 1 and len(texts) > 2 and all(map(_TIME.fullmatch, texts))
-            headings = ", ".join(name_groups(self.request, labels))
-            panel = Panel(name, texts, frame["value"], headings, intervals, noise=noise, is_series=is_series)
-            return blank_hidden([panel], [value is not None for value in frame["value"]])
-        panels: Sequence[Panel] = self.published.panels(self.level)
-        return blank_hidden(panels, frame.get("shown", ()))
+            return blank_hidden(self.report.panels, shown)
+        drawn = () if self._has_tables else draw_answer(self.request, self.report)
+        return drawn or blank_hidden(draw_gaps(self.request, self.published.panels(self.level)), shown)
 
     @property
     def chart(self) -> str:
@@ -181,11 +165,9 @@ class AnswerView:
             panels = self.panels
         except LastbitError:  # the release publishes names
             return ""
-        return (
-            chart(panels, self.report.title)
-            if any(height is not None for panel in panels for height in panel.heights)
-            else ""
-        )
+        # One bar beside nothing tells less than its number.
+        tells = any(len([height for height in panel.heights if height is not None]) > 1 for panel in panels)
+        return chart(panels, self.report.title) if tells else ""
 
     def plot(self, path: str | None = None) -> Any:
         """Draw the numbers with their intervals; `path` writes a picture. Needs matplotlib."""
@@ -307,8 +289,7 @@ class AnswerView:
 
     def _repr_html_(self) -> str:
         names, rows = self.printed_table
-        notes = "".join(f"<p>{escape(note)}</p>" for note in self.full_report.notes)
-        return f"{self.chart}{html_table(names, rows, self.title)}{notes}"
+        return html_section(self.title, names, rows, self.full_report.notes, self.chart)
 
 
 def describe_answer(request: Request, published: Any) -> Report:
@@ -347,6 +328,8 @@ def complete(
     method = method_sentence(request, published, report)
     notes = [*report.notes, *request.question.notes, *misses, *report.post_processing, method]
     data = {**report.data, "title": report.title, "notes": list(notes), **(books or {})}
+    meaning = say_of_whom(request, report)
+    data |= {"meaning": meaning} if meaning else {}
     return replace(report, notes=notes, data=data)
 
 

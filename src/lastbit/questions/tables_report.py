@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache, cached_property
 from math import ceil
@@ -13,18 +13,21 @@ import numpy as np
 
 from lastbit.errors import ParameterError
 from lastbit.mechanisms.tables.people import TablesOfPeople
+from lastbit.output.picture import Panel
 from lastbit.output.table import MOST_ROWS
+from lastbit.questions.drawing import split_panel
 from lastbit.questions.output_options import NUMBERS_TAKEN
 from lastbit.questions.report import Report, format_percent
+from lastbit.questions.titles import name_groups
 
 if TYPE_CHECKING:
     import lastbit as lb
-    from lastbit.output.picture import Panel
     from lastbit.questions.people import PeopleReading
     from lastbit.questions.request import Request
 
 _MOST_SHOWN: Final = 2000
 """Rows of a table that a command prints. Of more, it prints a list of tables."""
+_PANELS: Final = 8
 _WHOLE: Final = (
     "These are non-negative whole numbers that add up, made of the published ones. They are biased, and no interval "
     "holds for them."
@@ -101,7 +104,34 @@ class TablesReading:
 
     def panels(self) -> Sequence[Panel]:
         """Return the picture of all people; none where the release's own picture is of those who are named."""
-        return self.release.panels(self.request.level) if self.reading.knows_cut else ()
+        if not self.reading.knows_cut:
+            return ()
+        return [
+            replace(panel, name=_everybody(self) if panel.name == "people" else panel.name, from_zero=True)
+            for panel in self.release.panels(self.request.level)
+        ]
+
+    def panels_of(self, table: lb.ConsistentTable) -> Sequence[Panel]:
+        """Return a panel for each value of the first of two columns, all on one scale."""
+        request, own = self.request, table.columns()
+        first, second = ([str(request.facts.label(name, item)) for item in own[name]] for name in table.names)
+        intervals = next(iter(table.error_bars(request.level).values()))
+        heading, below = name_groups(request, table.names)
+        name = _everybody(self) if self.reading.knows_cut else self.noun
+        panel = Panel(name, second, own["value"], below, intervals, from_zero=True, rows=self._rows_of(table))
+        return split_panel(panel, [f"{heading}: {text}" for text in first], second)[:_PANELS]
+
+    def _rows_of(self, table: lb.ConsistentTable) -> list[int]:
+        """Return where the cells of a table of two columns are among all cells of all tables."""
+        names = list(self.release.names)
+        place = next((place for place, own in enumerate(names) if {*own} == {*table.names}), None)
+        if place is None:  # a sum of a table that was asked for
+            return [-1] * table.cells
+        start = sum(self.release.table(*own).cells for own in names[:place])
+        rows = np.arange(start, start + table.cells)
+        if names[place] != table.names:
+            rows = rows.reshape(*map(len, reversed(table.items))).T.ravel()
+        return rows.tolist()
 
 
 @dataclass(frozen=True)
@@ -139,6 +169,7 @@ def report_tables(request: Request, reading: PeopleReading, noun: str) -> Report
     if crosswise is not None:
         table = release.table(*crosswise)
         notes = [*table.describe(request.level), *people.describe()]
+        more["panels"] = people.panels_of(table)
         return Report(f"{title}: {' by '.join(crosswise)}", table.crosswise(), notes, data, (noun,), **more)
     if sum(map(release.design.scheme.cells, shape.tables)) > _MOST_SHOWN:
         errors = {table.names: table.within(request.level) for table in release.tables()}

@@ -119,6 +119,21 @@ def name_group(request: Request, columns: Sequence[str] | None = None) -> str:
     return name if name.isalpha() and reads_as_noun(name) else "group"
 
 
+def name_number(request: Request) -> str:
+    """Return what the number of each group is, for an axis: "" where people or rows are counted.
+
+    >>> from lastbit.questions.kinds import KINDS
+    >>> name_number(KINDS["mean"].parse({"source": "v.csv", "unit": "patient", "of": "cost", "bounds": [0, 9]}))
+    'mean cost per person'
+    """
+    if request.kind.name == "share":
+        words = request.words
+        return f"percent of {words.rows if request.values.get('rows') or request.rows.unit is None else words.people}"
+    if request.kind.name not in ("sum", "mean", "median", "quantile"):
+        return ""
+    return f"{_number(request).partition(', quantile')[0]}{_measure(request).replace('(in ', '(')}"
+
+
 def _number(request: Request) -> str:
     """Return what is said of one number of each person."""
     from lastbit.questions.sums import choose_rule

@@ -21,7 +21,7 @@ from lastbit.estimate.tables.whole_numbers import whole_tables
 from lastbit.exact.numbers import Number, probability
 from lastbit.mechanisms.tables.table import ConsistentTable, TableTotal, union_total
 from lastbit.output.picture import Panel
-from lastbit.output.table import html_table, text_table
+from lastbit.output.table import html_section, text_table
 from lastbit.output.words import plural
 from lastbit.release import Release, build_frame
 
@@ -255,7 +255,7 @@ class ConsistentTables(Release):
         """Return the tables as HTML, as notebooks show them."""
         if sum(self._cells_of(table) for table in self._shape.largest) <= _SHOWN_CELLS:
             return "".join(self.table(*self._shape.columns_of(table)).to_html() for table in self._shape.largest)
-        return html_table(*self._overview(), " ".join([self.title, *self._more()]))
+        return html_section(self.title, *self._overview(), self._more())
 
     def _overview(self) -> tuple[list[str], list[list[str]]]:
         from lastbit.output.table import MOST_ROWS

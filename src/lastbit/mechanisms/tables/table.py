@@ -19,7 +19,7 @@ from lastbit.estimate.tables.sums_of_noise import union_spread
 from lastbit.exact.numbers import Number, probability
 from lastbit.output.numbers import Format, Interval, format_percent
 from lastbit.output.picture import Panel
-from lastbit.output.table import MOST_ROWS, html_table, text_table
+from lastbit.output.table import MOST_ROWS, html_section, text_table
 from lastbit.output.words import plural
 from lastbit.release import Release, build_frame
 
@@ -336,8 +336,8 @@ The exact numbers add up; they are rounded here.
     def to_html(self) -> str:
         """Return the table as HTML, as notebooks show it."""
         crosswise = len(self.names) == 2 and max(map(len, self.items)) <= MOST_ROWS
-        caption = " ".join([f"{self.title}.", *([] if crosswise else self._footnotes()), *self.describe()])
-        return html_table(*(self._crosswise() if crosswise else self._cells()), caption)
+        notes = [*([] if crosswise else self._footnotes()), *self.describe()]
+        return html_section(self.title, *(self._crosswise() if crosswise else self._cells()), notes)
 
     def crosswise(self) -> dict[str, list[Any]]:
         """Return a table of two columns as columns, with its totals: numbers
