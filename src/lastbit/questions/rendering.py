@@ -17,7 +17,7 @@ from lastbit.output.chart import chart
 from lastbit.output.json_values import json_text
 from lastbit.output.numbers import are_intervals
 from lastbit.output.page import Page
-from lastbit.output.picture import Panel, blank_hidden
+from lastbit.output.picture import Panel, drop_hidden_rows
 from lastbit.output.table import PEOPLE, format_cells, html_table, text_table
 from lastbit.output.words import capitalize
 from lastbit.questions.answer import Payer
@@ -129,7 +129,7 @@ class AnswerView:
         """What a picture shows: the numbers and their intervals, of all people where people are counted."""
         frame = self.report.frame
         if self.report.panels:
-            return blank_hidden(self.report.panels, frame.get("shown", ()))
+            return drop_hidden_rows(self.report.panels, frame.get("shown", ()))
         labels = self.report.label_names
         if not self._has_tables and {"value", "low", "high"} <= frame.keys() and labels:
             intervals = list(zip(frame["low"], frame["high"], strict=True))
@@ -154,9 +154,9 @@ class AnswerView:
             is_series = len(labels) == 1 and len(texts) > 2 and all(map(_TIME.fullmatch, texts))
             headings = ", ".join(name_groups(self.request, labels))
             panel = Panel(name, texts, frame["value"], headings, intervals, noise=noise, is_series=is_series)
-            return blank_hidden([panel], [value is not None for value in frame["value"]])
+            return drop_hidden_rows([panel], [value is not None for value in frame["value"]])
         panels: Sequence[Panel] = self.published.panels(self.level)
-        return blank_hidden(panels, frame.get("shown", ()))
+        return drop_hidden_rows(panels, frame.get("shown", ()))
 
     @property
     def chart(self) -> str:
