@@ -260,6 +260,12 @@ def _try_flock(descriptor: int) -> bool:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
+    except OSError as error:
+        raise LedgerError(
+            f"the disk of the ledger has no locks that work ({error.strerror}). Without locks two programs spend one "
+            "budget. Keep the ledger on a disk of this machine, or in PostgreSQL. Nothing was drawn and nothing was "
+            "charged."
+        ) from None
     return True
 
 

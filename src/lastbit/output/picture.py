@@ -67,10 +67,11 @@ class Panel:
     """Which rows of the answer's table these are, where they do not follow each other as there; -1 for none of it."""
 
 
-def blank_hidden(panels: Sequence[Panel], shown: Sequence[bool]) -> list[Panel]:
+def drop_hidden_rows(panels: Sequence[Panel], shown: Sequence[bool]) -> list[Panel]:
     """Return panels without the numbers and intervals of hidden rows, which follow each other as in the table.
 
-    >>> [panel] = blank_hidden([Panel("people", ["flu", "cold"], [12, 5], intervals=[(10, 14), (3, 7)])], [True, False])
+    >>> panels = [Panel("people", ["flu", "cold"], [12, 5], intervals=[(10, 14), (3, 7)])]
+    >>> [panel] = drop_hidden_rows(panels, [True, False])
     >>> panel.heights, panel.intervals
     ([12, None], [(10, 14), None])
     """

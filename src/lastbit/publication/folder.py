@@ -62,6 +62,9 @@ def check_folder(folder: Path, key: str | Path | None = None) -> None:
             raise ParameterError(
                 f"the private key {key} lies in the folder that is published. Keep it elsewhere. Nothing was charged."
             )
+        # Whether a disk takes files shows who tries: permissions say nothing of disks that may only be read.
+        there = next(place for place in (folder.parent, *folder.parent.parents) if place.exists())
+        Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=there)).rmdir()
         if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
             return
         foreign = _foreign_files(folder)

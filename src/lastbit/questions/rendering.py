@@ -15,7 +15,7 @@ from lastbit.output import picture
 from lastbit.output.chart import chart
 from lastbit.output.json_values import json_text
 from lastbit.output.page import Page
-from lastbit.output.picture import Panel, blank_hidden
+from lastbit.output.picture import Panel, drop_hidden_rows
 from lastbit.output.table import PEOPLE, format_cells, html_section, text_table
 from lastbit.output.words import capitalize
 from lastbit.questions.answer import Payer
@@ -152,9 +152,9 @@ class AnswerView:
         """What a picture shows: the numbers and their intervals, of all people where people are counted."""
         shown = self.report.frame.get("shown", ())
         if self.report.panels:
-            return blank_hidden(self.report.panels, shown)
+            return drop_hidden_rows(self.report.panels, shown)
         drawn = () if self._has_tables else draw_answer(self.request, self.report)
-        return drawn or blank_hidden(draw_gaps(self.request, self.published.panels(self.level)), shown)
+        return drawn or drop_hidden_rows(draw_gaps(self.request, self.published.panels(self.level)), shown)
 
     @property
     def chart(self) -> str:
