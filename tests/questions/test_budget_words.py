@@ -63,4 +63,7 @@ def test_an_answer_ends_with_how_many_more_fit(tmp_path: Path, monkeypatch: pyte
     assert "After it: 39 more like this fit." in planned
     command = "count v.csv --unit patient --rho 0.004393 --ledger b.db --dataset c"
     assert cli._run(shlex.split(command), debug=False) == 0
-    assert capsys.readouterr().out.splitlines()[-1] == "39 more like this fit."
+    assert capsys.readouterr().out.splitlines()[-2:] == [
+        "39 more like this fit.",
+        "--methods --reuse prints the paragraph for a paper, for nothing.",
+    ]
