@@ -58,6 +58,8 @@ def test_a_person_in_two_groups_needs_the_bound_to_say_so(cost: dict[str, Any]) 
     neighbours = {"a": [0, 0], "b": [0, 0]}, {"a": [1, 0], "b": [1, 0]}
     assert lb.audit.check(one, *neighbours, tolerance="1/1000").verdict == "violated"
     assert lb.audit.check(two, *neighbours, tolerance="1/1000").holds
+    ((name, asked),) = cost.items()
+    assert one.cost.text == two.cost.text == f"{name} {asked}"
     # Nothing said is everybody in all groups.
     assert lb.GroupTopK(groups=["a", "b"], k=1, **GRID, **cost) == two
 

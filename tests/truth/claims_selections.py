@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
+import lastbit as lb
 from tests.truth.claims import Answer, Outcome, parse, says, within
 from tests.truth.claims_counts import speaks_of_another_bound, true_numbers
 from tests.truth.reference import nth_largest
@@ -117,10 +118,18 @@ def told_rightly(answer: Answer, places: Places) -> Iterator[Outcome]:
 
 @says(
     "{listed} of the {k} asked for were found. With a larger --epsilon or --delta an item needs fewer people to be "
-    "listed."
+    "listed.",
+    "{listed} of the {k} asked for were found. With a smaller -k, or a larger --epsilon or --delta, an item needs "
+    "fewer people to be listed.",
 )
 def found_fewer(answer: Answer, places: Places) -> Iterator[Outcome]:
     k, listed = answer.case.options["k"], len(_items(answer))
+    if "a smaller -k" in places["text"]:
+        release = getattr(answer.release, "main", answer.release)
+        parameters = {"delta": answer.case.options["delta"], "epsilon": 1}
+        build = getattr(lb, release.mechanism)
+        needed = [build(k=fewer, **parameters).needed("0.95") for fewer in (k - 1, k)]
+        yield Outcome("a smaller k needs fewer people", needed[0] < needed[1], sure=True)
     yield Outcome("how many", parse(places["listed"]) == listed < k == parse(places["k"]), sure=True)
 
 

@@ -69,7 +69,8 @@ def ask_unlisted_items(request: Request, *, gaps: bool) -> Question:
             columns["ahead of the next by"] = release.gaps
         built = build(reading.most, people.main_cost(request.cost))
         notes = [describe(built)]
-        notes = [*_describe_fewer(len(release.items), k), *notes]
+        fewer = "a smaller -k, or a larger --epsilon or --delta," if k > 1 else "a larger --epsilon or --delta"
+        notes = [*_describe_fewer(len(release.items), k, fewer), *notes]
         if release.stopped:
             notes.insert(0, "The search stopped: no other item is far enough above the items that few people have.")
         notes += describe_cut(request, reading)
@@ -119,18 +120,15 @@ def _take_first(report: Report, request: Request) -> Report:
         columns={"rank": ranks, **{name: pick(column) for name, column in report.columns.items()}},
         frame={"rank": list(ranks), **{name: pick(column) for name, column in frame.items()}},
         data=data | {"rank": list(ranks)},
-        notes=[*_describe_fewer(len(order), k), *report.notes],
+        notes=[*_describe_fewer(len(order), k, "a larger --epsilon or --delta"), *report.notes],
     )
 
 
-def _describe_fewer(listed: int, k: int) -> list[str]:
+def _describe_fewer(listed: int, k: int, change: str) -> list[str]:
     """Return that fewer items were found than asked for, and what would find more."""
     if listed >= k:
         return []
-    return [
-        f"{listed:,} of the {k:,} asked for were found. With a larger --epsilon or --delta an item needs fewer people "
-        "to be listed."
-    ]
+    return [f"{listed:,} of the {k:,} asked for were found. With {change} an item needs fewer people to be listed."]
 
 
 def count_items(request: Request) -> Question:
