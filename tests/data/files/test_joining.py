@@ -13,6 +13,7 @@ import pyarrow.parquet
 import pytest
 
 import lastbit as lb
+from lastbit.data.files.joining import JoinPlan
 from tests.data.query.test_person_plan import read
 
 REGIONS = "zip,region,size\n1,north,5\n2,south,\n4,east,7\n,nowhere,9\n"
@@ -105,3 +106,8 @@ def test_random_tables_as_pandas_joins_them(tmp_path: Path, regions: str) -> Non
         pairs = Counter(expected[["patient", "zip", "region"]].itertuples(index=False, name=None))
         assert read(str(tmp_path / "v.csv"), ("patient", "zip", "region"), join=regions, on="zip") == pairs
         assert read(frame, ("patient", "zip", "region"), join=regions, on="zip") == pairs
+
+
+def test_a_part_of_the_unit_says_nothing_about_whose_rows_they_are() -> None:
+    with pytest.raises(lb.ParameterError, match="a part of --unit"):
+        JoinPlan("other.csv", "patient", ("patient", "day"))

@@ -34,6 +34,13 @@ class JoinPlan:
     text_format: TextFormat = _PLAIN
     """How a text file is written: as the table is."""
 
+    def __post_init__(self) -> None:
+        if self.on in self.unit and len(self.unit) > 1:
+            raise ParameterError(
+                f"--on must be another column than {self.on!r}, which is a part of --unit: nobody could say whose the "
+                "rows of the other table are. Nothing was read."
+            )
+
     @property
     def is_public(self) -> bool:
         """Whether the file holds public facts, and no rows of people."""
